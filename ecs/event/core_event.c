@@ -26,8 +26,7 @@
 #include "table/query_cache.h"
 
 static bool wants(const ecs_system* system, const ecs_archetype* archetype) {
-    return archetype != NULL &&
-           (system->query == NULL || ecs_query_wants(system->query, archetype));
+    return archetype && (!system->query || ecs_query_wants(system->query, archetype));
 }
 
 // Handlers of an event among systems that want `is` and do not want `is_not`. Counts when calls is NULL.
@@ -37,12 +36,8 @@ static uint32_t find_calls(const ecs_world* world, uint32_t type, const ecs_arch
     uint32_t count = 0;
     for (uint32_t i = 0; i < handlers->count; i++) {
         const ecs_system* system = world->systems->list[handlers->systems[i]];
-        if (!wants(system, is) || wants(system, is_not)) {
-            continue;
-        }
-        if (calls != NULL) {
-            calls[count] = (ecs_call){handlers->systems[i], type};
-        }
+        if (!wants(system, is) || wants(system, is_not)) continue;
+        if (calls) calls[count] = (ecs_call){handlers->systems[i], type};
         count++;
     }
     return count;
@@ -54,12 +49,8 @@ static uint32_t find_members(const ecs_world* world, const ecs_archetype* is,
     uint32_t count = 0;
     for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++) {
         const ecs_system* system = systems->list[i];
-        if (!system->has_members || !wants(system, is) || wants(system, is_not)) {
-            continue;
-        }
-        if (calls != NULL) {
-            calls[count] = (ecs_call){i, ECS_EVENT_NONE};
-        }
+        if (!system->has_members || !wants(system, is) || wants(system, is_not)) continue;
+        if (calls) calls[count] = (ecs_call){i, ECS_EVENT_NONE};
         count++;
     }
     return count;
@@ -71,24 +62,22 @@ static uint32_t fill_edge(const ecs_world* world, const ecs_archetype* from,
     ecs_call* calls = edge->calls;
     ecs_call* const none = NULL;
     bool is_counting = edge->before_count == UINT32_MAX;
-    uint32_t made = to == NULL ? 0 : from == NULL ? ECS_EVENT_CREATED : ECS_EVENT_RECREATED;
+    uint32_t made = !to ? 0 : !from ? ECS_EVENT_CREATED : ECS_EVENT_RECREATED;
     uint32_t count = find_calls(world, ECS_EVENT_DISAPPEAR, from, to, is_counting ? none : calls);
-    if (to == NULL) {
+    if (!to) {
         count +=
             find_calls(world, ECS_EVENT_DESTROYED, from, NULL, is_counting ? none : calls + count);
     }
     uint32_t before = count;
-    if (made != 0) {
-        count += find_calls(world, made, to, NULL, is_counting ? none : calls + count);
-    }
+    if (made != 0) count += find_calls(world, made, to, NULL, is_counting ? none : calls + count);
     count += find_calls(world, ECS_EVENT_APPEAR, to, from, is_counting ? none : calls + count);
     uint32_t after = count;
     count += find_members(world, from, to, is_counting ? none : calls + count);
     uint32_t leave = count;
     count += find_members(world, to, from, is_counting ? none : calls + count);
     if (!is_counting) {
-        edge->from = from == NULL ? ECS_ARCHETYPE_NONE : from->id;
-        edge->to = to == NULL ? ECS_ARCHETYPE_NONE : to->id;
+        edge->from = !from ? ECS_ARCHETYPE_NONE : from->id;
+        edge->to = !to ? ECS_ARCHETYPE_NONE : to->id;
         edge->before_count = before;
         edge->after_count = after - before;
         edge->leave_count = leave - after;
@@ -115,14 +104,12 @@ static uint32_t count_calls(const ecs_world* world, const ecs_archetype* from,
 static ecs_edge* make_edge(const ecs_world* world, const ecs_archetype* from,
                            const ecs_archetype* to) {
     ecs_edge* edge = base_allocate_zero(world->allocator, edge_bytes(count_calls(world, from, to)));
-    if (edge != NULL) {
-        (void)fill_edge(world, from, to, edge);
-    }
+    if (edge) (void)fill_edge(world, from, to, edge);
     return edge;
 }
 
 static void free_edge(const ecs_world* world, ecs_edge* edge) {
-    base_release(world->allocator, edge, edge == NULL ? 0 : bytes_of(edge));
+    base_release(world->allocator, edge, !edge ? 0 : bytes_of(edge));
 }
 
 bool ecs_core_event_bind(ecs_world* world, ecs_archetype* archetype) {
@@ -139,11 +126,9 @@ bool ecs_core_event_bind(ecs_world* world, ecs_archetype* archetype) {
         archetype->told |= ECS_TOLD_DEATH;
         archetype->death = make_edge(world, archetype, NULL);
     }
-    bool is_made = (archetype->birth != NULL || !(archetype->told & ECS_TOLD_BIRTH)) &&
-                   (archetype->death != NULL || !(archetype->told & ECS_TOLD_DEATH));
-    if (!is_made) {
-        ecs_core_event_unbind(world, archetype);
-    }
+    bool is_made = (archetype->birth || !(archetype->told & ECS_TOLD_BIRTH)) &&
+                   (archetype->death || !(archetype->told & ECS_TOLD_DEATH));
+    if (!is_made) ecs_core_event_unbind(world, archetype);
     return is_made;
 }
 
@@ -159,26 +144,20 @@ void ecs_core_event_unbind(ecs_world* world, ecs_archetype* archetype) {
 static uint32_t slot_of(const ecs_edges* edges, uint32_t from, uint32_t to) {
     uint32_t mask = edges->capacity - 1;
     uint32_t at = (uint32_t)base_hash64_mix(from, to) & mask;
-    while (edges->slots[at] != NULL &&
-           (edges->slots[at]->from != from || edges->slots[at]->to != to)) {
+    while (edges->slots[at] && (edges->slots[at]->from != from || edges->slots[at]->to != to))
         at = (at + 1) & mask;
-    }
     return at;
 }
 
 static bool reserve_slot(ecs_world* world) {
     ecs_edges* edges = &world->systems->edges;
-    if ((edges->count + 1) * 2 <= edges->capacity) {
-        return true;
-    }
+    if ((edges->count + 1) * 2 <= edges->capacity) return true;
     ecs_edges grown = {.capacity = edges->capacity == 0 ? 32 : edges->capacity * 2};
     grown.slots = base_allocate_zero(world->allocator, sizeof(ecs_edge*) * grown.capacity);
-    if (grown.slots == NULL) {
-        return false;
-    }
+    if (!grown.slots) return false;
     for (uint32_t i = 0; i < edges->capacity; i++) {
         ecs_edge* edge = edges->slots[i];
-        if (edge != NULL) {
+        if (edge) {
             grown.slots[slot_of(&grown, edge->from, edge->to)] = edge;
             grown.count++;
         }
@@ -192,14 +171,10 @@ ecs_edge* ecs_core_event_move(ecs_world* world, const ecs_archetype* from,
                               const ecs_archetype* to) {
     ecs_edges* edges = &world->systems->edges;
     ecs_edge* found = edges->capacity == 0 ? NULL : edges->slots[slot_of(edges, from->id, to->id)];
-    if (found != NULL) {
-        return found;
-    }
-    if (!reserve_slot(world)) {
-        return NULL;
-    }
+    if (found) return found;
+    if (!reserve_slot(world)) return NULL;
     ecs_edge* made = make_edge(world, from, to);
-    if (made != NULL) {
+    if (made) {
         edges->slots[slot_of(edges, from->id, to->id)] = made;
         edges->count++;
     }
@@ -246,23 +221,18 @@ static void resume(ecs_world* world, interruption kept) {
     world->stage_depth--;
     commands->is_flushing = kept.was_flushing;
     // Creations that the handlers recorded stand for nothing until this flush comes to them.
-    for (uint32_t i = kept.created_count; i < commands->created_count; i++) {
+    for (uint32_t i = kept.created_count; i < commands->created_count; i++)
         commands->created[i] = ECS_ENTITY_NONE;
-    }
 }
 
 static ecs_stage stage_now(ecs_world* world) {
     ecs_stage stage = world->systems->now;
-    if (stage.world == NULL) {
-        stage = (ecs_stage){.world = world, .tick = world->tick};
-    }
+    if (!stage.world) stage = (ecs_stage){.world = world, .tick = world->tick};
     return stage;
 }
 
 static void tell(ecs_world* world, const ecs_call* calls, uint32_t count, ecs_entity entity) {
-    if (count == 0) {
-        return;
-    }
+    if (count == 0) return;
     interruption kept = interrupt(world);
     ecs_stage stage = stage_now(world);
     ecs_query_iter iter;
@@ -270,7 +240,7 @@ static void tell(ecs_world* world, const ecs_call* calls, uint32_t count, ecs_en
         ecs_event event = {.type = (ecs_event_type)calls[i].type, .target = entity};
         const ecs_system* system = world->systems->list[calls[i].system];
         world->counters.events_delivered += i == 0 || calls[i].type != calls[i - 1].type;
-        if (system->query == NULL) {
+        if (!system->query) {
             ecs_system_call_rows(world, system, &stage, &event);
             continue;
         }
@@ -292,9 +262,8 @@ bool ecs_core_event_reserve_many(ecs_world* world, const ecs_edge* edge, uint32_
         edge->calls + edge->before_count + edge->after_count + edge->leave_count;
     for (uint32_t i = 0; i < edge->enter_count; i++) {
         ecs_system* system = world->systems->list[calls[i].system];
-        if (!ecs_membership_reserve(world, &system->members, ecs_entity_make(index, 1), count)) {
+        if (!ecs_membership_reserve(world, &system->members, ecs_entity_make(index, 1), count))
             return false;
-        }
     }
     return true;
 }
@@ -318,27 +287,22 @@ void ecs_core_event_before(ecs_world* world, const ecs_edge* edge, ecs_entity en
 
 void ecs_core_event_after(ecs_world* world, const ecs_edge* edge, ecs_entity entity) {
     const ecs_call* members = edge->calls + edge->before_count + edge->after_count;
-    for (uint32_t i = 0; i < edge->leave_count; i++) {
+    for (uint32_t i = 0; i < edge->leave_count; i++)
         ecs_membership_leave(&world->systems->list[members[i].system]->members, entity);
-    }
     members += edge->leave_count;
-    for (uint32_t i = 0; i < edge->enter_count; i++) {
+    for (uint32_t i = 0; i < edge->enter_count; i++)
         ecs_membership_enter(&world->systems->list[members[i].system]->members, entity);
-    }
     tell(world, edge->calls + edge->before_count, edge->after_count, entity);
 }
 
 void ecs_core_event_broadcast(ecs_world* world, uint32_t type) {
     const ecs_system_order* handlers = &world->systems->handlers[type];
-    if (handlers->count == 0) {
-        return;
-    }
+    if (handlers->count == 0) return;
     interruption kept = interrupt(world);
     ecs_stage stage = stage_now(world);
     ecs_event event = {.type = (ecs_event_type)type};
     world->counters.events_delivered++;
-    for (uint32_t i = 0; i < handlers->count; i++) {
+    for (uint32_t i = 0; i < handlers->count; i++)
         ecs_system_call_rows(world, world->systems->list[handlers->systems[i]], &stage, &event);
-    }
     resume(world, kept);
 }

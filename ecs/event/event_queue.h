@@ -48,6 +48,11 @@ static inline uint32_t ecs_event_bytes(uint32_t payload_bytes) {
     return ((uint32_t)sizeof(ecs_event_head) + payload_bytes + 7u) & ~7u;
 }
 
+/// Bytes that a field takes in a payload.
+static inline uint32_t ecs_event_field_bytes(const ecs_field* field) {
+    return ecs_field_kind_bytes(field->kind) * field->count;
+}
+
 /// FIFO over all types: the order of posting is the order of delivery.
 typedef struct ecs_events {
     ecs_event_kind* kinds[ECS_EVENT_KINDS]; ///< [type - 1]; NULL: no such type

@@ -67,9 +67,7 @@ static void list_pack(ecs_membership_list* list) {
 }
 
 static void list_push(ecs_membership_list* list, ecs_entity entity) {
-    if (list->count == list->capacity) {
-        list_pack(list);
-    }
+    if (list->count == list->capacity) list_pack(list);
     BASE_ASSERT(list->count < list->capacity);
     list->items[list->count++] = entity;
     list->at[ecs_entity_index(entity)] = list->count;
@@ -82,9 +80,7 @@ static bool list_has(const ecs_membership_list* list, ecs_entity entity) {
 }
 
 static bool list_take(ecs_membership_list* list, ecs_entity entity) {
-    if (!list_has(list, entity)) {
-        return false;
-    }
+    if (!list_has(list, entity)) return false;
     uint32_t* place = &list->at[ecs_entity_index(entity)];
     list->items[*place - 1] = ECS_ENTITY_NONE;
     *place = 0;
@@ -93,11 +89,8 @@ static bool list_take(ecs_membership_list* list, ecs_entity entity) {
 }
 
 static void list_clear(ecs_membership_list* list) {
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (list->items[i] != ECS_ENTITY_NONE) {
-            list->at[ecs_entity_index(list->items[i])] = 0;
-        }
-    }
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->items[i] != ECS_ENTITY_NONE) list->at[ecs_entity_index(list->items[i])] = 0;
     list->count = list->holes = 0;
 }
 
@@ -113,32 +106,25 @@ bool ecs_membership_reserve(ecs_world* world, ecs_membership* members, ecs_entit
 
 void ecs_membership_enter(ecs_membership* members, ecs_entity entity) {
     members->count++;
-    if (!list_take(&members->left, entity)) {
-        list_push(&members->entered, entity);
-    }
+    if (!list_take(&members->left, entity)) list_push(&members->entered, entity);
 }
 
 void ecs_membership_leave(ecs_membership* members, ecs_entity entity) {
     BASE_ASSERT(members->count > 0);
     members->count--;
-    if (!list_take(&members->entered, entity)) {
-        list_push(&members->left, entity);
-    }
+    if (!list_take(&members->entered, entity)) list_push(&members->left, entity);
 }
 
 void ecs_membership_tell(const ecs_system* system, ecs_membership* members,
                          const ecs_stage* stage) {
     list_pack(&members->left);
     list_pack(&members->entered);
-    if (members->left.count > 0 && system->on_leave != NULL) {
+    if (members->left.count > 0 && system->on_leave)
         system->on_leave(stage, members->left.items, members->left.count);
-    }
-    if (members->entered.count > 0 && system->on_enter != NULL) {
+    if (members->entered.count > 0 && system->on_enter)
         system->on_enter(stage, members->entered.items, members->entered.count);
-    }
-    if (!members->has_begun && system->first_update != NULL) {
+    if (!members->has_begun && system->first_update)
         system->first_update(stage, members->entered.items, members->entered.count);
-    }
     members->has_begun = true;
     list_clear(&members->left);
     list_clear(&members->entered);
@@ -153,14 +139,11 @@ void ecs_membership_leave_all(ecs_world* world) {
     const ecs_systems* systems = world->systems;
     for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++) {
         ecs_system* system = systems->list[i];
-        if (!system->has_members) {
-            continue;
-        }
+        if (!system->has_members) continue;
         for (uint32_t at = 0; at < system->query->group->match_count; at++) {
             const ecs_archetype* archetype = system->query->group->matches[at];
-            for (uint64_t row = 0; row < archetype->row_count; row++) {
+            for (uint64_t row = 0; row < archetype->row_count; row++)
                 ecs_membership_leave(&system->members, entity_at(archetype, row));
-            }
         }
     }
 }
@@ -170,18 +153,15 @@ static bool reserve_all(ecs_world* world, ecs_system* system) {
     ecs_membership* members = &system->members;
     uint32_t count = ecs_group_count(system->query);
     if (!list_reserve(world, &members->entered, list_length(&members->entered) + count) ||
-        !list_reserve(world, &members->left,
-                      list_length(&members->left) + members->count + count)) {
+        !list_reserve(world, &members->left, list_length(&members->left) + members->count + count))
         return false;
-    }
     for (uint32_t at = 0; at < system->query->group->match_count; at++) {
         const ecs_archetype* archetype = system->query->group->matches[at];
         for (uint64_t row = 0; row < archetype->row_count; row++) {
             uint32_t index = ecs_entity_index(entity_at(archetype, row));
             if (!list_reserve_index(world, &members->entered, index) ||
-                !list_reserve_index(world, &members->left, index)) {
+                !list_reserve_index(world, &members->left, index))
                 return false;
-            }
         }
     }
     return true;
@@ -189,21 +169,15 @@ static bool reserve_all(ecs_world* world, ecs_system* system) {
 
 bool ecs_membership_enter_all(ecs_world* world) {
     const ecs_systems* systems = world->systems;
-    for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++) {
-        if (systems->list[i]->has_members && !reserve_all(world, systems->list[i])) {
-            return false;
-        }
-    }
+    for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++)
+        if (systems->list[i]->has_members && !reserve_all(world, systems->list[i])) return false;
     for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++) {
         ecs_system* system = systems->list[i];
-        if (!system->has_members) {
-            continue;
-        }
+        if (!system->has_members) continue;
         for (uint32_t at = 0; at < system->query->group->match_count; at++) {
             const ecs_archetype* archetype = system->query->group->matches[at];
-            for (uint64_t row = 0; row < archetype->row_count; row++) {
+            for (uint64_t row = 0; row < archetype->row_count; row++)
                 ecs_membership_enter(&system->members, entity_at(archetype, row));
-            }
         }
     }
     return true;
@@ -213,24 +187,17 @@ bool ecs_membership_enter_all(ecs_world* world) {
 
 static void write_list(base_bytes* bytes, const ecs_membership_list* list) {
     base_bytes_write_varint(bytes, list_length(list));
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (list->items[i] != ECS_ENTITY_NONE) {
-            base_bytes_write_u32(bytes, list->items[i]);
-        }
-    }
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->items[i] != ECS_ENTITY_NONE) base_bytes_write_u32(bytes, list->items[i]);
 }
 
 void ecs_membership_write(const ecs_world* world, base_bytes* bytes) {
     const ecs_systems* systems = world->systems;
-    if (systems->member_systems == 0) {
-        return;
-    }
+    if (systems->member_systems == 0) return;
     base_bytes_write_varint(bytes, systems->member_systems);
     for (uint32_t i = 0; i < systems->count; i++) {
         const ecs_system* system = systems->list[i];
-        if (!system->has_members) {
-            continue;
-        }
+        if (!system->has_members) continue;
         base_bytes_write_u64(bytes, base_hash64_text(system->name));
         base_bytes_write_u8(bytes, system->members.has_begun);
         write_list(bytes, &system->members.entered);
@@ -240,7 +207,7 @@ void ecs_membership_write(const ecs_world* world, base_bytes* bytes) {
 
 static bool does_match(const ecs_world* world, const ecs_system* system, ecs_entity entity) {
     const ecs_record* record = ecs_record_find(world->storage, entity);
-    return record != NULL &&
+    return record &&
            ecs_query_wants(system->query, ecs_record_chunk(world->storage, record)->archetype);
 }
 
@@ -249,26 +216,19 @@ static ecs_result read_list(ecs_world* world, ecs_system* system, ecs_membership
                             bool must_match, base_reader* reader) {
     uint32_t index_max = world->limits.replicated_index_max + world->limits.local_entities_max;
     uint64_t count = base_reader_varint(reader);
-    if (reader->failed || count > base_reader_left(reader) / sizeof(ecs_entity)) {
+    if (reader->failed || count > base_reader_left(reader) / sizeof(ecs_entity))
         return ECS_ERR_MALFORMED;
-    }
     for (uint64_t i = 0; i < count; i++) {
         ecs_entity entity = base_reader_u32(reader);
-        if (system == NULL) {
-            continue;
-        }
+        if (!system) continue;
         uint32_t index = ecs_entity_index(entity);
         if (index == 0 || index > index_max || ecs_entity_generation(entity) == 0 ||
-            does_match(world, system, entity) != must_match) {
+            does_match(world, system, entity) != must_match)
             return ECS_ERR_MALFORMED;
-        }
         if (!list_reserve(world, list, list_length(list) + 1) ||
-            !list_reserve_index(world, list, index)) {
+            !list_reserve_index(world, list, index))
             return ECS_ERR_MEMORY;
-        }
-        if (list->at[index] != 0) {
-            return ECS_ERR_MALFORMED;
-        }
+        if (list->at[index] != 0) return ECS_ERR_MALFORMED;
         list_push(list, entity);
     }
     return ECS_OK;
@@ -276,49 +236,39 @@ static ecs_result read_list(ecs_world* world, ecs_system* system, ecs_membership
 
 static ecs_system* find_by_hash(const ecs_world* world, uint64_t hash) {
     const ecs_systems* systems = world->systems;
-    for (uint32_t i = 0; i < systems->count; i++) {
-        if (systems->list[i]->has_members && base_hash64_text(systems->list[i]->name) == hash) {
+    for (uint32_t i = 0; i < systems->count; i++)
+        if (systems->list[i]->has_members && base_hash64_text(systems->list[i]->name) == hash)
             return systems->list[i];
-        }
-    }
     return NULL;
 }
 
 ecs_result ecs_membership_read(ecs_world* world, base_reader* reader) {
     uint64_t count = base_reader_varint(reader);
-    if (reader->failed || count == 0 || count > ECS_SYSTEMS_MAX) {
-        return ECS_ERR_MALFORMED;
-    }
+    if (reader->failed || count == 0 || count > ECS_SYSTEMS_MAX) return ECS_ERR_MALFORMED;
     for (uint64_t i = 0; i < count; i++) {
         ecs_system* system = find_by_hash(world, base_reader_u64(reader));
         uint8_t has_begun = base_reader_u8(reader);
-        if (reader->failed || has_begun > 1) {
-            return ECS_ERR_MALFORMED;
-        }
+        if (reader->failed || has_begun > 1) return ECS_ERR_MALFORMED;
         ecs_membership_list nowhere = {0};
-        ecs_membership* members = system == NULL ? NULL : &system->members;
-        if (members != NULL) {
+        ecs_membership* members = !system ? NULL : &system->members;
+        if (members) {
             list_clear(&members->entered);
             list_clear(&members->left);
             members->has_begun = has_begun;
         }
         ecs_result result =
             read_list(world, system, members ? &members->entered : &nowhere, true, reader);
-        if (result == ECS_OK) {
+        if (result == ECS_OK)
             result = read_list(world, system, members ? &members->left : &nowhere, false, reader);
-        }
         // Those that were told may leave as well.
-        if (result == ECS_OK && members != NULL &&
-            !list_reserve(world, &members->left, list_length(&members->left) + members->count)) {
+        if (result == ECS_OK && members &&
+            !list_reserve(world, &members->left, list_length(&members->left) + members->count))
             result = ECS_ERR_MEMORY;
-        }
-        if (result != ECS_OK && members != NULL) {
+        if (result != ECS_OK && members) {
             list_clear(&members->entered); // the room was counted for empty ones
             list_clear(&members->left);
         }
-        if (result != ECS_OK) {
-            return result;
-        }
+        if (result != ECS_OK) return result;
     }
     return ECS_OK;
 }
@@ -326,15 +276,11 @@ ecs_result ecs_membership_read(ecs_world* world, base_reader* reader) {
 static bool copy_list(ecs_world* world, ecs_membership_list* list, const ecs_membership_list* from,
                       uint32_t members) {
     if (!list_reserve(world, list, list_length(from) + members) ||
-        (from->at_capacity > 0 && !list_reserve_index(world, list, from->at_capacity - 1))) {
+        (from->at_capacity > 0 && !list_reserve_index(world, list, from->at_capacity - 1)))
         return false;
-    }
     list_clear(list);
-    for (uint32_t i = 0; i < from->count; i++) {
-        if (from->items[i] != ECS_ENTITY_NONE) {
-            list_push(list, from->items[i]);
-        }
-    }
+    for (uint32_t i = 0; i < from->count; i++)
+        if (from->items[i] != ECS_ENTITY_NONE) list_push(list, from->items[i]);
     return true;
 }
 
@@ -343,14 +289,11 @@ bool ecs_membership_copy(ecs_world* world, const ecs_world* from) {
         const ecs_system* source = from->systems->list[i];
         ecs_system* system =
             source->has_members ? find_by_hash(world, base_hash64_text(source->name)) : NULL;
-        if (system == NULL) {
-            continue;
-        }
+        if (!system) continue;
         ecs_membership* members = &system->members;
         if (!copy_list(world, &members->entered, &source->members.entered, 0) ||
-            !copy_list(world, &members->left, &source->members.left, members->count)) {
+            !copy_list(world, &members->left, &source->members.left, members->count))
             return false;
-        }
         members->has_begun = source->members.has_begun;
     }
     return true;
@@ -361,9 +304,7 @@ static void validate_list(const ecs_world* world, const ecs_system* system,
     uint32_t length = 0;
     for (uint32_t i = 0; i < list->count; i++) {
         ecs_entity entity = list->items[i];
-        if (entity == ECS_ENTITY_NONE) {
-            continue;
-        }
+        if (entity == ECS_ENTITY_NONE) continue;
         length++;
         BASE_ASSERT(list->at[ecs_entity_index(entity)] == i + 1);
         BASE_ASSERT(does_match(world, system, entity) == must_match);
@@ -374,9 +315,7 @@ static void validate_list(const ecs_world* world, const ecs_system* system,
 void ecs_membership_validate(const ecs_world* world) {
     for (uint32_t i = 0; i < world->systems->count; i++) {
         const ecs_system* system = world->systems->list[i];
-        if (!system->has_members) {
-            continue;
-        }
+        if (!system->has_members) continue;
         const ecs_membership* members = &system->members;
         BASE_ASSERT(members->count == ecs_group_count(system->query));
         BASE_ASSERT(members->left.capacity >= list_length(&members->left) + members->count);

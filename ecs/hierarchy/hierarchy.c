@@ -38,9 +38,7 @@ ecs_result ecs_hierarchy_seal(ecs_world* world, const base_reporter* reporter) {
     ecs_links* links = &world->storage->links;
     ecs_component_id id =
         ecs_component_seek(world, ECS_PARENT_NAME, base_hash64_text(ECS_PARENT_NAME));
-    if (id == ECS_COMPONENT_NONE || links->pages != NULL) {
-        return ECS_OK;
-    }
+    if (id == ECS_COMPONENT_NONE || links->pages) return ECS_OK;
     const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
     if (type->id != ecs_type_find(world, "eid")) {
         base_report(reporter, NULL, 0, "component '%s' has type '%.63s': it must be eid",
@@ -49,13 +47,9 @@ ecs_result ecs_hierarchy_seal(ecs_world* world, const base_reporter* reporter) {
     }
     ecs_term term = {.component = ECS_PARENT_NAME, .type = "eid", .access = ECS_READ};
     hierarchy->group = ecs_group_ensure(world, &term, 1);
-    if (hierarchy->group == NULL) {
-        return ECS_ERR_MEMORY;
-    }
+    if (!hierarchy->group) return ECS_ERR_MEMORY;
     links->pages = base_allocate_zero(world->allocator, ECS_PAGES * sizeof(*links->pages));
-    if (links->pages == NULL) {
-        return ECS_ERR_MEMORY;
-    }
+    if (!links->pages) return ECS_ERR_MEMORY;
     links->component = id;
     links->news = ECS_LINK_END;
     return ECS_OK;
@@ -85,9 +79,7 @@ ecs_component_id ecs_hierarchy_component(const ecs_world* world) {
 static bool link_to(ecs_world* world, uint32_t index, ecs_entity parent_handle) {
     ecs_links* links = &world->storage->links;
     uint32_t parent_index = ecs_entity_index(parent_handle);
-    if (!ecs_link_reserve(world, parent_index)) {
-        return false;
-    }
+    if (!ecs_link_reserve(world, parent_index)) return false;
     ecs_link* link = ecs_link_at(links, index);
     ecs_link* parent = ecs_link_at(links, parent_index);
     // Mostly the newest child has the highest index, or all come falling.
@@ -113,11 +105,9 @@ enum { NEWLY_WRITTEN = 1, FOLLOWED = 2 };
 static void follow(ecs_world* world, uint32_t index, ecs_entity value) {
     ecs_links* links = &world->storage->links;
     ecs_link* link = ecs_link_at(links, index);
-    BASE_ASSERT(link != NULL && "a living entity has a link");
+    BASE_ASSERT(link && "a living entity has a link");
     ecs_entity parent = ecs_link_is_handle(world, value) ? value : ECS_ENTITY_NONE;
-    if (link->parent == parent) {
-        return;
-    }
+    if (link->parent == parent) return;
     ecs_link_remove(links, index);
     if (parent != ECS_ENTITY_NONE && !link_to(world, index, parent)) {
         links->is_behind = true;
@@ -138,11 +128,9 @@ static void follow_marked(ecs_world* world, const ecs_chunk* chunk, uint32_t tra
     for (uint64_t left = chunk->summary[track]; left != 0; left &= left - 1) {
         uint32_t first = (uint32_t)__builtin_ctzll(left) * words_per_bit;
         for (uint32_t word = first; word < first + words_per_bit && word < chunk->dirty_words;
-             word++) {
-            for (uint64_t rows = words[word]; rows != 0; rows &= rows - 1) {
+             word++)
+            for (uint64_t rows = words[word]; rows != 0; rows &= rows - 1)
                 follow_row(world, chunk, word * 64 + (uint32_t)__builtin_ctzll(rows));
-            }
-        }
     }
 }
 
@@ -158,13 +146,11 @@ static void follow_rows(ecs_world* world, bool is_behind) {
                 follow_marked(world, chunk, track);
                 continue;
             }
-            for (uint32_t row = 0; row < count; row++) {
+            for (uint32_t row = 0; row < count; row++)
                 follow_row(world, chunk, row);
-            }
             // Nobody holds the column now: until the next walk opens it, it stays as it is.
-            if (chunk->written[track] == NEWLY_WRITTEN && world->fast.walk_depth == 0) {
+            if (chunk->written[track] == NEWLY_WRITTEN && world->fast.walk_depth == 0)
                 chunk->written[track] = FOLLOWED;
-            }
         }
     }
 }
@@ -193,7 +179,7 @@ static void cut(ecs_world* world, uint32_t index) {
         const ecs_record* record = ecs_record_at(world->storage, index);
         ecs_entity entity = ecs_entity_make(index, record->life & ECS_GENERATION_MAX);
         ecs_entity* value = ecs_find_mut(world, entity, links->component);
-        BASE_ASSERT(value != NULL && "who is linked has the component");
+        BASE_ASSERT(value && "who is linked has the component");
         *value = ECS_ENTITY_NONE;
         ecs_link_remove(links, index);
         world->counters.parents_cut++;
@@ -216,9 +202,8 @@ static void check_chain(ecs_world* world, uint32_t index, uint32_t sync_first) {
             cut(world, index);
             return;
         }
-        if (link->stamp >= sync_first && link->stamp < walk) {
+        if (link->stamp >= sync_first && link->stamp < walk)
             return; // a walk of this sync came by: it ended, or was cut
-        }
         link->stamp = walk;
         index = above(world, link);
     }
@@ -229,53 +214,44 @@ static bool has_marks(const ecs_world* world) {
     for (uint32_t i = 0; i < group->match_count; i++) {
         const ecs_archetype* archetype = group->matches[i];
         uint32_t track = archetype->lookup[world->storage->links.component].track;
-        for (uint32_t k = 0; k < archetype->chunk_count; k++) {
+        for (uint32_t k = 0; k < archetype->chunk_count; k++)
             if (archetype->chunks[k]->written[track] == NEWLY_WRITTEN ||
-                archetype->chunks[k]->summary[track] != 0) {
+                archetype->chunks[k]->summary[track] != 0)
                 return true;
-            }
-        }
     }
     return false;
 }
 
 // Stamps of a walk; all are forgotten before the numbers run out.
 static void reset_stamps(ecs_hierarchy* hierarchy, ecs_links* links) {
-    if (hierarchy->stamp < UINT32_MAX / 2) {
-        return;
-    }
-    for (uint32_t i = 0; i < ECS_PAGES; i++) {
-        for (uint32_t k = 0; links->pages[i] != NULL && k < ECS_PAGE_RECORDS; k++) {
+    if (hierarchy->stamp < UINT32_MAX / 2) return;
+    for (uint32_t i = 0; i < ECS_PAGES; i++)
+        for (uint32_t k = 0; links->pages[i] && k < ECS_PAGE_RECORDS; k++)
             links->pages[i][k].stamp = 0;
-        }
-    }
     hierarchy->stamp = 0;
 }
 
 void ecs_hierarchy_sync(ecs_world* world) {
     ecs_hierarchy* hierarchy = world->hierarchy;
     ecs_links* links = &world->storage->links;
-    if (links->pages == NULL || hierarchy->is_busy ||
-        (links->news == ECS_LINK_END && !links->is_behind && !has_marks(world))) {
+    if (!links->pages || hierarchy->is_busy ||
+        (links->news == ECS_LINK_END && !links->is_behind && !has_marks(world)))
         return;
-    }
     reset_stamps(hierarchy, links);
     bool is_behind = links->is_behind;
     links->is_behind = false;
     follow_rows(world, is_behind);
     // What follows here may be noted again, but is in the list already: nobody is added.
-    for (uint32_t at = links->news; at != ECS_LINK_END; at = ecs_link_at(links, at)->news_next) {
+    for (uint32_t at = links->news; at != ECS_LINK_END; at = ecs_link_at(links, at)->news_next)
         follow_news(world, at);
-    }
     uint32_t sync_first = hierarchy->stamp + 1;
     while (links->news != ECS_LINK_END) {
         ecs_link* link = ecs_link_at(links, links->news);
         uint32_t index = links->news;
         links->news = link->news_next;
         link->news_next = 0;
-        if (!world->is_mirror && link->parent != ECS_ENTITY_NONE) {
+        if (!world->is_mirror && link->parent != ECS_ENTITY_NONE)
             check_chain(world, index, sync_first);
-        }
     }
 }
 
@@ -283,34 +259,26 @@ void ecs_hierarchy_sync(ecs_world* world) {
 
 // An entity that waits and whose parent will be this one, and was not come by.
 static ecs_entity pending_child(const ecs_world* world, ecs_entity parent, uint32_t walk) {
-    if (world->loading->count == 0) {
-        return ECS_ENTITY_NONE;
-    }
+    if (world->loading->count == 0) return ECS_ENTITY_NONE;
     for (ecs_entity entity = ecs_loading_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
-         entity = ecs_loading_next(world, entity)) {
+         entity = ecs_loading_next(world, entity))
         if (ecs_link_parent_of(world, entity) == parent &&
-            ecs_link_at(&world->storage->links, ecs_entity_index(entity))->stamp != walk) {
+            ecs_link_at(&world->storage->links, ecs_entity_index(entity))->stamp != walk)
             return entity;
-        }
-    }
     return ECS_ENTITY_NONE;
 }
 
 // The first living child that a walk did not come by.
 static ecs_entity living_child(const ecs_world* world, ecs_entity parent, uint32_t walk) {
     for (ecs_entity child = ecs_link_first(world, parent); child != ECS_ENTITY_NONE;
-         child = ecs_link_next(world, child)) {
-        if (ecs_link_at(&world->storage->links, ecs_entity_index(child))->stamp != walk) {
+         child = ecs_link_next(world, child))
+        if (ecs_link_at(&world->storage->links, ecs_entity_index(child))->stamp != walk)
             return child;
-        }
-    }
     return ECS_ENTITY_NONE;
 }
 
 bool ecs_hierarchy_has_family(ecs_world* world, ecs_entity entity) {
-    if (world->is_mirror || world->hierarchy->is_busy) {
-        return false;
-    }
+    if (world->is_mirror || world->hierarchy->is_busy) return false;
     ecs_hierarchy_sync(world);
     uint32_t none = world->hierarchy->stamp + 1;
     return ecs_link_first(world, entity) != ECS_ENTITY_NONE ||
@@ -327,9 +295,7 @@ void ecs_hierarchy_destroy(ecs_world* world, ecs_entity entity) {
     ecs_link_at(links, ecs_entity_index(at))->stamp = walk;
     for (;;) {
         ecs_entity child = living_child(world, at, walk);
-        if (child == ECS_ENTITY_NONE) {
-            child = pending_child(world, at, walk);
-        }
+        if (child == ECS_ENTITY_NONE) child = pending_child(world, at, walk);
         if (child != ECS_ENTITY_NONE) {
             at = child;
             ecs_link_at(links, ecs_entity_index(at))->stamp = walk;
@@ -338,9 +304,7 @@ void ecs_hierarchy_destroy(ecs_world* world, ecs_entity entity) {
         ecs_entity parent = ecs_link_parent_of(world, at);
         ecs_result result = ecs_loading_destroy(world, at);
         BASE_ASSERT(result == ECS_OK);
-        if (at == entity) {
-            break;
-        }
+        if (at == entity) break;
         at = parent;
     }
     hierarchy->is_busy = false;
@@ -385,18 +349,13 @@ static void check_values(const ecs_world* world) {
 void ecs_hierarchy_validate(const ecs_world* world) {
     const ecs_hierarchy* hierarchy = world->hierarchy;
     const ecs_links* links = &world->storage->links;
-    if (links->pages == NULL) {
-        return;
-    }
+    if (!links->pages) return;
     BASE_ASSERT(!hierarchy->is_busy);
-    for (uint32_t page = 0; page < ECS_PAGES; page++) {
-        for (uint32_t i = 0; links->pages[page] != NULL && i < ECS_PAGE_RECORDS; i++) {
+    for (uint32_t page = 0; page < ECS_PAGES; page++)
+        for (uint32_t i = 0; links->pages[page] && i < ECS_PAGE_RECORDS; i++)
             check_children(world, page << ECS_PAGE_BITS | i);
-        }
-    }
     check_values(world);
     for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
-         entity = ecs_entity_next(world, entity)) {
-        BASE_ASSERT(ecs_link_at(links, ecs_entity_index(entity)) != NULL);
-    }
+         entity = ecs_entity_next(world, entity))
+        BASE_ASSERT(ecs_link_at(links, ecs_entity_index(entity)));
 }

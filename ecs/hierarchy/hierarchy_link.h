@@ -20,28 +20,25 @@ static inline ecs_entity ecs_link_handle(const ecs_world* world, uint32_t index)
 static inline ecs_entity ecs_link_skip(const ecs_world* world, uint32_t at, ecs_entity parent) {
     while (at != 0) {
         const ecs_link* link = ecs_link_at(&world->storage->links, at);
-        if (link->parent == parent) {
-            return ecs_link_handle(world, at);
-        }
+        if (link->parent == parent) return ecs_link_handle(world, at);
         at = link->next;
     }
     return ECS_ENTITY_NONE;
 }
 static inline ecs_entity ecs_link_first(const ecs_world* world, ecs_entity parent) {
     const ecs_link* link = ecs_link_at(&world->storage->links, ecs_entity_index(parent));
-    return link == NULL ? ECS_ENTITY_NONE : ecs_link_skip(world, link->first, parent);
+    return !link ? ECS_ENTITY_NONE : ecs_link_skip(world, link->first, parent);
 }
 static inline ecs_entity ecs_link_next(const ecs_world* world, ecs_entity child) {
     const ecs_link* link = ecs_link_at(&world->storage->links, ecs_entity_index(child));
-    return link == NULL || link->parent == ECS_ENTITY_NONE
+    return !link || link->parent == ECS_ENTITY_NONE
                ? ECS_ENTITY_NONE
                : ecs_link_skip(world, link->next, link->parent);
 }
 /// What an entity names as its parent, whether it lives or waits for resources.
 static inline ecs_entity ecs_link_parent_of(const ecs_world* world, ecs_entity entity) {
-    if (ecs_is_alive(world, entity)) {
+    if (ecs_is_alive(world, entity))
         return ecs_link_at(&world->storage->links, ecs_entity_index(entity))->parent;
-    }
     const ecs_entity* value = ecs_loading_find(world, entity, world->storage->links.component);
-    return value == NULL || !ecs_link_is_handle(world, *value) ? ECS_ENTITY_NONE : *value;
+    return !value || !ecs_link_is_handle(world, *value) ? ECS_ENTITY_NONE : *value;
 }

@@ -73,13 +73,11 @@ static void* run(void* argument) {
         uint32_t size = 0;
         bool is_damaged = false;
         const void* record = base_spsc_peek(loader->requests, &size, &is_damaged);
-        BASE_ASSERT(record != NULL && size == sizeof(request_record));
+        BASE_ASSERT(record && size == sizeof(request_record));
         request_record request;
         memcpy(&request, record, sizeof(request));
         base_spsc_pop(loader->requests);
-        if (request.ticket == 0) {
-            return NULL;
-        }
+        if (request.ticket == 0) return NULL;
         _Atomic uint32_t* cancelled =
             &loader->cancelled[request.ticket % ECS_LOADER_THREAD_REQUESTS_MAX];
         bool is_wanted =
@@ -93,9 +91,7 @@ static void push_request(ecs_loader_thread* loader, uint32_t ticket, const ecs_r
     request_record request;
     memset(&request, 0, sizeof(request));
     request.ticket = ticket;
-    if (resource != NULL) {
-        request.resource = *resource;
-    }
+    if (resource) request.resource = *resource;
     bool has_room = base_spsc_push(loader->requests, &request, sizeof(request));
     BASE_ASSERT(has_room);
     int posted = sem_post(&loader->has_requests);
@@ -104,7 +100,7 @@ static void push_request(ecs_loader_thread* loader, uint32_t ticket, const ecs_r
 
 static base_spsc* make_queue(const base_allocator* allocator, size_t bytes) {
     void* memory = base_allocate_zero(allocator, BASE_SPSC_HEADER_BYTES + bytes);
-    return memory == NULL ? NULL : base_spsc_init(memory, bytes, 0);
+    return !memory ? NULL : base_spsc_init(memory, bytes, 0);
 }
 
 static void release(ecs_loader_thread* loader) {
@@ -115,17 +111,15 @@ static void release(ecs_loader_thread* loader) {
 
 ecs_result ecs_loader_thread_create(const ecs_loader_thread_config* config,
                                     ecs_loader_thread** thread) {
-    BASE_ASSERT(config->load != NULL);
+    BASE_ASSERT(config->load);
     *thread = NULL;
     ecs_loader_thread* made = base_allocate_zero(config->allocator, sizeof(*made));
-    if (made == NULL) {
-        return ECS_ERR_MEMORY;
-    }
+    if (!made) return ECS_ERR_MEMORY;
     made->allocator = config->allocator;
     made->config = *config;
     made->requests = make_queue(config->allocator, REQUESTS_BYTES);
     made->results = make_queue(config->allocator, RESULTS_BYTES);
-    if (made->requests == NULL || made->results == NULL) {
+    if (!made->requests || !made->results) {
         release(made);
         return ECS_ERR_MEMORY;
     }
@@ -148,8 +142,7 @@ static uint32_t take_results(void* context, ecs_loaded* loaded, uint32_t capacit
     uint32_t size = 0;
     bool is_damaged = false;
     const void* record;
-    while (count < capacity &&
-           (record = base_spsc_peek(loader->results, &size, &is_damaged)) != NULL) {
+    while (count < capacity && (record = base_spsc_peek(loader->results, &size, &is_damaged))) {
         memcpy(&loaded[count++], record, sizeof(*loaded));
         base_spsc_pop(loader->results);
         loader->under_way--;
@@ -159,9 +152,7 @@ static uint32_t take_results(void* context, ecs_loaded* loaded, uint32_t capacit
 
 static ecs_load_answer begin(void* context, uint32_t ticket, const ecs_resource* resource) {
     ecs_loader_thread* loader = context;
-    if (loader->under_way >= ECS_LOADER_THREAD_REQUESTS_MAX) {
-        return ECS_LOAD_BUSY;
-    }
+    if (loader->under_way >= ECS_LOADER_THREAD_REQUESTS_MAX) return ECS_LOAD_BUSY;
     loader->under_way++;
     push_request(loader, ticket, resource);
     return ECS_LOAD_BEGUN;
@@ -173,9 +164,7 @@ static void cancel(void* context, uint32_t ticket) {
 }
 
 void ecs_loader_thread_destroy(ecs_loader_thread* thread) {
-    if (thread == NULL) {
-        return;
-    }
+    if (!thread) return;
     // What waits is not loaded: nobody will take it.
     atomic_store(&thread->is_ending, true);
     push_request(thread, 0, NULL);

@@ -44,7 +44,7 @@ static void tell_failure(ecs_world* world, ecs_entity entity, ecs_template_id te
         ecs_loading_failure failure = {.entity = entity, .template_id = template_id};
         (void)ecs_event_broadcast(world, config->failed_event, &failure);
     }
-    if (config->failed != NULL) {
+    if (config->failed) {
         world->fast.walk_depth++; // structure asserts
         config->failed(config->failed_context, entity, template_id, resource);
         world->fast.walk_depth--;
@@ -73,19 +73,14 @@ static void fail(ecs_world* world, ecs_pending* pending, const ecs_resource* res
 static ecs_result take_handle(ecs_world* world, const ecs_binding* binding, ecs_entity* entity) {
     ecs_storage* storage = world->storage;
     if (*entity != ECS_ENTITY_NONE) {
-        if (ecs_state(world, *entity) == ECS_STATE_LOADING) {
+        if (ecs_state(world, *entity) == ECS_STATE_LOADING)
             return ECS_OK; // by ecs_handle_load; the caller saw that it does not wait
-        }
         return ecs_handle_load(world, *entity);
     }
     uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
     uint32_t index = ecs_index_next(world, storage, range);
-    if (index == 0) {
-        return ECS_ERR_FULL;
-    }
-    if (!ecs_record_reserve(world, index) || !ecs_held_reserve(world)) {
-        return ECS_ERR_MEMORY;
-    }
+    if (index == 0) return ECS_ERR_FULL;
+    if (!ecs_record_reserve(world, index) || !ecs_held_reserve(world)) return ECS_ERR_MEMORY;
     ecs_entity made = ecs_handle_take(storage, range, index);
     // As after a death: the generation is used, nothing lives.
     *ecs_record_mut(storage, index) = (ecs_record){.life = (uint16_t)ecs_entity_generation(made)};
@@ -99,9 +94,7 @@ static ecs_result take_handle(ecs_world* world, const ecs_binding* binding, ecs_
 static ecs_result ask(ecs_world* world, const ecs_binding* binding, const ecs_init* inits,
                       uint32_t init_count, ecs_pending* pending, bool* is_ready) {
     ecs_result result = ecs_pending_note_resources(world, binding, inits, init_count, pending);
-    if (result != ECS_OK) {
-        return result;
-    }
+    if (result != ECS_OK) return result;
     ecs_requests_begin(world, pending);
     const ecs_request* failed = NULL;
     ecs_request_state state = ecs_requests_state(world, pending, &failed);
@@ -123,18 +116,12 @@ ecs_result ecs_loading_create(ecs_world* world, ecs_template_id template_id,
                               const ecs_binding* binding, const ecs_init* inits,
                               uint32_t init_count, ecs_entity* entity, bool* is_put_off) {
     *is_put_off = false;
-    if (world->loading->loader.begin == NULL) {
-        return ECS_OK;
-    }
+    if (!world->loading->loader.begin) return ECS_OK;
     bool is_given = *entity != ECS_ENTITY_NONE;
-    if (binding->is_singleton && !is_given && !ecs_singleton_has_room(world, template_id)) {
+    if (binding->is_singleton && !is_given && !ecs_singleton_has_room(world, template_id))
         return ECS_ERR_TAKEN;
-    }
-    for (uint32_t i = 0; i < init_count; i++) {
-        if (!ecs_pending_allows(world, template_id, inits[i].component)) {
-            return ECS_ERR_MISSING;
-        }
-    }
+    for (uint32_t i = 0; i < init_count; i++)
+        if (!ecs_pending_allows(world, template_id, inits[i].component)) return ECS_ERR_MISSING;
     ecs_pending pending = {.template_id = template_id};
     bool is_ready = false;
     ecs_result result = ask(world, binding, inits, init_count, &pending, &is_ready);
@@ -171,9 +158,8 @@ static void post_parked(ecs_world* world, const uint8_t* parked, uint32_t bytes)
 // @return whether it lives now; else it stays LOADING, or is gone when its index is taken.
 static bool complete(ecs_world* world, ecs_pending* pending) {
     ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX];
-    for (uint32_t i = 0; i < pending->value_count; i++) {
+    for (uint32_t i = 0; i < pending->value_count; i++)
         inits[i] = (ecs_init){pending->values[i].component, pending->values[i].cell};
-    }
     ecs_result result = ecs_structure_create_at(world, pending->entity, pending->template_id, inits,
                                                 pending->value_count);
     if (result == ECS_OK) {
@@ -189,9 +175,7 @@ static bool complete(ecs_world* world, ecs_pending* pending) {
         base_release(world->allocator, parked, capacity);
         return true;
     }
-    if (result == ECS_ERR_TAKEN) {
-        discard(world, pending);
-    }
+    if (result == ECS_ERR_TAKEN) discard(world, pending);
     return false;
 }
 
@@ -200,9 +184,8 @@ uint32_t ecs_loading_poll(ecs_world* world) {
     BASE_ASSERT(world->stage_depth == 0 && !world->commands->is_flushing);
     ecs_loading* loading = world->loading;
     ecs_requests_poll(world);
-    for (uint32_t at = loading->first; at != 0; at = loading->slots[at - 1].next) {
+    for (uint32_t at = loading->first; at != 0; at = loading->slots[at - 1].next)
         ecs_requests_begin(world, &loading->slots[at - 1]);
-    }
     uint32_t done = 0;
     for (uint32_t at = loading->first, next; at != 0; at = next) {
         ecs_pending* pending = &loading->slots[at - 1];
@@ -215,9 +198,7 @@ uint32_t ecs_loading_poll(ecs_world* world) {
         }
         bool is_done = state == ECS_REQUEST_READY && complete(world, pending);
         done += is_done;
-        if (!is_done && loading->config.keep_order) {
-            break;
-        }
+        if (!is_done && loading->config.keep_order) break;
     }
     return done;
 }
@@ -226,9 +207,7 @@ uint32_t ecs_loading_poll(ecs_world* world) {
 
 bool ecs_loading_cancel(ecs_world* world, ecs_entity entity) {
     ecs_pending* pending = ecs_pending_find(world, entity);
-    if (pending == NULL) {
-        return false;
-    }
+    if (!pending) return false;
     discard(world, pending);
     return true;
 }
@@ -243,9 +222,7 @@ ecs_result ecs_loading_destroy(ecs_world* world, ecs_entity entity) {
 ecs_result ecs_loading_set_value(ecs_world* world, ecs_entity entity, ecs_component_id component,
                                  const void* value) {
     ecs_pending* pending = ecs_pending_find(world, entity);
-    if (pending == NULL) {
-        return ECS_ERR_STALE;
-    }
+    if (!pending) return ECS_ERR_STALE;
     ecs_init init = {.component = component, .value = value};
     return ecs_loading_recreate(world, entity, pending->template_id, &init, 1);
 }
@@ -255,16 +232,14 @@ static ecs_result take_over(ecs_world* world, const ecs_pending* old, ecs_pendin
     const ecs_template* template_ = ecs_template_get(world, old->template_id);
     for (uint32_t i = 0; i < template_->component_count; i++) {
         ecs_component_id component = template_->components[i].component;
-        bool is_given = ecs_pending_find_value(old, component) != NULL;
+        bool is_given = ecs_pending_find_value(old, component);
         if (!ecs_pending_allows(world, made->template_id, component) ||
             (!is_given && made->template_id == old->template_id) ||
-            ecs_pending_find_value(made, component) != NULL) {
+            ecs_pending_find_value(made, component))
             continue;
-        }
         if (!ecs_pending_put_value(world, made, component,
-                                   ecs_pending_value_of(world, old, component))) {
+                                   ecs_pending_value_of(world, old, component)))
             return ECS_ERR_MEMORY;
-        }
     }
     return ECS_OK;
 }
@@ -273,27 +248,18 @@ static ecs_result take_over(ecs_world* world, const ecs_pending* old, ecs_pendin
 ecs_result ecs_loading_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
                                 const ecs_init* inits, uint32_t init_count) {
     ecs_pending* pending = ecs_pending_find(world, entity);
-    if (pending == NULL) {
-        return ECS_ERR_STALE;
-    }
+    if (!pending) return ECS_ERR_STALE;
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, template_id, &binding);
-    if (result != ECS_OK) {
-        return result;
-    }
+    if (result != ECS_OK) return result;
     if (binding->is_replicated && !world->is_mirror &&
-        ecs_entity_index(entity) > world->limits.replicated_index_max) {
+        ecs_entity_index(entity) > world->limits.replicated_index_max)
         return ECS_ERR_TYPE;
-    }
     if (binding->is_singleton && template_id != pending->template_id && !world->is_mirror &&
-        !ecs_singleton_has_room(world, template_id)) {
+        !ecs_singleton_has_room(world, template_id))
         return ECS_ERR_TAKEN;
-    }
-    for (uint32_t i = 0; i < init_count; i++) {
-        if (!ecs_pending_allows(world, template_id, inits[i].component)) {
-            return ECS_ERR_MISSING;
-        }
-    }
+    for (uint32_t i = 0; i < init_count; i++)
+        if (!ecs_pending_allows(world, template_id, inits[i].component)) return ECS_ERR_MISSING;
     ecs_pending made = {.template_id = template_id};
     result = ecs_pending_put_values(world, &made, inits, init_count)
                  ? take_over(world, pending, &made)
@@ -321,9 +287,7 @@ ecs_result ecs_loading_recreate(ecs_world* world, ecs_entity entity, ecs_templat
 
 bool ecs_loading_park(ecs_world* world, const ecs_event* event) {
     ecs_pending* pending = ecs_pending_find(world, event->target);
-    if (pending == NULL) {
-        return false;
-    }
+    if (!pending) return false;
     if (world->loading->parked_count >= world->limits.events_queued_max ||
         !ecs_pending_park(world, pending, event->type, event->payload, event->size)) {
         world->counters.events_refused++;
@@ -334,9 +298,8 @@ bool ecs_loading_park(ecs_world* world, const ecs_event* event) {
 }
 
 void ecs_loading_clear(ecs_world* world) {
-    while (world->loading->last != 0) {
+    while (world->loading->last != 0)
         discard(world, &world->loading->slots[world->loading->last - 1]);
-    }
     world->loading->awaited = 0;
 }
 

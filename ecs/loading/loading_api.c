@@ -10,11 +10,11 @@ void ecs_loading_set(ecs_world* world, const ecs_loading_config* config) {
     BASE_ASSERT(world->stage_depth == 0 && world->fast.walk_depth == 0);
     ecs_loading* loading = world->loading;
     ecs_requests_reset(world);
-    loading->config = config == NULL ? (ecs_loading_config){0} : *config;
+    loading->config = !config ? (ecs_loading_config){0} : *config;
     loading->loader = (ecs_loader){0};
-    if (loading->config.loader != NULL) {
+    if (loading->config.loader) {
         loading->loader = *loading->config.loader;
-        BASE_ASSERT(loading->loader.begin != NULL && loading->loader.poll != NULL);
+        BASE_ASSERT(loading->loader.begin && loading->loader.poll);
     }
     loading->config.loader = NULL; // copied
 }
@@ -38,7 +38,7 @@ ecs_result ecs_loading_failure_register(ecs_world* world, const char* name, ecs_
 }
 
 bool ecs_loading_is_pending(const ecs_world* world, ecs_entity entity) {
-    return ecs_pending_find(world, entity) != NULL;
+    return ecs_pending_find(world, entity);
 }
 
 uint32_t ecs_loading_count(const ecs_world* world) {
@@ -47,19 +47,19 @@ uint32_t ecs_loading_count(const ecs_world* world) {
 
 ecs_template_id ecs_loading_template(const ecs_world* world, ecs_entity entity) {
     const ecs_pending* pending = ecs_pending_find(world, entity);
-    return pending == NULL ? ECS_TEMPLATE_NONE : pending->template_id;
+    return !pending ? ECS_TEMPLATE_NONE : pending->template_id;
 }
 
 const void* ecs_loading_find(const ecs_world* world, ecs_entity entity,
                              ecs_component_id component) {
     const ecs_pending* pending = ecs_pending_find(world, entity);
-    return pending == NULL ? NULL : ecs_pending_value_of(world, pending, component);
+    return !pending ? NULL : ecs_pending_value_of(world, pending, component);
 }
 
 ecs_entity ecs_loading_next(const ecs_world* world, ecs_entity after) {
     const ecs_loading* loading = world->loading;
     const ecs_pending* pending = ecs_pending_find(world, after);
-    uint32_t number = pending == NULL ? loading->first : pending->next;
+    uint32_t number = !pending ? loading->first : pending->next;
     return number == 0 ? ECS_ENTITY_NONE : loading->slots[number - 1].entity;
 }
 
@@ -84,7 +84,7 @@ void ecs_loading_validate(const ecs_world* world) {
     for (uint32_t at = loading->first; at != 0; at = loading->slots[at - 1].next) {
         const ecs_pending* pending = &loading->slots[at - 1];
         const ecs_held_handle* entry = ecs_held_find(world, pending->entity);
-        BASE_ASSERT(entry != NULL && entry->is_loading && entry->pending == at);
+        BASE_ASSERT(entry && entry->is_loading && entry->pending == at);
         BASE_ASSERT(pending->previous == previous);
         for (uint32_t i = 0; i < pending->value_count; i++) {
             BASE_ASSERT(

@@ -30,11 +30,9 @@ bool ecs_pending_allows(const ecs_world* world, ecs_template_id template_id,
 }
 
 ecs_pending* ecs_pending_find(const ecs_world* world, ecs_entity entity) {
-    if (world->loading->count == 0) {
-        return NULL;
-    }
+    if (world->loading->count == 0) return NULL;
     const ecs_held_handle* entry = ecs_held_find(world, entity);
-    bool waits = entry != NULL && entry->pending != 0 && entry->pending != ECS_PENDING_AWAITED;
+    bool waits = entry && entry->pending != 0 && entry->pending != ECS_PENDING_AWAITED;
     return waits ? &world->loading->slots[entry->pending - 1] : NULL;
 }
 
@@ -53,20 +51,18 @@ bool ecs_pending_reserve(ecs_world* world) {
 ecs_pending* ecs_pending_settle(ecs_world* world, const ecs_pending* pending) {
     ecs_loading* loading = world->loading;
     uint32_t number = loading->slot_free;
-    if (number == 0) {
+    if (number == 0)
         number = ++loading->slot_count;
-    } else {
+    else
         loading->slot_free = loading->slots[number - 1].next;
-    }
     ecs_pending* slot = &loading->slots[number - 1];
     *slot = *pending;
     slot->previous = loading->last;
     slot->next = 0;
-    if (loading->last != 0) {
+    if (loading->last != 0)
         loading->slots[loading->last - 1].next = number;
-    } else {
+    else
         loading->first = number;
-    }
     loading->last = number;
     loading->count++;
     ecs_held_handle* entry = ecs_held_find(world, pending->entity);
@@ -88,9 +84,8 @@ static void free_cell(ecs_world* world, ecs_component_id component, void* cell) 
 
 // Values, resources and parked events; the slot stays.
 void ecs_pending_free_content(ecs_world* world, ecs_pending* pending) {
-    for (uint32_t i = 0; i < pending->value_count; i++) {
+    for (uint32_t i = 0; i < pending->value_count; i++)
         free_cell(world, pending->values[i].component, pending->values[i].cell);
-    }
     ecs_requests_release(world, pending->requests, pending->request_count);
     base_release(world->allocator, pending->values,
                  pending->value_capacity * sizeof(*pending->values));
@@ -105,9 +100,7 @@ void ecs_pending_unsettle(ecs_world* world, ecs_pending* pending) {
     ecs_loading* loading = world->loading;
     uint32_t number = number_of(loading, pending);
     ecs_held_handle* entry = ecs_held_find(world, pending->entity);
-    if (entry != NULL) {
-        entry->pending = 0;
-    }
+    if (entry) entry->pending = 0;
     uint32_t* before =
         pending->previous != 0 ? &loading->slots[pending->previous - 1].next : &loading->first;
     uint32_t* behind =
@@ -120,20 +113,16 @@ void ecs_pending_unsettle(ecs_world* world, ecs_pending* pending) {
 }
 
 ecs_pending_value* ecs_pending_find_value(const ecs_pending* pending, ecs_component_id component) {
-    for (uint32_t i = 0; i < pending->value_count; i++) {
-        if (pending->values[i].component == component) {
-            return &pending->values[i];
-        }
-    }
+    for (uint32_t i = 0; i < pending->value_count; i++)
+        if (pending->values[i].component == component) return &pending->values[i];
     return NULL;
 }
 
 // Room for a value and memory for its cell, not created. NULL when memory ran out.
 static void* reserve_value(ecs_world* world, ecs_pending* pending, const ecs_type* type) {
     if (!base_array_reserve(world->allocator, (void**)&pending->values, &pending->value_capacity,
-                            pending->value_count + 1, sizeof(*pending->values))) {
+                            pending->value_count + 1, sizeof(*pending->values)))
         return NULL;
-    }
     return base_allocate_zero(world->allocator, type->size);
 }
 
@@ -141,9 +130,7 @@ void* ecs_pending_add_value(ecs_world* world, ecs_pending* pending, ecs_componen
     const ecs_type* type = type_of(world, component);
     ecs_type_context context = {world->allocator};
     void* cell = reserve_value(world, pending, type);
-    if (cell == NULL) {
-        return NULL;
-    }
+    if (!cell) return NULL;
     if (!ecs_value_create(type, &context, cell)) {
         ecs_value_destroy(type, &context, cell);
         base_release(world->allocator, cell, type->size);
@@ -158,15 +145,13 @@ bool ecs_pending_put_value(ecs_world* world, ecs_pending* pending, ecs_component
                            const void* value) {
     const ecs_type* type = type_of(world, component);
     void* cell = reserve_value(world, pending, type);
-    if (cell == NULL) {
-        return false;
-    }
+    if (!cell) return false;
     if (!ecs_cell_copy(world, type, cell, value)) {
         base_release(world->allocator, cell, type->size);
         return false;
     }
     ecs_pending_value* found = ecs_pending_find_value(pending, component);
-    if (found != NULL) {
+    if (found) {
         free_cell(world, component, found->cell);
         found->cell = cell;
     } else {
@@ -177,27 +162,23 @@ bool ecs_pending_put_value(ecs_world* world, ecs_pending* pending, ecs_component
 
 bool ecs_pending_put_values(ecs_world* world, ecs_pending* pending, const ecs_init* inits,
                             uint32_t init_count) {
-    for (uint32_t i = 0; i < init_count; i++) {
-        if (!ecs_pending_put_value(world, pending, inits[i].component, inits[i].value)) {
+    for (uint32_t i = 0; i < init_count; i++)
+        if (!ecs_pending_put_value(world, pending, inits[i].component, inits[i].value))
             return false;
-        }
-    }
     return true;
 }
 
 const void* ecs_pending_value_of(const ecs_world* world, const ecs_pending* pending,
                                  ecs_component_id component) {
     const ecs_pending_value* found = ecs_pending_find_value(pending, component);
-    if (found != NULL) {
-        return found->cell;
-    }
+    if (found) return found->cell;
     const ecs_template_component* part =
         ecs_template_find_component(ecs_template_get(world, pending->template_id), component);
-    return part == NULL ? NULL : part->value;
+    return !part ? NULL : part->value;
 }
 
 static bool names_resources(const ecs_type* type) {
-    return type->ops != NULL && type->ops->request != NULL;
+    return type->ops && type->ops->request;
 }
 
 // All resources that the values need, in the order of components. `inits` come before the values.
@@ -207,18 +188,13 @@ ecs_result ecs_pending_note_resources(ecs_world* world, const ecs_binding* bindi
     const ecs_archetype* archetype = binding->archetype;
     for (uint32_t i = 0; i < archetype->column_count; i++) {
         const ecs_column* column = &archetype->columns[i];
-        if (!names_resources(column->type)) {
-            continue;
-        }
+        if (!names_resources(column->type)) continue;
         const ecs_pending_value* own = ecs_pending_find_value(pending, column->component);
-        const void* cell = own != NULL ? own->cell : binding->defaults[i];
-        for (uint32_t k = 0; k < init_count; k++) {
+        const void* cell = own ? own->cell : binding->defaults[i];
+        for (uint32_t k = 0; k < init_count; k++)
             cell = inits[k].component == column->component ? inits[k].value : cell;
-        }
         ecs_result result = ecs_requests_note(world, column->type, cell, pending);
-        if (result != ECS_OK) {
-            return result;
-        }
+        if (result != ECS_OK) return result;
     }
     return ECS_OK;
 }
@@ -227,9 +203,7 @@ ecs_result ecs_pending_note_resources(ecs_world* world, const ecs_binding* bindi
 ecs_result ecs_pending_renew(ecs_world* world, ecs_pending* pending) {
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, pending->template_id, &binding);
-    if (result != ECS_OK) {
-        return result;
-    }
+    if (result != ECS_OK) return result;
     ecs_pending fresh = *pending;
     fresh.requests = NULL;
     fresh.request_count = fresh.request_capacity = 0;
@@ -247,16 +221,13 @@ bool ecs_pending_park(ecs_world* world, ecs_pending* pending, ecs_event_type typ
                       const void* payload, uint32_t size) {
     uint32_t bytes = ecs_event_bytes(size);
     if (!base_array_reserve(world->allocator, (void**)&pending->parked, &pending->parked_capacity,
-                            pending->parked_bytes + bytes, 1)) {
+                            pending->parked_bytes + bytes, 1))
         return false;
-    }
     ecs_event_head head = {
         .target = pending->entity, .type = type & 0x7fffu, .size = size & 0xffffu};
     memset(pending->parked + pending->parked_bytes, 0, bytes);
     memcpy(pending->parked + pending->parked_bytes, &head, sizeof(head));
-    if (size > 0) {
-        memcpy(pending->parked + pending->parked_bytes + sizeof(head), payload, size);
-    }
+    if (size > 0) memcpy(pending->parked + pending->parked_bytes + sizeof(head), payload, size);
     pending->parked_bytes += bytes;
     pending->parked_count++;
     world->loading->parked_count++;

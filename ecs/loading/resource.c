@@ -30,13 +30,10 @@ static bool is_same(const ecs_request* request, const ecs_resource* resource, ui
 
 // Slot + 1; 0 when there is none.
 static uint32_t find(const ecs_loading* loading, const ecs_resource* resource, uint64_t hash) {
-    if (loading->chains == NULL) {
-        return 0;
-    }
+    if (!loading->chains) return 0;
     uint32_t at = loading->chains[hash % ECS_REQUEST_CHAINS];
-    while (at != 0 && !is_same(&loading->requests[at - 1], resource, hash)) {
+    while (at != 0 && !is_same(&loading->requests[at - 1], resource, hash))
         at = loading->requests[at - 1].next;
-    }
     return at;
 }
 
@@ -49,22 +46,21 @@ static uint32_t make(ecs_world* world, const ecs_resource* resource, uint64_t ha
         *why = ECS_ERR_FULL;
         return 0;
     }
-    if (loading->chains == NULL) {
+    if (!loading->chains) {
         loading->chains =
             base_allocate_zero(world->allocator, ECS_REQUEST_CHAINS * sizeof(*loading->chains));
     }
-    if (loading->chains == NULL ||
+    if (!loading->chains ||
         (at == 0 && !base_array_reserve(world->allocator, (void**)&loading->requests,
                                         &loading->request_capacity, loading->request_count + 1,
                                         sizeof(*loading->requests)))) {
         *why = ECS_ERR_MEMORY;
         return 0;
     }
-    if (at == 0) {
+    if (at == 0)
         at = ++loading->request_count;
-    } else {
+    else
         loading->request_free = loading->requests[at - 1].next;
-    }
     uint32_t* chain = &loading->chains[hash % ECS_REQUEST_CHAINS];
     loading->requests[at - 1] = (ecs_request){
         .resource = *resource, .hash = hash, .next = *chain, .state = ECS_REQUEST_WAITING};
@@ -75,45 +71,34 @@ static uint32_t make(ecs_world* world, const ecs_resource* resource, uint64_t ha
 static void drop(ecs_loading* loading, uint32_t at) {
     ecs_request* request = &loading->requests[at - 1];
     uint32_t* link = &loading->chains[request->hash % ECS_REQUEST_CHAINS];
-    while (*link != at) {
+    while (*link != at)
         link = &loading->requests[*link - 1].next;
-    }
     *link = request->next;
     *request = (ecs_request){.next = loading->request_free};
     loading->request_free = at;
 }
 
 static bool is_ended(const ecs_resource* resource) {
-    return memchr(resource->kind, 0, sizeof(resource->kind)) != NULL &&
-           memchr(resource->name, 0, sizeof(resource->name)) != NULL;
+    return memchr(resource->kind, 0, sizeof(resource->kind)) &&
+           memchr(resource->name, 0, sizeof(resource->name));
 }
 
 static ecs_result note(ecs_world* world, const ecs_resource* resource, ecs_pending* pending) {
     ecs_loading* loading = world->loading;
     BASE_ASSERT(is_ended(resource) && "a type names a resource without an end");
-    if (resource->name[0] == 0) {
-        return ECS_OK; // a value that names nothing needs nothing
-    }
+    if (resource->name[0] == 0) return ECS_OK; // a value that names nothing needs nothing
     uint64_t hash = hash_of(resource);
     uint32_t at = find(loading, resource, hash);
-    for (uint32_t i = 0; at != 0 && i < pending->request_count; i++) {
-        if (pending->requests[i] == at - 1) {
-            return ECS_OK;
-        }
-    }
-    if (pending->request_count >= ECS_RESOURCE_REQUESTS_MAX) {
-        return ECS_ERR_FULL;
-    }
+    for (uint32_t i = 0; at != 0 && i < pending->request_count; i++)
+        if (pending->requests[i] == at - 1) return ECS_OK;
+    if (pending->request_count >= ECS_RESOURCE_REQUESTS_MAX) return ECS_ERR_FULL;
     if (!base_array_reserve(world->allocator, (void**)&pending->requests,
                             &pending->request_capacity, pending->request_count + 1,
-                            sizeof(*pending->requests))) {
+                            sizeof(*pending->requests)))
         return ECS_ERR_MEMORY;
-    }
     ecs_result result = ECS_OK;
     at = at != 0 ? at : make(world, resource, hash, &result);
-    if (at == 0) {
-        return result;
-    }
+    if (at == 0) return result;
     loading->requests[at - 1].references++;
     pending->requests[pending->request_count++] = at - 1;
     return ECS_OK;
@@ -124,14 +109,10 @@ ecs_result ecs_requests_note(ecs_world* world, const ecs_type* type, const void*
     ecs_resource resources[ECS_RESOURCE_REQUESTS_MAX] = {0};
     uint32_t count =
         type->ops->request(ecs_type_object(type, cell), resources, ECS_RESOURCE_REQUESTS_MAX);
-    if (count > ECS_RESOURCE_REQUESTS_MAX) {
-        return ECS_ERR_FULL;
-    }
+    if (count > ECS_RESOURCE_REQUESTS_MAX) return ECS_ERR_FULL;
     for (uint32_t i = 0; i < count; i++) {
         ecs_result result = note(world, &resources[i], pending);
-        if (result != ECS_OK) {
-            return result;
-        }
+        if (result != ECS_OK) return result;
     }
     return ECS_OK;
 }
@@ -154,10 +135,8 @@ void ecs_requests_begin(ecs_world* world, const ecs_pending* pending) {
     ecs_loading* loading = world->loading;
     for (uint32_t i = 0; i < pending->request_count; i++) {
         ecs_request* request = &loading->requests[pending->requests[i]];
-        if (request->state != ECS_REQUEST_WAITING) {
-            continue;
-        }
-        if (loading->loader.begin == NULL) {
+        if (request->state != ECS_REQUEST_WAITING) continue;
+        if (!loading->loader.begin) {
             request->state = ECS_REQUEST_READY;
             continue;
         }
@@ -169,9 +148,8 @@ void ecs_requests_begin(ecs_world* world, const ecs_pending* pending) {
 }
 
 static void cancel(const ecs_loading* loading, const ecs_request* request) {
-    if (request->state == ECS_REQUEST_BEGUN && loading->loader.cancel != NULL) {
+    if (request->state == ECS_REQUEST_BEGUN && loading->loader.cancel)
         loading->loader.cancel(loading->loader.context, request->ticket);
-    }
 }
 
 void ecs_requests_release(ecs_world* world, const uint32_t* requests, uint32_t count) {
@@ -181,9 +159,7 @@ void ecs_requests_release(ecs_world* world, const uint32_t* requests, uint32_t c
         BASE_ASSERT(request->references > 0);
         request->references--;
         bool is_known = request->state == ECS_REQUEST_READY || request->state == ECS_REQUEST_FAILED;
-        if (request->references > 0 || (is_known && loading->loader.begin != NULL)) {
-            continue;
-        }
+        if (request->references > 0 || (is_known && loading->loader.begin)) continue;
         cancel(loading, request);
         drop(loading, requests[i] + 1);
     }
@@ -198,9 +174,7 @@ ecs_request_state ecs_requests_state(const ecs_world* world, const ecs_pending* 
             *failed = request;
             return ECS_REQUEST_FAILED;
         }
-        if (request->state != ECS_REQUEST_READY) {
-            state = ECS_REQUEST_WAITING;
-        }
+        if (request->state != ECS_REQUEST_READY) state = ECS_REQUEST_WAITING;
     }
     return state;
 }
@@ -218,18 +192,15 @@ static void take_result(ecs_loading* loading, const ecs_loaded* loaded) {
 void ecs_requests_poll(ecs_world* world) {
     enum { BATCH = 64 };
     ecs_loading* loading = world->loading;
-    if (loading->loader.begin == NULL) {
-        return;
-    }
+    if (!loading->loader.begin) return;
     ecs_loaded loaded[BATCH];
     uint32_t count = BATCH;
     // A loader that never comes to an end must not hold the tick.
     for (uint32_t rounds = 0; count == BATCH && rounds < ECS_RESOURCES_MAX / BATCH; rounds++) {
         count = loading->loader.poll(loading->loader.context, loaded, BATCH);
         BASE_ASSERT(count <= BATCH);
-        for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t i = 0; i < count; i++)
             take_result(loading, &loaded[i]);
-        }
     }
 }
 
@@ -237,14 +208,10 @@ void ecs_requests_reset(ecs_world* world) {
     ecs_loading* loading = world->loading;
     for (uint32_t i = 0; i < loading->request_count; i++) {
         ecs_request* request = &loading->requests[i];
-        if (request->state == ECS_REQUEST_FREE) {
-            continue;
-        }
+        if (request->state == ECS_REQUEST_FREE) continue;
         cancel(loading, request);
         request->state = ECS_REQUEST_WAITING;
-        if (request->references == 0) {
-            drop(loading, i + 1);
-        }
+        if (request->references == 0) drop(loading, i + 1);
     }
 }
 
@@ -258,9 +225,7 @@ void ecs_requests_deinit(ecs_world* world) {
 
 ecs_resource_state ecs_resource_find(const ecs_world* world, const ecs_resource* resource) {
     uint32_t at = find(world->loading, resource, hash_of(resource));
-    if (at == 0) {
-        return ECS_RESOURCE_UNKNOWN;
-    }
+    if (at == 0) return ECS_RESOURCE_UNKNOWN;
     switch (world->loading->requests[at - 1].state) {
     case ECS_REQUEST_READY:
         return ECS_RESOURCE_READY;
@@ -277,13 +242,9 @@ ecs_resource_state ecs_resource_find(const ecs_world* world, const ecs_resource*
 void ecs_resource_forget(ecs_world* world, const ecs_resource* resource) {
     ecs_loading* loading = world->loading;
     uint32_t at = find(loading, resource, hash_of(resource));
-    if (at == 0 || loading->requests[at - 1].state == ECS_REQUEST_BEGUN) {
-        return;
-    }
+    if (at == 0 || loading->requests[at - 1].state == ECS_REQUEST_BEGUN) return;
     loading->requests[at - 1].state = ECS_REQUEST_WAITING;
-    if (loading->requests[at - 1].references == 0) {
-        drop(loading, at);
-    }
+    if (loading->requests[at - 1].references == 0) drop(loading, at);
 }
 
 void ecs_requests_validate(const ecs_world* world) {
@@ -292,16 +253,13 @@ void ecs_requests_validate(const ecs_world* world) {
     uint64_t needed = 0;
     for (uint32_t i = 0; i < loading->request_count; i++) {
         const ecs_request* request = &loading->requests[i];
-        if (request->state == ECS_REQUEST_FREE) {
-            continue;
-        }
+        if (request->state == ECS_REQUEST_FREE) continue;
         references += request->references;
         BASE_ASSERT(find(loading, &request->resource, request->hash) == i + 1);
         BASE_ASSERT(request->references > 0 || request->state == ECS_REQUEST_READY ||
                     request->state == ECS_REQUEST_FAILED);
     }
-    for (uint32_t i = 0; i < loading->slot_count; i++) {
+    for (uint32_t i = 0; i < loading->slot_count; i++)
         needed += loading->slots[i].request_count;
-    }
     BASE_ASSERT(references == needed);
 }

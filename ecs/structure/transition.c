@@ -19,9 +19,7 @@
 #include "event/core_event.h"
 #include "structure/singleton.h"
 #include "table/archetype.h"
-#include "table/block.h"
 #include "table/bytes.h"
-#include "table/cell.h"
 #include "table/chunk.h"
 #include "table/handle.h"
 #include "table/index.h"
@@ -30,30 +28,6 @@
 #include "table/runway.h"
 #include "table/storage.h"
 #include "track/track.h"
-
-// What every column of a new row is copied from.
-static bool choose_sources(const ecs_world* world, const ecs_binding* binding,
-                           const ecs_init* inits, uint32_t init_count, const void** sources) {
-    const ecs_archetype* archetype = binding->archetype;
-    for (uint32_t i = 0; i < archetype->column_count; i++)
-        sources[i] = binding->defaults[i];
-    for (uint32_t i = 0; i < init_count; i++) {
-        if (inits[i].component >= world->storage->slot_count) return false;
-        uint16_t column = archetype->slots[inits[i].component];
-        if (column == ECS_SLOT_NONE) return false;
-        sources[column] = inits[i].value;
-    }
-    return true;
-}
-
-static bool are_inits_there(const ecs_world* world, const ecs_archetype* archetype,
-                            const ecs_init* inits, uint32_t init_count) {
-    for (uint32_t i = 0; i < init_count; i++)
-        if (inits[i].component >= world->storage->slot_count ||
-            archetype->slots[inits[i].component] == ECS_SLOT_NONE)
-            return false;
-    return true;
-}
 
 // What differs from the defaults in a row of plain data, value and shadow.
 static inline void set_plain_init(ecs_chunk* chunk, uint32_t row, ecs_slot slot,
@@ -75,7 +49,7 @@ static inline ecs_result create_plain_row(ecs_world* world, const ecs_binding* b
                                           ecs_template_id template_id, const ecs_init* inits,
                                           uint32_t init_count, ecs_chunk** chunk, uint32_t* row) {
     ecs_archetype* archetype = binding->archetype;
-    if (!are_inits_there(world, archetype, inits, init_count)) return ECS_ERR_MISSING;
+    if (!ecs_row_has_inits(world, archetype, inits, init_count)) return ECS_ERR_MISSING;
     if (!ecs_runway_next(world, binding, template_id, chunk, row)) {
         ecs_result result = ecs_row_reserve(world, archetype, chunk);
         if (result != ECS_OK) return result;
@@ -95,7 +69,7 @@ static inline ecs_result create_row(ecs_world* world, const ecs_binding* binding
     if (!binding->archetype->has_ops)
         return create_plain_row(world, binding, template_id, inits, init_count, chunk, row);
     const void* sources[ECS_TEMPLATE_COMPONENTS_MAX];
-    if (!choose_sources(world, binding, inits, init_count, sources)) return ECS_ERR_MISSING;
+    if (!ecs_row_choose_sources(world, binding, inits, init_count, sources)) return ECS_ERR_MISSING;
     ecs_result result = ecs_row_reserve(world, binding->archetype, chunk);
     if (result != ECS_OK) return result;
     *row = ecs_chunk_append(world, *chunk, 1);
@@ -290,232 +264,4 @@ ecs_result ecs_structure_destroy(ecs_world* world, ecs_entity entity) {
     else
         destroy_any(world, record, entity);
     return ECS_OK;
-}
-
-// The old row's cells that the new one takes over; ECS_SLOT_NONE elsewhere. `sources` of such a column
-// is the old value.
-typedef struct move_plan {
-    uint16_t from[ECS_TEMPLATE_COMPONENTS_MAX]; // by new column
-    const void* sources[ECS_TEMPLATE_COMPONENTS_MAX];
-} move_plan;
-
-static void plan_move(const ecs_world* world, const ecs_binding* binding, const ecs_chunk* old,
-                      const ecs_init* inits, uint32_t init_count, move_plan* plan) {
-    bool are_there = choose_sources(world, binding, inits, init_count, plan->sources);
-    BASE_ASSERT(are_there);
-    const ecs_archetype* archetype = binding->archetype;
-    for (uint32_t i = 0; i < archetype->column_count; i++)
-        plan->from[i] = old->slots[archetype->columns[i].component];
-    for (uint32_t i = 0; i < init_count; i++)
-        plan->from[archetype->slots[inits[i].component]] = ECS_SLOT_NONE;
-}
-
-// The first half: cells that are new, and all shadows. Cells that will be moved in stay uncreated.
-static bool build_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, const ecs_chunk* old,
-                        uint32_t old_row, const move_plan* plan) {
-    const ecs_archetype* archetype = chunk->archetype;
-    uint32_t count = archetype->column_count;
-    for (uint32_t i = 0; i < count + archetype->track_count; i++) {
-        uint32_t column = i < count ? i : archetype->tracked[i - count];
-        bool is_kept = plan->from[column] != ECS_SLOT_NONE;
-        if (i < count && is_kept) continue;
-        const void* source = plan->sources[column];
-        if (i >= count)
-            source = is_kept ? ecs_chunk_cell(old, plan->from[column], old_row)
-                             : ecs_chunk_cell(chunk, column, row);
-        if (ecs_cell_copy(world, archetype->columns[column].type, ecs_chunk_cell(chunk, i, row),
-                          source))
-            continue;
-        for (uint32_t k = 0; k < i; k++) {
-            uint32_t made = k < count ? k : archetype->tracked[k - count];
-            if (k >= count || plan->from[k] == ECS_SLOT_NONE)
-                ecs_cell_destroy(world, archetype->columns[made].type,
-                                 ecs_chunk_cell(chunk, k, row));
-        }
-        return false;
-    }
-    return true;
-}
-
-// The second half: move what is kept, destroy the rest of the old row.
-static void move_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chunk* old,
-                       uint32_t old_row, const move_plan* plan) {
-    const ecs_archetype* archetype = chunk->archetype;
-    const ecs_archetype* old_archetype = old->archetype;
-    uint64_t is_moved[ECS_TEMPLATE_COMPONENTS_MAX / 64] = {0};
-    for (uint32_t i = 0; i < archetype->column_count; i++) {
-        uint16_t from = plan->from[i];
-        if (from == ECS_SLOT_NONE) continue;
-        is_moved[from / 64] |= 1ull << (from % 64);
-        ecs_cell_move(world, archetype->columns[i].type, ecs_chunk_cell(chunk, i, row),
-                      ecs_chunk_cell(old, from, old_row));
-    }
-    if (!old_archetype->has_ops) return;
-    for (uint32_t i = 0; i < old_archetype->column_count; i++) {
-        const ecs_column* column = &old_archetype->columns[i];
-        if (!(is_moved[i / 64] >> (i % 64) & 1))
-            ecs_cell_destroy(world, column->type, ecs_chunk_cell(old, i, old_row));
-        if (column->track != ECS_SLOT_NONE)
-            ecs_cell_destroy(
-                world, column->type,
-                ecs_chunk_cell(old, old_archetype->column_count + column->track, old_row));
-    }
-}
-
-// Both halves at once for plain data, where nothing can fail and a move is a copy. A shadow starts as its
-// value.
-static void move_plain_row(ecs_chunk* chunk, uint32_t row, const ecs_chunk* old, uint32_t old_row,
-                           const ecs_binding* binding, const ecs_init* inits, uint32_t init_count) {
-    const ecs_archetype* archetype = chunk->archetype;
-    for (uint32_t i = 0; i < archetype->column_count; i++) {
-        uint16_t from = old->slots[archetype->columns[i].component];
-        ecs_bytes_copy(ecs_chunk_cell(chunk, i, row),
-                       from == ECS_SLOT_NONE ? binding->defaults[i]
-                                             : ecs_chunk_cell(old, from, old_row),
-                       chunk->sizes[i]);
-    }
-    for (uint32_t i = 0; i < init_count; i++) {
-        ecs_slot slot = archetype->lookup[inits[i].component];
-        ecs_bytes_copy(ecs_chunk_cell(chunk, slot.column, row), inits[i].value, slot.size);
-    }
-    for (uint32_t t = 0; t < archetype->track_count; t++) {
-        uint32_t column = archetype->tracked[t];
-        ecs_bytes_copy(ecs_chunk_cell(chunk, archetype->column_count + t, row),
-                       ecs_chunk_cell(chunk, column, row), chunk->sizes[column]);
-    }
-}
-
-// Values that own memory: the parts that may fail first. @return false when memory ran out.
-static bool move_owning_row(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chunk* old,
-                            uint32_t old_row, const ecs_binding* binding, const ecs_init* inits,
-                            uint32_t init_count) {
-    move_plan plan;
-    plan_move(world, binding, old, inits, init_count, &plan);
-    if (!build_cells(world, chunk, row, old, old_row, &plan)) return false;
-    ecs_structure_leaving(world, old, old_row, old->entities[old_row]);
-    move_cells(world, chunk, row, old, old_row, &plan);
-    return true;
-}
-
-// The last that may refuse a move; those who hear of its end are told.
-__attribute__((noinline)) static ecs_result prepare_move(ecs_world* world, ecs_entity entity,
-                                                         const ecs_archetype* from,
-                                                         ecs_template_id template_id,
-                                                         const ecs_edge** edge) {
-    const ecs_binding* binding = &world->storage->bindings[template_id];
-    const ecs_archetype* to = binding->archetype;
-    bool is_foreign =
-        world->is_mirror && ecs_entity_index(entity) <= world->limits.replicated_index_max;
-    if (binding->is_singleton && !is_foreign && ecs_entity_template(world, entity) != template_id &&
-        !ecs_singleton_has_room(world, template_id))
-        return ECS_ERR_TAKEN;
-    if (!((from->told | to->told) & ECS_TOLD_MOVE)) return ECS_OK;
-    *edge = ecs_core_event_move(world, from, to);
-    if (!*edge || !ecs_core_event_reserve(world, *edge, ecs_entity_index(entity)))
-        return ECS_ERR_MEMORY;
-    ecs_core_event_before(world, *edge, entity);
-    return ECS_OK;
-}
-
-__attribute__((noinline)) static void finish_move(ecs_world* world, ecs_binding* binding,
-                                                  const ecs_edge* edge, ecs_entity entity) {
-    if (binding->is_singleton) binding->single = entity;
-    if (edge) ecs_core_event_after(world, edge, entity);
-}
-
-// A move between plain rows that nobody tracks or hears of, one value after another by offsets that all
-// blocks of an archetype share. What may be in the way is left to recreate_any, and nothing changed then.
-static inline bool recreate_simple(ecs_world* world, ecs_record* record, ecs_entity entity,
-                                   ecs_template_id template_id) {
-    ecs_storage* storage = world->storage;
-    if (template_id >= storage->binding_capacity) return false;
-    const ecs_binding* binding = &storage->bindings[template_id];
-    ecs_archetype* to = binding->archetype;
-    const uint32_t old_place = record->place;
-    const ecs_place* place = &storage->places[old_place >> ECS_ROW_BITS];
-    const ecs_archetype* from = place->archetype;
-    ecs_entity_list *recreated = &world->tracker->recreated, *dead = &world->tracker->destroyed;
-    if (!to || to == from || !to->is_simple || !from->is_simple || (to->told | from->told) ||
-        (binding->is_replicated && ecs_entity_index(entity) > world->limits.replicated_index_max) ||
-        to->chunk_count == 0 || recreated->count == recreated->capacity ||
-        dead->capacity - dead->count < storage->entity_count)
-        return false;
-    ecs_chunk* chunk = to->chunks[to->tail];
-    const uint32_t row = storage->chunk_counts[chunk->id];
-    if (row == chunk->capacity || storage->runway.chunk == chunk) return false;
-    if (row == chunk->clean_end) ecs_chunk_clean(chunk, row + 1);
-    storage->chunk_counts[chunk->id] = row + 1;
-    to->row_count++;
-    const uint8_t* old = (const uint8_t*)place->chunk;
-    const uint32_t old_row = old_place & ECS_ROW_MASK, count = to->column_count;
-    const ecs_span *spans = to->spans, *old_spans = from->spans;
-    const ecs_column* columns = to->columns;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t size = spans[i].size;
-        const uint16_t column = from->slots[columns[i].component];
-        ecs_bytes_copy((uint8_t*)chunk + spans[i].offset + (size_t)size * row,
-                       column == ECS_SLOT_NONE
-                           ? binding->defaults[i]
-                           : old + old_spans[column].offset + (size_t)size * old_row,
-                       size);
-    }
-    chunk->entities[row] = entity;
-    record->place = chunk->id << ECS_ROW_BITS | row;
-    record->template_id = template_id;
-    recreated->items[recreated->count++] = entity;
-    ecs_chunk_remove_plain(world, place, old_place);
-    return true;
-}
-
-static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_entity entity,
-                                                         ecs_template_id template_id,
-                                                         const ecs_init* inits,
-                                                         uint32_t init_count) {
-    const ecs_record* record = ecs_record_find(world->storage, entity);
-    BASE_ASSERT(record && "a row is recreated, not what waits");
-    if (record->template_id == template_id && init_count == 0) return ECS_OK;
-    ecs_binding* binding = NULL;
-    ecs_result result = ecs_row_bind(world, template_id, &binding);
-    if (result != ECS_OK) return result;
-    if (binding->is_replicated && !world->is_mirror &&
-        ecs_entity_index(entity) > world->limits.replicated_index_max)
-        return ECS_ERR_TYPE;
-    ecs_archetype* archetype = binding->archetype;
-    if (!are_inits_there(world, archetype, inits, init_count)) return ECS_ERR_MISSING;
-    if (!ecs_row_reserve_told(world, 0, 1)) return ECS_ERR_MEMORY;
-    ecs_chunk* chunk = NULL;
-    result = ecs_row_reserve(world, archetype, &chunk);
-    if (result != ECS_OK) return result;
-    ecs_chunk* old = ecs_record_chunk(world->storage, record);
-    const ecs_edge* edge = NULL;
-    const uint32_t told = old->archetype->told | archetype->told;
-    if (told) {
-        result = prepare_move(world, entity, old->archetype, template_id, &edge);
-        if (result != ECS_OK) return result;
-    }
-    uint32_t old_row = ecs_record_row(record);
-    uint32_t row = ecs_chunk_append(world, chunk, 1);
-    if (!archetype->has_ops && !old->archetype->has_ops) {
-        ecs_structure_leaving(world, old, old_row, entity);
-        move_plain_row(chunk, row, old, old_row, binding, inits, init_count);
-    } else if (!move_owning_row(world, chunk, row, old, old_row, binding, inits, init_count)) {
-        ecs_chunk_retract(world, chunk, 1);
-        if (edge) ecs_core_event_stayed(world, edge, entity);
-        return ECS_ERR_MEMORY;
-    }
-    ecs_row_settle(world, chunk, row, entity, template_id);
-    ecs_chunk_remove(world, old, old_row);
-    ecs_structure_arrived(world, ecs_record_chunk(world->storage, record), ecs_record_row(record),
-                          entity);
-    if (told) finish_move(world, binding, edge, entity);
-    return ECS_OK;
-}
-
-ecs_result ecs_structure_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
-                                  const ecs_init* inits, uint32_t init_count) {
-    if (init_count == 0 &&
-        recreate_simple(world, ecs_record_mut(world->storage, ecs_entity_index(entity)), entity,
-                        template_id))
-        return ECS_OK;
-    return recreate_any(world, entity, template_id, inits, init_count);
 }

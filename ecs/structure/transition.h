@@ -137,3 +137,30 @@ BASE_MUST_USE static inline ecs_result ecs_row_reserve(ecs_world* world, ecs_arc
     if (result == ECS_OK) *chunk = ecs_archetype_tail(world, archetype);
     return result;
 }
+
+/// Choose what every column of a new row is copied from. @return false when an init names a component
+/// that the archetype lacks.
+static inline bool ecs_row_choose_sources(const ecs_world* world, const ecs_binding* binding,
+                                          const ecs_init* inits, uint32_t init_count,
+                                          const void** sources) {
+    const ecs_archetype* archetype = binding->archetype;
+    for (uint32_t i = 0; i < archetype->column_count; i++)
+        sources[i] = binding->defaults[i];
+    for (uint32_t i = 0; i < init_count; i++) {
+        if (inits[i].component >= world->storage->slot_count) return false;
+        uint16_t column = archetype->slots[inits[i].component];
+        if (column == ECS_SLOT_NONE) return false;
+        sources[column] = inits[i].value;
+    }
+    return true;
+}
+
+/// Has the archetype the components of all inits?
+static inline bool ecs_row_has_inits(const ecs_world* world, const ecs_archetype* archetype,
+                                     const ecs_init* inits, uint32_t init_count) {
+    for (uint32_t i = 0; i < init_count; i++)
+        if (inits[i].component >= world->storage->slot_count ||
+            archetype->slots[inits[i].component] == ECS_SLOT_NONE)
+            return false;
+    return true;
+}

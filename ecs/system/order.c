@@ -21,11 +21,8 @@
 
 uint32_t ecs_system_index(const ecs_world* world, const char* name) {
     const ecs_systems* systems = world->systems;
-    for (uint32_t i = 0; i < systems->count; i++) {
-        if (strcmp(systems->list[i]->name, name) == 0) {
-            return i;
-        }
-    }
+    for (uint32_t i = 0; i < systems->count; i++)
+        if (strcmp(systems->list[i]->name, name) == 0) return i;
     return UINT32_MAX;
 }
 
@@ -45,16 +42,11 @@ ecs_result ecs_order_check_names(ecs_world* world, const base_reporter* reporter
     const ecs_systems* systems = world->systems;
     for (uint32_t i = 0; i < systems->count; i++) {
         const ecs_system* system = systems->list[i];
-        if (!system->is_present) {
-            continue;
-        }
+        if (!system->is_present) continue;
         ecs_result result = check_names(world, reporter, system->name, &system->before, "before");
-        if (result == ECS_OK) {
+        if (result == ECS_OK)
             result = check_names(world, reporter, system->name, &system->after, "after");
-        }
-        if (result != ECS_OK) {
-            return result;
-        }
+        if (result != ECS_OK) return result;
     }
     for (uint32_t i = 0; i < systems->stage_count; i++) {
         const ecs_names* names = &systems->stages[i].explicit_order;
@@ -93,9 +85,8 @@ static uint32_t position_of(const ecs_world* world, const order_graph* graph, co
 
 static bool add_edge(order_graph* graph, uint32_t from, uint32_t to) {
     if (!base_array_reserve(graph->allocator, (void**)&graph->edges, &graph->edge_capacity,
-                            graph->edge_count + 1, sizeof(order_edge))) {
+                            graph->edge_count + 1, sizeof(order_edge)))
         return false;
-    }
     graph->edges[graph->edge_count++] = (order_edge){from, to};
     graph->waiting[to]++;
     return true;
@@ -105,12 +96,9 @@ static bool add_edges(const ecs_world* world, order_graph* graph, uint32_t posit
                       const ecs_names* names, bool is_before) {
     for (uint32_t i = 0; i < names->count; i++) {
         uint32_t target = position_of(world, graph, names->names[i]);
-        if (target == UINT32_MAX) {
-            continue;
-        }
-        if (!add_edge(graph, is_before ? position : target, is_before ? target : position)) {
+        if (target == UINT32_MAX) continue;
+        if (!add_edge(graph, is_before ? position : target, is_before ? target : position))
             return false;
-        }
     }
     return true;
 }
@@ -120,12 +108,8 @@ static bool add_chain(const ecs_world* world, order_graph* graph, const ecs_name
     uint32_t last = UINT32_MAX;
     for (uint32_t i = 0; i < names->count; i++) {
         uint32_t position = position_of(world, graph, names->names[i]);
-        if (position == UINT32_MAX) {
-            continue;
-        }
-        if (last != UINT32_MAX && !add_edge(graph, last, position)) {
-            return false;
-        }
+        if (position == UINT32_MAX) continue;
+        if (last != UINT32_MAX && !add_edge(graph, last, position)) return false;
         last = position;
     }
     return true;
@@ -137,27 +121,19 @@ static bool build_graph(const ecs_world* world, order_graph* graph,
     graph->position_count = world->systems->count;
     graph->positions = base_allocate(graph->allocator, sizeof(uint32_t) * graph->position_count);
     graph->waiting = base_allocate_zero(graph->allocator, sizeof(uint32_t) * graph->count);
-    if (graph->positions == NULL || graph->waiting == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0; i < graph->position_count; i++) {
+    if (!graph->positions || !graph->waiting) return false;
+    for (uint32_t i = 0; i < graph->position_count; i++)
         graph->positions[i] = UINT32_MAX;
-    }
-    for (uint32_t i = 0; i < graph->count; i++) {
+    for (uint32_t i = 0; i < graph->count; i++)
         graph->positions[members->systems[i]] = i;
-    }
     for (uint32_t i = 0; i < graph->count; i++) {
         const ecs_system* system = world->systems->list[members->systems[i]];
         if (!add_edges(world, graph, i, &system->before, true) ||
-            !add_edges(world, graph, i, &system->after, false)) {
+            !add_edges(world, graph, i, &system->after, false))
             return false;
-        }
     }
-    for (uint32_t i = 0; i < world->systems->stage_count; i++) {
-        if (!add_chain(world, graph, &world->systems->stages[i].explicit_order)) {
-            return false;
-        }
-    }
+    for (uint32_t i = 0; i < world->systems->stage_count; i++)
+        if (!add_chain(world, graph, &world->systems->stages[i].explicit_order)) return false;
     return true;
 }
 
@@ -169,11 +145,9 @@ static void free_graph(order_graph* graph) {
 
 // A predecessor of `node` that could not be placed; there is one for each node that is stuck.
 static uint32_t stuck_predecessor(const order_graph* graph, uint32_t node) {
-    for (uint32_t i = 0; i < graph->edge_count; i++) {
-        if (graph->edges[i].to == node && graph->waiting[graph->edges[i].from] != UINT32_MAX) {
+    for (uint32_t i = 0; i < graph->edge_count; i++)
+        if (graph->edges[i].to == node && graph->waiting[graph->edges[i].from] != UINT32_MAX)
             return graph->edges[i].from;
-        }
-    }
     return UINT32_MAX;
 }
 
@@ -181,9 +155,8 @@ static uint32_t stuck_predecessor(const order_graph* graph, uint32_t node) {
 static void report_cycle(const ecs_world* world, const base_reporter* reporter,
                          const order_graph* graph, const ecs_system_order* members) {
     uint32_t node = 0;
-    while (graph->waiting[node] == UINT32_MAX) {
+    while (graph->waiting[node] == UINT32_MAX)
         node++;
-    }
     for (uint32_t i = 0; i < graph->count; i++) {
         node = stuck_predecessor(graph, node);
         BASE_ASSERT(node != UINT32_MAX);
@@ -215,19 +188,16 @@ static void report_cycle(const ecs_world* world, const base_reporter* reporter,
 
 ecs_result ecs_order_sort(ecs_world* world, const base_reporter* reporter,
                           ecs_system_order* members) {
-    if (members->count == 0) {
-        return ECS_OK;
-    }
+    if (members->count == 0) return ECS_OK;
     order_graph graph = {.allocator = world->allocator};
     uint32_t* sorted = base_allocate(world->allocator, sizeof(uint32_t) * members->count);
     ecs_result result = ECS_ERR_MEMORY;
-    if (sorted != NULL && build_graph(world, &graph, members)) {
+    if (sorted && build_graph(world, &graph, members)) {
         result = ECS_OK;
         for (uint32_t placed = 0; placed < graph.count; placed++) {
             uint32_t next = 0;
-            while (next < graph.count && graph.waiting[next] != 0) {
+            while (next < graph.count && graph.waiting[next] != 0)
                 next++;
-            }
             if (next == graph.count) {
                 report_cycle(world, reporter, &graph, members);
                 result = ECS_ERR_CYCLE;
@@ -235,16 +205,12 @@ ecs_result ecs_order_sort(ecs_world* world, const base_reporter* reporter,
             }
             graph.waiting[next] = UINT32_MAX;
             sorted[placed] = members->systems[next];
-            for (uint32_t i = 0; i < graph.edge_count; i++) {
-                if (graph.edges[i].from == next && graph.edges[i].to != next) {
+            for (uint32_t i = 0; i < graph.edge_count; i++)
+                if (graph.edges[i].from == next && graph.edges[i].to != next)
                     graph.waiting[graph.edges[i].to]--;
-                }
-            }
         }
     }
-    if (result == ECS_OK) {
-        memcpy(members->systems, sorted, sizeof(uint32_t) * members->count);
-    }
+    if (result == ECS_OK) memcpy(members->systems, sorted, sizeof(uint32_t) * members->count);
     base_release(world->allocator, sorted, sizeof(uint32_t) * members->count);
     free_graph(&graph);
     return result;

@@ -28,9 +28,7 @@ static void flush_point(ecs_world* world, const ecs_stage* stage) {
         ecs_commands_apply(world);
         ecs_events_resolve(world); // what names a placeholder that no command made
         uint32_t batch = world->events->queue_count < budget ? world->events->queue_count : budget;
-        if (batch == 0) {
-            break;
-        }
+        if (batch == 0) break;
         ecs_events_deliver(world, stage, batch);
         budget -= batch;
     }
@@ -39,21 +37,16 @@ static void flush_point(ecs_world* world, const ecs_stage* stage) {
 
 static void run_system(ecs_world* world, ecs_system* system, ecs_stage* stage) {
     stage->context = system->context;
-    if (system->has_members) {
-        ecs_membership_tell(system, &system->members, stage);
-    }
-    if (system->run == NULL) {
-        return;
-    }
-    if (system->query == NULL) {
+    if (system->has_members) ecs_membership_tell(system, &system->members, stage);
+    if (!system->run) return;
+    if (!system->query) {
         const ecs_rows none = {0};
         system->run(stage, &none);
         return;
     }
     ecs_query_iter iter = ecs_query_begin(world, system->query);
-    while (ecs_query_next(&iter)) {
+    while (ecs_query_next(&iter))
         system->run(stage, &iter.rows);
-    }
 }
 
 // Steps do not nest, and nobody holds columns while one begins.
@@ -71,10 +64,8 @@ static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
     flush_point(world, &stage);
     for (uint32_t i = 0; i < order->count; i++) {
         ecs_system* system = world->systems->list[order->systems[i]];
-        if (system->is_sync_point ||
-            (system->every_ticks > 1 && step->tick % system->every_ticks)) {
+        if (system->is_sync_point || (system->every_ticks > 1 && step->tick % system->every_ticks))
             continue; // nothing ran, so there is nothing to flush
-        }
         world->commands->system = i;
         run_system(world, system, &stage);
         world->commands->system = 0;

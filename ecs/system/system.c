@@ -38,9 +38,7 @@ void ecs_system_order_deinit(const ecs_world* world, ecs_system_order* order) {
 }
 
 static void free_system(const ecs_world* world, ecs_system* system) {
-    if (system == NULL) {
-        return;
-    }
+    if (!system) return;
     free_names(world, &system->before);
     free_names(world, &system->after);
     free_names(world, &system->events);
@@ -51,51 +49,41 @@ static void free_system(const ecs_world* world, ecs_system* system) {
 
 void ecs_systems_deinit(ecs_world* world) {
     ecs_systems* systems = world->systems;
-    for (uint32_t i = 0; i < systems->count; i++) {
+    for (uint32_t i = 0; i < systems->count; i++)
         free_system(world, systems->list[i]);
-    }
     base_release(world->allocator, systems->list, sizeof(ecs_system*) * systems->capacity);
     for (uint32_t i = 0; i < systems->stage_count; i++) {
         ecs_system_order_deinit(world, &systems->stages[i].order);
         free_names(world, &systems->stages[i].explicit_order);
     }
-    for (uint32_t i = 0; i < ECS_HANDLER_LISTS; i++) {
+    for (uint32_t i = 0; i < ECS_HANDLER_LISTS; i++)
         ecs_system_order_deinit(world, &systems->handlers[i]);
-    }
     ecs_core_event_deinit(world);
     memset(systems, 0, sizeof(*systems));
 }
 
 static bool name_fits(const char* name) {
-    BASE_ASSERT(name != NULL);
+    BASE_ASSERT(name);
     return strlen(name) < ECS_NAME_BYTES_MAX;
 }
 
 static ecs_result copy_names(const ecs_world* world, ecs_names* target, const char* const* names,
                              uint32_t count) {
-    if (count == 0) {
-        return ECS_OK;
-    }
+    if (count == 0) return ECS_OK;
     target->names = base_allocate_zero(world->allocator, (size_t)count * ECS_NAME_BYTES_MAX);
-    if (target->names == NULL) {
-        return ECS_ERR_MEMORY;
-    }
+    if (!target->names) return ECS_ERR_MEMORY;
     target->count = count;
     for (uint32_t i = 0; i < count; i++) {
-        if (!name_fits(names[i])) {
-            return ECS_ERR_FULL;
-        }
+        if (!name_fits(names[i])) return ECS_ERR_FULL;
         memcpy(target->names[i], names[i], strlen(names[i]));
     }
     return ECS_OK;
 }
 
 static bool is_tag(const ecs_world* world, const char* tag, size_t length) {
-    for (uint32_t i = 0; i < world->tag_count; i++) {
-        if (strlen(world->tags[i]) == length && memcmp(world->tags[i], tag, length) == 0) {
+    for (uint32_t i = 0; i < world->tag_count; i++)
+        if (strlen(world->tags[i]) == length && memcmp(world->tags[i], tag, length) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -105,34 +93,23 @@ static bool has_either(const ecs_world* world, const char* tags) {
         tags += strspn(tags, " ");
         size_t length = strcspn(tags, "|");
         const char* next = tags + length;
-        while (length > 0 && tags[length - 1] == ' ') {
+        while (length > 0 && tags[length - 1] == ' ')
             length--;
-        }
-        if (is_tag(world, tags, length)) {
-            return true;
-        }
-        if (*next == '\0') {
-            return false;
-        }
+        if (is_tag(world, tags, length)) return true;
+        if (*next == '\0') return false;
         tags = next + 1;
     }
 }
 
 static bool has_tags(const ecs_world* world, const ecs_system_desc* desc) {
-    for (uint32_t i = 0; i < desc->tag_count; i++) {
-        if (!has_either(world, desc->tags[i])) {
-            return false;
-        }
-    }
+    for (uint32_t i = 0; i < desc->tag_count; i++)
+        if (!has_either(world, desc->tags[i])) return false;
     return true;
 }
 
 static uint32_t stage_index(const ecs_systems* systems, const char* name) {
-    for (uint32_t i = 0; i < systems->stage_count; i++) {
-        if (strcmp(systems->stages[i].name, name) == 0) {
-            return i;
-        }
-    }
+    for (uint32_t i = 0; i < systems->stage_count; i++)
+        if (strcmp(systems->stages[i].name, name) == 0) return i;
     return UINT32_MAX;
 }
 
@@ -159,55 +136,37 @@ static ecs_result fill_system(ecs_world* world, ecs_system* system, const ecs_sy
     system->first_update = desc->first_update;
     system->is_present = has_tags(world, desc);
     ecs_result result = copy_names(world, &system->before, desc->before, desc->before_count);
-    if (result == ECS_OK) {
+    if (result == ECS_OK)
         result = copy_names(world, &system->after, desc->after, desc->after_count);
-    }
-    if (result == ECS_OK) {
+    if (result == ECS_OK)
         result = copy_names(world, &system->events, desc->events, desc->event_count);
-    }
-    if (result == ECS_OK) {
+    if (result == ECS_OK)
         result = copy_names(world, &system->track, desc->track, desc->track_count);
-    }
     // The query comes last but for the stage: nothing may fail after it, since it lives on with the
     // world.
-    if (result == ECS_OK && desc->stage != NULL &&
-        stage_ensure(world->systems, desc->stage) == UINT32_MAX) {
+    if (result == ECS_OK && desc->stage && stage_ensure(world->systems, desc->stage) == UINT32_MAX)
         result = ECS_ERR_FULL;
-    }
-    if (result == ECS_OK && system->is_present && desc->term_count > 0) {
+    if (result == ECS_OK && system->is_present && desc->term_count > 0)
         result = ecs_query_create(world, desc->terms, desc->term_count, &system->query);
-    }
-    if (result == ECS_OK && system->query != NULL) {
-        ecs_query_own(system->query, system->name);
-    }
-    if (result == ECS_OK && desc->stage != NULL) {
-        system->stage = stage_index(world->systems, desc->stage);
-    }
+    if (result == ECS_OK && system->query) ecs_query_own(system->query, system->name);
+    if (result == ECS_OK && desc->stage) system->stage = stage_index(world->systems, desc->stage);
     return result;
 }
 
 static bool has_member_calls(const ecs_system_desc* desc) {
-    return desc->on_enter != NULL || desc->on_leave != NULL || desc->first_update != NULL;
+    return desc->on_enter || desc->on_leave || desc->first_update;
 }
 
 static ecs_result add_system(ecs_world* world, const ecs_system_desc* desc, ecs_system** made) {
     ecs_systems* systems = world->systems;
-    if (world->is_sealed) {
-        return ECS_ERR_SEALED;
-    }
-    if (ecs_system_index(world, desc->name) != UINT32_MAX) {
-        return ECS_ERR_DUPLICATE;
-    }
-    if (systems->count >= ECS_SYSTEMS_MAX || !name_fits(desc->name)) {
-        return ECS_ERR_FULL;
-    }
+    if (world->is_sealed) return ECS_ERR_SEALED;
+    if (ecs_system_index(world, desc->name) != UINT32_MAX) return ECS_ERR_DUPLICATE;
+    if (systems->count >= ECS_SYSTEMS_MAX || !name_fits(desc->name)) return ECS_ERR_FULL;
     ecs_system* system = base_allocate_zero(world->allocator, sizeof(ecs_system));
     ecs_result result = ECS_ERR_MEMORY;
-    if (system != NULL &&
-        base_array_reserve(world->allocator, (void**)&systems->list, &systems->capacity,
-                           systems->count + 1, sizeof(ecs_system*))) {
+    if (system && base_array_reserve(world->allocator, (void**)&systems->list, &systems->capacity,
+                                     systems->count + 1, sizeof(ecs_system*)))
         result = fill_system(world, system, desc);
-    }
     if (result != ECS_OK) {
         free_system(world, system);
         return result;
@@ -218,10 +177,10 @@ static ecs_result add_system(ecs_world* world, const ecs_system_desc* desc, ecs_
 }
 
 ecs_result ecs_system_register(ecs_world* world, const ecs_system_desc* desc) {
-    BASE_ASSERT(world != NULL && desc != NULL && desc->name != NULL);
-    BASE_ASSERT((desc->stage != NULL) == (desc->run != NULL || has_member_calls(desc)));
-    BASE_ASSERT((desc->event_count > 0 || desc->track_count > 0) == (desc->on_event != NULL));
-    BASE_ASSERT(desc->stage != NULL || desc->on_event != NULL);
+    BASE_ASSERT(world && desc && desc->name);
+    BASE_ASSERT(!desc->stage == !(desc->run || has_member_calls(desc)));
+    BASE_ASSERT(!desc->on_event == (desc->event_count == 0 && desc->track_count == 0));
+    BASE_ASSERT(desc->stage || desc->on_event);
     BASE_ASSERT(!has_member_calls(desc) || desc->term_count > 0);
     ecs_system* system = NULL;
     ecs_result result = add_system(world, desc, &system);
@@ -233,22 +192,18 @@ ecs_result ecs_system_register(ecs_world* world, const ecs_system_desc* desc) {
 }
 
 ecs_result ecs_sync_point_register(ecs_world* world, const char* stage, const char* name) {
-    BASE_ASSERT(world != NULL && stage != NULL && name != NULL);
+    BASE_ASSERT(world && stage && name);
     const ecs_system_desc desc = {.name = name, .stage = stage};
     ecs_system* system = NULL;
     ecs_result result = add_system(world, &desc, &system);
-    if (result == ECS_OK) {
-        system->is_sync_point = true;
-    }
+    if (result == ECS_OK) system->is_sync_point = true;
     return result;
 }
 
 ecs_result ecs_order_set(ecs_world* world, const char* stage, const char* const* names,
                          uint32_t count, const base_reporter* reporter) {
-    BASE_ASSERT(world != NULL && stage != NULL && (names != NULL || count == 0));
-    if (world->is_sealed) {
-        return ECS_ERR_SEALED;
-    }
+    BASE_ASSERT(world && stage && (names || count == 0));
+    if (world->is_sealed) return ECS_ERR_SEALED;
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = 0; k < i; k++) {
             if (strcmp(names[i], names[k]) == 0) {
@@ -279,9 +234,8 @@ uint32_t ecs_stage_find(ecs_world* world, const char* name) {
 bool ecs_stage_system_info(const ecs_world* world, uint32_t stage, uint32_t position,
                            ecs_system_info* info) {
     const ecs_systems* systems = world->systems;
-    if (stage >= systems->stage_count || position >= systems->stages[stage].order.count) {
+    if (stage >= systems->stage_count || position >= systems->stages[stage].order.count)
         return false;
-    }
     const ecs_system* system = systems->list[systems->stages[stage].order.systems[position]];
     *info = (ecs_system_info){system->name, system->every_ticks, system->quantum,
                               system->is_sync_point};
@@ -290,8 +244,7 @@ bool ecs_stage_system_info(const ecs_world* world, uint32_t stage, uint32_t posi
 
 const char* ecs_stage_system_name(const ecs_world* world, uint32_t stage, uint32_t position) {
     const ecs_systems* systems = world->systems;
-    if (stage >= systems->stage_count || position >= systems->stages[stage].order.count) {
+    if (stage >= systems->stage_count || position >= systems->stages[stage].order.count)
         return NULL;
-    }
     return systems->list[systems->stages[stage].order.systems[position]]->name;
 }

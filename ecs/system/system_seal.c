@@ -17,9 +17,8 @@
 
 static ecs_result order_push(const ecs_world* world, ecs_system_order* order, uint32_t system) {
     if (!base_array_reserve(world->allocator, (void**)&order->systems, &order->capacity,
-                            order->count + 1, sizeof(uint32_t))) {
+                            order->count + 1, sizeof(uint32_t)))
         return ECS_ERR_MEMORY;
-    }
     order->systems[order->count++] = system;
     return ECS_OK;
 }
@@ -29,21 +28,17 @@ static ecs_result seal_stages(ecs_world* world, const base_reporter* reporter) {
     ecs_result result = ECS_OK;
     for (uint32_t i = 0; i < systems->count && result == ECS_OK; i++) {
         const ecs_system* system = systems->list[i];
-        if (system->is_present && system->stage != UINT32_MAX) {
+        if (system->is_present && system->stage != UINT32_MAX)
             result = order_push(world, &systems->stages[system->stage].order, i);
-        }
     }
-    for (uint32_t i = 0; i < systems->stage_count && result == ECS_OK; i++) {
+    for (uint32_t i = 0; i < systems->stage_count && result == ECS_OK; i++)
         result = ecs_order_sort(world, reporter, &systems->stages[i].order);
-    }
     return result;
 }
 
 // Shortcuts stand for the events that they are named after.
 static ecs_event_type event_of(ecs_world* world, const char* name) {
-    if (strcmp(name, "on_appear") == 0) {
-        return ECS_EVENT_APPEAR;
-    }
+    if (strcmp(name, "on_appear") == 0) return ECS_EVENT_APPEAR;
     return strcmp(name, "on_disappear") == 0 ? ECS_EVENT_DISAPPEAR : ecs_event_find(world, name);
 }
 
@@ -53,9 +48,7 @@ static ecs_result bind_handler(ecs_world* world, const base_reporter* reporter, 
     const ecs_system* system = systems->list[index];
     for (uint32_t i = 0; i <= system->events.count; i++) {
         bool is_last = i == system->events.count; // who tracks handles one more
-        if (is_last && system->track.count == 0) {
-            break;
-        }
+        if (is_last && system->track.count == 0) break;
         ecs_event_type type =
             is_last ? ECS_EVENT_CHANGED : event_of(world, system->events.names[i]);
         if (type == ECS_EVENT_NONE) {
@@ -65,13 +58,9 @@ static ecs_result bind_handler(ecs_world* world, const base_reporter* reporter, 
             return ECS_ERR_UNKNOWN;
         }
         ecs_system_order* list = &systems->handlers[type];
-        if (list->count > 0 && list->systems[list->count - 1] == index) {
-            continue;
-        }
+        if (list->count > 0 && list->systems[list->count - 1] == index) continue;
         ecs_result result = order_push(world, list, index);
-        if (result != ECS_OK) {
-            return result;
-        }
+        if (result != ECS_OK) return result;
     }
     return ECS_OK;
 }
@@ -90,13 +79,11 @@ static ecs_result seal_tracks(ecs_world* world, const base_reporter* reporter) {
     for (uint32_t i = 0; i < handlers->count; i++) {
         ecs_system* system = systems->list[handlers->systems[i]];
         const ecs_query* query = system->query;
-        uint32_t term_count = system->track.count > 0 || query == NULL ? 0 : query->term_count;
-        for (uint32_t k = 0; k < term_count; k++) {
+        uint32_t term_count = system->track.count > 0 || !query ? 0 : query->term_count;
+        for (uint32_t k = 0; k < term_count; k++)
             if (query->access[k] != ECS_REQUIRE_NOT && query->access[k] != ECS_ONLY &&
-                query->components[k] != ECS_COMPONENT_NONE) {
+                query->components[k] != ECS_COMPONENT_NONE)
                 track_component(world, system, query->components[k]);
-            }
-        }
         for (uint32_t k = 0; k < system->track.count; k++) {
             ecs_component_id component = ecs_component_find(world, system->track.names[k]);
             if (component == ECS_COMPONENT_NONE) {
@@ -124,16 +111,12 @@ static ecs_result seal_handlers(ecs_world* world, const base_reporter* reporter)
     ecs_result result = ECS_OK;
     for (uint32_t i = 0; i < systems->count && result == ECS_OK; i++) {
         const ecs_system* system = systems->list[i];
-        if (system->is_present && (system->on_event != NULL || system->is_sync_point)) {
+        if (system->is_present && (system->on_event || system->is_sync_point))
             result = order_push(world, &all, i);
-        }
     }
-    if (result == ECS_OK) {
-        result = ecs_order_sort(world, reporter, &all);
-    }
-    for (uint32_t i = 0; i < all.count && result == ECS_OK; i++) {
+    if (result == ECS_OK) result = ecs_order_sort(world, reporter, &all);
+    for (uint32_t i = 0; i < all.count && result == ECS_OK; i++)
         result = bind_handler(world, reporter, all.systems[i]);
-    }
     ecs_system_order_deinit(world, &all);
     return result;
 }
@@ -141,33 +124,23 @@ static ecs_result seal_handlers(ecs_world* world, const base_reporter* reporter)
 // A seal that failed may be tried again after more was registered.
 static void forget_orders(ecs_world* world) {
     ecs_systems* systems = world->systems;
-    for (uint32_t i = 0; i < systems->stage_count; i++) {
+    for (uint32_t i = 0; i < systems->stage_count; i++)
         systems->stages[i].order.count = 0;
-    }
-    for (uint32_t i = 0; i < ECS_HANDLER_LISTS; i++) {
+    for (uint32_t i = 0; i < ECS_HANDLER_LISTS; i++)
         systems->handlers[i].count = 0;
-    }
-    for (uint32_t i = 0; i < systems->count; i++) {
+    for (uint32_t i = 0; i < systems->count; i++)
         systems->list[i]->tracked = (ecs_component_set){0};
-    }
     world->tracker->watched = (ecs_component_set){0};
 }
 
 ecs_result ecs_systems_seal(ecs_world* world, const base_reporter* reporter) {
     forget_orders(world);
     ecs_result result = ecs_order_check_names(world, reporter);
-    if (result == ECS_OK) {
-        result = seal_stages(world, reporter);
-    }
-    if (result == ECS_OK) {
-        result = seal_handlers(world, reporter);
-    }
-    if (result == ECS_OK) {
-        result = seal_tracks(world, reporter);
-    }
+    if (result == ECS_OK) result = seal_stages(world, reporter);
+    if (result == ECS_OK) result = seal_handlers(world, reporter);
+    if (result == ECS_OK) result = seal_tracks(world, reporter);
     if (result == ECS_OK && world->systems->handlers[ECS_EVENT_ORDER_SET].count > 0 &&
-        !ecs_event_post(world, ECS_ENTITY_NONE, ECS_EVENT_ORDER_SET, NULL)) {
+        !ecs_event_post(world, ECS_ENTITY_NONE, ECS_EVENT_ORDER_SET, NULL))
         result = ECS_ERR_MEMORY;
-    }
     return result;
 }

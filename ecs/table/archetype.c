@@ -62,11 +62,10 @@ static void list_columns(const ecs_world* world, const ecs_template* made_from, 
 
 static bool is_same(const ecs_archetype* archetype, const column_list* list) {
     if (archetype->hash != list->hash || archetype->column_count != list->count) return false;
-    for (uint32_t i = 0; i < list->count; i++) {
+    for (uint32_t i = 0; i < list->count; i++)
         if (archetype->columns[i].component != list->items[i].component ||
             archetype->columns[i].track != list->items[i].track)
             return false;
-    }
     return true;
 }
 
@@ -130,7 +129,7 @@ static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) 
         archetype->lookup[column->component] = (ecs_slot){.size = column->size,
                                                           .column = (uint16_t)i,
                                                           .track = column->track,
-                                                          .has_ops = column->type->ops != NULL};
+                                                          .has_ops = column->type->ops};
         if (column->track == ECS_SLOT_NONE) continue;
         archetype->tracked[column->track] = (uint16_t)i;
         archetype->sizes[list->count + column->track] = column->size;

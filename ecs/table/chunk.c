@@ -381,7 +381,7 @@ static void cut_rows(ecs_chunk* chunk, uint32_t from, uint32_t end) {
 
 void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t count) {
     ecs_storage* storage = world->storage;
-    BASE_ASSERT(!archetype->has_ops && storage->runway.chunk == NULL);
+    BASE_ASSERT(!archetype->has_ops && !storage->runway.chunk);
     // Of removals one by one, those would be idle that found less than a quarter used.
     const uint64_t quarter = (archetype->row_room + 3) / 4;
     const uint64_t idle_from = archetype->row_count < quarter ? archetype->row_count : quarter;

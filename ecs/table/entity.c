@@ -67,10 +67,9 @@ static uint32_t begun_end(const ecs_index_range* range) {
 uint32_t ecs_index_peek(const ecs_world* world, uint32_t range_number) {
     const ecs_index_range* range = &world->storage->ranges[range_number];
     uint32_t fresh = range->fresh;
-    if (world->storage->held.count > 0) {
+    if (world->storage->held.count > 0)
         while (fresh <= range->last && ecs_held_has_index(world, fresh))
             fresh++;
-    }
     bool has_enough_free = range->free_count >= ECS_FREE_INDICES_MIN;
     if (fresh <= range->last && (!has_enough_free || fresh < begun_end(range))) return fresh;
     if (!has_enough_free) return 0;

@@ -13,7 +13,7 @@ bool ecs_link_reserve(ecs_world* world, uint32_t index) {
     BASE_ASSERT(world->storage->links.pages && index <= ECS_INDEX_MAX);
     ecs_link** page = &world->storage->links.pages[index >> ECS_PAGE_BITS];
     if (!*page) *page = base_allocate_zero(world->allocator, ECS_PAGE_RECORDS * sizeof **page);
-    return *page != NULL;
+    return *page;
 }
 
 void ecs_link_note(ecs_links* links, ecs_entity entity) {

@@ -67,7 +67,7 @@ ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t te
     if (world->is_sealed) return ECS_ERR_SEALED;
     if (term_count > ECS_QUERY_TERMS_MAX) return ECS_ERR_FULL;
     for (uint32_t i = 0; i < term_count; i++)
-        BASE_ASSERT((terms[i].component == NULL) == (terms[i].access == ECS_ONLY));
+        BASE_ASSERT(!terms[i].component == (terms[i].access == ECS_ONLY));
     *query = find_same(storage, terms, term_count);
     if (*query) return ECS_OK;
     if (!base_array_reserve(world->allocator, (void**)&storage->queries, &storage->query_capacity,
@@ -199,7 +199,7 @@ static bool prepare_match(ecs_world* world, ecs_query* query, uint32_t archetype
                             archetype_id + 1, sizeof *query->match_of))
         return false;
     *columns = base_allocate(allocator, query->term_count * sizeof **columns);
-    return *columns != NULL;
+    return *columns;
 }
 
 static void drop_match(ecs_world* world, ecs_query* query, uint32_t archetype_id) {
@@ -336,7 +336,7 @@ void ecs_query_validate(const ecs_world* world, const ecs_query* query) {
     for (uint32_t id = 0; id < world->storage->archetype_count; id++) {
         const ecs_archetype* archetype = world->storage->archetypes[id];
         const ecs_match* found = ecs_query_match(query, archetype);
-        BASE_ASSERT((found != NULL) == ecs_query_wants(query, archetype));
+        BASE_ASSERT(!found == !ecs_query_wants(query, archetype));
         if (!found) continue;
         BASE_ASSERT(query->group->matches[match] == archetype);
         BASE_ASSERT(found == &query->matches[match++]);

@@ -66,5 +66,7 @@ void ecs_track_destroying(ecs_world* world, ecs_entity entity, const ecs_chunk* 
 /// subtracted) and after (shadow := value for the new row, hash added, listed as recreated).
 void ecs_track_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t row);
 void ecs_track_arrived(ecs_world* world, ecs_entity entity, const ecs_chunk* chunk, uint32_t row);
+/// Compare what was opened for writing in one chunk, and drop its marks.
+void ecs_track_chunk(ecs_world* world, ecs_chunk* chunk);
 /// Compare everything opened for writing since the last call; fills the change list and `noticed`.
 void ecs_track_step(ecs_world* world);

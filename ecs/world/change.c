@@ -39,9 +39,8 @@ void ecs_changes_clear(ecs_world* world) {
 
 uint64_t ecs_world_state_hash(const ecs_world* world) {
     uint64_t sum = 0;
-    for (uint32_t id = 1; id <= ecs_component_count(world); id++) {
+    for (uint32_t id = 1; id <= ecs_component_count(world); id++)
         sum += world->tracker->hashes[id];
-    }
     return sum;
 }
 
@@ -70,25 +69,19 @@ uint64_t ecs_world_state_hash_walk(const ecs_world* world) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < storage->archetype_count; i++) {
         const ecs_archetype* archetype = storage->archetypes[i];
-        for (uint32_t k = 0; k < archetype->chunk_count; k++) {
-            for (uint32_t track = 0; track < archetype->track_count; track++) {
+        for (uint32_t k = 0; k < archetype->chunk_count; k++)
+            for (uint32_t track = 0; track < archetype->track_count; track++)
                 sum += walk_column(world, archetype->chunks[k], track);
-            }
-        }
     }
     return sum;
 }
 
 uint64_t ecs_component_hash(const ecs_world* world, ecs_entity entity, ecs_component_id component) {
     const ecs_record* record = ecs_record_find(world->storage, entity);
-    if (record == NULL || ecs_component_get(world, component) == NULL) {
-        return 0;
-    }
+    if (!record || !ecs_component_get(world, component)) return 0;
     const ecs_chunk* chunk = ecs_record_chunk(world->storage, record);
     uint16_t slot = chunk->slots[component];
-    if (slot == ECS_SLOT_NONE || chunk->archetype->columns[slot].track == ECS_SLOT_NONE) {
-        return 0;
-    }
+    if (slot == ECS_SLOT_NONE || chunk->archetype->columns[slot].track == ECS_SLOT_NONE) return 0;
     uint32_t shadow = chunk->archetype->column_count + chunk->archetype->columns[slot].track;
     return ecs_track_hash(world, entity, component,
                           ecs_chunk_cell(chunk, shadow, ecs_record_row(record)));

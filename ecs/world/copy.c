@@ -28,9 +28,7 @@
 static bool is_same_template(const ecs_world* a, const ecs_world* b, ecs_template_id id) {
     const ecs_template* x = ecs_template_get(a, id);
     const ecs_template* y = ecs_template_get(b, id);
-    if (x == NULL || y == NULL || x->part_count != y->part_count) {
-        return false;
-    }
+    if (!x || !y || x->part_count != y->part_count) return false;
     // A loaded template is what was registered.
     return x->part_count <= 1 ||
            memcmp(x->parts, y->parts, x->part_count * sizeof(x->parts[0])) == 0;
@@ -40,14 +38,11 @@ static bool is_same_chunk(const ecs_world* world, const ecs_world* from, const e
                           const ecs_chunk* source) {
     uint32_t count = ecs_chunk_count(from->storage, source);
     if (ecs_chunk_count(world->storage, chunk) != count ||
-        memcmp(chunk->entities, source->entities, count * sizeof(ecs_entity)) != 0) {
+        memcmp(chunk->entities, source->entities, count * sizeof(ecs_entity)) != 0)
         return false;
-    }
     for (uint32_t row = 0; row < count; row++) {
         ecs_template_id id = ecs_entity_template(from, source->entities[row]);
-        if (ecs_entity_template(world, source->entities[row]) != id) {
-            return false;
-        }
+        if (ecs_entity_template(world, source->entities[row]) != id) return false;
     }
     return true;
 }
@@ -62,14 +57,10 @@ static bool is_same_archetype(const ecs_world* world, const ecs_world* from,
     if (archetype->made_by != source->made_by || archetype->row_count != source->row_count ||
         archetype->column_count != source->column_count ||
         archetype->track_count != source->track_count ||
-        chunks_used(archetype) != chunks_used(source)) {
+        chunks_used(archetype) != chunks_used(source))
         return false;
-    }
-    for (uint32_t k = 0; k < chunks_used(source); k++) {
-        if (!is_same_chunk(world, from, archetype->chunks[k], source->chunks[k])) {
-            return false;
-        }
-    }
+    for (uint32_t k = 0; k < chunks_used(source); k++)
+        if (!is_same_chunk(world, from, archetype->chunks[k], source->chunks[k])) return false;
     return true;
 }
 
@@ -77,31 +68,23 @@ static bool is_same_held(const ecs_world* world, const ecs_world* from) {
     const ecs_held_handles* a = &world->storage->held;
     const ecs_held_handles* b = &from->storage->held;
     if (a->count != b->count || a->allocated_count != b->allocated_count ||
-        a->loading_count != b->loading_count) {
+        a->loading_count != b->loading_count)
         return false;
-    }
     for (uint32_t i = 0; i < a->capacity; i++) {
         const ecs_held_handle* x = &a->slots[i];
-        if (x->handle == ECS_ENTITY_NONE) {
-            continue;
-        }
+        if (x->handle == ECS_ENTITY_NONE) continue;
         const ecs_held_handle* y = ecs_held_find(from, x->handle);
-        if (y == NULL || x->references != y->references || x->is_loading != y->is_loading) {
-            return false;
-        }
+        if (!y || x->references != y->references || x->is_loading != y->is_loading) return false;
     }
     return true;
 }
 
 // Dead indices too: their generations decide handles to come.
 static bool is_same_page(const ecs_record_page* a, const ecs_record_page* b) {
-    if (memcmp(a->free_words, b->free_words, sizeof(a->free_words)) != 0) {
-        return false;
-    }
+    if (memcmp(a->free_words, b->free_words, sizeof(a->free_words)) != 0) return false;
     uint32_t differences = 0;
-    for (uint32_t i = 0; i < ECS_PAGE_RECORDS; i++) {
+    for (uint32_t i = 0; i < ECS_PAGE_RECORDS; i++)
         differences |= (uint32_t)(a->records[i].life ^ b->records[i].life);
-    }
     return differences == 0;
 }
 
@@ -109,16 +92,13 @@ static bool is_same_indices(const ecs_world* world, const ecs_world* from) {
     const ecs_storage* storage = world->storage;
     const ecs_storage* source = from->storage;
     if (memcmp(storage->ranges, source->ranges, sizeof(storage->ranges)) != 0 ||
-        !is_same_held(world, from)) {
+        !is_same_held(world, from))
         return false;
-    }
     for (uint32_t i = 0; i < ECS_PAGES; i++) {
         // A missing page reads as zeros, as does one where nothing ever lived.
         bool is_missing =
             storage->pages[i] == storage->zero_page && source->pages[i] == source->zero_page;
-        if (!is_missing && !is_same_page(storage->pages[i], source->pages[i])) {
-            return false;
-        }
+        if (!is_missing && !is_same_page(storage->pages[i], source->pages[i])) return false;
     }
     return true;
 }
@@ -128,20 +108,14 @@ static bool is_same_structure(const ecs_world* world, const ecs_world* from) {
     const ecs_storage* source = from->storage;
     if (storage->archetype_count != source->archetype_count || from->commands->count != 0 ||
         storage->entity_count != source->entity_count || world->loading->count != 0 ||
-        from->loading->count != 0) {
+        from->loading->count != 0)
         return false;
-    }
     uint32_t templates = ecs_template_count(from);
-    for (uint32_t id = 1; id <= templates; id++) {
-        if (!is_same_template(world, from, (ecs_template_id)id)) {
+    for (uint32_t id = 1; id <= templates; id++)
+        if (!is_same_template(world, from, (ecs_template_id)id)) return false;
+    for (uint32_t i = 0; i < source->archetype_count; i++)
+        if (!is_same_archetype(world, from, storage->archetypes[i], source->archetypes[i]))
             return false;
-        }
-    }
-    for (uint32_t i = 0; i < source->archetype_count; i++) {
-        if (!is_same_archetype(world, from, storage->archetypes[i], source->archetypes[i])) {
-            return false;
-        }
-    }
     return is_same_indices(world, from);
 }
 
@@ -155,13 +129,9 @@ static bool copy_cells(ecs_world* world, const ecs_type* type, void* target, con
     for (uint32_t row = 0; row < count; row++) {
         uint8_t* to = (uint8_t*)target + (size_t)type->size * row;
         const uint8_t* from = (const uint8_t*)source + (size_t)type->size * row;
-        if (!ecs_cell_assign(world, type, to, from)) {
-            return false;
-        }
+        if (!ecs_cell_assign(world, type, to, from)) return false;
         // The version too: a value and its shadow differ in it wherever they differ.
-        if (type->ops->version != NULL) {
-            (void)ecs_value_compare(type, &context, to, from);
-        }
+        if (type->ops->version) (void)ecs_value_compare(type, &context, to, from);
     }
     return true;
 }
@@ -178,18 +148,16 @@ static bool copy_chunk(ecs_world* world, ecs_chunk* chunk, const ecs_chunk* sour
     const ecs_archetype* archetype = chunk->archetype;
     for (uint32_t column = 0; column < archetype->column_count; column++) {
         const ecs_column* info = &archetype->columns[column];
-        if (info->size > 0 && !copy_cells(world, info->type, chunk->columns[column],
-                                          source->columns[column], count)) {
+        if (info->size > 0 &&
+            !copy_cells(world, info->type, chunk->columns[column], source->columns[column], count))
             return false;
-        }
     }
     for (uint32_t track = 0; track < archetype->track_count; track++) {
         const ecs_column* info = &archetype->columns[archetype->tracked[track]];
         uint32_t shadow = archetype->column_count + track;
-        if (info->size > 0 && !copy_cells(world, info->type, chunk->columns[shadow],
-                                          source->columns[shadow], count)) {
+        if (info->size > 0 &&
+            !copy_cells(world, info->type, chunk->columns[shadow], source->columns[shadow], count))
             return false;
-        }
         copy_marks(chunk, source, track);
     }
     return true;
@@ -201,9 +169,7 @@ static bool copy_events(ecs_world* world, const ecs_events* source) {
         ecs_event_head head;
         memcpy(&head, source->queue + at, sizeof(head));
         memcpy(payload, source->queue + at + sizeof(head), head.size);
-        if (!ecs_event_post(world, head.target, head.type, payload)) {
-            return false;
-        }
+        if (!ecs_event_post(world, head.target, head.type, payload)) return false;
         at += ecs_event_bytes(head.size);
     }
     return true;
@@ -216,9 +182,8 @@ static bool copy_values(ecs_world* world, const ecs_world* from) {
         for (uint32_t k = 0; k < chunks_used(archetype); k++) {
             uint32_t count = ecs_chunk_count(source, archetype->chunks[k]);
             if (!copy_chunk(world, world->storage->archetypes[i]->chunks[k], archetype->chunks[k],
-                            count)) {
+                            count))
                 return false;
-            }
         }
     }
     return copy_events(world, from->events);
@@ -228,9 +193,7 @@ static ecs_result copy_by_save(ecs_world* world, const ecs_world* from) {
     base_bytes bytes;
     base_bytes_init(&bytes, world->allocator);
     ecs_result result = ecs_world_save(from, &bytes);
-    if (result == ECS_OK) {
-        result = ecs_world_restore(world, bytes.data, bytes.size);
-    }
+    if (result == ECS_OK) result = ecs_world_restore(world, bytes.data, bytes.size);
     base_bytes_deinit(&bytes);
     return result;
 }
@@ -239,14 +202,11 @@ ecs_result ecs_world_copy(ecs_world* world, const ecs_world* from) {
     BASE_ASSERT(world != from && world->is_sealed && from->is_sealed);
     BASE_ASSERT(world->stage_depth == 0 && world->fast.walk_depth == 0 && from->stage_depth == 0);
     ecs_commands_clear(world);
-    if (!is_same_structure(world, from)) {
-        return copy_by_save(world, from);
-    }
+    if (!is_same_structure(world, from)) return copy_by_save(world, from);
     ecs_events_clear(world);
     ecs_changes_clear(world);
-    if (!copy_values(world, from) || !ecs_membership_copy(world, from)) {
+    if (!copy_values(world, from) || !ecs_membership_copy(world, from))
         return copy_by_save(world, from);
-    }
     memcpy(world->tracker->hashes, from->tracker->hashes,
            (ecs_component_count(from) + 1) * sizeof(uint64_t));
     world->storage->links.is_behind = true;

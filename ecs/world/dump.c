@@ -29,7 +29,7 @@ static void dump_component(const ecs_world* world, ecs_entity entity, const char
 void ecs_dump_entity(const ecs_world* world, ecs_entity entity, ecs_line_fn line, void* context) {
     const ecs_template* template_ = ecs_template_get(world, ecs_entity_template(world, entity));
     char text[ECS_NAME_BYTES_MAX * 5];
-    if (template_ == NULL) {
+    if (!template_) {
         (void)snprintf(text, sizeof(text), "entity=%u:%u dead", ecs_entity_index(entity),
                        ecs_entity_generation(entity));
         line(context, text);
@@ -70,11 +70,9 @@ static void dump_archetype(const ecs_world* world, const ecs_archetype* archetyp
 }
 
 void ecs_dump_world(const ecs_world* world, bool with_storage, ecs_line_fn line, void* context) {
-    for (uint32_t i = 0; with_storage && i < world->storage->archetype_count; i++) {
+    for (uint32_t i = 0; with_storage && i < world->storage->archetype_count; i++)
         dump_archetype(world, world->storage->archetypes[i], line, context);
-    }
     for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
-         entity = ecs_entity_next(world, entity)) {
+         entity = ecs_entity_next(world, entity))
         ecs_dump_entity(world, entity, line, context);
-    }
 }

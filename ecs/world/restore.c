@@ -43,14 +43,11 @@ static ecs_template_id map_template(const loader* load, uint32_t saved) {
 // in the same order; composed ones are composed again from their parts.
 static ecs_result read_templates(loader* load) {
     uint64_t count = base_reader_varint(&load->reader);
-    if (count > ECS_TEMPLATES_MAX || count > base_reader_left(&load->reader)) {
+    if (count > ECS_TEMPLATES_MAX || count > base_reader_left(&load->reader))
         return ECS_ERR_MALFORMED;
-    }
     load->templates =
         base_allocate_zero(load->world->allocator, sizeof(ecs_template_id) * (size_t)(count + 1));
-    if (load->templates == NULL) {
-        return ECS_ERR_MEMORY;
-    }
+    if (!load->templates) return ECS_ERR_MEMORY;
     load->template_count = (uint32_t)count;
     uint32_t here = 0;
     for (uint32_t id = 1; id <= count; id++) {
@@ -59,28 +56,20 @@ static ecs_result read_templates(loader* load) {
             const ecs_template* template_ = NULL;
             do {
                 template_ = ecs_template_get(load->world, (ecs_template_id)++here);
-            } while (template_ != NULL && template_->part_count > 1);
-            if (template_ == NULL) {
-                return ECS_ERR_MALFORMED;
-            }
+            } while (template_ && template_->part_count > 1);
+            if (!template_) return ECS_ERR_MALFORMED;
             load->templates[id] = (ecs_template_id)here;
             continue;
         }
-        if (part_count < 2 || part_count > ECS_TEMPLATE_PARTS_MAX) {
-            return ECS_ERR_MALFORMED;
-        }
+        if (part_count < 2 || part_count > ECS_TEMPLATE_PARTS_MAX) return ECS_ERR_MALFORMED;
         ecs_template_id parts[ECS_TEMPLATE_PARTS_MAX];
         for (uint32_t i = 0; i < part_count; i++) {
             uint32_t saved = base_reader_u16(&load->reader);
             parts[i] = saved < id ? map_template(load, saved) : ECS_TEMPLATE_NONE;
-            if (parts[i] == ECS_TEMPLATE_NONE) {
-                return ECS_ERR_MALFORMED;
-            }
+            if (parts[i] == ECS_TEMPLATE_NONE) return ECS_ERR_MALFORMED;
         }
         load->templates[id] = ecs_template_compose(load->world, parts, part_count);
-        if (load->templates[id] == ECS_TEMPLATE_NONE) {
-            return ECS_ERR_FULL;
-        }
+        if (load->templates[id] == ECS_TEMPLATE_NONE) return ECS_ERR_FULL;
     }
     return load->reader.failed ? ECS_ERR_MALFORMED : ECS_OK;
 }
@@ -99,14 +88,10 @@ static ecs_result read_fault(const loader* load) {
 // Bind a template and check that it belongs to the archetype that is being read.
 static ecs_result bind_to(loader* load, uint32_t saved, uint32_t archetype_id) {
     ecs_template_id id = map_template(load, saved);
-    if (id == ECS_TEMPLATE_NONE) {
-        return ECS_ERR_MALFORMED;
-    }
+    if (id == ECS_TEMPLATE_NONE) return ECS_ERR_MALFORMED;
     ecs_binding* binding = NULL;
     ecs_result result = ecs_storage_bind(load->world, id, &binding);
-    if (result != ECS_OK) {
-        return as_damage(result);
-    }
+    if (result != ECS_OK) return as_damage(result);
     return binding->archetype->id == archetype_id ? ECS_OK : ECS_ERR_MALFORMED;
 }
 
@@ -115,9 +100,8 @@ static bool may_live(const ecs_world* world, ecs_entity entity) {
     uint32_t index = ecs_entity_index(entity);
     for (uint32_t i = 0; i < 2; i++) {
         const ecs_index_range* range = &world->storage->ranges[i];
-        if (index >= range->first && index <= range->last) {
+        if (index >= range->first && index <= range->last)
             return index < range->fresh || (world->is_mirror && i == 0);
-        }
     }
     return false;
 }
@@ -135,20 +119,16 @@ static uint64_t row_bytes_min(const ecs_archetype* archetype) {
 
 static ecs_result read_rows(loader* load, uint32_t archetype_id, uint64_t row_count) {
     const ecs_archetype* archetype = load->world->storage->archetypes[archetype_id];
-    if (row_count > base_reader_left(&load->reader) / row_bytes_min(archetype)) {
+    if (row_count > base_reader_left(&load->reader) / row_bytes_min(archetype))
         return ECS_ERR_MALFORMED;
-    }
     for (uint64_t row = 0; row < row_count; row++) {
         ecs_entity entity = base_reader_u32(&load->reader);
         uint32_t saved = base_reader_u16(&load->reader);
         ecs_result result =
             may_live(load->world, entity) ? bind_to(load, saved, archetype_id) : ECS_ERR_MALFORMED;
-        if (result == ECS_OK) {
+        if (result == ECS_OK)
             result = as_damage(ecs_storage_place(load->world, entity, map_template(load, saved)));
-        }
-        if (result != ECS_OK) {
-            return result;
-        }
+        if (result != ECS_OK) return result;
     }
     return ECS_OK;
 }
@@ -161,12 +141,8 @@ static ecs_result read_column(loader* load, const ecs_archetype* archetype, uint
         uint32_t count = ecs_chunk_count(load->world->storage, chunk);
         for (uint32_t row = 0; row < count; row++) {
             void* cell = ecs_chunk_cell(chunk, column, row);
-            if (!ecs_type_read(info->type, &context, cell, &load->reader)) {
-                return read_fault(load);
-            }
-            if (info->track == ECS_SLOT_NONE) {
-                continue;
-            }
+            if (!ecs_type_read(info->type, &context, cell, &load->reader)) return read_fault(load);
+            if (info->track == ECS_SLOT_NONE) continue;
             void* shadow = ecs_chunk_cell(chunk, archetype->column_count + info->track, row);
             if (ecs_type_is_plain(info->type)) {
                 memcpy(shadow, cell, info->size);
@@ -191,12 +167,8 @@ static ecs_result read_written(loader* load, const ecs_archetype* archetype, uin
     uint64_t passed = 0; // rows of the chunks before `index`
     for (;;) {
         uint64_t distance = base_reader_varint(&load->reader);
-        if (load->reader.failed || distance > archetype->row_count - at) {
-            return ECS_ERR_MALFORMED;
-        }
-        if (distance == 0) {
-            return ECS_OK;
-        }
+        if (load->reader.failed || distance > archetype->row_count - at) return ECS_ERR_MALFORMED;
+        if (distance == 0) return ECS_OK;
         at += distance;
         const ecs_chunk* chunk = archetype->chunks[index];
         while (at > passed + ecs_chunk_count(load->world->storage, chunk)) {
@@ -204,61 +176,46 @@ static ecs_result read_written(loader* load, const ecs_archetype* archetype, uin
             chunk = archetype->chunks[++index];
         }
         uint32_t row = (uint32_t)(at - passed - 1);
-        if (!ecs_type_read(info->type, &context, ecs_chunk_cell(chunk, column, row),
-                           &load->reader)) {
+        if (!ecs_type_read(info->type, &context, ecs_chunk_cell(chunk, column, row), &load->reader))
             return read_fault(load);
-        }
         ecs_chunk_mark_row(chunk, info->track, row);
     }
 }
 
 static ecs_result read_archetype(loader* load, uint32_t archetype_id) {
     ecs_result result = bind_to(load, base_reader_u16(&load->reader), archetype_id);
-    if (result != ECS_OK) {
-        return result;
-    }
+    if (result != ECS_OK) return result;
     uint64_t row_count = base_reader_varint(&load->reader);
     result = read_rows(load, archetype_id, row_count);
     const ecs_archetype* archetype = load->world->storage->archetypes[archetype_id];
     for (uint32_t column = 0; column < archetype->column_count && result == ECS_OK; column++) {
-        if (archetype->columns[column].size == 0) {
-            continue;
-        }
+        if (archetype->columns[column].size == 0) continue;
         result = read_column(load, archetype, column);
-        if (result == ECS_OK && archetype->columns[column].track != ECS_SLOT_NONE) {
+        if (result == ECS_OK && archetype->columns[column].track != ECS_SLOT_NONE)
             result = read_written(load, archetype, column);
-        }
     }
     return result;
 }
 
 static ecs_result read_archetypes(loader* load) {
     uint64_t count = base_reader_varint(&load->reader);
-    if (load->reader.failed || count > ECS_ARCHETYPES_MAX) {
-        return ECS_ERR_MALFORMED;
-    }
+    if (load->reader.failed || count > ECS_ARCHETYPES_MAX) return ECS_ERR_MALFORMED;
     for (uint32_t i = 0; i < count; i++) {
         ecs_result result = read_archetype(load, i);
-        if (result != ECS_OK) {
-            return result;
-        }
+        if (result != ECS_OK) return result;
     }
     return ECS_OK;
 }
 
 static ecs_result read_commands(loader* load) {
     ecs_result result = ecs_commands_read(load->world, &load->reader);
-    if (result != ECS_OK) {
-        return result;
-    }
+    if (result != ECS_OK) return result;
     ecs_commands* commands = load->world->commands;
     for (uint32_t i = 0; i < commands->item_count; i++) {
         ecs_template_id* id = &commands->items[i].template_id;
         if (*id != ECS_TEMPLATE_NONE) {
             *id = map_template(load, *id);
-            if (*id == ECS_TEMPLATE_NONE) {
-                return ECS_ERR_MALFORMED;
-            }
+            if (*id == ECS_TEMPLATE_NONE) return ECS_ERR_MALFORMED;
         }
     }
     return ECS_OK;
@@ -272,23 +229,17 @@ static ecs_result read_events(loader* load) {
     ecs_world* world = load->world;
     ecs_type_context context = {world->allocator};
     uint64_t count = base_reader_varint(&load->reader);
-    if (load->reader.failed || count > world->limits.events_queued_max) {
+    if (load->reader.failed || count > world->limits.events_queued_max)
         return load->reader.failed ? ECS_ERR_MALFORMED : ECS_ERR_FULL;
-    }
     for (uint32_t i = 0; i < count; i++) {
         ecs_entity target = base_reader_u32(&load->reader);
         ecs_event_type type = base_reader_u16(&load->reader);
-        if (load->reader.failed || !ecs_event_is_queued(world->events, type)) {
+        if (load->reader.failed || !ecs_event_is_queued(world->events, type))
             return ECS_ERR_MALFORMED;
-        }
         _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX] = {0};
-        if (!ecs_type_read(&world->events->kinds[type - 1]->type, &context, payload,
-                           &load->reader)) {
+        if (!ecs_type_read(&world->events->kinds[type - 1]->type, &context, payload, &load->reader))
             return read_fault(load);
-        }
-        if (!ecs_event_post(world, target, type, payload)) {
-            return ECS_ERR_MEMORY;
-        }
+        if (!ecs_event_post(world, target, type, payload)) return ECS_ERR_MEMORY;
     }
     return ECS_OK;
 }
@@ -300,9 +251,8 @@ static void rebuild_hashes(ecs_world* world) {
         const ecs_archetype* archetype = storage->archetypes[i];
         for (uint32_t k = 0; k < archetype->chunk_count; k++) {
             uint32_t count = ecs_chunk_count(storage, archetype->chunks[k]);
-            for (uint32_t row = 0; row < count; row++) {
+            for (uint32_t row = 0; row < count; row++)
                 ecs_track_count_row(world, archetype->chunks[k], row, true);
-            }
         }
     }
 }
@@ -315,12 +265,8 @@ static void empty_world(ecs_world* world) {
 
 // A world that has no such systems saves nothing here.
 static ecs_result read_members(loader* load) {
-    if (load->reader.failed) {
-        return ECS_ERR_MALFORMED;
-    }
-    if (!ecs_membership_enter_all(load->world)) {
-        return ECS_ERR_MEMORY;
-    }
+    if (load->reader.failed) return ECS_ERR_MALFORMED;
+    if (!ecs_membership_enter_all(load->world)) return ECS_ERR_MEMORY;
     load->has_entered = true;
     return base_reader_left(&load->reader) == 0 ? ECS_OK
                                                 : ecs_membership_read(load->world, &load->reader);
@@ -332,39 +278,22 @@ static ecs_result read_world(loader* load) {
     uint32_t magic = base_reader_u32(reader);
     uint32_t version = base_reader_u32(reader);
     uint64_t schema = base_reader_u64(reader);
-    if (magic != ECS_SAVE_MAGIC || version != ECS_SAVE_VERSION ||
-        schema != ecs_schema_hash(world)) {
+    if (magic != ECS_SAVE_MAGIC || version != ECS_SAVE_VERSION || schema != ecs_schema_hash(world))
         return ECS_ERR_MALFORMED;
-    }
     uint64_t tick = base_reader_u64(reader);
     base_rng rng = {0};
     rng.state = base_reader_u64(reader);
     rng.stream = base_reader_u64(reader);
-    if (rng.stream % 2 == 0) {
-        return ECS_ERR_MALFORMED;
-    }
+    if (rng.stream % 2 == 0) return ECS_ERR_MALFORMED;
     ecs_result result = read_templates(load);
-    if (result == ECS_OK) {
-        result = ecs_storage_read_indices(world, reader);
-    }
-    if (result == ECS_OK) {
-        result = read_archetypes(load);
-    }
-    if (result == ECS_OK) {
-        result = read_commands(load);
-    }
-    if (result == ECS_OK) {
-        result = read_events(load);
-    }
-    if (result == ECS_OK) {
-        result = ecs_loading_read(world, reader, map_pending, load);
-    }
-    if (result == ECS_OK) {
-        result = read_members(load);
-    }
-    if (result == ECS_OK && (reader->failed || base_reader_left(reader) != 0)) {
+    if (result == ECS_OK) result = ecs_storage_read_indices(world, reader);
+    if (result == ECS_OK) result = read_archetypes(load);
+    if (result == ECS_OK) result = read_commands(load);
+    if (result == ECS_OK) result = read_events(load);
+    if (result == ECS_OK) result = ecs_loading_read(world, reader, map_pending, load);
+    if (result == ECS_OK) result = read_members(load);
+    if (result == ECS_OK && (reader->failed || base_reader_left(reader) != 0))
         result = ECS_ERR_MALFORMED;
-    }
     if (result == ECS_OK) {
         world->tick = tick;
         world->rng = rng;
@@ -381,11 +310,7 @@ ecs_result ecs_world_restore(ecs_world* world, const void* data, size_t size) {
     ecs_result result = read_world(&load);
     base_release(world->allocator, load.templates,
                  sizeof(ecs_template_id) * (load.template_count + 1));
-    if (result != ECS_OK && load.has_entered) {
-        ecs_membership_leave_all(world);
-    }
-    if (result != ECS_OK) {
-        empty_world(world);
-    }
+    if (result != ECS_OK && load.has_entered) ecs_membership_leave_all(world);
+    if (result != ECS_OK) empty_world(world);
     return result;
 }

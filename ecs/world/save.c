@@ -46,7 +46,7 @@ typedef struct saver {
 } saver;
 
 static void drain(const saver* save, size_t bytes_min) {
-    if (save->hasher != NULL && save->bytes->size >= bytes_min) {
+    if (save->hasher && save->bytes->size >= bytes_min) {
         base_hasher_add(save->hasher, save->bytes->data, save->bytes->size);
         base_bytes_clear(save->bytes);
     }
@@ -88,13 +88,10 @@ uint64_t ecs_schema_hash(const ecs_world* world) {
     }
     for (uint32_t id = 1; id <= ecs_template_count(world); id++) {
         const ecs_template* template_ = ecs_template_get(world, (ecs_template_id)id);
-        if (template_->part_count <= 1) {
-            hash = hash_template(world, hash, template_);
-        }
+        if (template_->part_count <= 1) hash = hash_template(world, hash, template_);
     }
-    for (uint32_t i = 0; i < world->events->kind_count; i++) {
+    for (uint32_t i = 0; i < world->events->kind_count; i++)
         hash = base_hash64_mix(hash, world->events->kinds[i]->type.layout_hash);
-    }
     return base_hash64_mix(hash, world->is_mirror);
 }
 
@@ -129,9 +126,8 @@ static void write_templates(const saver* save) {
         const ecs_template* template_ = ecs_template_get(save->world, (ecs_template_id)id);
         bool is_composed = template_->part_count > 1;
         base_bytes_write_u8(save->bytes, is_composed ? (uint8_t)template_->part_count : 0);
-        for (uint32_t i = 0; i < template_->part_count && is_composed; i++) {
+        for (uint32_t i = 0; i < template_->part_count && is_composed; i++)
             base_bytes_write_u16(save->bytes, template_->parts[i]);
-        }
     }
 }
 
@@ -139,16 +135,13 @@ static void write_templates(const saver* save) {
 // it has a second spelling, as NaN and bool do.
 static bool is_canonical(const ecs_type* type, const uint8_t* data, size_t bytes) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (!type->is_dense || !ecs_type_is_plain(type)) {
-        return false;
-    }
+    if (!type->is_dense || !ecs_type_is_plain(type)) return false;
     bool has_floats = type->fields[0].kind == ECS_FIELD_F32;
     for (uint32_t i = 0; i < type->field_count; i++) {
         ecs_field_kind kind = type->fields[i].kind;
         if (kind == ECS_FIELD_BOOL || kind == ECS_FIELD_F64 ||
-            (kind == ECS_FIELD_F32) != has_floats) {
+            (kind == ECS_FIELD_F32) != has_floats)
             return false;
-        }
     }
     uint32_t nans = 0;
     for (size_t at = 0; at < bytes && has_floats; at += 4) {
@@ -168,13 +161,11 @@ static void write_cells(const saver* save, const ecs_type* type, const ecs_chunk
                         uint32_t column, uint32_t count) {
     const uint8_t* data = chunk->columns[column];
     size_t bytes = (size_t)type->size * count;
-    if (count > 0 && is_canonical(type, data, bytes)) {
+    if (count > 0 && is_canonical(type, data, bytes))
         base_bytes_write(save->bytes, data, bytes);
-    } else {
-        for (uint32_t row = 0; row < count; row++) {
+    else
+        for (uint32_t row = 0; row < count; row++)
             ecs_type_write(type, ecs_chunk_cell(chunk, column, row), save->bytes);
-        }
-    }
     drain(save, DRAIN_BYTES);
 }
 
@@ -229,14 +220,11 @@ static void write_archetype(const saver* save, const ecs_archetype* archetype) {
         drain(save, DRAIN_BYTES);
     }
     for (uint32_t column = 0; column < archetype->column_count; column++) {
-        if (archetype->columns[column].size == 0) {
-            continue;
-        }
-        if (archetype->columns[column].track == ECS_SLOT_NONE) {
+        if (archetype->columns[column].size == 0) continue;
+        if (archetype->columns[column].track == ECS_SLOT_NONE)
             write_column(save, archetype, column);
-        } else {
+        else
             write_tracked(save, archetype, column);
-        }
     }
 }
 
@@ -268,15 +256,12 @@ static void write_world(const saver* save) {
     drain(save, DRAIN_BYTES);
     // What a reload left without a template has no rows and is not made again.
     uint32_t made_count = 0;
-    for (uint32_t i = 0; i < world->storage->archetype_count; i++) {
+    for (uint32_t i = 0; i < world->storage->archetype_count; i++)
         made_count += world->storage->archetypes[i]->made_by != ECS_TEMPLATE_NONE;
-    }
     base_bytes_write_varint(save->bytes, made_count);
-    for (uint32_t i = 0; i < world->storage->archetype_count; i++) {
-        if (world->storage->archetypes[i]->made_by != ECS_TEMPLATE_NONE) {
+    for (uint32_t i = 0; i < world->storage->archetype_count; i++)
+        if (world->storage->archetypes[i]->made_by != ECS_TEMPLATE_NONE)
             write_archetype(save, world->storage->archetypes[i]);
-        }
-    }
     ecs_commands_write(world, save->bytes);
     write_events(save);
     ecs_loading_write(world, save->bytes);

@@ -57,9 +57,8 @@ void ecs_storage_clear(ecs_world* world) {
     ecs_queries_clear(world);
     ecs_hierarchy_reset(world);
     storage->runway = (ecs_runway){0};
-    for (uint32_t id = 0; id < storage->binding_capacity; id++) {
+    for (uint32_t id = 0; id < storage->binding_capacity; id++)
         if (storage->bindings[id].archetype) ecs_binding_drop(world, &storage->bindings[id]);
-    }
     for (uint32_t id = 0; id < storage->archetype_count; id++) {
         ecs_core_event_unbind(world, storage->archetypes[id]);
         ecs_archetype_destroy(world, storage->archetypes[id]);
@@ -160,12 +159,11 @@ static ecs_result read_held(ecs_world* world, base_reader* reader) {
 
 // The next index after `index` whose generation is not 0; 0 when there is none.
 static uint32_t next_used(const ecs_storage* storage, uint32_t index) {
-    for (index++; index <= ECS_INDEX_MAX; index++) {
+    for (index++; index <= ECS_INDEX_MAX; index++)
         if (storage->pages[index >> ECS_PAGE_BITS] == storage->zero_page)
             index |= ECS_PAGE_RECORDS - 1;
         else if (ecs_record_at(storage, index)->life != 0)
             return index;
-    }
     return 0;
 }
 

@@ -61,9 +61,8 @@ static void validate_order(const ecs_systems* systems, const ecs_system_order* o
 
 static void validate_fresh(const ecs_tracker* tracker) {
     BASE_ASSERT(tracker->fresh_count <= tracker->created.count);
-    for (uint32_t i = 0; i < tracker->fresh_count; i++) {
+    for (uint32_t i = 0; i < tracker->fresh_count; i++)
         BASE_ASSERT(base_bitset_has(&tracker->fresh, ecs_entity_index(tracker->created.items[i])));
-    }
     BASE_ASSERT(base_bitset_count(&tracker->fresh) <= tracker->fresh_count);
 }
 
@@ -74,12 +73,10 @@ void ecs_world_validate(const ecs_world* world) {
     ecs_hierarchy_validate(world);
     validate_queue(world);
     validate_exported(world->events);
-    for (uint32_t i = 0; i < world->systems->stage_count; i++) {
+    for (uint32_t i = 0; i < world->systems->stage_count; i++)
         validate_order(world->systems, &world->systems->stages[i].order);
-    }
-    for (uint32_t i = 0; i < ECS_HANDLER_LISTS; i++) {
+    for (uint32_t i = 0; i < ECS_HANDLER_LISTS; i++)
         validate_order(world->systems, &world->systems->handlers[i]);
-    }
     validate_fresh(world->tracker);
     ecs_membership_validate(world);
     BASE_ASSERT(ecs_world_state_hash_walk(world) == ecs_world_state_hash(world));

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT
+// The compare of tracked columns: what was marked against its shadow.
+//
+// A WRITE walk marks the whole column of a chunk, a write by handle marks one row. Whole columns are
+// compared 128 bytes at a time, single rows one by one. A row that differs is listed, its shadow brought up
+// to date, and the sum of hashes corrected by the difference.
+#include "base/assert.h"
+#include "base/hash.h"
+#include "core/world_internal.h"
+#include "table/archetype.h"
+#include "table/bytes.h"
+#include "table/chunk.h"
+#include "table/storage.h"
+#include "track/track.h"
+#include "type/type_registry.h"
+
+#include <string.h>
+
+// One tracked column of one chunk, as the functions below need it.
+typedef struct tracked_column {
+    const ecs_type* type;
+    ecs_component_id component;
+    uint64_t name_hash;
+    const ecs_entity* entities;
+    uint8_t* values;
+    uint8_t* shadows;
+    size_t size;
+    uint64_t float_bits; // the exponents of two floats in `is_flat` values, 0 where there are none
+    bool is_dense;       // its bytes are all there is to a value
+    bool is_flat;        // and lie as they are hashed, at most 16 of them
+    bool is_behind;      // memory ran out for a shadow: its row must be compared again
+} tracked_column;
+
+#define FLAT_BYTES_MAX 16u
+#define GATHERED_ROWS 32u
+#define FLOAT_EXPONENTS UINT64_C(0x7F8000007F800000)
+
+// Is a value of the type hashed by the very bytes that it has in memory? But for NaNs of four-byte
+// floats, of which `float_bits` tells.
+static bool is_flat(const ecs_type* type, uint64_t* float_bits) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint32_t end = 0;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        if (field->offset != end || field->kind == ECS_FIELD_BOOL || field->kind == ECS_FIELD_F64)
+            return false;
+        if (field->kind == ECS_FIELD_F32) {
+            if (end % 4 != 0) return false;
+            // The test for NaNs may hit on other fields too, which costs time alone.
+            *float_bits = FLOAT_EXPONENTS;
+        }
+        end += field->count * ecs_field_kind_bytes(field->kind);
+    }
+    return end == type->object_size && end % 4 == 0 && end > 0 && end <= FLAT_BYTES_MAX;
+#else
+    (void)type;
+    (void)float_bits;
+    return false;
+#endif
+}
+
+static tracked_column column_of(const ecs_world* world, const ecs_chunk* chunk, uint32_t track) {
+    const ecs_archetype* archetype = chunk->archetype;
+    const ecs_column* column = &archetype->columns[archetype->tracked[track]];
+    return (tracked_column){
+        .is_dense = column->type->is_dense && ecs_type_is_plain(column->type),
+        .type = column->type,
+        .component = column->component,
+        .name_hash = ecs_component_get(world, column->component)->name_hash,
+        .entities = chunk->entities,
+        .values = chunk->columns[archetype->tracked[track]],
+        .shadows = chunk->columns[archetype->column_count + track],
+        .size = column->size,
+    };
+}
+
+static uint64_t cell_hash(const tracked_column* column, const void* cell, uint32_t row) {
+    return ecs_type_hash(column->type, cell,
+                         base_hash64_mix(column->name_hash, column->entities[row]));
+}
+
+static uint64_t shadow_hash(const tracked_column* column, uint32_t row) {
+    return cell_hash(column, column->shadows + column->size * row, row);
+}
+
+void ecs_track_count_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row, bool is_added) {
+    for (uint32_t track = 0; track < chunk->archetype->track_count; track++) {
+        tracked_column column = column_of(world, chunk, track);
+        uint64_t hash = shadow_hash(&column, row);
+        world->tracker->hashes[column.component] += is_added ? hash : 0 - hash;
+    }
+}
+
+static bool push_change(const ecs_world* world, ecs_change_list* list, ecs_entity entity,
+                        ecs_component_id component) {
+    if (list->count == list->capacity &&
+        !base_array_reserve(world->allocator, (void**)&list->items, &list->capacity,
+                            list->count + 1, sizeof *list->items))
+        return false;
+    list->items[list->count++] = (ecs_change){entity, component};
+    return true;
+}
+
+static void list_change(ecs_world* world, ecs_entity entity, ecs_component_id component) {
+    ecs_tracker* tracker = world->tracker;
+    world->counters.rows_changed++;
+    if (ecs_component_set_has(&tracker->watched, component)) {
+        bool is_kept = push_change(world, &tracker->noticed, entity, component);
+        BASE_ASSERT(is_kept); // a lost change would be an event that no handler sees
+    }
+    uint32_t index = ecs_entity_index(entity);
+    if (tracker->fresh.words[index / 64] >> (index % 64) & 1)
+        return; // whoever sees it created sees its values
+    bool is_kept = push_change(world, &tracker->changed, entity, component);
+    BASE_ASSERT(is_kept); // a lost change would be a silent difference on every client
+}
+
+static void count_change(ecs_world* world, const tracked_column* column, uint32_t row,
+                         uint64_t before, uint64_t after) {
+    world->tracker->hashes[column->component] += after - before;
+    list_change(world, column->entities[row], column->component);
+}
+
+// memcmp without a call for the sizes that most components have.
+static inline bool is_same_bytes(const uint8_t* a, const uint8_t* b, size_t size) {
+    if (size == 4) return memcmp(a, b, 4) == 0;
+    if (size == 8) return memcmp(a, b, 8) == 0;
+    if (size == 12) return memcmp(a, b, 8) == 0 && memcmp(a + 8, b + 8, 4) == 0;
+    if (size == 16) return memcmp(a, b, 8) == 0 && memcmp(a + 8, b + 8, 8) == 0;
+    return memcmp(a, b, size) == 0;
+}
+
+// Could a flat value hold a NaN? Infinite floats and numbers that look alike are suspected too.
+static inline bool may_have_nan(const tracked_column* column, const uint8_t* value) {
+    uint64_t low = 0;
+    uint64_t high = 0;
+    if (column->size == 4)
+        memcpy(&low, value, 4);
+    else
+        memcpy(&low, value, 8);
+    if (column->size == 12)
+        memcpy(&high, value + 8, 4);
+    else if (column->size == 16)
+        memcpy(&high, value + 8, 8);
+    // An exponent of ones carries into the bit above it, which the mask left free.
+    const uint64_t carry = UINT64_C(0x0080000000800000);
+    uint64_t sums = ((low & column->float_bits) + carry) | ((high & column->float_bits) + carry);
+    return (sums & UINT64_C(0x8000000080000000)) != 0;
+}
+
+// Different bytes are the same value only when they spell a NaN differently; then the hashes are equal
+// too, so the slow compare is asked only where they are.
+static void compare_dense_row(ecs_world* world, const tracked_column* column, uint32_t row) {
+    const uint8_t* value = column->values + column->size * row;
+    uint8_t* shadow = column->shadows + column->size * row;
+    if (is_same_bytes(shadow, value, column->size)) return;
+    uint64_t seed = base_hash64_mix(column->name_hash, column->entities[row]);
+    uint64_t before = 0;
+    uint64_t after;
+    bool is_same = false;
+    if (column->is_flat && !may_have_nan(column, shadow) && !may_have_nan(column, value)) {
+        after = base_hash64_change(shadow, value, column->size, seed);
+    } else {
+        before = ecs_type_hash(column->type, shadow, seed);
+        after = ecs_type_hash(column->type, value, seed);
+        is_same = before == after && ecs_type_equal(column->type, shadow, value);
+    }
+    ecs_bytes_copy(shadow, value, (uint32_t)column->size);
+    if (!is_same) count_change(world, column, row, before, after);
+}
+
+// Compare one row, whatever its type.
+static void compare_row(ecs_world* world, tracked_column* column, uint32_t row) {
+    if (column->is_dense) {
+        compare_dense_row(world, column, row);
+        return;
+    }
+    const void* value = column->values + column->size * row;
+    void* shadow = column->shadows + column->size * row;
+    if (ecs_value_is_untouched(column->type, shadow, value)) return;
+    if (ecs_type_equal(column->type, shadow, value)) {
+        ecs_type_context context = {world->allocator};
+        if (column->type->ops && column->type->ops->version)
+            (void)ecs_value_compare(column->type, &context, shadow, value); // the versions meet
+        return;
+    }
+    uint64_t before = shadow_hash(column, row);
+    if (ecs_type_is_plain(column->type)) {
+        memcpy(shadow, value, column->size);
+    } else {
+        ecs_type_context context = {world->allocator};
+        (void)ecs_value_compare(column->type, &context, shadow, value);
+        column->is_behind |=
+            column->type->ops->equal && !ecs_type_equal(column->type, shadow, value);
+    }
+    count_change(world, column, row, before, shadow_hash(column, row));
+}
+
+#define BLOCK_BYTES 128u
+
+// A constant number of steps without a branch: compilers make a few vector instructions of it.
+static inline bool block_differs(const uint8_t* a, const uint8_t* b) {
+    uint64_t difference = 0;
+    for (uint32_t i = 0; i < BLOCK_BYTES; i += 8) {
+        uint64_t x;
+        uint64_t y;
+        memcpy(&x, a + i, 8);
+        memcpy(&y, b + i, 8);
+        difference |= x ^ y;
+    }
+    return difference != 0;
+}
+
+// The first block from `at` on that differs; past the last whole block when none does. Apart, so that the
+// loop has all registers to itself.
+static __attribute__((noinline)) size_t find_difference(const uint8_t* a, const uint8_t* b,
+                                                        size_t bytes, size_t at) {
+    while (at + BLOCK_BYTES <= bytes && !block_differs(a + at, b + at))
+        at += BLOCK_BYTES;
+    return at;
+}
+
+// A row that straddles two blocks is brought up to date in the first that differs, so the second
+// does not see it again.
+static void compare_dense(ecs_world* world, const tracked_column* column, uint32_t count) {
+    const size_t bytes = column->size * count;
+    size_t at = find_difference(column->values, column->shadows, bytes, 0);
+    while (at + BLOCK_BYTES <= bytes) {
+        uint32_t last = (uint32_t)((at + BLOCK_BYTES - 1) / column->size);
+        for (uint32_t row = (uint32_t)(at / column->size); row <= last; row++)
+            compare_dense_row(world, column, row);
+        at = find_difference(column->values, column->shadows, bytes, at + BLOCK_BYTES);
+    }
+    for (uint32_t row = (uint32_t)(at / column->size); row < count; row++)
+        compare_dense_row(world, column, row);
+}
+
+static void compare_written(ecs_world* world, tracked_column* column, uint32_t count) {
+    world->counters.rows_compared += count;
+    if (column->is_dense) {
+        compare_dense(world, column, count);
+        return;
+    }
+    for (uint32_t row = 0; row < count; row++)
+        compare_row(world, column, row);
+}
+
+static void compare_rows(ecs_world* world, tracked_column* column, const uint32_t* rows,
+                         uint32_t count) {
+    world->counters.rows_compared += count;
+    if (column->is_dense) {
+        for (uint32_t i = 0; i < count; i++)
+            compare_dense_row(world, column, rows[i]);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        compare_row(world, column, rows[i]);
+}
+
+// Rows written by handle: the summary finds the words, the words find the rows. They lie apart, so some
+// are gathered and asked for before the first is compared.
+static void compare_marked(ecs_world* world, tracked_column* column, const ecs_chunk* chunk,
+                           uint32_t track) {
+    const uint64_t* words = ecs_chunk_dirty(chunk, track);
+    const uint32_t words_per_bit = ECS_DIRTY_ROWS_PER_SUMMARY / 64;
+    uint32_t rows[GATHERED_ROWS + 64];
+    uint32_t count = 0;
+    for (uint64_t left = chunk->summary[track]; left != 0; left &= left - 1) {
+        uint32_t first = base_bit_lowest(left) * words_per_bit;
+        for (uint32_t word = first; word < first + words_per_bit && word < chunk->dirty_words;
+             word++) {
+            for (uint64_t bits = words[word]; bits != 0; bits &= bits - 1) {
+                uint32_t row = word * 64 + base_bit_lowest(bits);
+                __builtin_prefetch(column->values + column->size * row);
+                __builtin_prefetch(column->shadows + column->size * row, 1);
+                __builtin_prefetch(column->entities + row);
+                rows[count++] = row;
+            }
+            if (count >= GATHERED_ROWS) {
+                compare_rows(world, column, rows, count);
+                count = 0;
+            }
+        }
+    }
+    compare_rows(world, column, rows, count);
+}
+
+static void forget_marks(ecs_chunk* chunk, uint32_t track) {
+    uint64_t* words = ecs_chunk_dirty(chunk, track);
+    const uint32_t words_per_bit = ECS_DIRTY_ROWS_PER_SUMMARY / 64;
+    for (uint64_t left = chunk->summary[track]; left != 0; left &= left - 1) {
+        uint32_t first = base_bit_lowest(left) * words_per_bit;
+        for (uint32_t word = first; word < first + words_per_bit && word < chunk->dirty_words;
+             word++)
+            words[word] = 0;
+    }
+    chunk->summary[track] = 0;
+    chunk->written[track] = 0;
+}
+
+void ecs_track_chunk(ecs_world* world, ecs_chunk* chunk) {
+    uint32_t count = ecs_chunk_count(world->storage, chunk);
+    for (uint32_t track = 0; track < chunk->archetype->track_count; track++) {
+        if (chunk->written[track] == 0 && chunk->summary[track] == 0) continue;
+        tracked_column column = column_of(world, chunk, track);
+        column.is_flat = column.is_dense && is_flat(column.type, &column.float_bits);
+        if (column.size > 0 && chunk->written[track] != 0)
+            compare_written(world, &column, count);
+        else if (column.size > 0)
+            compare_marked(world, &column, chunk, track);
+        if (!column.is_behind) forget_marks(chunk, track);
+    }
+}
