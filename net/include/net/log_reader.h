@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// Reading an event log without its game: header, statistics, records as JSON. Format: proto/LOG.md.
+/// Reading an event log without its game: header, statistics, records as JSON. Format:
+/// proto/LOG.md.
 ///
-/// The file is untrusted. Create checks every block; a walk reads block by block and checks again, so
-/// memory does not grow with the file.
-/// Threads: one thread at a time. A reader serves one walk, replay or playback at a time.
+/// The file is untrusted. Create checks every block; a walk reads block by block and checks again,
+/// so memory does not grow with the file. Threads: one thread at a time. A reader serves one walk,
+/// replay or playback at a time.
 #pragma once
 
 #include "ecs/ecs.h"
@@ -28,11 +29,12 @@ typedef struct net_log_info {
     char settings[NET_SETTINGS_MAX][64]; ///< "key=value"
 } net_log_info;
 
-/// Open a log and check every block. A torn tail is not an error (is_cut). The caller owns the reader.
-/// @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY;
-///         NET_ERR_VERSION (reported: a later version wrote it and this one must not skip the difference);
-///         NET_ERR_DAMAGED (reported: the header is unusable and *reader is NULL; or blocks are damaged,
-///         then *reader yields the records before the first of them).
+/// Open a log and check every block. A torn tail is not an error (is_cut). The caller owns the
+/// reader.
+/// @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY; NET_ERR_VERSION (reported: a later
+///         version wrote it and this one must not skip the difference); NET_ERR_DAMAGED (reported:
+///         the header is unusable and *reader is NULL; or blocks are damaged, then *reader yields
+///         the records before the first of them).
 BASE_MUST_USE net_result net_log_reader_create(const base_allocator* allocator, const char* file,
                                                const base_reporter* reporter,
                                                net_log_reader** reader);
@@ -51,8 +53,8 @@ typedef struct net_log_stats {
 /// Count all records. @return NET_OK; NET_ERR_DAMAGED (the file changed since it was opened).
 BASE_MUST_USE net_result net_log_read_stats(net_log_reader* reader, net_log_stats* stats);
 
-/// Write the log as JSON: one object per line, first the header, then each record. With the module (may be
-/// NULL) messages are decoded, without it they are hex.
+/// Write the log as JSON: one object per line, first the header, then each record. With the module
+/// (may be NULL) messages are decoded, without it they are hex.
 /// @return NET_OK; NET_ERR_DAMAGED (the file changed since it was opened); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_dump(net_log_reader* reader, const net_module* module,
                                       ecs_line_fn line, void* context);

@@ -2,9 +2,9 @@
 /// Writing the event log of a match while it runs. Format: proto/LOG.md.
 ///
 /// Writing never blocks the simulation: a record goes into a queue in file-backed shared memory
-/// (FILE.queue), a thread of the writer packs records into blocks and writes them to FILE. kill -9 loses no
-/// appended record; a power cut loses at most the last second. When the disk fails, the log ends with its
-/// last whole block, the reason is kept for the operator, and the match goes on.
+/// (FILE.queue), a thread of the writer packs records into blocks and writes them to FILE. kill -9
+/// loses no appended record; a power cut loses at most the last second. When the disk fails, the
+/// log ends with its last whole block, the reason is kept for the operator, and the match goes on.
 /// Threads: the simulation's thread calls all functions here. Memory: all taken in create.
 #pragma once
 
@@ -12,17 +12,18 @@
 
 typedef struct net_log_writer net_log_writer;
 
-/// Create FILE, FILE.queue and the thread, for a match before its first tick. An older log with this name
-/// becomes FILE.old, with its queue; a log that another server writes is not touched. `build` names the
-/// program's version. The caller owns the writer; *writer is NULL after an error.
+/// Create FILE, FILE.queue and the thread, for a match before its first tick. An older log with
+/// this name becomes FILE.old, with its queue; a log that another server writes is not touched.
+/// `build` names the program's version. The caller owns the writer; *writer is NULL after an error.
 /// @return NET_OK; NET_ERR_IO (reported: run without a log or stop); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_writer_create(const base_allocator* allocator, const char* file,
                                                const net_match* match, const char* build,
                                                uint64_t now_unix_ms, const base_reporter* reporter,
                                                net_log_writer** writer);
-/// Write all queued records and, unless net_log_append_close did, a close record; remove FILE.queue; free
-/// the writer. After a failure there is no close record and FILE.queue stays, because it holds what FILE
-/// lacks. NULL does nothing. @return NET_OK; NET_ERR_IO (the log is incomplete).
+/// Write all queued records and, unless net_log_append_close did, a close record; remove
+/// FILE.queue; free the writer. After a failure there is no close record and FILE.queue stays,
+/// because it holds what FILE lacks. NULL does nothing. @return NET_OK; NET_ERR_IO (the log is
+/// incomplete).
 net_result net_log_writer_destroy(net_log_writer* writer);
 
 typedef struct net_log_join {
@@ -63,13 +64,14 @@ typedef struct net_log_begin {
     uint32_t input_count;
 } net_log_begin;
 
-/// Append what enters a tick, before the step. When it returns, the record survives kill -9. After a
-/// failure it does nothing.
+/// Append what enters a tick, before the step. When it returns, the record survives kill -9. After
+/// a failure it does nothing.
 void net_log_append_begin(net_log_writer* writer, const net_log_begin* begin);
-/// Append hashes, changes and server events of the tick, after the step and before ecs_changes_clear.
+/// Append hashes, changes and server events of the tick, after the step and before
+/// ecs_changes_clear.
 void net_log_append_end(net_log_writer* writer, net_match* match);
-/// Append a close record with the world hash, after the last append_end. Optional: net_log_writer_destroy
-/// writes one without.
+/// Append a close record with the world hash, after the last append_end. Optional:
+/// net_log_writer_destroy writes one without.
 void net_log_append_close(net_log_writer* writer, net_match* match);
 /// Wait until the queue is at most half full. For servers that run faster than the disk (--fast).
 void net_log_wait_room(net_log_writer* writer);

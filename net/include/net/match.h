@@ -4,9 +4,9 @@
 /// The server, the replay of a log and each world of a client use the same code, so a replay cannot
 /// differ from the match because another program drives it.
 ///
-/// Order within a tick, on a server and in a replay: leaves, joins, client events, inputs, each in the
-/// order in which they arrived; then net_match_step. net/match_messages.h has events and inputs.
-/// Threads: one thread at a time, the one that owns the world.
+/// Order within a tick, on a server and in a replay: leaves, joins, client events, inputs, each in
+/// the order in which they arrived; then net_match_step. net/match_messages.h has events and
+/// inputs. Threads: one thread at a time, the one that owns the world.
 #pragma once
 
 #include "base/bytes.h"
@@ -38,22 +38,23 @@ typedef struct net_schema net_schema; ///< net/schema.h
 net_match_config net_match_config_default(const net_module* module);
 /// Apply "KEY=VALUE" to the settings of a config.
 /// @return NET_OK; NET_ERR_UNKNOWN (the report names the nearest key: show it to the operator);
-///         NET_ERR_MALFORMED (no KEY=VALUE, no number, or out of range: the report gives the range).
+///         NET_ERR_MALFORMED (no KEY=VALUE, no number, or out of range: the report gives the
+///         range).
 BASE_MUST_USE net_result net_match_setting_apply(net_match_config* config, const char* key_value,
                                                  const base_reporter* reporter);
 
 /// Create the world: types, templates, systems, seal, schema. On a server call the module's start.
 /// The caller owns the match; *match is NULL after an error.
-/// @return NET_OK; NET_ERR_MODULE (reported: a fault in templates, types, systems or interest rules);
-///         NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_MODULE (reported: a fault in templates, types, systems or interest
+///         rules); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_match_create(const net_match_config* config,
                                           const base_reporter* reporter, net_match** match);
 /// Destroy the match with its world. NULL does nothing.
 void net_match_destroy(net_match* match);
 
 /// Replace the module's templates by those of a pack (net_template_pack_read). Server only, between
-/// steps. What is replicated must not change, because clients and logs got the schema when the match
-/// began. A log cannot record it: do not call this while a log is written.
+/// steps. What is replicated must not change, because clients and logs got the schema when the
+/// match began. A log cannot record it: do not call this while a log is written.
 /// @return NET_OK; NET_ERR_MODULE (reported, nothing changed); NET_ERR_MEMORY (nothing changed).
 BASE_MUST_USE net_result net_match_reload(net_match* match, const void* pack, size_t bytes,
                                           const base_reporter* reporter, ecs_reload_report* report);
@@ -69,36 +70,37 @@ ecs_tick net_match_tick(const net_match* match);
 /// Length of a tick in seconds.
 float net_match_dt(const net_match* match);
 
-/// Take over the server's tick rate and settings, on a client's world, once after welcome; then call
-/// the module's mirror_start. Settings beyond `setting_count` keep their defaults. The caller has checked
-/// that rate and values are within their ranges.
+/// Take over the server's tick rate and settings, on a client's world, once after welcome; then
+/// call the module's mirror_start. Settings beyond `setting_count` keep their defaults. The caller
+/// has checked that rate and values are within their ranges.
 void net_match_mirror_start(net_match* match, uint32_t tick_rate_hz, const double* settings,
                             uint32_t setting_count);
 
-/// Add a player, on a server, between steps. Client numbers rise; a number is never used twice (asserted).
-/// The name is copied.
+/// Add a player, on a server, between steps. Client numbers rise; a number is never used twice
+/// (asserted). The name is copied.
 void net_match_join(net_match* match, uint32_t client, const char* name, bool is_bot);
 /// Remove a player that joined before (asserted).
 void net_match_leave(net_match* match, uint32_t client);
-/// @return The player's entity; ECS_ENTITY_NONE for a spectator, for a client that does not play, and
-///         after the entity was destroyed.
+/// @return The player's entity; ECS_ENTITY_NONE for a spectator, for a client that does not play,
+///         and after the entity was destroyed.
 ecs_entity net_match_player(const net_match* match, uint32_t client);
-/// @return The player's name, borrowed until the next join or leave; NULL for a client that does not play.
+/// @return The player's name, borrowed until the next join or leave; NULL for a client that does
+///          not play.
 const char* net_match_player_name(const net_match* match, uint32_t client);
 
-/// Run the next tick: the last one + 1. The change list of the world describes this tick until the caller
-/// clears it (ecs_changes_clear).
+/// Run the next tick: the last one + 1. The change list of the world describes this tick until the
+/// caller clears it (ecs_changes_clear).
 void net_match_step(net_match* match);
 /// Run one tick with a given number, on a client's world, whose ticks are the server's.
 void net_match_step_at(net_match* match, ecs_tick tick);
 
-/// Append a save of the match: world, players, the past that lag compensation needs. For this process
-/// only: the bytes are not portable. Between steps. The change list is not saved.
+/// Append a save of the match: world, players, the past that lag compensation needs. For this
+/// process only: the bytes are not portable. Between steps. The change list is not saved.
 /// @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_match_save(const net_match* match, base_bytes* bytes);
-/// Restore a save of this match, or of a match with the same config and module. The same calls then give
-/// the same future, bit for bit. What a module keeps outside of the world does not change. Clears the
-/// change list.
-/// @return NET_OK; NET_ERR_MALFORMED; NET_ERR_MEMORY. After an error the content is undefined: restore
-///         another save or destroy the match.
+/// Restore a save of this match, or of a match with the same config and module. The same calls then
+/// give the same future, bit for bit. What a module keeps outside of the world does not change.
+/// Clears the change list.
+/// @return NET_OK; NET_ERR_MALFORMED; NET_ERR_MEMORY. After an error the content is undefined:
+///         restore another save or destroy the match.
 BASE_MUST_USE net_result net_match_restore(net_match* match, const void* data, size_t size);

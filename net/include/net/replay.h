@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-/// Running the match of an event log again: step by step, to verify it, or to prove a client's trace.
+/// Running the match of an event log again: step by step, to verify it, or to prove a client's
+/// trace.
 ///
-/// A replay makes the calls that the server made, in the same order, so it reaches the same worlds bit
-/// for bit. Threads: one thread at a time.
+/// A replay makes the calls that the server made, in the same order, so it reaches the same worlds
+/// bit for bit. Threads: one thread at a time.
 #pragma once
 
 #include "net/log_reader.h"
@@ -20,8 +21,9 @@ typedef struct net_log_tick {
     size_t changes_bytes;
 } net_log_tick;
 
-/// Create the match that the log's header describes. The caller owns the replay; it uses the reader, and
-/// reader and module must outlive it. A content hash that differs is reported and the replay goes on.
+/// Create the match that the log's header describes. The caller owns the replay; it uses the
+/// reader, and reader and module must outlive it. A content hash that differs is reported and the
+/// replay goes on.
 /// @return NET_OK; NET_ERR_SCHEMA (reported: a log of another game, or what differs in the schema);
 ///         NET_ERR_MODULE (reported); NET_ERR_DAMAGED (reported: bad settings); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_replay_create(net_log_reader* reader, const net_module* module,
@@ -31,34 +33,35 @@ BASE_MUST_USE net_result net_log_replay_create(net_log_reader* reader, const net
 void net_log_replay_destroy(net_log_replay* replay);
 /// Borrowed; lives as long as the replay.
 net_match* net_log_replay_match(net_log_replay* replay);
-/// Apply the records of the next tick and step. The match is then as the server's was before it cleared its
-/// change list; the next call clears that list.
-/// @return NET_OK; NET_ERR_CLOSED (the log has no further tick); NET_ERR_DAMAGED (reported: a record that
-///         the match cannot take, or the file changed; every later call returns it too).
+/// Apply the records of the next tick and step. The match is then as the server's was before it
+/// cleared its change list; the next call clears that list.
+/// @return NET_OK; NET_ERR_CLOSED (the log has no further tick); NET_ERR_DAMAGED (reported: a
+///         record that the match cannot take, or the file changed; every later call returns it
+///         too).
 BASE_MUST_USE net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick);
 
 /// What verification found.
 typedef struct net_verify_result {
     bool is_diverged;
-    ecs_tick ticks;                    ///< that were verified
-    ecs_tick diverged_tick;            ///< the first that differs
+    ecs_tick ticks;                     ///< that were verified
+    ecs_tick diverged_tick;             ///< the first that differs
     char component[ECS_NAME_BYTES_MAX]; ///< that differs first; "-" when only the tick is known
     ecs_entity entity;
     uint64_t state_hash, world_hash; ///< of this run after the last tick
 } net_verify_result;
 /// Called after each replayed tick, before the change list is cleared. @return false to stop.
 typedef bool (*net_verify_tick_fn)(void* context, net_match* match);
-/// Replay the log and compare every hash in it. `until` 0: up to its last whole tick; last_tick + 1 also
-/// replays the tick in which the server died, if its inputs are there. `each` may be NULL.
+/// Replay the log and compare every hash in it. `until` 0: up to its last whole tick; last_tick + 1
+/// also replays the tick in which the server died, if its inputs are there. `each` may be NULL.
 /// @return NET_OK; NET_ERR_DIVERGED (*result has where); as net_log_replay_create and _step.
 BASE_MUST_USE net_result net_log_verify(net_log_reader* reader, const net_module* module,
                                         ecs_tick until, net_verify_tick_fn each, void* context,
                                         const base_reporter* reporter, net_verify_result* result);
-/// Prove a client's trace, a text of lines "client=U entity=I:G tick=T row=<hex>": each row equals the
-/// server's row at that tick, and per client and entity the ticks do not fall. *rows_checked counts rows
-/// up to the first fault.
-/// @return NET_OK; NET_ERR_DIVERGED (the first wrong line is reported); NET_ERR_MALFORMED (reported: a line
-///         has another form); NET_ERR_IO (reported); as net_log_verify.
+/// Prove a client's trace, a text of lines "client=U entity=I:G tick=T row=<hex>": each row equals
+/// the server's row at that tick, and per client and entity the ticks do not fall. *rows_checked
+/// counts rows up to the first fault.
+/// @return NET_OK; NET_ERR_DIVERGED (the first wrong line is reported); NET_ERR_MALFORMED
+///         (reported: a line has another form); NET_ERR_IO (reported); as net_log_verify.
 BASE_MUST_USE net_result net_log_check_trace(net_log_reader* reader, const net_module* module,
                                              const char* trace_file, const base_reporter* reporter,
                                              uint64_t* rows_checked);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// The scope hash: a full walk of a living world, the same on both sides when a client has caught up.
+/// Digest of a world: a hash over its replicated rows. A client that has caught up and its server
+/// get the same one.
 ///
-/// In order of (entity, template, component name, quantised bytes). On a server: what the interest
-/// definition says the client should have. On a client: what its world holds (state CREATED).
+/// Rows are hashed in the order of (entity, template, component name, quantised bytes). On a server
+/// the digest covers what the interest rules give to a client, on a client what its world contains
+/// (state CREATED). Each call reads the whole world: for checks and tests, not for every tick.
+/// Threads: the thread that owns the world, outside of stages.
 #pragma once
 
 #include "ecs/ecs.h"
@@ -15,25 +18,29 @@ typedef struct net_world_digest {
     uint64_t bytes; ///< of the quantised rows, packed
 } net_world_digest;
 
-/// Walk. `line` (may be NULL) gets the same walk as text: "entity=5:1 template=ball component=pos
-/// x=600 y=700" - values as dequantised, so that two dumps differ exactly where the hashes do.
+/// Compute the digest of a whole world. `line` (may be NULL) gets the same rows as text:
+/// "entity=5:1 template=ball component=pos x=600 y=700", with dequantised values, so two dumps
+/// differ exactly where the hashes do.
 net_world_digest net_world_digest_walk(const net_schema* schema, ecs_world* world, ecs_line_fn line,
                                        void* context);
 
-/// Which classes of an entity's components one client may see; 0: it has not got the entity.
+/// @return The classes of an entity's components that one client may see; 0: the entity is not in
+///          its scope.
 typedef uint32_t (*net_world_digest_classes_fn)(void* context, ecs_entity entity);
-/// The walk of what one client should have: entities that `classes` knows, with their templates' defaults
-/// where it may not look. The same hash as the client's own walk, when both hold the same.
+/// Compute the digest of what one client should have: the entities that `classes` gives it, with
+/// the template's defaults for hidden components. It equals the client's own digest when both are
+/// in sync.
 net_world_digest net_world_digest_walk_seen(const net_schema* schema, ecs_world* world,
                                             net_world_digest_classes_fn classes,
                                             void* classes_context, ecs_line_fn line, void* context);
 
-/// What a walk of a world without replicated entities gives.
+/// @return The digest of a world without replicated entities.
 net_world_digest net_world_digest_empty(void);
 
-/// Hash of one entity's quantised row (what --trace writes); 0 when it has none.
+/// @return The hash of one entity's quantised row, as --trace writes it; 0 when it has none.
 uint64_t net_world_digest_row_hash(const net_schema* schema, ecs_world* world, ecs_entity entity);
-/// Is it the hash of the entity's row as somebody may see it: with any of its classes of visibility hidden,
-/// or none? The more classes its template uses, the more is tried: 2 to the power of those beside "public".
+/// @return Whether `hash` is the entity's row as some client may see it: with any set of its
+///         visibility classes hidden. Tries 2 to the power of the classes beside "public" that its
+///         template uses.
 bool net_world_digest_row_has_hash(const net_schema* schema, ecs_world* world, ecs_entity entity,
                                    uint64_t hash);
