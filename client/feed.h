@@ -3,6 +3,7 @@
 /// only rise.
 #pragma once
 
+#include "net/client.h"
 #include "net/presenter.h"
 #include "window/panel.h"
 #include "window/window.h"

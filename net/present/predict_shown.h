@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ecs/ecs.h"
+#include "net/game.h"
 #include "net/presenter.h"
 
 /// One component of one entity; its float fields are `floats` numbers from `first` on in the arrays.

@@ -4,6 +4,7 @@
 
 #include "state/varsize.h"
 #include "mirror/mirror.h"
+#include "net/game.h"
 #include "net/presenter.h"
 #include "session/event_outbox.h"
 

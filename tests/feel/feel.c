@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "base/math.h"
 #include "breakout.h"
+#include "net/client.h"
 #include "net/link.h"
 #include "net/match.h"
 #include "net/server.h"

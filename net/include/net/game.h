@@ -20,8 +20,10 @@
 ///
 /// Rules for modules: no writable globals (ids belong into the context that register_systems
 /// returns), no clock, no libm, no rand, no files. Equal inputs must give equal bits. `shoal-server
-/// check NAME.so` checks a part of this. Threads: a program calls all functions on the thread that
-/// owns the world that it passes. Memory: pointers that a function gets are borrowed for the call,
+/// check NAME.so` checks a part of this.
+/// Threads: a program calls all functions on the thread that
+/// owns the world that it passes.
+/// Memory: pointers that a function gets are borrowed for the call,
 /// unless their comment names another time.
 #pragma once
 

@@ -3,14 +3,14 @@
 /// proto/LOG.md.
 ///
 /// The file is untrusted. Create checks every block; a walk reads block by block and checks again,
-/// so memory does not grow with the file. Threads: one thread at a time. A reader serves one walk,
+/// so memory does not grow with the file.
+/// Threads: one thread at a time. A reader serves one walk,
 /// replay or playback at a time.
 #pragma once
 
 #include "ecs/ecs.h"
-#include "net/module.h"
-
 #include "net/limits.h"
+#include "net/module.h"
 
 typedef struct net_log_reader net_log_reader;
 

@@ -5,7 +5,8 @@
 /// (FILE.queue), a thread of the writer packs records into blocks and writes them to FILE. kill -9
 /// loses no appended record; a power cut loses at most the last second. When the disk fails, the
 /// log ends with its last whole block, the reason is kept for the operator, and the match goes on.
-/// Threads: the simulation's thread calls all functions here. Memory: all taken in create.
+/// Threads: the simulation's thread calls all functions here.
+/// Memory: all taken in create.
 #pragma once
 
 #include "net/match.h"

@@ -6,7 +6,8 @@
 ///
 /// Order within a tick, on a server and in a replay: leaves, joins, client events, inputs, each in
 /// the order in which they arrived; then net_match_step. net/match_messages.h has events and
-/// inputs. Threads: one thread at a time, the one that owns the world.
+/// inputs.
+/// Threads: one thread at a time, the one that owns the world.
 #pragma once
 
 #include "base/bytes.h"

@@ -4,6 +4,7 @@
 /// A message has a number: its position in the module's table + 1. On the wire and in logs it is a
 /// packed protobuf message, in the world an ECS event with a plain struct. The check functions take
 /// untrusted bytes. The functions that post a client's message assert that it was checked before.
+///
 /// Threads: the thread that owns the world, between steps.
 #pragma once
 

@@ -13,8 +13,10 @@
 /// with the replay's. The call in which the first one differs returns NET_ERR_DIVERGED and does its
 /// work; later calls return NET_OK.
 ///
+///
 /// Memory: a save every NET_PLAYBACK_SAVE_TICKS, all together at most NET_PLAYBACK_SAVE_BYTES_MAX;
-/// beyond that every second save is dropped. Threads: one.
+/// beyond that every second save is dropped.
+/// Threads: one.
 #pragma once
 
 #include "net/log_reader.h"

@@ -4,12 +4,11 @@
 /// changes the mirror.
 ///
 /// Three worlds of one module on a client that draws:
-///   mirror      newest rows as they arrive; hashed, dumped, seen by bots
-///   (net/client.h) view        the mirror some ticks ago: creations, destructions, rows and events
-///   each at their
+///   mirror      newest rows as they arrive; hashed, dumped, seen by bots (net/client.h)
+///   view        the mirror some ticks ago: creations, destructions, rows and events each at their
 ///               tick, components marked `_interpolate` between their rows; drawn by stage "render"
 ///   prediction  the mirror some ticks ahead, by the module's systems with tag "predict" and own
-///   inputs
+///               inputs
 ///
 ///      packet -> mirror -> samples by tick --(delay that follows jitter)--> view -> drawing
 ///      input  -> prediction (restored from the mirror when a row differs) -> over the view
@@ -17,16 +16,15 @@
 /// Interpolation: a value lies between the two samples around the shown moment. A row holds until
 /// the newest tick whose packet came without it. Beyond the newest sample a component goes on as it
 /// moved and slows down to a stop within NET_EXTRAPOLATE_MS_MAX. A new generation, a new template,
-/// or a step longer than `_teleport` per tick is shown as a jump at its tick. Sources: Valve,
-/// "Source multiplayer networking" (interpolation, lag compensation); Fiedler, "Snapshot
-/// interpolation" (playout delay); Ford, "Overwatch gameplay architecture and netcode" (clock
-/// steering).
+/// or a step longer than `_teleport` per tick is shown as a jump at its tick.
+/// Sources: Valve, "Source multiplayer networking" (interpolation, lag compensation); Fiedler,
+/// "Snapshot interpolation" (playout delay); Ford, "Overwatch gameplay architecture and netcode"
+/// (clock steering).
 ///
-/// Memory: per replicated entity a ring of rows; nothing is allocated in a steady match. Threads:
-/// one.
+/// Memory: per replicated entity a ring of rows; nothing is allocated in a steady match.
+/// Threads: one.
 #pragma once
 
-#include "net/client.h"
 #include "base/alloc.h"
 #include "base/report.h"
 #include "net/result.h"

@@ -3,7 +3,8 @@
 /// trace.
 ///
 /// A replay makes the calls that the server made, in the same order, so it reaches the same worlds
-/// bit for bit. Threads: one thread at a time.
+/// bit for bit.
+/// Threads: one thread at a time.
 #pragma once
 
 #include "net/log_reader.h"
