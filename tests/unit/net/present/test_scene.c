@@ -712,7 +712,7 @@ static void memory_that_runs_out_is_told_and_final(void** state) {
 static void validation_finds_a_slot_without_its_row(void** state) {
     (void)state;
     fixture f;
-    open_all(&f);
+    open(&f);
     ecs_entity entity = stage_create(&f.server, f.server.mover, 0, 0);
     at(&f, 10, entity, 1);
     show(&f, 10);
