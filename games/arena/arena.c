@@ -13,6 +13,7 @@ static const net_setting settings[ARENA_SETTING_COUNT] = {
     [ARENA_SETTING_SHOTS] = {"shots", 400.0, 0.0, 4000.0, "shots that fly at one time"},
     [ARENA_SETTING_PICKUPS] = {"pickups", 150.0, 0.0, 1000.0, "pick-ups that lie around"},
     [ARENA_SETTING_ROUND_S] = {"round_s", 300.0, 5.0, 3600.0, "seconds of a round"},
+    [ARENA_SETTING_TANKS] = {"tanks", 4.0, 0.0, 8.0, "tanks of all teams"},
     [ARENA_SETTING_DAMAGE] = {"damage", 1.0, 0.0, 10.0, "factor on what shots and rays take"},
 };
 
@@ -74,6 +75,8 @@ static bool find_components(ecs_world* world, arena_game* game) {
         {"chat", &game->chat},
         {"rounds", &game->rounds},
         {"pack", &game->pack},
+        {"route", &game->route},
+        {ECS_PARENT_NAME, &game->parent},
     };
     for (uint32_t i = 0; i < BASE_COUNT(wanted); i++) {
         *wanted[i].id = ecs_component_find(world, wanted[i].name);
@@ -98,6 +101,8 @@ static bool find_templates(ecs_world* world, arena_game* game) {
         {"arena_beacon", &game->beacon_template},
         {"arena_match", &game->match_template},
         {"arena_entry", &game->entry_template},
+        {"arena_tank", &game->tank_template},
+        {"arena_turret", &game->turret_template},
         {"arena_team_1", &game->team_templates[0]},
         {"arena_team_2", &game->team_templates[1]},
         {"arena_team_3", &game->team_templates[2]},
@@ -183,6 +188,7 @@ static ecs_result register_systems(ecs_world* world, void** context,
     if (!result) result = arena_register_rules(world, game);
     if (!result) result = arena_register_minds(world, game);
     if (!result) result = arena_register_moves(world, game);
+    if (!result) result = arena_register_tanks(world, game);
     if (!result) result = arena_register_shots(world, game);
     if (!result) result = arena_register_pickups(world, game);
     if (!result) result = arena_register_packs(world, game);

@@ -35,6 +35,8 @@
 #define ARENA_BASE_RADIUS 22.0f
 #define ARENA_CAPTURE_POINTS 25 ///< a kill is one
 #define ARENA_PHRASES 4u
+#define ARENA_TANK_SPEED 7.0f
+#define ARENA_ROUTE_POINTS 16u
 
 enum { ARENA_HEALTH_KIT, ARENA_AMMO_BOX, ARENA_POWER, ARENA_PICKUP_KINDS };
 enum { ARENA_ROAM, ARENA_RAID, ARENA_GUARD, ARENA_CARRY };
@@ -64,6 +66,15 @@ typedef struct arena_mind {
     int32_t role;       ///< ARENA_ROAM, ARENA_RAID, ARENA_GUARD
     uint32_t goal_tick; ///< then the goal is chosen anew
 } arena_mind;
+
+/// Component "route" of a tank, boxed: the points that it drives to, round and round.
+typedef struct arena_route {
+    uint32_t at; ///< of the point that is next
+    ecs_vec2 points[ARENA_ROUTE_POINTS];
+} arena_route;
+/// What a system sees of a boxed component: a pointer in the column.
+typedef arena_route* arena_route_box;
+ES_TYPE(arena_route_box, ArenaRoute)
 
 /// Component "seat" of a player and of its ghost.
 ES_STRUCT(ArenaSeat)
@@ -205,6 +216,7 @@ enum {
     ARENA_SETTING_PICKUPS,
     ARENA_SETTING_ROUND_S,
     ARENA_SETTING_DAMAGE,
+    ARENA_SETTING_TANKS,
     ARENA_SETTING_COUNT,
 };
 
@@ -232,9 +244,10 @@ typedef struct arena_game {
     bool is_truth; ///< the server's world: it decides, tells everybody, makes and destroys
     ecs_component_id pos, vel, team, owner, together, health, condition, gun, order, mind, aim,
         seat, input, wait_tick, boost_tick, end_tick, shot, kind, flag, channel, beacon_tick, match,
-        score, entry, name, chat, rounds, pack;
+        score, entry, name, chat, rounds, pack, route, parent;
     ecs_template_id soldier_template, player_template, ghost_template, shot_template,
-        pickup_template, flag_template, beacon_template, match_template, entry_template;
+        pickup_template, flag_template, beacon_template, match_template, entry_template,
+        tank_template, turret_template;
     ecs_template_id soldier_boost_template, player_boost_template;
     ecs_template_id team_templates[ARENA_TEAMS];
     ecs_event_type said, hit, ray, killed, flag_moved, round_over;
@@ -248,6 +261,7 @@ typedef struct arena_game {
     ecs_query* scores;                 ///< score
     ecs_query* matches;                ///< match
     ecs_query* entries;                ///< entry, name
+    ecs_query* tanks;                  ///< together (tank.c)
     const net_game_services* services; ///< NULL on a client
     uint32_t tick_rate_hz;
     float dt;
@@ -284,6 +298,8 @@ bool arena_map_is_rock(float x, float y);
 void arena_map_move(ecs_vec2* pos, ecs_vec2* vel, ecs_vec2 wish, uint32_t tick_rate_hz);
 /// A velocity that moves by whole steps of pos.
 float arena_map_speed(float wish, uint32_t tick_rate_hz);
+/// `way`, or aside when a rock lies `ahead` units on it.
+ecs_vec2 arena_map_aside(ecs_vec2 pos, ecs_vec2 way, float ahead);
 float arena_length(ecs_vec2 value);
 ecs_vec2
 arena_direction(float angle); ///< of length 1; the angle from the right, clockwise on the screen
@@ -294,6 +310,11 @@ ecs_result arena_register_moves(ecs_world* world, arena_game* game);
 
 // mind.c
 ecs_result arena_register_minds(ecs_world* world, arena_game* game);
+
+// tank.c
+ecs_result arena_register_tanks(ecs_world* world, arena_game* game);
+/// Record the tanks that are missing.
+void arena_place_tanks(ecs_world* world, const arena_game* game);
 
 // shot.c
 ecs_result arena_register_shots(ecs_world* world, arena_game* game);

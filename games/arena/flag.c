@@ -98,6 +98,18 @@ static void carry(ecs_world* world, arena_game* game, ecs_entity entity, ecs_vec
     *vel = (ecs_vec2){0.0f, 0.0f};
 }
 
+// The flag's team has the flag in its worlds, and from now on who carries it: at once, not at a client's next
+// judgement.
+static void show_thief(ecs_world* world, const arena_game* game, uint8_t team) {
+    ecs_query_iter it = ecs_query_begin(world, game->players);
+    while (ecs_query_next(&it)) {
+        const uint8_t* teams = it.rows.columns[1];
+        const uint32_t* owner = it.rows.columns[3];
+        for (uint32_t i = 0; i < it.rows.count; i++)
+            if (teams[i] == team) arena_look_again(game, owner[i]);
+    }
+}
+
 ES_TAG(server)
 ES_SPAN
 static void flags_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, uint32_t count,
@@ -116,6 +128,7 @@ static void flags_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, uint32
             flag[i] = (arena_flag){.carrier = toucher->entity, .state = ARENA_FLAG_CARRIED};
             together[i] = team[i];
             *(uint32_t*)ecs_get_mut(world, toucher->entity, game->together) = team[i];
+            show_thief(world, game, team[i]);
             pos[i] = toucher->pos;
             vel[i] = toucher->vel;
             tell(world, game, entities[i], team[i], toucher->entity, ARENA_FLAG_IS_TAKEN);

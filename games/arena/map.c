@@ -84,6 +84,11 @@ float arena_length(ecs_vec2 value) {
     return base_sqrt(value.x * value.x + value.y * value.y);
 }
 
+ecs_vec2 arena_map_aside(ecs_vec2 pos, ecs_vec2 way, float ahead) {
+    if (!arena_map_is_rock(pos.x + way.x * ahead, pos.y + way.y * ahead)) return way;
+    return (ecs_vec2){way.x * 0.3f - way.y, way.y * 0.3f + way.x};
+}
+
 ecs_vec2 arena_direction(float angle) {
     return (ecs_vec2){base_cos(angle), base_sin(angle)};
 }

@@ -148,13 +148,6 @@ static ecs_vec2 fight(ecs_world* world, arena_game* game, const arena_striker* s
     return (ecs_vec2){to.x * in - to.y * side * 0.6f, to.y * in + to.x * side * 0.6f};
 }
 
-// Aside of a rock that lies in the way.
-static ecs_vec2 around_rocks(ecs_vec2 pos, ecs_vec2 way) {
-    if (!arena_map_is_rock(pos.x + way.x * 5.0f, pos.y + way.y * 5.0f)) return way;
-    const ecs_vec2 aside = {way.x * 0.3f - way.y, way.y * 0.3f + way.x};
-    return aside;
-}
-
 ES_TAG(server)
 static void think_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, ecs_entity entity,
                      arena_mind* mind, arena_order* order, arena_gun* gun, ecs_vec2 pos,
@@ -181,7 +174,7 @@ static void think_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, ecs_en
         ecs_vec2 dance = fight(stage->world, game, &self, pos, &seen, gun, tick);
         if (!is_carrying && mind->role != ARENA_RAID) way = dance;
     }
-    way = around_rocks(pos, way);
+    way = arena_map_aside(pos, way, 5.0f);
     way.x += seen.push.x * 0.15f;
     way.y += seen.push.y * 0.15f;
     float length = arena_length(way);

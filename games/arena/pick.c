@@ -59,6 +59,7 @@ static void boost(ecs_world* world, arena_game* game, ecs_entity entity, ecs_tic
 // @return false when it is of no use to this fighter.
 bool arena_take(ecs_world* world, arena_game* game, ecs_entity entity, uint8_t kind,
                 ecs_tick tick) {
+    if (ecs_find(world, entity, game->route)) return false; // tanks take nothing
     if (kind == ARENA_POWER) {
         boost(world, game, entity, tick);
         return true;

@@ -111,6 +111,7 @@ void arena_start(ecs_world* world, void* context, const net_game_start* start) {
     uint32_t agents = (uint32_t)game->settings[ARENA_SETTING_AGENTS];
     for (uint32_t i = 0; i < agents; i++)
         place_soldier(world, game, (uint8_t)(i % ARENA_TEAMS + 1), true);
+    arena_place_tanks(world, game);
     ecs_command_flush(world);
 }
 

@@ -1,11 +1,35 @@
 // SPDX-License-Identifier: MIT
-// The structs of arena as the core sees them: what shoal-esgen finds in arena.h.
+// The structs of arena as the core sees them: what shoal-esgen finds in arena.h, and the boxed one, which is
+// registered by hand.
 
 #include "arena.h"
 #include "types.es.h"
 
+#include <stddef.h>
+#include <string.h>
+
 ES_REGISTER_TYPES
 
+static void clear_route(const ecs_type_context* context, void* value) {
+    (void)context;
+    memset(value, 0, sizeof(arena_route));
+}
+
+static ecs_result register_route(ecs_world* world, const base_reporter* reporter) {
+    static const ecs_field fields[] = {
+        {"at", offsetof(arena_route, at), ECS_FIELD_U32, 1, {0, 0, 0}},
+        {"points", offsetof(arena_route, points), ECS_FIELD_F32, 2 * ARENA_ROUTE_POINTS, {0, 0, 0}},
+    };
+    // It owns nothing, so that making, giving back and destroying one are the same.
+    static const ecs_type_ops ops = {
+        .create = clear_route, .reset = clear_route, .destroy = clear_route};
+    const ecs_type_desc route = {"ArenaRoute", sizeof(arena_route), _Alignof(arena_route),
+                                 fields,       BASE_COUNT(fields),  &ops};
+    ecs_type_id id;
+    return ecs_type_register_as(world, &route, ECS_TYPE_BOXED, reporter, &id);
+}
+
 ecs_result arena_register_types(ecs_world* world, const base_reporter* reporter) {
-    return types_register_types(world, reporter);
+    ecs_result result = types_register_types(world, reporter);
+    return result ? result : register_route(world, reporter);
 }

@@ -98,6 +98,7 @@ static void draw_body(const arena_pen* pen, ecs_vec2 pos, ecs_vec2 facing, ecs_c
 
 ES_STAGE(render)
 ES_TAG(render)
+ES_REQUIRE_NOT(tank : tag)
 static void draw_fighters_es(ES_CONTEXT const arena_game* game, ecs_entity entity, ecs_vec2 pos,
                              ecs_vec2 vel, uint8_t team, uint32_t owner, uint8_t health,
                              uint8_t condition, uint32_t together,
@@ -119,6 +120,33 @@ static void draw_fighters_es(ES_CONTEXT const arena_game* game, ecs_entity entit
     float part = is_exact ? (float)health / (float)ARENA_HEALTH : (float)condition / 3.0f;
     if (part < 1.0f || is_own) draw_health(pen, pos, base_min(part, 1.0f), is_exact);
     if (owner) draw_name(pen, pos, owner, is_own ? white : arena_shade(color, 0.4f));
+}
+
+ES_STAGE(render)
+ES_TAG(render)
+ES_REQUIRE(tank : tag)
+static void draw_hulls_es(ES_CONTEXT const arena_game* game, ecs_vec2 pos, ecs_vec2 vel,
+                          uint8_t team, uint8_t condition) {
+    const arena_pen* pen = &game->view->pen;
+    float speed = base_max(arena_length(vel), 0.1f);
+    const ecs_vec2 way = {vel.x / speed * 2.6f, vel.y / speed * 2.6f};
+    arena_line(pen, pos.x - way.x, pos.y - way.y, pos.x + way.x, pos.y + way.y, 4.4f,
+               (ecs_color){40, 44, 56, 255});
+    arena_disc(pen, pos.x, pos.y, 2.2f, arena_shade(arena_team_color(team), -0.4f));
+    if (pen->scale >= NAME_SCALE) draw_health(pen, pos, (float)condition / 3.0f, false);
+}
+
+ES_STAGE(render)
+ES_TAG(render)
+ES_REQUIRE(ecs.parent : eid)
+static void draw_turrets_es(ES_CONTEXT const arena_game* game, ecs_vec2 pos, uint8_t team,
+                            float heading) {
+    const arena_pen* pen = &game->view->pen;
+    const ecs_vec2 way = arena_direction(heading);
+    ecs_color color = arena_team_color(team);
+    arena_line(pen, pos.x, pos.y, pos.x + way.x * 4.2f, pos.y + way.y * 4.2f, 0.9f,
+               arena_shade(color, 0.2f));
+    arena_disc(pen, pos.x, pos.y, 1.4f, color);
 }
 
 ES_STAGE(render)

@@ -14,6 +14,7 @@ static const type_row type_u8 = {"u8", {{"value", K_U8, 1, 0, 0}}};
 static const type_row type_u16 = {"u16", {{"value", K_U16, 1, 0, 0}}};
 static const type_row type_u32 = {"u32", {{"value", K_U32, 1, 0, 0}}};
 static const type_row type_r = {"r", {{"value", K_F32, 1, 0, 0}}};
+static const type_row type_eid = {"eid", {{"value", K_ENTITY, 1, 0, 0}}};
 static const type_row type_tag = {"tag", {{0}}};
 static const type_row type_p2 = {"p2", {{"x", K_F32, 1, 0, 0}, {"y", K_F32, 1, 0, 0}}};
 static const type_row type_c = {
@@ -144,7 +145,7 @@ static const type_row type_entry = {"ArenaEntry",
 #define OWNER                                                                                      \
     { .name = "owner", .type = &type_u32 }
 #define TOGETHER                                                                                   \
-    { .name = "together", .type = &type_u32, .bits = 3 }
+    { .name = "together", .type = &type_u32, .bits = 4 }
 #define FIGHTER                                                                                    \
     MOVER, OWNER, TOGETHER, {.name = "health", .type = &type_u8, .bits = 7, .values = {100}},      \
         {.name = "condition", .type = &type_u8, .bits = 2, .values = {3}}, {                       \
@@ -171,11 +172,18 @@ static const template_table arena[] = {
      {FIGHTER, {.name = "aim", .type = &type_r, .min = -3.2, .max = 3.2, .bits = 12}, SEAT}},
     {"arena_shot", false, {MOVER, {.name = "shot", .type = &type_shot}}},
     {"arena_soldier", false, {FIGHTER, {.name = "order", .type = &type_order}}},
+    {"arena_tank", false, {FIGHTER}},
     {"arena_team", false, {SCORE}},
     {"arena_team_1", true, {SCORE}},
     {"arena_team_2", true, {SCORE}},
     {"arena_team_3", true, {SCORE}},
     {"arena_team_4", true, {SCORE}},
+    {"arena_turret",
+     false,
+     {MOVER,
+      TOGETHER,
+      {.name = "ecs.parent", .type = &type_eid},
+      {.name = "heading", .type = &type_r, .min = -3.2, .max = 3.2, .bits = 8}}},
     {"boost", false, {{.name = "boost_tick", .type = &type_u32}}},
     {"fighter", false, {FIGHTER}},
     {"mover", false, {MOVER}},

@@ -10,7 +10,7 @@
 
 #include <time.h>
 
-#define ARENA_KNOWN_HASH 0xca0993b7ed22815cull
+#define ARENA_KNOWN_HASH 0xb9cf523939c28bb3ull
 
 // A place that no rock is near.
 static ecs_vec2 open_place(void) {
@@ -24,7 +24,7 @@ static ecs_vec2 open_place(void) {
     }
 }
 
-static const char* const nobody_else[] = {"agents=0", "pickups=0", NULL};
+static const char* const nobody_else[] = {"agents=0", "pickups=0", "tanks=0", NULL};
 
 // Clients 1 and 2 are of teams 1 and 2, 20 units from one another.
 static void open_duel(table* t) {
@@ -87,7 +87,7 @@ static void a_shot_passes_its_own_team_and_ends_in_time(void** state) {
 
 static void no_more_shots_fly_than_the_setting_says(void** state) {
     (void)state;
-    static const char* const one[] = {"agents=0", "pickups=0", "shots=1", NULL};
+    static const char* const one[] = {"agents=0", "pickups=0", "tanks=0", "shots=1", NULL};
     table t;
     table_open(&t, one, 5, NET_ROLE_SERVER, false);
     net_match_join(t.match, 1, "left", false);

@@ -3,7 +3,7 @@
 
 #include "arena_table.h"
 
-static const char* const nobody_else[] = {"agents=0", "pickups=0", "round_s=5", NULL};
+static const char* const nobody_else[] = {"agents=0", "pickups=0", "tanks=0", "round_s=5", NULL};
 
 static void open_pair(table* t) {
     table_open(t, nobody_else, 5, NET_ROLE_SERVER, false);

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// Tanks: a hull that drives its round, and a turret on it. Two entities, one family.
+//
+// The turret has the component `ecs.parent`, which names the hull. It is where the hull is, and it is destroyed with
+// it: nothing here destroys a turret. Both have one number in `together`, so a client sees both or none, at one tick.
+//
+// A hull's `route` is a boxed component: the points lie in a pool and not in the column, so that rows of hulls stay
+// small, and a pointer to a route is good as long as its hull lives. The turret looks along it.
+
+#include "arena.h"
+#include "tank.es.h"
+
+#include "base/math.h"
+
+#define ARRIVED 6.0f
+#define REACH 34.0f
+#define TURN_RATE 2.0f ///< radians per second
+#define AIMED 0.1f     ///< radians
+#define RELOAD_S 0.5f
+
+// ---- coming and going ----
+
+static ecs_vec2 free_place(base_rng* rng) {
+    ecs_vec2 place = {0};
+    for (uint32_t i = 0; i < 8; i++) {
+        place.x = 30.0f + base_rng_float(rng) * (ARENA_SIZE - 60.0f);
+        place.y = 30.0f + base_rng_float(rng) * (ARENA_SIZE - 60.0f);
+        if (!arena_map_is_rock(place.x, place.y)) break;
+    }
+    return place;
+}
+
+static void place_tank(ecs_world* world, const arena_game* game, uint32_t number) {
+    base_rng* rng = ecs_world_rng(world);
+    const uint8_t team = (uint8_t)((number - 1) % ARENA_TEAMS + 1);
+    const uint32_t together = ARENA_TEAMS + number; // flags have the numbers of teams
+    const ecs_vec2 pos = arena_place_in_base(rng, team);
+    arena_route route = {.at = 0};
+    for (uint32_t i = 0; i < ARENA_ROUTE_POINTS; i++)
+        route.points[i] = free_place(rng);
+    const arena_route* copied = &route;
+    const ecs_init hull[] = {{game->pos, &pos},
+                             {game->team, &team},
+                             {game->together, &together},
+                             {game->route, &copied}};
+    const ecs_entity tank = ecs_command_create(world, game->tank_template, hull, BASE_COUNT(hull));
+    if (tank == ECS_ENTITY_NONE) return;
+    const ecs_init turret[] = {
+        {game->pos, &pos}, {game->team, &team}, {game->together, &together}, {game->parent, &tank}};
+    (void)ecs_command_create(world, game->turret_template, turret, BASE_COUNT(turret));
+}
+
+ES_REQUIRE(tank : tag)
+static void tank_numbers_ecs_query(ES_CONTEXT uint32_t* numbers, uint32_t together) {
+    *numbers |= 1u << (together - ARENA_TEAMS) % 32u;
+}
+
+void arena_place_tanks(ecs_world* world, const arena_game* game) {
+    uint32_t numbers = 0;
+    tank_numbers_run(world, game->tanks, &numbers);
+    for (uint32_t i = 1; i <= (uint32_t)game->settings[ARENA_SETTING_TANKS]; i++)
+        if (!(numbers >> i & 1)) place_tank(world, game, i);
+}
+
+ES_TAG(server)
+ES_EVERY(300)
+static void replace_tanks_es(const ecs_stage* stage, ES_CONTEXT const arena_game* game) {
+    arena_place_tanks(stage->world, game);
+}
+
+ES_TAG(server)
+ES_REQUIRE(tank : tag)
+static void bury_tanks_es(const ecs_stage* stage, ecs_entity entity, uint8_t health) {
+    if (health == 0) (void)ecs_command_destroy(stage->world, entity); // and its turret
+}
+
+// ---- a tick ----
+
+static ecs_vec2 towards(ecs_vec2 from, ecs_vec2 to) {
+    const ecs_vec2 way = {to.x - from.x, to.y - from.y};
+    float length = base_max(arena_length(way), 1.0f);
+    return (ecs_vec2){way.x / length, way.y / length};
+}
+
+ES_TAG(server)
+ES_AFTER(move_soldiers_es)
+ES_BEFORE(see_again_es)
+static void drive_tanks_es(ES_CONTEXT const arena_game* game, ecs_vec2* pos, ecs_vec2* vel,
+                           arena_route_box* route, uint8_t health) {
+    arena_route* round = *route;
+    const ecs_vec2 goal = round->points[round->at];
+    const ecs_vec2 rest = {goal.x - pos->x, goal.y - pos->y};
+    if (arena_length(rest) < ARRIVED) round->at = (round->at + 1) % ARENA_ROUTE_POINTS;
+    ecs_vec2 way = arena_map_aside(*pos, towards(*pos, goal), 6.0f);
+    float speed = health > 0 ? ARENA_TANK_SPEED : 0.0f;
+    const ecs_vec2 wish = {arena_map_speed(way.x * speed, game->tick_rate_hz),
+                           arena_map_speed(way.y * speed, game->tick_rate_hz)};
+    arena_map_move(pos, vel, wish, game->tick_rate_hz);
+}
+
+static const arena_body* nearest_enemy(const arena_grid* grid, ecs_vec2 pos, uint8_t team) {
+    arena_area area = arena_grid_area(pos.x, pos.y, REACH);
+    const arena_body *bodies, *nearest = NULL;
+    float least = REACH * REACH;
+    uint32_t count;
+    while (arena_grid_next(grid, &area, &bodies, &count)) {
+        for (uint32_t i = 0; i < count; i++) {
+            if (bodies[i].is_dead || bodies[i].team == team) continue;
+            float dx = bodies[i].pos.x - pos.x, dy = bodies[i].pos.y - pos.y;
+            if (dx * dx + dy * dy >= least) continue;
+            least = dx * dx + dy * dy;
+            nearest = &bodies[i];
+        }
+    }
+    return nearest;
+}
+
+// The angle from `heading` to a direction, -pi..pi.
+static float angle_to(float heading, ecs_vec2 way) {
+    float angle = base_atan2(way.y, way.x) - heading;
+    if (angle > BASE_PI) angle -= 2.0f * BASE_PI;
+    if (angle < -BASE_PI) angle += 2.0f * BASE_PI;
+    return angle;
+}
+
+ES_TAG(server)
+ES_AFTER(see_again_es)
+ES_BEFORE(fly_es)
+static void aim_turrets_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, ecs_vec2* pos,
+                           ecs_vec2* vel, float* heading, uint32_t* ready_tick, uint8_t team,
+                           ES_NAME(ecs.parent) ecs_entity tank) {
+    const uint8_t* health = ecs_find(stage->world, tank, game->health);
+    arena_route* const* route = ecs_find(stage->world, tank, game->route);
+    if (!health || !route) return;
+    *pos = *(const ecs_vec2*)ecs_get(stage->world, tank, game->pos);
+    *vel = *(const ecs_vec2*)ecs_get(stage->world, tank, game->vel);
+    if (*health == 0) return;
+    const arena_body* enemy = nearest_enemy(game->grid, *pos, team);
+    const ecs_vec2 to = towards(*pos, enemy ? enemy->pos : (*route)->points[(*route)->at]);
+    float left = angle_to(*heading, to), step = TURN_RATE * game->dt;
+    float turned = *heading + base_clamp(left, -step, step);
+    if (turned > BASE_PI) turned -= 2.0f * BASE_PI;
+    if (turned < -BASE_PI) turned += 2.0f * BASE_PI;
+    *heading = turned;
+    if (!enemy || base_abs(left) > AIMED || stage->tick < *ready_tick) return;
+    const arena_striker self = {tank, team};
+    if (arena_fire(stage->world, game, self, *pos, arena_direction(turned), stage->tick))
+        *ready_tick = (uint32_t)stage->tick + arena_ticks(game, RELOAD_S);
+}
+
+ecs_result arena_register_tanks(ecs_world* world, arena_game* game) {
+    ecs_result result = tank_numbers_create(world, &game->tanks);
+    return result ? result : tank_register_systems(world, game);
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Arena's tanks: a family of two entities, and a boxed component.
+
+#include "arena_table.h"
+
+#include "base/math.h"
+
+static const char* const two_tanks[] = {"agents=0", "pickups=0", "tanks=2", NULL};
+
+typedef struct tank_list {
+    ecs_entity tanks[8], turrets[8];
+    uint32_t count;
+} tank_list;
+
+static tank_list find_tanks(table* t) {
+    tank_list list = {.count = 0};
+    ecs_world* world = table_world(t);
+    ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
+    for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
+        if (ecs_entity_template(world, entity) != table_game(t)->tank_template) continue;
+        assert_int_equal(ecs_hierarchy_count(world, entity), 1);
+        list.tanks[list.count] = entity;
+        list.turrets[list.count++] = ecs_hierarchy_first(world, entity);
+    }
+    return list;
+}
+
+static uint32_t count_turrets(table* t) {
+    ecs_world* world = table_world(t);
+    uint32_t count = 0;
+    ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
+    for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity))
+        count += ecs_entity_template(world, entity) == table_game(t)->turret_template;
+    return count;
+}
+
+static void a_turret_is_where_its_tank_is(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, two_tanks, 5, NET_ROLE_SERVER, false);
+    arena_game* game = table_game(&t);
+    ecs_world* world = table_world(&t);
+    tank_list list = find_tanks(&t);
+    assert_int_equal(list.count, 2);
+    const ecs_vec2 first = *(const ecs_vec2*)ecs_get(world, list.tanks[0], game->pos);
+    for (uint32_t i = 0; i < 300; i++) {
+        table_step(&t);
+        for (uint32_t k = 0; k < list.count; k++) {
+            const ecs_vec2* hull = ecs_get(world, list.tanks[k], game->pos);
+            assert_memory_equal(ecs_get(world, list.turrets[k], game->pos), hull, sizeof *hull);
+            assert_int_equal(*(const uint32_t*)ecs_get(world, list.turrets[k], game->together),
+                             *(const uint32_t*)ecs_get(world, list.tanks[k], game->together));
+        }
+    }
+    const ecs_vec2* now = ecs_get(world, list.tanks[0], game->pos);
+    assert_true(arena_length((ecs_vec2){now->x - first.x, now->y - first.y}) > 20.0f);
+    table_close(&t);
+}
+
+static void a_turret_is_destroyed_with_its_tank(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, two_tanks, 5, NET_ROLE_SERVER, false);
+    arena_game* game = table_game(&t);
+    ecs_world* world = table_world(&t);
+    tank_list list = find_tanks(&t);
+    // A boxed value does not move: not when another one goes, nor when one comes.
+    arena_route* const* cell = ecs_get(world, list.tanks[1], game->route);
+    const arena_route* route = *cell;
+    table_steps(&t, 2);
+    *(uint8_t*)ecs_get_mut(world, list.tanks[0], game->health) = 0;
+    table_steps(&t, 2);
+    assert_false(ecs_is_alive(world, list.tanks[0]) || ecs_is_alive(world, list.turrets[0]));
+    assert_int_equal(find_tanks(&t).count, 1);
+    assert_int_equal(count_turrets(&t), 1);
+    cell = ecs_get(world, list.tanks[1], game->route);
+    assert_ptr_equal(*cell, route);
+    table_steps(&t, 310);
+    assert_int_equal(find_tanks(&t).count, 2); // another one came
+    assert_int_equal(count_turrets(&t), 2);
+    cell = ecs_get(world, list.tanks[1], game->route);
+    assert_ptr_equal(*cell, route);
+    table_close(&t);
+}
+
+static void a_turret_turns_to_an_enemy_and_shoots(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, two_tanks, 5, NET_ROLE_SERVER, false);
+    arena_game* game = table_game(&t);
+    ecs_world* world = table_world(&t);
+    net_match_join(t.match, 1, "red", false);
+    net_match_join(t.match, 2, "blue", false);
+    tank_list list = find_tanks(&t);
+    assert_int_equal(*(const uint8_t*)ecs_get(world, list.tanks[0], game->team), 1);
+    const arena_input rest = {0};
+    table_input(&t, 1, &rest);
+    table_input(&t, 2, &rest);
+    for (uint32_t i = 0; i < 90 && t.events[ARENA_MESSAGE_HIT] == 0; i++) {
+        const ecs_vec2* hull = ecs_get(world, list.tanks[0], game->pos);
+        table_put(&t, 2, hull->x + 12.0f, hull->y);
+        table_step(&t);
+    }
+    assert_true(t.events[ARENA_MESSAGE_HIT] > 0);
+    assert_int_equal(t.last_hit.client, 0); // a tank is no client's
+    assert_true(*(const uint8_t*)table_of(&t, 2, game->health) < ARENA_HEALTH);
+    table_close(&t);
+}
+
+static void tanks_take_no_pickups(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, two_tanks, 5, NET_ROLE_SERVER, false);
+    ecs_entity tank = find_tanks(&t).tanks[0];
+    for (uint8_t kind = 0; kind < ARENA_PICKUP_KINDS; kind++)
+        assert_false(arena_take(table_world(&t), table_game(&t), tank, kind, 1));
+    table_close(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_turret_is_where_its_tank_is),
+        TEST(a_turret_is_destroyed_with_its_tank),
+        TEST(a_turret_turns_to_an_enemy_and_shoots),
+        TEST(tanks_take_no_pickups),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
