@@ -157,3 +157,20 @@ net_interest_cells net_interest_grid_around(const net_interest_grid* grid, const
     }
     return cells;
 }
+
+void net_interest_grid_validate(const net_interest_grid* grid) {
+    uint32_t total = 0;
+    for (uint32_t bucket = 0; bucket < 1u << (grid->bits + grid->row_bits); bucket++) {
+        uint32_t count = 0, prev = 0;
+        for (uint32_t thing = grid->heads[bucket]; thing; thing = grid->spots[thing].next) {
+            BASE_ASSERT(thing < grid->bucket_capacity && grid->buckets[thing] == bucket + 1);
+            BASE_ASSERT(grid->prevs[thing] == prev);
+            BASE_ASSERT(bucket_of(grid, grid->spots[thing].at) == bucket);
+            prev = thing;
+            count++;
+        }
+        BASE_ASSERT(count == grid->counts[bucket]);
+        total += count;
+    }
+    BASE_ASSERT(total == grid->count);
+}

@@ -52,6 +52,9 @@ void net_interest_grid_remove(net_interest_grid* grid, uint32_t thing, uint32_t 
 /// Pack the grid. @return false when memory ran out: it works as before then.
 bool net_interest_grid_pack(net_interest_grid* grid);
 
+/// Check the whole structure (asserts).
+void net_interest_grid_validate(const net_interest_grid* grid);
+
 /// A walk over all buckets within a distance of a place, each once.
 typedef struct net_interest_cells {
     uint32_t low[3], count[3], at[3];

@@ -91,3 +91,5 @@ uint32_t net_interest_judge(net_interest* interest, const ecs_world* world, uint
                             ecs_entity entity, bool is_member);
 /// Number of a visibility class by its name; UINT32_MAX when no template has it.
 uint32_t net_interest_find_class(const net_interest* interest, const char* name);
+/// Check the whole structure (asserts). net_interest_step does so in BASE_VALIDATE builds.
+void net_interest_validate(const net_interest* interest);

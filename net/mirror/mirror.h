@@ -107,3 +107,5 @@ bool net_mirror_known_incarnation(const net_mirror* mirror, uint32_t index, ecs_
 /// Bits of this component in all decoded snapshots.
 uint64_t net_mirror_component_bits(const net_mirror* mirror, ecs_component_id component);
 const net_mirror_counters* net_mirror_get_counters(const net_mirror* mirror);
+/// Check the whole structure (asserts). net_mirror_read does so in BASE_VALIDATE builds.
+void net_mirror_validate(const net_mirror* mirror);

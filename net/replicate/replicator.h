@@ -37,3 +37,5 @@ BASE_MUST_USE net_result net_replicator_step(net_replicator* replicator, const e
 void net_replicator_publish(net_replicator* replicator);
 const net_history* net_replicator_history(const net_replicator* replicator);
 ecs_tick net_replicator_tick(const net_replicator* replicator);
+/// Check the whole structure (asserts). net_replicator_publish does so in BASE_VALIDATE builds.
+void net_replicator_validate(const net_replicator* replicator);

@@ -441,6 +441,7 @@ net_result net_history_step(net_history* history, const ecs_world* world, ecs_ti
         net_result result = take(history, world, &history->touches[history->order[i]]);
         if (result != NET_OK) return result;
     }
+    if (BASE_VALIDATE_ON) net_history_validate(history);
     return NET_OK;
 }
 
@@ -500,57 +501,19 @@ uint32_t net_history_index_end(const net_history* history) {
     return history->capacity;
 }
 
-const uint64_t* net_history_newest(const net_history_entity* entity) {
-    if (entity->classes) return entity->newest;
-    return net_row_ring_row(&entity->ring, entity->ring.count - 1u);
-}
-
-// Copy a class's words at `tick` into a row. @return false when they are forgotten.
-static bool scatter(const net_history_entity* entity, const net_history_class* rows, ecs_tick tick,
-                    uint64_t* row) {
-    uint32_t position = net_row_ring_find(&rows->ring, tick);
-    if (position == UINT32_MAX) return false;
-    const uint64_t* words = net_row_ring_row(&rows->ring, position);
-    const net_row_template* row_template = entity->row_template;
-    for (uint32_t c = 0; c < row_template->layout.component_count; c++) {
-        const proto_row_component* component = &row_template->layout.components[c];
-        if (row_template->classes[c] != rows->number) continue;
-        memcpy(row + component->field_first, words, component->field_count * sizeof *row);
-        words += component->field_count;
-    }
-    return true;
-}
-
-const uint64_t* net_history_at(const net_history_entity* entity, ecs_tick tick, uint32_t classes,
-                               uint64_t* scratch) {
-    if (net_fault_is_planted(NET_FAULT_LEAK_HIDDEN) && ecs_entity_index(entity->handle) % 4 == 1)
-        classes = UINT16_MAX;
-    if (tick < entity->begin_tick) return NULL;
-    if (!entity->classes) {
-        uint32_t position = net_row_ring_find(&entity->ring, tick);
-        return position != UINT32_MAX ? net_row_ring_row(&entity->ring, position) : NULL;
-    }
-    memcpy(scratch, entity->row_template->defaults,
-           entity->row_template->layout.field_count * sizeof *scratch);
-    for (uint32_t i = 0; i < entity->class_count; i++) {
-        const net_history_class* rows = &entity->classes[i];
-        if (classes >> rows->number & 1 && !scatter(entity, rows, tick, scratch)) return NULL;
-    }
-    return scratch;
-}
-
-ecs_tick net_history_changed(const net_history_entity* entity, uint32_t classes) {
-    if (!entity->classes) return entity->change_tick;
-    ecs_tick newest = entity->begin_tick;
-    for (uint32_t i = 0; i < entity->class_count; i++) {
-        const net_row_ring* ring = &entity->classes[i].ring;
-        if (!(classes >> entity->classes[i].number & 1) || ring->count == 0) continue;
-        ecs_tick tick = net_row_ring_tick(ring, ring->count - 1u);
-        if (tick > newest) newest = tick;
-    }
-    return newest;
-}
-
 const net_history_counters* net_history_get_counters(const net_history* history) {
     return &history->counters;
+}
+
+void net_history_validate(const net_history* history) {
+    for (uint32_t index = 0; index < history->capacity; index++) {
+        const net_history_entity* entity = &history->entities[index];
+        if (entity->handle == ECS_ENTITY_NONE) continue;
+        BASE_ASSERT(ecs_entity_index(entity->handle) == index && index <= history->index_max);
+        BASE_ASSERT(entity->change_tick <= history->tick);
+        net_history_entity_validate(entity);
+    }
+    for (uint32_t i = 1; i < history->event_count; i++)
+        BASE_ASSERT(ecs_entity_index(history->events[i - 1].handle) <
+                    ecs_entity_index(history->events[i].handle));
 }

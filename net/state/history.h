@@ -95,3 +95,7 @@ const uint64_t* net_history_at(const net_history_entity* entity, ecs_tick tick, 
 /// Newest tick at which a component of these classes changed; at least the tick of the spawn.
 ecs_tick net_history_changed(const net_history_entity* entity, uint32_t classes);
 const net_history_counters* net_history_get_counters(const net_history* history);
+/// Check the whole structure, or one entity of it (asserts). net_history_step does so in
+/// BASE_VALIDATE builds.
+void net_history_validate(const net_history* history);
+void net_history_entity_validate(const net_history_entity* entity);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "interest_world.h"
+#include "interest/interest_internal.h"
 
 enum {
     PUBLIC = 1u << NET_CLASS_PUBLIC,
@@ -619,6 +620,30 @@ static void a_part_without_replication_counts_too(void** state) {
     assert_true(interest_sees(&t, 1, dot));
     interest_close(&t);
 }
+static void validating_finds_copies_that_disagree(void** state) {
+    (void)state;
+    interest_table t;
+    ecs_entity player = open_with_player(&t);
+    ecs_entity dot = interest_make(&t, "dot", 10, 0);
+    interest_step(&t);
+    net_interest_validate(t.interest);
+    net_interest_place* place = &t.interest->places[ecs_entity_index(dot)];
+    base_assert_handler_set(test_assert_handler);
+    place->facts.has_position = false; // it is in the grid
+    expect_assert_failure(net_interest_validate(t.interest));
+    place->facts.has_position = true;
+    t.interest->entities.counts[0]++;
+    expect_assert_failure(net_interest_validate(t.interest));
+    t.interest->entities.counts[0]--;
+    t.interest->clients[0].order = 1; // the only client is 0
+    expect_assert_failure(net_interest_validate(t.interest));
+    t.interest->clients[0].order = 0;
+    base_assert_handler_set(NULL);
+    net_interest_validate(t.interest);
+    assert_true(interest_sees(&t, 1, player));
+    interest_close(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(without_rules_everybody_sees_everything),
@@ -643,6 +668,7 @@ int main(void) {
         TEST(a_client_who_was_not_asked_stays_due),
         TEST(clients_that_are_not_there_are_ignored),
         TEST(a_part_without_replication_counts_too),
+        TEST(validating_finds_copies_that_disagree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

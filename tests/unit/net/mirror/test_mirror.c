@@ -555,6 +555,24 @@ static void bits_are_accounted_for_to_the_last(void** state) {
     mirror_close(&m);
 }
 
+static void validating_finds_an_index_without_its_slot(void** state) {
+    (void)state;
+    mirror_side m;
+    mirror_open(&m);
+    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
+    net_mirror_validate(m.mirror);
+    base_assert_handler_set(test_assert_handler);
+    m.mirror->indices[ecs_entity_index(ball)].slot_next = 0;
+    expect_assert_failure(net_mirror_validate(m.mirror));
+    m.mirror->indices[ecs_entity_index(ball)].slot_next = 1;
+    m.mirror->slots[0].tick = 2; // no row of this tick is there
+    expect_assert_failure(net_mirror_validate(m.mirror));
+    m.mirror->slots[0].tick = 1;
+    base_assert_handler_set(NULL);
+    net_mirror_validate(m.mirror);
+    mirror_close(&m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(an_entity_is_made_changed_and_destroyed),
@@ -584,6 +602,7 @@ int main(void) {
         TEST(rows_are_forgotten_when_their_bases_are),
         TEST(rows_are_found_by_tick_however_they_lie),
         TEST(bits_are_accounted_for_to_the_last),
+        TEST(validating_finds_an_index_without_its_slot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,8 @@
 
 #include "base/hash.h"
 #include "base/rng.h"
+#include "replicate/repl_state_internal.h"
+#include "replicate/replicator_internal.h"
 
 // ---- two worlds side by side, with the same seed ----
 
@@ -308,6 +310,29 @@ static void running_out_of_memory_breaks_a_view_and_nothing_else(void** state) {
     assert_true(allocations > 20);
 }
 
+static void validating_finds_slots_and_observers_that_disagree(void** state) {
+    (void)state;
+    view_world w;
+    view_open(&w);
+    ecs_entity ball = repl_create(&w.server, w.server.mover);
+    view_step(&w);
+    net_replicator_validate(w.replicator);
+    net_repl_state* repl = w.clients[0].repl;
+    base_assert_handler_set(test_assert_handler);
+    repl->pending_count++;
+    expect_assert_failure(net_replicator_validate(w.replicator));
+    repl->pending_count--;
+    w.replicator->observers[ecs_entity_index(ball)].items[0].slot = 1;
+    expect_assert_failure(net_replicator_validate(w.replicator));
+    w.replicator->observers[ecs_entity_index(ball)].items[0].slot = 0;
+    repl->slots[0].flying++;
+    expect_assert_failure(net_replicator_validate(w.replicator));
+    repl->slots[0].flying--;
+    base_assert_handler_set(NULL);
+    net_replicator_validate(w.replicator);
+    view_close(&w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(hidden_values_move_no_bit),
@@ -319,6 +344,7 @@ int main(void) {
         TEST(an_idle_world_waits_for_nobody),
         TEST(a_client_that_leaves_takes_its_slots_along),
         TEST(running_out_of_memory_breaks_a_view_and_nothing_else),
+        TEST(validating_finds_slots_and_observers_that_disagree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -321,6 +321,26 @@ static void a_new_life_with_other_classes_forgets_the_former(void** state) {
     close_all(&c.f);
 }
 
+static void validating_finds_a_row_that_is_newer_than_the_change(void** state) {
+    (void)state;
+    fixture f = open();
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    repl_step(&f.server, f.history, 1);
+    repl_move(&f.server, ball, 3, 3);
+    repl_step(&f.server, f.history, 2);
+    net_history_validate(f.history);
+    const net_history_entity* entity = net_history_find(f.history, ecs_entity_index(ball));
+    net_history_entity broken = *entity;
+    broken.change_tick = 1;
+    base_assert_handler_set(test_assert_handler);
+    expect_assert_failure(net_history_entity_validate(&broken));
+    broken = *entity;
+    broken.ring.count--;
+    expect_assert_failure(net_history_entity_validate(&broken));
+    base_assert_handler_set(NULL);
+    close_all(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_first_step_takes_what_lives_already),
@@ -338,6 +358,7 @@ int main(void) {
         TEST(an_event_names_the_classes_that_changed),
         TEST(what_is_hidden_never_makes_the_visible_forgotten),
         TEST(a_new_life_with_other_classes_forgets_the_former),
+        TEST(validating_finds_a_row_that_is_newer_than_the_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
