@@ -1,6 +1,6 @@
 # shoal_protobuf(TARGET FILE.proto): run protoc-c in the build and compile the result into TARGET, without
 # the warnings that our own code has to pass. `#include "FILE.pb-c.h"` works in TARGET and, for a library, in
-# whoever links to it in the same build. Needs protoc-c and libprotobuf-c's development files.
+# targets that link to it in the same build. Needs protoc-c and libprotobuf-c's development files.
 include_guard(GLOBAL)
 
 if(NOT PROTOC_C)

@@ -43,13 +43,13 @@ static void require(bool condition, const char* what) {
 }
 
 // @return 0 at the end of the line.
-static char hear(void) {
+static char read_command(void) {
     char command = 0;
     return read(LINE, &command, 1) == 1 ? command : 0;
 }
 
-static void say(const void* answer, size_t size) {
-    require(write(LINE, answer, size) == (ssize_t)size, "nobody listens");
+static void send_answer(const void* answer, size_t size) {
+    require(write(LINE, answer, size) == (ssize_t)size, "the other process ended");
 }
 
 static double now_ns(void) {
@@ -114,12 +114,12 @@ static void run_server(size_t peers) {
     ENetHost* host = host_create(&address, peers);
     enet_socket_set_option(host->socket, ENET_SOCKOPT_RCVBUF, BENCH_ENET_SOCKET_BYTES);
     enet_socket_set_option(host->socket, ENET_SOCKOPT_SNDBUF, BENCH_ENET_SOCKET_BYTES);
-    say(&host->address.port, sizeof host->address.port);
-    require(hear() == BENCH_ENET_CONNECT, "told to tick before anybody connected");
+    send_answer(&host->address.port, sizeof host->address.port);
+    require(read_command() == BENCH_ENET_CONNECT, "a tick before any client connected");
     let_connect(host, peers);
-    while (hear() == BENCH_ENET_TICK) {
+    while (read_command() == BENCH_ENET_TICK) {
         bench_enet_answer answer = tick(host);
-        say(&answer, sizeof answer);
+        send_answer(&answer, sizeof answer);
     }
     enet_host_destroy(host);
 }
@@ -163,11 +163,11 @@ static void run_swarm(uint16_t port, size_t count) {
     ENetHost** hosts = calloc(count, sizeof(ENetHost*));
     require(hosts != NULL, "out of memory");
     connect_all(hosts, count, &address);
-    say("", 1);
-    while (hear() == BENCH_ENET_TICK) {
+    send_answer("", 1);
+    while (read_command() == BENCH_ENET_TICK) {
         bench_enet_answer answer = {0};
         answer_all(hosts, count, &answer);
-        say(&answer, sizeof answer);
+        send_answer(&answer, sizeof answer);
     }
     for (size_t i = 0; i < count; i++)
         enet_host_destroy(hosts[i]);

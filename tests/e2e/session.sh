@@ -137,7 +137,7 @@ case_a_client_comes_back_after_a_black_out() {
     grep -qE "^note: client $id \(bot-1\) is back after 1[0-3]\.[0-9] s\$" server.err || fail "server.err"
     grep -qE "^note: back after 1[0-3]\.[0-9] s as client $id\$" dark.err || fail "dark.err"
     are_equal 2 server other dark
-    [ "$(grep -c '^peer id=' server.out)" = 2 ] || fail "it came back as somebody else"
+    [ "$(grep -c '^peer id=' server.out)" = 2 ] || fail "it came back as another client"
     verifies a.slog server
 }
 

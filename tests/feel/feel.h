@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-/// How a match feels on a bad line, measured in virtual time: breakout, a scripted player who predicts, a
-/// watcher who only interpolates, a bot who keeps the ball in play.
+/// How a match feels on a bad line, measured in virtual time: breakout, a scripted player who
+/// predicts, a watcher who only interpolates, a bot who keeps the ball in play.
 ///
-/// Everything follows from the seed. Pixels are those of a window 960 wide: 1.25 units of the field each.
+/// Everything follows from the seed. Pixels are those of a window 960 wide: 1.25 units of the field
+/// each.
 #pragma once
 
 #include "base/macros.h"
@@ -28,27 +29,27 @@ typedef struct feel_path {
     double rms_px, max_px;
     uint32_t
         jumps; ///< from one frame to the next, by more than FEEL_JUMP_PX beyond its own movement
-    uint32_t
-        unexplained; ///< of those teleports: longer than any movement, without a gap or a jump of the server's
+    /// Jumps longer than any movement, without a gap and without a jump of the server.
+    uint32_t unexplained;
 } feel_path;
 
 typedef struct feel_result {
-    bool is_played; ///< everybody got in and stayed
+    bool is_played; ///< all clients joined and stayed
     uint32_t presses;
-    double delay_frames_mean; ///< from a press to the first frame whose pad moves with it
+    double delay_frames_mean; ///< from a press to the first frame in which the pad moves
     uint32_t delay_frames_max;
-    double corrections_per_minute; ///< by more than a pixel
+    double corrections_per_minute; ///< corrections of more than a pixel
     double correction_px_max;
     double rollbacks_per_minute;
-    feel_path ball, pad; ///< the watcher's: the ball's, the player's pad
+    feel_path ball, pad; ///< as the watcher sees them
     uint64_t stalls, stalled_ms, teleports;
-    uint32_t teleports_true; ///< jumps of the server's own paths
+    uint32_t teleports_true; ///< jumps of the server's paths
     double view_delay_ms, lead_ms;
     uint64_t inputs, inputs_missing, inputs_late, inputs_repeated;
     double depth_mean;
     uint32_t depth_max;
-    double
-        drift_ticks; ///< of the player's ticks against the server's, after the first seconds: spread
+    /// Spread of the difference between the player's ticks and the server's, after the first seconds.
+    double drift_ticks;
 } feel_result;
 
 feel_result feel_run(const feel_config* config);

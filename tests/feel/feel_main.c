@@ -48,7 +48,7 @@ static bool expect(bool is_so, const feel_config* config, const char* what) {
 
 // Only counters are checked. They hold on every machine; timings do not.
 static bool check(const feel_config* config, const feel_result* r) {
-    bool is_right = expect(r->is_played, config, "not everybody played to the end");
+    bool is_right = expect(r->is_played, config, "a client did not play to the end");
     is_right &= expect(r->presses > 0, config, "the script never pressed a key");
     is_right &= expect(r->inputs_missing == 0, config, "inputs were lost for good");
     is_right &= expect(r->ball.frames > 0 && r->pad.frames > 0, config, "nothing was shown");

@@ -41,10 +41,10 @@ typedef struct stage {
     net_module* module;
     net_match *server_match, *client_match;
     net_sim* sim;
-    net_transport *server_transport, *client_transport, *stranger_transport;
+    net_transport *server_transport, *client_transport, *intruder_transport;
     net_server* server;
     net_client* client;
-    raw_client stranger;
+    raw_client intruder;
     raw_server hostile;
     bool is_against_client;
     uint64_t now_us;
@@ -77,8 +77,8 @@ static void open_server(stage* at) {
     const net_server_config server = {
         .match = at->server_match, .transport = at->server_transport, .clients_max = 2};
     FUZZ_CHECK(net_server_create(&server, &at->server) == NET_OK);
-    FUZZ_CHECK(net_sim_client(at->sim, &LINK, &at->stranger_transport) == NET_OK);
-    raw_client_open(&at->stranger, at->stranger_transport);
+    FUZZ_CHECK(net_sim_client(at->sim, &LINK, &at->intruder_transport) == NET_OK);
+    raw_client_open(&at->intruder, at->intruder_transport);
 }
 
 static void tick(stage* at) {
@@ -88,7 +88,7 @@ static void tick(stage* at) {
     } else {
         net_server_service(at->server, at->now_us);
         net_server_tick(at->server, at->now_us);
-        raw_client_service(&at->stranger, at->now_us);
+        raw_client_service(&at->intruder, at->now_us);
     }
     net_client_service(at->client, at->now_us);
     net_client_tick(at->client, at->now_us);
@@ -115,8 +115,8 @@ static void end(stage* at) {
     if (at->is_against_client) {
         raw_server_close(&at->hostile);
     } else {
-        raw_client_close(&at->stranger);
-        at->stranger_transport->ops->destroy(at->stranger_transport);
+        raw_client_close(&at->intruder);
+        at->intruder_transport->ops->destroy(at->intruder_transport);
         net_server_destroy(at->server);
         net_match_destroy(at->server_match);
     }
@@ -134,10 +134,10 @@ static uint32_t word(const uint8_t* bytes, size_t size, size_t index) {
 }
 
 static void strike_hello(stage* at, const uint8_t* bytes, size_t size) {
-    raw_client* from = &at->stranger;
+    raw_client* from = &at->intruder;
     const uint64_t schema = net_schema_hash(net_match_schema(at->server_match));
     if (size == 0) {
-        raw_client_hello(from, NET_PROTOCOL_VERSION, schema, "swarm", "stranger");
+        raw_client_hello(from, NET_PROTOCOL_VERSION, schema, "swarm", "intruder");
         return;
     }
     if (size > 1) {
@@ -172,7 +172,7 @@ static void strike_welcome(stage* at, const uint8_t* bytes, size_t size) {
 }
 
 static void strike_server(stage* at, uint8_t operation, const uint8_t* bytes, size_t size) {
-    raw_client* from = &at->stranger;
+    raw_client* from = &at->intruder;
     Shoal__Wire__InputPacket packet;
     switch (operation) {
     case 2:
@@ -249,7 +249,7 @@ static void run_record(stage* at, uint8_t operation, const uint8_t* bytes, size_
         if (at->is_against_client)
             (void)raw_server_send_bytes(&at->hostile, channel, bytes, size);
         else
-            (void)raw_client_send_bytes(&at->stranger, channel, bytes, size);
+            (void)raw_client_send_bytes(&at->intruder, channel, bytes, size);
     } else if (operation == 6) {
         for (uint32_t i = 0; size > 0 && i < bytes[0] % TICKS_PER_RECORD_MAX; i++)
             tick(at);

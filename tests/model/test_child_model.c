@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-/// Random edits of nested values (S5.6) on the real ones and on a twin that is too simple to be wrong: a
-/// tree of fixed arrays, searched from the front and copied as a whole. After every edit both say the
-/// same; shadows, copies, bytes and hashes are held against it too (S5.8).
-/// Usage: test_child_model [scripts [seed]]; MODEL_SCRIPTS and MODEL_SEED in the environment likewise.
+/// Random edits of nested values (S5.6) on the real values and on a simple twin: a tree of fixed
+/// arrays, searched from the front and copied as a whole. After every edit both must be equal.
+/// Shadows, copies, bytes and hashes are compared with it too (S5.8).
+/// Usage: test_child_model [scripts [seed]]; the environment variables MODEL_SCRIPTS and MODEL_SEED
+/// do the same.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ struct twin {
     char text[TWIN_TEXT]; // t
     uint32_t count;
     twin* items[TWIN_ITEMS];
-    char names[TWIN_ITEMS][TWIN_TEXT]; // of an object, in any order
+    char names[TWIN_ITEMS][TWIN_TEXT]; // names in an object, in any order
 };
 
 static const char* const names[NAMES] = {"a", "aa", "ab", "b", "ba", "B", "hp", "h", "x-y", "10"};
@@ -58,7 +59,7 @@ static uint32_t twin_height(const twin* of) {
                    ecs_element_is_list(of->type));
 }
 
-/// The items of an object in the order of names, found one by one.
+/// Get the items of an object in the order of names, one by one.
 static uint32_t twin_next(const twin* of, const char* last) {
     uint32_t best = TWIN_ITEMS;
     for (uint32_t i = 0; i < of->count; i++)
@@ -117,7 +118,7 @@ static uint32_t below(model* m, uint32_t count) {
     return base_rng_below(&m->rng, count);
 }
 
-/// A random value of a type: the twin, and the memory form in `child`.
+/// Make a random value of a type: the twin, and the memory form in `child`.
 static twin* random_value(model* m, ecs_element_type type, ecs_element* child) {
     twin* made = twin_make(type);
     *child = (ecs_element){.type = type};
@@ -131,7 +132,7 @@ static twin* random_value(model* m, ecs_element_type type, ecs_element* child) {
         (void)snprintf(made->text, sizeof made->text, "%.*s", (int)below(m, 6), "abcdef");
         child->as.t = ecs_element_text(made->text, (uint32_t)strlen(made->text));
     } else {
-        memset(&child->as, 0, sizeof child->as); // NULL stands for it
+        memset(&child->as, 0, sizeof child->as); // NULL means the empty container
     }
     return made;
 }
@@ -147,7 +148,7 @@ static ecs_element_type random_type(model* m) {
     return types[below(m, BASE_COUNT(types))];
 }
 
-/// A random container inside, with its twin.
+/// Choose a random inner container and its twin.
 static twin* walk(model* m, void** value, uint32_t* depth) {
     twin* at = m->root;
     *value = &m->value;
@@ -237,7 +238,7 @@ static void edit_list(model* m, twin* at, ecs_list* list) {
     }
 }
 
-/// What an array or object gets: something random, or a copy of something that is there.
+/// Make a value for an array or object: a random one, or a copy of an existing one.
 static twin* choose_value(model* m, uint32_t depth, ecs_element* child, const void** source) {
     if (below(m, 4) == 0) {
         void* inner;
@@ -315,7 +316,7 @@ static void edit_object(model* m, twin* at, ecs_object* object, uint32_t depth) 
 
 static const ecs_type_context heap = {NULL};
 
-/// The value through its bytes, and its hash.
+/// Write the value, read it back, and compare its hash.
 static void check_bytes(const ecs_object* value) {
     const ecs_type* type = ecs_builtin_type(ECS_ELEMENT_OBJECT);
     base_bytes bytes;
@@ -333,7 +334,7 @@ static void check_bytes(const ecs_object* value) {
     ecs_type_write(type, &back, &again);
     assert_int_equal(again.size, bytes.size);
     assert_memory_equal(again.data, bytes.data, bytes.size);
-    // No byte less is enough.
+    // One byte less must fail.
     base_reader cut = base_reader_make(bytes.data, bytes.size - 1);
     assert_null(ecs_container_read(NULL, ECS_ELEMENT_OBJECT, &cut));
     base_bytes_deinit(&again);
@@ -355,7 +356,7 @@ static bool twin_equal(const twin* a, const twin* b) {
     return true;
 }
 
-/// As tracking does it: listed when it differs from what was told.
+/// Compare as tracking does: the value is listed when it differs from its shadow.
 static void check_shadow(model* m) {
     const ecs_type* type = ecs_builtin_type(ECS_ELEMENT_OBJECT);
     bool differs = !twin_equal(m->root, m->told);
@@ -374,7 +375,7 @@ static void check_copy(model* m) {
     ecs_object moved;
     ecs_value_move(type, &heap, &moved, &copy);
     if (below(m, 2)) {
-        // The copy becomes the value: nobody notices but the version.
+        // The copy becomes the value: only the version changes.
         ecs_object empty = {0};
         assert_true(ecs_value_assign(type, &heap, &m->value, &empty));
         assert_true(ecs_value_assign(type, &heap, &m->value, &moved));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// The same random orders to two worlds: one records them as commands and flushes, the other carries
-/// each out at once. Afterwards nothing may tell the two apart: handles, rows, values, lists, hashes.
-/// Types own memory or point into themselves, components are tracked here and not there, placeholders
-/// are named as targets and in values, handles are held, indices run out, memory runs out.
+/// The same random changes to two worlds: one records them as commands and flushes, the other makes
+/// each at once. After that both must be equal: handles, rows, values, lists, hashes. Types own
+/// memory or point into themselves, some components are tracked and some are not, placeholders are
+/// targets and values, handles are held, indices run out, and memory runs out.
 /// Usage: test_command_model [scripts [seed]].
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,7 +121,7 @@ static const ecs_type_ops selfish_ops = {.create = selfish_create,
                                          .write = selfish_write,
                                          .read = selfish_read};
 
-// Memory that counts what is out and may fail now and then.
+// An allocator that counts and fails now and then.
 typedef struct memory {
     base_allocator allocator;
     int64_t bytes_out;
@@ -133,7 +133,8 @@ static void* memory_allocate(void* context, size_t size, size_t align) {
     memory* from = context;
     if (from->fail_one_in > 0 && base_rng_below(&from->rng, from->fail_one_in) == 0) return NULL;
     void* block = base_allocator_heap()->allocate(NULL, size, align);
-    if (block) memset(block, (int)base_rng_below(&from->rng, 256), size); // nothing depends on it
+    if (block)
+        memset(block, (int)base_rng_below(&from->rng, 256), size); // the content must not matter
     from->bytes_out += (int64_t)size;
     return block;
 }
@@ -181,7 +182,7 @@ static ecs_world* make_world(memory* from, bool is_mirror) {
     return world;
 }
 
-// A value of each component, and what it owns.
+// A value of each component, and the memory that it owns.
 typedef struct value_set {
     ecs_vec2 pos, vel;
     ecs_entity ref;
@@ -190,7 +191,7 @@ typedef struct value_set {
     uint32_t number;
     selfish self;
     padded body;
-    ecs_init inits[COMPONENTS + 1]; // one may come twice
+    ecs_init inits[COMPONENTS + 1]; // one component may occur twice
     uint32_t count;
 } value_set;
 
@@ -206,7 +207,7 @@ static void add_init(value_set* set, uint32_t component, const void* value) {
     set->inits[set->count++] = (ecs_init){components[component], value};
 }
 
-// `ref` is given apart: a placeholder in one world is a handle in the other.
+// `ref` is separate: a placeholder in one world is a handle in the other.
 static void any_values(base_rng* rng, uint32_t one_in, value_set* set) {
     set->count = 0;
     set->pos = (ecs_vec2){any_float(rng), any_float(rng)};
@@ -227,7 +228,7 @@ static void any_values(base_rng* rng, uint32_t one_in, value_set* set) {
     if (set->count > 0 && base_rng_below(rng, 30) == 0) set->inits[set->count++] = set->inits[0];
 }
 
-// Inits that the shape has; now and then one that it lacks, so that the order fails.
+// Inits of the shape's components; now and then one that it lacks, so that the change fails.
 static void fit_values(const ecs_world* world, base_rng* rng, uint32_t shape, value_set* set) {
     uint32_t kept = 0;
     bool is_wrong = base_rng_below(rng, 25) == 0;
@@ -243,9 +244,9 @@ typedef struct model {
     ecs_world* world[2]; // [0] records, [1] acts at once
     bool is_mirror;
     base_rng rng;
-    ecs_entity handles[HANDLES_MAX]; // some dead
+    ecs_entity handles[HANDLES_MAX]; // some of destroyed entities
     uint32_t handle_count;
-    // Of the flush to come: what a creation is in each world.
+    // Creations of the next flush: their handle or placeholder in each world.
     ecs_entity placeholders[ORDERS_MAX], made[ORDERS_MAX];
     uint32_t made_count;
     uint32_t order_count;
@@ -302,7 +303,7 @@ static void order_one(model* m, uint32_t kind, uint32_t shape, ecs_entity record
     }
 }
 
-// One kind of order to entities that follow each other, or any mixture.
+// One kind of change to consecutive entities, or a mixture.
 static void order_some(model* m) {
     bool is_run = base_rng_below(&m->rng, 2) == 0;
     uint32_t count = 1 + base_rng_below(&m->rng, is_run ? 90 : 12);
@@ -323,7 +324,7 @@ static void order_some(model* m) {
 static void any_hold(model* m) {
     ecs_entity entity = m->handle_count ? m->handles[base_rng_below(&m->rng, m->handle_count)] : 0;
     uint32_t kind = base_rng_below(&m->rng, 4);
-    if (m->order_count > 0) return; // what is recorded does not see it in order
+    if (m->order_count > 0) return; // recorded commands would not see it in order
     for (uint32_t w = 0; w < 2; w++) {
         if (kind == 0)
             (void)!ecs_handle_retain(m->world[w], entity);
@@ -337,7 +338,7 @@ static void any_hold(model* m) {
     assert_int_equal(ecs_state(m->world[0], entity), ecs_state(m->world[1], entity));
 }
 
-// A mirror is told handles, of indices that live in another generation too.
+// A mirror gets handles, also of indices that exist in another generation.
 static void any_given(model* m) {
     if (!m->is_mirror || m->order_count > 0 || m->handle_count == HANDLES_MAX) return;
     ecs_entity entity =
@@ -380,7 +381,7 @@ static void flush(model* m) {
             m->handles[m->handle_count++] = m->made[i];
     m->made_count = m->order_count = 0;
     if (m->handle_count > HANDLES_MAX / 2 && base_rng_below(&m->rng, 4) == 0) {
-        uint32_t kept = 0; // forget most of the dead
+        uint32_t kept = 0; // forget most handles of destroyed entities
         for (uint32_t i = 0; i < m->handle_count; i++)
             if (ecs_is_alive(m->world[1], m->handles[i]) || i % 8 == 0)
                 m->handles[kept++] = m->handles[i];
@@ -397,7 +398,7 @@ static void step(model* m) {
         ecs_changes_clear(m->world[w]);
 }
 
-// The recording world goes on from its bytes, with whatever is queued.
+// Save and restore the recording world, with its queued commands.
 static void reopen(model* m) {
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
@@ -452,7 +453,7 @@ static void recorded_orders_do_what_orders_at_once_do(void** state) {
             if (is_reopened) reopen(m);
             flush(m);
             for (uint32_t w = 0; w < 2 && is_reopened; w++)
-                ecs_changes_clear(m->world[w]); // the one list began anew at the restore
+                ecs_changes_clear(m->world[w]); // the restore cleared one of the lists
             if (base_rng_below(&m->rng, 3) == 0)
                 step(m);
             else
@@ -462,7 +463,7 @@ static void recorded_orders_do_what_orders_at_once_do(void** state) {
     }
 }
 
-// Without memory orders are refused one by one, and what is left is whole.
+// Without memory changes are refused one by one, and the world stays whole.
 static void orders_without_memory_leave_a_whole_world(void** state) {
     (void)state;
     for (uint32_t script = 0; script < script_count; script++) {

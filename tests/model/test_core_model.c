@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-/// Random scripts on a world whose systems listen, and on a twin that predicts what they hear: every core
-/// event in order, with what handlers record; who enters and leaves, and when; groups (S5.18, S5.10, S4.2 to
-/// S4.5, S1.5). Structure comes at once, in bulk, by command, by save and restore, and ends by clearing.
-/// Usage: test_core_model [scripts [seed]]; MODEL_SCRIPTS and MODEL_SEED in the environment likewise.
+/// Random scripts on a world with subscribed systems, and on a twin that predicts their events:
+/// every core event in order, with the commands that handlers record; which entities enter and
+/// leave, and when; groups (S5.18, S5.10, S4.2 to S4.5, S1.5). Structure changes at once, in bulk,
+/// by command, by save and restore, and ends by clearing. Usage: test_core_model [scripts [seed]];
+/// the environment variables MODEL_SCRIPTS and MODEL_SEED do the same.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,7 @@ typedef struct part {
     uint32_t events; // bit per hear_names
     uint32_t every;
     ecs_query* query;
-    ecs_entity in[ENTITIES], out[ENTITIES]; // what the twin expects at the next turn
+    ecs_entity in[ENTITIES], out[ENTITIES]; // what the twin expects in the next step
     uint32_t in_count, out_count;
 } part;
 
@@ -76,7 +77,7 @@ struct model {
     uint32_t real_count, expected_count;
     ecs_entity changed[ENTITIES];
     uint32_t changed_count;
-    ecs_entity made[ENTITIES]; // handles that the world gave out, for the twin to take
+    ecs_entity made[ENTITIES]; // handles that the world gave, for the twin
     uint32_t made_count, made_next;
     uint64_t heard, changes;
 };
@@ -95,7 +96,7 @@ static void log_expected(model* m, uint32_t system, char letter, ecs_entity enti
     m->expected[m->expected_count++] = (note){system, letter, entity};
 }
 
-// What a birth makes the reactor record: decided by the handle, the same for both.
+// The command that the reactor records for a creation. The handle decides it, so both sides agree.
 static char reaction(ecs_entity entity, uint32_t* shape) {
     uint32_t hash = entity * 2654435761u;
     *shape = (hash >> 8) % SHAPES;
@@ -103,7 +104,7 @@ static char reaction(ecs_entity entity, uint32_t* shape) {
     return reactions[hash >> 27];
 }
 
-// The real world's side
+// The real world
 
 static char letter_of(const ecs_world* world, ecs_event_type type) {
     const char* name = ecs_event_get(world, type)->name;
@@ -181,7 +182,7 @@ static ecs_world* make_world(model* m) {
                                          k == 0 ? "_track:b=yes; " : "");
         used += (size_t)snprintf(text + used, sizeof text - used, "}\n");
     }
-    // All components exist, whatever the shapes have.
+    // All components exist, also those that no shape has.
     for (uint32_t k = 0; k < KINDS; k++)
         used += (size_t)snprintf(text + used, sizeof text - used, "k%u { c%u:i=0\n }\n", k, k);
     base_reporter reporter = base_reporter_stderr();
@@ -233,7 +234,7 @@ static ecs_world* make_world(model* m) {
     return world;
 }
 
-// The twin's side
+// The twin
 
 static bool matches(const model* m, const matcher* match, uint32_t shape) {
     const bool* has = m->has[shape];
@@ -265,7 +266,7 @@ static bool take_out(ecs_entity* list, uint32_t* count, ecs_entity entity) {
     return false;
 }
 
-// SHAPES stands for nothing.
+// SHAPES means no shape.
 static bool fits(const model* m, const matcher* match, uint32_t shape) {
     return shape != SHAPES && matches(m, match, shape);
 }
@@ -566,7 +567,7 @@ what_systems_hear_is_what_the_twin_predicts(void** state) { // S5.18 S5.10 S4.2 
     free(m);
     print_message("heard %llu, changes %llu\n", (unsigned long long)heard,
                   (unsigned long long)changes);
-    assert_true(heard > 200 * given[0]); // scripts that nobody hears of would prove nothing
+    assert_true(heard > 200 * given[0]); // scripts without events would prove nothing
 }
 
 int main(int argc, char** argv) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Loading and families (S5.22, S5.15, S5.10, P13) under random scripts, against a twin that keeps one array
-/// and looks through all of it for every question.
+/// Loading and families (S5.22, S5.15, S5.10, P13) under random scripts, against a twin that has
+/// one array and searches all of it each time.
 #include "loading/load_world.h"
 
 enum { TWINS_MAX = 4096, IDS = 6, STEPS = 120 };
@@ -21,10 +21,10 @@ typedef enum known { UNKNOWN, WAITS, BEGUN, READY, FAILED } known;
 typedef struct model {
     load fixture;
     base_rng rng;
-    twin twins[TWINS_MAX]; ///< in the order of asking
+    twin twins[TWINS_MAX]; ///< in the order of requests
     uint32_t count;
     known ids[IDS + 1];
-    int finished[IDS + 1]; ///< what the next poll says: 1 loaded, -1 failed
+    int finished[IDS + 1]; ///< result of the next poll: 1 loaded, -1 failed
     ecs_entity told[TWINS_MAX * 2], expected[TWINS_MAX * 2];
     uint32_t told_count, expected_count;
 } model;
@@ -49,7 +49,7 @@ static bool has_parent(const model* m, const twin* t) {
     return t->template_id == m->fixture.limb || t->template_id == m->fixture.tree;
 }
 
-// Any that exists or existed; none at times.
+// Any entity that exists or existed; sometimes none.
 static ecs_entity pick(model* m) {
     if (m->count == 0 || below(m, 8) == 0) return ECS_ENTITY_NONE;
     for (uint32_t tries = 0; tries < 8; tries++) {
@@ -69,7 +69,7 @@ static void note(const ecs_stage* stage, const ecs_event* event, const ecs_rows*
     m->told[m->told_count++] = event->target;
 }
 
-// Nobody waits for what is not known: cancelled.
+// No entity waits for an unknown resource: cancel it.
 static void settle_ids(model* m) {
     for (uint32_t id = 1; id <= IDS; id++) {
         bool is_needed = false;
@@ -123,7 +123,7 @@ static void do_create(model* m) {
         ecs_result result = ecs_create(f->world, made.template_id, inits, count, &entity);
         assert_int_equal(result, made.mesh && m->ids[made.mesh] == FAILED ? ECS_ERR_LOAD : ECS_OK);
     } else {
-        // By command: the handle is known from what is new afterwards, so an event of its own tells.
+        // By command: the handle is known after the flush. An event reports it.
         (void)ecs_command_create(f->world, made.template_id, inits, count);
         uint32_t told = m->told_count;
         ecs_command_flush(f->world);
@@ -159,7 +159,7 @@ static void do_poll(model* m) {
     (void)ecs_loading_poll(m->fixture.world);
 }
 
-// A change of one that waits asks for what was not asked for yet.
+// A change of a waiting entity requests resources that were not requested yet.
 static void ask(model* m, const twin* t) {
     if (t->state == TWIN_WAITS && t->mesh && m->ids[t->mesh] < BEGUN) m->ids[t->mesh] = BEGUN;
 }
@@ -168,7 +168,8 @@ static ecs_entity parent_of(const model* m, const twin* t) {
     return has_parent(m, t) ? t->parent : ECS_ENTITY_NONE;
 }
 
-// The next of the family of `at`: living by index, then those that wait, by asking.
+// The next member of the family of `at`: existing ones by index, then waiting ones in the order of
+// requests.
 static twin* next_child(model* m, ecs_entity at) {
     twin* best = NULL;
     for (uint32_t i = 0; i < m->count; i++) {
@@ -242,7 +243,7 @@ static void do_raw_parent(model* m) {
     ask(m, found);
 }
 
-// A living one changes without asking; one that waits asks anew.
+// An existing entity changes without a request; a waiting one requests again.
 static void do_mesh(model* m) {
     ecs_entity entity = pick(m);
     twin* found = find(m, entity);
@@ -295,7 +296,7 @@ static void do_forget(model* m) {
     uint32_t id = 1 + below(m, IDS);
     ecs_resource resource = load_resource(id);
     ecs_resource_forget(m->fixture.world, &resource);
-    if (m->ids[id] >= READY) m->ids[id] = WAITS; // settled below when nobody needs it
+    if (m->ids[id] >= READY) m->ids[id] = WAITS; // decided below when no entity needs it
 }
 
 static void compare(model* m) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// Random scripts on the real world and on a twin of plain arrays: after every operation both must agree
-/// on who lives, with which values, on the change lists, the state hash, and on what a save restores.
-/// Usage: test_world_model [scripts [seed]]; MODEL_SCRIPTS and MODEL_SEED in the environment likewise.
+/// Random scripts on the real world and on a twin of plain arrays. After every operation both must
+/// agree on the existing entities and their values, the change lists, the state hash, and the
+/// result of a restore. Usage: test_world_model [scripts [seed]]; the environment variables
+/// MODEL_SCRIPTS and MODEL_SEED do the same.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,12 +49,12 @@ struct model {
     twin_world* twin;
     base_rng rng;
     bool is_mirror;
-    bool is_boxed; // bodies are
+    bool is_boxed; // bodies are boxed
     uint32_t budget;
-    model* root; // what handlers see: outlives copies made for a restore
+    model* root; // the model that handlers see; it outlives copies made for a restore
 };
 
-// The shapes as the twin knows them, from what the text above says.
+// The shapes of the twin, as in the text above.
 static void fill_shapes(model* m) {
     static const char* const names[SHAPES] = {
         "thing",   "named",      "solid",         "mark",        "bare",
@@ -166,7 +167,7 @@ static void on_hurt(const ecs_stage* stage, const ecs_event* event, const ecs_ro
 static void on_spawn(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)rows;
     const model* m = stage->context;
-    (void)base_rng_u32(ecs_world_rng(stage->world)); // so that hashes and saves see chance
+    (void)base_rng_u32(ecs_world_rng(stage->world)); // so that hashes and saves have random numbers
     const twin_note* note = event->payload;
     const twin_shape* shape = &m->shapes[note->shape];
     ecs_init init = {m->components[TWIN_HP], &note->amount};
@@ -339,7 +340,7 @@ static void compare_lists(const model* m) {
         assert_false(ecs_entity_is_placeholder(note->from));
         assert_false(ecs_entity_is_placeholder(changes.events[i].target));
     }
-    // As sets: the same number, and each of the twin's is found, at most once.
+    // Compared as sets: the same number, and each entry of the twin is found at most once.
     assert_int_equal(changes.changed_count, twin->changed_count);
     for (uint32_t i = 0; i < twin->changed_count; i++) {
         uint32_t found = 0;
@@ -440,7 +441,7 @@ static void random_value(model* m, uint32_t component, twin_value* value) {
     }
 }
 
-// Up to two overrides of what a shape has.
+// Up to two overrides of a shape's components.
 static uint32_t random_inits(model* m, uint32_t shape, ecs_init* inits, twin_value* values,
                              twin_memory* memories, uint32_t* components) {
     uint32_t count = 0;
@@ -507,7 +508,7 @@ static void do_create(model* m) {
 
 static void do_create_many(model* m) {
     ecs_entity handles[MANY_MAX];
-    // Now and then enough for more than one summary bit and for chunks that grow.
+    // Now and then so many that several summary bits are used and chunks grow.
     uint32_t count_max = base_rng_below(&m->rng, 12) == 0 ? MANY_MAX : 30;
     uint32_t count = base_rng_below(&m->rng, count_max);
     uint32_t shape = base_rng_below(&m->rng, SHAPES);
@@ -545,7 +546,7 @@ static void do_recreate(model* m) {
         return;
     }
     if (m->shapes[shape].is_replicated && !m->is_mirror && ecs_entity_index(handle) > INDICES) {
-        assert_int_equal(result, ECS_ERR_TYPE); // a local entity never turns into a replicated one
+        assert_int_equal(result, ECS_ERR_TYPE); // a local entity never becomes a replicated one
         return;
     }
     assert_int_equal(result, ECS_OK);
@@ -623,7 +624,7 @@ static void do_command(model* m) {
     twin->commands[twin->command_count++] = command;
 }
 
-// The twin takes the handles of what is created from the real world's list.
+// The twin gets the handles of created entities from the real world's list.
 static void offer_handles(model* m, uint32_t created_before) {
     ecs_changes changes = ecs_changes_get(m->world);
     m->twin->handles = changes.created ? changes.created + created_before : NULL;
@@ -669,7 +670,7 @@ static void do_save_and_restore(model* m) {
         ecs_world_step(other.world, &step);
     }
     assert_true(ecs_world_hash(m->world) == ecs_world_hash(other.world));
-    // Back in time with the world that stepped ahead; or on with one that never saw the past.
+    // Restore into the same world, which goes back in time; or into a new world.
     ecs_world* kept = base_rng_below(&m->rng, 2) == 0 ? m->world : other.world;
     ecs_world_destroy(kept == m->world ? other.world : m->world);
     if (kept == other.world) {

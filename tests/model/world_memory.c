@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Lists and objects are built by pushing and setting; in place they are edited into what the twin says
-/// by different calls, so that both ways must give the same.
+/// Builds lists and objects by pushing and setting. Editing in place uses other calls, and both
+/// ways must give the same result.
 #include "world_memory.h"
 
 #include <stdio.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/// A twin's values in the memory form of the real world.
+/// Values of the twin in the memory form of the real world.
 #pragma once
 
 #include "world_twin.h"
 
-/// Room for one; texts borrow from the twin's value, lists and objects own what they hold.
+/// Room for one value. Texts borrow from the twin's value; lists and objects own their content.
 typedef struct twin_memory {
-    const void* box; // of a boxed component: a pointer to its value
+    const void* box; // boxed component: a pointer to its value
     ecs_string string;
     ecs_list list;
     ecs_object object;

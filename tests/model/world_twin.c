@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// The twin does by plain loops what the real world does by archetypes, marks and queues. Where the real
-/// order of rows would show, the model's systems are written so that it does not.
+/// The twin uses plain loops where the real world uses archetypes, marks and queues. The model's
+/// systems are written so that the real order of rows does not matter.
 #include "world_twin.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// A world that is too simple to be wrong: entities in one array, every value in full, no archetypes, no
-/// chunks, no marks. The model test does everything to both and compares.
+/// A simple world: entities in one array, every value in full, no archetypes, no chunks, no marks.
+/// The model test makes all changes in both worlds and compares.
 #pragma once
 
 #include "base/rng.h"
@@ -26,14 +26,14 @@ enum {
 
 typedef struct twin_path {
     uint32_t count;
-    int32_t numbers[TWIN_PATH_MAX]; // beyond the count: 0
+    int32_t numbers[TWIN_PATH_MAX]; // 0 after the count
 } twin_path;
 
 /// {a:i b:i c:i inside:array=["A" "B" ...]}, of which a to c may be missing.
 typedef struct twin_props {
     uint8_t has[TWIN_PROPS_NAMES];
     uint8_t inside;
-    int32_t numbers[TWIN_PROPS_NAMES]; // of what is missing: 0
+    int32_t numbers[TWIN_PROPS_NAMES]; // 0 where the name is missing
 } twin_props;
 
 typedef struct twin_body {
@@ -63,7 +63,7 @@ typedef struct twin_entity {
     twin_value told[TWIN_COMPONENTS];
 } twin_entity;
 
-/// A template and what it gives.
+/// A template and its values.
 typedef struct twin_shape {
     const char* name;
     ecs_template_id id;
@@ -78,7 +78,7 @@ typedef struct twin_note {
     uint32_t shape;
 } twin_note;
 
-/// A handle, or the position of a creation among those of the flush to come (is_pending).
+/// A handle, or the position of a creation in the next flush (is_pending).
 typedef struct twin_target {
     bool is_pending;
     uint32_t value;
@@ -97,12 +97,12 @@ typedef struct twin_command {
     bool is_create;
     ecs_entity entity;
     uint32_t shape;
-    int32_t hp; // of a creation whose shape has it
+    int32_t hp; // for a creation whose shape has it
 } twin_command;
 
 typedef struct twin_world {
     const twin_shape* shapes;
-    twin_entity entities[TWIN_ENTITIES_MAX]; // dead ones stay, as stale handles
+    twin_entity entities[TWIN_ENTITIES_MAX]; // destroyed ones stay, as stale handles
     uint32_t entity_count;
     twin_event queue[TWIN_QUEUE_MAX];
     uint32_t queue_count;
@@ -123,7 +123,7 @@ typedef struct twin_world {
     uint32_t handle_next;
 } twin_world;
 
-twin_entity* twin_find(twin_world* twin, ecs_entity handle); ///< alive, or NULL
+twin_entity* twin_find(twin_world* twin, ecs_entity handle); ///< NULL: it does not exist
 twin_entity* twin_create(twin_world* twin, ecs_entity handle, uint32_t shape);
 void twin_destroy(twin_world* twin, ecs_entity handle);
 void twin_recreate(twin_world* twin, ecs_entity handle, uint32_t shape);

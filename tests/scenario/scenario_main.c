@@ -73,7 +73,7 @@ static void run_twin(const scenario_config* config, twin kind, scenario_result* 
         [TWIN_SOLO] = "share check: codes that were not shared are others",
         [TWIN_PRIVATE] =
             "secrecy check: values that only client 1 may see changed what others were sent",
-        [TWIN_SECRET] = "secrecy check: values that nobody may see changed what was sent",
+        [TWIN_SECRET] = "secrecy check: values that no client may see changed what was sent",
     };
     scenario_config other = *config;
     other.is_threaded = kind == TWIN_THREAD;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// dots: a whole game in one file, built against an installation of Shoal. Players steer dots over a field
-// and eat pellets; whoever eats one makes a new one appear elsewhere. Read dots.blk first.
+// dots: a whole game in one file, built against an installation of Shoal. Players steer dots over a
+// field and eat pellets; eating one makes a new one appear elsewhere. Read dots.blk first.
 
 #include <ecs/es.h>
 #include <net/game.h>

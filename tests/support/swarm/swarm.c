@@ -295,10 +295,10 @@ const net_game_module* swarm_module_get(void) {
     static const net_setting SETTINGS[] = {
         {"quiet", 300, 0, 4e9, "the tick from which on nothing changes"},
         {"hardness", 1, 0, 10, "has no effect; it differs in tests of settings"},
-        {"salt", 0, 0, 1, "1: values that nobody may see are others, and change less"},
+        {"salt", 0, 0, 1, "1: values that no client may see are different, and change less"},
         {"load", 0, 0, 2, "1: everything moves in every tick; 2: so do other values"},
         {"grants", 1, 0, 2,
-         "0: nobody ever sees the vault; 2: the first client alone, and nobody steers"},
+         "0: no client sees the vault; 2: only the first client, and no client steers"},
     };
     static const net_game_module MODULE = {
         .contract_version = NET_GAME_CONTRACT_VERSION,
