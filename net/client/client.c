@@ -21,6 +21,9 @@
 
 net_result net_client_create(const net_client_config* config, net_client** out) {
     BASE_ASSERT(config && config->transport && config->address && out);
+    BASE_ASSERT(!config->match || net_match_get_config(config->match)->role == NET_ROLE_MIRROR);
+    BASE_ASSERT(!config->presenter || config->match);
+    BASE_ASSERT(config->rate_bytes_max <= NET_RATE_BYTES_LIMIT);
     net_client* client = base_allocate_zero(config->allocator, sizeof *client);
     if (!client) return NET_ERR_MEMORY;
     client->config = *config;
@@ -88,6 +91,7 @@ void net_client_tick(net_client* client, uint64_t now_us) {
     client->now_us = now_us;
     net_pace_tick(&client->pace, now_us);
     if (client->phase != NET_CLIENT_PLAYING || client->is_closing) return;
+    BASE_ASSERT(client->mirror && client->varsize && client->has_peer);
     uint64_t tick_us = (uint64_t)(net_match_dt(client->config.match) * 1e6f);
     net_ack_sender_expire(&client->sent, now_us, tick_us, &client->acks);
     net_client_deliver_events(client);

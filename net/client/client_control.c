@@ -139,6 +139,7 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
     // From 1: an input packet with seq 0 and nothing in it would have no bytes at all
     // (send_inputs).
     net_ack_sender_init(&client->sent, 1, client->now_us);
+    BASE_ASSERT(client->client != 0 && client->varsize);
     net_client_set_phase(client, NET_CLIENT_PLAYING, "welcome");
 }
 

@@ -51,6 +51,7 @@ static void deliver_event(net_client* client, const net_event_outbox_entry* even
 }
 
 void net_client_deliver_events(net_client* client) {
+    BASE_ASSERT(client->mirror);
     const ecs_world* world = net_match_world(client->config.match);
     const net_event_outbox_entry* event;
     while ((event = net_event_inbox_next(&client->inbox, world)) != NULL) {
@@ -106,6 +107,7 @@ static void show_packet(net_client* client, const net_packet_header* header) {
 
 // The row of the entity is wrong: request it, unless a newer one comes first.
 static void resync(net_client* client, ecs_entity entity) {
+    BASE_ASSERT(entity != ECS_ENTITY_NONE);
     net_client_resync* place = NULL;
     for (uint32_t i = 0; i < NET_CLIENT_RESYNCS_MAX; i++) {
         net_client_resync* one = &client->resyncs[i];
@@ -193,6 +195,7 @@ static void receive_realtime(net_client* client, const uint8_t* bytes, size_t si
         net_client_malformed(client);
         return;
     }
+    BASE_ASSERT(client->mirror && client->varsize);
     const net_packet_header_near near = {
         .tick = net_mirror_tick(client->mirror),
         .has_tick = client->received.has_any,

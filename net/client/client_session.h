@@ -11,7 +11,8 @@
 
 /// Change the phase. Asserts that the phases have this arrow. `reason`: static text, for the trace.
 void net_client_set_phase(net_client* client, net_client_phase phase, const char* reason);
-/// End at once. The server is told, if it still listens, so that it does not wait for a timeout.
+/// End at once. The server gets a disconnect, if it still listens, so that it does not wait for a
+/// timeout.
 void net_client_finish(net_client* client, net_client_end end);
 /// A goodbye was sent or came: service the connection until it ends or for CLOSE_MS_MAX, then
 /// finish.

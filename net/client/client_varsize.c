@@ -23,6 +23,7 @@ static bool known_incarnation(void* context, uint32_t index, ecs_entity* handle,
 }
 
 net_result net_client_open_varsize(net_client* client, uint32_t index_max) {
+    BASE_ASSERT(client->mirror && !client->varsize);
     const net_varsize_receiver_config config = {
         .allocator = client->allocator,
         .world = net_match_world(client->config.match),
@@ -31,8 +32,8 @@ net_result net_client_open_varsize(net_client* client, uint32_t index_max) {
         .known = known_incarnation,
         .known_context = client,
     };
-    client->inbox.told = known_incarnation;
-    client->inbox.told_context = client;
+    client->inbox.find_known = known_incarnation;
+    client->inbox.find_known_context = client;
     return net_varsize_receiver_create(&config, &client->varsize);
 }
 
@@ -97,6 +98,7 @@ void net_client_receive_varsize(net_client* client, const Shoal__Wire__VarsizeVa
         net_client_finish(client, NET_CLIENT_END_LOST);
         return;
     }
+    BASE_ASSERT(client->varsize_ack_count < NET_VARSIZE_FLIGHT_MAX);
     client->varsize_acks[client->varsize_ack_count++] = message.version;
     if (client->varsize_ack_count == NET_VARSIZE_FLIGHT_MAX) net_client_ack_varsize(client);
 }

@@ -95,6 +95,8 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     BASE_ASSERT(config->clients_max >= 1 && config->clients_max <= NET_CLIENTS_MAX);
     BASE_ASSERT(config->rate_bytes_max <= NET_RATE_BYTES_LIMIT);
     BASE_ASSERT(config->send_divisor <= NET_SEND_DIVISOR_MAX);
+    BASE_ASSERT(config->clients_min <= config->clients_max);
+    BASE_ASSERT(net_match_get_config(config->match)->role == NET_ROLE_SERVER);
     net_server* server = base_allocate_zero(config->allocator, sizeof *server);
     if (!server) return NET_ERR_MEMORY;
     server->config = *config;
@@ -119,6 +121,7 @@ fail:
 }
 
 static void release_session(net_server* server, net_session* session) {
+    BASE_ASSERT(!session->out.varsize == !session->out.repl);
     net_varsize_sender_destroy(session->out.varsize);
     if (session->out.repl) net_repl_state_destroy(session->out.repl);
     net_event_outbox_deinit(&session->out.outbox);

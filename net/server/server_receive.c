@@ -30,6 +30,7 @@
 
 static void refuse(net_server* server, net_session* session, Shoal__Wire__RefusedReason reason,
                    const char* text) {
+    BASE_ASSERT(session->state == NET_SESSION_GREETING || session->state == NET_SESSION_ASKED);
     Shoal__Wire__Refused refused = SHOAL__WIRE__REFUSED__INIT;
     refused.reason = reason;
     refused.text = (char*)(uintptr_t)text; // encoding only reads it
@@ -91,6 +92,7 @@ static void resume_or_refuse(net_server* server, net_session* session,
 }
 
 static void take_hello(net_server* server, net_session* session, const Shoal__Wire__Hello* hello) {
+    BASE_ASSERT(session->client == 0 && session->peer != 0);
     char text[192];
     if (hello->protocol != NET_PROTOCOL_VERSION) {
         base_text_format(text, sizeof text,
@@ -288,7 +290,7 @@ static bool take_inputs(net_server* server, net_session* session,
         if (net_input_queue_push(&session->inputs, number, payload->data, (uint32_t)payload->len) !=
             NET_OK)
             continue;
-        // The packet speaks of its newest; one tick of the client passed between each and the next.
+        // `seen` belongs to the newest input; one client tick lies between an input and the next.
         uint64_t earlier = (uint64_t)(count - 1 - i) * 256;
         if (packet->seen > earlier) net_input_queue_saw(&session->inputs, packet->seen - earlier);
     }
@@ -336,6 +338,7 @@ static void take_realtime(net_server* server, net_session* session, const uint8_
         net_session_strike(server, session);
         return;
     }
+    BASE_ASSERT(session->report != UINT32_MAX && session->out.varsize);
     uint16_t seq = (uint16_t)packet->seq;
     net_session_trace_packet(server, session, server->now_us, NET_TRACE_RECEIVED, "input", seq,
                              size);
@@ -351,6 +354,7 @@ static void take_realtime(net_server* server, net_session* session, const uint8_
 
 void net_server_service(net_server* server, uint64_t now_us) {
     net_server_collect(server);
+    BASE_ASSERT(!server->out.is_uncollected);
     server->now_us = now_us;
     net_transport* transport = server->config.transport;
     transport->ops->service(transport, now_us);

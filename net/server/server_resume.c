@@ -29,6 +29,7 @@ static double seconds_since(const net_server* server, uint64_t since_us) {
 
 // Packets in flight count as lost: they do not arrive, or no acknowledgement does.
 static void lose_packets(net_server* server, net_session* session) {
+    BASE_ASSERT(session->out.repl && session->out.varsize);
     const uint64_t later_us = server->now_us + UINT64_C(1000) * NET_SILENCE_MS_MAX;
     net_ack_sender_expire(&session->out.sent, later_us, server->tick_us, &server->acks);
     for (uint32_t i = 0; i < server->acks.lost_count; i++) {
@@ -66,7 +67,7 @@ void net_session_note_received(net_server* server, net_session* session) {
 void net_session_watch(net_server* server, net_session* session) {
     const uint64_t limit_us = UINT64_C(1000) * NET_QUIET_MS_MAX;
     if (server->now_us > session->received_us && server->now_us - session->received_us > limit_us)
-        report_away(server, session, "nothing heard");
+        report_away(server, session, "nothing received");
 }
 
 net_session* net_server_find_secret(net_server* server, const uint8_t* secret) {

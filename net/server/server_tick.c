@@ -80,6 +80,8 @@ static void gather_leaves_and_joins(net_server* server, net_log_begin* begin) {
         net_session* session = server->sessions[i];
         if (!session) continue;
         if (session->must_leave_match) {
+            BASE_ASSERT(session->state == NET_SESSION_FREE ||
+                        session->state == NET_SESSION_CLOSING);
             server->leaves[begin->leave_count++] =
                 (net_log_leave){.client = session->client, .reason = (uint32_t)session->end};
             session->must_leave_match = false;
@@ -89,6 +91,7 @@ static void gather_leaves_and_joins(net_server* server, net_log_begin* begin) {
         session->received_us = server->now_us;
         // Sorted by client number: slots are reused in any order.
         uint32_t place = begin->join_count++;
+        BASE_ASSERT(place < server->session_count && session->client != 0 && !session->out.repl);
         for (; place > 0 && server->joins[place - 1].client > session->client; place--) {
             server->joins[place] = server->joins[place - 1];
         }
@@ -105,6 +108,7 @@ static void gather_events(net_server* server, net_session* session, net_log_begi
     for (uint32_t i = 0; i < NET_CLIENT_EVENTS_PER_TICK_MAX; i++) {
         const net_event_outbox_entry* event = net_event_inbox_next(&session->inbox, world);
         if (!event) break;
+        BASE_ASSERT(begin->event_count < server->session_count * NET_CLIENT_EVENTS_PER_TICK_MAX);
         net_event_outbox_entry* copy = &server->event_copies[begin->event_count];
         *copy = *event;
         server->events[begin->event_count++] = (net_log_event){.client = session->client,
@@ -117,6 +121,7 @@ static void gather_events(net_server* server, net_session* session, net_log_begi
 
 // Repeats and rests are records like any other, so that a re-run does the same.
 static void gather_input(net_server* server, net_session* session, net_log_begin* begin) {
+    BASE_ASSERT(begin->input_count < server->session_count);
     static const uint8_t defaults[1] = {0};
     uint32_t repeat_ticks_max = (uint32_t)(NET_INPUT_REPEAT_MS_MAX * 1000u / server->tick_us);
     if (repeat_ticks_max == 0) repeat_ticks_max = 1;
@@ -198,6 +203,7 @@ static void admit(net_server* server) {
         net_session* session = server->sessions[i];
         if (!session || session->state != NET_SESSION_PLAYING || session->out.repl) continue;
         net_session_out* out = &session->out;
+        BASE_ASSERT(!out->varsize && session->client != 0);
         net_ack_sender_init(&out->sent, server->seq_first, server->now_us);
         net_rate_init(&out->rate, server->now_us,
                       server->config.rate_bytes_max ? server->config.rate_bytes_max
@@ -257,6 +263,7 @@ static bool replicate(net_server* server) {
 }
 
 static void run_tick(net_server* server) {
+    BASE_ASSERT(server->phase == NET_SERVER_RUNNING);
     net_match* match = server->config.match;
     net_log_begin begin = {.tick = net_match_tick(match) + 1};
     gather_leaves_and_joins(server, &begin);
@@ -281,6 +288,7 @@ static void run_tick(net_server* server) {
 }
 
 static bool is_settled(const net_server* server) {
+    BASE_ASSERT(server->phase == NET_SERVER_SETTLING && !server->out.is_uncollected);
     for (uint32_t i = 0; i < server->session_count; i++) {
         const net_session* session = server->sessions[i];
         // A client that is away may come back for the rest, unless it was away for too long before.
@@ -313,6 +321,7 @@ static void flush(net_server* server) {
 }
 
 void net_server_tick(net_server* server, uint64_t now_us) {
+    BASE_ASSERT(server && server->tick_us > 0);
     server->now_us = now_us;
     bool is_beginning = server->phase == NET_SERVER_HOLDING &&
                         count_in_state(server, NET_SESSION_ACCEPTED) >= server->config.clients_min;

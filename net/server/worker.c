@@ -43,7 +43,7 @@ static void* run(void* context) {
 static bool make_condition(pthread_cond_t* condition) {
     pthread_condattr_t attributes;
     if (pthread_condattr_init(&attributes) != 0) return false;
-    // Deadlines are of the clock that is never set.
+    // CLOCK_MONOTONIC: it cannot be set.
     bool is_made = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
                    pthread_cond_init(condition, &attributes) == 0;
     pthread_condattr_destroy(&attributes);
@@ -87,7 +87,7 @@ void net_worker_destroy(net_worker* worker) {
 
 void net_worker_start(net_worker* worker) {
     pthread_mutex_lock(&worker->mutex);
-    BASE_ASSERT(!worker->is_busy);
+    BASE_ASSERT(!worker->is_busy && !worker->must_end);
     worker->is_busy = true;
     pthread_cond_signal(&worker->begin);
     pthread_mutex_unlock(&worker->mutex);

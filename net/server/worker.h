@@ -12,15 +12,16 @@
 
 typedef struct net_worker net_worker;
 
-/// NULL when there is no memory or no thread.
+/// Make the thread; it waits. `work` gets `context`. @return NULL when memory ran out or no thread
+/// can be had.
 net_worker* net_worker_create(const base_allocator* allocator, void (*work)(void* context),
                               void* context);
-/// Waits for the work.
+/// Wait for the work, then end the thread. NULL is allowed.
 void net_worker_destroy(net_worker* worker);
-/// Begin. Nothing runs (asserted).
+/// Begin the work. No work may be running (asserted).
 void net_worker_start(net_worker* worker);
-/// Until nothing runs.
+/// Wait until no work is running.
 void net_worker_wait(net_worker* worker);
-/// The same, at most until a time of CLOCK_MONOTONIC, in microseconds; 0: only look, UINT64_MAX: as
-/// net_worker_wait. @return false when it still runs.
+/// As net_worker_wait, but at most until a time of CLOCK_MONOTONIC in microseconds. 0: do not wait;
+/// UINT64_MAX: as net_worker_wait. @return false when the work still runs.
 bool net_worker_wait_until(net_worker* worker, uint64_t until_us);

@@ -1,16 +1,16 @@
-// SPDX-License-Identifier: MIT
-// Acknowledgements. The sender keeps the last NET_PACKETS_IN_FLIGHT_MAX packets in a ring by sequence
-// number; what falls out of it is neither acknowledged nor lost any more.
+// SPDX-License-Identifier: MIT Acknowledgements. The sender keeps its newest
+// NET_PACKETS_IN_FLIGHT_MAX packets in a ring by sequence number. A packet that leaves the ring can
+// neither be acknowledged nor lost any more.
 //
-// A loss is declared by evidence (three later packets were acknowledged) or by time; it is a guess
-// either way, so an acknowledgement that comes after it still counts. Every acknowledgement names 65
-// packets and comes with every packet of the other side: losing some costs nothing but time.
+// A loss is declared by evidence (three later packets are acknowledged) or by time. Both are
+// guesses, so an acknowledgement that comes later still counts. Each acknowledgement names 65
+// packets, and each packet of the other side has one: a lost acknowledgement only costs time.
 //
-// What surely does not fly any more is not looked at again (`settled`): a client that is told little costs
-// little.
+// Packets that certainly do not fly any more are not looked at again (`settled`), so an idle client
+// costs little.
 //
-// Only the newest acknowledged packet of a message is measured for the round trip: the delay that the
-// other side reports belongs to that one.
+// Only the newest acknowledged packet of a message is measured for the round trip: the reported
+// delay belongs to that one.
 #include "session/acks.h"
 
 #include "base/assert.h"
@@ -45,17 +45,17 @@ uint16_t net_ack_sender_add(net_ack_sender* send, uint64_t now_us) {
 
 typedef enum seq_fate { SEQ_SENT, SEQ_STALE, SEQ_FORGED } seq_fate;
 
-// By packets sent after `seq`; for one that was never sent they are at least count.
+// Packets sent after `seq`; at least `count` when it was never sent.
 static seq_fate judge(const net_ack_sender* send, uint16_t seq) {
     uint16_t behind = (uint16_t)(send->next - 1 - seq);
     if (behind >= send->count) return SEQ_FORGED;
     return behind < SEQ_HALF ? SEQ_SENT : SEQ_STALE;
 }
 
-// The worst of all that it names.
+// The worst result of all packets that the message names.
 static seq_fate judge_all(const net_ack_sender* send, uint16_t ack, uint64_t ack_bits) {
     uint16_t behind = (uint16_t)(send->next - 1 - ack);
-    // Nothing wraps: the oldest one decides.
+    // Numbers did not wrap yet, so the oldest one decides.
     if (behind < SEQ_HALF - NET_ACK_BITS - 1u) {
         uint32_t oldest = ack_bits ? 64u - (uint32_t)__builtin_clzll(ack_bits) : 0;
         return behind + oldest >= send->count ? SEQ_FORGED : SEQ_SENT;
@@ -68,13 +68,13 @@ static seq_fate judge_all(const net_ack_sender* send, uint16_t ack, uint64_t ack
     return worst;
 }
 
-// What a message names beyond the one before: the rest was taken then.
+// The packets that a message names and the previous message did not.
 static uint64_t unheard(const net_ack_sender* send, uint16_t ack, uint64_t ack_bits) {
-    uint16_t ahead = (uint16_t)(ack - send->heard);
-    bool is_recent = send->heard_count > 0 && send->count - send->heard_count < SEQ_HALF;
+    uint16_t ahead = (uint16_t)(ack - send->believed);
+    bool is_recent = send->believed_count > 0 && send->count - send->believed_count < SEQ_HALF;
     if (!is_recent || ahead >= NET_ACK_BITS) return ack_bits;
-    if (ahead == 0) return ack_bits & ~send->heard_bits;
-    return ack_bits & ~(send->heard_bits << ahead | UINT64_C(1) << (ahead - 1));
+    if (ahead == 0) return ack_bits & ~send->believed_bits;
+    return ack_bits & ~(send->believed_bits << ahead | UINT64_C(1) << (ahead - 1));
 }
 
 static net_ack_packet* find(net_ack_sender* send, uint16_t seq) {
@@ -115,7 +115,7 @@ static uint32_t remembered(const net_ack_sender* send) {
                                                    : NET_PACKETS_IN_FLIGHT_MAX;
 }
 
-// Packets from the newest back to the last that may fly.
+// Number of packets from the newest back to the oldest that may fly.
 static uint32_t unsettled(net_ack_sender* send) {
     uint64_t count = remembered(send);
     if (send->settled + count < send->count) send->settled = send->count - count;
@@ -184,9 +184,9 @@ net_result net_ack_sender_receive(net_ack_sender* send, uint64_t now_us, uint16_
     }
     for (uint64_t bits = unheard(send, ack, ack_bits); bits; bits &= bits - 1)
         (void)take(send, (uint16_t)(ack - 1 - __builtin_ctzll(bits)), now_us, result);
-    send->heard_count = send->count;
-    send->heard = ack;
-    send->heard_bits = ack_bits;
+    send->believed_count = send->count;
+    send->believed = ack;
+    send->believed_bits = ack_bits;
     if (result->acked_count > 0) lose_overtaken(send, result);
     (void)unsettled(send);
     return NET_OK;
@@ -200,7 +200,7 @@ void net_ack_sender_expire(net_ack_sender* send, uint64_t now_us, uint64_t tick_
     for (uint32_t i = unsettled(send); i >= 1; i--) {
         net_ack_packet* packet = find(send, (uint16_t)(send->next - i));
         if (!packet || packet->state != NET_ACK_FLYING) continue;
-        if ((double)(now_us - packet->sent_us) <= limit_us) break; // the rest is younger
+        if ((double)(now_us - packet->sent_us) <= limit_us) break; // the following ones are younger
         declare_lost(send, packet, result);
     }
     (void)unsettled(send);
@@ -261,7 +261,7 @@ void net_ack_receiver_mark(net_ack_receiver* recv, uint16_t seq, uint64_t now_us
     BASE_ASSERT(behind >= 1 && behind <= NET_ACK_BITS);
     BASE_ASSERT(!(recv->bits >> (behind - 1) & 1));
     recv->bits |= UINT64_C(1) << (behind - 1);
-    if (behind >= recv->span) recv->span = behind + 1u; // older than the first that came
+    if (behind >= recv->span) recv->span = behind + 1u; // older than the first packet that came
 }
 
 uint32_t net_ack_receiver_delay_us(const net_ack_receiver* recv, uint64_t now_us) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /// Sequence numbers, acknowledgements, loss and round-trip time; the same for both directions.
 ///
-/// A sender (net_ack_sender) numbers its packets and learns from {ack, 64 ack bits, ack_delay}. A receiver
-/// (net_ack_receiver) remembers what it decoded and says so. Plain structs in the caller's storage, no
-/// memory of their own. Time is an argument, in microseconds.
-/// Source of the estimator: RFC 6298 (srtt, rttvar); of the loss rule: three later ones, as in TCP.
+/// A net_ack_sender numbers packets and reads {ack, 64 ack bits, ack_delay} of the other side. A
+/// net_ack_receiver remembers which packets were decoded. Plain structs in the caller's storage.
+/// Time is an argument, in microseconds. Sources: RFC 6298 for srtt and rttvar; TCP for the rule
+/// that three later acknowledgements declare a loss.
 #pragma once
 
 #include "net/limits.h"
 #include "net/result.h"
 
 #define NET_ACK_BITS 64u
-#define NET_ACK_LATER 3u        ///< so many later acknowledgements declare a packet lost
+#define NET_ACK_LATER 3u        ///< later acknowledgements that declare a packet lost
 #define NET_ACK_JUMP_MAX 16384u ///< a packet further ahead than this is not believed
 #define NET_RTT_US_MIN 1000u
 #define NET_RTT_US_MAX 2000000u
@@ -19,7 +19,7 @@
 typedef enum net_ack_state {
     NET_ACK_FREE,
     NET_ACK_FLYING,
-    NET_ACK_LOST, ///< declared; a late acknowledgement still counts
+    NET_ACK_LOST, ///< declared lost; a late acknowledgement still counts
     NET_ACK_ACKED,
 } net_ack_state;
 
@@ -34,47 +34,47 @@ typedef struct net_ack_sender {
     uint64_t count; ///< packets ever sent
     uint16_t next;  ///< seq of the next packet
     uint16_t newest_acked;
-    uint16_t heard;       ///< newest packet of the last message that was believed
-    uint64_t heard_bits;  ///< and what else it named
-    uint64_t heard_count; ///< packets ever sent then; 0: there was none
+    uint16_t believed;       ///< newest packet that the last believed message named
+    uint64_t believed_bits;  ///< its ack bits
+    uint64_t believed_count; ///< value of `count` then; 0: there was no message
     bool has_ack;
     bool has_rtt;
     double srtt_us, rttvar_us;
-    uint64_t last_ack_us; ///< when something was newly acknowledged; the start until then
+    uint64_t last_ack_us;               ///< when a packet was newly acknowledged; before: the start
     uint64_t acked, lost, late, forged; ///< late: acknowledged after being declared lost
-    uint64_t stale;   ///< acknowledgements of what may have been sent half the circle or more ago
-    uint64_t settled; ///< packets from the first on of which none flies
+    uint64_t stale;   ///< acknowledgements of packets that are half the circle or more old
+    uint64_t settled; ///< the first so many packets do not fly any more
 } net_ack_sender;
 
-/// What one call found.
+/// The packets whose state one call changed.
 typedef struct net_ack_result {
-    uint16_t acked[NET_PACKETS_IN_FLIGHT_MAX]; ///< newly, newest first
+    uint16_t acked[NET_PACKETS_IN_FLIGHT_MAX]; ///< newest first
     uint32_t acked_count;
-    uint16_t lost[NET_PACKETS_IN_FLIGHT_MAX]; ///< newly declared, oldest first
+    uint16_t lost[NET_PACKETS_IN_FLIGHT_MAX]; ///< oldest first
     uint32_t lost_count;
 } net_ack_result;
 
-/// `first` is the first packet's seq (0 for a connection; tests begin near the wrap).
+/// `first` is the seq of the first packet: 0, or near the wrap in tests.
 void net_ack_sender_init(net_ack_sender* send, uint16_t first, uint64_t now_us);
-/// A packet goes out: its seq. Whoever flies since NET_PACKETS_IN_FLIGHT_MAX packets is forgotten; tell
-/// the view (it counts it as lost itself).
+/// A packet is sent. @return its seq. A packet that still flies after NET_PACKETS_IN_FLIGHT_MAX
+/// later ones leaves the ring; the replication state counts it as lost by itself.
 uint16_t net_ack_sender_add(net_ack_sender* send, uint64_t now_us);
 /// An acknowledgement came. Declares losses by the rule of three.
-/// @return NET_OK; NET_ERR_STALE (nothing of it counts, stale + 1: numbers that lie half the circle back or
-///         more, but were sent once - whoever is so late has not done wrong, and once the circle was full no
-///         number is surely forged); NET_ERR_MALFORMED (acknowledges what was never sent: nothing of it
-///         counts, forged + 1).
+/// @return NET_OK; NET_ERR_STALE (ignored, stale + 1: it names packets that are half the circle or
+///         more old; so late an acknowledgement breaks no rule, and once the circle was full no
+///         number is certainly forged); NET_ERR_MALFORMED (ignored, forged + 1: it names a packet
+///         that was never sent; a strike).
 BASE_MUST_USE net_result net_ack_sender_receive(net_ack_sender* send, uint64_t now_us, uint16_t ack,
                                                 uint64_t ack_bits, uint32_t ack_delay_us,
                                                 net_ack_result* result);
-/// Does anything fly whose fate is not known?
+/// Is any packet neither acknowledged nor declared lost?
 bool net_ack_sender_is_flying(const net_ack_sender* send);
-/// Declare lost what flies longer than srtt + 4 rttvar + two ticks; once per tick.
+/// Declare packets lost that fly longer than srtt + 4 rttvar + two ticks. Call it once per tick.
 void net_ack_sender_expire(net_ack_sender* send, uint64_t now_us, uint64_t tick_us,
                            net_ack_result* result);
 /// Round trip, within NET_RTT_US_MIN..MAX; 250 ms before the first measurement.
 uint64_t net_ack_sender_rtt_us(const net_ack_sender* send);
-/// Of the packets whose fate is known.
+/// Lost packets among those that are acknowledged or lost.
 double net_ack_sender_loss_percent(const net_ack_sender* send);
 
 typedef enum net_ack_fate {
@@ -94,11 +94,12 @@ typedef struct net_ack_receiver {
 } net_ack_receiver;
 
 void net_ack_receiver_init(net_ack_receiver* recv);
-/// Look before decoding. Counts duplicates and old ones, changes nothing else.
+/// Check a packet before it is decoded. Counts duplicates and old packets, changes nothing else.
 net_ack_fate net_ack_receiver_check(net_ack_receiver* recv, uint16_t seq);
-/// It was decoded completely: acknowledge it from now on. After NET_ACK_NEW.
+/// A packet was decoded whole: acknowledge it from now on. After NET_ACK_NEW.
 void net_ack_receiver_mark(net_ack_receiver* recv, uint16_t seq, uint64_t now_us);
 /// Microseconds since the newest came, for ack_delay_us; 0 before the first.
 uint32_t net_ack_receiver_delay_us(const net_ack_receiver* recv, uint64_t now_us);
-/// Of the packets between the first and the newest: those that never came (or could not be decoded).
+/// Packets that did not come, or could not be decoded, among those between the first and the
+/// newest.
 double net_ack_receiver_loss_percent(const net_ack_receiver* recv);

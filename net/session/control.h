@@ -12,8 +12,7 @@ void net_control_clean_name(char name[NET_PLAYER_NAME_BYTES_MAX], const char* re
 
 /// Encode a ServerControl or ClientControl and send it; *bytes is its encoded size.
 /// @return what net_transport send returns; NET_ERR_FULL also when it is longer than
-/// NET_CONTROL_BYTES_MAX (*bytes
-///         is 0 then).
+///         NET_CONTROL_BYTES_MAX (*bytes is 0 then).
 net_result net_control_send(net_transport* transport, net_peer peer,
                             const ProtobufCMessage* message, size_t* bytes);
 /// What a ServerControl or ClientControl contains: "hello", "welcome"... Static text.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Game events that came in.
 //
-// An event may arrive before the create record of the entity that it is about, because both ride in
-// packets that get lost independently. Holding it here, for a bounded time, is what makes the order
-// harmless. A reliable event that waits holds those behind it (order is part of the promise), so it waits
-// only for what can come: what a world was told of an index since the event's tick says who is gone.
+// An event may arrive before the record that creates its entity: both travel in packets that are
+// lost independently. So it waits here, for a bounded time. A waiting reliable event holds up those
+// behind it, because their order is kept. So it waits only for entities that can still come: what
+// the mirror knows of an index since the event's tick shows whether an entity is gone.
 #include "session/event_inbox.h"
 
 #include "core/fault.h"
@@ -73,24 +73,26 @@ void net_event_needs_of(net_match* match, uint32_t message, const void* data, si
 }
 
 static net_event_fate judge_entity(ecs_entity entity, ecs_tick tick, const ecs_world* world,
-                                   net_known_incarnation_fn told, void* told_context) {
+                                   net_known_incarnation_fn find_known, void* find_known_context) {
     if (ecs_is_alive(world, entity)) return NET_EVENT_READY;
     ecs_entity handle;
     ecs_tick told_tick;
-    if (!told || !told(told_context, ecs_entity_index(entity), &handle, &told_tick))
+    if (!find_known ||
+        !find_known(find_known_context, ecs_entity_index(entity), &handle, &told_tick))
         return NET_EVENT_WAITS;
     return handle != entity && told_tick >= tick ? NET_EVENT_OVER : NET_EVENT_WAITS;
 }
 
 net_event_fate net_event_inbox_judge(const net_event_inbox_entry* entry, const ecs_world* world,
-                                     net_known_incarnation_fn told, void* told_context) {
+                                     net_known_incarnation_fn find_known,
+                                     void* find_known_context) {
     const net_event_outbox_entry* event = &entry->event;
     net_event_fate fate = NET_EVENT_READY;
     if (event->target != ECS_ENTITY_NONE)
-        fate = judge_entity(event->target, event->tick, world, told, told_context);
+        fate = judge_entity(event->target, event->tick, world, find_known, find_known_context);
     for (uint32_t i = 0; i < entry->needs.count && fate != NET_EVENT_OVER; i++) {
-        net_event_fate other =
-            judge_entity(entry->needs.entities[i], event->tick, world, told, told_context);
+        net_event_fate other = judge_entity(entry->needs.entities[i], event->tick, world,
+                                            find_known, find_known_context);
         if (other == NET_EVENT_READY || (other == NET_EVENT_OVER && entry->needs.is_late)) continue;
         fate = other;
     }
@@ -114,7 +116,8 @@ const net_event_outbox_entry* net_event_inbox_next(net_event_inbox* inbox, const
     for (uint32_t i = 0; i < inbox->count;) {
         net_event_inbox_entry* entry = &inbox->entries[i];
         bool is_reliable = entry->event.number != 0;
-        net_event_fate fate = net_event_inbox_judge(entry, world, inbox->told, inbox->told_context);
+        net_event_fate fate =
+            net_event_inbox_judge(entry, world, inbox->find_known, inbox->find_known_context);
         if (fate == NET_EVENT_OVER) {
             inbox->dropped++;
             remove_entry(inbox, i);
@@ -125,7 +128,7 @@ const net_event_outbox_entry* net_event_inbox_next(net_event_inbox* inbox, const
             i++;
             continue;
         }
-        // Behind the end it stays readable until the next call.
+        // Beyond the end of the queue it stays readable until the next call.
         net_event_inbox_entry taken = *entry;
         remove_entry(inbox, i);
         inbox->entries[inbox->count] = taken;
@@ -139,7 +142,7 @@ void net_event_inbox_age(net_event_inbox* inbox) {
     bool is_first_reliable = true;
     for (uint32_t i = 0; i < inbox->count; i++) {
         net_event_inbox_entry* entry = &inbox->entries[i];
-        // What a reliable one holds up gets its own chance to be delivered before it is given up.
+        // Events behind a dropped reliable one can be delivered before they are dropped themselves.
         bool may_drop = entry->event.number == 0 || is_first_reliable;
         if (entry->event.number != 0) is_first_reliable = false;
         if (++entry->waited_ticks > NET_EVENT_WAIT_TICKS_MAX && may_drop &&

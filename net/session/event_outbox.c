@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Game events on their way out.
 //
-// Why reliable events ride in every packet instead of ENet's reliable channel: at 20 % loss the p99 of
-// that channel is seconds, because one lost datagram holds up everything behind it. An event here is
-// as late as the first packet that gets through. It costs bytes only while something is unacknowledged.
+// Why reliable events travel in every packet and not on ENet's reliable channel: at 20 % loss the
+// p99 of that channel is seconds, because one lost datagram holds up all behind it. An event here
+// is as late as the first packet that arrives. It costs bytes only until it is acknowledged.
 //
 // Invariants: numbers in `reliable` are consecutive; the oldest is number_next - reliable_count.
 #include "session/event_outbox.h"
@@ -28,7 +28,7 @@ void net_event_outbox_deinit(net_event_outbox* outbox) {
     outbox->unreliable = NULL;
 }
 
-// The ring doubles by unrolling, so that the oldest is at 0 again.
+// The ring doubles; the oldest event moves to place 0.
 static bool grow_reliable(net_event_outbox* outbox) {
     uint32_t capacity = outbox->reliable_capacity ? outbox->reliable_capacity * 2 : 4;
     if (capacity > NET_EVENTS_RELIABLE_MAX) capacity = NET_EVENTS_RELIABLE_MAX;

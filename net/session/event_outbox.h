@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Game events on their way out, for one receiver: reliable ones are numbered and ride in every packet
-/// until acknowledged, unreliable ones ride once.
+/// Game events on their way out, to one receiver. A reliable event has a number and travels in
+/// every packet until it is acknowledged. An unreliable event travels in one packet.
 ///
 /// Limits: NET_EVENTS_RELIABLE_MAX reliable and NET_EVENTS_UNRELIABLE_MAX unreliable events wait.
 /// Memory: grows to its peak and stays there.
@@ -15,7 +15,7 @@
 typedef struct net_event_outbox_entry {
     uint32_t number; // 0: unreliable
     uint32_t message;
-    bool is_alone; // waits for nobody but its target
+    bool is_alone; // waits for its target only
     ecs_tick tick;
     ecs_entity target;
     uint32_t size;
@@ -31,7 +31,7 @@ typedef struct net_event_outbox {
     net_event_outbox_entry* unreliable;
     uint32_t unreliable_capacity;
     uint32_t unreliable_count;
-    uint32_t unreliable_sent; // of them, those that had their packet
+    uint32_t unreliable_sent; // the first so many had their packet
     uint32_t number_next;
     uint64_t refused;
 } net_event_outbox;
@@ -39,27 +39,28 @@ typedef struct net_event_outbox {
 void net_event_outbox_init(net_event_outbox* outbox, const base_allocator* allocator);
 void net_event_outbox_deinit(net_event_outbox* outbox);
 /// Queue one event; `payload` is copied.
-/// @return NET_OK; NET_ERR_FULL (counted in `refused`); NET_ERR_MALFORMED (payload too long); NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_FULL (counted in `refused`; after a reliable event end the session);
+///         NET_ERR_MALFORMED (payload too long); NET_ERR_MEMORY (as NET_ERR_FULL).
 BASE_MUST_USE net_result net_event_outbox_push(net_event_outbox* outbox, bool is_reliable,
                                                uint32_t message, ecs_tick tick, ecs_entity target,
                                                const void* payload, uint32_t size);
-/// The same of one that is not to wait for whom it names.
+/// As net_event_outbox_push, for an event that does not wait for the entities in its payload.
 BASE_MUST_USE net_result net_event_outbox_push_alone(net_event_outbox* outbox, bool is_reliable,
                                                      uint32_t message, ecs_tick tick,
                                                      ecs_entity target, const void* payload,
                                                      uint32_t size);
-/// Everything up to `number` has arrived. @return false for a number that was never used (forged).
+/// All events up to `number` have arrived. @return false for a number that was never used (forged).
 bool net_event_outbox_acked(net_event_outbox* outbox, uint32_t number);
-/// Describe what fits `budget_bytes` (as packed fields of a packet): reliable ones oldest first, then
-/// unreliable ones that had no packet yet. `events` and `pointers` hold `capacity` elements and
-/// borrow from the outbox until the next push or ack. @return how many.
+/// Describe what fits `budget_bytes` (as packed fields of a packet): reliable ones oldest first,
+/// then unreliable ones that had no packet yet. `events` and `pointers` hold `capacity` elements
+/// and borrow from the outbox until the next push or ack. @return how many.
 uint32_t net_event_outbox_fill(net_event_outbox* outbox, Shoal__Wire__GameEvent* events,
                                Shoal__Wire__GameEvent** pointers, uint32_t capacity,
                                size_t budget_bytes, size_t* used_bytes);
-/// Does an unreliable one wait for its packet?
+/// Does an unreliable event wait for its packet?
 bool net_event_outbox_has_unsent(const net_event_outbox* outbox);
-/// The unreliable ones had their packet, or missed it. @return how many missed it.
+/// Drop all unreliable events. @return how many had no packet yet.
 uint32_t net_event_outbox_drop_unreliable(net_event_outbox* outbox);
 bool net_event_outbox_is_empty(const net_event_outbox* outbox);
-/// Nothing to be sent: neither an unacknowledged one nor an unreliable one that had no packet yet.
+/// Is there nothing to send: no unacknowledged event, and no unreliable one without a packet?
 bool net_event_outbox_is_idle(const net_event_outbox* outbox);

@@ -1,32 +1,28 @@
 // SPDX-License-Identifier: MIT
 // Inputs waiting for their tick.
 //
-// Why a ring by order and not by target tick: it needs no common clock, it never refuses a player
-// whose estimate is off, and what it costs (a constant depth) is measured and bounded here.
+// Why a ring in order of arrival and not by target tick: it needs no common clock, it refuses no
+// player whose estimate is wrong, and its cost (a constant depth) is measured and bounded here.
 //
 // What a tick does, in this order (a client predicts by the same rule, predict.c):
-//   settle  a tick that found no input has repeated the last one, `used`, and owes its place in
-//   time. While
-//           ticks are owed and inputs wait, look at the oldest: numbers between it and `used` never
-//           came, and each pays one owed tick, for that tick stood for it. Then, if one is still
-//           owed: if the payload is the one that was repeated, it had its effect already: it is
-//           dropped, becomes `used` and pays one. If it differs, it must have its tick, or a press
-//           would be lost: everything owed is forgiven.
-//   skip    more than NET_INPUT_DEPTH_MAX that still wait are thinned out to half of that, for
-//   latency is
-//           bounded: first those that say what the one before them said, oldest first, then the
-//           oldest.
-//   next    the oldest that waits is this tick's, and becomes `used`; or
-//   again   none waits: the last one once more, one more tick is owed (at most repeat_ticks_max
-//   are); or rest    none came for repeat_ticks_max ticks: one input of nothing but defaults,
-//   nothing is owed any
-//           more, and nothing is posted until the next one comes.
+//   settle  a tick without an input has repeated the last one, `used`, and owes one. While ticks
+//           are owed and inputs wait, look at the oldest. Numbers between `used` and the oldest
+//           never came: each pays one owed tick. If ticks are still owed and the oldest equals the
+//           repeated input, it had its effect already: it is dropped, becomes `used` and pays one.
+//           If it differs, it must have its tick, or a key press would be lost: all owed ticks are
+//           forgiven.
+//   skip    when more than NET_INPUT_DEPTH_MAX wait, drop down to half of that, to bound the
+//           latency: first inputs that equal the one before them, oldest first, then the oldest.
+//   next    the oldest input is this tick's, and becomes `used`; or
+//   again   none waits: the last one again, and one more tick is owed (repeat_ticks_max at most);
+//   or
+//   rest    none came for repeat_ticks_max ticks: one input of default values, nothing is owed any
+//           more, and nothing is posted until the next input comes.
 //
-// What the client is told of it (StatePacket of tick T): input_used is `used` after T;
-// input_repeats is what is owed after T, all of it for repeating `used`; input_depth is what still
-// waits.
+// The client reads in the StatePacket of tick T: input_used is `used` after T; input_repeats is
+// what is owed after T; input_depth is the number of inputs that still wait.
 //
-// Invariants: numbers rise strictly from `first`; `newest` is the last number ever accepted; used
+// Invariants: numbers rise strictly from `first`; `newest` is the newest number ever accepted; used
 // <= newest; owed > 0 only while no input waits.
 #include "session/input_queue.h"
 
@@ -102,7 +98,7 @@ static void skip(net_input_queue* inputs) {
     if (inputs->count <= NET_INPUT_DEPTH_MAX) return;
     uint32_t surplus = inputs->count - NET_INPUT_DEPTH_MAX / 2;
     inputs->skipped += surplus;
-    // What changes nothing may go: the ring closes up towards its oldest.
+    // Drop inputs that change nothing; the others move towards the oldest place.
     net_input before = inputs->last;
     bool has_before = inputs->is_started && !inputs->is_resting;
     uint32_t kept = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /// Inputs of one client, waiting on the server for their tick.
 ///
-/// Inputs are numbered 1, 2, 3... by the client, one per client tick; each packet repeats the last
-/// NET_INPUT_REDUNDANCY, so a lost packet costs nothing. The ring is played out one per server
-/// tick: its depth, reported back, is what a client steers its clock by. Memory: fixed.
+/// A client numbers its inputs 1, 2, 3..., one per client tick. Each packet repeats the newest
+/// NET_INPUT_REDUNDANCY, so a lost packet costs nothing. Each server tick uses one input. A client
+/// steers its clock by the number that still waits. Memory: fixed.
 #pragma once
 
 #include "net/limits.h"
@@ -13,8 +13,8 @@
 typedef struct net_input {
     uint32_t number; ///< counts the client's ticks from 1
     uint32_t size;   ///< of payload
-    uint64_t
-        seen; ///< the moment that the player saw when it made the input, in ticks * 256; 0: unknown
+    /// The moment that the player saw when it made the input, in ticks * 256; 0: unknown.
+    uint64_t seen;
     uint8_t payload[NET_INPUT_BYTES_MAX];
 } net_input;
 
@@ -22,8 +22,8 @@ typedef struct net_input {
 typedef enum net_input_turn {
     NET_INPUT_NONE,  ///< nothing: no input came yet, or the client rests
     NET_INPUT_NEXT,  ///< the next one
-    NET_INPUT_AGAIN, ///< none is there: the last one once more
-    NET_INPUT_REST,  ///< none is there for too long: one of nothing but defaults, then nothing
+    NET_INPUT_AGAIN, ///< no input waits: the last one again
+    NET_INPUT_REST,  ///< none came for too long: one of default values, then nothing
 } net_input_turn;
 
 typedef struct net_input_queue {
@@ -32,31 +32,31 @@ typedef struct net_input_queue {
     uint32_t count;
     uint32_t newest; // number received last; 0: none yet
     uint32_t used;   // newest number that a tick had, or that was settled or skipped; 0: none yet
-    uint32_t owed;   // ticks that repeated `used` and were not made good since
+    uint32_t owed;   // ticks that repeated `used` and were not paid for since
     uint32_t dry;    // ticks in a row without any input
     bool is_started; // at least one input was taken
     bool is_resting;
     net_input last; // what is repeated
     uint64_t received;
-    uint64_t duplicate; // redundancy at work
+    uint64_t duplicate; // known already: repeated by redundancy
     uint64_t missing;   // numbers that never came in time
     uint64_t skipped;   // dropped to bound the latency
     uint64_t repeated;  // ticks that had to repeat the last input
-    uint64_t settled;   // came late and said what had been repeated: dropped, they had their effect
-    uint64_t late;      // came late and said something else: used in order, the debt forgiven
-    uint64_t rests;     // times a silent client's input was put to rest
+    uint64_t settled;   // came late and equal to the repeated input: dropped
+    uint64_t late;      // came late and different: used in order
+    uint64_t rests;     // times that a silent client got default values
     uint64_t refused;   // ring full
 } net_input_queue;
 
 void net_input_queue_init(net_input_queue* inputs);
-/// Take one in. @return NET_OK; NET_ERR_STALE (known already); NET_ERR_FULL (ring full: dropped,
-/// counted);
-///         NET_ERR_MALFORMED (too long).
+/// Queue an input, copied.
+/// @return NET_OK; NET_ERR_STALE (known already); NET_ERR_FULL (ring full: dropped, counted);
+///         NET_ERR_MALFORMED (longer than NET_INPUT_BYTES_MAX: a strike).
 net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const void* payload,
                                 uint32_t size);
-/// What the player saw when it made the input that was pushed last (with NET_OK).
+/// Set `seen` of the input that was pushed last (with NET_OK).
 void net_input_queue_saw(net_input_queue* inputs, uint64_t seen);
-/// What this tick has. After `repeat_ticks_max` (>= 1) ticks without any input the client rests.
-/// `entry` is the input for NET_INPUT_NEXT, else NULL; borrowed until the next push.
+/// Take the input of this tick. After `repeat_ticks_max` (>= 1) ticks without any input the client
+/// rests. *entry is the input for NET_INPUT_NEXT, else NULL; borrowed until the next push.
 net_input_turn net_input_queue_take(net_input_queue* inputs, uint32_t repeat_ticks_max,
                                     const net_input** entry);

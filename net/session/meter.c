@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT
-// What comes, counted. Jitter is that of RFC 3550 (6.4.1): a running mean, gain 1/16, of how much the time
-// between two arrivals differs from the time between their ticks. Of a tick only the first packet counts,
-// and only of a newer tick than the newest: an overtaken packet is late by what it was overtaken by.
+// SPDX-License-Identifier: MIT Counts what comes. Jitter as in RFC 3550 (6.4.1): a running mean,
+// gain 1/16, of how much the time between two arrivals differs from the time between their ticks.
+// Only the first packet of a tick counts, and only when its tick is newer than all before: an
+// overtaken packet would measure the packet that overtook it.
 #include "session/meter.h"
 
 static uint64_t bytes_of_length(size_t length) {

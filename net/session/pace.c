@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Steering a client's ticks by what the server says of its inputs.
+// Steers a client's ticks by what the server reports of its inputs.
 //
-// No clock is compared with another. The server says after each tick how many inputs still wait (or how
-// many it owes because none did); more than needed is latency, less is a late input. A client that ticks a
-// little faster fills the ring, a slower one drains it. Source: Ford, "Overwatch gameplay architecture and
-// netcode" (the client's clock runs ahead by what the server's buffer asks).
+// No clock is compared with another. The server reports after each tick how many inputs still wait,
+// or how many ticks it owes because none waited. More than needed is latency, less is a late input.
+// A client that ticks a little faster fills the ring, a slower one drains it. Source: Ford,
+// "Overwatch gameplay architecture and netcode": the client's clock runs ahead by what the server's
+// buffer needs.
 //
-// Rate: the error of the smoothed depth times RATE_PER_TICK, within +-5 %. What is done now shows a round
-// trip later; a gain of 0.02 per tick closes an error in about 0.8 s at 60 Hz, slow enough to be stable at a
-// round trip of 500 ms. A clock that is wrong by 200 ppm costs 0.01 ticks of standing error.
-// Reports need not come with every tick: a server that has no news sends fewer. One counts for the ticks
-// that went by since the one before.
-// Target: one tick, twice the mean deviation of the depth, as many ticks as lost packets in a row are
-// likely (an input goes with each of the next packets, so k losses in a row make it k ticks late), and what
-// late inputs have taught: one that is late although the depth is what was aimed at raises it by one, and
-// two thirds of that are forgotten in RAISED_DECAY_S.
-// Jump: a depth that is short by more than JUMP_TICKS (the beginning, a stall, a longer way) is not waited
-// for: the missing ticks are made at once, at most NET_CATCH_UP_TICKS_MAX, then one round trip is waited.
+// Rate: the error of the smoothed depth times RATE_PER_TICK, within +-5 %. An effect is visible
+// after one round trip. A gain of 0.02 per tick closes an error in about 0.8 s at 60 Hz, slow
+// enough to be stable at a round trip of 500 ms. A clock that is wrong by 200 ppm costs 0.01 ticks
+// of standing error. Reports need not come with every tick: a server without news sends fewer. A
+// report counts for the ticks since the previous one.
 //
-// Left to others: ticking (the program's loop), what the ring does with what comes late (inputs.c).
+// Target: one tick, plus twice the mean deviation of the depth, plus as many ticks as packets in a
+// row are likely to be lost (each input travels in the following packets too, so k losses in a row
+// make it k ticks late), plus ticks for late inputs. An input that is late although the depth
+// reached its target adds one tick; two thirds of that are forgotten in RAISED_DECAY_S.
+//
+// Jump: when the depth is short by more than JUMP_TICKS (the beginning, a stall, a longer way), the
+// missing ticks are made at once, at most NET_CATCH_UP_TICKS_MAX; then one round trip is waited.
+//
+// Left to others: making ticks (the program's loop), late inputs in the ring (input_queue.c).
 #include "session/pace.h"
 
 #include "base/assert.h"
@@ -34,7 +37,7 @@
 #define RAISE_BELOW 0.5
 #define JUMP_TICKS 2.0
 #define JUMP_SAMPLES 6u
-#define SETTLE_US 50e3 // beyond the round trip
+#define SETTLE_US 50e3 // after the round trip
 
 void net_pace_init(net_pace* pace, uint32_t tick_rate_hz) {
     BASE_ASSERT(tick_rate_hz >= NET_TICK_RATE_HZ_MIN && tick_rate_hz <= NET_TICK_RATE_HZ_MAX);
@@ -48,7 +51,7 @@ static double clamp(double value, double min, double max) {
     return value < min ? min : value > max ? max : value;
 }
 
-// So many losses in a row happen to less than one input in a thousand.
+// Fewer than one input in a thousand meets so many losses in a row.
 static double depth_for_loss(double loss_percent) {
     static const double likely[] = {0.1, 3.2, 10.0, 17.8, 25.1};
     double depth = 0;
@@ -62,13 +65,13 @@ static void raise(net_pace* pace, uint64_t now_us, uint32_t repeats) {
     pace->repeats = repeats;
     double now = (double)now_us;
     if (!is_late || now < pace->raise_us + RAISE_US_MIN || now < pace->settle_us) return;
-    // On the way to the target lateness says nothing against the target.
+    // A late input counts only when the depth has reached the target.
     if (!pace->has_depth || pace->depth < pace->target - RAISE_BELOW) return;
     pace->raise_us = now;
     pace->raised = clamp(pace->raised + 1.0, 0, NET_PACE_DEPTH_MAX);
 }
 
-// What is left of 1 after as many ticks have each taken their part.
+// What is left of 1 after so many ticks have each taken their part.
 static double part_of_ticks(double part, double ticks) {
     double left = 1.0;
     for (uint32_t i = 0; i < PART_TICKS_MAX && (double)i + 0.5 < ticks; i++)
@@ -82,7 +85,7 @@ static void sample(net_pace* pace, double depth, double ticks) {
         pace->has_depth = true;
     }
     double error = depth - pace->depth;
-    // The mean of the first samples, then one that forgets.
+    // First the mean of all samples, then an exponential mean.
     double part = 1.0 / (pace->sample_count + 1.0);
     pace->sample_count++;
     double depth_part = part_of_ticks(DEPTH_PART, ticks);
@@ -130,7 +133,7 @@ void net_pace_tick(net_pace* pace, uint64_t now_us) {
     if (!pace->has_next) pace->next_us = now;
     pace->has_next = true;
     pace->next_us += pace->tick_us / pace->rate;
-    // Ticks that come faster than advised do not add up to a pause either.
+    // Ticks that come earlier than due do not add up to a pause.
     pace->next_us = clamp(pace->next_us, now - catch_up, now + 2.0 * pace->tick_us);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// A client's clock: when its next tick is due, so that inputs reach the server just before their tick.
+/// A client's clock: when its next tick is due, so that inputs reach the server just before their
+/// tick.
 ///
-/// A plain struct; time is an argument. Nobody is forced to tick when it says: ticks at other times are
-/// taken as they come.
+/// A plain struct; time is an argument. The program may tick at other times than advised.
 #pragma once
 
 #include "net/limits.h"
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NET_PACE_DEPTH_MIN 1.0 ///< inputs waiting on the server after its tick, at which is aimed
+#define NET_PACE_DEPTH_MIN 1.0 ///< smallest target: inputs that wait on the server after its tick
 #define NET_PACE_DEPTH_MAX 8.0
 #define NET_PACE_RATE_MAX 0.05 ///< this much faster or slower than the server at most
 
@@ -19,7 +19,7 @@ typedef struct net_pace {
     double next_us; ///< when the next tick is due
     bool has_next;
     bool has_depth;
-    double depth;      ///< smoothed; inputs that are owed count as less than none
+    double depth;      ///< smoothed; owed ticks count as negative
     double jitter;     ///< mean deviation of depth
     double raised;     ///< ticks that were added because inputs came late
     double loss_depth; ///< ticks that losses on the way need
@@ -28,18 +28,19 @@ typedef struct net_pace {
     uint64_t tick_newest;
     uint32_t repeats;      ///< as reported last
     double raise_us;       ///< when it was raised last
-    double settle_us;      ///< a jump is on its way: reports until then are of before it
+    double settle_us;      ///< after a jump: reports until then are ignored
     uint32_t sample_count; ///< since then
 } net_pace;
 
 void net_pace_init(net_pace* pace, uint32_t tick_rate_hz);
-/// A state packet of server tick `tick` came. `rtt_us`: so long it takes until a change shows;
-/// `loss_percent`: of packets on the way. Older packets than the newest are ignored.
+/// The state packet of server tick `tick` came, with its report. `rtt_us`: time until a change of
+/// rate is visible; `loss_percent`: of packets to the server. Older packets than the newest are
+/// ignored.
 void net_pace_report(net_pace* pace, uint64_t now_us, uint64_t tick, uint32_t depth,
                      uint32_t repeats, uint64_t rtt_us, double loss_percent);
-/// The connection begins anew: what was reported does not hold any more.
+/// The session was resumed: forget the reports.
 void net_pace_restart(net_pace* pace);
 /// A tick was made.
 void net_pace_tick(net_pace* pace, uint64_t now_us);
-/// When the next one is due. 0 before the first: at once.
+/// When the next tick is due. 0 before the first: at once.
 uint64_t net_pace_next_us(const net_pace* pace);

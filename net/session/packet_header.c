@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The packed header of a state packet.
 //
-// Every packet has one, so its bits count: at 30 packets a second 10 bits are 300 bit/s per client. Numbers
-// that both sides follow (ticks, inputs, events) travel as their low 16 bits and are completed by the reader
-// from what it knows; what says nothing new is one bit.
+// Every packet has one, so its bits count: at 30 packets a second 10 bits are 300 bit/s per client.
+// Numbers that both sides follow (ticks, inputs, events) travel as their low 16 bits, and the
+// reader completes them from what it knows. A field without news takes one bit.
 //
-// Invariant: what the writer wrote the reader reads back, if it knows numbers within NET_PACKET_HEADER_NEAR_MAX of
-// those that were written. Who writes makes sure of that: a server writes whole ticks until a packet was
-// acknowledged, and again when the newest acknowledged one is too long ago.
-// Left to others: when a packet is due and what it acknowledges (server_send.c), what a client does with it
-// (client_receive.c).
+// Invariant: what the writer wrote the reader reads back, if it knows numbers within
+// NET_PACKET_HEADER_NEAR_MAX of those that were written. The writer makes sure of that: a server
+// writes whole ticks until a packet was acknowledged, and again when the newest acknowledged one is
+// too old. Left to others: when a packet is due and what it acknowledges (server_send.c), what a
+// client does with it (client_receive.c).
 #include "session/packet_header.h"
 
 #include "base/assert.h"
@@ -97,7 +97,7 @@ static bool read_flag(proto_bit_reader* reader) {
     return proto_bits_read(reader, 1) != 0;
 }
 
-// Numbers of 32 bits: what lies beyond them nobody made.
+// Numbers have 32 bits: a larger one is malformed.
 static bool expand_u32(uint16_t low, uint32_t near, uint32_t* value) {
     uint64_t found = net_packet_header_expand(low, near);
     *value = (uint32_t)found;

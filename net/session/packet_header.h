@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// What stands in front of a state body: numbers, acknowledgements, the fate of inputs, a checksum. The
-/// standard is WIRE.md, "State".
+/// The header in front of a snapshot: numbers, acknowledgements, what became of inputs, a checksum
+/// probe. The standard is WIRE.md, "State".
 ///
-/// Plain structs, no memory of their own. The reader is total: whatever the bytes say, it ends and says so.
+/// Plain structs. The reader accepts any bytes: it ends, and reports malformed ones.
 #pragma once
 
 #include "ecs/ecs.h"
@@ -11,7 +11,7 @@
 
 #define NET_PACKET_HEADER_BITS_MAX 512u ///< no header is longer; most have 60 to 90
 #define NET_PACKET_HEADER_DELAY_US 64u  ///< one unit of ack_delay_us
-/// Low bits stand for the number nearest to one that the reader knows: so far away it may be.
+/// Low bits stand for the number nearest to one that the reader knows; it may be so far away.
 #define NET_PACKET_HEADER_NEAR_MAX 32767u
 
 typedef struct net_packet_header {
@@ -23,36 +23,40 @@ typedef struct net_packet_header {
     uint32_t ack_delay_us; ///< from its arrival to this sending, in whole units
     bool has_input;
     uint32_t input_used;    ///< newest input that this tick or one before it used
-    uint32_t input_repeats; ///< so many ticks have used it again since, for want of a newer one
+    uint32_t input_repeats; ///< ticks that have repeated input_used since
     uint32_t input_depth;   ///< inputs waiting in the server's ring after this tick
     bool has_event_ack;
     uint32_t event_ack;  ///< newest reliable event that came in order
     uint32_t player_age; ///< ticks since the row of the client's own entity changed last
     bool has_probe;
     uint32_t probe_slot;
-    uint32_t probe_age; ///< the row's tick is so much before this one
+    uint32_t probe_age; ///< ticks from the row's tick to this one
     uint16_t probe_hash;
     bool has_body;
 } net_packet_header;
 
-/// What a reader knows already: low bits are taken as the number nearest to these.
+/// What a reader knows: low bits stand for the numbers nearest to these.
 typedef struct net_packet_header_near {
-    ecs_tick tick;  ///< the newest that was decoded; not looked at while packets are whole
+    ecs_tick tick;  ///< newest decoded; ignored for whole ticks
     bool has_tick;  ///< false: a tick that is not whole is refused
-    uint32_t input; ///< the newest that was made
-    uint32_t event; ///< the newest reliable one that was made
+    uint32_t input; ///< newest made
+    uint32_t event; ///< newest reliable event made
 } net_packet_header_near;
 
-/// Append it. `writer` has room for NET_PACKET_HEADER_BITS_MAX (asserted). The last bit written is has_body.
+/// Append a header. `writer` has room for NET_PACKET_HEADER_BITS_MAX (asserted). The last bit
+/// written is has_body.
 void net_packet_header_write(proto_bit_writer* writer, const net_packet_header* header);
-/// Take the last word back: nothing follows after all. `end_bits` is writer->size_bits after the header.
+/// Clear has_body again: no snapshot follows. `end_bits` is writer->size_bits after the header.
 void net_packet_header_deny_snapshot(proto_bit_writer* writer, uint64_t end_bits);
-/// Bits that its sample takes, without the one that says whether there is one.
+/// Bits of the probe, without the bit that tells whether there is one.
 uint64_t net_packet_header_probe_bits(const net_packet_header* header);
-/// @return NET_OK, the reader stands at the body or the padding; NET_ERR_MALFORMED (ends in it, a number out
-///         of range, low bits of a tick while none is known, or padding that is not 0 where no body is).
+/// Read a header.
+/// @return NET_OK (the reader stands at the snapshot or the padding); NET_ERR_MALFORMED (the bytes
+///         end in the header, a number is out of range, a tick is not whole while none is known, or
+///         padding without a snapshot is not 0: drop the packet).
 BASE_MUST_USE net_result net_packet_header_read(proto_bit_reader* reader,
                                                 const net_packet_header_near* near,
                                                 net_packet_header* header);
-/// The number nearest to `near` with these low 16 bits, of two as near the higher one; never below 0.
+/// The number nearest to `near` with these low 16 bits; of two equally near ones the higher; never
+/// below 0.
 uint64_t net_packet_header_expand(uint16_t low, uint64_t near);

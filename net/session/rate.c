@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A token bucket with a rate that follows the way.
+// A token bucket with a rate that follows the network.
 //
-// Looked at once per round trip, at least every LOOK_US, and only when LOOK_PACKETS packets have met their
-// fate since: the loss of five packets says nothing. Loss above LOSS_PART, or a round trip of more than
-// 1.5 times the smallest of the last windows and 20 ms (queues are filling), takes 15 %. A second without
-// either gives 4 % if somebody wanted more; before the first cut half a second doubles the rate. A client
-// begins low, for a server that is joined by hundreds in one tick sends all of them their first world.
+// The rate is changed once per round trip, at least every LOOK_US, and only when LOOK_PACKETS
+// packets were acknowledged or lost since: the loss of one in five packets proves nothing. Loss
+// above LOSS_PART, or a round trip of more than 1.5 times the smallest of the last windows and 20
+// ms (queues are filling), takes 15 %. A second without either gives 4 % if the rate held packets
+// back. Before the first cut the rate doubles every half second. A client begins low, because a
+// server that hundreds join in one tick sends all of them their first world.
 //
-// Invariants: NET_RATE_BYTES_MIN <= rate <= rate_max; tokens > -NET_RATE_PACKET_BYTES_MAX if no packet is
-// taken while net_rate_left is 0, but for what large values are paid with (server_varsize.c).
+// Invariants: NET_RATE_BYTES_MIN <= rate <= rate_max; tokens > -NET_RATE_PACKET_BYTES_MAX if no
+// packet is sent while net_rate_left is 0, except for what variable-size components cost
+// (session_varsize.c).
 #include "session/rate.h"
 
 #include "core/fault.h"
@@ -25,11 +27,11 @@
 #define RAISE 1.04
 #define RAISE_US 1000000u
 #define START_RAISE 2.0     // before the first cut, every LOOK_US
-#define WINDOW_US 30000000u // the smallest round trip is of one or two of these
+#define WINDOW_US 30000000u // the smallest round trip is that of one or two of these
 #define BUCKET_PACKETS 2.0
 
-void net_rate_init(net_rate* rate, uint64_t now_us, uint32_t bytes_max, uint32_t wish) {
-    if (wish != 0 && wish < bytes_max) bytes_max = wish;
+void net_rate_init(net_rate* rate, uint64_t now_us, uint32_t bytes_max, uint32_t requested) {
+    if (requested != 0 && requested < bytes_max) bytes_max = requested;
     if (bytes_max < NET_RATE_BYTES_MIN) bytes_max = NET_RATE_BYTES_MIN;
     memset(rate, 0, sizeof *rate);
     rate->rate_max = bytes_max;
@@ -42,7 +44,7 @@ void net_rate_refill(net_rate* rate, uint64_t now_us) {
     if (now_us <= rate->refill_us) return;
     double share = rate->rate * (double)(now_us - rate->refill_us) * 1e-6;
     rate->refill_us = now_us;
-    // A second's silence gives no more than a second's bytes.
+    // A longer pause gives the bytes of one second at most.
     if (share > rate->rate) share = rate->rate;
     double bucket = BUCKET_PACKETS * NET_RATE_PACKET_BYTES_MAX;
     if (share > bucket) bucket = share;
@@ -90,7 +92,7 @@ void net_rate_learn(net_rate* rate, uint64_t now_us, uint64_t acked, uint64_t lo
     remember_rtt(rate, now_us, (double)rtt_us);
     uint64_t period_us = rtt_us > LOOK_US ? rtt_us : LOOK_US;
     if (now_us - rate->looked_us < period_us) return;
-    // A late acknowledgement takes a loss back, perhaps one of before.
+    // A late acknowledgement takes a loss back, perhaps one that was counted in an earlier look.
     uint64_t lost_now = lost > rate->lost ? lost - rate->lost : 0;
     uint64_t known = acked - rate->acked + lost_now;
     double smallest = smallest_rtt(rate);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who plays: a sorted array, since numbers of clients rise and newcomers mostly append.
+// The players, in a sorted array: client numbers rise, so new players are mostly appended.
 #include "session/roster.h"
 
 #include "session/control.h"
@@ -19,7 +19,7 @@ void net_roster_clear(net_roster* roster) {
     roster->count = 0;
 }
 
-// Where `client` is, or would be.
+// The place of `client`, or the place to insert it.
 static uint32_t find_place(const net_roster* roster, uint32_t client) {
     uint32_t low = 0, high = roster->count;
     while (low < high) {

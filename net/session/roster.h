@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Who plays, as a server tells its clients.
+/// The players of a match, as the server sends them to its clients.
 ///
 /// Limits: NET_CLIENTS_MAX players. Memory: grows to its peak and stays there.
 #pragma once
@@ -23,11 +23,12 @@ typedef struct net_roster {
 
 void net_roster_init(net_roster* roster, const base_allocator* allocator);
 void net_roster_deinit(net_roster* roster);
-/// Nobody plays, as far as we know.
+/// Remove all players.
 void net_roster_clear(net_roster* roster);
-/// Take a change in: who went, then who came. Names are cleaned; who is known gets the new name.
-/// @return NET_OK; NET_ERR_MALFORMED (client 0, more than NET_CLIENTS_MAX players: what came before it
-///         counts); NET_ERR_MEMORY.
+/// Apply a change: remove the players that left, then add those that came. Names are cleaned; a
+/// known player gets the new name.
+/// @return NET_OK; NET_ERR_MALFORMED (client number 0, or more than NET_CLIENTS_MAX players:
+///         entries before it were applied; count it); NET_ERR_MEMORY (end the session).
 BASE_MUST_USE net_result net_roster_take(net_roster* roster, const Shoal__Wire__Roster* change);
-/// NULL when nobody of that number plays. Borrowed until the next change.
+/// @return NULL when no player has this client number. Borrowed until the next change.
 const net_roster_player* net_roster_find(const net_roster* roster, uint32_t client);

@@ -1,17 +1,16 @@
-// SPDX-License-Identifier: MIT
-// ENet's own socket, clock and chance functions, defined again. libenet.so calls them through its
-// procedure linkage table, so the definitions of the executable win; nothing of ENet is patched.
-// One place where every datagram passes, in both directions:
+// SPDX-License-Identifier: MIT ENet's own socket, clock and random functions, defined again.
+// libenet.so calls them through its procedure linkage table, so the definitions of the executable
+// win; nothing of ENet is patched. One place where every datagram passes, in both directions:
 //
 //   enet_socket_send    -> [out link of --net] -> kernel or virtual wire
 //   enet_socket_receive <- [in link of --net]  <- refuse empty, oversized, unanswerable <- kernel
 //
-// ENet takes 0 from a receive for "nothing left" and a negative number for a failure of the whole
-// host, so a stranger's empty datagram would end the drain and a long one the service. Here neither
-// is ever returned for a datagram: what is refused is counted and the next one is read. Whatever
-// the kernel says when sending is loss, as on any wire.
+// ENet takes 0 from a receive for "no more datagrams" and a negative number for a failure of the
+// whole host. So an empty datagram would end the drain, and a long one the service. Here neither is
+// ever returned for a datagram: a refused datagram is counted and the next one is read. Errors of
+// the kernel when sending count as loss.
 //
-// Left to transport_enet.c: what stands inside a datagram.
+// Left to transport_enet.c: the content of a datagram.
 #include "socket/socket_state.h"
 
 #include "net/transport.h"
@@ -29,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Refused datagrams that one receive steps over; the rest is the next call's.
+// Refused datagrams that one receive steps over; the next call goes on.
 enum { SKIPPED_MAX = 4096 };
 
 // ---- the wire: kernel or virtual
@@ -47,7 +46,7 @@ static void wire_send(net_socket_entry* entry, net_socket_address to, const void
     if (sent < 0) entry->stats.socket_errors++;
 }
 
-// Any datagram, its true size in *size even when `capacity` is too small.
+// Receive any datagram; *size is its true size even when `capacity` is too small.
 static bool wire_receive(net_socket_entry* entry, net_socket_address* from, void* bytes,
                          size_t capacity, size_t* size) {
     if (entry->is_virtual) return net_socket_virtual_receive(entry, from, bytes, capacity, size);
@@ -79,7 +78,7 @@ static size_t wire_receive_sound(net_socket_entry* entry, net_socket_address* fr
             entry->stats.dropped_empty++;
         else if (size > NET_DATAGRAM_BYTES_MAX || size > capacity)
             entry->stats.dropped_oversized++;
-        else if (from->port == 0) // nobody can be answered there: the kernel refuses to send
+        else if (from->port == 0) // cannot be answered: the kernel refuses to send there
             entry->stats.socket_errors++;
         else
             return size;
@@ -131,7 +130,7 @@ static void expect_release(net_socket_state* state, const net_link* out) {
     if (next_us < state->release_us) state->release_us = next_us;
 }
 
-// Every transport pumps whenever it is served, so that with many of them nothing is due nearly always.
+// Every transport pumps in each service, so with many transports nearly always nothing is due.
 void net_socket_pump(void) {
     net_socket_state* state = net_socket_get_state();
     net_socket_clock_pump();
@@ -304,7 +303,7 @@ void enet_time_set(enet_uint32 time_ms) {
     state->time_offset_ms = time_ms - (enet_uint32)(net_socket_now_us() / 1000);
 }
 
-// ENet's own is the time in seconds, so a stranger could guess the identifiers of connections.
+// ENet's own is the time in seconds, so an attacker could guess the identifiers of connections.
 enet_uint32 enet_host_random_seed(void) {
     net_socket_state* state = net_socket_get_state();
     enet_uint32 seed = 0;

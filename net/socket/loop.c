@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Clock, signals and the one wait of a main loop.
 //
-// Signals arrive through a signalfd in the same ppoll as the datagrams: no handler, no global flag, and
-// a signal in the middle of a wait ends the wait.
+// Signals arrive through a signalfd in the same ppoll as the datagrams: no handler, no global flag,
+// and a signal during a wait ends the wait.
 #define _GNU_SOURCE
 #include "net/loop.h"
 
@@ -32,8 +32,9 @@ bool net_loop_init(net_loop* loop) {
     memset(loop, 0, sizeof *loop);
     loop->signals = -1;
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); // a file at its limit is an error of its writer, no end of the match
-    // A socket per bot: the soft limit of 1,024 descriptors is a default, not a wish.
+    signal(SIGXFSZ,
+           SIG_IGN); // a file at its size limit is an error of its writer, not the end of the match
+    // A socket per bot: the soft limit of 1,024 descriptors is only a default.
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max;

@@ -67,7 +67,7 @@ void net_socket_forget(int descriptor) {
 net_result net_socket_link_set(const net_link_config* config) {
     net_socket_state* state = net_socket_get_state();
     if (config) {
-        // Tried once here, so that what is wrong is said now and not at the first datagram.
+        // Try it here, so that an error is reported now and not at the first datagram.
         net_link* probe = NULL;
         net_result result = net_link_create(NULL, config, &probe);
         if (result != NET_OK) return result;
@@ -116,8 +116,8 @@ uint64_t net_socket_now_us(void) {
     return state->is_virtual ? state->virtual_us : monotonic_us() - state->skipped_us;
 }
 
-// A process that stood still (a debugger, a suspended machine) comes back with time-outs of
-// everybody at once; taken out of the clock, the stall never happened.
+// CLOCK_MONOTONIC, of which a stall counts at most STALL_US_MAX per pump. Otherwise all connections
+// would time out at once when a process goes on that stood still (a debugger, a suspended machine).
 void net_socket_clock_pump(void) {
     net_socket_state* state = net_socket_get_state();
     if (state->is_virtual) return;

@@ -1,8 +1,7 @@
-// SPDX-License-Identifier: MIT
-// A wire without a kernel: sockets are numbers, a bound address is a name on the wire, and every
-// socket has a perfect link as its receive buffer. Time stands still until somebody advances it, so
-// a run is a function of its seed. Wrong sizes pass unchanged: judging them is enet_socket.c's work,
-// and tests want to see it done.
+// SPDX-License-Identifier: MIT A wire without a kernel. Sockets are numbers, a bound address is a
+// name on the wire, and every socket has a perfect link as its receive buffer. The clock stands
+// still until a test advances it, so a run is a function of its seed. Datagrams of wrong sizes pass
+// unchanged: enet_socket.c judges them, and tests check that.
 #include "socket/socket_virtual.h"
 
 #include "socket/socket_state.h"

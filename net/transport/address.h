@@ -9,7 +9,8 @@ typedef struct net_address {
     uint16_t port; // host order
 } net_address;
 
-// Resolves names (may wait for DNS). NET_ERR_ADDRESS when it is not HOST:PORT or has no IPv4 address.
+// Resolves names (may wait for DNS). NET_ERR_ADDRESS when it is not HOST:PORT or has no IPv4
+// address.
 BASE_MUST_USE net_result net_address_parse(const char* text, net_address* address);
 bool net_address_is_loopback(net_address address);
 // "127.0.0.1:40001". false when it was cut.

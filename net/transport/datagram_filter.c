@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// ENet decodes safely but believes much. What our own sender never writes is refused before ENet
-// sees it, which takes whole classes of attack away:
+// SPDX-License-Identifier: MIT ENet decodes safely but believes much. A datagram that our own
+// sender never writes is refused before ENet sees it. That removes whole classes of attack:
 //
 //   compressed datagrams                     a decompressor is an attack surface and an amplifier
 //   acknowledged command without a sent time leaves a peer acknowledging its disconnect forever
@@ -9,7 +8,7 @@
 //   more than 32 commands                    ENet never packs more; pings are answered one by one
 //   reliable commands far ahead              every insertion walks the list of those before it
 //   large or many fragments                  the receiver allocates what the first one claims
-//   a connect with company                   a stranger says one thing at a time
+//   a connect beside other commands          a new peer sends a connect alone
 //
 // The format is ENet 1.3's; numbers are big-endian. Datagram: u16 {sent time 15, compressed 14,
 // session 13..12, peer 11..0}, u16 time if flagged, commands. Command: u8 {acknowledge 7,

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: MIT
-// What may reach ENet: a judge over the bytes of one datagram of ENet's protocol.
+/// Which datagrams may reach ENet: a check of the bytes of one datagram of ENet's protocol.
 #pragma once
 
 #include "base/macros.h"
 
-// Neither the 12 bits of a peer nor of a stranger.
-#define NET_FILTER_NO_PEER 0xFFFu
+#define NET_FILTER_NO_PEER 0xFFFu ///< what ENet writes before a connection has a peer
 
 typedef struct net_filter_context {
-    bool is_server; // only a server is connected to
-    uint16_t
-        reliable_sequence; // newest reliable command of channel 0 that the peer is known to have sent
+    bool is_server; ///< only a server accepts connects
+    /// Newest reliable command of the control channel that came from the peer.
+    uint16_t reliable_sequence;
 } net_filter_context;
 
-// The peer that a datagram is addressed to; NET_FILTER_NO_PEER for a stranger's or a short one.
+/// The peer that a datagram is addressed to; NET_FILTER_NO_PEER before a connection, or when it is
+/// too short.
 uint32_t net_filter_peer(const uint8_t* bytes, size_t size);
 
-// True when our own sender could have written it. Parameters that would let the other side choose
-// our mtu, bandwidth or throttle are overwritten with ours.
+/// @return true when our own sender could have written it. Parameters by which the other side would
+/// choose our mtu,
+/// bandwidth or throttle are overwritten.
 bool net_filter_judge(uint8_t* bytes, size_t size, const net_filter_context* context);
 
-// Of which connection a datagram speaks that net_filter_judge let pass: what its CONNECT or
-// VERIFY_CONNECT calls it, in the bytes of ENet's connectID. @return false when it has neither.
+/// The connectID in the CONNECT or VERIFY_CONNECT of a datagram that net_filter_judge accepted, in
+/// ENet's byte order.
+/// @return false when it has neither.
 bool net_filter_connect_id(const uint8_t* bytes, size_t size, const net_filter_context* context,
                            uint32_t* connect_id);

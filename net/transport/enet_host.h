@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// For tests and measurements: what lies behind a transport.
+/// For tests and measurements: the host of an ENet transport.
 #pragma once
 
 #include "net/transport.h"
 
-// The ENetHost; read it, do not change it.
+/// The ENetHost, to be read only.
 void* net_transport_enet_host(net_transport* transport);

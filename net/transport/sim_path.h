@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One direction between a client and the server of the simulated network: a link for realtime
-// datagrams and, beside it, a queue of control messages that models resending. Control messages
-// arrive in the order in which they were put in.
+/// One direction between a client and the server of the simulated network: a link for realtime
+/// datagrams, and a queue of control messages that simulates resending. Control messages arrive in
+/// the order in which they were queued.
 #pragma once
 
 #include "net/link.h"
@@ -18,44 +18,48 @@ typedef enum net_sim_control_kind {
 typedef struct net_sim_control net_sim_control;
 struct net_sim_control {
     net_sim_control* next;
-    uint64_t attempt_us; // of the pieces that are still missing
-    uint64_t arrival_us; // UINT64_MAX while pieces are missing
+    uint64_t attempt_us; ///< when the missing pieces were tried last
+    uint64_t arrival_us; ///< UINT64_MAX while pieces are missing
     uint32_t epoch;
-    uint32_t missing; // pieces
+    uint32_t missing; ///< pieces
     uint32_t reason;
     uint32_t size;
     net_sim_control_kind kind;
     uint8_t bytes[];
 };
 
-// One direction between a client and the server.
 typedef struct net_sim_path {
     const base_allocator* allocator;
     net_link* link;
     net_link_config config;
-    base_rng rng; // of the control channel
+    base_rng rng; ///< of the control channel
     net_sim_control* first;
     net_sim_control* last;
     size_t queued_bytes;
-    uint64_t arrived_us; // of the newest control message that arrived: keeps the order
+    uint64_t arrived_us; ///< of the newest control message that arrived: keeps the order
     uint64_t control_lost;
 } net_sim_path;
 
+/// Make both queues empty. @return NET_OK; NET_ERR_MEMORY.
 net_result net_sim_path_init(net_sim_path* made, const base_allocator* allocator,
                              const net_link_config* link, uint64_t seed);
 void net_sim_path_deinit(net_sim_path* old);
-// Another network, the same sequences of chance.
+/// Change the network; the random sequences go on.
 void net_sim_path_config_set(net_sim_path* changed, const net_link_config* link);
-// Datagrams and pieces of control messages that did not arrive.
+/// Datagrams and pieces of control messages that did not arrive.
 uint64_t net_sim_path_lost(const net_sim_path* asked);
 
-// Queue a message. NET_ERR_FULL when the queue or the memory is.
+/// Queue a control message, copied. @return NET_OK; NET_ERR_FULL (NET_SIM_CONTROL_QUEUED_BYTES_MAX
+/// wait, or memory ran
+///         out: nothing was queued).
 net_result net_sim_path_control_push(net_sim_path* along, uint64_t now_us,
                                      net_sim_control_kind kind, uint32_t epoch, uint32_t reason,
                                      const void* bytes, size_t size);
-// The next control message that has arrived by now, NULL when none has.
+/// Get the next control message that has arrived by now. @return NULL when none has.
 net_sim_control* net_sim_path_control_peek(net_sim_path* along, uint64_t now_us);
-// Take it out; it is the caller's, for net_sim_control_free.
+/// Remove that message; the caller frees it with net_sim_control_free.
 void net_sim_path_control_pop(net_sim_path* along);
+/// Free all queued control messages.
 void net_sim_path_clear_control(net_sim_path* cleared);
+/// NULL is allowed.
 void net_sim_control_free(const base_allocator* allocator, net_sim_control* message);

@@ -1,28 +1,27 @@
-// SPDX-License-Identifier: MIT
-// Real sockets by ENet 1.3.17, and everything that has to be set, clamped, watched or refused so
-// that it is good for a server that strangers can reach. net/README.md lists the traps and where
-// each of them is tested.
+// SPDX-License-Identifier: MIT Real sockets by ENet 1.3.17, and everything that must be set,
+// clamped, watched or refused so that untrusted peers can reach a server. transport/ENET.md lists
+// the traps and the test of each.
 //
 // Layers below: net/socket (when the program links it) judges sizes and turns errors into loss;
 // datagram_filter.c judges contents, from ENet's intercept hook. Here: limits of memory, time-outs,
 // connections as ids with generations.
 //
-// One pass of service() looks after every peer: mtu, resend times, leaked accounts, and the watchdog
-// that resets a peer that is neither free nor connected for too long. next() then steps ENet itself;
-// it hands out one event at a time, and its packet lives until next() or service() is called again.
+// service() looks after every peer once: mtu, resend times, leaked accounts, and the watchdog that
+// resets a peer that is neither free nor connected for too long. next() then steps ENet itself. It
+// gives one event at a time, whose packet lives until the next call of next() or service().
 //
 // Why resend times are clamped: ENet doubles the wait of a command at every loss without an upper
-// bound and gives up on the connection after some losses of the same one; with 20 % loss that ends
-// healthy sessions. With a wait of at most RTT + 2 variances + 20 ms (1 s at most) and limits of a
-// minute, only a dead path ends one.
+// bound, and gives up the connection after some losses of the same command. With 20 % loss that
+// ends healthy sessions. With a wait of at most RTT + 2 variances + 20 ms (1 s at most) and limits
+// of a minute, only a dead path ends a connection.
 //
-// One connection per address and port. ENet keeps an old one beside a new one until it times out, and
-// a client has a single peer, for which it takes what the old one sends: an answer to an attempt that
-// was given up ends the present one, which leaves a further answer on its way, and so on. Hence a
-// server lets go of the old connection when the new one knocks, and a client that connects believes
-// nobody who does not name its attempt.
+// One connection per address and port. ENet keeps an old one beside a new one until it times out. A
+// client has a single peer and takes for it what the old connection sends: an answer to an attempt
+// that was given up ends the present one, which leaves a further answer on its way, and so on. So a
+// server closes the old connection when a new one from the same port begins, and a connecting
+// client accepts only answers that name its attempt.
 //
-// Invariants: slots[i] describes host->peers[i]; a slot that is not SLOT_FREE has an id that the
+// Invariants: slots[i] describes host->peers[i]. A slot that is not SLOT_FREE has an id that the
 // user may hold. queued_bytes is exact: every packet subtracts itself when ENet frees it.
 #include "net/transport_enet.h"
 
@@ -68,7 +67,7 @@ typedef enum slot_state { SLOT_FREE, SLOT_CONNECTING, SLOT_CONNECTED, SLOT_LEAVI
 typedef struct slot {
     slot_state state;
     uint32_t generation;
-    bool is_lost;        // reset by us: the user has yet to be told
+    bool is_lost;        // reset by us: the user gets DISCONNECTED next
     uint32_t connect_id; // of the connection that stuck_us is about
     uint64_t stuck_us;   // since when it is neither free nor connected
     size_t queued_bytes; // of packets that ENet holds
@@ -100,7 +99,7 @@ static net_peer peer_id(const enet_transport* owner, uint32_t index) {
 }
 
 static void slot_take(enet_transport* owner, slot* taken, slot_state state) {
-    if (taken->is_lost) owner->lost_count--; // nobody waits for the end of an older one
+    if (taken->is_lost) owner->lost_count--; // the user does not wait for the end of an older one
     taken->is_lost = false;
     taken->state = state;
     taken->generation = (taken->generation + 1) & GENERATION_MASK;
@@ -136,8 +135,8 @@ static void clamp_resends(ENetPeer* peer) {
     }
 }
 
-// 1.3.17 never gives back what dropped messages were counted with; when nothing waits the true
-// account is zero.
+// ENet 1.3.17 never subtracts dropped messages from this account. When no message waits the true
+// value is zero.
 static void repair_waiting_data(ENetPeer* peer) {
     if (peer->totalWaitingData == 0 || !enet_list_empty(&peer->dispatchedCommands)) return;
     for (size_t i = 0; i < peer->channelCount; i++) {
@@ -187,7 +186,7 @@ static void look_after(enet_transport* owner, uint64_t now_us) {
     }
 }
 
-// ENet's totals have 32 bits.
+// ENet's totals have 32 bits, so they are moved to ours in each service.
 static void collect_totals(enet_transport* owner) {
     ENetHost* host = owner->host;
     owner->stats.sent_bytes += host->totalSentData;
@@ -209,19 +208,19 @@ static void enet_transport_service(net_transport* transport, uint64_t now_us) {
 
 // ---- events
 
-// Somebody knocks. @return false when it is an attempt that its author has given up since: ENet 1.3.17
+// A client connects. @return false for an attempt that the client has given up since: ENet 1.3.17
 // numbers the attempts of a client one after the other.
 static bool replace_connection(enet_transport* owner, uint32_t connect_id) {
     const ENetAddress* from = &owner->host->receivedAddress;
     for (uint32_t i = 0; i < owner->slot_count; i++) {
         ENetPeer* peer = &owner->host->peers[i];
-        // Those that end have an event under way, with a reason.
+        // For a closing connection ENet has an event ready, with a reason.
         if (peer->state == ENET_PEER_STATE_DISCONNECTED || peer->state == ENET_PEER_STATE_ZOMBIE ||
             peer->state == ENET_PEER_STATE_ACKNOWLEDGING_DISCONNECT)
             continue;
         if (peer->address.host != from->host || peer->address.port != from->port) continue;
         enet_uint32 newer = peer->connectID - connect_id;
-        if (newer == 0) continue; // the same once more
+        if (newer == 0) continue; // the same attempt again
         if (newer <= ATTEMPTS_REMEMBERED) return false;
         enet_peer_reset(peer);
         lose(owner, &owner->slots[i]);
@@ -229,7 +228,7 @@ static bool replace_connection(enet_transport* owner, uint32_t connect_id) {
     return true;
 }
 
-// Of this connection or attempt, not of an older one.
+// Does the datagram belong to this connection or attempt, not to an older one?
 static bool is_current(enet_transport* owner, uint32_t id, const net_filter_context* context) {
     const ENetHost* host = owner->host;
     bool is_knock = owner->is_server && id == NET_FILTER_NO_PEER;
@@ -243,8 +242,8 @@ static bool is_current(enet_transport* owner, uint32_t id, const net_filter_cont
                     : connect_id == host->peers[id].connectID;
 }
 
-// ENet calls it for every datagram; 1: taken out, 0: go on. The host finds its transport through
-// the first peer: ENet has no context argument.
+// ENet calls it for every datagram. 1: dropped, 0: go on. The host finds its transport through the
+// first peer, because ENet has no context argument.
 static int intercept(ENetHost* host, ENetEvent* event) {
     (void)event;
     enet_transport* owner = host->peers[0].data;
@@ -326,8 +325,8 @@ static bool take_packet(enet_transport* owner, const ENetEvent* from, net_transp
     return true;
 }
 
-// One step of ENet. @return 1 with an event of its, 0 when it has nothing more, within bounds, or when
-// a connection was replaced: that it is lost is told before ENet can speak of the new one.
+// One step of ENet. @return 1 with an event; 0 when there is none, when PASSES_MAX is reached, or
+// when a connection was replaced: its DISCONNECTED must come before the CONNECTED of the new one.
 static int step(enet_transport* owner, ENetEvent* event) {
     while (owner->passes_left > 0 && owner->lost_count == 0) {
         enet_uint32 before = owner->host->totalReceivedPackets;
@@ -478,7 +477,7 @@ static uint32_t enet_transport_sockets(const net_transport* transport, int* desc
     return 1;
 }
 
-// The host goes first: its packets still count themselves out of the slots.
+// The host first: its packets still subtract themselves from the slots.
 static void enet_transport_destroy(net_transport* transport) {
     enet_transport* owner = transport_of(transport);
     take_back(owner);
@@ -502,9 +501,9 @@ static const net_transport_ops enet_ops = {
 static void host_init(enet_transport* owner, uint32_t peers_per_address_max) {
     ENetHost* host = owner->host;
     bool is_ours = net_socket_is_installed != NULL;
-    // ENet mixes the host's address in: other datagrams in every run of the same seed.
+    // ENet adds the host's address in memory, so runs of the same seed would differ.
     if (is_ours) host->randomSeed = enet_host_random_seed();
-    host->mtu = NET_MTU_BYTES; // what a reset peer starts with; the others have copies already
+    host->mtu = NET_MTU_BYTES; // for peers that are reset; the others have copies already
     for (uint32_t i = 0; i < owner->slot_count; i++)
         host->peers[i].mtu = NET_MTU_BYTES;
     host->peers[0].data = owner;

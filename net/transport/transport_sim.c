@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 // A network in one process: one server endpoint, many client endpoints, one seed, virtual time.
 //
-// Every client has two directions (sim_path.h): a link for realtime datagrams, so loss, jitter,
-// twins, reordering and rate are what link.c makes of them, and a queue of control messages.
-// Connecting and goodbyes are control messages of their own kinds, so a connect takes a round trip
-// and a goodbye comes after everything that was queued.
+// Every client has two directions (sim_path.h): a link for realtime datagrams, with loss, jitter,
+// duplicates, reordering and rate by link.c, and a queue of control messages. Connecting and
+// goodbyes are control messages of their own kinds. So a connect takes a round trip, and a goodbye
+// comes after everything that was queued.
 //
-// Nothing happens by itself: sending stamps the time of the endpoint's last service, arrival is
-// looked at in next(). The order of events is (client in order of creation, arrival time, control
-// before realtime, goodbyes last), so a run is a function of the seed and of the calls.
+// Nothing happens by itself: a sent datagram gets the time of the endpoint's last service, and
+// next() compares arrivals with that of the receiver. Events are ordered by client (in order of
+// creation), then arrival time, control before realtime, goodbyes last. So a run is a function of
+// the seed and of the calls.
 //
-// Invariants: `epoch` counts connects of a client; whatever carries another epoch than the
-// receiving side's is dropped. An endpoint that is destroyed without a goodbye is noticed after
-// SIM_GONE_US_MAX only, later than any rule of the session layer.
+// Invariants: `epoch` counts the connects of a client; a message of another epoch than the
+// receiving side's is dropped. The server notices an endpoint that is destroyed without a goodbye
+// only after SIM_GONE_US_MAX, later than any rule of the session layer.
 #include "net/transport_sim.h"
 
 #include "transport/sim_path.h"
@@ -32,7 +33,7 @@ enum {
 
 typedef enum side_state { SIDE_CLOSED, SIDE_CONNECTING, SIDE_CONNECTED, SIDE_LEAVING } side_state;
 
-// What one end of a connection believes.
+// The state of one end of a connection.
 typedef struct side {
     side_state state;
     uint32_t epoch;
@@ -40,7 +41,7 @@ typedef struct side {
     uint64_t since_us; // of SIDE_CONNECTING and SIDE_LEAVING
 } side;
 
-// What every endpoint has; first in both kinds of them.
+// The common part of endpoints; first member of both kinds.
 typedef struct endpoint {
     net_transport base;
     net_sim* sim;
@@ -59,7 +60,7 @@ struct client {
     net_sim_path up, down;
     side here;         // the client's view
     side there;        // the server's view
-    uint64_t gone_us;  // when the other side was destroyed without a word; UINT64_MAX: it is there
+    uint64_t gone_us;  // when the other side was destroyed without a goodbye; UINT64_MAX: it exists
     bool is_destroyed; // the server still believes in it
 };
 
@@ -89,7 +90,7 @@ static net_peer peer_make(uint32_t slot, uint32_t* generation) {
     return *generation << PEER_SLOT_BITS | slot;
 }
 
-// What next() lent out is taken back by next(), service() and destroy().
+// Free what next() gave out, in next(), service() and destroy().
 static void endpoint_take_back(endpoint* taker) {
     net_sim_control_free(taker->sim->allocator, taker->borrowed);
     taker->borrowed = NULL;
@@ -133,7 +134,7 @@ static net_result side_send(endpoint* sender, client* owner, side* from, net_cha
         result = push_control(sender, along, NET_SIM_CONTROL_MESSAGE, from->epoch, 0, bytes, size);
     } else {
         hash_datagram(sender->sim, owner, is_up, bytes, size);
-        // Into the void when nobody is there to read: the pool stays small.
+        // Dropped when the client is destroyed: the pool stays small.
         if (is_up || !owner->is_destroyed)
             net_link_push(along->link, sender->now_us, realtime_tag(from->epoch, false), bytes,
                           size);
@@ -171,13 +172,13 @@ static bool event_disconnected(side* of, uint32_t reason, net_transport_event* e
     return true;
 }
 
-// Of two that arrive at one instant the control message is first, but nothing is after a goodbye.
+// Of two arrivals at one instant the control message is first, but a goodbye is last.
 static bool is_control_first(const net_sim_control* message, uint64_t link_us) {
     if (message->kind == NET_SIM_CONTROL_GOODBYE) return message->arrival_us < link_us;
     return message->arrival_us <= link_us;
 }
 
-// A datagram that has arrived. @return false when it is nobody's (any more).
+// Receive a datagram that has arrived. @return false when it belongs to no open connection.
 static bool receive_datagram(endpoint* reader, net_sim_path* along, side* at,
                              net_transport_event* event) {
     uint64_t tag = 0;
@@ -251,7 +252,7 @@ static void client_unlink_and_free(client* old) {
     base_release(sim->allocator, old, sizeof *old);
 }
 
-// The server's side of a connection is over: give the slot back.
+// The server's side of a connection is over: free the slot.
 static void server_release(server* owner, client* of) {
     uint32_t slot = slot_of(of->there.peer);
     of->there.state = SIDE_CLOSED;
@@ -291,8 +292,8 @@ static bool server_take_control(server* owner, client* from, net_sim_control* me
     return is_event;
 }
 
-// Nobody will answer (any more): a connect or a goodbye took too long, the other end was destroyed,
-// or our goodbye has arrived, which is the end of our side too.
+// Is the connection over: a connect or a goodbye took too long, the other end was destroyed, or our
+// goodbye has arrived?
 static bool side_is_over(const endpoint* here, const client* owner, const net_sim_path* out,
                          const side* at) {
     uint64_t now_us = here->now_us;
@@ -309,7 +310,8 @@ static bool server_next_of(server* owner, client* from, net_transport_event* eve
         uint64_t link_us = net_link_next_us(from->up.link);
         net_sim_control* message = net_sim_path_control_peek(&from->up, here->now_us);
         if (message && is_control_first(message, link_us)) {
-            // It connects anew and the goodbye before was lost: first the end, then the beginning.
+            // The client connects again and its goodbye was lost: first DISCONNECTED, then
+            // CONNECTED.
             if (message->kind == NET_SIM_CONTROL_CONNECT && from->there.state != SIDE_CLOSED)
                 return event_disconnected(&from->there, 0, event);
             net_sim_path_control_pop(&from->up);
@@ -515,8 +517,8 @@ static void client_stats(const net_transport* transport, net_transport_stats* st
     stats->sim_dropped = net_sim_path_lost(&owner->up) + net_sim_path_lost(&owner->down);
 }
 
-// What is under way from it still arrives: the endpoint goes, its paths stay until the server has
-// let the connection go.
+// Messages on their way still arrive: the endpoint is destroyed, its paths stay until the server
+// has closed the connection.
 static void client_destroy(net_transport* transport) {
     client* owner = client_of(transport);
     endpoint_take_back(&owner->endpoint);

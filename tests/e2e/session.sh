@@ -133,7 +133,7 @@ case_a_client_comes_back_after_a_black_out() {
     reports_back dark.err
     local id
     id=$(value id dark.out)
-    grep -q "^note: client $id (bot-1) is away: nothing heard\$" server.err || fail "server.err"
+    grep -q "^note: client $id (bot-1) is away: nothing received\$" server.err || fail "server.err"
     grep -qE "^note: client $id \(bot-1\) is back after 1[0-3]\.[0-9] s\$" server.err || fail "server.err"
     grep -qE "^note: back after 1[0-3]\.[0-9] s as client $id\$" dark.err || fail "dark.err"
     are_equal 2 server other dark
@@ -141,7 +141,7 @@ case_a_client_comes_back_after_a_black_out() {
     verifies a.slog server
 }
 
-reports_back() { says "$1" '^note: connection lost: nothing heard for 3\.[0-9] s, trying again$'; }
+reports_back() { says "$1" '^note: connection lost: nothing received for 3\.[0-9] s, trying again$'; }
 
 case_names_are_resolved() {
     serve server --min-clients 1 --ticks 30 --log none

@@ -68,8 +68,7 @@ typedef struct net_transport_ops {
     /// Queue a message, copied. Nothing is sent on failure.
     /// @return NET_OK; NET_ERR_CLOSED (no such connection: DISCONNECTED comes or came);
     ///         NET_ERR_FULL (256 KB are queued: try later; or no bytes, or more than
-    ///         NET_CONTROL_BYTES_MAX or NET_STATE_BYTES_MAX: the caller's mistake); NET_ERR_MEMORY
-    ///         (simulated network only).
+    ///         NET_CONTROL_BYTES_MAX or NET_STATE_BYTES_MAX: the caller's mistake).
     net_result (*send)(net_transport* transport, net_peer peer, net_channel channel,
                        const void* bytes, size_t size);
     /// Begin to connect; clients only. May block for a name lookup.

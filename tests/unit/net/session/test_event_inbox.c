@@ -255,8 +255,8 @@ static bool tell(void* context, uint32_t index, ecs_entity* handle, ecs_tick* ti
 static void open_telling(fixture* at) {
     memset(at, 0, sizeof *at);
     open(at);
-    at->box.told = tell;
-    at->box.told_context = at;
+    at->box.find_known = tell;
+    at->box.find_known_context = at;
 }
 
 static net_result push_naming(fixture* at, uint32_t number, uint32_t message, ecs_entity target,
