@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /// The world's insides: what all rooms share, and one part for each concern.
 ///
-/// A part is a struct of its room, named here by pointer. A file includes the headers of the parts that
-/// it touches, and calls the functions of the other rooms. The world and its parts are one block of
-/// memory (world.c), so the pointers never change.
+/// A part is a struct of its room, named here by pointer. A file includes the headers of the parts
+/// that it touches, and calls the functions of the other rooms. The world and its parts are one
+/// block of memory (world.c), so the pointers never change.
 #pragma once
 
 #include "base/report.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Recorded commands applied at a flush point, in the order of recording.
 //
-// Runs of creations of one template without values go through the bulk path (structure/bulk.c), runs of
-// recreates and destroys of one archetype through command_batch.c; the result is that of one by one.
+// Runs of creations of one template without values go through the bulk path (structure/bulk.c),
+// runs of recreates and destroys of one archetype through command_batch.c; the result is that of
+// one by one.
 #include "base/assert.h"
 #include "ecs/command.h"
 #include "ecs/loader.h"
@@ -45,9 +46,9 @@ static bool is_plain_create(const ecs_command* command, ecs_template_id template
            command->template_id == template_id;
 }
 
-// A run of creations without values from `first` on, at once. `looked_at` is how many commands need no
-// other try. @return commands done; 0 when there is no run or it does not fit as a whole, so that it is
-// tried one by one.
+// A run of creations without values from `first` on, at once. `looked_at` is how many commands need
+// no other try. @return commands done; 0 when there is no run or it does not fit as a whole, so
+// that it is tried one by one.
 static uint32_t apply_run(ecs_world* world, uint32_t first, uint32_t head, uint32_t* looked_at) {
     ecs_commands* commands = world->commands;
     const ecs_command* command = &commands->items[head];
@@ -59,14 +60,14 @@ static uint32_t apply_run(ecs_world* world, uint32_t first, uint32_t head, uint3
     *looked_at = count > 1 ? count : 1;
     ecs_binding* binding = NULL;
     if (count < 2 || ecs_row_bind(world, command->template_id, &binding) != ECS_OK ||
-        binding->archetype->told)
+        binding->archetype->notify)
         return 0;
     ecs_entity* created = &commands->created[ecs_entity_index(commands->targets[first]) - 1];
     return ecs_create_many(world, command->template_id, count, created) == ECS_OK ? count : 0;
 }
 
-// Commands name entities anywhere in memory, and each would wait for its record and then for its row. So
-// both are asked for some commands ahead; the order of application stays.
+// Commands name entities anywhere in memory, and each would wait for its record and then for its
+// row. So both are asked for some commands ahead; the order of application stays.
 static void fetch_ahead(const ecs_world* world, uint32_t at) {
     enum { RECORD_AHEAD = 24, ROW_AHEAD = 10 };
     const ecs_storage* storage = world->storage;

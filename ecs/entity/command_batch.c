@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT
 // Runs of commands that move or end rows of one archetype, column by column.
 //
-// One by one, a recreate touches every column of two tables for the row that goes and for the row that
-// fills the hole, and each waits for the one before. A run of commands on plain rows of one archetype
-// is applied in four passes instead: find the rows, copy whole column segments into the target, point
-// records at them, close all holes of the source at once.
+// One by one, a recreate touches every column of two tables for the row that goes and for the row
+// that fills the hole, and each waits for the one before. A run of commands on plain rows of one
+// archetype is applied in four passes instead: find the rows, copy whole column segments into the
+// target, point records at them, close all holes of the source at once.
 //
-// The order of rows decides the bits of the simulation, so it is exactly the order that one by one would
-// give. That order can be told without touching data: with n rows and k removals only the last k rows
-// ever move, so a walk over two small arrays finds who ends up in which hole:
+// The order of rows decides the bits of the simulation, so it is exactly the order that one by one
+// would give. That order can be told without touching data: with n rows and k removals only the
+// last k rows ever move, so a walk over two small arrays finds who ends up in which hole:
 //
 //     rows      a b c d | e f g      remove b, f, c: window of k = 3
 //     b goes    a g c d | e f        g fills the hole of b
 //     f goes    a g c d | e          f was last
 //     c goes    a g e d |            e fills the hole of c: two copies in all, g -> 1 and e -> 2
 //
-// Each survivor of the window is copied once, to a place below the window, so no copy overwrites what a
-// later one reads. An entity named twice ends a run, so does whatever would not simply succeed; where
-// somebody hears of rows that come and go there are no runs, since each must see one change at a time. What
-// does not fit a run goes the common way (transition.c), as do runs too short to pay.
+// Each survivor of the window is copied once, to a place below the window, so no copy overwrites
+// what a later one reads. An entity named twice ends a run, so does whatever would not simply
+// succeed; where handlers or member lists exist there are no runs, since each must see one change
+// at a time. What does not fit a run goes the common way (transition.c), as do runs too short to
+// pay.
 //
 // Invariants: `seen` is all zero between calls. Nothing is changed before all memory is there.
 #include "base/assert.h"
@@ -56,7 +57,8 @@ typedef struct row_move {
     uint32_t from_row, to_row;
 } row_move;
 
-// Rows of an archetype counted through its chunks: all but the tail have rows_max rows, a power of two.
+// Rows of an archetype counted through its chunks: all but the tail have rows_max rows, a power of
+// two.
 static uint32_t chunk_shift(const ecs_archetype* archetype) {
     return (uint32_t)__builtin_ctz(archetype->rows_max);
 }
@@ -127,7 +129,7 @@ static uint32_t collect(ecs_world* world, uint32_t first, uint32_t head, const e
             const ecs_chunk* chunk = ecs_record_chunk(storage, record);
             if (count == 0) {
                 *source = chunk->archetype;
-                if (chunk->archetype->has_ops || chunk->archetype->told ||
+                if (chunk->archetype->has_ops || chunk->archetype->notify ||
                     (binding && chunk->archetype == binding->archetype) ||
                     !reserve_scratch(world, chunk->archetype, commands->count - first))
                     return 0;
@@ -314,7 +316,7 @@ static void fill_block(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_
     }
 }
 
-// Records, and the word to tracking.
+// Records, and the lists of tracking.
 static void settle_block(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t count,
                          ecs_template_id template_id) {
     ecs_entity_list* recreated = &world->tracker->recreated;
@@ -339,7 +341,7 @@ static bool recreate_run(ecs_world* world, recreation* run, uint32_t count) {
     ecs_archetype *target = run->binding->archetype, *source = run->source;
     const ecs_batch_item* items = world->commands->batch.items;
     const uint32_t shift = chunk_shift(source), mask = source->rows_max - 1;
-    if (!ecs_row_reserve_told(world, 0, count) ||
+    if (!ecs_row_reserve_lists(world, 0, count) ||
         ecs_archetype_reserve(world, target, count) != ECS_OK)
         return false;
     for (uint32_t i = 0; i < count && source->track_count > 0; i++)
@@ -367,7 +369,7 @@ static void destroy_run(ecs_world* world, uint32_t count, ecs_archetype* source)
         ecs_chunk* chunk = source->chunks[items[i].row >> shift];
         uint32_t row = items[i].row & mask;
         ecs_entity entity = chunk->entities[row];
-        ecs_row_tell_destroying(world, chunk, row, entity);
+        ecs_row_list_destroying(world, chunk, row, entity);
         *ecs_record_mut(storage, ecs_entity_index(entity)) =
             (ecs_record){.life = (uint16_t)ecs_entity_generation(entity)};
         storage->entity_count--;
@@ -390,7 +392,7 @@ uint32_t ecs_batch_apply(ecs_world* world, uint32_t first, uint32_t head, uint32
     if (!ecs_is_alive(world, ecs_command_resolve(world, commands->targets[first]))) return 0;
     ecs_binding* binding = NULL;
     if (is_recreate && (ecs_row_bind(world, command->template_id, &binding) != ECS_OK ||
-                        binding->archetype->has_ops || binding->archetype->told))
+                        binding->archetype->has_ops || binding->archetype->notify))
         return 0;
     recreation run = {NULL, binding, command->template_id, first, head};
     uint32_t count = collect(world, first, head, binding, &run.source);

@@ -22,7 +22,7 @@ static ecs_result create_loading(ecs_world* world, ecs_template_id template_id,
     ecs_structure_check(world);
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, template_id, &binding);
-    if (result != ECS_OK || !(binding->archetype->told & ECS_TOLD_LOAD)) return result;
+    if (result != ECS_OK || !(binding->archetype->notify & ECS_NOTIFY_LOAD)) return result;
     ecs_entity handle = ECS_ENTITY_NONE;
     result =
         ecs_loading_create(world, template_id, binding, inits, init_count, &handle, is_put_off);
@@ -69,7 +69,7 @@ ecs_result ecs_hierarchy_set_parent(ecs_world* world, ecs_entity child, ecs_enti
 ecs_result ecs_create_at(ecs_world* world, ecs_entity handle, ecs_template_id template_id,
                          const ecs_init* inits, uint32_t init_count) {
     ecs_structure_check(world);
-    BASE_ASSERT(world->is_mirror && "only a mirror is told its handles");
+    BASE_ASSERT(world->is_mirror && "only a mirror gets its handles from outside");
     uint32_t index = ecs_entity_index(handle);
     if (index == 0 || ecs_entity_generation(handle) == 0) return ECS_ERR_STALE;
     if (index > world->limits.replicated_index_max) return ECS_ERR_FULL;
@@ -77,7 +77,7 @@ ecs_result ecs_create_at(ecs_world* world, ecs_entity handle, ecs_template_id te
     ecs_result result = ecs_row_bind(world, template_id, &binding);
     if (result != ECS_OK) return result;
     bool lives = ecs_record_at(world->storage, index)->life & ECS_LIFE_CREATED;
-    if (!lives && binding->archetype->told & ECS_TOLD_LOAD) {
+    if (!lives && binding->archetype->notify & ECS_NOTIFY_LOAD) {
         if (ecs_loading_is_pending(world, handle)) {
             ecs_world_count_bad_transition(world);
             return ECS_ERR_TAKEN;
@@ -90,8 +90,8 @@ ecs_result ecs_create_at(ecs_world* world, ecs_entity handle, ecs_template_id te
     return ecs_structure_create_at(world, handle, template_id, inits, init_count);
 }
 
-// Where somebody listens each sees the world as it is when that one was made. Nothing but values that own
-// memory can fail after the first: those made so far go again, the last first.
+// Where handlers exist, each sees the world as it is when that entity was made. Nothing but values
+// that own memory can fail after the first: those made so far go again, the last first.
 static ecs_result create_each(ecs_world* world, const ecs_archetype* archetype,
                               ecs_template_id template_id, uint32_t count, ecs_entity* entities) {
     ecs_result result = ECS_OK;
@@ -126,7 +126,7 @@ ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32
     if (result != ECS_OK || count == 0) return result;
     result = ecs_structure_reserve_many(world, template_id, binding, count);
     if (result != ECS_OK) return result;
-    if (binding->archetype->told)
+    if (binding->archetype->notify)
         return create_each(world, binding->archetype, template_id, count, entities);
     return ecs_structure_create_many(world, template_id, binding, count, entities);
 }

@@ -17,9 +17,9 @@ typedef struct ecs_command_value {
     uint32_t bytes; ///< of this head and the value, padded
 } ecs_command_value;
 
-/// Header of queued commands that are alike but for their targets: one, or several without values. The
-/// packed inits of one are at `values`, each an ecs_command_value and then the value in its type's
-/// memory form.
+/// Header of queued commands that are alike but for their targets: one, or several without values.
+/// The packed inits of one are at `values`, each an ecs_command_value and then the value in its
+/// type's memory form.
 typedef struct ecs_command {
     uint32_t system, job; ///< the order in which commands are applied, then `first`
     uint32_t first;       ///< it stands for the commands from this one to the next header's first
@@ -87,8 +87,8 @@ ecs_command* ecs_command_push(ecs_world* world, ecs_command_op op, ecs_entity ta
 BASE_MUST_USE bool ecs_command_make_values(ecs_world* world, ecs_command* command,
                                            const ecs_component_id* components, uint32_t count);
 
-/// What a placeholder became in the flush under way; ECS_ENTITY_NONE when its creation failed. Any other
-/// handle is returned unchanged.
+/// What a placeholder became in the flush under way; ECS_ENTITY_NONE when its creation failed. Any
+/// other handle is returned unchanged.
 ecs_entity ecs_command_resolve(const ecs_world* world, ecs_entity entity);
 void ecs_commands_clear(ecs_world* world); ///< drop what is queued
 void ecs_commands_deinit(ecs_world* world);

@@ -2,14 +2,15 @@
 // The queue of recorded commands: record, read, clear. entity/command.c applies it.
 //
 // While systems walk rows nothing may move, so they record what they want. A command is a target, a
-// header, and packed copies of its values; commands in a row that differ by their targets alone and have
-// no values share a header, so that most cost no more than four bytes. A creation cannot know its handle
-// yet, since handles are given out in the order of application; it returns a placeholder, {generation 0,
-// ordinal}, and whatever names it in later commands or in events is replaced at the flush. The order is
-// (system, job, sequence): with one thread it is the order of recording.
+// header, and packed copies of its values; commands in a row that differ by their targets alone and
+// have no values share a header, so that most cost no more than four bytes. A creation cannot know
+// its handle yet, since handles are given out in the order of application; it returns a
+// placeholder, {generation 0, ordinal}, and whatever names it in later commands or in events is
+// replaced at the flush. The order is (system, job, sequence): with one thread it is the order of
+// recording.
 //
-// Memory for headers and values is kept from flush to flush. Values lie in blocks that never move, so a
-// type that cannot be moved by memcpy may be recorded too.
+// Memory for headers and values is kept from flush to flush. Values lie in blocks that never move,
+// so a type that cannot be moved by memcpy may be recorded too.
 #include "base/assert.h"
 #include "ecs/command.h"
 #include "core/world_internal.h"
@@ -209,7 +210,8 @@ static __attribute__((noinline)) bool record(ecs_world* world, ecs_command_op op
     return false;
 }
 
-// What is queued may be saved, and a save names templates. @return false for an unknown one (counted).
+// What is queued may be saved, and a save names templates. @return false for an unknown one
+// (counted).
 static inline bool is_template(ecs_world* world, ecs_template_id template_id) {
     if (template_id != ECS_TEMPLATE_NONE && template_id <= world->templates->count) return true;
     world->counters.commands_refused++;

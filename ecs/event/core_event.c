@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-/// Core events of structure.
-///
-/// Idea: what a change means depends on two archetypes only, so it is found once per pair and kept as an
-/// edge: which handlers run before it, which after it, which systems' lists of members it touches. An
-/// archetype knows the edges of its births and deaths, and one word of it says whether anybody cares at
-/// all: the common case is a test of that word.
-/// Why handlers run at the very place and not from the queue: before a death the values must still be
-/// there. Structure is deferred meanwhile, so an edge never calls into itself; what handlers record
-/// goes to the end of the queue of commands.
-/// Invariants: edges are in the order of handlers that seal decided. Bulk and batch paths are taken only
-/// where nobody listens, so that everybody sees the world as if one thing were done at a time.
-/// Nothing is asked of memory once an edge was walked.
-/// Left to others: the order of changes (transition.c), members (member.c), queued events (event.c).
-
+// Core events of structure: created, recreated, destroyed, components that appear and disappear.
+//
+// What a change means depends on two archetypes only, so it is found once per pair and kept as an
+// edge: which handlers run before the change, which run after it, which systems' member lists it
+// touches. An archetype knows the edges of creation and destruction, and one word of it says
+// whether any handler or member list exists: the common case is a test of that word.
+//
+// Handlers run at the place of the change and not from the queue: before a destruction the values
+// must still be there. Structure is deferred meanwhile, so an edge never calls into itself; what
+// handlers record goes to the end of the queue of commands.
+//
+// Invariants: calls of an edge are in the order of handlers that seal decided. Bulk and batch paths
+// are taken only where no handler and no member list exists, so a handler sees the world as if
+// changes were made one at a time. No memory is allocated once an edge is walked.
 #include "event/core_event.h"
 
 #include "base/assert.h"
@@ -29,7 +29,8 @@ static bool wants(const ecs_system* system, const ecs_archetype* archetype) {
     return archetype && (!system->query || ecs_query_wants(system->query, archetype));
 }
 
-// Handlers of an event among systems that want `is` and do not want `is_not`. Counts when calls is NULL.
+// Handlers of an event among systems that want `is` and do not want `is_not`. Counts when calls is
+// NULL.
 static uint32_t find_calls(const ecs_world* world, uint32_t type, const ecs_archetype* is,
                            const ecs_archetype* is_not, ecs_call* calls) {
     const ecs_system_order* handlers = &world->systems->handlers[type];
@@ -117,26 +118,26 @@ bool ecs_core_event_bind(ecs_world* world, ecs_archetype* archetype) {
                      find_calls(world, ECS_EVENT_APPEAR, archetype, NULL, NULL) +
                      find_calls(world, ECS_EVENT_DISAPPEAR, archetype, NULL, NULL) +
                      find_members(world, archetype, NULL, NULL);
-    if (moves > 0) archetype->told |= ECS_TOLD_MOVE;
+    if (moves > 0) archetype->notify |= ECS_NOTIFY_MOVE;
     if (count_calls(world, NULL, archetype) > 0) {
-        archetype->told |= ECS_TOLD_BIRTH;
-        archetype->birth = make_edge(world, NULL, archetype);
+        archetype->notify |= ECS_NOTIFY_CREATE;
+        archetype->on_create = make_edge(world, NULL, archetype);
     }
     if (count_calls(world, archetype, NULL) > 0) {
-        archetype->told |= ECS_TOLD_DEATH;
-        archetype->death = make_edge(world, archetype, NULL);
+        archetype->notify |= ECS_NOTIFY_DESTROY;
+        archetype->on_destroy = make_edge(world, archetype, NULL);
     }
-    bool is_made = (archetype->birth || !(archetype->told & ECS_TOLD_BIRTH)) &&
-                   (archetype->death || !(archetype->told & ECS_TOLD_DEATH));
+    bool is_made = (archetype->on_create || !(archetype->notify & ECS_NOTIFY_CREATE)) &&
+                   (archetype->on_destroy || !(archetype->notify & ECS_NOTIFY_DESTROY));
     if (!is_made) ecs_core_event_unbind(world, archetype);
     return is_made;
 }
 
 void ecs_core_event_unbind(ecs_world* world, ecs_archetype* archetype) {
-    free_edge(world, archetype->birth);
-    free_edge(world, archetype->death);
-    archetype->birth = archetype->death = NULL;
-    ecs_core_event_clear(world); // its number may be given to another: moves are found anew
+    free_edge(world, archetype->on_create);
+    free_edge(world, archetype->on_destroy);
+    archetype->on_create = archetype->on_destroy = NULL;
+    ecs_core_event_clear(world); // its number may be given to another: moves are found again
 }
 
 // Moves
@@ -197,7 +198,7 @@ void ecs_core_event_deinit(ecs_world* world) {
     *edges = (ecs_edges){0};
 }
 
-// Telling
+// Calls
 
 // What the core was doing when it called a handler.
 typedef struct interruption {
@@ -268,7 +269,8 @@ bool ecs_core_event_reserve_many(ecs_world* world, const ecs_edge* edge, uint32_
     return true;
 }
 
-// Of those who were told of the end only a handler of both can be told that it was none.
+// Of the handlers that ran before the change, only a handler of both events can learn that it
+// failed.
 void ecs_core_event_stayed(ecs_world* world, const ecs_edge* edge, ecs_entity entity) {
     const ecs_system_order* handlers = &world->systems->handlers[ECS_EVENT_APPEAR];
     for (uint32_t i = 0; i < handlers->count; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Core events: who hears what when an entity comes, goes, or moves from one archetype to another.
+/// Core events: the calls when an entity is created, destroyed or moved to another archetype.
 #pragma once
 
 #include "table/archetype.h"
@@ -10,8 +10,8 @@ typedef struct ecs_call {
     uint32_t type; ///< event type; unused where members are meant
 } ecs_call;
 
-/// What one kind of change means to everybody: found once, kept. A birth comes from nothing, a death goes
-/// there (ECS_ARCHETYPE_NONE).
+/// All calls of one kind of change, found once and kept. A creation comes from ECS_ARCHETYPE_NONE,
+/// a destruction goes there.
 typedef struct ecs_edge {
     uint32_t from, to; ///< archetype ids
     uint32_t before_count, after_count, leave_count, enter_count;
@@ -27,7 +27,7 @@ typedef struct ecs_edges {
 
 /// Fill `told`, `birth` and `death` of a new archetype. @return false when memory ran out.
 BASE_MUST_USE bool ecs_core_event_bind(ecs_world* world, ecs_archetype* archetype);
-/// Forget what an archetype that goes away means to anybody; edges that were found are no longer valid.
+/// Drop the edges of an archetype that goes away; edges that were found are no longer valid.
 void ecs_core_event_unbind(ecs_world* world, ecs_archetype* archetype);
 /// The edge of a move. NULL when memory ran out.
 ecs_edge* ecs_core_event_move(ecs_world* world, const ecs_archetype* from, const ecs_archetype* to);
@@ -36,13 +36,13 @@ BASE_MUST_USE bool ecs_core_event_reserve(ecs_world* world, const ecs_edge* edge
 /// The same for an entity that is one of `count`.
 BASE_MUST_USE bool ecs_core_event_reserve_many(ecs_world* world, const ecs_edge* edge,
                                                uint32_t index, uint32_t count);
-/// Tell handlers before the change; tell them after it, and write down who entered and left.
+/// Call handlers before the change; call them after it, and list the members that entered and left.
 void ecs_core_event_before(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
 void ecs_core_event_after(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
-/// The change that ecs_core_event_before spoke of did not happen: what disappeared appears again.
+/// The change that ecs_core_event_before announced did not happen: what disappeared appears again.
 void ecs_core_event_stayed(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
 /// Deliver a broadcast at once.
 void ecs_core_event_broadcast(ecs_world* world, uint32_t type);
-/// Forget all moves (archetypes are numbered anew); give the memory back.
+/// Forget all moves (archetypes are numbered again); give the memory back.
 void ecs_core_event_clear(ecs_world* world);
 void ecs_core_event_deinit(ecs_world* world);

@@ -2,15 +2,15 @@
 // The queue of events: post, resolve, clear.
 //
 // One queue serves all types, since the order of posting over all types is what makes delivery
-// deterministic. It is a plain block with heads and payloads in a row. It slides down when its front half
-// was used up, so in a steady tick nothing allocates.
+// deterministic. It is a plain block with heads and payloads in a row. It slides down when its
+// front half was used up, so in a steady tick nothing allocates.
 //
-// A payload is copied field by field where fields do not cover all of it: bytes between fields are always
-// zero, in the queue and in what is exported.
+// A payload is copied field by field where fields do not cover all of it: bytes between fields are
+// always zero, in the queue and in what is exported.
 //
-// Invariants: queue_head..queue_tail holds exactly queue_count events; unresolved_count of them name
-// placeholders, which is so only between posting and the next application of commands.
-// The step decides when to deliver (system/step.c); event_deliver.c does it.
+// Invariants: queue_head..queue_tail holds exactly queue_count events; unresolved_count of them
+// name placeholders, which is so only between posting and the next application of commands. The
+// step decides when to deliver (system/step.c); event_deliver.c does it.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "event/command_queue.h"
@@ -72,7 +72,8 @@ static inline bool visit_placeholders(const ecs_world* world, const ecs_event_ki
     return kind->has_entities && visit_fields(world, kind, payload, resolve);
 }
 
-// Payload and head of an event whose room is there. Apart, so that the common case saves no registers.
+// Payload and head of an event whose room is there. Apart, so that the common case saves no
+// registers.
 __attribute__((noinline)) static void write_event(ecs_world* world, const ecs_event_kind* kind,
                                                   ecs_entity target, const void* payload) {
     ecs_events* events = world->events;
@@ -110,7 +111,8 @@ __attribute__((noinline)) static bool post_any(ecs_world* world, ecs_entity targ
     return true;
 }
 
-// A head and a payload of one or two words that holds no handles, to a target that is no placeholder.
+// A head and a payload of one or two words that holds no handles, to a target that is no
+// placeholder.
 static inline bool post(ecs_world* world, ecs_entity target, ecs_event_type type,
                         const void* payload) {
     ecs_events* events = world->events;
@@ -136,7 +138,7 @@ bool ecs_event_post(ecs_world* world, ecs_entity target, ecs_event_type type, co
     return post(world, target, type, payload);
 }
 
-// Not a broadcast by accident: nobody has this handle.
+// Not a broadcast by accident: no entity has this handle.
 __attribute__((noinline)) static bool send_to_nobody(ecs_world* world) {
     world->counters.stale_handles++;
     return true;

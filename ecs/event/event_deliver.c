@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Delivery of queued events to handlers.
 //
-// Structure is deferred while events are delivered, so a record and the place of a column stay. A handler
-// sees the row of its target; the place of its columns in an archetype is found once and kept (a spot). A
-// run of events of one type with one handler takes a short path.
+// Structure is deferred while events are delivered, so a record and the place of a column stay. A
+// handler sees the row of its target; the place of its columns in an archetype is found once and
+// kept (a spot). A run of events of one type with one handler takes a short path.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "event/event_queue.h"
@@ -173,9 +173,9 @@ static inline void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_eve
     }
 }
 
-// Ask for what events some way ahead will need, as if all were as long as this one: the record of the
-// target, and nearer, when that has come, the row that the first handler looks at. Where the guess is
-// wrong the bytes name no target that matters, and any 32 bits have a record.
+// Ask for what events some way ahead will need, as if all were as long as this one: the record of
+// the target, and nearer, when that has come, the row that the first handler looks at. Where the
+// guess is wrong the bytes name no target that matters, and any 32 bits have a record.
 static inline void fetch_ahead(const ecs_world* world, uint32_t bytes, const handler_spot* spot) {
     enum { RECORD_AHEAD = 28, ROW_AHEAD = 12 };
     const ecs_events* events = world->events;
@@ -194,7 +194,8 @@ static inline void fetch_ahead(const ecs_world* world, uint32_t bytes, const han
     }
 }
 
-// Take the event at the front out of the queue. Handlers post, which may move the queue: they see a copy.
+// Take the event at the front out of the queue. Handlers post, which may move the queue: they see a
+// copy.
 static inline void take_event(ecs_events* events, uint32_t bytes, uint8_t* payload) {
     enum { WORD = sizeof(ecs_event_head) };
     const uint8_t* record = events->queue + events->queue_head;
@@ -205,7 +206,8 @@ static inline void take_event(ecs_events* events, uint32_t bytes, uint8_t* paylo
     if (events->queue_count == 0) events->queue_head = events->queue_tail = 0;
 }
 
-// A run of events of one type that a single handler hears, each with a target: the most common traffic.
+// A run of events of one type that a single handler hears, each with a target: the most common
+// traffic.
 // @return how many of the `count` at the front it delivered.
 static uint32_t deliver_run(ecs_world* world, ecs_stage* stage, ecs_event_head like, uint32_t count,
                             uint8_t* payload, handler_spot* spot) {

@@ -75,8 +75,9 @@ typedef struct ecs_events {
     size_t payload_capacity;
 } ecs_events;
 
-/// Applying commands ends with this at the end of applying the command queue, while ecs_command_resolve still
-/// knows the placeholders: queued events that name placeholders get the real handles.
+/// Applying commands ends with this at the end of applying the command queue, while
+/// ecs_command_resolve still knows the placeholders: queued events that name placeholders get the
+/// real handles.
 void ecs_events_resolve(ecs_world* world);
 /// Append to the queue; ECS_ENTITY_NONE is a broadcast. @return false when it is full (counted).
 bool ecs_event_post(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload);

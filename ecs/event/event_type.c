@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Event types: registration and look-up.
 //
-// A type is a copied description in a block of its own, so pointers to it stay valid. The core's own types
-// have the numbers behind the last that can be registered.
+// A type is a copied description in a block of its own, so pointers to it stay valid. The core's
+// own types have the numbers behind the last that can be registered.
 #include "base/assert.h"
 #include "base/hash.h"
 #include "core/world_internal.h"

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
-/// Entering and leaving, told at the system's turn.
-///
-/// Idea: structure that changes (listen.c) writes down who came to match a system's terms and who no
-/// longer does; the system hears of it when its turn comes. What is told is the difference between two
-/// turns: an entity that left after it had entered is taken out of `entered`, and the other way round. So
-/// a list is never longer than there are entities, also for a system whose turn never comes.
-/// Why a position per index: taking back is one look-up, and indices are small numbers. Two generations
-/// of one index never are in the same list: what did not match at the last turn cannot leave.
-/// Invariants: a living entity that matches is in `entered` or was told; `left` has room for all that
-/// match. Lists are packed before they are told or saved.
-/// What was told is part of the state: lists are saved. A world that becomes another one by a restore sees
-/// all its entities leave and the others enter, which leaves the difference, unless the save knows better.
-
+// Membership: which entities began or ended to match the terms of a system since its last turn.
+//
+// Structure (core_event.c) records each entity that enters or leaves; the system gets both lists
+// when its turn comes. The lists hold the difference between two turns: an entity that leaves after
+// it entered is taken out of `entered`, and the other way round. So a list is never longer than
+// there are entities, also for a system that never gets a turn.
+//
+// A position per index makes taking back one look-up, and indices are small numbers. Two
+// generations of one index are never in the same list: an entity that did not match at the last
+// turn cannot leave.
+//
+// Invariants: a living entity that matches is in `entered` or was delivered; `left` has room for
+// all that match. Lists are packed before they are delivered or saved.
+//
+// Delivered members are part of the state, so the lists are saved. In a restore all entities of the
+// old world leave and those of the new one enter; the difference remains, unless the save has the
+// lists.
 #include "event/membership.h"
 
 #include "base/assert.h"
@@ -115,8 +119,8 @@ void ecs_membership_leave(ecs_membership* members, ecs_entity entity) {
     if (!list_take(&members->entered, entity)) list_push(&members->left, entity);
 }
 
-void ecs_membership_tell(const ecs_system* system, ecs_membership* members,
-                         const ecs_stage* stage) {
+void ecs_membership_deliver(const ecs_system* system, ecs_membership* members,
+                            const ecs_stage* stage) {
     list_pack(&members->left);
     list_pack(&members->entered);
     if (members->left.count > 0 && system->on_leave)
@@ -260,7 +264,7 @@ ecs_result ecs_membership_read(ecs_world* world, base_reader* reader) {
             read_list(world, system, members ? &members->entered : &nowhere, true, reader);
         if (result == ECS_OK)
             result = read_list(world, system, members ? &members->left : &nowhere, false, reader);
-        // Those that were told may leave as well.
+        // Members that were delivered may leave as well.
         if (result == ECS_OK && members &&
             !list_reserve(world, &members->left, list_length(&members->left) + members->count))
             result = ECS_ERR_MEMORY;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Who entered and who left the rows of a system since its last turn.
+/// Entities that entered and left the rows of a system since its last turn.
 #pragma once
 
 #include "base/bytes.h"
@@ -33,17 +33,17 @@ BASE_MUST_USE bool ecs_membership_reserve(ecs_world* world, ecs_membership* memb
 /// It came to match (room was reserved), or no longer does.
 void ecs_membership_enter(ecs_membership* members, ecs_entity entity);
 void ecs_membership_leave(ecs_membership* members, ecs_entity entity);
-/// The system's turn: tell it what came and went, forget it.
-void ecs_membership_tell(const struct ecs_system* system, ecs_membership* members,
-                         const ecs_stage* stage);
+/// The system's turn: deliver the entities that entered and left, and clear the lists.
+void ecs_membership_deliver(const struct ecs_system* system, ecs_membership* members,
+                            const ecs_stage* stage);
 
 /// All that live leave every system, before storage is emptied; or enter, after it was filled.
-/// @return false when memory ran out: nobody entered.
+/// @return false when memory ran out: no entity entered.
 void ecs_membership_leave_all(ecs_world* world);
 BASE_MUST_USE bool ecs_membership_enter_all(ecs_world* world);
 /// The lists as bytes: nothing at all in a world whose systems have none.
 void ecs_membership_write(const ecs_world* world, base_bytes* bytes);
-/// Read them over those of enter_all; a system that the bytes do not speak of keeps those.
+/// Read them over those of enter_all; a system that is not in the bytes keeps those.
 /// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_membership_read(ecs_world* world, base_reader* reader);
 /// The lists of another world that holds the same entities. @return false when memory ran out.

@@ -26,7 +26,7 @@ typedef struct ecs_system {
     uint32_t quantum;
     bool is_present;    ///< false: the world lacks one of its tags
     bool is_sync_point; ///< a name in the order that runs nothing
-    bool has_members;   ///< wants to hear who enters and leaves
+    bool has_members;   ///< has a member list
     ecs_membership_fn on_enter;
     ecs_membership_fn on_leave;
     ecs_membership_fn first_update;
@@ -35,7 +35,7 @@ typedef struct ecs_system {
     ecs_names after;
     ecs_names events;
     ecs_names track;
-    ecs_component_set tracked; ///< what it hears ComponentChanged of; filled by seal
+    ecs_component_set tracked; ///< components whose ComponentChanged it handles; filled by seal
 } ecs_system;
 
 /// Indices into ecs_systems.list in the order in which they run.
@@ -51,7 +51,7 @@ typedef struct ecs_stage_info {
     ecs_names explicit_order; ///< of ecs_order_set
 } ecs_stage_info;
 
-/// Registered types, nine core events, and type 0 that nobody handles.
+/// Registered types, nine core events, and type 0 that has no handler.
 #define ECS_HANDLER_LISTS (ECS_EVENT_TYPES_MAX + 1 + 9)
 
 typedef struct ecs_systems {

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
-/// Parents and children: lists that follow values.
-///
-/// Idea: the component's value is the truth and lists are derived from it, so nothing of this is saved,
-/// hashed or sent, and a value may be written by any of the ways in which values are written. What was
-/// written is known from tracking's marks, what was created or recreated from a list of news; catching
-/// up looks at those alone. It happens when somebody asks for children and before tracking drops its marks.
-///
-///     links by index        2: first 5, last 9      5: parent 2, next 7     7: parent 2, previous 5, next 9
-///
-/// A list holds every child that names the index, whichever generation: on a mirror the children of (7, 5)
-/// may be here before it, and those of (7, 4) still. Whoever walks takes those of the handle asked for.
-/// Why siblings rise by index: the order then follows from the values alone, whatever came first.
-/// Cycles: links are made first, then the chain above each new link is walked with a stamp of this sync;
-/// what another walk of it came by is known to end. So all chains together cost no more than the links.
-/// Invariants: an entity that is linked has the component; news are links in the list or 0; a living
-/// entity's page of links exists.
-/// Left to others: the API's walks (hierarchy_walk.c).
-
+// Parents and children: lists that follow values.
+//
+// The component's value is the truth and lists are derived from it. So no list is saved, hashed or
+// sent, and a value may be written in each way in which values are written. Tracking's marks say
+// what was written, and a list of news (table/link.c) says what was created or recreated; catching
+// up looks at those alone. It happens before children are read and before tracking drops its marks.
+//
+//     links by index     2: first 5, last 9     5: parent 2, next 7     7: parent 2, previous 5, next 9
+//
+// A list holds every child that names the index, of each generation: on a mirror the children of
+// (7, 5) may be here before it, and those of (7, 4) still. A walk takes those of the handle that it
+// was given. Siblings rise by index, so the order follows from the values alone and not from the
+// order of writes.
+//
+// Cycles: links are made first, then the chain above each new link is walked with a stamp of this
+// sync. A chain that another walk of this sync passed is known to end, so all chains together cost
+// no more than the links.
+//
+// Invariants: an entity that is linked has the component; news are links in the list or 0; a living
+// entity's page of links exists.
 #include "base/assert.h"
 #include "base/hash.h"
 #include "core/world_internal.h"
@@ -148,14 +150,14 @@ static void follow_rows(ecs_world* world, bool is_behind) {
             }
             for (uint32_t row = 0; row < count; row++)
                 follow_row(world, chunk, row);
-            // Nobody holds the column now: until the next walk opens it, it stays as it is.
+            // No walk holds the column now: until the next walk opens it, it stays as it is.
             if (chunk->written[track] == NEWLY_WRITTEN && world->fast.walk_depth == 0)
                 chunk->written[track] = FOLLOWED;
         }
     }
 }
 
-// What an index that is in the news says by now: its link follows. A dead one has none.
+// What an index that is in the news says by now: its link follows. A destroyed entity has none.
 static void follow_news(ecs_world* world, uint32_t index) {
     const ecs_record* record = ecs_record_at(world->storage, index);
     if (!(record->life & ECS_LIFE_CREATED)) {
@@ -170,7 +172,7 @@ static void follow_news(ecs_world* world, uint32_t index) {
     follow_row(world, chunk, ecs_record_row(record));
 }
 
-// Everybody on the cycle through `index` loses its parent.
+// Each entity on the cycle through `index` loses its parent.
 static void cut(ecs_world* world, uint32_t index) {
     ecs_links* links = &world->storage->links;
     for (ecs_link* link = ecs_link_at(links, index); link->parent != ECS_ENTITY_NONE;
@@ -241,7 +243,7 @@ void ecs_hierarchy_sync(ecs_world* world) {
     bool is_behind = links->is_behind;
     links->is_behind = false;
     follow_rows(world, is_behind);
-    // What follows here may be noted again, but is in the list already: nobody is added.
+    // What follows here may be noted again, but is in the list already: none is added.
     for (uint32_t at = links->news; at != ECS_LINK_END; at = ecs_link_at(links, at)->news_next)
         follow_news(world, at);
     uint32_t sync_first = hierarchy->stamp + 1;

@@ -12,7 +12,7 @@ static inline bool ecs_link_is_handle(const ecs_world* world, ecs_entity value) 
     return index >= 1 && ecs_entity_generation(value) >= 1 &&
            index <= world->limits.replicated_index_max + world->limits.local_entities_max;
 }
-/// The handle of a linked, hence living, index.
+/// The handle of a linked index; its entity lives.
 static inline ecs_entity ecs_link_handle(const ecs_world* world, uint32_t index) {
     return ecs_entity_make(index, ecs_record_at(world->storage, index)->life & ECS_GENERATION_MAX);
 }

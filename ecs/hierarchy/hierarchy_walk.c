@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-/// What users ask of parents and children. Every question lets the lists catch up first.
-///
-/// Walks upwards carry a stamp, so that they end on a mirror where two halves of a change make a cycle.
-/// A walk over all below needs no stamp: it goes down from the root and comes back the way it went; whoever
-/// is on a cycle with the root above is not gone into again, since the root itself is never entered.
-
+// Public questions about parents and children. Each one lets the lists catch up first.
+//
+// A walk upwards carries a stamp, so it ends on a mirror where two halves of a change make a cycle.
+// A walk over all entities below needs no stamp: it goes down from the root and comes back on the
+// same way. It never enters the root again, so it also ends when the root is on a cycle.
 #include "core/world_internal.h"
 #include "hierarchy/hierarchy_link.h"
 #include "hierarchy/hierarchy_lists.h"

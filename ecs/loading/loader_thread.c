@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-/// A thread that loads resources for a world.
-///
-/// Idea: two bounded queues, requests one way and results the other, each with one thread that pushes and one
-/// that pops. A semaphore counts requests, so the thread sleeps while there are none. The owner keeps count
-/// of what is under way and takes no more than the queues hold: a result always has room.
-///
-///     owner --requests--> thread            owner <--results-- thread
-///
-/// Cancelling writes the ticket into a table that the thread looks at before it loads. A ticket that is
-/// cancelled too late comes as a result and is nobody's by then; what was skipped comes as failed, since
-/// only results give room back.
-/// Invariants: under_way = requests pushed - results popped, at most ECS_LOADER_THREAD_REQUESTS_MAX; the
-/// owner alone touches it.
-
+// A thread that loads resources for a world.
+//
+// There are two bounded queues, requests one way and results the other, each with one thread that
+// pushes and one that pops. A semaphore counts requests, so the thread sleeps while there are none.
+// The owner counts requests under way and takes no more than the queues hold: a result always has
+// room.
+//
+//     owner --requests--> thread            owner <--results-- thread
+//
+// A cancel writes the ticket into a table that the thread reads before it loads. A ticket that is
+// cancelled too late comes as a result that no request waits for. A skipped request comes as
+// failed, since only results give room back.
+//
+// Invariants: under_way = requests pushed - results popped, at most ECS_LOADER_THREAD_REQUESTS_MAX;
+// only the owner touches it.
 #include "base/assert.h"
 #include "base/spsc.h"
 #include "ecs/loader.h"
@@ -51,8 +52,8 @@ struct ecs_loader_thread {
     pthread_t thread;
     uint32_t under_way; ///< of the owner
     _Atomic bool is_ending;
-    /// By ticket % count: tickets under way are fewer, but not always next to each other, so one may hide
-    /// another; that one is loaded for nobody.
+    /// By ticket % count: tickets under way are fewer, but not always next to each other, so one
+    /// may hide another; that one is loaded without use.
     _Atomic uint32_t cancelled[ECS_LOADER_THREAD_REQUESTS_MAX];
 };
 
@@ -165,7 +166,7 @@ static void cancel(void* context, uint32_t ticket) {
 
 void ecs_loader_thread_destroy(ecs_loader_thread* thread) {
     if (!thread) return;
-    // What waits is not loaded: nobody will take it.
+    // What waits is not loaded: its result would not be used.
     atomic_store(&thread->is_ending, true);
     push_request(thread, 0, NULL);
     int joined = pthread_join(thread->thread, NULL);

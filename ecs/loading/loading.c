@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
-/// Entities that wait for resources.
-///
-/// Idea: a creation whose values name resources that are not there becomes a pending entity: a handle in
-/// state LOADING, a template, the values given, and events that came for it. It has no row, so nothing that
-/// walks, tracks or saves rows knows of it. A poll between ticks goes over them in the order of asking and
-/// creates those that have everything, with the values they have by then.
-/// Why only the values that were given are kept: the others are the template's, and the template stays.
-/// A recreation turns the old template's defaults into given values, since components that both templates
-/// have keep theirs.
-/// Invariants: a pending entity's held handle is LOADING and knows its slot; slots are chained in the order
-/// of asking; each value's component is in the template; nothing that is called from here while entities are
-/// walked adds one to the chain or takes one out.
-/// Left to others: resources and the loader (resource.c), saves (loading_save.c), rows (transition.c).
-
+// Entities that wait for resources: creation, completion, changes meanwhile.
+//
+// A creation whose values name resources that are not loaded makes a pending entity (pending.c): a
+// handle in state LOADING, a template, the values given, and events that were sent to it. It has no
+// row, so walks, tracking and saves of rows do not see it. A poll between ticks visits pending
+// entities in the order of request and creates those whose resources are all loaded, with the
+// values that they have then.
+//
+// A recreation turns the old template's defaults into given values, since components that both
+// templates have keep their values.
+//
+// Invariant: no function that is called while pending entities are visited adds one or takes one
+// out. Resources and the loader are in resource.c, saves in world/loading_save.c.
 #include "loading/loading.h"
 
 #include "base/assert.h"
@@ -106,7 +105,7 @@ static ecs_result ask(ecs_world* world, const ecs_binding* binding, const ecs_in
                     failed->resource.name);
         return ECS_ERR_LOAD;
     }
-    // Nobody overtakes where order is kept.
+    // No entity overtakes another where order is kept.
     *is_ready = state == ECS_REQUEST_READY &&
                 !(world->loading->config.keep_order && world->loading->count > 0);
     return ECS_OK;

@@ -74,14 +74,15 @@ BASE_MUST_USE ecs_result ecs_requests_note(ecs_world* world, const ecs_type* typ
                                            ecs_pending* pending);
 /// Ask for those that are still to be asked for, in order.
 void ecs_requests_begin(ecs_world* world, const ecs_pending* pending);
-/// Nobody needs these slots for this entity any more.
+/// The entity does not need these slots any more.
 void ecs_requests_release(ecs_world* world, const uint32_t* requests, uint32_t count);
 /// FAILED before WAITING before READY; `failed` gets the first that failed.
 ecs_request_state ecs_requests_state(const ecs_world* world, const ecs_pending* pending,
                                      const ecs_request** failed);
 /// Take the loader's results.
 void ecs_requests_poll(ecs_world* world);
-/// Cancel what is under way, forget what is known; those that entities need are to be asked for again.
+/// Cancel what is under way, forget what is known; those that entities need are to be asked for
+/// again.
 void ecs_requests_reset(ecs_world* world);
 void ecs_requests_deinit(ecs_world* world);
 void ecs_requests_validate(const ecs_world* world);
@@ -98,7 +99,8 @@ BASE_MUST_USE ecs_result ecs_loading_create(ecs_world* world, ecs_template_id te
 bool ecs_loading_cancel(ecs_world* world, ecs_entity entity);
 /// Destroy one entity, its row or what waits; its children stay. @return as ecs_destroy.
 BASE_MUST_USE ecs_result ecs_loading_destroy(ecs_world* world, ecs_entity entity);
-/// ecs_set and ecs_recreate of an entity that waits. @return theirs; ECS_ERR_STALE when it does not.
+/// ecs_set and ecs_recreate of an entity that waits. @return theirs; ECS_ERR_STALE when it does
+/// not.
 BASE_MUST_USE ecs_result ecs_loading_set_value(ecs_world* world, ecs_entity entity,
                                                ecs_component_id component, const void* value);
 BASE_MUST_USE ecs_result ecs_loading_recreate(ecs_world* world, ecs_entity entity,
@@ -108,14 +110,14 @@ BASE_MUST_USE ecs_result ecs_loading_recreate(ecs_world* world, ecs_entity entit
 bool ecs_loading_park(ecs_world* world, const ecs_event* event);
 /// Entities that wait, in the order of asking: pass ECS_ENTITY_NONE first.
 ecs_entity ecs_loading_next(const ecs_world* world, ecs_entity after);
-/// The one asked for last; ECS_ENTITY_NONE when nobody waits.
+/// The one asked for last; ECS_ENTITY_NONE when no entity waits.
 ecs_entity ecs_loading_last(const ecs_world* world);
 /// Cancel all.
 void ecs_loading_clear(ecs_world* world);
 void ecs_loading_deinit(ecs_world* world);
 void ecs_loading_validate(const ecs_world* world);
 
-// Saves (loading_save.c): nothing at all in a world where nobody waits.
+// Saves (loading_save.c): nothing at all in a world where no entity waits.
 void ecs_loading_write(const ecs_world* world, base_bytes* bytes);
 /// `map` turns a saved template id into one of this world. Held handles were read.
 /// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY; ECS_ERR_FULL.

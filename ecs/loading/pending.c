@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Pending entities: slots in the order of request, values, and the resources that the values need.
 //
-// A pending entity keeps only the values that were given. The others are those of its template, and the
-// template stays. It also keeps the events that were sent to it.
+// A pending entity keeps only the values that were given. The others are those of its template, and
+// the template stays. It also keeps the events that were sent to it.
 //
-// Invariants: the held handle of a pending entity is LOADING and knows the slot and the template; slots
-// are chained in the order of request; each value's component is in the template.
+// Invariants: the held handle of a pending entity is LOADING and knows the slot and the template;
+// slots are chained in the order of request; each value's component is in the template.
 #include "loading/pending.h"
 
 #include "core/world_internal.h"
@@ -140,7 +140,8 @@ void* ecs_pending_add_value(ecs_world* world, ecs_pending* pending, ecs_componen
     return cell;
 }
 
-// A copy of a value, instead of the one there is. @return false when memory ran out: nothing changed.
+// A copy of a value, instead of the one there is. @return false when memory ran out: nothing
+// changed.
 bool ecs_pending_put_value(ecs_world* world, ecs_pending* pending, ecs_component_id component,
                            const void* value) {
     const ecs_type* type = type_of(world, component);
@@ -199,7 +200,7 @@ ecs_result ecs_pending_note_resources(ecs_world* world, const ecs_binding* bindi
     return ECS_OK;
 }
 
-// Note anew what the values of a pending entity need. On an error it needs what it needed before.
+// Note again what the values of a pending entity need. On an error it needs what it needed before.
 ecs_result ecs_pending_renew(ecs_world* world, ecs_pending* pending) {
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, pending->template_id, &binding);

@@ -9,8 +9,8 @@
 ecs_pending* ecs_pending_find(const ecs_world* world, ecs_entity entity);
 /// Room for one more slot. @return false when memory ran out.
 BASE_MUST_USE bool ecs_pending_reserve(ecs_world* world);
-/// Put what `pending` holds into a slot at the end of the order. Room was reserved, and the handle is
-/// LOADING.
+/// Put what `pending` holds into a slot at the end of the order. Room was reserved, and the handle
+/// is LOADING.
 ecs_pending* ecs_pending_settle(ecs_world* world, const ecs_pending* pending);
 /// Take a slot out of the order; the state of the handle stays.
 void ecs_pending_unsettle(ecs_world* world, ecs_pending* pending);
@@ -35,7 +35,8 @@ BASE_MUST_USE bool ecs_pending_put_value(ecs_world* world, ecs_pending* pending,
                                          ecs_component_id component, const void* value);
 BASE_MUST_USE bool ecs_pending_put_values(ecs_world* world, ecs_pending* pending,
                                           const ecs_init* inits, uint32_t init_count);
-/// Note all resources that the values need, in the order of components. `inits` come before the values.
+/// Note all resources that the values need, in the order of components. `inits` come before the
+/// values.
 /// @return as ecs_requests_note.
 BASE_MUST_USE ecs_result ecs_pending_note_resources(ecs_world* world, const ecs_binding* binding,
                                                     const ecs_init* inits, uint32_t init_count,

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
-/// Resources that entities wait for: who needs them, and how far the loader is.
-///
-/// Idea: a table of slots, found by hash. A slot is referred to by every entity LOADING that needs it, so the
-/// loader is asked once however many wait. When the last of them is gone before the resource came, the
-/// loader is told to cancel and the slot is free; when it came, what became of it is remembered.
-///
-///     WAITING --begin--> BEGUN --poll--> READY or FAILED --forget--> free, or WAITING while referred to
-///        ^ busy             \--cancel--> free
-///
-/// A ticket names one asking, not a slot, so what comes late, after a cancel, is known to be nobody's.
-/// Order: slots are asked for in the order of the entities that wait, never in that of the table.
-/// Left to others: the entities (loading.c).
-
+// Resources that pending entities need, and the state of each in the loader.
+//
+// A table of slots, found by hash. Every LOADING entity that needs a resource refers to its slot,
+// so the loader gets one request for all of them. When the last entity is gone before the resource
+// came, the loader gets a cancel and the slot is free. When the resource came, its result is kept.
+//
+//    WAITING --begin--> BEGUN --poll--> READY or FAILED --forget--> free, or WAITING while in use
+//       ^ busy             \--cancel--> free
+//
+// A ticket names one request, not a slot, so a result that comes after a cancel matches no slot.
+// Slots are requested in the order of the entities that wait, never in the order of the table.
 #include "base/assert.h"
 #include "base/hash.h"
 #include "core/world_internal.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Binding a template to its archetype, and an archetype to those that handle its changes.
 //
-// The table makes archetypes and knows of no handlers; core events find out once per archetype which
-// handlers and members its rows concern. Both happen before the first row, here.
+// The table makes archetypes and knows of no handlers; core events find out once per archetype
+// which handlers and members its rows concern. Both happen before the first row, here.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "event/core_event.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Many entities of one template: columns are filled at the speed of memory, then records.
 //
-// As in transition.c all that may fail comes first: indices are counted, pages and chunks made. Plain
-// defaults are spread by copying a block that fits the first cache; types with functions are copied one
-// by one and taken back as a whole when one fails.
+// As in transition.c all that may fail comes first: indices are counted, pages and chunks made.
+// Plain defaults are spread by copying a block that fits the first cache; types with functions are
+// copied one by one and taken back as a whole when one fails.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "structure/singleton.h"
@@ -70,8 +70,8 @@ static void settle_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row, 
     }
 }
 
-// The word to tracking, whose lists have room.
-static void tell_created_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
+// List the rows as created; the lists have room.
+static void list_created_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                               uint32_t end) {
     ecs_tracker* tracker = world->tracker;
     const ecs_entity* entities = chunk->entities;
@@ -102,7 +102,7 @@ ecs_result ecs_structure_create_many(ecs_world* world, ecs_template_id template_
                                      const ecs_binding* binding, uint32_t count,
                                      ecs_entity* entities) {
     ecs_archetype* archetype = binding->archetype;
-    BASE_ASSERT(count > 0 && !archetype->told);
+    BASE_ASSERT(count > 0 && !archetype->notify);
     const uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
     world->storage->runway.left = 0; // its share of the room in tracking's lists is used up here
     uint32_t chunk_first = archetype->tail;
@@ -115,7 +115,7 @@ ecs_result ecs_structure_create_many(ecs_world* world, ecs_template_id template_
         settle_rows(world, chunk, row, end, template_id);
         if (entities)
             memcpy(entities + done, chunk->entities + row, (end - row) * sizeof *entities);
-        tell_created_rows(world, chunk, row, end);
+        list_created_rows(world, chunk, row, end);
         done += end - row;
     }
     world->storage->entity_count += count;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Recreate: an entity gets another template, or other values.
 //
-// It is always "build the new row, move what both have, take the old row out", also when the archetype
-// stays the same: the new row then falls into the hole that the old one leaves.
+// It is always "build the new row, move what both have, take the old row out", also when the
+// archetype stays the same: the new row then falls into the hole that the old one leaves.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "event/core_event.h"
@@ -17,8 +17,8 @@
 #include "table/storage.h"
 #include "track/track.h"
 
-// The old row's cells that the new one takes over; ECS_SLOT_NONE elsewhere. `sources` of such a column
-// is the old value.
+// The old row's cells that the new one takes over; ECS_SLOT_NONE elsewhere. `sources` of such a
+// column is the old value.
 typedef struct move_plan {
     uint16_t from[ECS_TEMPLATE_COMPONENTS_MAX]; // by new column
     const void* sources[ECS_TEMPLATE_COMPONENTS_MAX];
@@ -87,8 +87,8 @@ static void move_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chu
     }
 }
 
-// Both halves at once for plain data, where nothing can fail and a move is a copy. A shadow starts as its
-// value.
+// Both halves at once for plain data, where nothing can fail and a move is a copy. A shadow starts
+// as its value.
 static void move_plain_row(ecs_chunk* chunk, uint32_t row, const ecs_chunk* old, uint32_t old_row,
                            const ecs_binding* binding, const ecs_init* inits, uint32_t init_count) {
     const ecs_archetype* archetype = chunk->archetype;
@@ -122,7 +122,7 @@ static bool move_owning_row(ecs_world* world, ecs_chunk* chunk, uint32_t row, ec
     return true;
 }
 
-// The last that may refuse a move; those who hear of its end are told.
+// The last check that may refuse a move; handlers before the change run.
 __attribute__((noinline)) static ecs_result prepare_move(ecs_world* world, ecs_entity entity,
                                                          const ecs_archetype* from,
                                                          ecs_template_id template_id,
@@ -134,7 +134,7 @@ __attribute__((noinline)) static ecs_result prepare_move(ecs_world* world, ecs_e
     if (binding->is_singleton && !is_foreign && ecs_entity_template(world, entity) != template_id &&
         !ecs_singleton_has_room(world, template_id))
         return ECS_ERR_TAKEN;
-    if (!((from->told | to->told) & ECS_TOLD_MOVE)) return ECS_OK;
+    if (!((from->notify | to->notify) & ECS_NOTIFY_MOVE)) return ECS_OK;
     *edge = ecs_core_event_move(world, from, to);
     if (!*edge || !ecs_core_event_reserve(world, *edge, ecs_entity_index(entity)))
         return ECS_ERR_MEMORY;
@@ -148,8 +148,9 @@ __attribute__((noinline)) static void finish_move(ecs_world* world, ecs_binding*
     if (edge) ecs_core_event_after(world, edge, entity);
 }
 
-// A move between plain rows that nobody tracks or hears of, one value after another by offsets that all
-// blocks of an archetype share. What may be in the way is left to recreate_any, and nothing changed then.
+// A move between plain rows without tracking, handlers and member lists, one value after another by
+// offsets that all blocks of an archetype share. What may be in the way is left to recreate_any,
+// and nothing changed then.
 static inline bool recreate_simple(ecs_world* world, ecs_record* record, ecs_entity entity,
                                    ecs_template_id template_id) {
     ecs_storage* storage = world->storage;
@@ -160,7 +161,7 @@ static inline bool recreate_simple(ecs_world* world, ecs_record* record, ecs_ent
     const ecs_place* place = &storage->places[old_place >> ECS_ROW_BITS];
     const ecs_archetype* from = place->archetype;
     ecs_entity_list *recreated = &world->tracker->recreated, *dead = &world->tracker->destroyed;
-    if (!to || to == from || !to->is_simple || !from->is_simple || (to->told | from->told) ||
+    if (!to || to == from || !to->is_simple || !from->is_simple || (to->notify | from->notify) ||
         (binding->is_replicated && ecs_entity_index(entity) > world->limits.replicated_index_max) ||
         to->chunk_count == 0 || recreated->count == recreated->capacity ||
         dead->capacity - dead->count < storage->entity_count)
@@ -207,14 +208,14 @@ static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_e
         return ECS_ERR_TYPE;
     ecs_archetype* archetype = binding->archetype;
     if (!ecs_row_has_inits(world, archetype, inits, init_count)) return ECS_ERR_MISSING;
-    if (!ecs_row_reserve_told(world, 0, 1)) return ECS_ERR_MEMORY;
+    if (!ecs_row_reserve_lists(world, 0, 1)) return ECS_ERR_MEMORY;
     ecs_chunk* chunk = NULL;
     result = ecs_row_reserve(world, archetype, &chunk);
     if (result != ECS_OK) return result;
     ecs_chunk* old = ecs_record_chunk(world->storage, record);
     const ecs_edge* edge = NULL;
-    const uint32_t told = old->archetype->told | archetype->told;
-    if (told) {
+    const uint32_t notify = old->archetype->notify | archetype->notify;
+    if (notify) {
         result = prepare_move(world, entity, old->archetype, template_id, &edge);
         if (result != ECS_OK) return result;
     }
@@ -232,7 +233,7 @@ static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_e
     ecs_chunk_remove(world, old, old_row);
     ecs_structure_arrived(world, ecs_record_chunk(world->storage, record), ecs_record_row(record),
                           entity);
-    if (told) finish_move(world, binding, edge, entity);
+    if (notify) finish_move(world, binding, edge, entity);
     return ECS_OK;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Series of creations: how many of one template may follow without any check.
 //
-// The runway (table/runway.c) holds rows that are filled already. A creation that takes one must still know
-// that the lists of tracking have room and which index comes next. Both are counted here once per series.
+// The runway (table/runway.c) holds rows that are filled already. A creation that takes one must
+// still know that the lists of tracking have room and which index comes next. Both are counted here
+// once per series.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "structure/transition.h"
@@ -25,8 +26,8 @@ void ecs_runway_count(ecs_world* world) {
     left = smaller(left, dead->capacity - dead->count - storage->entity_count);
     const ecs_binding* binding = &storage->bindings[runway->template_id];
     ecs_index_range* range = &storage->ranges[binding->is_replicated && !world->is_mirror ? 0 : 1];
-    // As ecs_index_peek chooses; the page of the last index is there. Deaths in between change nothing:
-    // never-used ones go first within a page, and of freed ones there are only more.
+    // As ecs_index_peek chooses; the page of the last index is there. Deaths in between change
+    // nothing: never-used ones go first within a page, and of freed ones there are only more.
     uint32_t used_on_page = range->fresh % ECS_PAGE_RECORDS;
     uint32_t unused = range->last + 1 - range->fresh;
     runway->indices = range;
@@ -41,7 +42,7 @@ void ecs_structure_validate(const ecs_world* world) {
     const ecs_runway* runway = &world->storage->runway;
     if (runway->left == 0) return;
     BASE_ASSERT(runway->chunk && world->storage->held.count == 0);
-    BASE_ASSERT(!runway->chunk->archetype->has_ops && !runway->chunk->archetype->birth);
+    BASE_ASSERT(!runway->chunk->archetype->has_ops && !runway->chunk->archetype->on_create);
     BASE_ASSERT(runway->left <= runway->end - ecs_chunk_count(world->storage, runway->chunk));
     const ecs_entity_list *born = &world->tracker->created, *dead = &world->tracker->destroyed;
     BASE_ASSERT(runway->left <= born->capacity - born->count);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// Templates of which one entity lives at a time.
-///
-/// Idea: a binding remembers the entity that was made last of its template, and whether that still is one
-/// is a look at its record. So nothing needs to be told of deaths.
-/// A mirror takes what its authority says, even two: then the one made last counts, and when it is gone
-/// the rows are looked through.
-
+// Templates of which one entity exists at a time.
+//
+// A binding remembers the entity that was made last of its template; a look at its record shows
+// whether it still exists. So a destruction needs no work here.
+//
+// A mirror takes what its authority sends, even two entities: then the one made last counts, and
+// when it is gone the rows are searched.
 #include "structure/singleton.h"
 
 #include "core/world_internal.h"

@@ -9,7 +9,7 @@
 #include "track/track.h"
 
 static void note_parent(ecs_world* world, const ecs_chunk* chunk, ecs_entity entity) {
-    if (chunk->archetype->told & ECS_TOLD_PARENT) ecs_link_note(&world->storage->links, entity);
+    if (chunk->archetype->notify & ECS_NOTIFY_PARENT) ecs_link_note(&world->storage->links, entity);
 }
 
 void ecs_structure_created(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
@@ -21,7 +21,7 @@ void ecs_structure_created(ecs_world* world, const ecs_chunk* chunk, uint32_t ro
 void ecs_structure_destroying(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                               ecs_entity entity) {
     ecs_track_destroying(world, entity, chunk, row);
-    if (chunk->archetype->told & ECS_TOLD_PARENT)
+    if (chunk->archetype->notify & ECS_NOTIFY_PARENT)
         ecs_link_remove(&world->storage->links, ecs_entity_index(entity));
 }
 

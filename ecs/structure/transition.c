@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Entities come, change their template, and go: one at a time here, many of a kind in bulk.c.
+// Create and destroy rows one at a time; bulk.c makes many of one template, recreate.c moves them.
 //
 // Every operation has two halves. In the first anything may fail: names, indices, memory, copies of
-// values that own memory; it builds the new row's cells behind the rows that live and takes them back on
-// failure. The second half cannot fail: records, marks, and the word to tracking. So an error code
-// means that nothing changed.
+// values that own memory; it builds the new row's cells behind the rows that live and takes them
+// back on failure. The second half cannot fail: records, marks, and the lists of tracking. So an
+// error code means that nothing changed.
 //
 // Recreate is always "build the new row, move what both have, take the old row out", also when the
 // archetype stays the same: the new row then falls into the hole that the old one leaves.
 //
-// Structure may change only while nobody walks and no stage runs, but for the flush points of a stage
+// Structure may change only while no query is walked and no stage runs, except at its flush points
 // (command.c): pointers to rows are borrowed until then.
 #include "structure/transition.h"
 
@@ -57,7 +57,7 @@ static inline ecs_result create_plain_row(ecs_world* world, const ecs_binding* b
         bool is_filled = ecs_row_fill(world, *chunk, *row, binding->defaults);
         BASE_ASSERT(is_filled);
         // The next one of such a series has more to do than to take a prepared row.
-        if (!archetype->told) ecs_runway_created(world, *chunk, *row, template_id);
+        if (!archetype->notify) ecs_runway_created(world, *chunk, *row, template_id);
     }
     set_plain_inits(*chunk, *row, inits, init_count);
     return ECS_OK;
@@ -78,20 +78,21 @@ static inline ecs_result create_row(ecs_world* world, const ecs_binding* binding
     return ECS_ERR_MEMORY;
 }
 
-// A birth that somebody hears of, or that may not be.
-__attribute__((noinline)) static ecs_result prepare_birth(ecs_world* world,
-                                                          const ecs_binding* binding,
-                                                          ecs_template_id template_id,
-                                                          uint32_t index) {
+// A creation that concerns handlers or member lists, or that may be refused.
+__attribute__((noinline)) static ecs_result prepare_create(ecs_world* world,
+                                                           const ecs_binding* binding,
+                                                           ecs_template_id template_id,
+                                                           uint32_t index) {
     if (binding->is_singleton && !ecs_singleton_has_room(world, template_id)) return ECS_ERR_TAKEN;
-    const ecs_edge* birth = binding->archetype->birth;
-    return birth && !ecs_core_event_reserve(world, birth, index) ? ECS_ERR_MEMORY : ECS_OK;
+    const ecs_edge* edge = binding->archetype->on_create;
+    return edge && !ecs_core_event_reserve(world, edge, index) ? ECS_ERR_MEMORY : ECS_OK;
 }
 
-__attribute__((noinline)) static void finish_birth(ecs_world* world, ecs_binding* binding,
-                                                   ecs_entity entity) {
+__attribute__((noinline)) static void finish_create(ecs_world* world, ecs_binding* binding,
+                                                    ecs_entity entity) {
     if (binding->is_singleton) binding->single = entity;
-    if (binding->archetype->birth) ecs_core_event_after(world, binding->archetype->birth, entity);
+    if (binding->archetype->on_create)
+        ecs_core_event_after(world, binding->archetype->on_create, entity);
 }
 
 static __attribute__((noinline)) ecs_result create_any(ecs_world* world,
@@ -105,14 +106,14 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world,
     uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
     uint32_t index = ecs_index_next(world, world->storage, range);
     if (index == 0) return ECS_ERR_FULL;
-    const uint32_t told = binding->archetype->told;
-    if (told) {
-        result = prepare_birth(world, binding, template_id, index);
+    const uint32_t notify = binding->archetype->notify;
+    if (notify) {
+        result = prepare_create(world, binding, template_id, index);
         if (result != ECS_OK) return result;
     }
     if ((world->storage->pages[index >> ECS_PAGE_BITS] == world->storage->zero_page &&
          !ecs_record_reserve(world, index)) ||
-        !ecs_row_reserve_told(world, 1, 0))
+        !ecs_row_reserve_lists(world, 1, 0))
         return ECS_ERR_MEMORY;
     ecs_chunk* chunk = NULL;
     uint32_t row = 0;
@@ -121,15 +122,15 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world,
     ecs_entity made = ecs_handle_take(world->storage, range, index);
     ecs_row_settle(world, chunk, row, made, template_id);
     world->storage->entity_count++;
-    ecs_row_tell_created(world, chunk, row, made);
+    ecs_row_list_created(world, chunk, row, made);
     ecs_runway_count(world);
     *entity = made;
-    if (told) finish_birth(world, binding, made);
+    if (notify) finish_create(world, binding, made);
     return ECS_OK;
 }
 
-// What a row of a series needs beyond its defaults. Apart, so that those that need nothing more save no
-// registers.
+// What a row of a series needs beyond its defaults. Apart, so that those that need nothing more
+// save no registers.
 static __attribute__((noinline)) void finish_prepared(ecs_world* world, ecs_chunk* chunk,
                                                       uint32_t row, const ecs_init* inits,
                                                       uint32_t init_count) {
@@ -137,9 +138,9 @@ static __attribute__((noinline)) void finish_prepared(ecs_world* world, ecs_chun
     if (chunk->archetype->track_count > 0) ecs_track_count_row(world, chunk, row, true);
 }
 
-// A creation in a series: the next row of the runway holds the defaults already, and there is room for
-// the word to tracking (ecs_runway_count). What else may be in the way is left to create_any, and nothing
-// changed then: an index that takes a search, values that are not there.
+// A creation in a series: the next row of the runway holds the defaults already, and there is room
+// for the word to tracking (ecs_runway_count). What else may be in the way is left to create_any,
+// and nothing changed then: an index that takes a search, values that are not there.
 static inline bool create_prepared(ecs_world* world, ecs_template_id template_id,
                                    const ecs_init* inits, uint32_t init_count, ecs_entity* entity) {
     ecs_storage* storage = world->storage;
@@ -176,9 +177,9 @@ ecs_result ecs_structure_create(ecs_world* world, ecs_template_id template_id,
     return create_any(world, template_id, inits, init_count, entity);
 }
 
-// An entity at a handle that somebody else chose.
+// An entity at a handle that the caller chose.
 static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template_id template_id,
-                               const ecs_init* inits, uint32_t init_count, bool is_told) {
+                               const ecs_init* inits, uint32_t init_count, bool is_listed) {
     const ecs_record* record = ecs_record_at(world->storage, ecs_entity_index(handle));
     if (record->life & ECS_LIFE_CREATED) {
         if (ecs_is_alive(world, handle)) ecs_world_count_bad_transition(world);
@@ -187,10 +188,10 @@ static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, template_id, &binding);
     if (result != ECS_OK) return result;
-    const ecs_edge* birth = is_told ? binding->archetype->birth : NULL;
+    const ecs_edge* edge = is_listed ? binding->archetype->on_create : NULL;
     if (!ecs_record_reserve(world, ecs_entity_index(handle)) ||
-        (is_told && !ecs_row_reserve_told(world, 1, 0)) ||
-        (birth && !ecs_core_event_reserve(world, birth, ecs_entity_index(handle))))
+        (is_listed && !ecs_row_reserve_lists(world, 1, 0)) ||
+        (edge && !ecs_core_event_reserve(world, edge, ecs_entity_index(handle))))
         return ECS_ERR_MEMORY;
     ecs_chunk* chunk = NULL;
     uint32_t row = 0;
@@ -200,9 +201,9 @@ static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template
     world->storage->entity_count++;
     world->storage->runway.left = 0; // its share of the room for the word to tracking is used up
     if (world->storage->held.count > 0) ecs_held_created(world, handle);
-    if (is_told) ecs_structure_created(world, chunk, row, handle);
+    if (is_listed) ecs_structure_created(world, chunk, row, handle);
     if (binding->is_singleton) binding->single = handle;
-    if (birth) ecs_core_event_after(world, birth, handle);
+    if (edge) ecs_core_event_after(world, edge, handle);
     return ECS_OK;
 }
 
@@ -220,7 +221,7 @@ ecs_result ecs_storage_place(ecs_world* world, ecs_entity handle, ecs_template_i
     return result;
 }
 
-// A death where columns hold plain data, nobody tracks them and nobody listens.
+// A destruction where columns hold plain data and neither tracking nor handlers exist.
 static inline void destroy_plain(ecs_world* world, const ecs_place* place, ecs_record* record,
                                  ecs_entity entity) {
     ecs_storage* storage = world->storage;
@@ -238,9 +239,9 @@ static __attribute__((noinline)) void destroy_any(ecs_world* world, ecs_record* 
     uint32_t row = ecs_record_row(record);
     ecs_chunk_prefetch(chunk, row);
     const ecs_archetype* archetype = chunk->archetype;
-    const ecs_edge* death = archetype->death;
-    if (death) ecs_core_event_before(world, death, entity);
-    ecs_row_tell_destroying(world, chunk, row, entity);
+    const ecs_edge* edge = archetype->on_destroy;
+    if (edge) ecs_core_event_before(world, edge, entity);
+    ecs_row_list_destroying(world, chunk, row, entity);
     if (archetype->has_ops)
         ecs_row_destroy_cells(world, chunk, row, archetype->column_count + archetype->track_count);
     ecs_chunk_remove(world, chunk, row);
@@ -248,7 +249,7 @@ static __attribute__((noinline)) void destroy_any(ecs_world* world, ecs_record* 
     world->storage->entity_count--;
     if (world->storage->held.count > 0) ecs_held_destroyed(world, entity);
     ecs_index_free(world, world->storage, ecs_entity_index(entity));
-    if (death) ecs_core_event_after(world, death, entity);
+    if (edge) ecs_core_event_after(world, edge, entity);
 }
 
 ecs_result ecs_structure_destroy(ecs_world* world, ecs_entity entity) {
@@ -256,9 +257,9 @@ ecs_result ecs_structure_destroy(ecs_world* world, ecs_entity entity) {
     ecs_record* record = ecs_record_mut(world->storage, ecs_entity_index(entity));
     const ecs_place* place = &world->storage->places[record->place >> ECS_ROW_BITS];
     const ecs_archetype* archetype = place->archetype;
-    // Tracking made room for this death when the entity was created, but for those that were restored.
+    // Tracking made room for this destruction when the entity was created, not for restored ones.
     const ecs_entity_list* dead = &world->tracker->destroyed;
-    if (archetype->is_simple && !archetype->death && world->storage->held.count == 0 &&
+    if (archetype->is_simple && !archetype->on_destroy && world->storage->held.count == 0 &&
         dead->count < dead->capacity)
         destroy_plain(world, place, record, entity);
     else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Rows coming to life, for transition.c, bulk.c and command.c.
+/// Rows that are created, moved and destroyed (transition.c, recreate.c, bulk.c).
 #pragma once
 
 #include "base/assert.h"
@@ -25,8 +25,9 @@ BASE_MUST_USE ecs_result ecs_structure_create(ecs_world* world, ecs_template_id 
 BASE_MUST_USE ecs_result ecs_structure_create_at(ecs_world* world, ecs_entity handle,
                                                  ecs_template_id template_id, const ecs_init* inits,
                                                  uint32_t init_count);
-/// Append an entity with a given handle and its template's defaults, after ecs_storage_read_indices. Tracking is
-/// not told and shadows are copies of the defaults: the caller overwrites cells and shadows.
+/// Append an entity with a given handle and its template's defaults, after
+/// ecs_storage_read_indices. Tracking does not list it and shadows are copies of the defaults: the
+/// caller overwrites cells and shadows.
 /// @return ECS_OK; ECS_ERR_TAKEN; ECS_ERR_STALE (a handle outside both ranges); those of create.
 BASE_MUST_USE ecs_result ecs_storage_place(ecs_world* world, ecs_entity handle,
                                            ecs_template_id template_id);
@@ -47,9 +48,10 @@ BASE_MUST_USE ecs_result ecs_structure_create_many(ecs_world* world, ecs_templat
                                                    ecs_entity* entities);
 
 // Bindings (bind.c).
-/// Bind a template, making its archetype if it is new. Archetypes are numbered in order of making, so
-/// restore binds ecs_archetype.made_by in the saved order.
-/// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_FULL (archetypes, or 16 rows exceed ECS_CHUNK_BYTES_MAX);
+/// Bind a template, making its archetype if it is new. Archetypes are numbered in order of making,
+/// so restore binds ecs_archetype.made_by in the saved order.
+/// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_FULL (archetypes, or 16 rows exceed
+/// ECS_CHUNK_BYTES_MAX);
 ///         ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_storage_bind(ecs_world* world, ecs_template_id template_id,
                                           ecs_binding** binding);
@@ -59,7 +61,7 @@ BASE_MUST_USE ecs_result ecs_archetype_ensure(ecs_world* world, const ecs_templa
 /// Take back the archetype that was made last; it has no rows and no binding.
 void ecs_archetype_drop_newest(ecs_world* world);
 
-// Words to tracking and to the links of parents (told.c).
+// What tracking and the links of parents must know (told.c).
 /// After a row was filled: shadow := value, hash added, listed as created.
 void ecs_structure_created(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                            ecs_entity entity);
@@ -71,8 +73,8 @@ void ecs_structure_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t ro
                            ecs_entity entity);
 void ecs_structure_arrived(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                            ecs_entity entity);
-/// After a creation: how many of its kind nothing is in the way of. Who uses up room in tracking's lists
-/// or indices in another way sets `left` to 0: creation of others, held handles.
+/// After a creation: how many of its kind nothing is in the way of. Who uses up room in tracking's
+/// lists or indices in another way sets `left` to 0: creation of others, held handles.
 void ecs_runway_count(ecs_world* world);
 /// Assert what a creation in a series relies on without looking (series.c).
 void ecs_structure_validate(const ecs_world* world);
@@ -87,8 +89,8 @@ static inline void ecs_row_settle(ecs_world* world, ecs_chunk* chunk, uint32_t r
 }
 
 /// Room in tracking's lists; no call while there is some.
-BASE_MUST_USE static inline bool ecs_row_reserve_told(ecs_world* world, uint32_t created,
-                                                      uint32_t recreated) {
+BASE_MUST_USE static inline bool ecs_row_reserve_lists(ecs_world* world, uint32_t created,
+                                                       uint32_t recreated) {
     const ecs_tracker* tracker = world->tracker;
     const ecs_entity_list *born = &tracker->created, *dead = &tracker->destroyed;
     const ecs_entity_list* moved = &tracker->recreated;
@@ -97,9 +99,9 @@ BASE_MUST_USE static inline bool ecs_row_reserve_told(ecs_world* world, uint32_t
         return true;
     return ecs_track_reserve(world, created, 0, recreated);
 }
-/// Tell tracking of a birth, after the row is filled, or of a death, while it is; no call for rows that
-/// have no tracked column.
-static inline void ecs_row_tell_created(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
+/// List a creation, after the row is filled, or a destruction, while it still is. No call to
+/// tracking for rows without a tracked column.
+static inline void ecs_row_list_created(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                                         ecs_entity entity) {
     ecs_tracker* tracker = world->tracker;
     if (chunk->archetype->track_count > 0 || tracker->created.count == tracker->created.capacity) {
@@ -108,7 +110,7 @@ static inline void ecs_row_tell_created(ecs_world* world, const ecs_chunk* chunk
     }
     tracker->created.items[tracker->created.count++] = entity;
 }
-static inline void ecs_row_tell_destroying(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
+static inline void ecs_row_list_destroying(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                                            ecs_entity entity) {
     ecs_entity_list* list = &world->tracker->destroyed;
     if (chunk->archetype->track_count > 0 || list->count == list->capacity) {
@@ -138,8 +140,8 @@ BASE_MUST_USE static inline ecs_result ecs_row_reserve(ecs_world* world, ecs_arc
     return result;
 }
 
-/// Choose what every column of a new row is copied from. @return false when an init names a component
-/// that the archetype lacks.
+/// Choose what every column of a new row is copied from. @return false when an init names a
+/// component that the archetype lacks.
 static inline bool ecs_row_choose_sources(const ecs_world* world, const ecs_binding* binding,
                                           const ecs_init* inits, uint32_t init_count,
                                           const void** sources) {

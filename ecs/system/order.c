@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-/// Which system runs first.
-///
-/// Idea: within a list of systems, `before` and `after` are edges; the next system to run is always the
-/// one registered earliest among those whose predecessors have all run (Kahn's algorithm with the
-/// smallest ready node). So systems without constraints keep the order of registration, and a
-/// constraint moves as little as it must.
-/// Why a list at a time: a constraint between systems of different stages says nothing; a stage's list
-/// and the list of all event handlers are sorted on their own. Sync points are in both: nodes that run
-/// nothing. An explicit order is a chain of further edges.
-/// Invariant: the result depends on names and order of registration only, so that every machine that
-/// registers the same systems runs them in the same order.
-/// Names of systems that tags left out are known and ignored; other names are errors.
-
+// The order in which systems run.
+//
+// Within a list of systems, `before` and `after` are edges. The next system is always the one
+// registered earliest among those whose predecessors have all run (Kahn's algorithm with the
+// smallest ready node). So systems without constraints keep the order of registration, and a
+// constraint moves as little as it must.
+//
+// Each list is sorted on its own: that of a stage, and that of all event handlers. A constraint
+// between systems of different stages has no effect. Sync points are in both: nodes that run
+// nothing. An explicit order is a chain of further edges.
+//
+// Invariant: the result depends on names and order of registration only, so every machine that
+// registers the same systems runs them in the same order. Names of systems that tags left out are
+// known and ignored; other names are errors.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "event/systems.h"

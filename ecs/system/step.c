@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-/// Running a stage and a whole step.
-///
-/// Idea: a step is a row of systems with a flush point before the first and after each that ran: sync points
-/// run nothing, interval systems only when their tick comes. A flush point
-/// applies the recorded commands, then delivers the events that wait, and goes on until neither is left
-/// or the budget of events is used up; what is left waits for the next flush point.
-/// Why commands come first: an event may name a placeholder, which only has a handle once its creation
-/// was applied. Handlers run with structure deferred as systems do, so a batch of events sees one
-/// unchanging structure.
-/// Invariant: no names, no allocation in a steady step; nothing here depends on anything but the order
-/// of systems and of rows.
-
+// Running a stage and a whole step.
+//
+// A step runs systems in order, with a flush point before the first and after each that ran. Sync
+// points run nothing, interval systems run only on their ticks. A flush point applies the recorded
+// commands, then delivers the events that wait, and repeats both until none is left or the budget
+// of events is used up; the rest waits for the next flush point.
+//
+// Commands come first: an event may name a placeholder, which has a handle only after its creation
+// was applied. Handlers run with structure deferred as systems do, so a batch of events sees one
+// unchanging structure.
+//
+// Invariant: no names, no allocation in a steady step; the result depends on the order of systems
+// and of rows only.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "entity/batch.h"
@@ -37,7 +38,7 @@ static void flush_point(ecs_world* world, const ecs_stage* stage) {
 
 static void run_system(ecs_world* world, ecs_system* system, ecs_stage* stage) {
     stage->context = system->context;
-    if (system->has_members) ecs_membership_tell(system, &system->members, stage);
+    if (system->has_members) ecs_membership_deliver(system, &system->members, stage);
     if (!system->run) return;
     if (!system->query) {
         const ecs_rows none = {0};
@@ -49,7 +50,7 @@ static void run_system(ecs_world* world, ecs_system* system, ecs_stage* stage) {
         system->run(stage, &iter.rows);
 }
 
-// Steps do not nest, and nobody holds columns while one begins.
+// Steps do not nest, and no walk holds columns while one begins.
 static void check_idle(const ecs_world* world) {
     BASE_ASSERT(world->is_sealed);
     BASE_ASSERT(world->stage_depth == 0 && world->fast.walk_depth == 0);

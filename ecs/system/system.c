@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
-/// The register of systems.
-///
-/// Idea: a system is a copied description. What its names mean is settled once: its query when it is
-/// registered, its events, stages and neighbours when the world is sealed. After that a stage is an
-/// array of indices and an event type has an array of handlers.
-/// Why left-out systems are kept: their names may stand in the before and after of others, which is no
-/// error in a world that lacks their tags.
-/// Left to others: sealing (system_seal.c), the order (order.c), running (step.c, event.c), checking terms
-/// (query.c).
-
+// The register of systems.
+//
+// A system is a copied description. Its names are resolved once: its query when it is registered,
+// its events, stages and neighbours when the world is sealed (system_seal.c). After that a stage is
+// an array of indices and an event type has an array of handlers.
+//
+// Systems that lack a tag are kept: their names may stand in the before and after of others, which
+// is no error in a world without those tags.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "event/core_event.h"

@@ -5,8 +5,8 @@
 #include "event/systems.h"
 
 void ecs_system_order_deinit(const ecs_world* world, ecs_system_order* order);
-/// Sort `members` (indices into the list, rising) so that every before and after among them holds and
-/// what is free keeps the order of registration.
+/// Sort `members` (indices into the list, rising) so that every before and after among them holds
+/// and what is free keeps the order of registration.
 /// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_CYCLE (both reported by name); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_order_sort(ecs_world* world, const base_reporter* reporter,
                                         ecs_system_order* members);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// Closing the register of systems: names become lists of indices.
-///
-/// Idea: each stage gets the order in which its systems run, each event type its handlers in their order, each
-/// handler of changes the set of components that it hears of. Sync points take part in both sorts, so
-/// that what stands before and after them does.
-/// A seal that failed forgets what it made and may be tried again after more was registered.
-
+// Seal of the register of systems: names become lists of indices.
+//
+// Each stage gets the order of its systems, each event type its handlers in order, each handler of
+// changes the set of components that it handles. Sync points take part in both sorts, so a
+// constraint against a sync point holds for systems and handlers.
+//
+// A seal that failed drops what it made and may be tried again after more was registered.
 #include "core/world_internal.h"
 #include "event/event_queue.h"
 #include "event/systems.h"
@@ -71,8 +71,8 @@ static void track_component(ecs_world* world, ecs_system* system, ecs_component_
     world->tracker->watched.words[component / 64] |= bit;
 }
 
-// What each handler of ComponentChanged hears of: the components that it tracks, or else those of its
-// terms.
+// What each handler of ComponentChanged handles: the components that it tracks, or else those of
+// its terms.
 static ecs_result seal_tracks(ecs_world* world, const base_reporter* reporter) {
     ecs_systems* systems = world->systems;
     const ecs_system_order* handlers = &systems->handlers[ECS_EVENT_CHANGED];

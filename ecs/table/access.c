@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // One component of one entity: handle -> record -> chunk -> column -> row.
 //
-// A few dependent loads, no hash; ecs/fast.h has them inline, this is the rest. Writers mark the row, so
-// that tracking compares that row and no other; the mark is set when the pointer is handed out, since
-// nobody says when the write happens.
+// A few dependent loads, no hash; ecs/fast.h has them inline, this is the rest. Writers mark the
+// row, so that tracking compares that row and no other; the mark is set when the pointer is handed
+// out, since the time of the write is not known.
 #include "ecs/component.h"
 #include "core/world_internal.h"
 
-// Two waits per entity, one behind the other: for the record, then for the cell. So records are asked for
-// well ahead, and cells as soon as their record has come: only their address is taken here.
+// Two waits per entity, one behind the other: for the record, then for the cell. So records are
+// asked for well ahead, and cells as soon as their record has come: only their address is taken
+// here.
 void ecs_find_many(const ecs_world* world, ecs_component_id component, const ecs_entity* entities,
                    uint32_t count, const void** cells) {
     enum { RECORDS_AHEAD = 32 };

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Archetypes: one per distinct list of (component, tracked), shared by all templates that have it.
 //
-// A template is bound once, at its first use: its components, sorted by id, are looked up in a table of
-// archetypes by hash, and its defaults are laid out in the order of the columns. After that a creation
-// never looks at names or lists. Tracking is part of the identity, since a tracked component has a
-// shadow column: "pos" and "tracked pos" are two archetypes.
+// A template is bound once, at its first use: its components, sorted by id, are looked up in a
+// table of archetypes by hash, and its defaults are laid out in the order of the columns. After
+// that a creation never looks at names or lists. Tracking is part of the identity, since a tracked
+// component has a shadow column: "pos" and "tracked pos" are two archetypes.
 //
-// An archetype is one block with its arrays behind it and lives until the world is cleared. They are
-// numbered in order of making, and that order is the order of every walk: it is part of the simulation.
+// An archetype is one block with its arrays behind it and lives until the world is cleared. They
+// are numbered in order of making, and that order is the order of every walk: it is part of the
+// simulation.
 #include "table/archetype.h"
 
 #include "base/assert.h"
@@ -141,15 +142,15 @@ static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) 
     return archetype;
 }
 
-// Who hears of its rows beside handlers and members.
-static uint32_t told_of(const ecs_world* world, const ecs_archetype* archetype) {
-    uint32_t told = 0;
+// What else its rows concern beside handlers and members.
+static uint32_t notify_of(const ecs_world* world, const ecs_archetype* archetype) {
+    uint32_t notify = 0;
     for (uint32_t i = 0; i < archetype->column_count; i++) {
         const ecs_column* column = &archetype->columns[i];
-        if (column->type->ops && column->type->ops->request) told |= ECS_TOLD_LOAD;
-        if (column->component == world->storage->links.component) told |= ECS_TOLD_PARENT;
+        if (column->type->ops && column->type->ops->request) notify |= ECS_NOTIFY_LOAD;
+        if (column->component == world->storage->links.component) notify |= ECS_NOTIFY_PARENT;
     }
-    return told;
+    return notify;
 }
 
 ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made_from,
@@ -172,7 +173,7 @@ ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made
     if (!archetype) return ECS_ERR_MEMORY;
     archetype->id = storage->archetype_count;
     archetype->made_by = made_from->id;
-    archetype->told = told_of(world, archetype);
+    archetype->notify = notify_of(world, archetype);
     bool is_too_wide = ecs_chunk_layout(archetype, ECS_CHUNK_ROWS_MIN, NULL) > ECS_CHUNK_BYTES_MAX;
     if (is_too_wide || !ecs_queries_add_archetype(world, archetype)) {
         base_release(world->allocator, archetype, archetype->bytes);
@@ -209,7 +210,7 @@ ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id, ecs_b
         defaults[archetype->slots[made_from->components[i].component]] =
             made_from->components[i].value;
     archetype->is_replicated = archetype->is_replicated || made_from->is_replicated;
-    if (made_from->is_singleton) archetype->told |= ECS_TOLD_SINGLE;
+    if (made_from->is_singleton) archetype->notify |= ECS_NOTIFY_SINGLE;
     *binding = &storage->bindings[template_id];
     **binding = (ecs_binding){
         .archetype = archetype,
@@ -245,7 +246,7 @@ void ecs_archetypes_drop_last(ecs_world* world) {
     ecs_storage* storage = world->storage;
     ecs_archetype* archetype = storage->archetypes[storage->archetype_count - 1];
     BASE_ASSERT(archetype->row_count == 0);
-    BASE_ASSERT(!archetype->birth && !archetype->death && "unbind its core events first");
+    BASE_ASSERT(!archetype->on_create && !archetype->on_destroy && "unbind its core events first");
     while (archetype->chunk_count > 0)
         ecs_archetype_drop_chunk(world, archetype);
     ecs_queries_drop_archetype(world, archetype);

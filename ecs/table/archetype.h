@@ -9,15 +9,15 @@
 
 struct ecs_edge;
 
-/// Who hears of the rows of an archetype: one test when nobody does.
-typedef enum ecs_told {
-    ECS_TOLD_BIRTH = 1u << 0, ///< somebody handles core events of creation, or takes members
-    ECS_TOLD_DEATH = 1u << 1,
-    ECS_TOLD_MOVE = 1u << 2,
-    ECS_TOLD_SINGLE = 1u << 7, ///< some template of it is a singleton
-    ECS_TOLD_LOAD = 1u << 3,   ///< a type of it names resources
-    ECS_TOLD_PARENT = 1u << 4, ///< its rows may have parents
-} ecs_told;
+/// What changes of the rows of an archetype concern: one test when it is nothing.
+typedef enum ecs_notify {
+    ECS_NOTIFY_CREATE = 1u << 0, ///< handlers of creation or member lists exist
+    ECS_NOTIFY_DESTROY = 1u << 1,
+    ECS_NOTIFY_MOVE = 1u << 2,
+    ECS_NOTIFY_SINGLE = 1u << 7, ///< some template of it is a singleton
+    ECS_NOTIFY_LOAD = 1u << 3,   ///< a type of it names resources
+    ECS_NOTIFY_PARENT = 1u << 4, ///< its rows may have parents
+} ecs_notify;
 
 /// One component of an archetype.
 typedef struct ecs_column {
@@ -41,7 +41,7 @@ typedef struct ecs_archetype {
     bool is_simple;       ///< it has none, and no tracked column
     bool is_replicated;   ///< some template of it is; hint only
     ecs_template_id
-        made_by;         ///< a template that makes it again; none: a reload left nobody who does
+        made_by;         ///< a template that makes it again; none: a reload removed the last one
     uint32_t rows_max;   ///< capacity of a full-grown chunk
     ecs_column* columns; ///< sorted by component id
     uint16_t* tracked;   ///< track index -> column
@@ -54,13 +54,13 @@ typedef struct ecs_archetype {
     uint32_t chunk_capacity;
     uint32_t tail; ///< chunk that holds the last row; 0 when there are none
     uint64_t row_count;
-    uint64_t row_room;      ///< rows that fit into its chunks
-    uint64_t idle_removals; ///< removals in a row that found three quarters of the room empty
-    uint64_t hash;          ///< of the sorted (component, tracked) list
-    uint32_t told;          ///< ecs_told: who hears of its rows
-    struct ecs_edge* birth; ///< who hears of rows that are made; NULL: nobody
-    struct ecs_edge* death; ///< that go
-    size_t bytes;           ///< of this block, which holds the arrays above but `chunks`
+    uint64_t row_room;           ///< rows that fit into its chunks
+    uint64_t idle_removals;      ///< removals in a row that found three quarters of the room empty
+    uint64_t hash;               ///< of the sorted (component, tracked) list
+    uint32_t notify;             ///< ecs_notify: what its rows concern
+    struct ecs_edge* on_create;  ///< calls when a row is created; NULL: none
+    struct ecs_edge* on_destroy; ///< calls when a row is destroyed; NULL: none
+    size_t bytes;                ///< of this block, which holds the arrays above but `chunks`
 } ecs_archetype;
 
 /// How one template fills a row of its archetype; made on first use.
@@ -69,8 +69,7 @@ typedef struct ecs_binding {
     const void** defaults;    ///< by column; borrowed from the template
     bool is_replicated;       ///< its entities get replicated indices
     bool is_singleton;
-    ecs_entity
-        single; ///< of a singleton: the one made last, maybe dead or of another template by now
+    ecs_entity single; ///< of a singleton: the one made last; it may be destroyed or changed by now
 } ecs_binding;
 
 /// Columns of a chunk, shadows too.
@@ -87,8 +86,8 @@ void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype);
 /// The archetype of a template that is not bound (yet): for a reload. @return as ecs_storage_bind.
 BASE_MUST_USE ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made_from,
                                                     ecs_archetype** found);
-/// Fill the table anew. An archetype that no template makes any more (made_by is none; it has no rows)
-/// is not in it, and a template that asks for the same columns gets a new one.
+/// Fill the table again. An archetype that no template makes any more (made_by is none; it has no
+/// rows) is not in it, and a template that asks for the same columns gets a new one.
 void ecs_archetypes_index(ecs_world* world);
 /// Take back the archetype that was made last; it has no rows and no binding.
 void ecs_archetypes_drop_last(ecs_world* world);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // One block of memory for a chunk: where columns lie in it, and which rows are zero.
 //
-//     | header, column pointers | written, summary, dirty | entities | col 0 | col 1 | ... | shadows |
-//                                                         ^ 64      ^ 64    ^ 64, each skewed
+//   | header, column pointers | written, summary, dirty | entities | col 0 | col 1 | ... | shadows |
+//                                                       ^ 64      ^ 64    ^ 64, each skewed
 //
 // Every column starts on a cache line. Capacities are powers of two, so columns of 4 KiB and more
-// would all start at the same place of a page: row i of each would fall into the same cache set, and a
-// store to one would look like a hazard to the load from the next. Each column is therefore pushed
-// SKEW_LINES lines further than the one before; 9 is odd, so 64 columns take 64 different lines, and
-// far from 1, so that neighbours do not chase each other.
+// would all start at the same place of a page: row i of each would fall into the same cache set,
+// and a store to one would look like a hazard to the load from the next. Each column is therefore
+// pushed SKEW_LINES lines further than the one before; 9 is odd, so 64 columns take 64 different
+// lines, and far from 1, so that neighbours do not chase each other.
 //
-// A block is not cleared as a whole: rows are zeroed a few steps ahead of the count (clean_end), while
-// the lines are about to be used anyway.
+// A block is not cleared as a whole: rows are zeroed a few steps ahead of the count (clean_end),
+// while the lines are about to be used anyway.
 #include "table/block.h"
 
 #include "core/world_internal.h"

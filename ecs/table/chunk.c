@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Chunks: blocks of rows of one archetype.
 //
-// A block grows by doubling until the archetype's rows_max, then further blocks are appended. Holes are
-// filled with the archetype's last row, so that all chunks but the tail are full and a walk never asks
-// whether a row is valid.
+// A block grows by doubling until the archetype's rows_max, then further blocks are appended. Holes
+// are filled with the archetype's last row, so that all chunks but the tail are full and a walk
+// never asks whether a row is valid.
 //
-// A row that moves takes its dirty bit along; out of a chunk opened by a WRITE walk it arrives marked,
-// since nobody has compared it yet.
+// A row that moves takes its dirty bit along; out of a chunk opened by a WRITE walk it arrives
+// marked, since it was not compared yet.
 #include "table/chunk.h"
 
 #include "base/assert.h"
@@ -320,8 +320,8 @@ static inline void take_bytes(void* to, void* from, uint32_t size) {
     }
 }
 
-// The last row goes into the hole and leaves zeros, in one pass. By offsets that all blocks share: no
-// header is touched.
+// The last row goes into the hole and leaves zeros, in one pass. By offsets that all blocks share:
+// no header is touched.
 void ecs_chunk_remove_plain(ecs_world* world, const ecs_place* place, uint32_t row_place) {
     ecs_storage* storage = world->storage;
     ecs_archetype* archetype = place->archetype;
@@ -372,8 +372,8 @@ void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {
     trim(world, archetype, 1);
 }
 
-// Rows [from, end) end, the last ones of the chunk: a few are made zero at once, of many only those that
-// must be, and the others when rows are about to take their place again.
+// Rows [from, end) end, the last ones of the chunk: a few are made zero at once, of many only those
+// that must be, and the others when rows are about to take their place again.
 static void cut_rows(ecs_chunk* chunk, uint32_t from, uint32_t end) {
     if (end - from > ECS_CLEAN_ROWS) chunk->clean_end = end = (from + 15) & ~15u;
     ecs_chunk_zero(chunk, from, end);

@@ -32,8 +32,8 @@ struct ecs_chunk {
 static inline void* ecs_chunk_cell(const ecs_chunk* chunk, uint32_t column, uint32_t row) {
     return (uint8_t*)chunk->columns[column] + (size_t)chunk->sizes[column] * row;
 }
-/// Ask for a row that is about to be written: stores go out in order, so each miss would wait for the
-/// one before.
+/// Ask for a row that is about to be written: stores go out in order, so each miss would wait for
+/// the one before.
 static inline void ecs_chunk_prefetch(const ecs_chunk* chunk, uint32_t row) {
     enum { COLUMNS_MAX = 8 };
     uint32_t count = chunk->archetype->column_count;

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: MIT
 // Records of handles and the walk over free indices.
 //
-// Why a bitmap walked round-robin and not a list of freed indices: a list hands the same few indices
-// out again and again, in the order of their deaths, so creation after a storm of deaths jumps through
-// memory. The walk hands indices out rising, and a freed one rests until the walk has come around,
-// which wears the generations evenly. A freed one is taken only while ECS_FREE_INDICES_MIN of them are
-// free, so 10 bits of generation last for a million deaths.
+// Why a bitmap walked round-robin and not a list of freed indices: a list hands the same few
+// indices out again and again, in the order of destruction, so creation after many destructions
+// jumps through memory. The walk hands indices out rising, and a freed one rests until the walk has
+// come around, which wears the generations evenly. A freed one is taken only while
+// ECS_FREE_INDICES_MIN of them are free, so 10 bits of generation last for a million destructions.
 //
-// Never-used indices go first as long as their page of records is begun. Where the next one would begin a
-// page, freed ones are taken while there are enough: a world whose population only swings comes to rest
-// on the pages it has, and its ticks ask for no memory. `fresh` and the free count alone decide, both
-// are saved, so a restored world goes on alike.
+// Never-used indices go first as long as their page of records is begun. Where the next one would
+// begin a page, freed ones are taken while there are enough: a world whose population only swings
+// comes to rest on the pages it has, and its ticks ask for no memory. `fresh` and the free count
+// alone decide, both are saved, so a restored world goes on alike.
 //
 //     first ........ cursor ........ fresh ........ last
 //     used before: bit = free        never used
 //
 // Liveness is one compare: a record's `life` is the generation with one flag more while the entity
-// lives. The table of pages covers all 22-bit indices and missing pages are one shared page of zeros,
-// so any 32 bits may be asked about without a range test. Index 0 never lives: its life stays 0.
+// lives. The table of pages covers all 22-bit indices and missing pages are one shared page of
+// zeros, so any 32 bits may be asked about without a range test. Index 0 never lives: its life
+// stays 0.
 //
 // Invariants: a record's generation is the last that was given out; the free bit of an index is set
-// only below `fresh`, where nothing lives and no handle is held (handle.c). In a mirror the replicated
-// range gives nothing out: its handles come from the authority.
+// only below `fresh`, where nothing lives and no handle is held (handle.c). In a mirror the
+// replicated range gives nothing out: its handles come from the authority.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "table/held.h"
@@ -31,7 +32,7 @@
 #include "table/storage.h"
 
 bool ecs_record_reserve(ecs_world* world, uint32_t index) {
-    // Links first: whoever finds a page of records need not ask for theirs.
+    // Links first: where a page of records exists, its page of links does too.
     if (world->storage->links.pages && !ecs_link_reserve(world, index)) return false;
     ecs_record_page** page = &world->storage->pages[index >> ECS_PAGE_BITS];
     if (*page != world->storage->zero_page) return true;
@@ -79,8 +80,8 @@ uint32_t ecs_index_peek(const ecs_world* world, uint32_t range_number) {
     return index;
 }
 
-// The freed index `index` and those behind it in its word of bits, as the walk would choose them: never
-// used ones come first only where taking freed ones cannot change it, and enough stay free.
+// The freed index `index` and those behind it in its word of bits, as the walk would choose them:
+// never used ones come first only where taking freed ones cannot change it, and enough stay free.
 static uint32_t take_freed(ecs_world* world, uint32_t range_number, uint32_t index, uint32_t count,
                            ecs_entity* handles) {
     const ecs_index_range* range = &world->storage->ranges[range_number];
@@ -109,7 +110,7 @@ void ecs_handles_take(ecs_world* world, uint32_t range_number, uint32_t count,
             done += take_freed(world, range_number, index, count - done, handles + done);
             continue;
         }
-        // Never-used indices have no generation yet, and nobody holds one.
+        // Never-used indices have no generation yet, and no handle of them is held.
         range->fresh = index + 1;
         uint32_t left = 1 + begun_end(range) - range->fresh;
         uint32_t run = count - done < left ? count - done : left;

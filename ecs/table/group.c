@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Groups: one list of matching archetypes for all queries that ask for the same.
 //
-// What decides a match is a set: components that must be there, must not, of which one must be, and whether
-// anything else may be there. Reading or writing makes no difference, nor does the order of terms;
-// optional terms matter only where nothing else is allowed. The sorted set is the key of the group. It
-// is asked once when an archetype is made, by name lookup done at seal, with one load per term: the
-// archetype knows for every component of the world whether it has it, however many there are.
+// What decides a match is a set: components that must be there, must not, of which one must be, and
+// whether anything else may be there. Reading or writing makes no difference, nor does the order of
+// terms; optional terms matter only where nothing else is allowed. The sorted set is the key of the
+// group. It is asked once when an archetype is made, by name lookup done at seal, with one load per
+// term: the archetype knows for every component of the world whether it has it, however many there
+// are.
 #include "base/assert.h"
 #include "base/text.h"
 #include "core/world_internal.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The table of held handles: handles that are referenced or loading.
 //
-// Open addressing. The hash looks at the index alone, so all generations of an index share a probe path,
-// and "is any handle of this index held" is the same short walk.
+// Open addressing. The hash looks at the index alone, so all generations of an index share a probe
+// path, and "is any handle of this index held" is the same short walk.
 #include "table/held.h"
 
 #include "base/assert.h"

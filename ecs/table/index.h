@@ -8,7 +8,7 @@
 BASE_MUST_USE bool ecs_record_reserve(ecs_world* world, uint32_t index);
 /// Choose an index of a range (0 replicated, 1 local) without taking it; 0 when the range is full.
 uint32_t ecs_index_peek(const ecs_world* world, uint32_t range);
-/// ecs_index_peek; no call while the answer is next to the last one and nobody holds a handle.
+/// ecs_index_peek; no call while the answer is next to the last one and no handle is held.
 static inline uint32_t ecs_index_next(const ecs_world* world, const ecs_storage* storage,
                                       uint32_t range_number) {
     const ecs_index_range* range = &storage->ranges[range_number];
@@ -26,8 +26,8 @@ static inline uint32_t ecs_index_next(const ecs_world* world, const ecs_storage*
 }
 /// How many creations a range can still take: a lower bound.
 uint32_t ecs_index_available(const ecs_world* world, uint32_t range);
-/// Make the pages of all indices that the next `count` takes may choose. @return false when memory ran
-/// out.
+/// Make the pages of all indices that the next `count` takes may choose. @return false when memory
+/// ran out.
 BASE_MUST_USE bool ecs_handles_reserve(ecs_world* world, uint32_t range, uint32_t count);
 /// Take what peek chose; its page exists. @return the handle with its next generation.
 static inline ecs_entity ecs_handle_take(ecs_storage* storage, uint32_t range_number,
@@ -45,8 +45,8 @@ static inline ecs_entity ecs_handle_take(ecs_storage* storage, uint32_t range_nu
     }
     return ecs_entity_make(index, generation == ECS_GENERATION_MAX ? 1 : generation + 1);
 }
-/// The next freed index of a range whose turn it is (ecs_runway_count), taken; ECS_ENTITY_NONE when that
-/// takes a search, and nothing was taken.
+/// Take the next freed index of a range (ecs_runway_count chose the range); ECS_ENTITY_NONE when
+/// that takes a search, and nothing was taken.
 static inline ecs_entity ecs_handle_recycle(ecs_storage* storage, ecs_index_range* range) {
     uint32_t cursor = range->cursor;
     ecs_record_page* page = storage->pages[cursor >> ECS_PAGE_BITS];
@@ -62,12 +62,13 @@ static inline ecs_entity ecs_handle_recycle(ecs_storage* storage, ecs_index_rang
     uint32_t generation = page->records[index & (ECS_PAGE_RECORDS - 1)].life;
     return ecs_entity_make(index, generation == ECS_GENERATION_MAX ? 1 : generation + 1);
 }
-/// Take `count` handles at once, in the order in which they would come one by one. The range has them
-/// (ecs_index_available) and their pages exist (ecs_handles_reserve).
+/// Take `count` handles at once, in the order in which they would come one by one. The range has
+/// them (ecs_index_available) and their pages exist (ecs_handles_reserve).
 void ecs_handles_take(ecs_world* world, uint32_t range, uint32_t count, ecs_entity* handles);
-/// An index whose entity is gone or whose handle was released: free it if nothing holds it any more.
+/// An index whose entity is gone or whose handle was released: free it if nothing holds it any
+/// more.
 void ecs_index_settle(ecs_world* world, uint32_t index);
-/// The same for the index of an entity that just died; no call while nobody holds a handle.
+/// The same for the index of an entity that was just destroyed; no call while no handle is held.
 static inline void ecs_index_free(ecs_world* world, ecs_storage* storage, uint32_t index) {
     ecs_index_range* range = &storage->ranges[index >= storage->ranges[1].first];
     if (storage->held.count > 0 || index >= range->fresh) {

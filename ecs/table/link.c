@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Links of parents and children: pages beside those of records, and lists through them.
 //
-// They lie below the hierarchy since rows that come and go must note it at once; what a list means, and
-// when it catches up with the values, is the hierarchy's (hierarchy.c).
+// They lie below the hierarchy since rows that come and go must note it at once; what a list means,
+// and when it catches up with the values, is the hierarchy's (hierarchy.c).
 #include "table/link.h"
 
 #include "base/assert.h"

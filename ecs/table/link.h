@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Links of parents and children by index (link.c). The hierarchy (ecs/hierarchy) decides what they say.
+/// Links of parents and children by index (link.c). The hierarchy (ecs/hierarchy) decides what they
+/// say.
 #pragma once
 
 #include "ecs/detail/fast.h"

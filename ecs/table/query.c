@@ -3,20 +3,23 @@
 //
 // An entry is a few machine words in a row, `stride` of them:
 //
-//     | chunk id | entities | column of term 0 | column of term 1 | ... | mark of 1st write term | ... |
+//   | chunk id | entities | column of term 0 | column of term 1 | ... | mark of 1st write term | ... |
 //
-// A walk reads entries front to back and one count per entry out of the world's dense array, so a chunk
-// costs some ten instructions, whether it is one of 4 or of 4,000. Marking a column as written is one
-// byte store through the entry; columns that nobody tracks point at a sink, so the walk need not ask.
+// A walk reads entries front to back and one count per entry out of the world's dense array, so a
+// chunk costs some ten instructions, whether it is one of 4 or of 4,000. Marking a column as
+// written is one byte store through the entry; columns that are not tracked point at a sink, so the
+// walk need not ask.
 //
-// Entries are sorted by archetype (order of making) and chunk, which is the order of the simulation. A
-// chunk that comes to an older archetype is inserted in its middle: rare, one memmove.
+// Entries are sorted by archetype (order of making) and chunk, which is the order of the
+// simulation. A chunk that comes to an older archetype is inserted in its middle: rare, one
+// memmove.
 //
-// Names are bound at seal. A required component that nobody registered would mean a query that can never
-// match; that is a mistake in a name, and reported. Missing optional and require_not terms are fine.
+// Names are bound at seal. A required component that is not registered would mean a query that can
+// never match; that is a mistake in a name, and reported. Missing optional and require_not terms
+// are fine.
 //
-// Which archetypes match is the business of groups (group.c), which queries share; a query adds where its
-// own terms' columns are, in its own order.
+// Which archetypes match is the business of groups (group.c), which queries share; a query adds
+// where its own terms' columns are, in its own order.
 #include "base/assert.h"
 #include "base/text.h"
 #include "core/world_internal.h"
@@ -151,7 +154,7 @@ static ecs_result bind_term(ecs_world* world, ecs_query* query, uint32_t term,
         const ecs_template_opaque* opaque = ecs_opaque_seek(world, name);
         if (opaque) {
             base_report(reporter, NULL, 0,
-                        "query %u of %s asks for '%s', whose type '%s' nobody registered (%s:%u)",
+                        "query %u of %s asks for '%s', whose type '%s' is not registered (%s:%u)",
                         query->id, owner, name, opaque->type, opaque->file, opaque->line);
             return ECS_ERR_TYPE;
         }

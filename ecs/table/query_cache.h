@@ -24,7 +24,7 @@ typedef enum ecs_want {
 typedef struct ecs_group_term {
     char name[ECS_NAME_BYTES_MAX];
     ecs_want want;
-    ecs_component_id component; ///< bound by seal; ECS_COMPONENT_NONE: nobody has it
+    ecs_component_id component; ///< bound by seal; ECS_COMPONENT_NONE: no template has it
 } ecs_group_term;
 
 /// All queries that ask for the same: which archetypes match, asked once each.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The runway: rows filled with a template's defaults before anybody asks for them.
+// The runway: rows filled with a template's defaults before they are created.
 //
 // Entities often come in series of one template. Filling one row touches every column once, a line
-// here and a line there; filling 64 rows column by column runs at the speed of memory. So when a template
-// repeats, the next 1, 2, 4 .. 64 rows behind the count get its defaults, and a creation is left with a
-// count, a record and the values that differ.
+// here and a line there; filling 64 rows column by column runs at the speed of memory. So when a
+// template repeats, the next 1, 2, 4 .. 64 rows behind the count get its defaults, and a creation
+// is left with a count, a record and the values that differ.
 //
 //     | rows that live | runway: defaults | zeros up to clean_end | ...
 //                      ^ count            ^ end
 //
-// There is at most one in a world, on the tail chunk of an archetype of plain types. Rows behind the
-// count must read as zeros while somebody walks, so the runway is closed (zeroed again) before a walk and
-// before anything else touches the chunk's end. A runway that was closed before its end has misjudged
-// the series: the next one starts small.
+// There is at most one in a world, on the tail chunk of an archetype of plain types. Rows behind
+// the count must read as zeros while a query is walked, so the runway is closed (zeroed again)
+// before a walk and before anything else touches the chunk's end. A runway that was closed before
+// its end has misjudged the series: the next one starts small.
 #include "table/runway.h"
 
 #include "core/world_internal.h"

@@ -23,6 +23,7 @@ static inline bool ecs_runway_next(ecs_world* world, const ecs_binding* binding,
     binding->archetype->row_count++;
     return true;
 }
-/// A row of plain data was appended without a runway: when its template repeats one starts behind it.
+/// A row of plain data was appended without a runway: when its template repeats one starts behind
+/// it.
 void ecs_runway_created(ecs_world* world, ecs_chunk* chunk, uint32_t row,
                         ecs_template_id template_id);

@@ -5,22 +5,22 @@
 ///
 ///     handle --> page --> record {chunk, row}
 ///                            |
-///     archetype "pos vel" -> chunk 0 (full) -> chunk 1 (full) -> chunk 2 (the tail, may be partial)
+///     archetype "pos vel" -> chunk 0 (full) -> chunk 1 (full) -> chunk 2 (the tail, maybe partial)
 ///                            |
 ///                            one block: header | entities | pos | vel | dirty bits | shadow of pos
 ///
 /// Invariants (ecs_storage_validate checks them):
-///   - all chunks of an archetype before the last that holds rows are full; empty ones come after it;
-///   - all have the same capacity (only a single one may be smaller than rows_max), and ecs_slot.offset
-///     is where its column lies in a block of that capacity;
+///   - all chunks of an archetype before the last that holds rows are full; empty ones follow it;
+///   - all have the same capacity (only a single one may be smaller than rows_max), and
+///     ecs_slot.offset is where its column lies in a block of that capacity;
 ///   - rows [0, count) hold entities; rows [count, clean_end) of every column are zero bytes, and
 ///     clean_end is a multiple of 16 that covers count. Outside of walks the runway's rows hold
 ///     defaults instead;
 ///   - a dirty bit is set only for rows < count, and its summary bit is set too;
 ///   - a record in use points at the row whose entities[row] is its handle;
-///   - a shadow cell is created like its value. Storage fills it (a copy of the value) before it calls
-///     ecs_track_created or ecs_track_arrived, moves it with the row and destroys it; tracking writes
-///     it afterwards.
+///   - a shadow cell is created like its value. Storage fills it (a copy of the value) before it
+///     calls ecs_track_created or ecs_track_arrived, moves it with the row and destroys it; tracking
+///     writes it afterwards.
 #pragma once
 
 #include "ecs/query.h"
@@ -80,7 +80,7 @@ typedef struct ecs_storage {
     uint32_t query_count;
     uint32_t query_capacity;
     uint32_t slot_count; ///< of every archetype's slots: components + 1, fixed by seal
-    uint8_t mark_sink;   ///< where walks mark columns that nobody tracks
+    uint8_t mark_sink;   ///< where walks mark columns that are not tracked
     ecs_runway runway;
 } ecs_storage;
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Every promise of storage.h, checked one by one. Slow on purpose: it derives what it checks anew.
+// SPDX-License-Identifier: MIT Every invariant of storage.h, checked one by one. Slow on purpose:
+// it derives again what it checks.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "table/archetype.h"

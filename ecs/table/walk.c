@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Reading a query: open a walk, find one entity, count rows.
 //
-// The walk itself is inline (ecs/query.h) and reads the cache that query.c fills. A walk may read past
-// the count of a chunk and must find zeros there, so the runway is closed first.
+// The walk itself is inline (ecs/query.h) and reads the cache that query.c fills. A walk may read
+// past the count of a chunk and must find zeros there, so the runway is closed first.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "table/archetype.h"

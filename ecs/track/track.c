@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
-/// Tracking: which tracked values changed since the last step, and the hash of all of them.
-///
-/// Idea: beside each tracked column lies its shadow, the value as it was last told. A walk that opened a
-/// column for writing marks the whole column of a chunk, a write by handle marks one row. The step
-/// compares what is marked, and only that: whole columns 128 bytes at a time, single rows one by one.
-/// A row that differs is listed, its shadow brought up to date, and the sum of hashes corrected by the
-/// difference. So the hash costs what changed, not what is there.
-/// Why a sum: it does not depend on the order of entities, and adding and taking away are exact
-/// modulo 2^64.
-/// Invariant: hashes[c] is the sum of ecs_track_hash over all shadows of component c. Everything here
-/// reads shadows, never values, except for the compare itself.
-/// Left to others: creating, moving and destroying shadow cells (storage), the list's readers
-/// (change.c).
-
+// Tracking: which tracked values changed since the last step, and the hash of all of them.
+//
+// Each tracked column has a shadow: the value as it was after the last step. A step compares what
+// was marked with its shadow (track_compare.c), lists each difference, and corrects the sum of
+// hashes by it. So the hash costs what changed, not what exists.
+//
+// The hash is a sum: it does not depend on the order of entities, and adding and subtracting are
+// exact modulo 2^64.
+//
+// Invariant: hashes[c] is the sum of ecs_track_hash over all shadows of component c. Everything
+// here reads shadows, never values, except the compare itself. Storage creates, moves and destroys
+// shadow cells.
 #include "track/track.h"
 
 #include "base/assert.h"

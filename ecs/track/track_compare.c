@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The compare of tracked columns: what was marked against its shadow.
 //
-// A WRITE walk marks the whole column of a chunk, a write by handle marks one row. Whole columns are
-// compared 128 bytes at a time, single rows one by one. A row that differs is listed, its shadow brought up
-// to date, and the sum of hashes corrected by the difference.
+// A WRITE walk marks the whole column of a chunk, a write by handle marks one row. Whole columns
+// are compared 128 bytes at a time, single rows one by one. A row that differs is listed, its
+// shadow brought up to date, and the sum of hashes corrected by the difference.
 #include "base/assert.h"
 #include "base/hash.h"
 #include "core/world_internal.h"
@@ -110,7 +110,7 @@ static void list_change(ecs_world* world, ecs_entity entity, ecs_component_id co
     }
     uint32_t index = ecs_entity_index(entity);
     if (tracker->fresh.words[index / 64] >> (index % 64) & 1)
-        return; // whoever sees it created sees its values
+        return; // a reader of the created list reads its values
     bool is_kept = push_change(world, &tracker->changed, entity, component);
     BASE_ASSERT(is_kept); // a lost change would be a silent difference on every client
 }
@@ -148,8 +148,8 @@ static inline bool may_have_nan(const tracked_column* column, const uint8_t* val
     return (sums & UINT64_C(0x8000000080000000)) != 0;
 }
 
-// Different bytes are the same value only when they spell a NaN differently; then the hashes are equal
-// too, so the slow compare is asked only where they are.
+// Different bytes are the same value only when they spell a NaN differently; then the hashes are
+// equal too, so the slow compare is asked only where they are.
 static void compare_dense_row(ecs_world* world, const tracked_column* column, uint32_t row) {
     const uint8_t* value = column->values + column->size * row;
     uint8_t* shadow = column->shadows + column->size * row;
@@ -211,8 +211,8 @@ static inline bool block_differs(const uint8_t* a, const uint8_t* b) {
     return difference != 0;
 }
 
-// The first block from `at` on that differs; past the last whole block when none does. Apart, so that the
-// loop has all registers to itself.
+// The first block from `at` on that differs; past the last whole block when none does. Apart, so
+// that the loop has all registers to itself.
 static __attribute__((noinline)) size_t find_difference(const uint8_t* a, const uint8_t* b,
                                                         size_t bytes, size_t at) {
     while (at + BLOCK_BYTES <= bytes && !block_differs(a + at, b + at))
@@ -257,8 +257,8 @@ static void compare_rows(ecs_world* world, tracked_column* column, const uint32_
         compare_row(world, column, rows[i]);
 }
 
-// Rows written by handle: the summary finds the words, the words find the rows. They lie apart, so some
-// are gathered and asked for before the first is compared.
+// Rows written by handle: the summary finds the words, the words find the rows. They lie apart, so
+// some are gathered and asked for before the first is compared.
 static void compare_marked(ecs_world* world, tracked_column* column, const ecs_chunk* chunk,
                            uint32_t track) {
     const uint64_t* words = ecs_chunk_dirty(chunk, track);

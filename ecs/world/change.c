@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// The change list as its readers see it, and the state hash.
-///
-/// Idea: tracking (track.c) keeps lists and sums; this only hands them out, and offers the slow way to
-/// the same sum for checks.
-/// Why the walk looks at marks: the state hash speaks of the last step. A value written since is not
-/// part of it, so a marked row counts with its shadow. A row that is not marked counts with its value:
-/// a write that nobody marked shows as a difference.
-
+// The change list as its readers see it, and the state hash.
+//
+// Tracking (track.c) keeps lists and sums; this file returns them, and computes the same sum the
+// slow way for checks. The slow way looks at marks, since the state hash is that of the last step:
+// a value written since is not part of it, so a marked row counts with its shadow. A row that is
+// not marked counts with its value, so a write that was not marked shows as a difference.
 #include "ecs/save.h"
 #include "core/world_internal.h"
 #include "event/event_queue.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// Emptying a world that goes on.
-///
-/// Why one entity at a time: whoever listens, tracks or holds handles hears of each, and old handles stay
-/// stale, as they would not if indices began anew. What still waits speaks of a world that is gone, so
-/// it is dropped before AfterClear, whose handlers may begin the next one.
-
+// Empty a world that goes on.
+//
+// Entities are destroyed one at a time, so handlers, tracking and held handles see each
+// destruction, and old handles stay stale; they would not if indices began from the start. Commands
+// and events that wait name entities that are gone, so they are dropped before AfterClear, whose
+// handlers may fill the world again.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "event/command_queue.h"

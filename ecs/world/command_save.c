@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The command queue as bytes, for saves and for the hash of a whole world.
 //
-// Components go before values, so that a reader knows how much memory the values take before it makes
-// the first one. Placeholders are kept as they are: they name creations of the same queue.
+// Components go before values, so that a reader knows how much memory the values take before it
+// makes the first one. Placeholders are kept as they are: they name creations of the same queue.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "event/command_queue.h"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-/// Making one world what another one is.
-///
-/// Idea: two worlds of one registration that hold the same entities in the same rows differ in values
-/// only, and whole columns of them are copied; that is the steady case of a prediction that is made anew
-/// from its mirror many times a second. Any other difference takes the long way, save and restore.
-/// Everything that a save holds is looked at or copied, so both ways give the same world.
-/// Invariant: whether the short way can be gone is known before anything is touched.
-/// Left to others: the long way (snapshot.c, restore.c).
-
+// Make one world equal to another one.
+//
+// Two worlds of one registration that hold the same entities in the same rows differ in values
+// only, and whole columns of them are copied. That is the steady case of a prediction that is made
+// again from its mirror many times a second. Any other difference takes the long way, save and
+// restore. Both ways handle everything that a save holds, so both give the same world.
+//
+// Invariant: the choice between the two ways is made before anything is changed.
 #include "base/assert.h"
 #include "ecs/save.h"
 #include "core/world_internal.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// The world as lines of text, key=value, in a fixed order: archetypes by making, entities by rising
-/// index, components by name. Two equal worlds give equal lines, so dumps can be compared as text.
-
+// The world as lines of text, key=value, in a fixed order: archetypes by making, entities by rising
+// index, components by name. Two equal worlds give equal lines, so dumps can be compared as text.
 #include "ecs/debug.h"
 #include "core/world_internal.h"
 #include "table/archetype.h"

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// Entities that wait for resources, as bytes.
-///
-/// Nothing at all is written when nobody waits: the saved state of handles says how many do.
-/// How far the loader is belongs to the process and not to the world: after a restore every resource is to
-/// be asked for, unless this process knows of it already.
-///
-///     each: handle, template, values as in commands (components first), parked events
-
+// Entities that wait for resources, as bytes.
+//
+// Nothing is written when no entity waits: the saved state of handles holds how many do. The state
+// of the loader belongs to the process and not to the world: after a restore every resource is
+// requested again, unless this process knows it already.
+//
+//     each: handle, template, values as in commands (components first), parked events
 #include "core/world_internal.h"
 #include "event/event_queue.h"
 #include "loading/loading.h"

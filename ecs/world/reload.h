@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Private: what a reload of templates does to the entities that live (storage_reload.c). Staging may
-/// fail and is undone; the commit cannot.
+/// Private: what a reload of templates does to the entities that live (storage_reload.c). Staging
+/// may fail and is undone; the commit cannot.
 #pragma once
 
 #include "event/core_event.h"
@@ -28,7 +28,7 @@ typedef struct ecs_reload_move {
     uint32_t from_chunk, from_row;
     uint32_t to_chunk, to_row; ///< filled and counted, not settled
     ecs_template_id template_id;
-    const struct ecs_edge* edge; ///< NULL: nobody hears of it
+    const struct ecs_edge* edge; ///< NULL: it concerns no handler and no member list
 } ecs_reload_move;
 
 typedef struct ecs_reload_plan {
@@ -45,8 +45,8 @@ typedef struct ecs_reload_plan {
     uint32_t entity_count; ///< that the reload touches
 } ecs_reload_plan;
 
-/// Everything that may fail. @return ECS_OK; ECS_ERR_MEMORY; ECS_ERR_FULL (archetypes, chunks). The plan
-/// is ended by undo or commit in either case.
+/// Everything that may fail. @return ECS_OK; ECS_ERR_MEMORY; ECS_ERR_FULL (archetypes, chunks). The
+/// plan is ended by undo or commit in either case.
 BASE_MUST_USE ecs_result ecs_reload_stage(ecs_reload_plan* plan);
 void ecs_reload_undo(ecs_reload_plan* plan);
 /// Old rows of templates and old defaults are still there; the new ones are bound afterwards.

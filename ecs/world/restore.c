@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-/// Making a world what it was when it was saved.
-///
-/// Idea: empty the world, then read the save from front to back into it, in the order in which it was
-/// written: templates are composed again, archetypes bound in their order, rows appended in theirs. The
-/// state hash is not read but added up, so it can only be right.
-/// Reading is total: whatever the bytes say, it ends in a valid world, at worst an empty one. Each count
-/// is checked against a limit or against the bytes that are left before anything is made for it.
-/// Left to others: the form of a save (snapshot.c).
-
+// Make a world what it was when it was saved.
+//
+// Empty the world, then read the save from front to back in the order in which it was written:
+// templates are composed again, archetypes bound in their order, rows appended in theirs. The state
+// hash is not read but added up, so it can only be right.
+//
+// Reading is total: for all bytes it ends in a valid world, at worst an empty one. Each count is
+// checked against a limit or against the bytes that are left before anything is made for it. The
+// form of a save is in save.c.
 #include "base/assert.h"
 #include "ecs/save.h"
 #include "core/world_internal.h"
@@ -39,8 +39,8 @@ static ecs_template_id map_template(const loader* load, uint32_t saved) {
     return saved == 0 || saved > load->template_count ? ECS_TEMPLATE_NONE : load->templates[saved];
 }
 
-// A loaded template has the same id here, since the schema is the same and loaded ones are registered
-// in the same order; composed ones are composed again from their parts.
+// A loaded template has the same id here, since the schema is the same and loaded ones are
+// registered in the same order; composed ones are composed again from their parts.
 static ecs_result read_templates(loader* load) {
     uint64_t count = base_reader_varint(&load->reader);
     if (count > ECS_TEMPLATES_MAX || count > base_reader_left(&load->reader))
@@ -244,7 +244,7 @@ static ecs_result read_events(loader* load) {
     return ECS_OK;
 }
 
-// Hashes are not saved: they are the sum over what was told.
+// Hashes are not saved: they are the sum over the shadows.
 static void rebuild_hashes(ecs_world* world) {
     const ecs_storage* storage = world->storage;
     for (uint32_t i = 0; i < storage->archetype_count; i++) {

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT
-/// Save, restore and the hash of everything.
-///
-/// Idea: a save is what decides the future and nothing else: tick, chance, templates in use, free
-/// indices and handles, archetypes in order of making, rows in order, values in canonical bytes, what
-/// tracking last told, queued commands and events. The hash of everything is the hash of these bytes,
-/// fed in pieces, so it needs no memory for the whole.
-/// Why rows and archetypes keep their order: systems walk in it, so it decides the bits of the future.
-/// Why a column stores the told values first and the values that differ after them: on the way back the
-/// told value passes through the cell, the shadow is copied from it, and only then the newer value is
-/// read. So shadows are copies of their values, as types with versions need.
-/// A save does not contain the registration; a hash of it stands in the head, and bytes of another one
-/// are refused. Templates composed at run time are saved by their parts.
-///
-///     u32 magic, u32 version, u64 schema hash, u64 tick, u64 x 2 chance,
-///     templates, indices, archetypes, commands, events,
-///     who entered and left, when systems ask for that
-///
-/// Left to others: the way back (restore.c).
-
+// Save, restore and the hash of everything.
+//
+// A save holds what decides the future and nothing else: tick, random state, templates in use, free
+// indices and handles, archetypes in order of making, rows in order, values in canonical bytes,
+// shadows, queued commands and events. The hash of everything is the hash of these bytes, fed in
+// pieces, so it needs no memory for the whole.
+//
+// Rows and archetypes keep their order: systems walk in it, so it decides the bits of the future.
+//
+// A column stores the shadows first and the values that differ after them. On the way back the
+// shadow's value passes through the cell, the shadow is copied from it, and only then the newer
+// value is read. So shadows are copies of their values, as types with versions need.
+//
+// A save does not contain the registration; a hash of it stands in the head, and bytes of another
+// registration are refused. Templates composed at run time are saved by their parts.
+//
+//     u32 magic, u32 version, u64 schema hash, u64 tick, u64 x 2 random state,
+//     templates, indices, archetypes, commands, events,
+//     members that entered and left, when systems have member lists
+//
+// The way back is in restore.c.
 #include "base/assert.h"
 #include "base/hash.h"
 #include "ecs/save.h"
@@ -131,8 +133,8 @@ static void write_templates(const saver* save) {
     }
 }
 
-// Canonical bytes of a dense type are its memory, on a little-endian machine and as long as nothing in
-// it has a second spelling, as NaN and bool do.
+// Canonical bytes of a dense type are its memory, on a little-endian machine and as long as nothing
+// in it has a second spelling, as NaN and bool do.
 static bool is_canonical(const ecs_type* type, const uint8_t* data, size_t bytes) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (!type->is_dense || !ecs_type_is_plain(type)) return false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The storage as a whole: set up, cleared, torn down, and what a save needs beside rows.
 //
-// A save keeps what decides the future: generations and cursors of the index walk, held handles, the
-// order of archetypes and of rows. Free bits, chunk ids and caches follow from those.
+// A save keeps what decides the future: generations and cursors of the index walk, held handles,
+// the order of archetypes and of rows. Free bits, chunk ids and caches follow from those.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "entity/batch.h"

@@ -1,13 +1,14 @@
-// SPDX-License-Identifier: MIT
-// Entities follow their templates. A value that equals the old default takes the new one; one that was
-// written stays. An entity whose template has other components now gets a row of its new archetype.
+// SPDX-License-Identifier: MIT Entities follow their templates. A value that equals the old default
+// takes the new one; one that was written stays. An entity whose template has other components now
+// gets a row of its new archetype.
 //
-// In two halves, like every change of structure: the first makes bindings, archetypes, rows behind the
-// living ones and copies of values that own memory, and can take all of it back; the second only moves
-// words. The order is that of entity indices, so that a re-run of the same reload ends in the same bits.
+// In two halves, like every change of structure: the first makes bindings, archetypes, rows behind
+// the living ones and copies of values that own memory, and can take all of it back; the second
+// only moves words. The order is that of entity indices, so that a re-run of the same reload ends
+// in the same bits.
 //
-// In the second half old rows stay where they are until every record points at its new row; then they go
-// from the last to the first, so that what fills a hole is never a hole itself.
+// In the second half old rows stay where they are until every record points at its new row; then
+// they go from the last to the first, so that what fills a hole is never a hole itself.
 #include "core/world_internal.h"
 #include "event/core_event.h"
 #include "structure/transition.h"
@@ -106,7 +107,7 @@ static ecs_result plan_move(ecs_reload_plan* plan, ecs_entity entity, const ecs_
                               .template_id = record->template_id};
     const ecs_archetype* from = world->storage->bindings[record->template_id].archetype;
     const ecs_archetype* to = plan->rebinds[record->template_id].archetype;
-    if (!((from->told | to->told) & ECS_TOLD_MOVE)) return ECS_OK;
+    if (!((from->notify | to->notify) & ECS_NOTIFY_MOVE)) return ECS_OK;
     move->edge = ecs_core_event_move(world, from, to);
     return move->edge ? ECS_OK : ECS_ERR_MEMORY;
 }
@@ -155,7 +156,7 @@ static ecs_result plan_edits(ecs_reload_plan* plan, const ecs_record* record) {
     return ECS_OK;
 }
 
-/// Rows of the new archetypes, filled and counted; nobody points at them yet.
+/// Rows of the new archetypes, filled and counted; no record points at them yet.
 static ecs_result fill_rows(ecs_reload_plan* plan) {
     ecs_world* world = plan->world;
     for (uint32_t i = 0; i < plan->move_count; i++) {
@@ -233,7 +234,7 @@ void ecs_reload_undo(ecs_reload_plan* plan) {
         const ecs_rebind* made = &plan->rebinds[id];
         base_release(world->allocator, made->defaults, made->column_count * sizeof *made->defaults);
     }
-    // What was learnt of moves speaks of archetypes by number.
+    // Edges of moves name archetypes by number.
     if (storage->archetype_count > plan->archetype_count) ecs_core_event_clear(world);
     while (storage->archetype_count > plan->archetype_count)
         ecs_archetype_drop_newest(world);

@@ -4,8 +4,8 @@
 
 #include "ecs/template.h"
 
-/// Back to just after seal: no entities, archetypes, chunks, commands or held handles; indices fresh.
-/// Values are destroyed; tracking is not told. Compiled queries and counters stay.
+/// Back to just after seal: no entities, archetypes, chunks, commands or held handles; indices
+/// fresh. Values are destroyed; tracking is not told. Compiled queries and counters stay.
 void ecs_storage_clear(ecs_world* world);
 /// Free indices, generations and held handles as bytes. Read on a cleared storage, before entities
 /// are placed. @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY.

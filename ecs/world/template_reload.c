@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: MIT
-// Templates of a running world are exchanged as a whole: the pack is read into drafts like any other, every
-// draft becomes a row under the id that its name has, compositions are composed anew from those, and all
-// of it is compared with what is there. Only when nothing is wrong and everything that needs memory is made
-// do the new rows take the places of the old ones (the entities' part is in storage_reload.c).
+// SPDX-License-Identifier: MIT Templates of a running world are exchanged as a whole: the pack is
+// read into drafts like any other, every draft becomes a row under the id that its name has,
+// compositions are composed again from those, and all of it is compared with what is there. Only
+// when nothing is wrong and everything that needs memory is made do the new rows take the places of
+// the old ones (the entities' part is in storage_reload.c).
 //
 // Names are the identity: components and templates never get another id.
 #include "base/assert.h"
@@ -201,7 +201,7 @@ static void make_rows(reload* self) {
         return;
     }
     self->opaque_count = ecs_opaques_make(&self->set, templates->count + 1, self->opaques);
-    // New templates need not stand together, so their ids are told by name.
+    // New templates need not stand together, so their ids are found by name.
     for (uint32_t i = 0; i < self->opaque_count; i++) {
         for (uint32_t id = 1; id <= self->row_count; id++) {
             const ecs_template_row* row = self->rows[id - 1];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Checks of the whole structure, and the public step that runs them in validating builds.
 //
-// Each room checks its own part: storage, series of creations, loading, hierarchy, events, systems, tracking
-// and members. An assertion here is a fault of this code, never of data. Builds with SHOAL_VALIDATE run the
-// check after steps; tests call it in every build.
+// Each room checks its own part: storage, series of creations, loading, hierarchy, events, systems,
+// tracking and members. An assertion here is a fault of this code, never of data. Builds with
+// SHOAL_VALIDATE run the check after steps; tests call it in every build.
 
 #include "base/assert.h"
 #include "ecs/debug.h"
@@ -82,8 +82,8 @@ void ecs_world_validate(const ecs_world* world) {
     BASE_ASSERT(ecs_world_state_hash_walk(world) == ecs_world_state_hash(world));
 }
 
-// A whole check costs as much as the world is large. It runs once in so many steps that a step pays for
-// about this many rows and used indices.
+// A whole check costs as much as the world is large. It runs once in so many steps that a step pays
+// for about this many rows and used indices.
 enum { UNITS_PER_STEP = 512 };
 
 // Is it the turn of a whole check? The tick decides, so a re-run checks at the same steps.

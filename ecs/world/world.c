@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The world as a whole: made, sealed, torn down; what belongs to no single concern.
 //
-// world_internal.h lists the concerns in the order in which they are set up. Each *_deinit accepts a
-// zeroed struct, so a failure at any point of create is one call to destroy. Contexts of modules go
-// last-in first-out with the rest; nothing here knows what they hold.
+// world_internal.h lists the concerns in the order in which they are set up. Each *_deinit accepts
+// a zeroed struct, so a failure at any point of create is one call to destroy. Contexts of modules
+// go last-in first-out with the rest; nothing here knows what they hold.
 #include "core/world_internal.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
@@ -19,8 +19,8 @@
 
 enum { REPLICATED_INDEX_LIMIT = 1 << 20 };
 
-// A world and its parts in one block. The parts' headers are included here only, so that a file that uses
-// one part does not depend on the others.
+// A world and its parts in one block. The parts' headers are included here only, so that a file
+// that uses one part does not depend on the others.
 typedef struct world_block {
     ecs_world world; // first: the block is released by its address
     ecs_types types;

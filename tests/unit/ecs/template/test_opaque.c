@@ -64,7 +64,7 @@ static void a_system_that_needs_an_opaque_component_is_refused_at_seal(void** st
     base_reporter reporter = base_reporter_first(&report);
     assert_int_equal(ecs_world_seal(world, &reporter), ECS_ERR_TYPE);
     assert_string_equal(report.text, "error: query 0 of (no system) asks for 'x', whose type 'Foo' "
-                                     "nobody registered (x.blk:1)");
+                                     "is not registered (x.blk:1)");
 }
 
 int main(void) {
