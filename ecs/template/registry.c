@@ -4,11 +4,13 @@
 
 #include "core/world_internal.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 
 #include <string.h>
 
 ecs_template_id ecs_template_seek(const ecs_world* world, const char* name) {
+    BASE_ASSERT(name);
     uint64_t hash = base_hash64_text(name);
     uint32_t cursor = 0;
     for (;;) {
@@ -31,6 +33,7 @@ uint32_t ecs_template_count(const ecs_world* world) {
 
 const ecs_template_component* ecs_template_find_component(const ecs_template* template_,
                                                           ecs_component_id component) {
+    BASE_ASSERT(template_);
     for (uint32_t i = 0; i < template_->component_count; i++)
         if (template_->components[i].component == component) return &template_->components[i];
     return NULL;

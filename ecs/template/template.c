@@ -27,6 +27,7 @@ bool ecs_templates_init(ecs_world* world) {
 }
 
 static void release_value(ecs_world* world, ecs_type_id type_id, void* memory) {
+    BASE_ASSERT(memory);
     const ecs_type* type = ecs_type_get(world, type_id);
     ecs_type_context context = {world->allocator};
     ecs_value_destroy(type, &context, memory);
@@ -57,6 +58,7 @@ void ecs_templates_deinit(ecs_world* world) {
 
 void ecs_template_set_read(ecs_template_set* set, const char* file, const char* source,
                            size_t source_bytes) {
+    BASE_ASSERT(set->world && (source || source_bytes == 0));
     const base_allocator* allocator = set->world->allocator;
     ecs_text* text = base_allocate_zero(allocator, sizeof *text);
     if (!text) {
@@ -101,6 +103,8 @@ static bool reserve_all(ecs_template_set* set) {
 
 ecs_template_row* ecs_template_set_row(ecs_template_set* set, const ecs_draft* draft,
                                        ecs_template_id id) {
+    BASE_ASSERT(draft->state == ECS_DRAFT_DONE && "resolve comes first");
+    BASE_ASSERT(id != ECS_TEMPLATE_NONE);
     ecs_template_row* row =
         ecs_template_row_create(set->world, set, draft->slots, draft->slot_count);
     if (!row) return NULL;
@@ -235,6 +239,7 @@ static bool flatten(const ecs_world* world, const ecs_template_id* ids, uint32_t
 
 static ecs_template_id find_composed(const ecs_world* world, const ecs_template_id* parts,
                                      uint32_t count, uint64_t hash) {
+    BASE_ASSERT(count > 0);
     uint32_t cursor = 0;
     for (;;) {
         uint32_t id = base_table_next(&world->templates->index, hash, &cursor);
@@ -248,6 +253,7 @@ static ecs_template_id find_composed(const ecs_world* world, const ecs_template_
 
 ecs_template_row* ecs_template_row_compose(ecs_world* world, ecs_template_row* const* rows,
                                            const ecs_template_id* parts, uint32_t count) {
+    BASE_ASSERT(count > 0 && count <= ECS_TEMPLATE_PARTS_MAX);
     ecs_template_fold* fold = base_allocate_zero(world->allocator, sizeof *fold);
     if (!fold) return NULL;
     bool fits = true;

@@ -7,6 +7,7 @@
 
 #include "core/world_internal.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 
 #include <string.h>
@@ -135,6 +136,7 @@ static void bind_template(ecs_bind_pass* binder, const ecs_text_node* node) {
 }
 
 void ecs_template_set_bind(ecs_template_set* set, const ecs_text* text) {
+    BASE_ASSERT(set && text);
     ecs_bind_pass whole = {.set = set, .text = text};
     ecs_bind_pass* binder = &whole;
     for (uint32_t at = text->nodes[0].child_first; at; at = text->nodes[at].next) {

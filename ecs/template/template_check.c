@@ -10,12 +10,15 @@
 #include "type/type_registry.h"
 #include "core/world_internal.h"
 
+#include "base/assert.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 void ecs_template_check_replicated(ecs_template_set* set, const ecs_draft* draft, uint32_t line,
                                    const ecs_template_slot* slot) {
+    BASE_ASSERT(draft && slot && slot->component != ECS_COMPONENT_NONE);
     ecs_type_id id = ecs_template_set_component_type(set, slot->component);
     const ecs_type* type = ecs_type_get(set->world, id);
     if (!(slot->flags & ECS_COMPONENT_REPLICATED)) return;
@@ -125,6 +128,8 @@ static void check_integral(const checked* one, const ecs_template_fold* fold) {
 
 void ecs_template_check_words(ecs_template_set* set, const ecs_draft* draft,
                               ecs_template_fold* fold) {
+    BASE_ASSERT(draft->component_first + draft->component_count <= set->component_count);
+    BASE_ASSERT(fold->count <= ECS_TEMPLATE_COMPONENTS_MAX);
     for (uint32_t i = 0; i < draft->component_count; i++) {
         const ecs_template_slot* own = &set->components[draft->component_first + i].slot;
         checked one = {.set = set, .draft = draft, .own = own};
@@ -147,6 +152,7 @@ typedef struct class_list {
 
 // Add a class. @return false when there are too many.
 static bool add_class(class_list* list, const char* name) {
+    BASE_ASSERT(list->count <= ECS_VISIBLE_CLASSES_MAX);
     if (!name) return true;
     for (uint32_t i = 0; i < list->count; i++)
         if (strcmp(list->names[i], name) == 0) return true;
@@ -156,6 +162,7 @@ static bool add_class(class_list* list, const char* name) {
 }
 
 void ecs_template_check_classes(ecs_template_set* set) {
+    BASE_ASSERT(set->world);
     class_list list = {.names = {"public", "owner", "team"}, .count = 3};
     const ecs_templates* templates = set->world->templates;
     for (uint32_t i = 0; i < templates->count && !set->is_reload; i++)

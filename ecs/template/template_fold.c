@@ -33,6 +33,7 @@ static void lay_over(ecs_template_slot* under, const ecs_template_slot* over) {
 
 bool ecs_template_fold_add(ecs_template_fold* fold, const ecs_template_slot* slots,
                            uint32_t count) {
+    BASE_ASSERT(fold->count <= ECS_TEMPLATE_COMPONENTS_MAX);
     for (uint32_t i = 0; i < count; i++) {
         uint16_t* where = &fold->where[slots[i].component];
         if (*where) {
@@ -47,6 +48,7 @@ bool ecs_template_fold_add(ecs_template_fold* fold, const ecs_template_slot* slo
 }
 
 ecs_template_slot* ecs_template_fold_find(ecs_template_fold* fold, ecs_component_id component) {
+    BASE_ASSERT(component != ECS_COMPONENT_NONE && component <= ECS_COMPONENTS_MAX);
     uint16_t where = fold->where[component];
     return where ? &fold->slots[where - 1] : NULL;
 }
@@ -158,6 +160,7 @@ static void own_text(const char** text, char** memory) {
 
 ecs_template_row* ecs_template_row_create(ecs_world* world, const ecs_template_set* set,
                                           const ecs_template_slot* slots, uint32_t count) {
+    BASE_ASSERT(count <= ECS_TEMPLATE_COMPONENTS_MAX && (slots || count == 0));
     BASE_ASSERT(count <= ECS_TEMPLATE_COMPONENTS_MAX);
     size_t texts_bytes = 0;
     for (uint32_t i = 0; i < count; i++)

@@ -57,6 +57,7 @@ static const char* append(char** at, const char* text, size_t bytes) {
 
 static ecs_opaque_row* make_row(const ecs_template_set* set, const ecs_draft_opaque* draft,
                                 uint32_t id_first) {
+    BASE_ASSERT(draft->template_name && draft->component && draft->text);
     size_t component_bytes = strlen(draft->component), type_bytes = strlen(draft->type);
     size_t file_bytes = strlen(draft->file);
     size_t bytes =
@@ -80,6 +81,7 @@ static ecs_opaque_row* make_row(const ecs_template_set* set, const ecs_draft_opa
 }
 
 uint32_t ecs_opaques_make(const ecs_template_set* set, uint32_t id_first, ecs_opaque_row** rows) {
+    BASE_ASSERT(rows || set->opaque_count == 0);
     for (uint32_t i = 0; i < set->opaque_count; i++) {
         rows[i] = make_row(set, &set->opaques[i], id_first);
         if (!rows[i]) return i;
@@ -92,6 +94,7 @@ void ecs_opaque_destroy(ecs_world* world, ecs_opaque_row* row) {
 }
 
 const ecs_template_opaque* ecs_opaque_seek(const ecs_world* world, const char* component) {
+    BASE_ASSERT(component);
     const ecs_templates* templates = world->templates;
     for (uint32_t i = 0; i < templates->opaque_count; i++)
         if (strcmp(templates->opaques[i]->public.component, component) == 0)
@@ -100,6 +103,7 @@ const ecs_template_opaque* ecs_opaque_seek(const ecs_world* world, const char* c
 }
 
 bool ecs_opaque_is_known(const ecs_template_set* set, const char* component) {
+    BASE_ASSERT(component);
     for (uint32_t i = 0; i < set->opaque_count; i++)
         if (strcmp(set->opaques[i].component, component) == 0) return true;
     return ecs_opaque_seek(set->world, component) != NULL;

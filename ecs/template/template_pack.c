@@ -57,6 +57,7 @@ typedef struct pack_walk {
 } pack_walk;
 
 static void fail(pack_walk* walk, ecs_result result) {
+    BASE_ASSERT(result != ECS_OK);
     if (walk->result == ECS_OK || result == ECS_ERR_MEMORY) walk->result = result;
 }
 
@@ -188,6 +189,7 @@ static int compare_names(const void* a, const void* b) {
 // Queue the files that a wildcard matches, for the innermost open file.
 static void queue_matches(pack_walk* walk, pack_file* file, const char* path, const char* shown,
                           uint32_t line, bool is_optional) {
+    BASE_ASSERT(file->queue_done == file->queue_count && "the last wildcard is done");
     pack_names* queue = &walk->queue;
     char folder[ECS_TEXT_PATH_BYTES_MAX];
     (void)base_text_copy(folder, sizeof folder, path);
@@ -230,6 +232,7 @@ static void queue_matches(pack_walk* walk, pack_file* file, const char* path, co
 
 // Handle one import of the innermost file: open the file, or queue the names that it matches.
 static void follow_import(pack_walk* walk, pack_file* file) {
+    BASE_ASSERT(file->has_tree && file->import_next != 0);
     const ecs_text* tree = &file->tree;
     const ecs_text_node* node = &tree->nodes[file->import_next];
     file->import_next = next_import(tree, node->next);
@@ -257,6 +260,7 @@ static void follow_import(pack_walk* walk, pack_file* file) {
 }
 
 static void step(pack_walk* walk) {
+    BASE_ASSERT(walk->open_count > 0);
     pack_file* file = walk->files[walk->open[walk->open_count - 1]];
     if (file->queue_done < file->queue_count) {
         char path[ECS_TEXT_PATH_BYTES_MAX];
@@ -325,6 +329,7 @@ void ecs_pack_add(base_bytes* pack, const char* path, const char* text, size_t b
 }
 
 bool ecs_pack_next(const void* pack, size_t bytes, size_t* offset, ecs_pack_text* text) {
+    BASE_ASSERT(offset && text);
     const uint8_t* data = pack;
     if (bytes < sizeof magic || memcmp(data, magic, sizeof magic) != 0) return false;
     size_t begin = *offset ? *offset : sizeof magic;

@@ -4,6 +4,8 @@
 // has bytes that an operating system may interpret.
 #include "template/template_path.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 typedef struct path_builder {
@@ -73,6 +75,7 @@ static const char* enter_root(const ecs_template_source* source, path_builder* b
 
 const char* ecs_text_path_resolve(const ecs_template_source* source, const char* from,
                                   const char* import, char path[ECS_TEXT_PATH_BYTES_MAX]) {
+    BASE_ASSERT(source && from && import && path);
     path_builder builder = {.path = path};
     path[0] = '\0';
     const char* fault = NULL;
@@ -104,10 +107,12 @@ const char* ecs_text_path_resolve(const ecs_template_source* source, const char*
 }
 
 bool ecs_text_path_is_name(const char* name) {
+    BASE_ASSERT(name);
     return *name && *name != '.' && !strpbrk(name, "/*?%#") && !has_strange_bytes(name);
 }
 
 bool ecs_text_path_matches(const char* pattern, const char* name) {
+    BASE_ASSERT(pattern && name);
     const char* star = NULL;
     const char* tried = NULL; // where the match of the last '*' ends in name
     while (*name) {

@@ -5,6 +5,7 @@
 
 #include "type/type_registry.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -52,6 +53,7 @@ static bool finish_real(const ecs_quant_draft* draft, ecs_quant* quant, char* me
 
 bool ecs_quant_draft_finish(const ecs_quant_draft* draft, const ecs_type* type, ecs_quant* quant,
                             char* message) {
+    BASE_ASSERT(draft && type && quant && message);
     bool has_real = false;
     bool has_int = false;
     for (uint32_t i = 0; i < type->field_count; i++) {

@@ -90,6 +90,7 @@ static bool fold_slots(resolve_pass* resolver, const ecs_draft* draft, uint32_t 
 }
 
 static bool fold_parents(resolve_pass* resolver, ecs_draft* draft) {
+    BASE_ASSERT(draft->parent_first + draft->parent_count <= resolver->set->parent_count);
     const ecs_template_set* set = resolver->set;
     uint32_t priority = 0;
     for (uint32_t i = 0; i < draft->parent_count; i++) {
@@ -113,6 +114,7 @@ static bool fold_parents(resolve_pass* resolver, ecs_draft* draft) {
 }
 
 static bool fold_own(resolve_pass* resolver, const ecs_draft* draft) {
+    BASE_ASSERT(draft->component_first + draft->component_count <= resolver->set->component_count);
     ecs_template_set* set = resolver->set;
     for (uint32_t i = 0; i < draft->component_count; i++) {
         ecs_draft_component* component = &set->components[draft->component_first + i];
@@ -127,6 +129,7 @@ static bool fold_own(resolve_pass* resolver, const ecs_draft* draft) {
 }
 
 static void fold_flags(resolve_pass* resolver, const ecs_draft* draft) {
+    BASE_ASSERT(draft->flag_first + draft->flag_count <= resolver->set->flag_count);
     ecs_template_set* set = resolver->set;
     for (uint32_t i = 0; i < draft->flag_count; i++) {
         const ecs_draft_flag* flag = &set->flags[draft->flag_first + i];
@@ -151,6 +154,7 @@ static void fold_flags(resolve_pass* resolver, const ecs_draft* draft) {
 
 // All parents are done: merge them and the template's own components.
 static void finish(resolve_pass* resolver, ecs_draft* draft) {
+    BASE_ASSERT(draft->state == ECS_DRAFT_OPEN);
     ecs_template_set* set = resolver->set;
     ecs_template_fold* fold = resolver->fold;
     draft->state = ECS_DRAFT_DONE;
@@ -182,6 +186,7 @@ static void finish(resolve_pass* resolver, ecs_draft* draft) {
 
 // Open the next parent that is not done yet. @return false when there is none.
 static bool open_parent(resolve_pass* resolver, ecs_draft* draft) {
+    BASE_ASSERT(draft->state == ECS_DRAFT_OPEN && draft->parent_next <= draft->parent_count);
     ecs_template_set* set = resolver->set;
     while (draft->parent_next < draft->parent_count) {
         const ecs_draft_parent* parent = &set->parents[draft->parent_first + draft->parent_next++];
@@ -201,6 +206,7 @@ static bool open_parent(resolve_pass* resolver, ecs_draft* draft) {
 }
 
 ecs_result ecs_template_set_resolve(ecs_template_set* set) {
+    BASE_ASSERT(set->world);
     if (set->result == ECS_ERR_MEMORY || set->result == ECS_ERR_FULL) return set->result;
     const base_allocator* allocator = set->world->allocator;
     size_t stack_bytes = set->draft_count * sizeof(uint32_t);

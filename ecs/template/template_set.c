@@ -15,6 +15,7 @@
 #include <string.h>
 
 void ecs_template_set_init(ecs_template_set* set, ecs_world* world, const base_reporter* reporter) {
+    BASE_ASSERT(set && world);
     *set = (ecs_template_set){.world = world, .reporter = reporter};
 }
 
@@ -24,6 +25,8 @@ static void release_array(const ecs_template_set* set, void* array, uint32_t cap
 }
 
 void ecs_template_set_deinit(ecs_template_set* set) {
+    BASE_ASSERT(set->world && set->text_count <= set->text_capacity);
+    BASE_ASSERT(set->draft_count <= set->draft_capacity);
     const base_allocator* allocator = set->world->allocator;
     ecs_type_context context = {allocator};
     for (uint32_t i = 0; i < set->value_count; i++) {
@@ -52,11 +55,13 @@ void ecs_template_set_deinit(ecs_template_set* set) {
 }
 
 void ecs_template_set_fail(ecs_template_set* set, ecs_result result) {
+    BASE_ASSERT(result != ECS_OK && "a failure has a code");
     if (set->result == ECS_OK || result == ECS_ERR_MEMORY) set->result = result;
 }
 
 void ecs_template_set_fault(ecs_template_set* set, const char* file, uint32_t line,
                             const char* format, ...) {
+    BASE_ASSERT(format);
     char message[BASE_REPORT_BYTES_MAX];
     va_list arguments;
     va_start(arguments, format);
@@ -68,6 +73,7 @@ void ecs_template_set_fault(ecs_template_set* set, const char* file, uint32_t li
 
 void* ecs_template_set_push(ecs_template_set* set, void** array, uint32_t* count,
                             uint32_t* capacity, size_t element_bytes) {
+    BASE_ASSERT(*count <= *capacity && element_bytes > 0);
     if (!base_array_reserve(set->world->allocator, array, capacity, *count + 1, element_bytes)) {
         ecs_template_set_fail(set, ECS_ERR_MEMORY);
         return NULL;
@@ -76,6 +82,7 @@ void* ecs_template_set_push(ecs_template_set* set, void** array, uint32_t* count
 }
 
 void* ecs_template_set_value(ecs_template_set* set, const ecs_type* type) {
+    BASE_ASSERT(type);
     void* values = set->values;
     ecs_template_value* value =
         ecs_template_set_push(set, &values, &set->value_count, &set->value_capacity, sizeof *value);
@@ -94,6 +101,7 @@ void* ecs_template_set_value(ecs_template_set* set, const ecs_type* type) {
 static ecs_component_id check_type(ecs_template_set* set, const char* name, ecs_type_id is,
                                    ecs_type_id wanted, ecs_component_id id, const char* file,
                                    uint32_t line) {
+    BASE_ASSERT(id != ECS_COMPONENT_NONE);
     if (is == wanted) return id;
     ecs_template_set_fault(set, file, line, "component '%s' is a %s here and a %s elsewhere", name,
                            ecs_type_get(set->world, wanted)->name,
@@ -103,6 +111,7 @@ static ecs_component_id check_type(ecs_template_set* set, const char* name, ecs_
 
 ecs_component_id ecs_template_set_name(ecs_template_set* set, const char* name, ecs_type_id type,
                                        const char* file, uint32_t line) {
+    BASE_ASSERT(name && type != ECS_TYPE_NONE);
     uint64_t hash = base_hash64_text(name);
     ecs_component_id known = ecs_component_seek(set->world, name, hash);
     if (known != ECS_COMPONENT_NONE)
@@ -137,6 +146,7 @@ ecs_component_id ecs_template_set_name(ecs_template_set* set, const char* name, 
 }
 
 ecs_type_id ecs_template_set_type_of(const ecs_template_set* set, const char* name) {
+    BASE_ASSERT(name);
     uint64_t hash = base_hash64_text(name);
     ecs_component_id known = ecs_component_seek(set->world, name, hash);
     if (known != ECS_COMPONENT_NONE) return ecs_component_get(set->world, known)->type;
@@ -148,22 +158,26 @@ ecs_type_id ecs_template_set_type_of(const ecs_template_set* set, const char* na
 }
 
 static const ecs_set_name* new_name(const ecs_template_set* set, ecs_component_id id) {
+    BASE_ASSERT(id > set->world->types->component_count);
     uint32_t at = id - set->world->types->component_count - 1u;
     BASE_ASSERT(at < set->name_count);
     return &set->names[at];
 }
 
 const char* ecs_template_set_component_name(const ecs_template_set* set, ecs_component_id id) {
+    BASE_ASSERT(id != ECS_COMPONENT_NONE);
     const ecs_component* component = ecs_component_get(set->world, id);
     return component ? component->name : new_name(set, id)->name;
 }
 
 ecs_type_id ecs_template_set_component_type(const ecs_template_set* set, ecs_component_id id) {
+    BASE_ASSERT(id != ECS_COMPONENT_NONE);
     const ecs_component* component = ecs_component_get(set->world, id);
     return component ? component->type : new_name(set, id)->type;
 }
 
 ecs_draft* ecs_template_set_draft(const ecs_template_set* set, const char* name) {
+    BASE_ASSERT(name);
     uint64_t hash = base_hash64_text(name);
     uint32_t cursor = 0;
     for (;;) {

@@ -15,6 +15,7 @@
 enum { ELEMENT_BYTES = 64 };
 
 bool ecs_text_read_bool(const char* text, bool* value) {
+    BASE_ASSERT(text && value);
     static const char* const words[] = {"no",  "false", "off", "0", ///
                                         "yes", "true",  "on",  "1"};
     for (uint32_t i = 0; i < BASE_COUNT(words); i++) {
@@ -236,6 +237,7 @@ static uint32_t count_commas(const char* text) {
 
 bool ecs_text_read_builtin(const ecs_type* type, const ecs_type_context* context, const char* text,
                            void* value, char* message) {
+    BASE_ASSERT(type && context && text && value && message);
     BASE_ASSERT(type->id <= ECS_BUILTIN_COUNT);
     if (type->id == ECS_BUILTIN_T) {
         size_t size = strlen(text);
@@ -309,6 +311,7 @@ static bool spelling_fits(const ecs_field* field, ecs_type_id spelling) {
 
 bool ecs_text_read_field(const ecs_field* field, ecs_type_id spelling, const char* text,
                          void* value, char* message) {
+    BASE_ASSERT(field && text && value && message);
     if (!spelling_fits(field, spelling)) {
         bool is_real = field->kind == ECS_FIELD_F32 || field->kind == ECS_FIELD_F64;
         bool is_int = field->kind >= ECS_FIELD_I8 && field->kind <= ECS_FIELD_I32;

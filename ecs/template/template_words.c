@@ -5,6 +5,7 @@
 
 #include "core/world_internal.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 
 #include <float.h>
@@ -42,6 +43,7 @@ bool ecs_bind_check_name(ecs_bind_pass* binder, const char* name, uint32_t line,
 }
 
 bool ecs_bind_check_tags(ecs_bind_pass* binder, const ecs_text_node* node) {
+    BASE_ASSERT(binder->set && binder->text);
     if (!ecs_bind_has_type(binder, node, "t")) return false;
     const char* tags = value_of(binder, node);
     if (strlen(tags) >= ECS_TEXT_TAGS_BYTES_MAX) {
@@ -115,6 +117,7 @@ static const char* read_name(ecs_bind_pass* binder, const ecs_text_node* node, b
 }
 
 void ecs_bind_priority(ecs_bind_pass* binder, const ecs_text_node* node, uint32_t* priority) {
+    BASE_ASSERT(priority);
     if (!ecs_bind_has_type(binder, node, "i")) return;
     int64_t value;
     if (!base_text_parse_i64(value_of(binder, node), &value) || value < 1 ||
@@ -138,6 +141,7 @@ static void read_bits(ecs_bind_pass* binder, const ecs_text_node* node, ecs_quan
 
 // @return false when the statement is none of these.
 bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_bind_scope* scope) {
+    BASE_ASSERT(scope);
     const char* name = name_of(binder, node);
     if (node->is_block || name[0] != '_') return false;
     if (strcmp(name, "_track") == 0)
@@ -208,6 +212,7 @@ bool ecs_bind_spells(const char* type, const char* spelling) {
 }
 
 const char* ecs_bind_value_text(const char* type, const char* spelling, const char* text) {
+    BASE_ASSERT(type && spelling && text);
     if (strcmp(type, spelling) == 0 || strcmp(text, "-1") != 0) return text;
     if (strcmp(type, "u8") == 0) return "0xFF";
     if (strcmp(type, "u16") == 0) return "0xFFFF";

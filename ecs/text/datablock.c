@@ -271,6 +271,7 @@ static void read_file(text_parser* parser) {
 ecs_result ecs_text_parse(ecs_text* text, const base_allocator* allocator, const char* file,
                           const char* source, size_t source_bytes, const base_reporter* reporter) {
     BASE_ASSERT(text && (source || source_bytes == 0));
+    BASE_ASSERT(text && (source || source_bytes == 0));
     *text = (ecs_text){.allocator = allocator};
     base_bytes_init(&text->strings, allocator);
     (void)base_text_copy(text->file, sizeof text->file, file ? file : "(text)");
@@ -300,12 +301,14 @@ ecs_result ecs_text_parse(ecs_text* text, const base_allocator* allocator, const
 }
 
 void ecs_text_deinit(ecs_text* text) {
+    BASE_ASSERT(text);
     base_release(text->allocator, text->nodes, text->node_capacity * sizeof *text->nodes);
     base_bytes_deinit(&text->strings);
     *text = (ecs_text){.allocator = text->allocator};
 }
 
 bool ecs_text_is_import(const ecs_text* text, const ecs_text_node* node) {
+    BASE_ASSERT(text && node);
     const char* name = ecs_text_string(text, node->name);
     return !node->is_block && (strcmp(name, "import") == 0 || strcmp(name, "import_optional") == 0);
 }

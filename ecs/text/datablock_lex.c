@@ -7,6 +7,8 @@
 // and each loop shows that by itself. The parser adds the NUL of appended strings.
 #include "text/datablock.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 static const ecs_text_fault none = {NULL, 0};
@@ -48,6 +50,7 @@ static ecs_text_fault skip_comment(ecs_text_cursor* cursor) {
 }
 
 ecs_text_fault ecs_text_skip(ecs_text_cursor* cursor, bool across_lines) {
+    BASE_ASSERT(cursor->at <= cursor->end);
     while (cursor->at < cursor->end) {
         char c = *cursor->at;
         if (is_comment(cursor)) {
@@ -66,6 +69,7 @@ ecs_text_fault ecs_text_skip(ecs_text_cursor* cursor, bool across_lines) {
 }
 
 void ecs_text_read_word(ecs_text_cursor* cursor, bool is_type, base_bytes* strings) {
+    BASE_ASSERT(cursor->at <= cursor->end && strings);
     const char* start = cursor->at;
     while (cursor->at < cursor->end) {
         char c = *cursor->at;
@@ -112,6 +116,7 @@ static uint8_t read_escape(ecs_text_cursor* cursor) {
 }
 
 ecs_text_fault ecs_text_read_quoted(ecs_text_cursor* cursor, base_bytes* strings) {
+    BASE_ASSERT(cursor->at < cursor->end && "on a quote");
     char quote = *cursor->at++;
     ecs_text_fault fault = none;
     while (cursor->at < cursor->end && *cursor->at != '\n') {
@@ -165,6 +170,7 @@ static bool ends_bare_word(const ecs_text_cursor* cursor) {
 }
 
 ecs_text_fault ecs_text_read_value(ecs_text_cursor* cursor, base_bytes* strings) {
+    BASE_ASSERT(cursor->at <= cursor->end && strings);
     ecs_text_fault fault = ecs_text_skip(cursor, false);
     if (fault.message) return fault;
     if (next_is(cursor, '"') || next_is(cursor, '\'')) return ecs_text_read_quoted(cursor, strings);
@@ -185,6 +191,7 @@ ecs_text_fault ecs_text_read_value(ecs_text_cursor* cursor, base_bytes* strings)
 }
 
 void ecs_text_recover(ecs_text_cursor* cursor) {
+    BASE_ASSERT(cursor->at <= cursor->end);
     while (cursor->at < cursor->end && !strchr("\n;{}", *cursor->at))
         cursor->at++;
     // strchr also finds the NUL: a zero byte is part of the fault.

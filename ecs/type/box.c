@@ -11,6 +11,7 @@ enum { FIRST_SLAB_BYTES = 4096, FIRST_SLAB_OBJECTS = 64 };
 
 ecs_box* ecs_box_create(const base_allocator* allocator, const ecs_type_ops* ops, uint32_t size,
                         uint32_t align) {
+    BASE_ASSERT(size > 0 && align > 0 && (align & (align - 1)) == 0);
     ecs_box* box = base_allocate_zero(allocator, sizeof *box);
     if (!box) return NULL;
     box->allocator = allocator;
@@ -45,6 +46,7 @@ static void unlock(ecs_box* box) {
 
 // Add a slab, and room in `free` for all its objects.
 static bool grow(ecs_box* box) {
+    BASE_ASSERT(box->room <= box->free_capacity || box->room == 0);
     if (box->slab_count == ECS_BOX_SLABS_MAX) return false;
     uint32_t first = FIRST_SLAB_BYTES / box->stride;
     if (first < 1) first = 1;
@@ -65,6 +67,7 @@ static bool grow(ecs_box* box) {
 }
 
 void* ecs_box_take(ecs_box* box, bool* is_made) {
+    BASE_ASSERT(box && is_made);
     void* memory = NULL;
     *is_made = false;
     lock(box);
@@ -81,6 +84,7 @@ void* ecs_box_take(ecs_box* box, bool* is_made) {
 }
 
 void ecs_box_return(ecs_box* box, void* memory) {
+    BASE_ASSERT(box && memory);
     lock(box);
     BASE_ASSERT(box->live > 0 && box->free_count < box->free_capacity);
     box->free[box->free_count++] = memory;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 ecs_component_id ecs_component_seek(const ecs_world* world, const char* name, uint64_t name_hash) {
+    BASE_ASSERT(name);
     uint32_t cursor = 0;
     for (;;) {
         uint32_t id = base_table_next(&world->types->component_names, name_hash, &cursor);

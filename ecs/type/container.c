@@ -52,6 +52,7 @@ ecs_container_body* ecs_container_body_create(const base_allocator* allocator,
 }
 
 void ecs_element_unmake(const base_allocator* allocator, ecs_element_type type, void* value) {
+    BASE_ASSERT(ecs_element_is_type(type));
     if (ecs_element_is_container(type)) {
         ecs_container_body_destroy(allocator, ecs_container_body_of(value));
     } else if (type == ECS_ELEMENT_T) {
@@ -90,6 +91,7 @@ ecs_result ecs_container_reserve(const base_allocator* allocator, ecs_container_
 
 ecs_result ecs_element_make(const base_allocator* allocator, ecs_element_type type, void* value,
                             const void* source) {
+    BASE_ASSERT(ecs_element_is_type(type));
     if (ecs_element_is_container(type)) {
         const ecs_container_body* from = source ? ecs_container_body_of(source) : NULL;
         BASE_ASSERT(!from || from->type == type);
@@ -113,6 +115,7 @@ ecs_result ecs_element_make(const base_allocator* allocator, ecs_element_type ty
 // Copy item `index`. The copy has room for it, and its count is `index`.
 static bool copy_item(const base_allocator* allocator, ecs_container_body* copy,
                       const ecs_container_body* body, uint32_t index) {
+    BASE_ASSERT(copy->count == index && index < copy->capacity);
     char* name = NULL;
     if (body->type == ECS_ELEMENT_OBJECT) {
         const ecs_named_element* from = ecs_container_named_item(body, index);
@@ -187,6 +190,7 @@ bool ecs_container_body_equal(const ecs_container_body* a, const ecs_container_b
 }
 
 uint32_t ecs_container_height(const ecs_container_body* body) {
+    BASE_ASSERT(body);
     uint32_t inside = 0;
     for (uint32_t i = 0; i < body->count && !ecs_element_is_list(body->type); i++) {
         if (!ecs_element_is_container(ecs_container_item_type(body, i))) continue;

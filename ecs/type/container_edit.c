@@ -57,6 +57,7 @@ static ecs_result make_fitting(const base_allocator* allocator, const ecs_contai
 
 // Move a created value to its item.
 static void settle(ecs_container_body* body, uint32_t index, const ecs_element* made) {
+    BASE_ASSERT(index < body->capacity);
     if (body->type == ECS_ELEMENT_ARRAY)
         ((ecs_element*)body->items)[index].type = made->type;
     else if (body->type == ECS_ELEMENT_OBJECT)
@@ -114,6 +115,7 @@ ecs_result ecs_container_insert(const base_allocator* allocator, ecs_container_b
 
 ecs_result ecs_container_replace(const base_allocator* allocator, ecs_container_body* body,
                                  uint32_t index, ecs_element_type type, const void* value) {
+    BASE_ASSERT(body && index < body->count);
     BASE_ASSERT(index < body->count);
     ecs_element_type old_type = ecs_container_item_type(body, index);
     void* item = ecs_container_item(body, index);
@@ -129,6 +131,7 @@ ecs_result ecs_container_replace(const base_allocator* allocator, ecs_container_
 
 void ecs_container_remove(const base_allocator* allocator, ecs_container_body* body,
                           uint32_t index) {
+    BASE_ASSERT(body && index < body->count);
     BASE_ASSERT(index < body->count);
     ecs_element_type type = ecs_container_item_type(body, index);
     void* item = ecs_container_item(body, index);
@@ -159,6 +162,7 @@ void ecs_container_clear(const base_allocator* allocator, ecs_container_body* bo
 }
 
 bool ecs_container_seek(const ecs_container_body* body, const char* name, uint32_t* index) {
+    BASE_ASSERT(name && index);
     base_search search = base_search_begin(body ? body->count : 0);
     while (base_search_next(&search)) {
         const char* middle = ecs_container_named_item(body, search.middle)->name;

@@ -60,6 +60,7 @@ static void piece_release(void* context, void* memory, size_t size) {
 }
 
 uint64_t ecs_container_hash(const ecs_container_body* body, uint64_t seed) {
+    BASE_ASSERT(!body || ecs_element_is_container(body->type));
     uint8_t piece[PIECE_BYTES];
     const base_allocator fixed = {piece_allocate, piece_release, NULL};
     base_bytes bytes = {.allocator = &fixed, .data = piece, .capacity = sizeof piece};
@@ -183,6 +184,7 @@ static ecs_container_body* read_body(body_reader* in, ecs_element_type type, uin
 
 ecs_container_body* ecs_container_read(const base_allocator* allocator, ecs_element_type type,
                                        base_reader* reader) {
+    BASE_ASSERT(ecs_element_is_container(type));
     body_reader in = {.allocator = allocator, .bytes = reader};
     size_t first = reader->offset;
     ecs_container_body* body = read_body(&in, type, 1);

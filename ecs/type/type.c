@@ -40,6 +40,7 @@ bool ecs_name_is_valid(const char* name) {
 }
 
 bool ecs_quant_is_valid(const ecs_quant* quant, ecs_field_kind kind) {
+    BASE_ASSERT(quant);
     if (quant->bits == 0) return true;
     if (kind == ECS_FIELD_BOOL || kind == ECS_FIELD_ENTITY) return false;
     uint32_t bits = 8 * ecs_field_kind_bytes(kind);
@@ -180,6 +181,7 @@ static bool are_apart(const ecs_field* fields, const ecs_type_desc* desc, bool* 
 
 ecs_result ecs_type_add(ecs_world* world, const ecs_type_desc* desc, uint32_t flags,
                         const base_reporter* reporter, ecs_type_id* id) {
+    BASE_ASSERT(world->types->type_count < ECS_TYPES_MAX);
     ecs_types* types = world->types;
     bool is_boxed = flags & ECS_TYPE_BOXED;
     bool is_dense = !desc->ops;
@@ -232,6 +234,7 @@ ecs_result ecs_type_register_as(ecs_world* world, const ecs_type_desc* desc, uin
 }
 
 ecs_type_id ecs_type_find(const ecs_world* world, const char* name) {
+    BASE_ASSERT(name);
     const ecs_types* types = world->types;
     for (uint32_t i = 0; i < types->type_count; i++)
         if (strcmp(types->types[i].name, name) == 0) return types->types[i].id;

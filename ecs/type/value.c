@@ -238,12 +238,14 @@ static bool boxed_copy(const ecs_type* type, const ecs_type_context* context, vo
 }
 
 bool ecs_value_create(const ecs_type* type, const ecs_type_context* context, void* value) {
+    BASE_ASSERT(type && (value || type->size == 0));
     if (type->box) return boxed_create(type, context, value);
     object_create(type, context, value);
     return true;
 }
 
 void ecs_value_destroy(const ecs_type* type, const ecs_type_context* context, void* value) {
+    BASE_ASSERT(type);
     if (type->box)
         boxed_destroy(type, context, value);
     else if (type->ops)
@@ -252,6 +254,7 @@ void ecs_value_destroy(const ecs_type* type, const ecs_type_context* context, vo
 
 bool ecs_value_copy(const ecs_type* type, const ecs_type_context* context, void* target,
                     const void* source) {
+    BASE_ASSERT(type && (target || type->size == 0));
     if (type->box) return boxed_copy(type, context, target, ecs_type_object(type, source));
     return object_copy(type, context, target, source);
 }

@@ -63,6 +63,7 @@ void base_advise_large(void* memory, size_t size) {
 
 void* base_reallocate(const base_allocator* allocator, void* memory, size_t old_size,
                       size_t new_size) {
+    BASE_ASSERT(memory || old_size == 0);
     uint8_t* grown = base_allocate(allocator, new_size);
     if (!grown) return NULL;
     size_t kept = 0;

@@ -41,6 +41,7 @@ static void permit(const uint8_t* memory, size_t size) {
 }
 
 bool base_arena_init(base_arena* arena, const base_allocator* allocator, size_t capacity) {
+    BASE_ASSERT(arena);
     *arena = (base_arena){.allocator = allocator};
     arena->memory = base_allocate(allocator, capacity);
     if (!arena->memory) return false;
@@ -56,6 +57,7 @@ void base_arena_deinit(base_arena* arena) {
 }
 
 void* base_arena_push(base_arena* arena, size_t size) {
+    BASE_ASSERT(arena->used <= arena->capacity);
     BASE_ASSERT(arena->memory);
     size_t offset = (arena->used + PUSH_ALIGN - 1) & ~(size_t)(PUSH_ALIGN - 1);
     if (offset > arena->capacity || size > arena->capacity - offset) return NULL;
@@ -66,6 +68,7 @@ void* base_arena_push(base_arena* arena, size_t size) {
 }
 
 void base_arena_reset(base_arena* arena) {
+    BASE_ASSERT(arena->used <= arena->capacity);
     arena->used = 0;
     if (arena->memory) forbid(arena->memory, arena->capacity);
 }

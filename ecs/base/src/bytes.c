@@ -4,6 +4,7 @@
 //
 // Numbers are built byte by byte: the result is the same on every machine, and compilers make one
 // load or store of it on little-endian ones.
+#include "base/assert.h"
 #include "base/bytes.h"
 
 #include <string.h>
@@ -38,6 +39,7 @@ static bool grow(base_bytes* bytes, size_t size_needed) {
 }
 
 uint8_t* base_bytes_extend(base_bytes* bytes, size_t size) {
+    BASE_ASSERT(bytes->size <= bytes->capacity);
     if (bytes->failed) return NULL;
     bool overflows = size > SIZE_MAX - bytes->size;
     bool fits = !overflows && bytes->data && size <= bytes->capacity - bytes->size;
@@ -51,6 +53,7 @@ uint8_t* base_bytes_extend(base_bytes* bytes, size_t size) {
 }
 
 void base_bytes_write(base_bytes* bytes, const void* data, size_t size) {
+    BASE_ASSERT(data || size == 0);
     if (size == 0) return;
     uint8_t* target = base_bytes_extend(bytes, size);
     if (target) memcpy(target, data, size);
@@ -82,6 +85,7 @@ void base_bytes_write_varint(base_bytes* bytes, uint64_t value) {
 }
 
 base_reader base_reader_make(const void* data, size_t size) {
+    BASE_ASSERT(data || size == 0);
     static const uint8_t nothing[1] = {0};
     // Arithmetic on NULL is undefined even for 0 bytes.
     if (!data) return (base_reader){.data = nothing, .failed = size != 0};
@@ -89,10 +93,12 @@ base_reader base_reader_make(const void* data, size_t size) {
 }
 
 size_t base_reader_left(const base_reader* reader) {
+    BASE_ASSERT(reader->offset <= reader->size);
     return reader->failed ? 0 : reader->size - reader->offset;
 }
 
 const uint8_t* base_reader_skip(base_reader* reader, size_t size) {
+    BASE_ASSERT(reader->offset <= reader->size);
     if (reader->failed || size > reader->size - reader->offset) {
         reader->failed = true;
         return NULL;

@@ -2,6 +2,7 @@
 // The name that a user probably meant. The distance is optimal string alignment: insertions,
 // deletions, replacements and swaps of neighbours count one each. Swaps count one because they are
 // the most frequent typing mistake.
+#include "base/assert.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -34,6 +35,7 @@ static uint32_t distance(const char* a, uint32_t a_size, const char* b, uint32_t
 }
 
 const char* base_text_nearest(const char* word, const char* const* candidates, uint32_t count) {
+    BASE_ASSERT(word && (candidates || count == 0));
     size_t word_size = strlen(word);
     if (word_size > WORD_BYTES_MAX) return NULL;
     const char* nearest = NULL;

@@ -212,6 +212,7 @@ static const char* read_exponent(decimal* number, const char* text, const char* 
 }
 
 double base_text_read_f64(const char* text, const char* end, const char** next) {
+    BASE_ASSERT(text <= end && next);
     decimal number;
     number.digit_count = 0;
     number.exponent = 0;
@@ -229,6 +230,7 @@ double base_text_read_f64(const char* text, const char* end, const char** next) 
 }
 
 bool base_text_parse_f64(const char* text, double* value) {
+    BASE_ASSERT(text && value);
     const char* end = text + strlen(text);
     const char* next;
     double read = base_text_read_f64(text, end, &next);
@@ -238,6 +240,7 @@ bool base_text_parse_f64(const char* text, double* value) {
 }
 
 bool base_text_parse_u64(const char* text, uint64_t* value) {
+    BASE_ASSERT(text && value);
     uint64_t read = 0;
     if (!*text) return false;
     for (; *text; text++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // --help on one screen: usage, one line per option with its default, and one paragraph with the
 // names of the options that have no line of help. So a program with many options still fits.
+#include "base/assert.h"
 #include "base/options.h"
 
 #include "base/text.h"
@@ -103,6 +104,7 @@ static void add_options_without_help(page* help, const base_options* options) {
 }
 
 size_t base_options_help(const base_options* options, char* target, size_t target_bytes) {
+    BASE_ASSERT(options && (target || target_bytes == 0));
     page help = {target, target_bytes, 0};
     if (target_bytes > 0) target[0] = '\0';
     add(&help, "usage: %s %s\n", options->program, options->usage ? options->usage : "[options]");

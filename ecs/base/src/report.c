@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Messages about foreign text. They quote that text, so bytes that could control a terminal or fake
 // a line of a log are replaced before a reporter gets the message.
+#include "base/assert.h"
 #include "base/report.h"
 
 #include "base/text.h"
@@ -48,6 +49,7 @@ static void report_first(void* context, const char* file, uint32_t line, const c
 }
 
 base_reporter base_reporter_first(base_report_first* keeper) {
+    BASE_ASSERT(keeper);
     *keeper = (base_report_first){.count = 0};
     return (base_reporter){report_first, keeper};
 }

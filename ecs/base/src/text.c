@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Strings in fixed buffers: always terminated, and the result says whether a text was cut.
+#include "base/assert.h"
 #include "base/text.h"
 
 #include <stdarg.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 
 bool base_text_copy(char* target, size_t target_bytes, const char* source) {
+    BASE_ASSERT((target || target_bytes == 0) && source);
     if (target_bytes == 0) return false;
     size_t size = strlen(source);
     bool fits = size < target_bytes;
@@ -17,6 +19,7 @@ bool base_text_copy(char* target, size_t target_bytes, const char* source) {
 }
 
 bool base_text_format(char* target, size_t target_bytes, const char* format, ...) {
+    BASE_ASSERT((target || target_bytes == 0) && format);
     if (target_bytes == 0) return false;
     va_list arguments;
     va_start(arguments, format);
