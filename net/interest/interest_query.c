@@ -154,7 +154,7 @@ bool net_interest_query(net_interest* interest, uint32_t number, const net_inter
     return true;
 }
 
-// ---- who sees what came ----
+// ---- observers of a spawned entity ----
 
 static uint32_t find_spawn(const net_interest* interest, uint32_t index, const uint32_t** clients,
                            const net_interest_entity** entities) {

@@ -138,7 +138,7 @@ static net_result update_entity(net_mirror* mirror, const net_mirror_slot* slot,
     return recreate_entity(mirror, slot->handle, slot->incarnation.row_template, row);
 }
 
-// ---- lives ----
+// ---- incarnations ----
 
 static void report_row(const net_mirror* mirror, const net_mirror_record* record, ecs_tick tick,
                        const uint64_t* row) {

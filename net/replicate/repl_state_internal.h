@@ -134,7 +134,7 @@ static inline uint32_t net_repl_state_words(const net_repl_state* repl) {
     return (repl->slot_end + 63) >> 6;
 }
 
-// ---- slots (view_slots.c) ----
+// ---- slots (repl_state_slots.c) ----
 
 /// The slot of an entity index; UINT32_MAX when the client has none.
 uint32_t net_repl_state_find_slot(const net_repl_state* repl, uint32_t index);
@@ -156,7 +156,7 @@ void net_repl_state_deinit_slots(net_repl_state* repl);
 void net_repl_state_find_group(const net_repl_state* repl, uint32_t group, uint32_t* first,
                                uint32_t* end);
 
-// ---- selecting (view_select.c) ----
+// ---- selecting (repl_state_select.c) ----
 
 /// Put waiting slots into writer.order: all of them by slot when they should fit `bits` and
 /// `must_select` is false; otherwise the most urgent ones, most urgent first. @return false when
@@ -166,3 +166,16 @@ BASE_MUST_USE bool net_repl_state_order(net_repl_state* repl, uint32_t bits, boo
 BASE_MUST_USE bool net_repl_state_order_all(net_repl_state* repl);
 /// The slot that waits longest; UINT32_MAX when none waits.
 uint32_t net_repl_state_oldest(const net_repl_state* repl);
+
+// ---- sent packets (repl_state_sent.c) ----
+
+/// The place of packet `seq`: an older packet there counts as lost; items that no list can name any
+/// more are released.
+net_repl_state_packet* net_repl_state_begin_packet(net_repl_state* repl, uint16_t seq);
+/// Room for the items of a packet. @return false when memory ran out.
+BASE_MUST_USE bool net_repl_state_reserve_items(net_repl_state* repl, net_repl_state_packet* packet,
+                                                uint32_t count);
+/// The records of the written snapshot are in flight: store them in the packet and in their slots.
+void net_repl_state_note_sent(net_repl_state* repl, net_repl_state_packet* packet);
+/// Learn typical sizes from the written snapshot of `bits`.
+void net_repl_state_learn(net_repl_state* repl, uint64_t bits);

@@ -17,6 +17,7 @@
 // list of observers of its entity at the stored position; pending_count is the number of bits of
 // NET_SET_PENDING.
 #include "base/assert.h"
+#include "base/search.h"
 #include "replicate/repl_state_internal.h"
 #include "replicate/replicator_internal.h"
 
@@ -224,15 +225,10 @@ void net_repl_state_merge(net_repl_state* repl, ecs_tick tick) {
 // ---- groups ----
 
 static uint32_t find_group_place(const net_repl_state* repl, uint64_t key) {
-    uint32_t low = 0, high = repl->group_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (repl->groups[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    base_search search = base_search_begin(repl->group_count);
+    while (base_search_next(&search))
+        base_search_step(&search, repl->groups[search.middle] < key);
+    return search.low;
 }
 
 void net_repl_state_find_group(const net_repl_state* repl, uint32_t group, uint32_t* first,
@@ -265,7 +261,7 @@ static void remove_from_group(net_repl_state* repl, uint32_t group, uint32_t slo
             (repl->group_count - at) * sizeof *repl->groups);
 }
 
-// ---- lives ----
+// ---- incarnations ----
 
 static void begin_epoch(net_repl_slot* s, net_repl_slot_state state) {
     s->state = (uint8_t)state;

@@ -26,8 +26,6 @@ enum {
     HEAD_BITS = 12, // of a snapshot without records, and its count of runs
     ROUNDS_MAX = 2, // attempts to add more after measuring
     MISSES_MAX = 8, // units without room that are skipped
-    AVERAGE_OVER = 8,
-    BITS_MIN = 4 * 16, // lower bound of typical sizes; 1/16 bits
     BASE2_TICKS_MAX = 16,
     AHEAD = 12,          // slots that are prefetched
     CODED_TOGETHER = 32, // records whose rows are prefetched together
@@ -351,31 +349,6 @@ static uint64_t trim(filler* f, uint64_t limit) {
     return bits;
 }
 
-// Learn from the measured snapshot: the size of records beside their encoded rows, and typical
-// sizes.
-static void learn(net_repl_state* repl, const net_snapshot_writer* writer, uint64_t bits) {
-    uint32_t count = writer->record_count;
-    if (count < 2) return;
-    uint64_t beside = (bits - writer->encoded_bits) * 16 / count;
-    repl->overhead_bits += (uint32_t)beside / AVERAGE_OVER;
-    repl->overhead_bits -= repl->overhead_bits / AVERAGE_OVER;
-    uint64_t sums[2] = {0, 0};
-    uint32_t counts[2] = {0, 0};
-    for (uint32_t i = 0; i < count; i++) {
-        if (writer->records[i].run == NET_RUN_DESTROY) continue;
-        bool is_create = writer->records[i].run == NET_RUN_CREATE;
-        sums[is_create] += writer->records[i].encoded.bits;
-        counts[is_create]++;
-    }
-    uint32_t* typical[2] = {&repl->update_bits, &repl->create_bits};
-    for (uint32_t i = 0; i < 2; i++) {
-        if (counts[i] == 0) continue;
-        uint64_t now = sums[i] * 16 / counts[i] + repl->overhead_bits;
-        *typical[i] = (uint32_t)((*typical[i] * (AVERAGE_OVER - 1) + now) / AVERAGE_OVER);
-        if (*typical[i] < BITS_MIN) *typical[i] = BITS_MIN;
-    }
-}
-
 static bool begin_snapshot(filler* f) {
     net_repl_state* repl = f->repl;
     f->next = f->coded = f->misses = 0;
@@ -460,109 +433,7 @@ static bool fill(filler* f, net_repl_state_room room, uint64_t* bits) {
     return *bits > 0 || take_any(f, limit, bits);
 }
 
-// ---- what was sent ----
-
-// One more send after each acknowledged row: four bytes that stop at 255.
-static void count_behind(net_repl_slot* s) {
-    uint32_t behind;
-    memcpy(&behind, s->behind, sizeof behind);
-    uint32_t full = ((behind & 0x7F7F7F7Fu) + 0x01010101u) & behind & 0x80808080u;
-    behind += 0x01010101u & ~(full >> 7);
-    memcpy(s->behind, &behind, sizeof behind);
-}
-
-_Static_assert(NET_REPL_STATE_ACKED == sizeof(uint32_t), "counted together");
-
-static void note_record(net_repl_state* repl, net_repl_slot* s, const net_snapshot_record* record,
-                        uint32_t now) {
-    net_repl_state_counters* counters = &repl->counters;
-    if (s->acked_count > 0 && s->behind[0] == 0) s->first_after_tick = now;
-    count_behind(s);
-    s->sent_tick = now;
-    s->ordinal++;
-    s->epoch_sends = (uint16_t)(s->epoch_sends + (s->epoch_sends < UINT16_MAX));
-    s->flying++;
-    if (record->run >= NET_RUN_FIRST) {
-        s->floor_tick = now - record->key.age - record->key.d;
-        s->has_floor = true;
-        counters->records_update++;
-        counters->records_settled += record->key.is_settled;
-    } else if (record->run == NET_RUN_DESTROY) {
-        counters->records_destroy++;
-    } else if (record->run == NET_RUN_CREATE) {
-        s->state = NET_REPL_SLOT_CREATE_SENT;
-        s->is_known = true;
-        counters->records_create++;
-    } else {
-        counters->records_absolute++;
-        counters->resyncs += s->wants_resync;
-    }
-    s->wants_resync = false;
-}
-
-// Sent slots wait no longer.
-static void end_waiting(net_repl_state* repl) {
-    const uint64_t* chosen = repl->replicator->writer.chosen;
-    uint64_t *pending = repl->sets[NET_SET_PENDING], *repeat = repl->sets[NET_SET_REPEAT];
-    for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
-        uint64_t sent = chosen[w];
-        repl->pending_count -= (uint32_t)__builtin_popcountll(pending[w] & sent);
-        repl->counters.records_repeated += (uint32_t)__builtin_popcountll(repeat[w] & sent);
-        pending[w] &= ~sent;
-        repeat[w] &= ~sent;
-    }
-}
-
-static void note_sent(net_repl_state* repl, net_repl_state_packet* packet) {
-    const net_snapshot_writer* writer = &repl->replicator->writer;
-    uint32_t now = (uint32_t)net_replicator_tick(repl->replicator);
-    uint32_t rows = 0;
-    for (uint32_t i = 0; i < writer->record_count; i++) {
-        const net_snapshot_record* record = &writer->records[writer->by_slot[i]];
-        net_repl_slot* s = &repl->slots[record->slot];
-        note_record(repl, s, record, now);
-        uint32_t row = record->run != NET_RUN_DESTROY ? NET_PACKET_ITEM_ROW : 0;
-        packet->items[i] = (net_packet_item){
-            .slot = record->slot | row, .ordinal = s->ordinal, .classes = record->key.classes};
-        rows += row != 0;
-    }
-    packet->row_count += rows;
-    packet->count = writer->record_count;
-    end_waiting(repl);
-}
-
 // ---- packets ----
-
-static void release_items(net_repl_state* repl, net_repl_state_packet* packet) {
-    base_release(&repl->replicator->pool.allocator, packet->items,
-                 packet->capacity * sizeof *packet->items);
-    packet->items = NULL;
-    packet->count = packet->capacity = packet->row_count = 0;
-}
-
-static net_repl_state_packet* begin_packet(net_repl_state* repl, uint16_t seq) {
-    net_repl_state_packet* packet = &repl->packets[seq & (NET_REPL_STATE_PACKETS - 1)];
-    if (packet->state == NET_PACKET_FLYING) (void)net_repl_state_lost(repl, packet->seq);
-    release_items(repl, packet);
-    packet->state = NET_PACKET_FREE;
-    // From now on no list can name this packet.
-    uint16_t old = (uint16_t)(seq - NET_REPL_STATE_BACK_MAX - 1);
-    net_repl_state_packet* previous = &repl->packets[old & (NET_REPL_STATE_PACKETS - 1)];
-    if (previous->state == NET_PACKET_ACKED && previous->seq == old) release_items(repl, previous);
-    return packet;
-}
-
-// Few sizes, so that the memory of one packet fits the next.
-static bool reserve_items(net_repl_state* repl, net_repl_state_packet* packet, uint32_t count) {
-    enum { ITEMS_MIN = 16 };
-    uint32_t capacity = ITEMS_MIN;
-    while (capacity < count)
-        capacity *= 2;
-    packet->items =
-        base_allocate(&repl->replicator->pool.allocator, capacity * sizeof *packet->items);
-    if (packet->items) packet->capacity = capacity;
-    return packet->items != NULL;
-}
 
 net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_state_room room,
                                 proto_bit_writer* output, uint32_t* records) {
@@ -571,7 +442,7 @@ net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_sta
     BASE_ASSERT(replicator->published == net_history_step_count(replicator->history));
     *records = 0;
     if (repl->is_broken) return NET_ERR_MEMORY;
-    net_repl_state_packet* packet = begin_packet(repl, seq);
+    net_repl_state_packet* packet = net_repl_state_begin_packet(repl, seq);
     net_repl_state_merge(repl, replicator->published_tick);
     uint64_t bits = 0;
     uint64_t left = (uint64_t)output->capacity * 8 - output->size_bits;
@@ -588,7 +459,7 @@ net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_sta
         repl->counters.rows_shared += replicator->encoded_rows.shared - shared;
         repl->held_tick = net_replicator_tick(replicator);
     }
-    ok = ok && (bits == 0 || (reserve_items(repl, packet, f.writer->record_count) &&
+    ok = ok && (bits == 0 || (net_repl_state_reserve_items(repl, packet, f.writer->record_count) &&
                               net_snapshot_writer_write(f.writer, &replicator->encoded_rows, output,
                                                         bits, net_repl_state_account(repl))));
     if (!ok) {
@@ -603,8 +474,8 @@ net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_sta
     repl->counters.packets++;
     repl->counters.bits += bits;
     if (bits == 0) return NET_OK;
-    note_sent(repl, packet);
-    learn(repl, f.writer, bits);
+    net_repl_state_note_sent(repl, packet);
+    net_repl_state_learn(repl, bits);
     *records = f.writer->record_count;
     return NET_OK;
 }

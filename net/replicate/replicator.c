@@ -100,7 +100,7 @@ static void break_repl(net_repl_state* repl) {
     repl->is_broken = true;
 }
 
-// ---- lives ----
+// ---- spawned and despawned entities ----
 
 // All observers of the entity lose it.
 static void remove_despawned(net_replicator* replicator, uint32_t index) {

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// Writing a measured snapshot (WIRE.md, "State body").
+//
+// Writing follows the order of measuring, with a bit buffer that holds 64 bits and checks the room
+// once. The bits are compared with the measured size at the end: a snapshot that was measured to fit
+// does fit.
+#include "base/assert.h"
+#include "core/fault.h"
+#include "replicate/packet_items.h"
+#include "replicate/snapshot_bits.h"
+
+#include <string.h>
+
+// A bit buffer: eight bytes are stored at a time, whether they are full or not. There is room
+// beyond the end.
+typedef struct pen {
+    uint64_t word;
+    uint32_t fill; // 0..7 bits of word
+    uint8_t* out;
+} pen;
+
+enum { PUT_BITS_MAX = 56, PEN_SLACK_BYTES = 16 };
+
+// Written out in bytes: compilers make one instruction of it.
+static inline void store_le64(uint8_t* data, uint64_t word) {
+    data[0] = (uint8_t)word;
+    data[1] = (uint8_t)(word >> 8);
+    data[2] = (uint8_t)(word >> 16);
+    data[3] = (uint8_t)(word >> 24);
+    data[4] = (uint8_t)(word >> 32);
+    data[5] = (uint8_t)(word >> 40);
+    data[6] = (uint8_t)(word >> 48);
+    data[7] = (uint8_t)(word >> 56);
+}
+
+static inline void put(pen* p, uint64_t value, uint32_t count) {
+    uint64_t word = p->word | value << p->fill;
+    store_le64(p->out, word);
+    uint32_t fill = p->fill + count, bytes = fill >> 3;
+    p->out += bytes;
+    p->word = word >> (fill & ~7u);
+    p->fill = fill & 7;
+}
+
+static inline void put_golomb(pen* p, uint32_t value, uint32_t order) {
+    uint32_t u = value + (1u << order), low_bits = net_log2(u), zeros = low_bits - order;
+    uint64_t low = u & ((UINT64_C(1) << low_bits) - 1);
+    put(p, UINT64_C(1) << zeros | low << (zeros + 1), zeros + 1 + low_bits);
+}
+
+static inline void put_word(pen* p, uint64_t value, uint32_t count) {
+    enum { HALF = 32 };
+    if (count > PUT_BITS_MAX) {
+        put(p, value & UINT32_MAX, HALF);
+        value >>= HALF;
+        count -= HALF;
+    }
+    put(p, value, count);
+}
+
+static inline void put_encoded(pen* p, const net_encoded_rows* encoded_rows,
+                               const net_encoded_row* encoded) {
+    if (encoded->bits <= NET_ENCODED_ROW_INLINE_BITS) {
+        put_word(p, encoded->code, encoded->bits);
+        return;
+    }
+    const uint8_t* from = encoded_rows->arena + encoded->offset;
+    uint32_t count = encoded->bits;
+    for (; count > 64; count -= 64, from += 8)
+        put_word(p, net_load_le64(from), 64);
+    if (count > 0) put_word(p, net_load_le64(from) & UINT64_MAX >> (64 - count), count);
+}
+
+static void write_destroys(const net_snapshot_writer* writer, pen* p) {
+    const net_record_group* run = &writer->runs[NET_RUN_DESTROY];
+    put_golomb(p, run->count, NET_SNAPSHOT_LIST_ORDER);
+    if (run->count == 0) return;
+    put(p, run->order, NET_SNAPSHOT_ORDER_BITS);
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < run->count; i++) {
+        uint32_t slot = writer->records[writer->by_run[run->first + i]].slot;
+        put_golomb(p, slot - next, run->order);
+        next = slot + 1;
+    }
+}
+
+static void write_handle(const net_snapshot_writer* writer, const net_create_state* state,
+                         ecs_entity handle, pen* p) {
+    uint32_t index = ecs_entity_index(handle), generation = ecs_entity_generation(handle);
+    put(p, index == state->index_next, 1);
+    if (index != state->index_next) put(p, index, writer->index_bits);
+    put(p, generation == 1, 1);
+    if (generation != 1) put(p, generation, ECS_GENERATION_BITS);
+}
+
+static void write_creates(const net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
+                          pen* p) {
+    const net_record_group* run = &writer->runs[NET_RUN_CREATE];
+    put_golomb(p, run->count, NET_SNAPSHOT_LIST_ORDER);
+    if (run->count == 0) return;
+    put(p, run->order, NET_SNAPSHOT_ORDER_BITS);
+    uint32_t next = 0;
+    net_create_state state = {.index_next = 1};
+    for (uint32_t i = 0; i < run->count; i++) {
+        const net_snapshot_record* record = &writer->records[writer->by_run[run->first + i]];
+        const net_row_template* row_template = net_record_template(encoded_rows, record);
+        put_golomb(p, record->slot - next, run->order);
+        next = record->slot + 1;
+        write_handle(writer, &state, record->handle, p);
+        put(p, row_template == state.row_template, 1);
+        if (row_template != state.row_template) {
+            put(p, row_template->part_count - 1u, NET_SNAPSHOT_PARTS_BITS);
+            for (uint32_t k = 0; k < row_template->part_count; k++)
+                put(p, row_template->parts[k], writer->number_bits);
+        }
+        put_encoded(p, encoded_rows, &record->encoded);
+        state = (net_create_state){ecs_entity_index(record->handle) + 1, row_template};
+    }
+}
+
+static void write_listed(const net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
+                         const net_record_group* run, pen* p) {
+    uint32_t at = run->first, end = run->first + run->count;
+    for (uint32_t i = 0; i < run->item_count; i++) {
+        if (!(run->items[i].slot & NET_PACKET_ITEM_ROW)) continue;
+        uint32_t slot = run->items[i].slot & ~NET_PACKET_ITEM_ROW;
+        const net_snapshot_record* record = at < end ? &writer->records[writer->by_run[at]] : NULL;
+        if (!record || record->slot != slot) {
+            put(p, writer->absent_code, writer->absent_bits);
+            continue;
+        }
+        put_encoded(p, encoded_rows, &record->encoded);
+        at++;
+    }
+    BASE_ASSERT(at == end);
+}
+
+static void write_run(const net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
+                      const net_record_group* run, pen* p) {
+    put(p, run->kind, NET_SNAPSHOT_KIND_BITS);
+    if (run->kind == NET_SNAPSHOT_BY_PACKET) {
+        put(p, run->back, NET_SNAPSHOT_BACK_BITS);
+        put_golomb(p, run->d, NET_SNAPSHOT_BASE2_ORDER);
+        write_listed(writer, encoded_rows, run, p);
+        return;
+    }
+    if (run->kind == NET_SNAPSHOT_BY_AGE) {
+        put(p, run->age, NET_SNAPSHOT_AGE_BITS);
+        put_golomb(p, run->d, NET_SNAPSHOT_BASE2_ORDER);
+    }
+    put_golomb(p, run->count - 1, NET_SNAPSHOT_RUN_ORDER);
+    put(p, run->order, NET_SNAPSHOT_ORDER_BITS);
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < run->count; i++) {
+        const net_snapshot_record* record = &writer->records[writer->by_run[run->first + i]];
+        put_golomb(p, record->slot - next, run->order);
+        next = record->slot + 1;
+        put_encoded(p, encoded_rows, &record->encoded);
+    }
+}
+
+// Account for every bit: components by their cause, destroys, and the rest as head.
+static void account_for(const net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
+                        uint64_t bits, net_bandwidth_account* account) {
+    const net_record_group* destroys = &writer->runs[NET_RUN_DESTROY];
+    uint64_t rest = bits;
+    if (destroys->count > 0) {
+        uint64_t spent =
+            net_golomb_bits(destroys->count, NET_SNAPSHOT_LIST_ORDER) + NET_SNAPSHOT_ORDER_BITS;
+        uint32_t next = 0;
+        for (uint32_t i = 0; i < destroys->count; i++) {
+            uint32_t slot = writer->records[writer->by_run[destroys->first + i]].slot;
+            spent += net_golomb_bits(slot - next, destroys->order);
+            next = slot + 1;
+        }
+        if (!net_fault_is_planted(NET_FAULT_BANDWIDTH_MISS))
+            net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_DESTROY, spent);
+        rest -= spent;
+    }
+    for (uint32_t i = 0; i < writer->record_count; i++) {
+        const net_snapshot_record* record = &writer->records[i];
+        if (record->run == NET_RUN_DESTROY) continue;
+        const net_row_template* row_template;
+        const uint32_t* parts = net_encoded_rows_component_bits(
+            encoded_rows, record->encoded.parts_first, &row_template);
+        for (uint32_t c = 0; c < row_template->layout.component_count; c++) {
+            if (parts[c] > 0)
+                net_bandwidth_add(account, row_template->layout.components[c].key,
+                                  (net_cost)record->cause, parts[c]);
+        }
+        rest -= (uint32_t)(record->encoded.bits - record->encoded.head_bits);
+    }
+    net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_HEAD, rest);
+}
+
+bool net_snapshot_writer_write(net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
+                               proto_bit_writer* output, uint64_t bits,
+                               net_bandwidth_account* account) {
+    BASE_ASSERT(!output->failed && bits > 0);
+    BASE_ASSERT(output->size_bits + bits <= (uint64_t)output->capacity * 8);
+    uint32_t before = (uint32_t)(output->size_bits & 7);
+    size_t bytes = (size_t)(before + bits + 7) / 8;
+    if (!base_array_reserve(writer->allocator, (void**)&writer->bytes, &writer->byte_capacity,
+                            (uint32_t)bytes + PEN_SLACK_BYTES, 1))
+        return false;
+    uint8_t* target = output->data + (output->size_bits >> 3);
+    pen p = {.fill = before, .out = writer->bytes};
+    if (before) p.word = *target & ((1u << before) - 1);
+    write_destroys(writer, &p);
+    write_creates(writer, encoded_rows, &p);
+    uint32_t runs = 0;
+    for (uint32_t i = NET_RUN_ABSOLUTE; i < writer->run_count; i++)
+        runs += writer->runs[i].count > 0;
+    put_golomb(&p, runs, NET_SNAPSHOT_LIST_ORDER);
+    for (uint32_t i = NET_RUN_ABSOLUTE; i < writer->run_count; i++)
+        if (writer->runs[i].count > 0) write_run(writer, encoded_rows, &writer->runs[i], &p);
+    uint64_t written = (uint64_t)(p.out - writer->bytes) * 8 + p.fill;
+    BASE_ASSERT(written == before + bits);
+    *p.out = (uint8_t)p.word; // the last, partial byte
+    memcpy(target, writer->bytes, bytes);
+    output->size_bits += bits;
+    if (account) account_for(writer, encoded_rows, bits, account);
+    return true;
+}
