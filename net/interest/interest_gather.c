@@ -33,6 +33,7 @@ net_interest_client* net_interest_find(const net_interest* interest, uint32_t cl
 
 net_interest_traits net_interest_get_traits(const net_row_template* row_template,
                                             const net_interest_facts* facts) {
+    BASE_ASSERT(row_template && row_template->importance >= 1);
     uint32_t classes =
         row_template->class_mask | row_template->varsize_mask | 1u << NET_CLASS_PUBLIC;
     return (net_interest_traits){.owner = facts->owner,
@@ -85,6 +86,7 @@ static void gather_linked(net_interest* interest, const net_interest_client* cli
 }
 
 void net_interest_gather(net_interest* interest, const net_interest_client* client, float factor) {
+    BASE_ASSERT(factor >= 1.0f && client->number != 0);
     if (interest->has_grids && client->has_at && interest->entities.is_packed)
         gather_packed(interest, client, client->radius * factor);
     else if (interest->has_grids && client->has_at)
@@ -142,6 +144,7 @@ static void find_near(net_interest* interest, uint32_t index, float factor) {
 }
 
 void net_interest_find_observers(net_interest* interest, uint32_t index, float factor) {
+    BASE_ASSERT(index < interest->index_end && interest->places[index].row_template);
     const net_interest_place* place = &interest->places[index];
     const net_interest_facts* facts = &place->facts;
     base_bitset_clear_all(&interest->observers);

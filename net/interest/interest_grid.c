@@ -72,6 +72,7 @@ static uint32_t bucket_of(const net_interest_grid* grid, const float at[3]) {
 }
 
 static void unlink_thing(net_interest_grid* grid, uint32_t thing) {
+    BASE_ASSERT(grid->count > 0 && grid->buckets[thing] != 0);
     uint32_t next = grid->spots[thing].next, prev = grid->prevs[thing];
     if (prev)
         grid->spots[prev].next = next;

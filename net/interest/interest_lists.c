@@ -11,6 +11,7 @@
 enum { HEADS_MIN = 16 };
 
 void net_interest_lists_init(net_interest_lists* lists, const base_allocator* allocator) {
+    BASE_ASSERT(lists);
     *lists = (net_interest_lists){.allocator = allocator};
 }
 
@@ -60,6 +61,7 @@ static bool grow(net_interest_lists* lists) {
 }
 
 static void remove_head(net_interest_lists* lists, uint32_t at) {
+    BASE_ASSERT(lists->head_count > 0);
     uint32_t mask = lists->head_capacity - 1;
     lists->head_count--;
     for (uint32_t next = (at + 1) & mask; lists->heads[next].key; next = (next + 1) & mask) {
@@ -72,6 +74,7 @@ static void remove_head(net_interest_lists* lists, uint32_t at) {
 }
 
 static void unlink_index(net_interest_lists* lists, uint32_t index) {
+    BASE_ASSERT(lists->keys[index] != 0);
     uint32_t next = lists->nexts[index], prev = lists->prevs[index];
     if (next) lists->prevs[next] = prev;
     if (prev) {

@@ -27,6 +27,7 @@
 
 net_result net_interest_create(const net_interest_config* config, const base_reporter* reporter,
                                net_interest** interest) {
+    BASE_ASSERT(config && config->rows && config->world && interest);
     BASE_ASSERT(config && config->world && config->rows && interest && config->index_max >= 1);
     *interest = NULL;
     net_bound_rules rules;
@@ -107,6 +108,7 @@ void net_interest_destroy(net_interest* interest) {
 // ---- entities ----
 
 static bool reserve_index(net_interest* interest, uint32_t index) {
+    BASE_ASSERT(index >= 1 && index <= interest->config.index_max);
     const base_allocator* allocator = interest->config.allocator;
     if (!base_array_reserve(allocator, (void**)&interest->places, &interest->place_capacity,
                             index + 1, sizeof *interest->places))
@@ -157,6 +159,7 @@ static void list_place(net_interest* interest, uint32_t index, net_interest_list
 
 // Put a place into every order that finds it by its facts. @return false when memory ran out.
 static bool file_place(net_interest* interest, uint32_t index, const float at[3]) {
+    BASE_ASSERT(index < interest->index_end);
     const net_interest_place* place = &interest->places[index];
     const net_interest_facts* facts = &place->facts;
     bool is_there = place->row_template != NULL;
@@ -194,6 +197,7 @@ static bool is_same_kind(const net_interest_facts* a, const net_interest_facts* 
 }
 
 static bool take_new(net_interest* interest, const net_history_entity* entity) {
+    BASE_ASSERT(entity && entity->row_template);
     uint32_t index = ecs_entity_index(entity->handle);
     if (!reserve_index(interest, index)) return false;
     net_interest_place* place = &interest->places[index];
@@ -280,6 +284,7 @@ static bool take_listed(net_interest* interest, const net_history* history) {
 }
 
 net_result net_interest_step(net_interest* interest, const net_history* history, ecs_tick tick) {
+    BASE_ASSERT(history && (interest->step == 0 || tick > interest->tick));
     interest->tick = tick;
     bool is_first = interest->step++ == 0;
     bool ok = is_first ? take_all(interest, history) : take_listed(interest, history);
@@ -405,6 +410,7 @@ void net_interest_set_groups(net_interest* interest, uint32_t client, uint64_t m
 
 void net_interest_set_viewpoint(net_interest* interest, uint32_t client, const float position[3],
                                 float radius) {
+    BASE_ASSERT(position);
     net_interest_client* found = net_interest_find(interest, client);
     if (!found || !interest->has_grids) return;
     // Written so that NaN is the rules' radius.

@@ -18,6 +18,7 @@
 // ---- finding what is in ----
 
 static void mark_verdicts(net_interest* interest, const net_interest_client* client) {
+    BASE_ASSERT(client->answer_first + client->answer_count <= interest->verdict_count);
     const net_interest_verdict* verdict = &interest->verdicts[client->answer_first];
     for (uint32_t i = 0; i < client->answer_count; i++) {
         net_interest_mark* mark = net_interest_get_mark(interest, verdict[i].index);
@@ -129,6 +130,7 @@ static void list_entering(net_interest* interest, const net_interest_client* cli
 
 bool net_interest_query(net_interest* interest, uint32_t number, const net_interest_entity* members,
                         uint32_t member_count, net_interest_answer* answer) {
+    BASE_ASSERT(answer && (members || member_count == 0));
     *answer = (net_interest_answer){0};
     net_interest_client* client = net_interest_find(interest, number);
     if (!client) return true;
@@ -172,6 +174,7 @@ static uint32_t find_spawn(const net_interest* interest, uint32_t index, const u
 uint32_t net_interest_get_observers(net_interest* interest, uint32_t index,
                                     const uint32_t** clients,
                                     const net_interest_entity** entities) {
+    BASE_ASSERT(clients && entities);
     const base_allocator* allocator = interest->config.allocator;
     if (index >= interest->index_end || !interest->places[index].row_template) return 0;
     const net_interest_place* place = &interest->places[index];

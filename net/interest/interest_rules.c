@@ -116,6 +116,7 @@ static void bind_names(bind_pass* pass, const net_interest_rules* rules, net_bou
 
 net_result net_bound_rules_bind(const ecs_world* world, const net_interest_rules* rules,
                                 const base_reporter* reporter, net_bound_rules* bound) {
+    BASE_ASSERT(world && bound);
     bind_pass pass = {.world = world, .reporter = reporter};
     *bound = (net_bound_rules){.dimensions = 2};
     if (!rules) return NET_OK;

@@ -46,6 +46,7 @@ static bool has_moved_near(const net_interest* interest, const net_interest_clie
 }
 
 static void take_turn(net_interest* interest, uint32_t slot) {
+    BASE_ASSERT(slot < interest->slot_count);
     net_interest_turn* turn = &interest->turns[slot];
     const net_interest_client* client = &interest->clients[slot];
     update_viewpoint(interest, slot);
@@ -75,6 +76,7 @@ static bool ask_client(net_interest* interest, uint32_t slot) {
 }
 
 static bool ask_about_spawned(net_interest* interest, uint32_t index) {
+    BASE_ASSERT(interest->places[index].row_template);
     const net_interest_place* place = &interest->places[index];
     const base_allocator* allocator = interest->config.allocator;
     const float* position = net_interest_at(interest, index);

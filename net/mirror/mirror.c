@@ -175,6 +175,7 @@ static void end_incarnation(net_mirror* mirror, net_mirror_slot* slot, ecs_tick 
 }
 
 static void begin_incarnation(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
+    BASE_ASSERT(record->handle != ECS_ENTITY_NONE && record->row_template);
     net_mirror_slot* slot = &mirror->slots[record->slot];
     slot->has_previous = slot->is_known;
     slot->previous_tick = slot->tick;
@@ -194,6 +195,7 @@ static void forget(net_mirror_slot* slot, ecs_tick tick) {
 
 static net_result keep(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick,
                        const uint64_t* row) {
+    BASE_ASSERT(slot->handle != ECS_ENTITY_NONE);
     if (slot->incarnation.ring.count == NET_ROW_HISTORY_MAX) {
         ecs_tick oldest = net_row_ring_tick(&slot->incarnation.ring, 0);
         forget(slot, tick < oldest ? tick : oldest);
@@ -285,6 +287,7 @@ static net_result apply_new_incarnation(net_mirror* mirror, const net_mirror_rec
 
 static net_result apply_same_incarnation(net_mirror* mirror, const net_mirror_record* record,
                                          ecs_tick tick, const uint64_t* row) {
+    BASE_ASSERT(newest_row(&mirror->slots[record->slot]));
     net_mirror_slot* slot = &mirror->slots[record->slot];
     const net_row_template* row_template = slot->incarnation.row_template;
     uint64_t components =

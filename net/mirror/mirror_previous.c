@@ -17,11 +17,14 @@
 // of a present incarnation.
 #include "mirror/snapshot_reader.h"
 
+#include "base/assert.h"
+
 static size_t bytes_of(const net_row_ring* ring) {
     return ring->bytes_allocated + ring->ticks_allocated * sizeof *ring->ticks;
 }
 
 static void drop(net_mirror* mirror, net_mirror_previous* previous) {
+    BASE_ASSERT(mirror->slots[previous->slot].previous == previous);
     if (previous->older)
         previous->older->newer = previous->newer;
     else
@@ -45,6 +48,7 @@ static net_mirror_previous* make_room(net_mirror* mirror, size_t bytes) {
 }
 
 void net_mirror_keep_previous(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick) {
+    BASE_ASSERT(slot->handle != ECS_ENTITY_NONE);
     if (slot->previous) drop(mirror, slot->previous);
     size_t bytes = bytes_of(&slot->incarnation.ring);
     net_mirror_previous* previous =

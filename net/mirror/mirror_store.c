@@ -92,6 +92,7 @@ static bool advance(net_mirror* mirror, uint16_t seq) {
 }
 
 static void mark(net_mirror* mirror, uint32_t slot) {
+    BASE_ASSERT(slot < mirror->index_max);
     uint32_t word = slot / 64;
     mirror->listed[word] |= UINT64_C(1) << (slot % 64);
     mirror->listed_any[word / 64] |= UINT64_C(1) << (word % 64);

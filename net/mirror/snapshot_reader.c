@@ -101,6 +101,7 @@ static net_mirror_record* add_record(decoder* d, net_mirror_record record) {
 
 // Decode a row and add its record.
 static bool read_row(decoder* d, net_mirror_record record, const proto_row_base* base) {
+    BASE_ASSERT(record.row_template && base->base);
     net_mirror* mirror = d->mirror;
     const proto_layout* layout = &record.row_template->layout;
     uint32_t word_count = mirror->word_count + layout->field_count;
@@ -338,6 +339,7 @@ static void account(net_mirror* mirror, bool is_decoded, uint64_t body_bits) {
 
 net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
                              proto_bit_reader* snapshot) {
+    BASE_ASSERT(mirror->broken == NET_OK);
     mirror->record_count = 0;
     mirror->word_count = 0;
     mirror->snapshot_number++;

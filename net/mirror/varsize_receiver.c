@@ -53,6 +53,7 @@ net_result net_varsize_receiver_create(const net_varsize_receiver_config* config
 }
 
 static void release_value(net_varsize_receiver* receiver, const waiting_value* value) {
+    BASE_ASSERT(receiver->waiting_bytes >= value->message.size);
     receiver->waiting_bytes -= value->message.size;
     base_release(receiver->config.allocator, (void*)(uintptr_t)value->message.bytes,
                  value->message.size);
@@ -141,6 +142,7 @@ static net_result make_room(net_varsize_receiver* receiver, uint32_t size) {
 }
 
 bool net_varsize_receiver_next_evicted(net_varsize_receiver* receiver, net_varsize_lost* lost) {
+    BASE_ASSERT(lost);
     if (receiver->evicted_count == 0) return false;
     *lost = receiver->evicted[--receiver->evicted_count];
     return true;
@@ -148,6 +150,7 @@ bool net_varsize_receiver_next_evicted(net_varsize_receiver* receiver, net_varsi
 
 static net_result keep(net_varsize_receiver* receiver, const net_varsize_message* message,
                        ecs_component_id component) {
+    BASE_ASSERT(component != ECS_COMPONENT_NONE);
     const net_varsize_receiver_config* config = &receiver->config;
     net_result result = make_room(receiver, message->size);
     if (result != NET_OK) return result;
@@ -183,6 +186,7 @@ static net_result check(const net_varsize_receiver* receiver, const net_varsize_
 
 net_result net_varsize_receiver_receive(net_varsize_receiver* receiver,
                                         const net_varsize_message* message) {
+    BASE_ASSERT(message && (message->bytes || message->size == 0));
     ecs_component_id component = net_rows_varsize(receiver->config.rows, message->number);
     net_result result = check(receiver, message, component);
     if (result == NET_ERR_MALFORMED) receiver->counters.malformed++;

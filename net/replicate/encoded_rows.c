@@ -32,6 +32,7 @@ _Static_assert(sizeof(net_encoded_row_home) == 2 * BASE_CACHE_LINE_BYTES, "two l
 
 void net_encoded_rows_init(net_encoded_rows* encoded_rows, const base_allocator* allocator,
                            const net_history* history, bool is_solo, bool is_counted) {
+    BASE_ASSERT(history);
     memset(encoded_rows, 0, sizeof *encoded_rows);
     encoded_rows->allocator = allocator;
     encoded_rows->history = history;
@@ -168,6 +169,7 @@ static void begin_home(const net_encoded_rows* encoded_rows, uint32_t home) {
 // @return false when there is no room.
 static bool put_cell(net_encoded_rows* encoded_rows, uint32_t index, uint32_t key,
                      const net_encoded_row* encoded) {
+    BASE_ASSERT(index < encoded_rows->home_count);
     uint32_t home = index, cell;
     if (encoded_rows->homes[home].stamp != encoded_rows->stamp) begin_home(encoded_rows, home);
     (void)find_cell(encoded_rows, CELL_NONE, &home, &cell); // the last one
@@ -320,6 +322,7 @@ static uint64_t load_code(const uint8_t* data, uint32_t bits) {
 
 static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
                                    net_encoded_row* encoded) {
+    BASE_ASSERT(key->index >= 1);
     const net_history_entity* entity = net_history_find(encoded_rows->history, key->index);
     BASE_ASSERT(entity);
     const uint64_t* row;

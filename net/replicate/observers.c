@@ -34,6 +34,7 @@ bool net_observers_add_client(net_replicator* replicator, net_repl_state* repl) 
 }
 
 void net_observers_remove_client(net_replicator* replicator, net_repl_state* repl) {
+    BASE_ASSERT(replicator->repls[repl->id] == repl && replicator->repl_count > 0);
     replicator->repls[repl->id] = NULL;
     replicator->fresh[repl->id] = NULL;
     replicator->repl_of_client[repl->client] = 0;
@@ -43,6 +44,7 @@ void net_observers_remove_client(net_replicator* replicator, net_repl_state* rep
 
 bool net_observers_add(net_replicator* replicator, uint32_t index, net_repl_state* repl,
                        uint32_t slot) {
+    BASE_ASSERT(index >= 1 && index <= replicator->index_max && slot < repl->slot_end);
     if (!base_array_reserve(replicator->allocator, (void**)&replicator->observers,
                             &replicator->observer_capacity, index + 1, sizeof(net_observer_list)))
         return false;
@@ -58,6 +60,7 @@ bool net_observers_add(net_replicator* replicator, uint32_t index, net_repl_stat
 
 void net_observers_remove(net_replicator* replicator, uint32_t index, net_repl_state* repl,
                           uint32_t slot) {
+    BASE_ASSERT(index < replicator->observer_capacity && replicator->observer_total > 0);
     net_observer_list* list = &replicator->observers[index];
     uint32_t position = repl->observer_positions[slot];
     BASE_ASSERT(position < list->count && list->items[position].slot == slot);

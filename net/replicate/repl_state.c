@@ -251,6 +251,7 @@ bool net_repl_state_has(const net_repl_state* repl, ecs_entity entity) {
 }
 
 void net_repl_state_set_watch(net_repl_state* repl, const net_repl_state_watch* watch) {
+    BASE_ASSERT(watch);
     repl->watch = *watch;
     for (uint32_t i = 0; i < repl->member_count && watch->enter; i++) {
         ecs_entity entity = repl->slots[repl->member_slots[i]].handle;
@@ -277,6 +278,7 @@ static bool probe_slot(const net_repl_state* repl, uint32_t slot, uint32_t* age,
 }
 
 bool net_repl_state_probe(net_repl_state* repl, uint32_t* slot, uint32_t* age, uint64_t* hash) {
+    BASE_ASSERT(slot && age && hash);
     uint32_t tries = repl->slot_end < SAMPLE_SLOTS_MAX ? repl->slot_end : SAMPLE_SLOTS_MAX;
     for (uint32_t i = 0; i < tries; i++) {
         if (repl->probe_slot >= repl->slot_end) repl->probe_slot = 0;

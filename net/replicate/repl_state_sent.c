@@ -37,6 +37,7 @@ net_repl_state_packet* net_repl_state_begin_packet(net_repl_state* repl, uint16_
 // Few sizes, so that the memory of one packet fits the next.
 bool net_repl_state_reserve_items(net_repl_state* repl, net_repl_state_packet* packet,
                                   uint32_t count) {
+    BASE_ASSERT(!packet->items && count > 0);
     enum { ITEMS_MIN = 16 };
     uint32_t capacity = ITEMS_MIN;
     while (capacity < count)
@@ -101,6 +102,7 @@ static void end_waiting(net_repl_state* repl) {
 }
 
 void net_repl_state_note_sent(net_repl_state* repl, net_repl_state_packet* packet) {
+    BASE_ASSERT(packet->items && packet->count == 0);
     const net_snapshot_writer* writer = &repl->replicator->writer;
     uint32_t now = (uint32_t)net_replicator_tick(repl->replicator);
     uint32_t rows = 0;

@@ -167,6 +167,7 @@ static uint32_t take_slot(net_repl_state* repl, uint32_t index) {
 }
 
 void net_repl_state_free_slot(net_repl_state* repl, uint32_t slot) {
+    BASE_ASSERT(repl->slots[slot].state != NET_REPL_SLOT_FREE);
     net_repl_slot* s = &repl->slots[slot];
     table_remove(repl, ecs_entity_index(s->handle));
     s->handle = ECS_ENTITY_NONE;
@@ -187,6 +188,7 @@ static uint16_t add_saturating(uint16_t a, uint16_t b) {
 }
 
 void net_repl_state_wait(net_repl_state* repl, uint32_t slot) {
+    BASE_ASSERT(net_set_has(repl, NET_SET_USED, slot));
     net_set_add(repl, NET_SET_UNSETTLED, slot);
     if (net_set_has(repl, NET_SET_PENDING, slot)) return;
     net_set_add(repl, NET_SET_PENDING, slot);
@@ -272,6 +274,7 @@ static void begin_epoch(net_repl_slot* s, net_repl_slot_state state) {
 
 static void begin_incarnation(net_repl_state* repl, uint32_t slot, const net_history_entity* entity,
                               const net_interest_entity* scoped) {
+    BASE_ASSERT(net_set_has(repl, NET_SET_USED, slot));
     net_repl_slot* s = &repl->slots[slot];
     begin_epoch(s, NET_REPL_SLOT_UNKNOWN);
     s->has_previous = s->is_known;
@@ -305,6 +308,7 @@ static bool add_member(net_repl_state* repl, uint32_t slot, const net_interest_e
 }
 
 static void remove_member(net_repl_state* repl, uint32_t slot) {
+    BASE_ASSERT(repl->member_count > 0);
     uint32_t member = repl->slots[slot].member;
     const net_interest_entity* scoped = &repl->members[member];
     net_observers_remove(repl->replicator, scoped->index, repl, slot);
@@ -327,6 +331,7 @@ static void watch_enter(const net_repl_state* repl, uint32_t slot, ecs_entity be
 }
 
 bool net_repl_state_enter(net_repl_state* repl, const net_interest_entity* scoped) {
+    BASE_ASSERT(scoped->index >= 1 && scoped->index <= repl->replicator->index_max);
     const net_history_entity* entity = net_history_find(repl->replicator->history, scoped->index);
     if (!entity) return true;
     uint32_t slot = net_repl_state_find_slot(repl, scoped->index);
@@ -371,6 +376,7 @@ bool net_repl_state_change(net_repl_state* repl, uint32_t slot, const net_intere
 }
 
 void net_repl_state_leave(net_repl_state* repl, uint32_t slot) {
+    BASE_ASSERT(slot < repl->slot_end && repl->slots[slot].member != UINT32_MAX);
     net_repl_slot* s = &repl->slots[slot];
     if (repl->watch.leave) repl->watch.leave(repl->watch.context, s->handle);
     remove_member(repl, slot);

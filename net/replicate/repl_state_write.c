@@ -437,6 +437,7 @@ static bool fill(filler* f, net_repl_state_room room, uint64_t* bits) {
 
 net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_state_room room,
                                 proto_bit_writer* output, uint32_t* records) {
+    BASE_ASSERT(output && records && !output->failed);
     net_replicator* replicator = repl->replicator;
     BASE_ASSERT(repl->packet_count == 0 || seq == repl->seq_next);
     BASE_ASSERT(replicator->published == net_history_step_count(replicator->history));

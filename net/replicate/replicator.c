@@ -104,6 +104,7 @@ static void break_repl(net_repl_state* repl) {
 
 // All observers of the entity lose it.
 static void remove_despawned(net_replicator* replicator, uint32_t index) {
+    BASE_ASSERT(index <= replicator->index_max);
     if (index >= replicator->observer_capacity) return;
     net_observer_list* list = &replicator->observers[index];
     while (list->count > 0) {
@@ -118,6 +119,7 @@ static void remove_despawned(net_replicator* replicator, uint32_t index) {
 // A new incarnation at an index: clients that see it begin it; clients that saw the previous one
 // and do not see this one end it.
 static bool add_spawned(net_replicator* replicator, uint32_t index) {
+    BASE_ASSERT(index >= 1 && index <= replicator->index_max);
     const net_history_entity* entity = net_history_find(replicator->history, index);
     uint32_t had_count = 0;
     if (index < replicator->observer_capacity) {
@@ -257,6 +259,7 @@ static bool apply_answer(net_repl_state* repl, const net_interest_answer* answer
 }
 
 bool net_replicator_update_scope(net_replicator* replicator, net_repl_state* repl) {
+    BASE_ASSERT(!repl->is_broken);
     net_interest_answer answer;
     return net_interest_query(replicator->interest, repl->client, repl->members, repl->member_count,
                               &answer) &&

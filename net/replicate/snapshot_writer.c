@@ -29,6 +29,7 @@ enum {
 
 void net_snapshot_writer_init(net_snapshot_writer* writer, const base_allocator* allocator,
                               uint32_t index_max) {
+    BASE_ASSERT(writer && index_max >= 1);
     memset(writer, 0, sizeof *writer);
     writer->allocator = allocator;
     writer->index_bits = net_snapshot_index_bits(index_max);
@@ -102,6 +103,7 @@ static net_record_group* add_run(net_snapshot_writer* writer, net_snapshot_kind 
 
 bool net_snapshot_writer_begin(net_snapshot_writer* writer, uint32_t slot_capacity,
                                uint32_t slot_end, uint32_t number_bits) {
+    BASE_ASSERT(slot_end <= slot_capacity);
     for (uint32_t i = NET_RUN_FIRST; i < writer->run_count; i++) {
         const net_record_group* run = &writer->runs[i];
         writer->by_back[run->back] = NET_SNAPSHOT_NONE;
@@ -136,6 +138,7 @@ bool net_snapshot_writer_grow(net_snapshot_writer* writer) {
 }
 
 void net_snapshot_writer_drop(net_snapshot_writer* writer, uint32_t count) {
+    BASE_ASSERT(count <= writer->record_count);
     while (writer->record_count > count) {
         uint32_t slot = writer->records[--writer->record_count].slot;
         writer->chosen[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
@@ -224,6 +227,7 @@ static void join_small_runs(net_snapshot_writer* writer) {
 }
 
 void net_snapshot_writer_decide(net_snapshot_writer* writer, uint32_t from) {
+    BASE_ASSERT(from <= writer->record_count);
     follow_leaders(writer, from);
     join_small_runs(writer);
     uint32_t count = writer->run_count;

@@ -80,6 +80,7 @@ static net_varsize_record* add_record(net_varsize_sender* sender, uint32_t place
 }
 
 static void free_record(net_varsize_sender* sender, uint32_t at) {
+    BASE_ASSERT(sender->records[at].place == NET_VARSIZE_NONE);
     sender->records[at].queue_next = sender->record_free;
     sender->record_free = at;
 }
@@ -94,6 +95,7 @@ static void forget_record(net_varsize_sender* sender, net_varsize_record* record
 }
 
 static void push_queue(net_varsize_sender* sender, uint32_t at) {
+    BASE_ASSERT(!sender->records[at].is_queued);
     net_varsize_record* record = &sender->records[at];
     record->is_queued = true;
     record->queue_next = NET_VARSIZE_NONE;
@@ -106,6 +108,7 @@ static void push_queue(net_varsize_sender* sender, uint32_t at) {
 }
 
 static void pop_queue(net_varsize_sender* sender) {
+    BASE_ASSERT(sender->queue_count > 0 && sender->queue_first != NET_VARSIZE_NONE);
     net_varsize_record* record = &sender->records[sender->queue_first];
     sender->queue_first = record->queue_next;
     if (sender->queue_first == NET_VARSIZE_NONE) sender->queue_last = NET_VARSIZE_NONE;
@@ -216,6 +219,7 @@ void net_varsize_sender_leave(net_varsize_sender* sender, ecs_entity entity) {
 
 static net_result send_record(net_varsize_sender* sender, net_varsize_record* record,
                               net_varsize_send_fn send, void* context) {
+    BASE_ASSERT(!record->flight && sender->flight_count < NET_VARSIZE_FLIGHT_MAX);
     net_varsize_source* source = sender->source;
     const net_varsize_value* value = &source->values[record->place];
     uint64_t stamp = wanted(value, record);
@@ -248,6 +252,7 @@ static net_result send_record(net_varsize_sender* sender, net_varsize_record* re
 
 void net_varsize_sender_publish(net_varsize_sender* sender, uint32_t allowance,
                                 net_varsize_send_fn send, void* context) {
+    BASE_ASSERT(send);
     net_varsize_spread(sender->source);
     sender->credit += allowance;
     if (sender->credit > CREDIT_MAX) sender->credit = CREDIT_MAX;
@@ -272,6 +277,7 @@ void net_varsize_sender_publish(net_varsize_sender* sender, uint32_t allowance,
 }
 
 static void end_flight(net_varsize_sender* sender, uint32_t place) {
+    BASE_ASSERT(place < sender->flight_count);
     net_varsize_flight ended = sender->flights[place];
     net_varsize_flight* last = &sender->flights[--sender->flight_count];
     if (ended.record != NET_VARSIZE_NONE) sender->records[ended.record].flight = 0;

@@ -66,6 +66,7 @@ static bool mark_changed(net_varsize_source* source, uint32_t at) {
 
 static uint32_t add_value(net_varsize_source* source, ecs_entity entity,
                           const net_row_varsize* varsize) {
+    BASE_ASSERT(ecs_entity_index(entity) <= source->index_max);
     uint32_t index = ecs_entity_index(entity);
     if (!base_array_reserve(source->allocator, (void**)&source->first, &source->first_capacity,
                             index + 1, sizeof *source->first))
@@ -118,6 +119,7 @@ static void report_long(net_varsize_source* source, const ecs_world* world,
 // Copy what a living entity's component holds. @return false when memory ran out.
 static bool take_value(net_varsize_source* source, const ecs_world* world, uint32_t at,
                        const net_row_template* row_template) {
+    BASE_ASSERT(source->values[at].is_present);
     net_varsize_value* value = &source->values[at];
     base_bytes_clear(&source->scratch);
     net_varsize_write(world, value->handle, value->component, &source->scratch);
@@ -230,6 +232,7 @@ static bool take_changes(net_varsize_source* source, const ecs_world* world, ecs
 
 net_result net_varsize_source_step(net_varsize_source* source, const ecs_world* world,
                                    ecs_tick tick) {
+    BASE_ASSERT(world);
     if (net_rows_varsize_count(source->rows) == 0) return NET_OK;
     // The last step was not published: its destroyed values must not be mistaken for the next users
     // of their places.

@@ -128,6 +128,7 @@ static uint32_t gather(const net_row_template* row_template, uint32_t number, co
 // Store history->scratch as the newest row of these classes. @return false when not even one row
 // can be stored.
 static bool push(net_history* history, net_history_entity* entity, uint32_t classes) {
+    BASE_ASSERT(entity->row_template && entity->begin_tick <= history->tick);
     entity->change_tick = history->tick;
     if (!entity->classes) return put(history, &entity->ring, history->scratch);
     memcpy(entity->newest, history->scratch,
@@ -150,6 +151,7 @@ static void add_event(net_history* history, ecs_entity handle, net_history_kind 
 }
 
 static bool open_classes(net_history* history, net_history_entity* entity) {
+    BASE_ASSERT(!entity->classes && !entity->newest);
     const base_allocator* pool = &history->pool.allocator;
     const net_row_template* row_template = entity->row_template;
     uint32_t count = (uint32_t)__builtin_popcount(row_template->class_mask);
@@ -173,6 +175,7 @@ static bool open_classes(net_history* history, net_history_entity* entity) {
 // Begin an incarnation; memory of the previous one is used again when it is large enough.
 static bool begin_incarnation(net_history* history, net_history_entity* entity, ecs_entity handle,
                               const net_row_template* row_template) {
+    BASE_ASSERT(ecs_entity_index(handle) >= 1 && row_template);
     if (entity->classes || !is_public(row_template)) release_rows(history, entity);
     entity->handle = handle;
     entity->row_template = row_template;
@@ -424,6 +427,7 @@ static void fetch_rows(const net_history_entity* entity) {
 }
 
 net_result net_history_step(net_history* history, const ecs_world* world, ecs_tick tick) {
+    BASE_ASSERT(world);
     enum { ROWS_AHEAD = 8, ENTITIES_AHEAD = 16 };
     BASE_ASSERT(history->step_count == 0 || tick > history->tick);
     bool is_first = history->step_count++ == 0;
@@ -478,6 +482,7 @@ static void warm_row(const net_row_ring* ring, ecs_tick tick) {
 
 void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick, uint32_t age,
                       uint32_t d, uint32_t step) {
+    BASE_ASSERT(step <= 2);
     if (index >= history->capacity) return;
     const net_history_entity* entity = &history->entities[index];
     const net_row_ring* ring = &entity->ring;

@@ -48,6 +48,7 @@ const uint64_t* net_history_at(const net_history_entity* entity, ecs_tick tick, 
 }
 
 ecs_tick net_history_changed(const net_history_entity* entity, uint32_t classes) {
+    BASE_ASSERT(entity->row_template);
     if (!entity->classes) return entity->change_tick;
     ecs_tick newest = entity->begin_tick;
     for (uint32_t i = 0; i < entity->class_count; i++) {

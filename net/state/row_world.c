@@ -8,6 +8,8 @@
 #include "core/fault.h"
 #include "base/alloc.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 enum { VALUE_ALIGN = 16 };
@@ -27,6 +29,7 @@ static bool is_reference(const net_row_world* target, uint64_t word) {
 
 net_result net_row_world_retain(net_row_world* target, const net_row_template* row_template,
                                 const uint64_t* row) {
+    BASE_ASSERT(row_template && row);
     net_result result = NET_OK;
     if (row_template->entity_field_count == 0) return result;
     for (uint32_t f = 0; f < row_template->layout.field_count; f++) {
@@ -50,6 +53,7 @@ void net_row_world_release(net_row_world* target, const net_row_template* row_te
 // Values of all replicated components: the template's bytes with the row's fields over them.
 static bool make_values(net_row_world* target, const net_row_template* row_template,
                         const uint64_t* row, ecs_init* inits) {
+    BASE_ASSERT(row_template->layout.component_count <= PROTO_ROW_COMPONENTS_MAX);
     if (!base_array_reserve(target->allocator, (void**)&target->values, &target->value_capacity,
                             row_template->value_bytes + VALUE_ALIGN, 1))
         return false;
@@ -80,6 +84,7 @@ static net_result from_ecs(ecs_result result) {
 // be. An entity whose resources cannot be loaded is not shown; that is no fault of the connection.
 net_result net_row_world_create(net_row_world* target, ecs_entity handle,
                                 const net_row_template* row_template, const uint64_t* row) {
+    BASE_ASSERT(handle != ECS_ENTITY_NONE && row_template && row);
     ecs_init inits[PROTO_ROW_COMPONENTS_MAX];
     if (!make_values(target, row_template, row, inits)) return NET_ERR_MEMORY;
     if (ecs_loading_is_pending(target->world, handle))
@@ -95,6 +100,7 @@ net_result net_row_world_create(net_row_world* target, ecs_entity handle,
 
 net_result net_row_world_recreate(net_row_world* target, ecs_entity handle,
                                   const net_row_template* row_template, const uint64_t* row) {
+    BASE_ASSERT(handle != ECS_ENTITY_NONE && row_template && row);
     ecs_init inits[PROTO_ROW_COMPONENTS_MAX];
     if (!make_values(target, row_template, row, inits)) return NET_ERR_MEMORY;
     return from_ecs(ecs_recreate(target->world, handle, row_template->id, inits,

@@ -188,6 +188,7 @@ static void list_classes(net_rows* rows) {
 }
 
 uint32_t net_rows_class(const net_rows* rows, const char* name) {
+    BASE_ASSERT(rows && name);
     for (uint32_t i = 0; i < rows->class_count; i++)
         if (strcmp(rows->class_names[i], name) == 0) return i;
     return UINT32_MAX;
@@ -236,6 +237,7 @@ static const char* fill_template(const net_rows* rows, const ecs_template* sourc
 // Words of the template's default values. `entry->layout` is complete.
 static bool fill_defaults(const net_rows* rows, const ecs_template* source,
                           net_row_template* row_template) {
+    BASE_ASSERT(source && row_template->layout.field_count <= PROTO_ROW_FIELDS_MAX);
     uint64_t* words =
         base_allocate_zero(rows->allocator, (row_template->layout.field_count + 1) * sizeof *words);
     if (!words) return false;
@@ -266,6 +268,7 @@ static void release_template(net_rows* rows, net_row_template* row_template) {
 // Make the entry of a template that the wire knows. `parts` are its wire numbers.
 static net_result add_template_row(net_rows* rows, ecs_template_id id, const uint16_t* parts,
                                    uint32_t part_count, const base_reporter* reporter) {
+    BASE_ASSERT(part_count >= 1 && part_count <= ECS_TEMPLATE_PARTS_MAX);
     const ecs_template* source = ecs_template_get(rows->world, id);
     if (!reserve_ids(rows, id + 1u) ||
         !base_array_reserve(rows->allocator, (void**)&rows->templates, &rows->template_capacity,
@@ -331,6 +334,7 @@ static net_result add_loaded(net_rows* rows, const base_reporter* reporter) {
 net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
                            const base_reporter* reporter, net_rows** rows) {
     BASE_ASSERT(world && rows);
+    BASE_ASSERT(world && rows);
     *rows = NULL;
     net_rows* made = base_allocate_zero(allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
@@ -348,6 +352,7 @@ net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
 }
 
 void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz) {
+    BASE_ASSERT(tick_rate_hz > 0);
     rows->tick_rate_hz = tick_rate_hz;
     for (uint32_t i = 0; i < rows->template_count; i++) {
         rows->templates[i]->layout.tick_rate_hz = tick_rate_hz;

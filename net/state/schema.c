@@ -150,6 +150,7 @@ static bool add_template(net_schema* schema, const ecs_world* world,
 
 static net_result add_message(net_schema* schema, const net_message* message, uint32_t position,
                               const base_reporter* reporter) {
+    BASE_ASSERT(message->name && message->descriptor);
     if (strlen(message->name) >= ECS_NAME_BYTES_MAX) {
         base_report(reporter, NULL, 0, "the name of message %s is longer than %u bytes",
                     message->name, ECS_NAME_BYTES_MAX - 1);
@@ -269,6 +270,8 @@ static void copy_printable(char* target, size_t target_bytes, const char* source
 
 bool net_schema_difference(const net_schema* server, const net_schema_item* client_items,
                            uint32_t client_item_count, char* text, size_t text_bytes) {
+    BASE_ASSERT(text && text_bytes > 0);
+    BASE_ASSERT(client_items || client_item_count == 0);
     uint32_t s = 0, c = 0;
     while (s < server->item_count || c < client_item_count) {
         int order = s == server->item_count  ? 1

@@ -46,11 +46,13 @@ static const void* default_of(const ecs_world* world, const net_row_template* ro
 
 void net_varsize_write(const ecs_world* world, ecs_entity entity, ecs_component_id component,
                        base_bytes* bytes) {
+    BASE_ASSERT(component != ECS_COMPONENT_NONE && bytes);
     ecs_type_write(type_of(world, component), ecs_get(world, entity, component), bytes);
 }
 
 void net_varsize_write_default(const ecs_world* world, const net_row_template* row_template,
                                ecs_component_id component, base_bytes* bytes) {
+    BASE_ASSERT(row_template && bytes);
     const void* value = default_of(world, row_template, component);
     if (value) {
         ecs_type_write(type_of(world, component), value, bytes);
@@ -94,6 +96,7 @@ bool net_varsize_is_default(const ecs_world* world, const net_row_template* row_
 
 bool net_varsize_same_default(const ecs_world* world, const net_row_template* a,
                               const net_row_template* b, ecs_component_id component) {
+    BASE_ASSERT(a && b);
     const void* left = default_of(world, a, component);
     const void* right = default_of(world, b, component);
     if (left == right) return true;
@@ -110,6 +113,7 @@ static net_result read_value(temporary* made, const uint8_t* bytes, size_t size)
 
 net_result net_varsize_check(ecs_world* world, ecs_component_id component, const uint8_t* bytes,
                              size_t size) {
+    BASE_ASSERT(component != ECS_COMPONENT_NONE);
     if (size > NET_VARSIZE_BYTES_MAX) return NET_ERR_MALFORMED;
     temporary made;
     temporary_create(&made, world, component);
@@ -136,6 +140,7 @@ static const net_row_template* find_template(const ecs_world* world, net_rows* r
 
 net_result net_varsize_apply(ecs_world* world, net_rows* rows, ecs_entity entity,
                              ecs_component_id component, const uint8_t* bytes, size_t size) {
+    BASE_ASSERT(component != ECS_COMPONENT_NONE && (bytes || size == 0));
     const net_row_template* row_template = find_template(world, rows, entity, component);
     if (!row_template) return NET_ERR_UNKNOWN;
     const void* default_ = bytes ? NULL : default_of(world, row_template, component);

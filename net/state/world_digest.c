@@ -219,6 +219,7 @@ net_world_digest net_world_digest_walk_seen(const net_schema* schema, ecs_world*
                                             net_world_digest_classes_fn classes,
                                             void* classes_context, ecs_line_fn line,
                                             void* context) {
+    BASE_ASSERT(schema && world);
     scope_walk walk = {.world = world, .line = line, .context = context};
     base_hasher_init(&walk.hasher, 0);
     base_bytes_init(&walk.text, NULL);
