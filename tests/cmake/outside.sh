@@ -31,6 +31,10 @@ if grep -rlF -e "$root" -e "$build" "$installed/include" "$installed/share" "$in
     --include='*.cmake' --include='*.pc' --include='*.h' --include='*.proto' >"$work/paths.out"; then
     fail "installed files name the build or source folder"
 fi
+# Nor may modules and programs: a log names a module by its bytes, which are the same in every folder.
+if grep -lF -e "$root" -e "$build" "$installed"/lib/shoal/games/*.so "$installed"/bin/* >"$work/paths.out"; then
+    fail "installed binaries name the build or source folder"
+fi
 
 # The sources too are out of the tree: no ../ finds anything of ours.
 cp -r "$here/outside" "$work/dots"
