@@ -6,7 +6,7 @@
 // what was written, and a list of news (table/link.c) says what was created or recreated; catching
 // up looks at those alone. It happens before children are read and before tracking drops its marks.
 //
-//     links by index     2: first 5, last 9     5: parent 2, next 7     7: parent 2, previous 5, next 9
+//   links by index     2: first 5, last 9     5: parent 2, next 7     7: parent 2, prev 5, next 9
 //
 // A list holds every child that names the index, of each generation: on a mirror the children of
 // (7, 5) may be here before it, and those of (7, 4) still. A walk takes those of the handle that it

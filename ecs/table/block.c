@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One block of memory for a chunk: where columns lie in it, and which rows are zero.
 //
-//   | header, column pointers | written, summary, dirty | entities | col 0 | col 1 | ... | shadows |
+//   | header, column pointers | written, summary, dirty | entities | col 0 | col 1 .. | shadows |
 //                                                       ^ 64      ^ 64    ^ 64, each skewed
 //
 // Every column starts on a cache line. Capacities are powers of two, so columns of 4 KiB and more

@@ -3,7 +3,7 @@
 //
 // An entry is a few machine words in a row, `stride` of them:
 //
-//   | chunk id | entities | column of term 0 | column of term 1 | ... | mark of 1st write term | ... |
+//   | chunk id | entities | column of term 0 | column of term 1 | ... | mark of write term 0 .. |
 //
 // A walk reads entries front to back and one count per entry out of the world's dense array, so a
 // chunk costs some ten instructions, whether it is one of 4 or of 4,000. Marking a column as

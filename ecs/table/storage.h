@@ -19,8 +19,8 @@
 ///   - a dirty bit is set only for rows < count, and its summary bit is set too;
 ///   - a record in use points at the row whose entities[row] is its handle;
 ///   - a shadow cell is created like its value. Storage fills it (a copy of the value) before it
-///     calls ecs_track_created or ecs_track_arrived, moves it with the row and destroys it; tracking
-///     writes it afterwards.
+///     calls ecs_track_created or ecs_track_arrived, moves it with the row and destroys it;
+///     tracking writes it afterwards.
 #pragma once
 
 #include "ecs/query.h"
