@@ -20,6 +20,7 @@
 #include <string.h>
 
 static ecs_result apply(ecs_world* world, const ecs_command* command, ecs_entity target) {
+    BASE_ASSERT(world->commands->is_flushing);
     ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX];
     ecs_command_unpack(world, command, inits);
     if (command->op == ECS_COMMAND_CREATE)
@@ -50,6 +51,7 @@ static bool is_plain_create(const ecs_command* command, ecs_template_id template
 // no other try. @return commands done; 0 when there is no run or it does not fit as a whole, so
 // that it is tried one by one.
 static uint32_t apply_run(ecs_world* world, uint32_t first, uint32_t head, uint32_t* looked_at) {
+    BASE_ASSERT(head < world->commands->item_count && first < world->commands->count);
     ecs_commands* commands = world->commands;
     const ecs_command* command = &commands->items[head];
     uint32_t count = 0;

@@ -64,6 +64,7 @@ static uint32_t chunk_shift(const ecs_archetype* archetype) {
 }
 
 static bool reserve_scratch(ecs_world* world, const ecs_archetype* archetype, uint32_t count) {
+    BASE_ASSERT(count > 0);
     ecs_batch* batch = &world->commands->batch;
     uint32_t words = (uint32_t)((archetype->row_count + 63) / 64);
     uint32_t old_words = batch->seen_capacity;
@@ -163,6 +164,7 @@ static uint32_t collect(ecs_world* world, uint32_t first, uint32_t head, const e
 
 // Who fills which hole: afterwards items[w].place is where row `keep + w` goes, or GONE.
 static void plan_moves(ecs_batch_item* items, uint32_t count, uint32_t keep) {
+    BASE_ASSERT(count > 0 && keep > 0);
     for (uint32_t w = 0; w < count; w++) {
         items[w].occupant = w;
         items[w].place = keep + w;
@@ -178,6 +180,7 @@ static void plan_moves(ecs_batch_item* items, uint32_t count, uint32_t keep) {
 }
 
 static void move_rows(ecs_world* world, const row_move* moves, uint32_t count) {
+    BASE_ASSERT(count <= BLOCK_ROWS);
     if (count == 0) return;
     const ecs_archetype* archetype = moves[0].from->archetype;
     for (uint32_t c = 0; c < archetype->column_count + archetype->track_count; c++) {
@@ -199,6 +202,7 @@ static void move_rows(ecs_world* world, const row_move* moves, uint32_t count) {
 
 // Take all rows of the run out; their cells are no longer created. Uses up the items.
 static void remove_rows(ecs_world* world, ecs_archetype* archetype, uint32_t count) {
+    BASE_ASSERT(count <= archetype->row_count);
     ecs_batch_item* items = world->commands->batch.items;
     const uint32_t shift = chunk_shift(archetype), mask = archetype->rows_max - 1;
     const uint32_t keep = (uint32_t)archetype->row_count - count;
@@ -229,6 +233,7 @@ static void remove_rows(ecs_world* world, ecs_archetype* archetype, uint32_t cou
 // The rows of commands [first, first + count) of the run as spans. @return how many.
 static uint32_t find_spans(const ecs_archetype* source, const ecs_batch_item* items, uint32_t count,
                            row_span* spans) {
+    BASE_ASSERT(count <= BLOCK_ROWS);
     const uint32_t shift = chunk_shift(source), mask = source->rows_max - 1;
     uint32_t made = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -338,6 +343,7 @@ static void settle_block(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint3
 }
 
 static bool recreate_run(ecs_world* world, recreation* run, uint32_t count) {
+    BASE_ASSERT(count >= RUN_MIN && run->binding && run->source);
     ecs_archetype *target = run->binding->archetype, *source = run->source;
     const ecs_batch_item* items = world->commands->batch.items;
     const uint32_t shift = chunk_shift(source), mask = source->rows_max - 1;
@@ -362,6 +368,7 @@ static bool recreate_run(ecs_world* world, recreation* run, uint32_t count) {
 }
 
 static void destroy_run(ecs_world* world, uint32_t count, ecs_archetype* source) {
+    BASE_ASSERT(count >= RUN_MIN && count <= source->row_count);
     ecs_storage* storage = world->storage;
     const ecs_batch_item* items = world->commands->batch.items;
     const uint32_t shift = chunk_shift(source), mask = source->rows_max - 1;

@@ -94,6 +94,7 @@ ecs_result ecs_create_at(ecs_world* world, ecs_entity handle, ecs_template_id te
 // that own memory can fail after the first: those made so far go again, the last first.
 static ecs_result create_each(ecs_world* world, const ecs_archetype* archetype,
                               ecs_template_id template_id, uint32_t count, ecs_entity* entities) {
+    BASE_ASSERT(count > 0 && archetype->notify);
     ecs_result result = ECS_OK;
     bool is_waiting = false;
     uint32_t done = 0;

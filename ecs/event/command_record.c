@@ -42,6 +42,7 @@ static ecs_command_value* next_value(ecs_command_value* value) {
 }
 
 ecs_command_value* ecs_command_value_at(const ecs_command* command, uint32_t n) {
+    BASE_ASSERT(n < command->init_count);
     ecs_command_value* value = command->values;
     while (n-- > 0)
         value = next_value(value);
@@ -50,6 +51,7 @@ ecs_command_value* ecs_command_value_at(const ecs_command* command, uint32_t n) 
 
 // `bytes` of memory in the blocks; NULL when memory ran out.
 static uint8_t* reserve_values(ecs_world* world, size_t bytes) {
+    BASE_ASSERT(bytes > 0 && bytes % VALUE_ALIGN == 0);
     ecs_commands* commands = world->commands;
     while (commands->block_used < commands->block_count) {
         ecs_command_block* block = &commands->blocks[commands->block_used];
@@ -78,6 +80,7 @@ static void destroy_values(ecs_world* world, ecs_command_value* value, uint32_t 
 // out. The caller adds `bytes` to block_bytes to keep the room.
 static ecs_command_value* lay_out(ecs_world* world, const ecs_component_id* components,
                                   uint32_t count, size_t* bytes) {
+    BASE_ASSERT(count > 0 && count <= ECS_TEMPLATE_COMPONENTS_MAX);
     *bytes = 0;
     for (uint32_t i = 0; i < count; i++)
         *bytes += value_bytes(ecs_command_type(world, components[i]));
@@ -94,6 +97,7 @@ static ecs_command_value* lay_out(ecs_world* world, const ecs_component_id* comp
 
 bool ecs_command_make_values(ecs_world* world, ecs_command* command,
                              const ecs_component_id* components, uint32_t count) {
+    BASE_ASSERT(command->init_count == 0 && count <= ECS_TEMPLATE_COMPONENTS_MAX);
     ecs_type_context context = {world->allocator};
     size_t bytes = 0;
     if (count == 0) return true;
@@ -113,6 +117,7 @@ bool ecs_command_make_values(ecs_world* world, ecs_command* command,
 
 static bool copy_values(ecs_world* world, const ecs_init* inits, uint32_t count,
                         ecs_command_value** values) {
+    BASE_ASSERT(inits || count == 0);
     ecs_component_id components[ECS_TEMPLATE_COMPONENTS_MAX];
     size_t bytes = 0;
     *values = NULL;
@@ -281,6 +286,7 @@ static void resolve_value(const ecs_world* world, const ecs_type* type, void* ce
 
 // The inits of a command: at most ECS_TEMPLATE_COMPONENTS_MAX, checked when they were recorded.
 void ecs_command_unpack(ecs_world* world, const ecs_command* command, ecs_init* inits) {
+    BASE_ASSERT(command->init_count <= ECS_TEMPLATE_COMPONENTS_MAX);
     ecs_command_value* value = command->values;
     for (uint32_t i = 0; i < command->init_count; i++, value = next_value(value)) {
         void* data = ecs_command_value_data(value);

@@ -33,6 +33,7 @@ static bool wants(const ecs_system* system, const ecs_archetype* archetype) {
 // NULL.
 static uint32_t find_calls(const ecs_world* world, uint32_t type, const ecs_archetype* is,
                            const ecs_archetype* is_not, ecs_call* calls) {
+    BASE_ASSERT(type < ECS_HANDLER_LISTS);
     const ecs_system_order* handlers = &world->systems->handlers[type];
     uint32_t count = 0;
     for (uint32_t i = 0; i < handlers->count; i++) {
@@ -104,6 +105,7 @@ static uint32_t count_calls(const ecs_world* world, const ecs_archetype* from,
 
 static ecs_edge* make_edge(const ecs_world* world, const ecs_archetype* from,
                            const ecs_archetype* to) {
+    BASE_ASSERT(from || to);
     ecs_edge* edge = base_allocate_zero(world->allocator, edge_bytes(count_calls(world, from, to)));
     if (edge) (void)fill_edge(world, from, to, edge);
     return edge;
@@ -114,6 +116,7 @@ static void free_edge(const ecs_world* world, ecs_edge* edge) {
 }
 
 bool ecs_core_event_bind(ecs_world* world, ecs_archetype* archetype) {
+    BASE_ASSERT(!archetype->on_create && !archetype->on_destroy);
     uint32_t moves = find_calls(world, ECS_EVENT_RECREATED, archetype, NULL, NULL) +
                      find_calls(world, ECS_EVENT_APPEAR, archetype, NULL, NULL) +
                      find_calls(world, ECS_EVENT_DISAPPEAR, archetype, NULL, NULL) +
@@ -143,6 +146,7 @@ void ecs_core_event_unbind(ecs_world* world, ecs_archetype* archetype) {
 // Moves
 
 static uint32_t slot_of(const ecs_edges* edges, uint32_t from, uint32_t to) {
+    BASE_ASSERT(edges->capacity > 0 && (edges->capacity & (edges->capacity - 1)) == 0);
     uint32_t mask = edges->capacity - 1;
     uint32_t at = (uint32_t)base_hash64_mix(from, to) & mask;
     while (edges->slots[at] && (edges->slots[at]->from != from || edges->slots[at]->to != to))
@@ -170,6 +174,7 @@ static bool reserve_slot(ecs_world* world) {
 
 ecs_edge* ecs_core_event_move(ecs_world* world, const ecs_archetype* from,
                               const ecs_archetype* to) {
+    BASE_ASSERT(from && to);
     ecs_edges* edges = &world->systems->edges;
     ecs_edge* found = edges->capacity == 0 ? NULL : edges->slots[slot_of(edges, from->id, to->id)];
     if (found) return found;
@@ -259,6 +264,7 @@ bool ecs_core_event_reserve(ecs_world* world, const ecs_edge* edge, uint32_t ind
 
 bool ecs_core_event_reserve_many(ecs_world* world, const ecs_edge* edge, uint32_t index,
                                  uint32_t count) {
+    BASE_ASSERT(index >= 1 && index <= ECS_INDEX_MAX && count > 0);
     const ecs_call* calls =
         edge->calls + edge->before_count + edge->after_count + edge->leave_count;
     for (uint32_t i = 0; i < edge->enter_count; i++) {
@@ -288,6 +294,7 @@ void ecs_core_event_before(ecs_world* world, const ecs_edge* edge, ecs_entity en
 }
 
 void ecs_core_event_after(ecs_world* world, const ecs_edge* edge, ecs_entity entity) {
+    BASE_ASSERT(entity != ECS_ENTITY_NONE);
     const ecs_call* members = edge->calls + edge->before_count + edge->after_count;
     for (uint32_t i = 0; i < edge->leave_count; i++)
         ecs_membership_leave(&world->systems->list[members[i].system]->members, entity);
@@ -298,6 +305,7 @@ void ecs_core_event_after(ecs_world* world, const ecs_edge* edge, ecs_entity ent
 }
 
 void ecs_core_event_broadcast(ecs_world* world, uint32_t type) {
+    BASE_ASSERT(type < ECS_HANDLER_LISTS);
     const ecs_system_order* handlers = &world->systems->handlers[type];
     if (handlers->count == 0) return;
     interruption kept = interrupt(world);

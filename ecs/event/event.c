@@ -21,6 +21,7 @@
 
 // Room for `bytes` at the tail: slide down when that frees at least half, else grow.
 __attribute__((noinline)) static bool queue_reserve(ecs_world* world, size_t bytes) {
+    BASE_ASSERT(bytes > 0 && world->events->queue_head <= world->events->queue_tail);
     ecs_events* events = world->events;
     if (events->queue_tail + bytes <= events->queue_capacity) return true;
     size_t used = events->queue_tail - events->queue_head;
@@ -40,6 +41,7 @@ __attribute__((noinline)) static bool queue_reserve(ecs_world* world, size_t byt
 
 // Copy what the fields cover into zeroed memory.
 static void copy_fields(const ecs_event_kind* kind, uint8_t* target, const void* payload) {
+    BASE_ASSERT(!kind->type.is_dense);
     for (uint32_t i = 0; i < kind->type.field_count; i++) {
         const ecs_field* field = &kind->type.fields[i];
         memcpy(target + field->offset, (const uint8_t*)payload + field->offset,
@@ -50,6 +52,7 @@ static void copy_fields(const ecs_event_kind* kind, uint8_t* target, const void*
 // Replace placeholders in the handle fields of a payload. @return whether there was one.
 static bool visit_fields(const ecs_world* world, const ecs_event_kind* kind, uint8_t* payload,
                          bool resolve) {
+    BASE_ASSERT(kind->has_entities);
     bool found = false;
     for (uint32_t i = 0; i < kind->type.field_count; i++) {
         const ecs_field* field = &kind->fields[i];
@@ -76,6 +79,7 @@ static inline bool visit_placeholders(const ecs_world* world, const ecs_event_ki
 // registers.
 __attribute__((noinline)) static void write_event(ecs_world* world, const ecs_event_kind* kind,
                                                   ecs_entity target, const void* payload) {
+    BASE_ASSERT(world->events->queue_tail + kind->bytes <= world->events->queue_capacity);
     ecs_events* events = world->events;
     uint8_t* record = events->queue + events->queue_tail;
     uint8_t* copy = record + sizeof(ecs_event_head);

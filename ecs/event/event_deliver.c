@@ -19,6 +19,7 @@
 
 // Payloads move when their memory grows, so the list's pointers are moved along.
 static uint8_t* export_reserve(ecs_world* world, size_t bytes) {
+    BASE_ASSERT(bytes % 16 == 0);
     ecs_events* events = world->events;
     if (events->payload_bytes + bytes > events->payload_capacity || !events->payloads) {
         size_t capacity = events->payload_capacity == 0 ? 4096 : events->payload_capacity * 2;
@@ -71,6 +72,7 @@ enum { SPOTS = 4 };
 
 static __attribute__((noinline)) void fill_spot(handler_spot* spot, const ecs_system* system,
                                                 const ecs_archetype* archetype) {
+    BASE_ASSERT(system->query && archetype);
     const ecs_query* query = system->query;
     spot->archetype = archetype;
     spot->system = system;
@@ -113,6 +115,7 @@ static inline void call_at(ecs_world* world, const ecs_system* system, ecs_stage
 
 void ecs_system_call_rows(ecs_world* world, const ecs_system* system, ecs_stage* stage,
                           const ecs_event* event) {
+    BASE_ASSERT(system->on_event && world->stage_depth > 0);
     stage->context = system->context;
     if (!system->query) {
         const ecs_rows none = {0};
@@ -138,6 +141,7 @@ static inline void call_handler(ecs_world* world, const ecs_system* system, ecs_
 // To the systems that track this component.
 static void deliver_changed(ecs_world* world, ecs_stage* stage, const ecs_event* event,
                             const ecs_record* target) {
+    BASE_ASSERT(event->size == sizeof(ecs_component_changed));
     const ecs_component_changed* changed = event->payload;
     const ecs_system_order* handlers = &world->systems->handlers[ECS_EVENT_CHANGED];
     handler_spot spot;
@@ -240,6 +244,7 @@ static uint32_t deliver_run(ecs_world* world, ecs_stage* stage, ecs_event_head l
 }
 
 void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count) {
+    BASE_ASSERT(count <= world->events->queue_count && world->stage_depth > 0);
     ecs_events* events = world->events;
     ecs_stage own_stage = *stage;
     _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX + sizeof(ecs_event_head)];

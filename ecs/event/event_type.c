@@ -49,6 +49,7 @@ static uint64_t layout_hash(const ecs_event_kind* kind) {
 }
 
 static void fill_kind(ecs_event_kind* kind, const ecs_event_desc* desc) {
+    BASE_ASSERT(desc->size <= ECS_EVENT_BYTES_MAX && desc->field_count <= ECS_FIELDS_MAX);
     memcpy(kind->name, desc->name, strlen(desc->name));
     uint32_t covered = 0;
     uint32_t align = 1;
@@ -89,6 +90,7 @@ static ecs_event_type find_kind(const ecs_events* events, const char* name) {
 
 // A type at its number. ECS_EVENT_NONE when memory ran out.
 static ecs_event_type make_kind(ecs_world* world, const ecs_event_desc* desc, uint32_t type) {
+    BASE_ASSERT(type >= 1 && type <= ECS_EVENT_KINDS && !world->events->kinds[type - 1]);
     ecs_event_kind* kind = base_allocate_zero(world->allocator, sizeof(ecs_event_kind));
     if (!kind) return ECS_EVENT_NONE;
     fill_kind(kind, desc);

@@ -41,6 +41,7 @@ void ecs_membership_deinit(const ecs_world* world, ecs_membership* members) {
 }
 
 static uint32_t list_length(const ecs_membership_list* list) {
+    BASE_ASSERT(list->holes <= list->count);
     return list->count - list->holes;
 }
 
@@ -100,6 +101,7 @@ static void list_clear(ecs_membership_list* list) {
 
 bool ecs_membership_reserve(ecs_world* world, ecs_membership* members, ecs_entity entity,
                             uint32_t count) {
+    BASE_ASSERT(entity != ECS_ENTITY_NONE && count > 0);
     uint32_t index = ecs_entity_index(entity);
     return list_reserve(world, &members->entered, list_length(&members->entered) + count) &&
            list_reserve(world, &members->left,
@@ -109,6 +111,7 @@ bool ecs_membership_reserve(ecs_world* world, ecs_membership* members, ecs_entit
 }
 
 void ecs_membership_enter(ecs_membership* members, ecs_entity entity) {
+    BASE_ASSERT(entity != ECS_ENTITY_NONE && ecs_entity_index(entity) < members->left.at_capacity);
     members->count++;
     if (!list_take(&members->left, entity)) list_push(&members->entered, entity);
 }
@@ -121,6 +124,7 @@ void ecs_membership_leave(ecs_membership* members, ecs_entity entity) {
 
 void ecs_membership_deliver(const ecs_system* system, ecs_membership* members,
                             const ecs_stage* stage) {
+    BASE_ASSERT(system->has_members && stage->world);
     list_pack(&members->left);
     list_pack(&members->entered);
     if (members->left.count > 0 && system->on_leave)
@@ -136,6 +140,7 @@ void ecs_membership_deliver(const ecs_system* system, ecs_membership* members,
 
 // Rows counted through the chunks of an archetype.
 static ecs_entity entity_at(const ecs_archetype* archetype, uint64_t row) {
+    BASE_ASSERT(row < archetype->row_count);
     return archetype->chunks[row / archetype->rows_max]->entities[row % archetype->rows_max];
 }
 
@@ -154,6 +159,7 @@ void ecs_membership_leave_all(ecs_world* world) {
 
 // Room for all that match now.
 static bool reserve_all(ecs_world* world, ecs_system* system) {
+    BASE_ASSERT(system->has_members && system->query);
     ecs_membership* members = &system->members;
     uint32_t count = ecs_group_count(system->query);
     if (!list_reserve(world, &members->entered, list_length(&members->entered) + count) ||

@@ -36,6 +36,7 @@
 #include <string.h>
 
 ecs_result ecs_hierarchy_seal(ecs_world* world, const base_reporter* reporter) {
+    BASE_ASSERT(!world->is_sealed);
     ecs_hierarchy* hierarchy = world->hierarchy;
     ecs_links* links = &world->storage->links;
     ecs_component_id id =
@@ -79,6 +80,7 @@ ecs_component_id ecs_hierarchy_component(const ecs_world* world) {
 
 // @return false when memory ran out.
 static bool link_to(ecs_world* world, uint32_t index, ecs_entity parent_handle) {
+    BASE_ASSERT(index >= 1 && parent_handle != ECS_ENTITY_NONE);
     ecs_links* links = &world->storage->links;
     uint32_t parent_index = ecs_entity_index(parent_handle);
     if (!ecs_link_reserve(world, parent_index)) return false;
@@ -119,6 +121,7 @@ static void follow(ecs_world* world, uint32_t index, ecs_entity value) {
 }
 
 static void follow_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row) {
+    BASE_ASSERT(chunk->lookup[world->storage->links.component].column != ECS_SLOT_NONE);
     ecs_slot slot = chunk->lookup[world->storage->links.component];
     const ecs_entity* values = chunk->columns[slot.column];
     follow(world, ecs_entity_index(chunk->entities[row]), values[row]);
@@ -174,6 +177,7 @@ static void follow_news(ecs_world* world, uint32_t index) {
 
 // Each entity on the cycle through `index` loses its parent.
 static void cut(ecs_world* world, uint32_t index) {
+    BASE_ASSERT(!world->is_mirror && "a mirror never cuts");
     ecs_links* links = &world->storage->links;
     for (ecs_link* link = ecs_link_at(links, index); link->parent != ECS_ENTITY_NONE;
          link = ecs_link_at(links, index)) {
@@ -195,6 +199,7 @@ static uint32_t above(const ecs_world* world, const ecs_link* link) {
 }
 
 static void check_chain(ecs_world* world, uint32_t index, uint32_t sync_first) {
+    BASE_ASSERT(index >= 1 && sync_first <= world->hierarchy->stamp + 1);
     ecs_hierarchy* hierarchy = world->hierarchy;
     ecs_links* links = &world->storage->links;
     uint32_t walk = ++hierarchy->stamp;
@@ -288,6 +293,7 @@ bool ecs_hierarchy_has_family(ecs_world* world, ecs_entity entity) {
 }
 
 void ecs_hierarchy_destroy(ecs_world* world, ecs_entity entity) {
+    BASE_ASSERT(world->storage->links.pages && !world->hierarchy->is_busy);
     ecs_hierarchy* hierarchy = world->hierarchy;
     ecs_links* links = &world->storage->links;
     ecs_hierarchy_sync(world);

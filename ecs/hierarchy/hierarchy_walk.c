@@ -4,6 +4,7 @@
 // A walk upwards carries a stamp, so it ends on a mirror where two halves of a change make a cycle.
 // A walk over all entities below needs no stamp: it goes down from the root and comes back on the
 // same way. It never enters the root again, so it also ends when the root is on a cycle.
+#include "base/assert.h"
 #include "core/world_internal.h"
 #include "hierarchy/hierarchy_link.h"
 #include "hierarchy/hierarchy_lists.h"
@@ -17,6 +18,7 @@ static bool has_hierarchy(const ecs_world* world) {
 
 // The link of an entity that lives or waits; such a one has a page.
 static ecs_link* link_of(const ecs_world* world, ecs_entity entity) {
+    BASE_ASSERT(world->storage->links.pages);
     return ecs_link_at(&world->storage->links, ecs_entity_index(entity));
 }
 
@@ -26,6 +28,7 @@ static bool exists(const ecs_world* world, ecs_entity entity) {
 
 // Is `ancestor` met on the way up from `entity`, itself included?
 static bool is_met(ecs_world* world, ecs_entity entity, ecs_entity ancestor) {
+    BASE_ASSERT(has_hierarchy(world));
     uint32_t walk = ++world->hierarchy->stamp;
     while (exists(world, entity)) {
         ecs_link* link = link_of(world, entity);

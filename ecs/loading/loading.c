@@ -51,6 +51,7 @@ static void tell_failure(ecs_world* world, ecs_entity entity, ecs_template_id te
 }
 
 static void discard(ecs_world* world, ecs_pending* pending) {
+    BASE_ASSERT(pending->entity != ECS_ENTITY_NONE);
     ecs_entity entity = pending->entity;
     world->counters.stale_handles += pending->parked_count;
     ecs_pending_free_content(world, pending);
@@ -114,6 +115,7 @@ static ecs_result ask(ecs_world* world, const ecs_binding* binding, const ecs_in
 ecs_result ecs_loading_create(ecs_world* world, ecs_template_id template_id,
                               const ecs_binding* binding, const ecs_init* inits,
                               uint32_t init_count, ecs_entity* entity, bool* is_put_off) {
+    BASE_ASSERT(binding->archetype && is_put_off);
     *is_put_off = false;
     if (!world->loading->loader.begin) return ECS_OK;
     bool is_given = *entity != ECS_ENTITY_NONE;
@@ -156,6 +158,7 @@ static void post_parked(ecs_world* world, const uint8_t* parked, uint32_t bytes)
 
 // @return whether it lives now; else it stays LOADING, or is gone when its index is taken.
 static bool complete(ecs_world* world, ecs_pending* pending) {
+    BASE_ASSERT(pending->value_count <= ECS_TEMPLATE_COMPONENTS_MAX);
     ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX];
     for (uint32_t i = 0; i < pending->value_count; i++)
         inits[i] = (ecs_init){pending->values[i].component, pending->values[i].cell};
@@ -228,6 +231,7 @@ ecs_result ecs_loading_set_value(ecs_world* world, ecs_entity entity, ecs_compon
 
 // What the entity has of the other template's components: values given, or the old template's.
 static ecs_result take_over(ecs_world* world, const ecs_pending* old, ecs_pending* made) {
+    BASE_ASSERT(made->entity == ECS_ENTITY_NONE);
     const ecs_template* template_ = ecs_template_get(world, old->template_id);
     for (uint32_t i = 0; i < template_->component_count; i++) {
         ecs_component_id component = template_->components[i].component;

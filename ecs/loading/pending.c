@@ -6,6 +6,7 @@
 //
 // Invariants: the held handle of a pending entity is LOADING and knows the slot and the template;
 // slots are chained in the order of request; each value's component is in the template.
+#include "base/assert.h"
 #include "loading/pending.h"
 
 #include "core/world_internal.h"
@@ -49,6 +50,7 @@ bool ecs_pending_reserve(ecs_world* world) {
 
 // Put what `pending` holds into a slot, at the end of the order. Room was reserved.
 ecs_pending* ecs_pending_settle(ecs_world* world, const ecs_pending* pending) {
+    BASE_ASSERT(pending->entity != ECS_ENTITY_NONE);
     ecs_loading* loading = world->loading;
     uint32_t number = loading->slot_free;
     if (number == 0)
@@ -77,6 +79,7 @@ ecs_pending* ecs_pending_add(ecs_world* world, ecs_entity entity, ecs_template_i
 }
 
 static void free_cell(ecs_world* world, ecs_component_id component, void* cell) {
+    BASE_ASSERT(cell);
     const ecs_type* type = type_of(world, component);
     ecs_cell_destroy(world, type, cell);
     base_release(world->allocator, cell, type->size);
@@ -97,6 +100,7 @@ void ecs_pending_free_content(ecs_world* world, ecs_pending* pending) {
 
 // Out of the order; the handle's state is the caller's.
 void ecs_pending_unsettle(ecs_world* world, ecs_pending* pending) {
+    BASE_ASSERT(world->loading->count > 0);
     ecs_loading* loading = world->loading;
     uint32_t number = number_of(loading, pending);
     ecs_held_handle* entry = ecs_held_find(world, pending->entity);
@@ -186,6 +190,7 @@ static bool names_resources(const ecs_type* type) {
 ecs_result ecs_pending_note_resources(ecs_world* world, const ecs_binding* binding,
                                       const ecs_init* inits, uint32_t init_count,
                                       ecs_pending* pending) {
+    BASE_ASSERT(binding->archetype && (inits || init_count == 0));
     const ecs_archetype* archetype = binding->archetype;
     for (uint32_t i = 0; i < archetype->column_count; i++) {
         const ecs_column* column = &archetype->columns[i];
@@ -220,6 +225,7 @@ ecs_result ecs_pending_renew(ecs_world* world, ecs_pending* pending) {
 
 bool ecs_pending_park(ecs_world* world, ecs_pending* pending, ecs_event_type type,
                       const void* payload, uint32_t size) {
+    BASE_ASSERT(size <= ECS_EVENT_BYTES_MAX && (payload || size == 0));
     uint32_t bytes = ecs_event_bytes(size);
     if (!base_array_reserve(world->allocator, (void**)&pending->parked, &pending->parked_capacity,
                             pending->parked_bytes + bytes, 1))

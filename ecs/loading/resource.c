@@ -38,6 +38,7 @@ static uint32_t find(const ecs_loading* loading, const ecs_resource* resource, u
 // Slot + 1 of a new WAITING request; 0 and why.
 static uint32_t make(ecs_world* world, const ecs_resource* resource, uint64_t hash,
                      ecs_result* why) {
+    BASE_ASSERT(resource->name[0] != 0);
     ecs_loading* loading = world->loading;
     uint32_t at = loading->request_free;
     if (at == 0 && loading->request_count >= ECS_RESOURCES_MAX) {
@@ -67,6 +68,7 @@ static uint32_t make(ecs_world* world, const ecs_resource* resource, uint64_t ha
 }
 
 static void drop(ecs_loading* loading, uint32_t at) {
+    BASE_ASSERT(at >= 1 && at <= loading->request_count);
     ecs_request* request = &loading->requests[at - 1];
     uint32_t* link = &loading->chains[request->hash % ECS_REQUEST_CHAINS];
     while (*link != at)
@@ -104,6 +106,7 @@ static ecs_result note(ecs_world* world, const ecs_resource* resource, ecs_pendi
 
 ecs_result ecs_requests_note(ecs_world* world, const ecs_type* type, const void* cell,
                              ecs_pending* pending) {
+    BASE_ASSERT(type->ops && type->ops->request);
     ecs_resource resources[ECS_RESOURCE_REQUESTS_MAX] = {0};
     uint32_t count =
         type->ops->request(ecs_type_object(type, cell), resources, ECS_RESOURCE_REQUESTS_MAX);

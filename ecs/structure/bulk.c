@@ -32,6 +32,7 @@ static uint32_t fill_rows(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint
 
 // Append and fill; on failure take back all that this call appended.
 static bool append_rows(ecs_world* world, const ecs_binding* binding, uint32_t count) {
+    BASE_ASSERT(count > 0 && binding->archetype);
     ecs_archetype* archetype = binding->archetype;
     uint32_t done = 0;
     while (done < count) {
@@ -59,6 +60,7 @@ static bool append_rows(ecs_world* world, const ecs_binding* binding, uint32_t c
 // Records of rows whose handles were taken.
 static void settle_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row, uint32_t end,
                         ecs_template_id template_id) {
+    BASE_ASSERT(row < end && end <= chunk->capacity);
     const ecs_entity* entities = chunk->entities;
     const uint32_t place = chunk->id << ECS_ROW_BITS;
     for (uint32_t i = row; i < end; i++) {
@@ -87,6 +89,7 @@ static void list_created_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t
 
 ecs_result ecs_structure_reserve_many(ecs_world* world, ecs_template_id template_id,
                                       const ecs_binding* binding, uint32_t count) {
+    BASE_ASSERT(binding->archetype && count > 0);
     if (binding->is_singleton && (count > 1 || !ecs_singleton_has_room(world, template_id))) {
         world->counters.singletons_refused += count > 1;
         return ECS_ERR_TAKEN;

@@ -26,6 +26,7 @@ typedef struct move_plan {
 
 static void plan_move(const ecs_world* world, const ecs_binding* binding, const ecs_chunk* old,
                       const ecs_init* inits, uint32_t init_count, move_plan* plan) {
+    BASE_ASSERT(init_count <= ECS_TEMPLATE_COMPONENTS_MAX);
     bool are_there = ecs_row_choose_sources(world, binding, inits, init_count, plan->sources);
     BASE_ASSERT(are_there);
     const ecs_archetype* archetype = binding->archetype;
@@ -65,6 +66,7 @@ static bool build_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, const 
 // The second half: move what is kept, destroy the rest of the old row.
 static void move_cells(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chunk* old,
                        uint32_t old_row, const move_plan* plan) {
+    BASE_ASSERT(chunk != old || row != old_row);
     const ecs_archetype* archetype = chunk->archetype;
     const ecs_archetype* old_archetype = old->archetype;
     uint64_t is_moved[ECS_TEMPLATE_COMPONENTS_MAX / 64] = {0};
@@ -144,6 +146,7 @@ __attribute__((noinline)) static ecs_result prepare_move(ecs_world* world, ecs_e
 
 __attribute__((noinline)) static void finish_move(ecs_world* world, ecs_binding* binding,
                                                   const ecs_edge* edge, ecs_entity entity) {
+    BASE_ASSERT(binding->archetype && ecs_is_alive(world, entity));
     if (binding->is_singleton) binding->single = entity;
     if (edge) ecs_core_event_after(world, edge, entity);
 }

@@ -83,6 +83,7 @@ __attribute__((noinline)) static ecs_result prepare_create(ecs_world* world,
                                                            const ecs_binding* binding,
                                                            ecs_template_id template_id,
                                                            uint32_t index) {
+    BASE_ASSERT(index != 0 && binding->archetype);
     if (binding->is_singleton && !ecs_singleton_has_room(world, template_id)) return ECS_ERR_TAKEN;
     const ecs_edge* edge = binding->archetype->on_create;
     return edge && !ecs_core_event_reserve(world, edge, index) ? ECS_ERR_MEMORY : ECS_OK;
@@ -90,6 +91,7 @@ __attribute__((noinline)) static ecs_result prepare_create(ecs_world* world,
 
 __attribute__((noinline)) static void finish_create(ecs_world* world, ecs_binding* binding,
                                                     ecs_entity entity) {
+    BASE_ASSERT(ecs_is_alive(world, entity));
     if (binding->is_singleton) binding->single = entity;
     if (binding->archetype->on_create)
         ecs_core_event_after(world, binding->archetype->on_create, entity);
@@ -180,6 +182,7 @@ ecs_result ecs_structure_create(ecs_world* world, ecs_template_id template_id,
 // An entity at a handle that the caller chose.
 static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template_id template_id,
                                const ecs_init* inits, uint32_t init_count, bool is_listed) {
+    BASE_ASSERT(ecs_entity_index(handle) != 0 && ecs_entity_generation(handle) != 0);
     const ecs_record* record = ecs_record_at(world->storage, ecs_entity_index(handle));
     if (record->life & ECS_LIFE_CREATED) {
         if (ecs_is_alive(world, handle)) ecs_world_count_bad_transition(world);
@@ -235,6 +238,7 @@ static inline void destroy_plain(ecs_world* world, const ecs_place* place, ecs_r
 
 static __attribute__((noinline)) void destroy_any(ecs_world* world, ecs_record* record,
                                                   ecs_entity entity) {
+    BASE_ASSERT(record->life & ECS_LIFE_CREATED);
     ecs_chunk* chunk = ecs_record_chunk(world->storage, record);
     uint32_t row = ecs_record_row(record);
     ecs_chunk_prefetch(chunk, row);

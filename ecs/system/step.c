@@ -24,6 +24,7 @@
 #include "track/track.h"
 
 static void flush_point(ecs_world* world, const ecs_stage* stage) {
+    BASE_ASSERT(stage->world == world && world->stage_depth > 0);
     uint32_t budget = world->limits.events_per_flush_max;
     for (;;) {
         ecs_commands_apply(world);
@@ -37,6 +38,7 @@ static void flush_point(ecs_world* world, const ecs_stage* stage) {
 }
 
 static void run_system(ecs_world* world, ecs_system* system, ecs_stage* stage) {
+    BASE_ASSERT(system->is_present && !system->is_sync_point);
     stage->context = system->context;
     if (system->has_members) ecs_membership_deliver(system, &system->members, stage);
     if (!system->run) return;
@@ -83,6 +85,7 @@ void ecs_world_run_stage(ecs_world* world, uint32_t stage, const ecs_step* step)
 
 // ComponentChanged of what tracking noticed; delivered in the next step.
 static void post_changes(ecs_world* world) {
+    BASE_ASSERT(world->stage_depth == 0);
     ecs_change_list* noticed = &world->tracker->noticed;
     for (uint32_t i = 0; i < noticed->count; i++) {
         const ecs_component_changed changed = {noticed->items[i].component};

@@ -122,6 +122,7 @@ static uint32_t stage_ensure(ecs_systems* systems, const char* name) {
 }
 
 static ecs_result fill_system(ecs_world* world, ecs_system* system, const ecs_system_desc* desc) {
+    BASE_ASSERT(strlen(desc->name) < ECS_NAME_BYTES_MAX);
     memcpy(system->name, desc->name, strlen(desc->name));
     system->run = desc->run;
     system->on_event = desc->on_event;

@@ -6,6 +6,7 @@
 // constraint against a sync point holds for systems and handlers.
 //
 // A seal that failed drops what it made and may be tried again after more was registered.
+#include "base/assert.h"
 #include "core/world_internal.h"
 #include "event/event_queue.h"
 #include "event/systems.h"
@@ -16,6 +17,7 @@
 #include <string.h>
 
 static ecs_result order_push(const ecs_world* world, ecs_system_order* order, uint32_t system) {
+    BASE_ASSERT(system < world->systems->count);
     if (!base_array_reserve(world->allocator, (void**)&order->systems, &order->capacity,
                             order->count + 1, sizeof(uint32_t)))
         return ECS_ERR_MEMORY;
@@ -44,6 +46,7 @@ static ecs_event_type event_of(ecs_world* world, const char* name) {
 
 // One handler joins the list of each of its events, once even when it names an event twice.
 static ecs_result bind_handler(ecs_world* world, const base_reporter* reporter, uint32_t index) {
+    BASE_ASSERT(index < world->systems->count);
     ecs_systems* systems = world->systems;
     const ecs_system* system = systems->list[index];
     for (uint32_t i = 0; i <= system->events.count; i++) {
@@ -66,6 +69,7 @@ static ecs_result bind_handler(ecs_world* world, const base_reporter* reporter, 
 }
 
 static void track_component(ecs_world* world, ecs_system* system, ecs_component_id component) {
+    BASE_ASSERT(component != ECS_COMPONENT_NONE && component <= ECS_COMPONENTS_MAX);
     uint64_t bit = 1ull << (component % 64);
     system->tracked.words[component / 64] |= bit;
     world->tracker->watched.words[component / 64] |= bit;
@@ -134,6 +138,7 @@ static void forget_orders(ecs_world* world) {
 }
 
 ecs_result ecs_systems_seal(ecs_world* world, const base_reporter* reporter) {
+    BASE_ASSERT(!world->is_sealed);
     forget_orders(world);
     ecs_result result = ecs_order_check_names(world, reporter);
     if (result == ECS_OK) result = seal_stages(world, reporter);

@@ -23,6 +23,7 @@
 #include <string.h>
 
 bool ecs_tracker_init(ecs_world* world) {
+    BASE_ASSERT(!world->tracker->hashes);
     ecs_tracker* tracker = world->tracker;
     memset(tracker, 0, sizeof(*tracker));
     base_bitset_init(&tracker->fresh, world->allocator);
@@ -72,6 +73,7 @@ bool ecs_track_reserve(ecs_world* world, uint32_t created, uint32_t destroyed, u
 }
 
 static void push_entity(ecs_world* world, ecs_entity_list* list, ecs_entity entity) {
+    BASE_ASSERT(entity != ECS_ENTITY_NONE);
     if (list->count == list->capacity) {
         bool has_room = reserve_list(world, list, 1);
         BASE_ASSERT(has_room);
@@ -98,6 +100,7 @@ void ecs_track_destroying(ecs_world* world, ecs_entity entity, const ecs_chunk* 
 }
 
 void ecs_track_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t row) {
+    BASE_ASSERT(row < ecs_chunk_count(world->storage, chunk));
     ecs_track_count_row(world, chunk, row, false);
 }
 
@@ -108,6 +111,7 @@ void ecs_track_arrived(ecs_world* world, ecs_entity entity, const ecs_chunk* chu
 
 // The set covers all indices of the world from the start.
 static void enter_fresh(ecs_tracker* tracker) {
+    BASE_ASSERT(tracker->fresh_count <= tracker->created.count);
     for (; tracker->fresh_count < tracker->created.count; tracker->fresh_count++) {
         uint32_t index = ecs_entity_index(tracker->created.items[tracker->fresh_count]);
         tracker->fresh.words[index / 64] |= 1ull << (index % 64);
@@ -115,6 +119,7 @@ static void enter_fresh(ecs_tracker* tracker) {
 }
 
 void ecs_track_step(ecs_world* world) {
+    BASE_ASSERT(world->is_sealed && world->fast.walk_depth == 0);
     const ecs_storage* storage = world->storage;
     world->tracker->noticed.count = 0;
     enter_fresh(world->tracker);
@@ -139,6 +144,7 @@ void ecs_track_clear_lists(ecs_world* world) {
 }
 
 void ecs_track_reset(ecs_world* world) {
+    BASE_ASSERT(world->tracker->hashes);
     memset(world->tracker->hashes, 0, sizeof(uint64_t) * (ECS_COMPONENTS_MAX + 1));
     ecs_track_clear_lists(world);
 }

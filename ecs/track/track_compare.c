@@ -60,6 +60,7 @@ static bool is_flat(const ecs_type* type, uint64_t* float_bits) {
 }
 
 static tracked_column column_of(const ecs_world* world, const ecs_chunk* chunk, uint32_t track) {
+    BASE_ASSERT(track < chunk->archetype->track_count);
     const ecs_archetype* archetype = chunk->archetype;
     const ecs_column* column = &archetype->columns[archetype->tracked[track]];
     return (tracked_column){
@@ -84,6 +85,7 @@ static uint64_t shadow_hash(const tracked_column* column, uint32_t row) {
 }
 
 void ecs_track_count_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row, bool is_added) {
+    BASE_ASSERT(row < chunk->capacity);
     for (uint32_t track = 0; track < chunk->archetype->track_count; track++) {
         tracked_column column = column_of(world, chunk, track);
         uint64_t hash = shadow_hash(&column, row);
@@ -117,6 +119,7 @@ static void list_change(ecs_world* world, ecs_entity entity, ecs_component_id co
 
 static void count_change(ecs_world* world, const tracked_column* column, uint32_t row,
                          uint64_t before, uint64_t after) {
+    BASE_ASSERT(column->component != ECS_COMPONENT_NONE);
     world->tracker->hashes[column->component] += after - before;
     list_change(world, column->entities[row], column->component);
 }
@@ -247,6 +250,7 @@ static void compare_written(ecs_world* world, tracked_column* column, uint32_t c
 
 static void compare_rows(ecs_world* world, tracked_column* column, const uint32_t* rows,
                          uint32_t count) {
+    BASE_ASSERT(count <= GATHERED_ROWS + 64);
     world->counters.rows_compared += count;
     if (column->is_dense) {
         for (uint32_t i = 0; i < count; i++)

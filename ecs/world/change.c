@@ -5,6 +5,7 @@
 // slow way for checks. The slow way looks at marks, since the state hash is that of the last step:
 // a value written since is not part of it, so a marked row counts with its shadow. A row that is
 // not marked counts with its value, so a write that was not marked shows as a difference.
+#include "base/assert.h"
 #include "ecs/save.h"
 #include "core/world_internal.h"
 #include "event/event_queue.h"
@@ -47,6 +48,7 @@ uint64_t ecs_world_state_hash_of(const ecs_world* world, ecs_component_id compon
 }
 
 static uint64_t walk_column(const ecs_world* world, const ecs_chunk* chunk, uint32_t track) {
+    BASE_ASSERT(track < chunk->archetype->track_count);
     const ecs_archetype* archetype = chunk->archetype;
     uint32_t value = archetype->tracked[track];
     uint32_t shadow = archetype->column_count + track;

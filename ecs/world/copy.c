@@ -103,6 +103,7 @@ static bool is_same_indices(const ecs_world* world, const ecs_world* from) {
 }
 
 static bool is_same_structure(const ecs_world* world, const ecs_world* from) {
+    BASE_ASSERT(world != from);
     const ecs_storage* storage = world->storage;
     const ecs_storage* source = from->storage;
     if (storage->archetype_count != source->archetype_count || from->commands->count != 0 ||

@@ -38,6 +38,7 @@ static void reset_ranges(ecs_world* world) {
 }
 
 bool ecs_storage_init(ecs_world* world) {
+    BASE_ASSERT(!world->storage->zero_page);
     ecs_storage* storage = world->storage;
     storage->zero_page = base_allocate_zero(world->allocator, sizeof *storage->zero_page);
     if (!storage->zero_page) return false;

@@ -9,6 +9,7 @@
 //
 // In the second half old rows stay where they are until every record points at its new row; then
 // they go from the last to the first, so that what fills a hole is never a hole itself.
+#include "base/assert.h"
 #include "core/world_internal.h"
 #include "event/core_event.h"
 #include "structure/transition.h"
@@ -51,6 +52,7 @@ static bool is_changed(const ecs_reload_plan* plan, ecs_template_id id, ecs_comp
 }
 
 static ecs_result rebind(ecs_reload_plan* plan, ecs_template_id id) {
+    BASE_ASSERT(id >= 1 && id <= plan->old_count);
     ecs_world* world = plan->world;
     const ecs_storage* storage = world->storage;
     if (id >= storage->binding_capacity || !storage->bindings[id].archetype) return ECS_OK;
@@ -183,6 +185,7 @@ static ecs_result fill_rows(ecs_reload_plan* plan) {
 }
 
 ecs_result ecs_reload_stage(ecs_reload_plan* plan) {
+    BASE_ASSERT(plan->world->is_sealed && plan->world->stage_depth == 0);
     ecs_world* world = plan->world;
     plan->archetype_count = world->storage->archetype_count;
     if (world->storage->runway.chunk) ecs_runway_close(world);
@@ -214,6 +217,7 @@ static void release_plan(ecs_reload_plan* plan) {
 }
 
 void ecs_reload_undo(ecs_reload_plan* plan) {
+    BASE_ASSERT(plan->filled_count <= plan->move_count);
     ecs_world* world = plan->world;
     ecs_storage* storage = world->storage;
     for (uint32_t i = plan->filled_count; i > 0; i--) {
@@ -338,6 +342,7 @@ static void commit_bindings(ecs_reload_plan* plan) {
 }
 
 void ecs_reload_commit(ecs_reload_plan* plan) {
+    BASE_ASSERT(plan->filled_count == plan->move_count);
     ecs_world* world = plan->world;
     for (uint32_t i = 0; i < plan->move_count; i++) {
         const ecs_reload_move* move = &plan->moves[i];

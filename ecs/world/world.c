@@ -4,6 +4,7 @@
 // world_internal.h lists the concerns in the order in which they are set up. Each *_deinit accepts
 // a zeroed struct, so a failure at any point of create is one call to destroy. Contexts of modules
 // go last-in first-out with the rest; nothing here knows what they hold.
+#include "base/assert.h"
 #include "core/world_internal.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
@@ -75,6 +76,7 @@ static bool are_limits_valid(const ecs_world_config* config) {
 }
 
 static bool copy_tags(ecs_world* world, const ecs_world_config* config) {
+    BASE_ASSERT(config->tag_count <= ECS_TAGS_MAX);
     world->tags = base_allocate_zero(world->allocator, config->tag_count * sizeof *world->tags);
     if (!world->tags) return false;
     world->tag_count = config->tag_count;
