@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A match: one world, one module, one order of calls.
 //
-// Every driver of a world calls the functions here: a server, each world of a client, the replay of a
-// log. So a match and its replay differ in their caller only. match_players.c has joins and leaves,
-// match_messages.c inputs and events, match_services.c what a module may ask, match_save.c saves.
+// Every driver of a world calls the functions here: a server, each world of a client, the replay of
+// a log. So a match and its replay differ in their caller only. match_players.c has joins and
+// leaves, match_messages.c inputs and events, match_services.c what a module may ask, match_save.c
+// saves.
 //
 // A steady tick allocates nothing here; joins may grow the table of players.
-// Left to others: who may join, when inputs are due, what is logged (server/, session/, log/).
+// Left to others: who
+// may join, when inputs are due, what is logged (server/, session/, log/).
 #include "game/match_internal.h"
 
 #include "base/assert.h"
@@ -24,9 +26,8 @@ net_match_config net_match_config_default(const net_module* module) {
         .role = NET_ROLE_SERVER,
         .tick_rate_hz = NET_TICK_RATE_HZ_DEFAULT,
     };
-    for (uint32_t i = 0; i < module->game->setting_count; i++) {
+    for (uint32_t i = 0; i < module->game->setting_count; i++)
         config.settings[i] = module->game->settings[i].value_default;
-    }
     return config;
 }
 
@@ -96,9 +97,8 @@ static net_result create_world(net_match* match, const base_reporter* reporter) 
     config.is_mirror = match->config.role != NET_ROLE_SERVER;
     tags[config.tag_count++] = tag_of_role[match->config.role];
     if (match->config.has_render) tags[config.tag_count++] = "render";
-    if (match->config.replicated_index_max) {
+    if (match->config.replicated_index_max)
         config.limits.replicated_index_max = match->config.replicated_index_max;
-    }
     ecs_result result = ecs_world_create(&config, &match->world);
     return result ? fail(reporter, "the world", result) : NET_OK;
 }
@@ -209,9 +209,8 @@ void net_match_mirror_start(net_match* match, uint32_t tick_rate_hz, const doubl
     BASE_ASSERT(tick_rate_hz >= NET_TICK_RATE_HZ_MIN && tick_rate_hz <= NET_TICK_RATE_HZ_MAX);
     match->config.tick_rate_hz = tick_rate_hz;
     match->dt = 1.0f / (float)tick_rate_hz;
-    for (uint32_t i = 0; i < setting_count && i < match->game->setting_count; i++) {
+    for (uint32_t i = 0; i < setting_count && i < match->game->setting_count; i++)
         match->config.settings[i] = settings[i];
-    }
     if (!match->game->mirror_start) return;
     const net_game_start start = {
         .size_bytes = sizeof start,

@@ -47,7 +47,8 @@ struct net_match {
     net_interest_requests requests;
 };
 
-/// @return The player with this number, borrowed until the next join or leave; NULL when none plays.
+/// @return The player with this number, borrowed until the next join or leave; NULL when none
+///          plays.
 net_player* net_match_find_player(const net_match* match, uint32_t client);
 
 /// Find the event of each message and prepare the codec. @return NET_OK; NET_ERR_MODULE (reported);

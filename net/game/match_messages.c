@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Messages between the wire and the world.
 //
-// A packed message becomes the module's struct (from_wire clamps it) and is posted as an event. The last
-// input of each client is kept as that struct: a repeat, which the log records for an input that did not
-// arrive in time, then posts the same bytes in the match and in its replay.
-// proto_codec unpacks into its arena and packing uses one scratch message, so nothing here allocates.
+// A packed message becomes the module's struct (from_wire clamps it) and is posted as an event. The
+// last input of each client is kept as that struct: a repeat, which the log records for an input
+// that did not arrive in time, then posts the same bytes in the match and in its replay.
+// proto_codec unpacks into its arena and packing uses one scratch message, so nothing here
+// allocates.
 #include "game/match_internal.h"
 
 #include "base/assert.h"
@@ -13,7 +14,8 @@
 
 // ---- messages and events ----
 
-// Each side looks up the events that it sends: a server those to clients, a client those to the server.
+// Each side looks up the events that it sends: a server those to clients, a client those to the
+// server.
 static net_message_kind sent_kind(const net_match* match) {
     return match->config.role == NET_ROLE_SERVER ? NET_MESSAGE_TO_CLIENTS : NET_MESSAGE_TO_SERVER;
 }

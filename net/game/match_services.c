@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // net_game_services: what a module may ask its match, and what it may request about interest.
 //
-// The answers depend on the match alone, so they are the same when a log is replayed. Requests change what
-// clients get, never the world.
+// The answers depend on the match alone, so they are the same when a log is replayed. Requests
+// change what clients get, never the world.
 #include "game/match_internal.h"
 #include "game/match_services.h"
 
@@ -53,8 +53,8 @@ static bool rewind_nothing(void* context, ecs_tick tick, float fraction, ecs_ent
 
 // ---- interest ----
 
-// NULL for a client that does not play. A client that is joining counts: the module may make requests
-// before its player_join has returned.
+// NULL for a client that does not play. A client that is joining counts: the module may make
+// requests before its player_join has returned.
 static net_interest_request* add_request(net_match* match, uint32_t client) {
     bool is_playing =
         client > 0 && (client == match->client_last || net_match_find_player(match, client));

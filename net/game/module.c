@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Finding and opening modules.
 //
-// A name is looked up in the search path and nowhere else; only what the user himself typed with a slash
-// or ".so" is taken as a file. So neither a log nor a server can make a program load a file of its
-// choice: what arrives from there is a name, and names hold no slashes.
-// The templates lie beside the library and are read whole, with all that they import from below their
-// folder: the pack's hash and the library's are the content hash that a log remembers.
+// A name is looked up in the search path and nowhere else. Only what the user typed with a slash or
+// ".so" is a file. So neither a log nor a server can make a program load a file of its choice: both
+// give names, and names contain no slashes.
+// The templates lie beside the library. They are read whole, with everything that they import from
+// below their folder. The hashes of this pack and of the library give the content hash in logs.
 
 #include "game/module_files.h"
 #include "game/module_table.h"
@@ -24,7 +24,7 @@
 #define PATH_BYTES_MAX 1024u
 #define NAMES_MAX 64u
 
-// The owner of everything that net_module points to.
+// Owns everything that net_module points to.
 typedef struct module_box {
     net_module module;
     net_module_table table;
@@ -43,7 +43,7 @@ static const char* next_folder(const char* path, char* folder, size_t folder_byt
     return path + length + (path[length] == ':' ? 1 : 0);
 }
 
-// Names of the modules that are there, for "did you mean".
+// The nearest name of a module in the path, for "did you mean".
 static const char* nearest_name(const char* name, const char* search_path,
                                 char (*names)[NET_GAME_NAME_BYTES_MAX]) {
     const char* pointers[NAMES_MAX];
@@ -91,16 +91,15 @@ static net_result find_file(const char* name, const char* search_path,
     return NET_ERR_UNKNOWN;
 }
 
-// What a user typed: a file when it looks like one.
+// From what a user typed to a file.
 static net_result locate(const char* name_or_file, const char* search_path,
                          const base_reporter* reporter, char* file, size_t file_bytes) {
     size_t length = strlen(name_or_file);
     bool has_slash = strchr(name_or_file, '/') != NULL;
     bool has_ending = length > 3 && strcmp(name_or_file + length - 3, ".so") == 0;
-    if (!has_slash && !has_ending) {
+    if (!has_slash && !has_ending)
         return find_file(name_or_file, search_path, reporter, file, file_bytes);
-    }
-    // Without a slash dlopen would look into the system's own folders.
+    // Without a slash dlopen searches the folders of the system.
     if (!base_text_format(file, file_bytes, "%s%s", has_slash ? "" : "./", name_or_file)) {
         base_report(reporter, NULL, 0, "the file name is too long");
         return NET_ERR_MODULE;
@@ -143,7 +142,7 @@ static void destroy_box(module_box* box) {
     base_release(NULL, box, sizeof *box);
 }
 
-// A zero byte inside would hide what follows it.
+// A zero byte in a text would hide the rest of it.
 static net_result check_texts(const module_box* box, const base_reporter* reporter) {
     size_t offset = 0;
     ecs_pack_text text;
@@ -155,8 +154,8 @@ static net_result check_texts(const module_box* box, const base_reporter* report
     return NET_OK;
 }
 
-// The root is the last text of its pack. It gets its NUL.
-static net_result take_templates(module_box* box) {
+// The root is the last text of its pack. Its copy ends with a NUL.
+static net_result copy_templates(module_box* box) {
     size_t offset = 0;
     ecs_pack_text text = {.text = ""};
     while (ecs_pack_next(box->pack.data, box->pack.size, &offset, &text)) {
@@ -193,7 +192,7 @@ static net_result load_library(module_box* box, const char* file, const char* na
         base_report(reporter, NULL, 0, "%s", why ? why : "the module cannot be loaded");
         return NET_ERR_MODULE;
     }
-    // A function pointer out of dlsym: POSIX's way around the missing conversion.
+    // The way that POSIX gives to convert the result of dlsym to a function pointer.
     net_game_module_get_fn get = NULL;
     *(void**)&get = dlsym(box->module.library, NET_GAME_SYMBOL);
     if (!get) {
@@ -227,7 +226,7 @@ static net_result open_file(module_box* box, const char* file, const base_report
     base_bytes_deinit(&code);
     if (result == NET_ERR_IO) return NET_ERR_MODULE;
     if (!result) result = check_texts(box, reporter);
-    if (!result) result = take_templates(box);
+    if (!result) result = copy_templates(box);
     if (!result) result = load_library(box, file, name, reporter);
     return result;
 }
@@ -268,7 +267,7 @@ net_result net_module_wrap(const net_game_module* game, const char* templates,
         if (fits) ecs_pack_add(&box->pack, path, templates, size);
         box->module.content_hash = base_hash64_mix(base_hash64_text(box->table.game.name),
                                                    base_hash64(templates, size, 0));
-        result = !fits ? NET_ERR_MODULE : box->pack.failed ? NET_ERR_MEMORY : take_templates(box);
+        result = !fits ? NET_ERR_MODULE : box->pack.failed ? NET_ERR_MEMORY : copy_templates(box);
     }
     if (result) {
         destroy_box(box);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Looking at a module before any of its code runs.
+// Checking a module file before any of its code runs.
 //
-// Three promises of a module can be read from its file: it keeps no writable globals, it asks nobody for
-// time, chance or the C library's mathematics, and it has the one symbol. The reader takes the file as a
-// stranger's: each offset is checked against the file's size before it is followed, each string against
-// its table's end. Only when nothing was found the module is opened and its table checked.
+// Three promises of a module can be read from its file: it has no writable globals, it imports no
+// time, no chance and nothing of the C library's mathematics, and it exports the one symbol. The
+// file is untrusted: each offset is checked against the file's size before it is followed, each
+// string against the end of its table. Only without a fault the module is opened and its table
+// checked.
 //
-// What lies where in a shared object: constants with pointers go to .data.rel.ro, which the loader makes
-// read-only after relocation; what stays writable is .data and .bss. The toolchain itself puts two words
-// there (__dso_handle, completed.0). In a stripped file small globals can hide beside them; nothing else
-// of this check depends on the symbol table.
+// What lies where in a shared object: constants with pointers go to .data.rel.ro, which the loader
+// makes read-only after relocation; writable data is in .data and .bss. The toolchain itself puts
+// two words there (__dso_handle, completed.0). In a stripped file small globals can hide beside
+// them; no other part of this check depends on the symbol table.
 //
-// Left to others: whether the promises hold at run time - that is what the log's verification finds.
+// Left to others: whether the promises hold at run time. Verification of the log finds that.
 
 #include "game/module_files.h"
 #include "game/module_table.h"
@@ -55,13 +56,12 @@ static bool read_section(const elf* elf_, uint32_t index, Elf64_Shdr* section) {
                    sizeof *section);
 }
 
-// A string of a string table, NULL when it does not end inside of it.
+// A string of a string table; NULL when it does not end inside the table.
 static const char* read_string(const elf* elf_, uint32_t table, uint64_t offset) {
     Elf64_Shdr section;
     if (!read_section(elf_, table, &section) || section.sh_type != SHT_STRTAB) return NULL;
-    if (section.sh_offset > elf_->size || section.sh_size > elf_->size - section.sh_offset) {
+    if (section.sh_offset > elf_->size || section.sh_size > elf_->size - section.sh_offset)
         return NULL;
-    }
     if (offset >= section.sh_size) return NULL;
     const char* text = (const char*)elf_->data + section.sh_offset + offset;
     return memchr(text, '\0', (size_t)(section.sh_size - offset)) ? text : NULL;
@@ -98,23 +98,22 @@ static bool begins_with(const char* text, const char* start) {
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-// Sections that the loader makes read-only, or that belong to it. mold and lld add .relro_padding to
-// fill the last page of those.
-static bool is_loaders(const char* name) {
+// Sections that the loader makes read-only, or that belong to it. mold and lld add .relro_padding
+// to fill the last page of those.
+static bool is_of_loader(const char* name) {
     static const char* const names[] = {".init_array",     ".fini_array",  ".dynamic",      ".got",
                                         ".tm_clone_table", ".data.rel.ro", ".relro_padding"};
-    for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
+    for (uint32_t i = 0; i < BASE_COUNT(names); i++)
         if (begins_with(name, names[i])) return true;
-    }
     return false;
 }
 
-// true when the section is one whose content a module could change while it runs.
+// Is it a section whose content a module can change while it runs?
 static bool is_writable(const elf* elf_, uint32_t index, Elf64_Shdr* section) {
     if (!read_section(elf_, index, section)) return false;
     if ((section->sh_flags & (SHF_WRITE | SHF_ALLOC)) != (SHF_WRITE | SHF_ALLOC)) return false;
     const char* name = read_string(elf_, elf_->header.e_shstrndx, section->sh_name);
-    return !name || !is_loaders(name);
+    return !name || !is_of_loader(name);
 }
 
 static void check_writable_bytes(elf* elf_) {
@@ -132,21 +131,21 @@ static void check_writable_bytes(elf* elf_) {
                 (unsigned long long)bytes);
 }
 
-static bool is_toolchains(const char* name) {
+static bool is_of_toolchain(const char* name) {
     return strcmp(name, "__dso_handle") == 0 || begins_with(name, "completed.");
 }
 
 static void check_defined(elf* elf_, const Elf64_Sym* symbol, const char* name) {
     uint32_t type = ELF64_ST_TYPE(symbol->st_info);
     if (type != STT_OBJECT && type != STT_COMMON && type != STT_TLS) return;
-    if (symbol->st_size == 0) return; // a mark of the linker's, like __TMC_END__
+    if (symbol->st_size == 0) return; // a mark of the linker, for example __TMC_END__
     Elf64_Shdr section;
     if (symbol->st_shndx >= SHN_LORESERVE || !is_writable(elf_, symbol->st_shndx, &section)) return;
-    if (is_toolchains(name)) return;
+    if (is_of_toolchain(name)) return;
     fault(elf_, "writable global", name);
 }
 
-// ---- what a module must not ask for ----
+// ---- imports that a module must not have ----
 
 static const char* const mathematics[] = {
     "acos",   "acosh", "asin",      "asinh",     "atan",    "atan2",  "atanh",   "cbrt",
@@ -200,7 +199,7 @@ static const char* const outside[] = {
     "clock_nanosleep",
     "sleep",
     "usleep",
-    // the machine around
+    // the system
     "getenv",
     "secure_getenv",
     "setenv",
@@ -270,10 +269,9 @@ static void check_symbol(elf* elf_, uint32_t table_type, const Elf64_Sym* symbol
         return;
     }
     if (table_type == SHT_DYNSYM && strcmp(name, NET_GAME_SYMBOL) == 0) found_->has_entry = true;
-    // A global in both tables is named once.
-    if (table_type == SHT_SYMTAB || ELF64_ST_BIND(symbol->st_info) == STB_LOCAL) {
+    // A global that is in both tables is reported once.
+    if (table_type == SHT_SYMTAB || ELF64_ST_BIND(symbol->st_info) == STB_LOCAL)
         check_defined(elf_, symbol, name);
-    }
 }
 
 static void check_table(elf* elf_, const Elf64_Shdr* table, found* found_) {
@@ -306,11 +304,10 @@ static void check_elf(elf* elf_) {
         found_.has_dynamic |= section.sh_type == SHT_DYNSYM;
         check_table(elf_, &section, &found_);
     }
-    if (!found_.has_dynamic) {
+    if (!found_.has_dynamic)
         fault(elf_, "has no dynamic symbols", "");
-    } else if (!found_.has_entry) {
+    else if (!found_.has_entry)
         fault(elf_, "is no game module: it has no symbol", NET_GAME_SYMBOL);
-    }
 }
 
 net_result net_module_check_bytes(const void* data, size_t size, const char* file,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Templates' files on a disk. The language decides by letters what a path may be; here links are followed
-// and what they lead to is compared with the folder, so that a file of another place is never read.
+// Reading files of modules and templates.
+//
+// The template language decides by characters what a path may be. Here links are followed and the
+// result is compared with the folder, so that no file outside of it is read.
 #include "game/module_files.h"
 
 #include "net/module.h"
@@ -18,7 +20,7 @@
 
 net_result net_module_read_file(const char* file, size_t bytes_max, const base_reporter* reporter,
                                 base_bytes* bytes) {
-    // Not blocking: opening a pipe without a writer would wait for one, and signals wait too.
+    // Not blocking: opening a pipe would wait for a writer, and signals would wait too.
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     FILE* stream = fd < 0 ? NULL : fdopen(fd, "rb");
     if (!stream) {
@@ -53,7 +55,7 @@ net_result net_module_read_file(const char* file, size_t bytes_max, const base_r
     return result;
 }
 
-/// The file's path for the system, checked to lie below the folder.
+// The file's path for the system; an error when it does not lie below the folder.
 static ecs_result find_real(const net_template_folder* self, const char* path, char* real) {
     char file[NET_FOLDER_BYTES_MAX + ECS_TEXT_PATH_BYTES_MAX];
     self->source.spell((void*)(uintptr_t)self, path, file, sizeof file);

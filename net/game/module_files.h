@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Private: a folder of files as a source of templates.
+/// Files of modules, and a folder of files as a source of templates.
 #pragma once
 
 #include "base/bytes.h"
@@ -9,8 +9,8 @@
 #define NET_MODULE_FILE_BYTES_MAX (64u << 20)
 #define NET_FOLDER_BYTES_MAX 1024u
 
-/// Everything is looked up below `folder`, and what a link leads out of it is refused. "%game/" names the
-/// folder itself.
+/// Everything is looked up below `folder`, and what a link leads out of it is refused. "%game/"
+/// names the folder itself.
 typedef struct net_template_folder {
     char
         folder[NET_FOLDER_BYTES_MAX]; ///< as the user wrote it; "" is where the program was started

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A module's table, looked at once when it is opened, so that nobody has to look again: every function is
-// there, every name is one that logs and options can carry, every message converts both ways.
+// Checking a module's table once, when it is opened, so that no other code has to: every function
+// is present, every name fits into logs and options, every message converts both ways.
 //
-// Contract versions: a program accepts its own version and any table that is not longer than the one it
-// knows. Fields are only added at the end, so a shorter table of an earlier state reads as zero there. The
-// elements of its arrays grow in the same way: they are copied one by one, by the length that the module
-// was compiled with, into arrays of this program's, so that everybody else indexes as usual.
+// Contract versions: a program accepts its own version and any table that is not longer than its
+// own. Fields are added only at the end, so a shorter table reads as zero there. The elements of
+// the arrays grow in the same way: they are copied one by one, by the size that the module was
+// compiled with, into arrays of this program, so that the rest of the program indexes as usual.
 
 #include "game/module_table.h"
 
@@ -63,23 +63,18 @@ static void check_message(check* check_, const net_game_module* game, uint32_t i
     }
     if (!is_name(message->event)) fault(check_, "message %s: no event", message->name);
     if (message->kind > NET_MESSAGE_TO_CLIENTS) fault(check_, "message %s: no kind", message->name);
-    if (!message->to_wire || !message->from_wire) {
+    if (!message->to_wire || !message->from_wire)
         fault(check_, "message %s: to_wire or from_wire is missing", message->name);
-    }
-    if (!message->descriptor ||
-        message->descriptor->magic != PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC) {
+    if (!message->descriptor || message->descriptor->magic != PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC)
         fault(check_, "message %s: no protobuf descriptor", message->name);
-    } else if (!proto_is_flat(message->descriptor)) {
+    else if (!proto_is_flat(message->descriptor))
         fault(check_, "message %s contains itself", message->name);
-    }
     for (uint32_t i = 0; i < index; i++) {
         const net_message* other = &game->messages[i];
-        if (other->name && strcmp(other->name, message->name) == 0) {
+        if (other->name && strcmp(other->name, message->name) == 0)
             fault(check_, "message %s is listed twice", message->name);
-        }
-        if (other->event && message->event && strcmp(other->event, message->event) == 0) {
+        if (other->event && message->event && strcmp(other->event, message->event) == 0)
             fault(check_, "event %s belongs to two messages", message->event);
-        }
     }
 }
 
@@ -101,26 +96,23 @@ static void check_settings(check* check_, const net_game_module* game) {
             fault(check_, "setting %s: a key is [a-z0-9_]{1,31}", setting->key);
             continue;
         }
-        // Written so that NaN anywhere is refused; infinite ends are not numbers that a log can carry.
+        // Written so that NaN is refused everywhere. A log cannot carry infinite limits.
         bool is_ordered = setting->min <= setting->value_default &&
                           setting->value_default <= setting->max && setting->min >= -1e300 &&
                           setting->max <= 1e300;
         if (!is_ordered) fault(check_, "setting %s: default out of min..max", setting->key);
-        for (uint32_t k = 0; k < i; k++) {
-            if (game->settings[k].key && strcmp(game->settings[k].key, setting->key) == 0) {
+        for (uint32_t k = 0; k < i; k++)
+            if (game->settings[k].key && strcmp(game->settings[k].key, setting->key) == 0)
                 fault(check_, "setting %s is listed twice", setting->key);
-            }
-        }
     }
 }
 
 static void check_actions(check* check_, const net_game_module* game) {
-    for (uint32_t i = 0; i < game->action_count; i++) {
+    for (uint32_t i = 0; i < game->action_count; i++)
         if (!is_name(game->actions[i].name)) fault(check_, "an action has no name%s", "");
-    }
 }
 
-// One of the table's arrays: the module's, and what this program makes of it.
+// One array of the table: the module's, and this program's copy.
 typedef struct array {
     const char* what;
     const void* from;
@@ -143,7 +135,7 @@ static bool copy_array(check* check_, const array* array_) {
         base_report(check_->reporter, check_->file, 0, "the %s table is %s", array_->what, problem);
         return false;
     }
-    // All elements hold pointers: another size is none that a compiler gives.
+    // All elements contain pointers, so a compiler gives no other size.
     if (array_->bytes == 0 || array_->bytes > array_->to_bytes ||
         array_->bytes % _Alignof(void*) != 0) {
         check_->faults++;
@@ -183,7 +175,7 @@ static void copy_arrays(check* check_, net_module_table* copy) {
     if (has_actions) check_actions(check_, game);
 }
 
-// Grown at its end like the table; all of its names may be NULL.
+// The rules grow at their end like the table. All names may be NULL.
 static void copy_interest(check* check_, net_module_table* copy) {
     const net_interest_rules* rules = copy->game.interest;
     if (!rules) return;
@@ -211,7 +203,8 @@ net_result net_module_table_check(const net_game_module* table, const char* file
                     table->contract_version, NET_GAME_CONTRACT_VERSION);
         return NET_ERR_MODULE;
     }
-    // A shorter table has no core version. A longer one is first asked for it: rebuilding is what helps.
+    // A shorter table has no core version. For a longer one the core version is compared first,
+    // because rebuilding the module helps then.
     bool has_core = table->size_bytes >= TABLE_BYTES_MIN;
     if (has_core && table->core_version != ECS_CORE_VERSION) {
         base_report(reporter, file, 0,
@@ -228,14 +221,12 @@ net_result net_module_table_check(const net_game_module* table, const char* file
     net_game_module* game = &copy->game;
     memcpy(game, table, table->size_bytes);
     check check_ = {file, reporter, 0};
-    if (!net_module_name_is_valid(game->name)) {
+    if (!net_module_name_is_valid(game->name))
         fault(&check_, "the name %s is not [a-z0-9_]{1,32}", game->name);
-    }
     if (!game->title) fault(&check_, "the title is %s", "missing");
     if (!(game->view_width > 0.0f && game->view_width < 1e9f && game->view_height > 0.0f &&
-          game->view_height < 1e9f)) {
+          game->view_height < 1e9f))
         fault(&check_, "the view is %s", "empty");
-    }
     check_functions(&check_, game);
     copy_arrays(&check_, copy);
     copy_interest(&check_, copy);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/// What module.c and module_check.c share.
+/// What module.c and module_check.c share: the checked copy of a module's table.
 #pragma once
 
 #include "net/limits.h"
 #include "net/module.h"
 
-/// A module's table as this program knows it: missing tail fields are zero, also those of the elements,
-/// and the arrays of `game` are the ones here.
+/// A module's table as this program knows it. Missing fields at the end are zero, in the elements
+/// too. The arrays of `game` point into this struct: it must not move.
 typedef struct net_module_table {
     net_game_module game;
     net_message messages[NET_MESSAGES_MAX];
@@ -15,7 +15,8 @@ typedef struct net_module_table {
     net_interest_rules interest; ///< `game.interest` points here when the module has one
 } net_module_table;
 
-/// Check a table of at least `sizeof(uint32_t) * 2` readable bytes and copy it. `copy` stays in its place.
+/// Check a table of at least `sizeof(uint32_t) * 2` readable bytes and copy it. `copy` stays in its
+/// place.
 /// @return NET_OK; NET_ERR_MODULE (each fault reported under `file`).
 BASE_MUST_USE net_result net_module_table_check(const net_game_module* table, const char* file,
                                                 const base_reporter* reporter,

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 // The past of what moves, as clients had it.
 //
-// Idea: one ring of states per entity index. A state says what stood there after a tick: which handle, with
-// which template of the wire and which values; or that the index was empty. So incarnations need no
-// bookkeeping: one lasts from the state that names its handle to the next that names another. A question
-// about a handle is answered by the newest state that is not newer than the moment, if it names that handle.
-// An entity that rests adds no states. A state is dropped when the next one is as old as the oldest moment
-// within reach, so a ring has at most two states more than ticks within reach. A ring that ends with an
-// empty index is released when that state is as old (sweep); other indices then use its memory.
+// Idea: one ring of states per entity index. A state says what stood there after a tick: which
+// handle, with which template of the wire and which values; or that the index was empty. So
+// incarnations need no bookkeeping: one lasts from the state that names its handle to the next that
+// names another. A question about a handle is answered by the newest state that is not newer than
+// the moment, if it names that handle. An entity that rests adds no states. A state is dropped when
+// the next one is as old as the oldest moment within reach, so a ring has at most two states more
+// than ticks within reach. A ring that ends with an empty index is released when that state is as
+// old (sweep); other indices then use its memory.
 //
-// Invariants (net_rewind_validate): ticks of a ring rise strictly; a tick has one state, its last one; no
-// state is newer than the last step.
-// A form is the kept components of a row template, so templates that look the same to clients share one.
+// Invariants (net_rewind_validate): ticks of a ring rise strictly; a tick has one state, its last
+// one; no state is newer than the last step. A form is the kept components of a row template, so
+// templates that look the same to clients share one.
 // Source: Bernier, "Latency compensating methods in client/server in-game protocol design" (2001).
-// Read net_rewind_step first, then net_rewind_get. rewind_value.c has the values between two states,
-// rewind_save.c saves.
+// Read net_rewind_step first, then net_rewind_get. rewind_value.c has the values between two
+// states, rewind_save.c saves.
 #include "game/rewind_internal.h"
 
 #include "base/assert.h"
@@ -136,7 +137,8 @@ static void drop_old(const net_rewind* rewind, net_tick_ring* ring) {
     net_tick_ring_drop(ring, old);
 }
 
-// The state of this tick; a state that the tick has already is replaced. The values are not filled in.
+// The state of this tick; a state that the tick has already is replaced. The values are not filled
+// in.
 net_rewind_state* net_rewind_put(net_rewind* rewind, net_tick_ring* ring, ecs_entity handle,
                                  uint32_t form) {
     const base_allocator* allocator = &rewind->pool.allocator;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /// What clients could see in the last NET_REWIND_MS_MAX: the answers of lag compensation.
 ///
-/// Kept are the replicated components that a template marks ECS_COMPONENT_INTERPOLATED, of replicated
-/// entities. A moment is a tick and a fraction of the tick after it. The present is the last finished tick,
-/// since nothing newer was ever sent. An entity exists from the tick after whose step it first existed to
-/// the tick after whose step it was gone, with its last value in between.
-/// Memory: per index a ring that grows to what changes within the reach; nothing in a steady match. Functions
-/// that take memory assert that there is some: a match that forgets cannot be replayed.
+/// Kept are the replicated components that a template marks ECS_COMPONENT_INTERPOLATED, of
+/// replicated entities. A moment is a tick and a fraction of the tick after it. The present is the
+/// last finished tick, since nothing newer was ever sent. An entity exists from the tick after
+/// whose step it first existed to the tick after whose step it was gone, with its last value in
+/// between.
+/// Memory: per index a ring that grows to what changes within the reach; nothing in a steady match.
+/// Functions that take memory assert that there is some: a match that forgets cannot be replayed.
 /// Threads: the thread that owns the world.
 #pragma once
 
@@ -31,14 +32,16 @@ void net_rewind_step(net_rewind* rewind, const ecs_world* world, ecs_tick tick);
 ecs_tick net_rewind_tick(const net_rewind* rewind);
 /// @return A moment, in ticks * 256, moved into what is kept.
 uint64_t net_rewind_clamp(const net_rewind* rewind, uint64_t moment);
-/// Get a component's value, interpolated, at a moment, which is moved into what is kept. A fraction outside
-/// of 0..1 is its nearest end, NaN is 0. `value` has the type's memory form; only its fields are written.
+/// Get a component's value, interpolated, at a moment, which is moved into what is kept. A fraction
+/// outside of 0..1 is its nearest end, NaN is 0. `value` has the type's memory form; only its
+/// fields are written.
 /// @return false: the entity did not exist then, or the component is not kept.
 bool net_rewind_get(const net_rewind* rewind, ecs_tick tick, float fraction, ecs_entity entity,
                     ecs_component_id component, void* value);
 /// Append all states, for net_match_save.
 void net_rewind_save(const net_rewind* rewind, const ecs_world* world, base_bytes* bytes);
-/// Restore a save; the world is restored already. @return false for damaged bytes: it is empty then.
+/// Restore a save; the world is restored already. @return false for damaged bytes: it is empty
+/// then.
 BASE_MUST_USE bool net_rewind_restore(net_rewind* rewind, ecs_world* world, base_reader* reader);
 /// Bytes of all rings, for tests.
 size_t net_rewind_bytes(const net_rewind* rewind);

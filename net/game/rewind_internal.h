@@ -76,8 +76,8 @@ bool net_rewind_is_past(const net_rewind* rewind, const net_tick_ring* ring);
 uint32_t net_rewind_find_form(net_rewind* rewind, const ecs_world* world, ecs_template_id id);
 /// Make room for the ring of an index.
 void net_rewind_reserve_ring(net_rewind* rewind, uint32_t index);
-/// Get the state of tick rewind->tick to write it; a state that the tick has already is replaced. The values
-/// are not filled in.
+/// Get the state of tick rewind->tick to write it; a state that the tick has already is replaced.
+/// The values are not filled in.
 net_rewind_state* net_rewind_put(net_rewind* rewind, net_tick_ring* ring, ecs_entity handle,
                                  uint32_t form);
 /// Drop all states.

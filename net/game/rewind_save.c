@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Saves of the past, part of a match's save. The bytes are for this process, but every number is checked.
+// Saves of the past, part of a match's save. The bytes are for this process, but every number is
+// checked.
 #include "game/rewind_internal.h"
 
 // Templates are written as their parts: a composition may have another id in another world.

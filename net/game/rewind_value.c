@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Values are kept as the server had them and rounded when a module asks: a tick costs a few copies, and most
-// of the past is never asked for.
+// Values are kept as the server had them and rounded when a module asks: a tick costs a few copies,
+// and most of the past is never asked for.
 //
-// Between two ticks a value moves in a straight line. It does not where a client shows a jump: over a step
-// longer than `_teleport` the older value holds until the tick.
+// Between two ticks a value moves in a straight line. It does not where a client shows a jump: over
+// a step longer than `_teleport` the older value holds until the tick.
 #include "game/rewind_value.h"
 
 #include "base/assert.h"

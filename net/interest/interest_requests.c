@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One entry per client, sorted by client number. An entry stays after it was taken: the next request
-// changes one part of it, and the server gets the whole again.
+// One entry per client, sorted by client number. An entry stays after it was taken: the next
+// request changes one part of it, and the server gets the whole again.
 #include "interest/interest_requests.h"
 
 #include "base/assert.h"

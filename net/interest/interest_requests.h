@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// What a module requested about clients' interest (net_game_services): groups, viewpoint, refresh.
 ///
-/// One entry per client; a later request replaces an earlier one. The server takes the new ones after each
-/// step. A replay makes the same requests, and no code takes them.
+/// One entry per client; a later request replaces an earlier one. The server takes the new ones
+/// after each step. A replay makes the same requests, and no code takes them.
 /// Memory: grows with the number of clients. Threads: the thread that owns the world.
 #pragma once
 
@@ -28,18 +28,18 @@ typedef struct net_interest_requests {
 } net_interest_requests;
 
 void net_interest_requests_deinit(net_interest_requests* requests);
-/// Get a client's entry to write a request into it; it becomes new. Adds an empty one when there is none.
-/// Asserts that there is memory: what a client may see must not be lost.
+/// Get a client's entry to write a request into it; it becomes new. Adds an empty one when there is
+/// none. Asserts that there is memory: what a client may see must not be lost.
 /// @return The entry, borrowed until the next add or remove.
 net_interest_request* net_interest_requests_add(net_interest_requests* requests, uint32_t client);
 /// Remove a client's entry, if there is one.
 void net_interest_requests_remove(net_interest_requests* requests, uint32_t client);
-/// @return A client's entry, borrowed until the next add or remove; NULL when the module never requested
-///         anything for this client.
+/// @return A client's entry, borrowed until the next add or remove; NULL when the module never
+///         requested anything for this client.
 const net_interest_request* net_interest_requests_find(const net_interest_requests* requests,
                                                        uint32_t client);
-/// Take the entries that changed since the last call, by rising client. Each replaces the earlier requests
-/// for its client as a whole.
+/// Take the entries that changed since the last call, by rising client. Each replaces the earlier
+/// requests for its client as a whole.
 /// @return The entries, borrowed until the next call of any function here; *count is their number.
 const net_interest_request* net_interest_requests_take(net_interest_requests* requests,
                                                        uint32_t* count);

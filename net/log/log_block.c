@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Blocks stand alone: a reader that lost its place finds the next one by its sync bytes, trusts the
-// lengths only after the header's checksum held, and unpacks into a buffer of fixed size. Every byte
-// of a header is under its checksum, every stored byte under the other one.
+// lengths only after the header's checksum held, and unpacks into a buffer of fixed size. Every
+// byte of a header is under its checksum, every stored byte under the other one.
 #include "log/log_block.h"
 
 #include "base/assert.h"
@@ -106,7 +106,8 @@ size_t net_log_packer_pack(net_log_packer* packer, net_log_block* block, const u
                            uint32_t payload_bytes) {
     BASE_ASSERT(payload_bytes >= 1 && payload_bytes <= NET_LOG_BLOCK_BYTES_MAX);
     uint8_t* stored = packer->stored + NET_LOG_BLOCK_HEADER_BYTES;
-    // Room for one byte less: what zstd does not make smaller is an error here, and stored as it is.
+    // Room for one byte less: what zstd does not make smaller is an error here, and stored as it
+    // is.
     size_t packed = ZSTD_compressCCtx(packer->zstd, stored, payload_bytes - 1, payload,
                                       payload_bytes, ZSTD_LEVEL);
     bool is_packed = !ZSTD_isError(packed);

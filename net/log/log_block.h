@@ -36,7 +36,7 @@ net_result net_log_prologue_check(const uint8_t source[NET_LOG_PROLOGUE_BYTES], 
 
 void net_log_block_header_write(const net_log_block* block,
                                 uint8_t target[NET_LOG_BLOCK_HEADER_BYTES]);
-/// Check sync, version, flags, lengths and checksum. Total: `source` is a stranger's.
+/// Check sync, version, flags, lengths and checksum. Total: `source` is untrusted.
 BASE_MUST_USE bool net_log_block_header_read(net_log_block* block,
                                              const uint8_t source[NET_LOG_BLOCK_HEADER_BYTES]);
 
@@ -54,7 +54,7 @@ void net_log_packer_deinit(net_log_packer* packer);
 size_t net_log_packer_pack(net_log_packer* packer, net_log_block* block, const uint8_t* payload,
                            uint32_t payload_bytes);
 
-/// Unpack a stored block whose header was read: checks the checksum and fills exactly unpacked_bytes.
-/// `target` has room for NET_LOG_BLOCK_BYTES_MAX.
+/// Unpack a stored block whose header was read: checks the checksum and fills exactly
+/// unpacked_bytes. `target` has room for NET_LOG_BLOCK_BYTES_MAX.
 BASE_MUST_USE bool net_log_block_unpack(const net_log_block* block, const uint8_t* stored,
                                         uint8_t* target);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The list is what tells which entity and component went another way, so each entry has 16 bits of the
-// value's hash. Hash the same value in both runs and the first entry that differs is the first thing
-// that went wrong: the list's order is the world's own.
+// The list shows which entity and component diverged, so each entry has 16 bits of the value's
+// hash. Both runs list changes in the world's order, so the first entry that differs is what went
+// wrong first.
 //
 // A tick that changes very much writes one sum per component instead: the component is still found.
 #include "log/log_changes.h"
@@ -140,7 +140,7 @@ static bool read_structure(base_reader* reader, net_log_change* change) {
     return !reader->failed;
 }
 
-/// Step over the ends of sections and runs. false at the end of all.
+// Step over the ends of sections and runs. false at the end of all.
 static bool enter_section(net_log_changes_walk* walk) {
     base_reader* reader = &walk->reader;
     while (walk->left == 0) {
@@ -207,12 +207,11 @@ static bool is_same(const net_log_change* a, const net_log_change* b, uint32_t* 
     return true;
 }
 
-/// Is a change still to come in a walk?
+// Is a change still to come in a walk?
 static bool comes(net_log_changes_walk walk, const net_log_change* wanted) {
     net_log_change change;
-    while (net_log_changes_next(&walk, &change)) {
+    while (net_log_changes_next(&walk, &change))
         if (is_about_the_same(&change, wanted)) return true;
-    }
     return false;
 }
 

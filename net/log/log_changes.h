@@ -8,8 +8,8 @@
 
 #define NET_LOG_CHANGES_BYTES_MAX 131072u
 
-/// Write form 1 of the world's change list, form 2 when that does not fit NET_LOG_CHANGES_BYTES_MAX or
-/// the wire. The wire is left as it was when neither fits.
+/// Write form 1 of the world's change list, form 2 when that does not fit NET_LOG_CHANGES_BYTES_MAX
+/// or the wire. The wire is left as it was when neither fits.
 void net_log_changes_write(proto_pb_writer* wire, const ecs_world* world);
 
 /// What a walk over form 1 meets.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A log as lines of JSON, for people and for tools. Works on what the records say, without running
-// anything; with the game's module its messages are decoded, without they are hex.
+// A log as lines of JSON, for people and for tools. It reads the records and replays nothing. With
+// the game's module messages are decoded, without it they are hex.
 //
 // 64-bit hashes are text: JSON numbers have 53 bits.
 #include "base/text.h"
@@ -16,7 +16,7 @@
 enum { MESSAGE_JSON_BYTES = 65536, NAME_SLOTS = 1024 };
 #define SEARCH_BYTES_MAX (UINT64_C(1) << 30) // about a second
 
-/// A name as the header has it, kept by id % NAME_SLOTS.
+// A name as the header has it, kept by id % NAME_SLOTS.
 typedef struct name_slot {
     uint32_t id;
     bool is_filled;
@@ -26,14 +26,14 @@ typedef struct name_slot {
 
 typedef struct dump {
     net_log_reader* reader;
-    const net_module* module; ///< may be NULL
+    const net_module* module; // may be NULL
     proto_codec codec;
-    base_bytes text; ///< the line
-    char* json;      ///< of one message, MESSAGE_JSON_BYTES
+    base_bytes text; // the line
+    char* json;      // of one message, MESSAGE_JSON_BYTES
     const uint8_t* header;
     size_t header_bytes;
-    name_slot* names;           ///< NAME_SLOTS components, then NAME_SLOTS templates
-    uint64_t search_bytes_left; ///< of the header, walked for names
+    name_slot* names;           // NAME_SLOTS components, then NAME_SLOTS templates
+    uint64_t search_bytes_left; // of the header, walked for names
 } dump;
 
 static void put(dump* self, const char* format, ...) BASE_PRINTF(2, 3);
@@ -47,7 +47,7 @@ static void put(dump* self, const char* format, ...) {
     if (size > 0) base_bytes_write(&self->text, text, strlen(text));
 }
 
-/// Bytes of the UTF-8 sequence at `text`; 0 when it is none.
+// Bytes of the UTF-8 sequence at `text`; 0 when it is none.
 static size_t utf8_bytes(const uint8_t* text) {
     static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
     size_t size = text[0] < 0x80 ? 1 : text[0] >= 0xF0 ? 4 : text[0] >= 0xE0 ? 3 : 2;
@@ -62,7 +62,7 @@ static size_t utf8_bytes(const uint8_t* text) {
     return value >= smallest[size] && value <= 0x10FFFF && !is_surrogate ? size : 0;
 }
 
-/// A player's name may hold anything but NUL.
+// A player's name may hold anything but NUL.
 static void put_text(dump* self, const char* text) {
     put(self, "\"");
     for (const uint8_t* at = (const uint8_t*)text; *at;) {
@@ -91,15 +91,14 @@ static void put_hex(dump* self, const uint8_t* data, size_t size) {
     put(self, "\"");
 }
 
-/// Position of the message in the module's table; UINT32_MAX for none.
+// Position of the message in the module's table; UINT32_MAX for none.
 static uint32_t position_of(const dump* self, const net_log_item* item) {
     if (!self->module) return UINT32_MAX;
     const net_game_module* game = self->module->game;
     if (item->kind != NET_LOG_ITEM_INPUT)
         return item->message - 1 < game->message_count ? item->message - 1 : UINT32_MAX;
-    for (uint32_t i = 0; i < game->message_count; i++) {
+    for (uint32_t i = 0; i < game->message_count; i++)
         if (game->messages[i].kind == NET_MESSAGE_INPUT) return i;
-    }
     return UINT32_MAX;
 }
 
@@ -164,8 +163,9 @@ static void put_items(dump* self, const net_log_record* record, net_log_item_kin
     put(self, "]");
 }
 
-/// Name of a component (0) or template (1), NULL when the header has none. A search walks all of the
-/// header, so names are kept; a stranger's log that asks for very many still gets numbers in the end.
+// Name of a component (0) or template (1), NULL when the header has none. A search walks all of the
+// header, so names are kept. A log that names very many still gets numbers in the
+// end.
 static const char* find_name(dump* self, uint32_t kind, uint32_t id) {
     name_slot* slot = &self->names[kind * NAME_SLOTS + id % NAME_SLOTS];
     if (slot->is_filled && slot->id == id) return slot->is_known ? slot->name : NULL;

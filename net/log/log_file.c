@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Two threads meet in the queue. The simulation's packs a record and pushes it; that is all, and it
-// takes no lock. The log's thread wakes a few times per block, copies records into the block that it
-// builds, and gives their room in the queue back only after the block is in the file: at any moment
-// every record is in the file, in the queue, or in both.
+// Two threads meet in the queue. The simulation's thread packs a record and pushes it, without a
+// lock. The log's thread wakes a few times per block, copies records into the block that it builds,
+// and gives their room in the queue back only after the block is in the file: at any moment every
+// record is in the file, in the queue, or in both.
 //
 // Blocks are cut by ticks and sizes, never by the clock, so that equal matches give equal files.
 //
-// A disk that fails ends the log and nothing else. After a failed sync nothing is tried again: the
-// kernel may have dropped the pages and would report success for what is lost (fsyncgate, 2018).
+// A failing disk ends the log and nothing else. After a failed sync nothing is tried again: the
+// kernel may have dropped the pages and would then report success for lost data (fsyncgate, 2018).
 // The first failure wins: its text is published by one atomic state.
 #include "log/log_file.h"
 
@@ -33,16 +33,16 @@ struct net_log_file {
     net_log_file_config config;
     int fd;
     net_log_queue queue;
-    net_log_draft draft;  ///< of the simulation's thread
-    uint64_t next_number; ///< of the simulation's thread
+    net_log_draft draft;  // of the simulation's thread
+    uint64_t next_number; // of the simulation's thread
 
     // Of the log's thread.
     net_log_packer packer;
     uint8_t* payload;
     uint32_t payload_bytes;
-    net_log_block block;   ///< in the making
-    uint64_t cursor;       ///< in the queue: next record to look at
-    uint64_t block_cursor; ///< in the queue: end of the block's records
+    net_log_block block;   // in the making
+    uint64_t cursor;       // in the queue: next record to look at
+    uint64_t block_cursor; // in the queue: end of the block's records
     uint64_t next_ordinal;
     ecs_tick synced_tick;
     bool is_stopped;
@@ -56,7 +56,7 @@ struct net_log_file {
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     pthread_cond_t room;
-    bool is_stopping; ///< under the mutex
+    bool is_stopping; // under the mutex
 };
 
 static ssize_t write_to_fd(void* context, int fd, const void* data, size_t size) {
@@ -140,7 +140,7 @@ static void reset_block(net_log_file* file) {
     file->block = (net_log_block){.type = NET_LOG_BLOCK_DATA, .identity = file->config.identity};
 }
 
-/// Write the block in the making; give the records' room in the queue back.
+// Write the block in the making; give the records' room in the queue back.
 static bool write_block(net_log_file* file) {
     net_log_block* block = &file->block;
     block->ordinal = file->next_ordinal;
@@ -199,12 +199,12 @@ void net_log_file_pump(net_log_file* file, bool all) {
     uint32_t size;
     bool damaged = false;
     const uint8_t* data;
-    // After a failure the simulation pushes no more; what is in the queue may still go to the file.
+    // After a failure the simulation pushes nothing; queued records may still go to the file.
     if (file->is_stopped) return;
     for (;;) {
         uint64_t cursor = file->cursor;
         data = base_spsc_next(file->queue.ring, &cursor, &size, &damaged);
-        // A checksum is no proof that it was us: the memory is a file.
+        // A checksum does not prove that this process wrote it: the memory is a file.
         damaged = damaged || (data && !is_record_size(size));
         if (!damaged) file->cursor = cursor;
         if (!data || damaged) break;
@@ -213,7 +213,7 @@ void net_log_file_pump(net_log_file* file, bool all) {
             return;
         }
     }
-    if (damaged) net_log_file_fail(file, "the log's queue was changed by somebody else");
+    if (damaged) net_log_file_fail(file, "the log's queue was changed by another process");
     if (all && file->block.record_count > 0 && !write_block(file)) file->is_stopped = true;
     // Fillers in front of the next record.
     if (file->block.record_count == 0 && !file->is_stopped)
@@ -293,14 +293,14 @@ void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
         pthread_cond_signal(&file->wake);
 }
 
-/// The name still stands for the open file.
+// Is the name still that of the open file?
 static bool is_file_of(int fd, const char* name) {
     struct stat of_fd, of_name;
     return fstat(fd, &of_fd) == 0 && stat(name, &of_name) == 0 && of_fd.st_dev == of_name.st_dev &&
            of_fd.st_ino == of_name.st_ino;
 }
 
-/// An earlier log of this name, locked by us, becomes FILE.old, with its queue.
+// An earlier log of this name, locked by us, becomes FILE.old, with its queue.
 static bool move_locked(const char* name, int fd, const base_reporter* reporter) {
     char old[4096], queue[4096], old_queue[4096];
     struct stat status;
@@ -308,14 +308,14 @@ static bool move_locked(const char* name, int fd, const base_reporter* reporter)
     bool is_right = base_text_format(old, sizeof old, "%s.old", name) &&
                     net_log_queue_name(queue, sizeof queue, name) &&
                     net_log_queue_name(old_queue, sizeof old_queue, old);
-    // The queue first: once the name is free, a queue beside it may be somebody else's.
+    // The queue first: once the name is free, another server may create a queue beside it.
     if (is_right && rename(queue, old_queue) != 0) unlink(old_queue);
     if (is_right && rename(name, old) == 0) return true;
     base_report(reporter, name, 0, "cannot be moved away: %s", strerror(errno));
     return false;
 }
 
-/// An earlier log of this name is kept as FILE.old.
+// An earlier log of this name is kept as FILE.old.
 static bool move_old(const char* name, const base_reporter* reporter) {
     struct stat status;
     if (stat(name, &status) != 0) return true;
@@ -348,7 +348,7 @@ static net_result open_file(net_log_file* file, const base_reporter* reporter) {
         base_report(reporter, name, 0, "cannot be locked: %s", strerror(errno));
         return NET_ERR_IO;
     }
-    // Only now is it ours: somebody may have created, filled or moved it since.
+    // Only now it is certain: another server may have created, filled or moved the file in between.
     struct stat status;
     if (!is_file_of(file->fd, name) || fstat(file->fd, &status) != 0 || status.st_size != 0) {
         base_report(reporter, name, 0, "another server took this log");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// The writer's machine: records go into the queue on the simulation's thread, blocks into the file on
-/// the log's own. Knows nothing of matches.
+/// The file behind a writer: records go into the queue on the simulation's thread, blocks into the
+/// file on the log's thread. Knows nothing of matches.
 #pragma once
 
 #include "base/report.h"
@@ -18,7 +18,7 @@ typedef struct net_log_file_ops {
 
 /// A block is written at the latest after so many milliseconds of ticks.
 #define NET_LOG_BLOCK_MS_MAX 250u
-/// A log reaches the disk at the latest after so many milliseconds of ticks: what a power cut may take.
+/// A log is synced at the latest after so many milliseconds of ticks; a power cut loses no more.
 #define NET_LOG_SYNC_MS 1000u
 
 typedef struct net_log_file_config {
@@ -34,25 +34,28 @@ typedef struct net_log_file_config {
 
 typedef struct net_log_file net_log_file;
 
-/// The usual configuration.
+/// @return The configuration that net_log_writer_create uses.
 net_log_file_config net_log_file_config_default(const char* file, uint32_t tick_rate_hz);
 
 /// Create FILE and FILE.queue, write prologue and header block (a packed Header message), start the
-/// thread. A log that lies there becomes FILE.old. @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY.
+/// thread. A log that lies there becomes FILE.old. @return NET_OK; NET_ERR_IO (reported);
+/// NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_file_create(const net_log_file_config* config, const void* header,
                                              size_t header_bytes, const base_reporter* reporter,
                                              net_log_file** file);
-/// The draft to write the next record into, ready for its body; NULL once logging stopped.
+/// Begin the next record. @return the draft to write its body into; NULL after logging stopped.
 net_log_draft* net_log_file_begin(net_log_file* file);
-/// Push the draft.
+/// Push the draft as a record.
 void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick);
-/// Stop logging: the first text is kept for the operator.
+/// Stop logging. The first text is kept for the operator.
 void net_log_file_fail(net_log_file* file, const char* text);
+/// @return true once, after logging stopped; `text` gets the reason.
 bool net_log_file_take_failure(net_log_file* file, char* text, size_t text_bytes);
 /// Wait until the queue is at most half full.
 void net_log_file_wait_room(net_log_file* file);
+/// @return Bytes written to the file so far.
 uint64_t net_log_file_bytes(const net_log_file* file);
-/// Do what the thread would do now; with `all` also a block that is not full.
+/// Do what the thread does: write full blocks; with `all` also a block that is not full.
 void net_log_file_pump(net_log_file* file, bool all);
 /// Check what the log's thread keeps about its block (asserts). On that thread, or with is_manual.
 void net_log_file_validate(const net_log_file* file);

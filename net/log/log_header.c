@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The header is written once and read once. It names everything by number that the records use, so a
-// log can be looked into without its game. The schema hash decides whether a match can run again; the
-// schema itself only says what differs.
+// The header is written once and read once. It names everything by number that the records use, so
+// a log can be looked into without its game. The schema hash decides whether a match can run again;
+// the schema itself only says what differs.
 //
 // What a later version may have changed is asked first: its other fields need not look like ours.
 #include "log/log_header.h"
@@ -25,10 +25,10 @@ enum {
     REPLICATED_INDEX_MAX = 1 << 20,
 };
 
-/// Bits of required_features.
-#define FEATURE_VIEWS UINT64_C(1) ///< Input.view decides
+// Bits of required_features.
+#define FEATURE_VIEWS UINT64_C(1) // Input.view decides
 
-/// How much of the schema is written.
+// How much of the schema is written.
 typedef enum detail { DETAIL_ALL, DETAIL_NO_TEMPLATES, DETAIL_NAMES, DETAIL_COUNT } detail;
 
 static void write_component(proto_pb_writer* wire, const ecs_world* world, ecs_component_id id,
@@ -133,9 +133,8 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
 
 static bool take_text(const proto_pb_field* field, char* target, size_t target_bytes) {
     if (field->type != 2 || field->size >= target_bytes) return false;
-    for (size_t i = 0; i < field->size; i++) {
+    for (size_t i = 0; i < field->size; i++)
         if (field->data[i] < 32 || field->data[i] == 127) return false;
-    }
     memcpy(target, field->data, field->size);
     target[field->size] = 0;
     return true;
@@ -164,7 +163,7 @@ static bool read_setting(const proto_pb_field* field, net_log_info* info) {
     return base_text_format(text, sizeof info->settings[0], "%s=%s", key, value);
 }
 
-/// Must-understand bits that this reader understands.
+// Must-understand bits that this reader understands.
 #define FEATURES_KNOWN FEATURE_VIEWS
 
 static net_result read_demand(net_log_demand* demand, const void* data, size_t size) {
@@ -224,9 +223,8 @@ net_result net_log_header_read(net_log_info* info, const void* data, size_t size
     if (result) return result;
     base_reader reader = base_reader_make(data, size);
     proto_pb_field field;
-    while (proto_pb_next(&reader, &field)) {
+    while (proto_pb_next(&reader, &field))
         if (!read_field(&field, info)) return NET_ERR_DAMAGED;
-    }
     bool is_right = !reader.failed && info->game[0] != 0 &&
                     info->tick_rate_hz >= NET_TICK_RATE_HZ_MIN &&
                     info->tick_rate_hz <= NET_TICK_RATE_HZ_MAX &&
@@ -234,8 +232,8 @@ net_result net_log_header_read(net_log_info* info, const void* data, size_t size
     return is_right ? NET_OK : NET_ERR_DAMAGED;
 }
 
-/// Step to the next component or template of the schema. A walk over all of the header each time: only
-/// for messages and dumps.
+// Step to the next component or template of the schema. A walk over all of the header each time:
+// only for messages and dumps.
 typedef struct schema_walk {
     base_reader schema;
 } schema_walk;
@@ -243,10 +241,9 @@ typedef struct schema_walk {
 static schema_walk begin_schema(const void* data, size_t size) {
     base_reader reader = base_reader_make(data, size);
     proto_pb_field field;
-    while (proto_pb_next(&reader, &field)) {
+    while (proto_pb_next(&reader, &field))
         if (field.id == FIELD_SCHEMA && field.type == 2)
             return (schema_walk){base_reader_make(field.data, field.size)};
-    }
     return (schema_walk){base_reader_make(NULL, 0)};
 }
 
@@ -271,9 +268,8 @@ static bool next_named(schema_walk* walk, uint32_t kind, uint64_t* id, char* nam
 static bool find_named(const void* data, size_t size, uint32_t kind, uint64_t wanted, char* name) {
     schema_walk walk = begin_schema(data, size);
     uint64_t id;
-    while (next_named(&walk, kind, &id, name, NULL)) {
+    while (next_named(&walk, kind, &id, name, NULL))
         if (id == wanted) return true;
-    }
     return false;
 }
 
@@ -310,9 +306,8 @@ bool net_log_header_difference(const void* data, size_t size, ecs_world* world, 
                                 ecs_component_count(world), count),
                true;
     walk = begin_schema(data, size);
-    while (next_named(&walk, SCHEMA_TEMPLATE, &id, name, NULL)) {
+    while (next_named(&walk, SCHEMA_TEMPLATE, &id, name, NULL))
         if (ecs_template_find(world, name) == ECS_TEMPLATE_NONE)
             return base_text_format(text, text_bytes, "template %s is missing here", name), true;
-    }
     return false;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-/// The header record: what a log is of.
+/// The header record: game, settings and schema of a log.
 #pragma once
 
 #include "base/bytes.h"
 #include "net/log_reader.h"
 #include "net/match.h"
 
-/// Pack the Header of a match that has not stepped yet. When the whole schema does not fit a record,
-/// templates, then fields are left out. @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL.
+/// Pack the Header of a match that has not stepped yet. When the whole schema does not fit a
+/// record, templates, then fields are left out. @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL.
 BASE_MUST_USE net_result net_log_header_write(base_bytes* bytes, const net_match* match,
                                               const char* build, uint64_t now_unix_ms,
                                               uint64_t identity);
@@ -17,8 +17,9 @@ typedef struct net_log_demand {
     uint64_t features; ///< Header.required_features
 } net_log_demand;
 
-/// Fill the first half of `info` from a packed Header. Total. @return NET_OK; NET_ERR_VERSION (a later
-/// version's, `info` is not touched; `demand` says why); NET_ERR_DAMAGED (one that no writer writes).
+/// Fill the first half of `info` from a packed Header. Total. @return NET_OK; NET_ERR_VERSION (a
+/// later version's, `info` is not touched; `demand` says why); NET_ERR_DAMAGED (one that no writer
+/// writes).
 BASE_MUST_USE net_result net_log_header_read(net_log_info* info, const void* data, size_t size,
                                              net_log_demand* demand);
 /// Name of a component as the log's writer knew it. @return false when the header does not say.
@@ -27,7 +28,7 @@ BASE_MUST_USE bool net_log_header_component(const void* data, size_t size, uint3
 /// Name of a loaded template as the log's writer knew it.
 BASE_MUST_USE bool net_log_header_template(const void* data, size_t size, uint32_t template_,
                                            char name[ECS_NAME_BYTES_MAX]);
-/// The first thing in which a world of the same game differs from the log's schema, as one sentence.
-/// false when none is found.
+/// The first thing in which a world of the same game differs from the log's schema, as one
+/// sentence. false when none is found.
 bool net_log_header_difference(const void* data, size_t size, ecs_world* world, char* text,
                                size_t text_bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The kernel keeps the pages of a shared mapping when a process dies, whatever kills it, so a record
-// that was pushed is not lost with the process. The pages are reserved on the disk beforehand: a full
-// disk is an error here and never a signal in the simulation.
+// The kernel keeps the pages of a shared mapping when a process dies, whatever kills it, so a
+// record that was pushed is not lost with the process. The pages are reserved on the disk
+// beforehand: a full disk is an error here and never a signal in the simulation.
 //
 // The ring's head and tail are two plain numbers that no checksum covers. The number of the newest
 // record, kept twice, tells a reader whether it got all of them.
@@ -161,7 +161,7 @@ static bool is_head_right(const net_log_queue_copy* copy, uint64_t identity) {
            crc == base_crc32c(0, copy->memory, CRC_AT) && load(copy->memory + 16) == identity;
 }
 
-/// A record as it lies in the queue, behind its prefix. Total.
+// Append a record of the queue without its prefix. Total: it takes any bytes.
 static bool append(const uint8_t* data, uint32_t size, uint64_t number, base_bytes* records) {
     if (size <= NET_LOG_QUEUE_PREFIX_BYTES) return false;
     uint32_t record_bytes = size - NET_LOG_QUEUE_PREFIX_BYTES;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// FILE.queue: the records that a log's file does not hold yet, in shared memory. Format: proto/LOG.md.
+/// FILE.queue: the records that a log's file does not hold yet, in shared memory. Format:
+/// proto/LOG.md.
 #pragma once
 
 #include "base/bytes.h"
@@ -19,20 +20,22 @@ typedef struct net_log_queue {
 
 /// The queue's name for a log's name. @return false when it gets too long.
 BASE_MUST_USE bool net_log_queue_name(char* target, size_t target_bytes, const char* log_file);
-/// Create and map FILE.queue, with all of its pages on the disk. @return NET_OK; NET_ERR_IO (reported).
+/// Create and map FILE.queue, with all of its pages on the disk. @return NET_OK; NET_ERR_IO
+/// (reported).
 BASE_MUST_USE net_result net_log_queue_create(net_log_queue* queue, const char* log_file,
                                               uint64_t identity, uint64_t ring_bytes,
                                               const base_reporter* reporter);
+/// Unmap and close; remove the file unless it is kept.
 void net_log_queue_destroy(net_log_queue* queue, bool is_kept);
 /// Push a record with the queue's prefix. It survives the process as soon as this returns.
 BASE_MUST_USE bool net_log_queue_push(net_log_queue* queue, const void* data, uint32_t size,
                                       uint64_t number);
 
-/// Check head and counters of a queue whose newest record has `number` (asserts). For the writer's side;
-/// BASE_VALIDATE builds do it after each record.
+/// Check head and counters of a queue whose newest record has `number` (asserts). For the writer's
+/// side; BASE_VALIDATE builds do it after each record.
 void net_log_queue_validate(const net_log_queue* queue, uint64_t number);
 
-/// A private copy of a stranger's queue file.
+/// A private copy of a queue file, which is untrusted.
 typedef struct net_log_queue_copy {
     const base_allocator* allocator;
     uint8_t* memory; ///< NULL: there is no such file, or it is no queue
@@ -40,9 +43,10 @@ typedef struct net_log_queue_copy {
     bool exists;
 } net_log_queue_copy;
 
-/// @return NET_OK, also when there is none; NET_ERR_MEMORY.
+/// Copy the queue of a log. @return NET_OK, also when there is none; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_queue_load(net_log_queue_copy* copy,
                                             const base_allocator* allocator, const char* log_file);
+/// Release the copy.
 void net_log_queue_unload(net_log_queue_copy* copy);
 
 typedef enum net_log_queue_state {

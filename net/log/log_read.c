@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Opening walks the whole file once and believes nothing: a length counts after the header's checksum
-// held, bytes after theirs held, records after they were decoded and found in order. What is kept is
-// how far the file is good; later walks read block by block up to there and check again, so memory
-// does not grow with the file.
+// Opening reads the whole file once and trusts nothing: a length counts after the header's checksum
+// matched, bytes after theirs matched, records after they were decoded and found in order. The
+// reader keeps how far the file is good; later walks read block by block up to there and check
+// again, so memory does not grow with the file.
 //
 // After a bad place only whole blocks further on tell a damaged log from a torn tail. Looking for
 // them is linear: known lengths are skipped, unknown ground is searched for the sync bytes once.
@@ -32,23 +32,23 @@ struct net_log_reader {
     uint64_t file_bytes;
     net_log_info info;
     base_bytes header;
-    uint64_t data_start; ///< behind the header block
-    uint64_t good_end;   ///< behind the last usable block
-    base_bytes queue;    ///< records out of the queue
+    uint64_t data_start; // behind the header block
+    uint64_t good_end;   // behind the last usable block
+    base_bytes queue;    // records out of the queue
     uint8_t* stored;
     uint8_t* payload;
 };
 
-/// Where the opening walk stands.
+// Where the opening walk stands.
 typedef struct scan {
     uint64_t offset;
-    uint64_t ordinal; ///< of the next block
-    uint64_t number;  ///< of the next record
+    uint64_t ordinal; // of the next block
+    uint64_t number;  // of the next record
     net_log_order order;
-    bool is_bad; ///< something at bad_from is not whole
+    bool is_bad; // something at bad_from is not whole
     uint64_t bad_from;
-    bool is_damaged;    ///< and whole blocks follow
-    ecs_tick last_tick; ///< of the last whole block
+    bool is_damaged;    // and whole blocks follow
+    ecs_tick last_tick; // of the last whole block
 } scan;
 
 bool net_log_order_add(net_log_order* order, const net_log_record* record) {
@@ -83,7 +83,7 @@ static bool read_at(const net_log_reader* reader, uint64_t offset, void* target,
     return true;
 }
 
-/// A header that holds, with all of its stored bytes in the file.
+// Read a header whose checksum matches and whose stored bytes are all in the file.
 static bool read_block_header(const net_log_reader* reader, uint64_t offset, net_log_block* block) {
     uint8_t header[NET_LOG_BLOCK_HEADER_BYTES];
     uint64_t left = reader->file_bytes - offset;
@@ -108,7 +108,7 @@ static const uint8_t* next_span(base_reader* bytes, size_t* size) {
     return base_reader_skip(bytes, *size);
 }
 
-/// The records of an unpacked data block: decoded, in order, as many and of the ticks it says.
+// The records of an unpacked data block: decoded, in order, as many and of the ticks it says.
 static bool check_records(const net_log_block* block, const uint8_t* payload,
                           net_log_order* order) {
     base_reader bytes = base_reader_make(payload, block->unpacked_bytes);
@@ -137,7 +137,7 @@ static bool is_whole(net_log_reader* reader, const scan* at, const net_log_block
     return block->type != NET_LOG_BLOCK_DATA || check_records(block, reader->payload, order);
 }
 
-/// The next place from `offset` on with the sync bytes and a header that holds.
+// The next place from `offset` on with the sync bytes and a header that holds.
 static uint64_t find_block(net_log_reader* reader, uint64_t offset) {
     uint8_t sync[NET_LOG_BLOCK_HEADER_BYTES];
     net_log_block block = {0};
@@ -164,13 +164,13 @@ static void report_damage(net_log_reader* reader, const scan* at, const net_log_
                 at->last_tick, next->first_tick, at->offset - at->bad_from, at->bad_from);
 }
 
-/// Holds by itself, whatever was before it.
+// Is the block whole, whatever was before it?
 static bool holds_alone(net_log_reader* reader, const scan* at, const net_log_block* block) {
     return block->identity == reader->info.identity && block->ordinal >= at->ordinal &&
            unpack_block(reader, at->offset, block);
 }
 
-/// A data block behind a bad place proves damage, and its ordinal tells what is missing.
+// A data block behind a bad place proves damage, and its ordinal tells what is missing.
 static bool resync(net_log_reader* reader, scan* at, const net_log_block* block,
                    const base_reporter* reporter) {
     if (block->type != NET_LOG_BLOCK_DATA || !holds_alone(reader, at, block)) return false;
@@ -183,7 +183,7 @@ static bool resync(net_log_reader* reader, scan* at, const net_log_block* block,
     return true;
 }
 
-/// A block that follows the usable ones.
+// A block that follows the usable ones.
 static bool follow(net_log_reader* reader, scan* at, const net_log_block* block) {
     net_log_order order = at->order;
     if (!is_whole(reader, at, block, &order)) return false;
@@ -271,7 +271,7 @@ static net_result read_start(net_log_reader* reader, scan* at, const base_report
     return NET_OK;
 }
 
-/// Check what the queue gave; what is not in order is dropped. @return bytes that were dropped.
+// Check what the queue gave; what is not in order is dropped. @return bytes that were dropped.
 static uint64_t check_queue(net_log_reader* reader, scan* at) {
     base_reader bytes = base_reader_make(reader->queue.data, reader->queue.size);
     size_t good = 0;
@@ -404,7 +404,7 @@ net_log_cursor net_log_cursor_begin(const net_log_reader* reader) {
     return (net_log_cursor){.offset = reader->data_start};
 }
 
-/// Enter the next block with records, then the queue. false at the end.
+// Enter the next block with records, then the queue. false at the end.
 static bool enter_next(net_log_reader* reader, net_log_cursor* cursor) {
     net_log_block block;
     while (cursor->offset < reader->good_end) {

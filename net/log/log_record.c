@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A record of a full server may hold thousands of inputs, so reading makes no tree: it walks the bytes
-// once to check everything, and again for each kind of item. Items come one after the other in the
-// bytes, so a walk is linear.
+// A record of a full server may hold thousands of inputs, so reading makes no tree: it walks the
+// bytes once to check everything, and again for each kind of item. Items come one after the other
+// in the bytes, so a walk is linear.
 //
-// Writing goes front to back into one buffer. The queue's prefix and the record's tag and length lie
-// in front of the body and are written when the body's length is known.
+// Writing goes front to back into one buffer. The queue's prefix and the record's tag and length
+// lie in front of the body and are written when the body's length is known.
 #include "log/log_record.h"
 
 #include "base/assert.h"

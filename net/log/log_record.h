@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Records of event logs: written into fixed memory, read from a stranger's bytes without a tree.
+/// Records of event logs: written into fixed memory, read from untrusted bytes without a tree.
 #pragma once
 
 #include "proto/pb_wire.h"
@@ -56,13 +56,14 @@ typedef struct net_log_record {
     size_t body_bytes;
 } net_log_record;
 
-/// Check all of a packed record, items included. Total. @return false for bytes that no writer writes.
+/// Check all of a packed record, items included. Total. @return false for bytes that no writer
+/// writes.
 BASE_MUST_USE bool net_log_record_read(net_log_record* record, const void* data, size_t size);
-/// Walk the items of one kind: start with *offset 0.
+/// Get the next item of one kind; start with *offset 0. @return false at the end.
 bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, size_t* offset,
                        net_log_item* item);
 
-/// A packed record in the making. The memory holds the queue's prefix, the record's own tag and
+/// A record while it is written. The memory holds the queue's prefix, the record's own tag and
 /// length, and the body; tag and length are written last, right in front of the body.
 #define NET_LOG_QUEUE_PREFIX_BYTES 24u
 typedef struct net_log_draft {
@@ -72,6 +73,7 @@ typedef struct net_log_draft {
 #define NET_LOG_DRAFT_HEAD_BYTES (NET_LOG_QUEUE_PREFIX_BYTES + 8u)
 #define NET_LOG_DRAFT_BYTES (NET_LOG_DRAFT_HEAD_BYTES + NET_LOG_RECORD_BYTES_MAX)
 
+/// Begin an empty body.
 void net_log_draft_begin(net_log_draft* draft);
 /// Append one item. @return false when it does not fit: nothing was written.
 BASE_MUST_USE bool net_log_draft_item(net_log_draft* draft, const net_log_item* item);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The same calls in the same order as the server made them. What a match asserts of its server (rising
-// client numbers, checked payloads) is checked here first: a log is a stranger's file.
+// The same calls in the same order as the server made them. A match asserts some properties of its
+// calls (rising client numbers, checked payloads). A log is untrusted, so they are checked here
+// first.
 #include "log/log_replay.h"
 
 #include "base/text.h"
@@ -17,17 +18,17 @@ struct net_log_replay {
     base_reporter reporter;
     net_match* match;
     net_log_cursor cursor;
-    net_log_record record; ///< the newest that was read
+    net_log_record record; // the newest that was read
     net_log_record close;
-    uint32_t* clients; ///< who plays, rising
+    uint32_t* clients; // that play, rising
     uint32_t client_count;
     uint32_t client_last;
-    bool has_stepped; ///< its change list waits to be cleared
+    bool has_stepped; // the change list of its last step is still there
     bool has_failed;
 };
 
-static net_result refuse_settings(const net_log_info* info, net_match_config* config,
-                                  const base_reporter* reporter) {
+static net_result apply_settings(const net_log_info* info, net_match_config* config,
+                                 const base_reporter* reporter) {
     for (uint32_t i = 0; i < info->setting_count; i++) {
         net_result result = net_match_setting_apply(config, info->settings[i], reporter);
         if (result == NET_ERR_UNKNOWN) return NET_ERR_SCHEMA;
@@ -69,7 +70,7 @@ static net_result create_match(net_log_replay* replay, const net_module* module,
     config.seed = info->seed;
     config.tick_rate_hz = info->tick_rate_hz;
     config.replicated_index_max = info->replicated_index_max;
-    net_result result = refuse_settings(info, &config, reporter);
+    net_result result = apply_settings(info, &config, reporter);
     if (result == NET_OK) result = net_match_create(&config, reporter, &replay->match);
     if (result == NET_OK) result = compare_schema(replay, reporter);
     return result;
@@ -162,9 +163,8 @@ static bool apply_items(net_log_replay* replay, net_log_item_kind kind) {
     };
     size_t offset = 0;
     net_log_item item;
-    while (net_log_item_next(&replay->record, kind, &offset, &item)) {
+    while (net_log_item_next(&replay->record, kind, &offset, &item))
         if (!apply[kind](replay, &item)) return false;
-    }
     return true;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Inside of a re-run: the close record that ended the log, and going back.
+/// The parts of a replay that net/replay.h hides: the close record, and going back.
 #pragma once
 
 #include "log/log_read.h"
@@ -8,12 +8,12 @@
 /// The close record, once net_log_replay_step returned NET_ERR_CLOSED; NULL when the log has none.
 const net_log_record* net_log_replay_close(const net_log_replay* replay);
 
-/// Append where the re-run stands: its match and its place in the log. For this process and this reader.
-/// Between steps. @return NET_OK; NET_ERR_MEMORY.
+/// Append a save of the replay: its match and its place in the log. For this process and this
+/// reader. Between steps. @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_replay_save(const net_log_replay* replay, base_bytes* bytes);
-/// Stand there again; the next step is the same as it was. The change list is empty. A failure of the
-/// re-run after the save is forgotten.
-/// @return NET_OK; NET_ERR_MALFORMED (no such save); NET_ERR_MEMORY; NET_ERR_DAMAGED (reported: the file
-///         changed). After any of them no step succeeds until a restore does.
+/// Restore a save: the next step is the same as it was. The change list is empty. A failure after
+/// the save no longer counts.
+/// @return NET_OK; NET_ERR_MALFORMED (no such save); NET_ERR_MEMORY; NET_ERR_DAMAGED (reported: the
+///         file changed). After any of them no step succeeds until a restore does.
 BASE_MUST_USE net_result net_log_replay_restore(net_log_replay* replay, const void* data,
                                                 size_t size);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A trace is what a client says it applied. It is read whole and sorted by tick and entity, so that one
-// run of the log proves all of it: at each tick the rows of that tick are compared with the server's
-// world, of which a client may not see all: any choice of hidden classes is right (who may see what is the
-// interest rules' business, and a log does not know them). Ticks must not fall per client and entity, in
-// the order of the file.
+// A trace lists the rows that clients say they applied. It is read whole and sorted by tick and
+// entity, so that one replay proves all of it: the rows of each tick are compared with the server's
+// world. A client may not see all components, and a log does not contain the interest rules, so any
+// set of hidden classes is right. In the order of the file, ticks must not fall per client and
+// entity.
 #include "base/text.h"
 #include "log/log_read.h"
 #include "net/replay.h"
@@ -31,11 +31,11 @@ typedef struct trace {
     const base_reporter* reporter;
     trace_row* rows;
     uint32_t count, capacity;
-    uint32_t at;  ///< next row to prove
-    uint32_t bad; ///< line that does not hold; 0 for none
+    uint32_t at;  // next row to prove
+    uint32_t bad; // line that does not hold; 0 for none
 } trace;
 
-/// Read "NAME=" at *text. false when it is not there.
+// Read "NAME=" at *text. false when it is not there.
 static bool take_key(const char** text, const char* name) {
     size_t size = strlen(name);
     while (**text == ' ')

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a match has to say, as records. Everything here runs on the simulation's thread and ends in one
-// copy into the queue: no lock, no allocation, no wait. Once logging stopped nothing is packed any more.
+// The records of a match. All of this runs on the simulation's thread and ends with one copy into
+// the queue: no lock, no allocation, no wait. After logging stopped nothing is packed.
 #include "log/log_write.h"
 
 #include "base/assert.h"
@@ -17,11 +17,11 @@
 struct net_log_writer {
     const base_allocator* allocator;
     net_log_file* file;
-    ecs_tick tick;   ///< of the newest record
-    bool has_views;  ///< what players saw decides something
-    bool is_in_tick; ///< between begin and end
+    ecs_tick tick;   // of the newest record
+    bool has_views;  // the module rewinds: inputs are written with their moment
+    bool is_in_tick; // between begin and end
     bool is_closed;
-    uint64_t state_hash; ///< after the last whole tick
+    uint64_t state_hash; // after the last whole tick
 };
 
 static uint64_t make_identity(const net_match* match, const char* file, uint64_t now_unix_ms) {
@@ -42,7 +42,7 @@ net_result net_log_writer_create_with(const net_log_file_config* config, const n
     if (!writer) return NET_ERR_MEMORY;
     writer->allocator = with.allocator;
     writer->has_views = net_match_get_config(match)->module->game->is_rewinding;
-    // Of a match that ends before its first tick.
+    // For a match that ends before its first tick.
     writer->state_hash = ecs_world_state_hash(net_match_world((net_match*)(uintptr_t)match));
     base_bytes header;
     base_bytes_init(&header, with.allocator);
@@ -77,8 +77,8 @@ static net_log_draft* begin_draft(net_log_writer* writer) {
     return draft;
 }
 
-/// Append an item to the draft, in a further record of the tick when this one is full. NULL once
-/// logging stopped.
+// Append an item to the draft, in a further record of the tick when this one is full. NULL once
+// logging stopped.
 static net_log_draft* add_item(net_log_writer* writer, net_log_draft* draft,
                                const net_log_item* item) {
     if (!draft || net_log_draft_item(draft, item)) return draft;
@@ -161,7 +161,7 @@ static uint32_t add_server_events(net_log_draft* draft, net_match* match) {
         size_t size;
         if (net_match_pack(match, message, event->payload, payload, sizeof payload, &size) !=
             NET_OK)
-            continue; // nobody was sent it either
+            continue; // no client got it either
         bool has_room = left_out == 0 &&
                         net_log_draft_item(draft, &(net_log_item){.kind = NET_LOG_ITEM_SERVER_EVENT,
                                                                   .message = message,
@@ -173,7 +173,7 @@ static uint32_t add_server_events(net_log_draft* draft, net_match* match) {
     return left_out;
 }
 
-/// Room that events leave for the field after them.
+// Room that events leave for the field after them.
 enum { LEFT_OUT_BYTES = 8 };
 
 void net_log_append_end(net_log_writer* writer, net_match* match) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Creating a writer with a configuration of one's own: small queues, no thread, faulty files.
+/// Creating a writer with a special configuration, for tests: small queues, no thread, faulty
+/// files.
 #pragma once
 
 #include "log/log_file.h"

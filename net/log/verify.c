@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Verification never believes a stored value: it runs the systems and compares. The hash of a tick says
-// that something went another way; the change lists of both runs, side by side, say what.
+// Verification never trusts a stored value: it runs the systems and compares. The hash of a tick
+// shows that the runs differ; the change lists of both runs, side by side, show where.
 #include "base/text.h"
 #include "ecs/change.h"
 #include "ecs/entity.h"
@@ -16,7 +16,7 @@ typedef struct verification {
     net_log_replay* replay;
     net_match* match;
     net_verify_result* result;
-    uint8_t* changes; ///< of the re-run tick, NET_LOG_CHANGES_BYTES_MAX
+    uint8_t* changes; // of the re-run tick, NET_LOG_CHANGES_BYTES_MAX
 } verification;
 
 static bool name_component(const verification* verify, uint32_t component, char* name) {
@@ -30,7 +30,7 @@ static bool name_component(const verification* verify, uint32_t component, char*
     return here && base_text_copy(name, ECS_NAME_BYTES_MAX, here->name);
 }
 
-/// The tracked component at a position of an entity's template, as the change list counts them.
+// The tracked component at a position of an entity's template, as the change list counts them.
 static bool name_position(const verification* verify, ecs_entity entity, uint32_t position,
                           char* name) {
     ecs_world* world = net_match_world(verify->match);
@@ -83,7 +83,7 @@ static net_result check_tick(const verification* verify, const net_log_tick* tic
     return NET_OK;
 }
 
-/// The close record speaks of the state after the last tick.
+// The close record has the hashes after the last tick.
 static net_result check_close(const verification* verify) {
     const net_log_record* close = net_log_replay_close(verify->replay);
     if (!close) return NET_OK;

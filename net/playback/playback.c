@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The re-run (playback_run.c) stands at the tick after the shown moment, the view world between that one and
-// the one before. What the view is told is what a client on a perfect network would hear: the quantised
-// rows that changed, and the events that go to everybody.
+// The replay (playback_run.c) stands at the tick after the shown moment; the view world shows a
+// moment between that tick and the one before. The view gets what a client on a perfect network
+// would get: the quantised rows that changed, and the events that go to all clients.
 //
-// The same moment looks the same however it was reached: a seek makes the view anew - what a module
-// remembers for beauty's sake lives outside of the world and dies with the match - and lets it see the
-// NET_PLAYBACK_WARM_TICKS before the moment, drawing nothing, a frame per tick. Playing on keeps what is
-// there: then effects alone depend on how long the frames were.
+// The same moment looks the same however it was reached. A seek creates the view again, because a
+// module's effects keep state outside of the world, which is destroyed with the match. Then it
+// passes the NET_PLAYBACK_WARM_TICKS before the moment, one frame per tick, drawing nothing.
+// Advancing keeps the view, so effects then depend on the length of the frames.
 //
 // Left to others: windows, pictures, keys.
 #include "net/match_messages.h"
@@ -30,17 +30,17 @@ struct net_playback {
     base_reporter reporter;
     net_playback_marks_list marks;
     net_playback_run* run;
-    net_rows* rows;       ///< of the re-run's world
-    uint32_t rows_number; ///< of the match that they are of
+    net_rows* rows;       // of the replay's world
+    uint32_t rows_number; // of the match that they belong to
     net_history* history;
-    net_varsize_source* varsize; ///< of the re-run's world, and its one client
+    net_varsize_source* varsize; // of the replay's world, and its one client
     net_varsize_sender* varsize_view;
     net_match* view;
-    net_scene* scene;      ///< NULL: nothing can be shown until a seek succeeds
-    uint32_t event_number; ///< of the last reliable one
-    double tick;           ///< shown
-    double drawn_tick;     ///< effects are as far as this
-    bool has_told_divergence;
+    net_scene* scene;      // NULL: nothing can be shown until a seek succeeds
+    uint32_t event_number; // of the last reliable one
+    double tick;           // shown
+    double drawn_tick;     // effects ran up to this moment
+    bool has_reported_divergence;
 };
 
 static void close_view(net_playback* playback) {
@@ -62,16 +62,16 @@ static void close_rows(net_playback* playback) {
     playback->rows = NULL;
 }
 
-// ---- from the re-run to the view ----
+// ---- from the replay to the view ----
 
-static void tell_event(net_playback* playback, net_match* match, const ecs_event* event) {
+static void feed_event(net_playback* playback, net_match* match, const ecs_event* event) {
     uint32_t message = net_match_message_of(match, event->type);
     if (message == 0) return;
     const net_message* known = &playback->module->game->messages[message - 1];
     net_event_outbox_entry entry = {
         .message = message, .tick = net_match_tick(match), .target = event->target};
     size_t size;
-    // A server does not send an event that is too long either.
+    // A server does not send an event that is too long, so the view does not get it.
     if (net_match_pack(match, message, event->payload, entry.payload, sizeof entry.payload,
                        &size) != NET_OK)
         return;
@@ -93,16 +93,15 @@ static net_result show_varsize(void* context, const net_varsize_message* message
     return result;
 }
 
-// Each is there as soon as it is sent.
-static net_result tell_varsize(net_playback* playback, const ecs_world* world, ecs_tick tick) {
+// Each value arrives as soon as it is sent.
+static net_result feed_varsize(net_playback* playback, const ecs_world* world, ecs_tick tick) {
     net_result result = net_varsize_source_step(playback->varsize, world, tick);
     if (result != NET_OK) return result;
     uint32_t count;
     const net_history_event* events = net_history_events(playback->history, &count);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         if (events[i].kind == NET_HISTORY_SPAWNED)
             net_varsize_sender_enter(playback->varsize_view, events[i].handle, UINT32_MAX, tick);
-    }
     showing to = {.scene = playback->scene};
     do {
         to.count = 0;
@@ -113,11 +112,11 @@ static net_result tell_varsize(net_playback* playback, const ecs_world* world, e
     return net_varsize_sender_is_broken(playback->varsize_view) ? NET_ERR_MEMORY : NET_OK;
 }
 
-static net_result tell(net_playback* playback) {
+static net_result feed(net_playback* playback) {
     net_match* match = net_playback_run_match(playback->run);
     ecs_world* world = net_match_world(match);
     ecs_tick tick = net_match_tick(match);
-    // The first step takes the whole world, and what was told on the way here is over.
+    // The first step takes the whole world; events of the ticks before it are over.
     bool is_first = net_history_step_count(playback->history) == 0;
     net_result result = net_history_step(playback->history, world, tick);
     if (result != NET_OK) return result;
@@ -133,12 +132,12 @@ static net_result tell(net_playback* playback) {
         net_scene_row(playback->scene, entity->handle, entity->row_template, tick,
                       net_history_newest(entity));
     }
-    result = tell_varsize(playback, world, tick);
+    result = feed_varsize(playback, world, tick);
     if (result != NET_OK) return result;
     net_scene_packet(playback->scene, tick);
     ecs_changes changes = ecs_changes_get(world);
     for (uint32_t i = 0; i < changes.event_count && !is_first; i++)
-        tell_event(playback, match, &changes.events[i]);
+        feed_event(playback, match, &changes.events[i]);
     return NET_OK;
 }
 
@@ -157,7 +156,7 @@ static uint32_t index_max(const net_match_config* config) {
                                         : ecs_limits_default().replicated_index_max;
 }
 
-/// A view that has seen nothing but the whole world at the re-run's tick.
+// Open a view that has the whole world at the replay's tick and no past.
 static net_result open_view(net_playback* playback) {
     const net_match_config* of_log = net_match_get_config(net_playback_run_match(playback->run));
     net_match_config config = net_match_config_default(playback->module);
@@ -182,7 +181,7 @@ static net_result open_view(net_playback* playback) {
     if (result != NET_OK) return result;
     playback->event_number = 0;
     playback->tick = playback->drawn_tick = (double)net_playback_run_tick(playback->run);
-    result = tell(playback);
+    result = feed(playback);
     return result == NET_OK ? net_scene_advance(playback->scene, playback->tick) : result;
 }
 
@@ -190,8 +189,8 @@ static net_result open_view(net_playback* playback) {
 
 static void draw(net_playback* playback, const net_draw* with) {
     if (!playback->scene) return;
-    net_playback_pen pen = {.draw = with, .marks = &playback->marks};
-    net_draw made = net_playback_pen_draw(&pen);
+    net_playback_drawing drawing = {.draw = with, .marks = &playback->marks};
+    net_draw made = net_playback_drawing_make(&drawing);
     double dt = 1.0 / net_match_get_config(playback->view)->tick_rate_hz;
     made.time_s = playback->tick * dt;
     made.frame_dt_s = (float)((playback->tick - playback->drawn_tick) * dt);
@@ -199,7 +198,7 @@ static void draw(net_playback* playback, const net_draw* with) {
     playback->drawn_tick = playback->tick;
     ecs_world* world = net_match_world(playback->view);
     uint32_t stage = ecs_stage_find(world, "render");
-    if (stage == UINT32_MAX) return; // a game that draws nothing
+    if (stage == UINT32_MAX) return; // the game draws nothing
     const ecs_step step = {
         .tick = net_match_tick(playback->view), .dt = net_match_dt(playback->view), .user = &made};
     ecs_world_run_stage(world, stage, &step);
@@ -213,14 +212,14 @@ static ecs_tick tick_above(double tick) {
 static net_result show(net_playback* playback, double tick) {
     while (net_playback_run_tick(playback->run) < tick_above(tick)) {
         net_result result = net_playback_run_step(playback->run);
-        if (result == NET_OK) result = tell(playback);
+        if (result == NET_OK) result = feed(playback);
         if (result != NET_OK) return result;
     }
     playback->tick = tick;
     return net_scene_advance(playback->scene, tick);
 }
 
-/// On to a later moment, tick by tick: what happens in each of them is seen. `is_warming`: a frame each.
+// Show a later moment and pass each tick on the way. `is_warming`: draw each of them into nothing.
 static net_result show_until(net_playback* playback, double tick, bool is_warming) {
     for (ecs_tick next = (ecs_tick)playback->tick + 1; (double)next < tick; next++) {
         net_result result = show(playback, (double)next);
@@ -249,7 +248,7 @@ static double clamp(const net_playback* playback, double tick) {
     return tick < last ? tick : last;
 }
 
-// What came out of showing a moment. A log that cannot be followed so far is shown as far as it can.
+// Finish a seek or advance. A log that cannot be followed so far is shown as far as possible.
 static net_result finish(net_playback* playback, net_result result, double tick) {
     if (result == NET_ERR_DAMAGED && tick > (double)net_playback_run_last(playback->run)) {
         net_result again = open_at(playback, clamp(playback, tick));
@@ -259,9 +258,9 @@ static net_result finish(net_playback* playback, net_result result, double tick)
         close_view(playback);
         return result;
     }
-    if (playback->has_told_divergence || net_playback_run_diverged(playback->run) == 0)
+    if (playback->has_reported_divergence || net_playback_run_diverged(playback->run) == 0)
         return NET_OK;
-    playback->has_told_divergence = true;
+    playback->has_reported_divergence = true;
     return NET_ERR_DIVERGED;
 }
 
@@ -281,7 +280,7 @@ void net_playback_draw(net_playback* playback, const net_draw* with) {
     draw(playback, with);
 }
 
-// ---- life, asking ----
+// ---- create, destroy, get ----
 
 net_result net_playback_create(net_log_reader* reader, const net_module* module,
                                const base_reporter* reporter, net_playback** playback_out) {
@@ -300,7 +299,7 @@ net_result net_playback_create(net_log_reader* reader, const net_module* module,
         net_playback_run_expect(playback->run, &playback->marks.close);
         result = open_at(playback, clamp(playback, 0.0));
     }
-    // What the first tick says of the log is said by the first call that shows a moment.
+    // The first call that shows a moment reports what is wrong with the first tick.
     if (result != NET_OK && result != NET_ERR_DAMAGED) {
         net_playback_destroy(playback);
         return result;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-/// What a playback hands to systems of stage "render": the caller's drawing with the log's names, or one that
-/// draws nothing, for running effects in.
+/// What a playback passes to systems of stage "render": the caller's drawing with player names from
+/// the log, or a drawing that draws nothing, to run effects.
 #pragma once
 
 #include "playback/playback_marks.h"
 
-typedef struct net_playback_pen {
+typedef struct net_playback_drawing {
     const net_draw* draw; ///< NULL: nothing is drawn
     const net_playback_marks_list* marks;
-} net_playback_pen;
+} net_playback_drawing;
 
-/// Borrows `pen`. Player and pixels_per_unit are those of pen->draw; the times are the caller's to fill in.
-net_draw net_playback_pen_draw(net_playback_pen* pen);
+/// Make a net_draw that borrows `drawing`. Player and pixels_per_unit are those of drawing->draw;
+/// the caller fills in the times.
+net_draw net_playback_drawing_make(net_playback_drawing* drawing);

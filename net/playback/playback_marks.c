@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Nothing is believed: message numbers may be those of no message, and clients that do not rise are not
-// named (running the log again refuses them).
+// The log is untrusted: a message number may be unknown, and a client whose number does not rise
+// gets no name (the replay refuses it later).
 #include "playback/playback_marks.h"
 
 #include "base/search.h"
@@ -30,7 +30,7 @@ static bool add_name(net_playback_marks_list* list, const net_log_item* item) {
     return true;
 }
 
-static bool is_told(const net_game_module* game, uint32_t message) {
+static bool is_reliable_event(const net_game_module* game, uint32_t message) {
     if (message < 1 || message > game->message_count) return false;
     const net_message* known = &game->messages[message - 1];
     return known->kind == NET_MESSAGE_TO_CLIENTS && known->is_reliable;
@@ -43,7 +43,7 @@ static bool add_record(net_playback_marks_list* list, const net_game_module* gam
     bool is_kept = true;
     if (record->kind == NET_LOG_KIND_END) {
         while (is_kept && net_log_item_next(record, NET_LOG_ITEM_SERVER_EVENT, &offset, &item)) {
-            if (!is_told(game, item.message)) continue;
+            if (!is_reliable_event(game, item.message)) continue;
             is_kept = add_mark(list, (net_playback_mark){.tick = record->tick,
                                                          .kind = NET_PLAYBACK_EVENT,
                                                          .message = item.message});

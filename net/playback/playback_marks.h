@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// What a log says before it is run again: who came and went, what was told to everybody, names.
+/// What a log says before it is replayed: joins, leaves, reliable events, names of players.
 #pragma once
 
 #include "log/log_read.h"
 #include "net/playback.h"
 
-/// Names are kept for so many joins; later players have none.
+/// Names are kept for so many joins; later players have no name.
 #define NET_PLAYBACK_NAMES_MAX 16384u
 
 typedef struct net_playback_name {
@@ -19,15 +19,15 @@ typedef struct net_playback_marks_list {
     uint32_t mark_count, mark_capacity;
     net_playback_name* names; ///< by rising client
     uint32_t name_count, name_capacity;
-    net_log_record close; ///< kind CLOSE when the log has one; only its numbers are good
+    net_log_record close; ///< kind CLOSE when the log has one; its pointers are invalid
 } net_playback_marks_list;
 
-/// One walk over the log, up to its last whole tick. `game` says which messages are told reliably.
+/// Read the log up to its last whole tick. `game` says which messages are reliable.
 /// @return NET_OK; NET_ERR_MEMORY; NET_ERR_DAMAGED (the file changed since it was opened).
 BASE_MUST_USE net_result net_playback_marks_read(net_playback_marks_list* list,
                                                  const base_allocator* allocator,
                                                  net_log_reader* reader,
                                                  const net_game_module* game);
 void net_playback_marks_deinit(net_playback_marks_list* list);
-/// NULL when unknown.
+/// @return A player's name; NULL when unknown. Borrowed from the list.
 const char* net_playback_marks_name(const net_playback_marks_list* list, uint32_t client);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The next tick is a step, any later one many steps, an earlier one a restore and steps. The match is made
-// again where there was no memory for a save: it is then at tick 0, by what the log's header says.
+// The next tick is one step, a later one many steps, an earlier one a restore and steps. When there
+// was no memory for a save, the match is created again from the log's header: it is then at tick 0.
 //
-// Saves are taken on the way, also of ticks that a jump back runs through again after they were thinned.
-// They hold the re-run, not the log's claims: what diverged goes on as it went the first time.
+// Saves are taken on the way, also at ticks that the replay passes again after a jump back. They
+// contain the replay, not the log's claims: a run that diverged goes on as it went the first time.
 #include "playback/playback_run.h"
 
 #include "base/assert.h"
@@ -21,10 +21,10 @@ struct net_playback_run {
     uint32_t match_number;
     ecs_tick last;
     ecs_tick diverged;
-    bool is_broken;       ///< its replay has to be restored or made again first
-    net_log_record close; ///< kind CLOSE: what the log says of its last tick
+    bool is_broken;       // restore or create its replay first
+    net_log_record close; // kind CLOSE: the log's hashes of its last tick
     net_playback_saves saves;
-    base_bytes scratch; ///< a save in the making
+    base_bytes scratch; // a save before it is copied
 };
 
 static net_result open_replay(net_playback_run* run, const base_reporter* reporter) {
@@ -34,7 +34,7 @@ static net_result open_replay(net_playback_run* run, const base_reporter* report
     return net_log_replay_create(run->reader, run->module, reporter, &run->replay);
 }
 
-// Without memory for a save going back costs more, that is all.
+// Without memory for a save it only costs more to go back.
 static void save(net_playback_run* run, ecs_tick tick) {
     if (!net_playback_saves_wants(&run->saves, tick)) return;
     base_bytes_clear(&run->scratch);
@@ -119,9 +119,10 @@ net_result net_playback_run_step(net_playback_run* run) {
     BASE_ASSERT(!run->is_broken && before < run->last);
     net_log_tick tick;
     net_result result = net_log_replay_step(run->replay, &tick);
-    if (result == NET_ERR_CLOSED) result = NET_ERR_DAMAGED; // fewer ticks than when it was opened
+    if (result == NET_ERR_CLOSED)
+        result = NET_ERR_DAMAGED; // it has fewer ticks than when it was opened
     if (result != NET_OK) {
-        run->is_broken = true; // parts of the tick may be in its world
+        run->is_broken = true; // its world may contain parts of the tick
         run->last = before;
         return result;
     }

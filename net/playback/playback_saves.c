@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Ticks are multiples of `every`, so thinning keeps those of the doubled distance wherever the re-run
-// had begun, and the same log gives the same saves. That of tick 0 stays.
+// Ticks of saves are multiples of `every`. So thinning keeps the multiples of twice the distance,
+// wherever the replay began, and the same log gives the same saves. The save of tick 0 always
+// stays.
 #include "playback/playback_saves.h"
 
 #include "base/assert.h"
@@ -48,13 +49,11 @@ bool net_playback_saves_wants(const net_playback_saves* saves, ecs_tick tick) {
 static void thin(net_playback_saves* saves) {
     uint32_t kept = 0;
     saves->every *= 2;
-    for (uint32_t i = 0; i < saves->count; i++) {
-        if (saves->items[i].tick % saves->every == 0) {
+    for (uint32_t i = 0; i < saves->count; i++)
+        if (saves->items[i].tick % saves->every == 0)
             saves->items[kept++] = saves->items[i];
-        } else {
+        else
             release(saves, &saves->items[i]);
-        }
-    }
     saves->count = kept;
 }
 

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: MIT
-// A clock behind a jittery line.
+// A clock behind a connection with jitter.
 //
-// Each arrival gives an offset: our time minus the tick's time. The smallest of the window is the line at
-// its fastest; it follows a server clock that runs 200 ppm wrong by itself, as old arrivals leave the
-// window. Lateness is what an offset has beyond it.
+// Each arrival gives an offset: our time minus the tick's time. The smallest offset of the window
+// is the connection at its fastest. It follows a server clock that runs 200 ppm wrong, because old
+// arrivals leave the window. The lateness of an arrival is its offset minus the smallest one.
 //
-// The delay covers nearly all lateness, one step because a sample needs the next one to be interpolated to (a
-// tick, or as many as a server leaves out between two packets even when there is news; the longer gaps of who
-// is told nothing new do not count), and as many more ticks as are lost in a row more often than RUN_CHANCE.
-// Beyond that extrapolation helps out: waiting for the rare worst would make everything else late.
+// The delay is the sum of three parts. First, nearly all lateness. Second, one step, because a
+// sample needs the next one for interpolation: a tick, or the ticks that a server leaves out
+// between two packets even when there is news; the longer gaps of a client without news do not
+// count. Third, as many ticks as are lost in a row more often than RUN_CHANCE. Extrapolation covers
+// the rest: to wait for the rare worst case would delay everything else.
 //
-// Invariants: shown never falls; shown <= newest + NET_EXTRAPOLATE_MS_MAX.
+// Invariants: the shown moment never falls; it is at most newest + NET_EXTRAPOLATE_MS_MAX.
 #include "present/playout.h"
 
 #include "base/assert.h"
 
 #include <string.h>
 
-#define SETTLE_US 500000.0 // an error is corrected over about so long, within the rate's bounds
-#define DECAY_US 4000000.0 // a delay that is not needed any more is given back
-#define RUN_CHANCE 0.005   // runs of losses that are rarer are not waited for
-#define LATE_PER_MILLE 20u // so many arrivals may be later than the delay covers
+#define SETTLE_US 500000.0 // an error is corrected in about this time, within the rate's bounds
+#define DECAY_US 4000000.0 // a delay that is no longer needed shrinks in this time
+#define RUN_CHANCE 0.005   // rarer runs of losses are not waited for
+#define LATE_PER_MILLE 20u // share of arrivals that may be later than the delay covers
 enum {
     LATE_MAX = NET_PLAYOUT_SAMPLES * LATE_PER_MILLE / 1000 + 1,
     RUN_TICKS_MAX = 8,
-    LEFT_OUT_MAX = 100000, // of one packet; more says nothing
+    LEFT_OUT_MAX = 100000, // of one packet; a larger number is ignored
 };
 
 void net_playout_init(net_playout* playout, uint32_t tick_rate_hz, double delay_ms_min) {
@@ -180,7 +181,7 @@ bool net_playout_advance(net_playout* playout, uint64_t now_us) {
             shown += step + clamp(error * part, -bound, bound);
         }
     }
-    // A line that became much faster at once leaves us too far behind.
+    // A connection that suddenly became much faster leaves us too far behind.
     double behind_max = at_least_ticks(playout, NET_DELAY_MS_MAX * 1000.0, 2) / playout->tick_us;
     if (shown < latest - behind_max) shown = latest - behind_max;
     double ahead_max = (double)playout->newest + NET_EXTRAPOLATE_MS_MAX * 1000.0 / playout->tick_us;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-/// The render clock: which moment of the server's time is shown now, a little behind what has arrived.
+/// The render clock: which moment of the server's time is shown now, a little behind what has
+/// arrived.
 ///
-/// Learns from arrivals of ticks. What came fastest within NET_PLAYOUT_WINDOW_MS says how the server's clock
-/// lies to ours; how much later the late ones came, and how many never came, say how far behind to stay.
-/// The shown tick goes at the server's rate, at most NET_PLAYOUT_RATE faster or slower while the delay
-/// adapts: up at once, down slowly. It never goes back; a moment that is far behind (a long gap) is made up
-/// in one jump. Without packets it stops NET_EXTRAPOLATE_MS_MAX after the newest tick.
-/// Source: Ramjee et al., "Adaptive playout mechanisms for packetized audio" (quantile of lateness).
-/// No memory, no clock: times are arguments and rise.
+/// It learns from the arrivals of ticks. The fastest arrival within NET_PLAYOUT_WINDOW_MS gives the
+/// offset of the server's clock. The lateness of the others and the number of lost ones give the
+/// delay. The shown tick advances at the server's rate, at most NET_PLAYOUT_RATE faster or slower
+/// while the delay adapts: up at once, down slowly. It never goes back; a long gap is closed by one
+/// jump. Without packets it stops NET_EXTRAPOLATE_MS_MAX after the newest tick.
+/// Source: Ramjee et al., "Adaptive playout mechanisms for packetized audio" (quantile of
+/// lateness). No memory, no clock: times are arguments and rise.
 #pragma once
 
 #include "ecs/ecs.h"
@@ -17,7 +18,7 @@
 #define NET_PLAYOUT_SAMPLES 256u
 #define NET_PLAYOUT_WINDOW_MS 2000.0
 #define NET_PLAYOUT_RATE 0.05
-#define NET_PLAYOUT_GAP_MS 500.0 ///< or four ticks: after such a silence all is learned anew
+#define NET_PLAYOUT_GAP_MS 500.0 ///< or four ticks: after such a silence it learns again from zero
 
 typedef struct net_playout_sample {
     uint64_t now_us;
@@ -43,14 +44,17 @@ typedef struct net_playout {
     uint64_t shown_us;
 } net_playout;
 
-/// `delay_ms_min` 0: as measured.
+/// Begin. `delay_ms_min`: the least delay; 0: only what is measured.
 void net_playout_init(net_playout* playout, uint32_t tick_rate_hz, double delay_ms_min);
-/// A packet of `tick` came; in any order, each once. One above NET_SCENE_TICK_MAX is ignored. `left_out`:
-/// so many ticks before it had none, which is no loss.
+/// Note the arrival of a packet of `tick`; in any order, each once. A tick above NET_SCENE_TICK_MAX
+/// is ignored. `left_out`: so many ticks before it had no packet, which is not a loss.
 void net_playout_packet(net_playout* playout, uint64_t now_us, ecs_tick tick, uint32_t left_out);
-/// Go on to `now_us`. @return false before the first packet.
+/// Advance to `now_us`. @return false before the first packet.
 bool net_playout_advance(net_playout* playout, uint64_t now_us);
-double net_playout_tick(const net_playout* playout); ///< shown; 0 before the first
-/// Of the shown tick behind the newest that could be here at the time of the last advance.
+/// @return The shown moment in ticks; 0 before the first packet.
+double net_playout_tick(const net_playout* playout);
+/// @return How far the shown moment is behind the newest tick that could have arrived, at the last
+///          advance.
 double net_playout_delay_ms(const net_playout* playout);
+/// @return The measured lateness that the delay covers.
 double net_playout_jitter_ms(const net_playout* playout);

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: MIT
 // Prediction: own inputs run at once on a copy of the mirror.
 //
-// Timeline: the prediction world counts the server's ticks. A packet of tick T says which input that tick
-// used (n) and how often n stood in for one that was missing since (r). The world is made what the
-// mirror is, and the inputs after n are run, one per tick from T + 1 on - after the rule by which the server
-// takes them (inputs.c, "settle"): while ticks are owed, an input that equals n is dropped and pays one; the
-// first that differs is run and all is forgiven.
+// Timeline: the prediction world counts the server's ticks. A packet of tick T says which input
+// that tick used (n) and how often n replaced a missing input since (r). The world becomes a copy
+// of the mirror, and the inputs after n run, one per tick from T + 1 on. The server settles such
+// debts by this rule (session/input_queue.c, "settle"), and so does the prediction: while ticks are
+// owed, an input that equals n is dropped and pays one tick; the first that differs runs and ends
+// the debt.
 //
-// Compare first: for every predicted tick the input it had, what was owed, and the rows of the predicted
-// entities are remembered. When a packet of that tick says the same input and the same rows, the future was
-// right and nothing is done. Otherwise the world is restored and what the server had not used runs again.
-// Rows are the same when whole numbers are, and others within a quantum: the server's row is rounded, the
-// predicted one is not.
-// Only rows that are known to be the server's at T are compared: the player's by player_age, those of other
-// entities if they came with this packet. What never comes within a packet gets in with the refresh.
+// Compare first: for every predicted tick its input, its debt and the rows of the predicted
+// entities are remembered (predict_rows.c). When a packet of that tick has the same input and the
+// same rows, the prediction was right and nothing changes. Otherwise the world is restored and the
+// inputs that the server had not used run again.
 //
-// Silence: NET_PREDICT_TICKS_MAX ticks after the newest packet the world stands still. When the server then
-// turns out to be more inputs behind than that, those are lost to it; nothing is predicted until it uses
-// newer ones.
+// Silence: NET_PREDICT_TICKS_MAX ticks after the newest packet the world stops. When the server
+// then is more inputs behind than that, those inputs are lost, and nothing is predicted until the
+// server uses newer ones.
 //
-// Invariants: `tick_state` is the newest packet's tick; `tick` is at most NET_PREDICT_TICKS_MAX after it;
-// slots hold the ticks from the last restore to `tick`.
-// Left to others: which entities, and how they move (the module); drawing (presenter.c).
+// Invariants (net_predict_validate): `tick_state` is the newest packet's tick; `tick` is at most
+// NET_PREDICT_TICKS_MAX after it; slots hold the ticks from the last restore to `tick`. Left to
+// others: which entities are predicted and how they move (the module); drawing (presenter.c).
 #include "present/predict_internal.h"
 
 #include "base/assert.h"
@@ -32,7 +30,7 @@
 
 #define SEEN_CORRECTION 1.0 // world units
 
-// ---- life ----
+// ---- create and destroy ----
 
 static net_result create_match(net_predict* predict, const net_module* module) {
     net_match_config config = net_match_config_default(module);
@@ -86,7 +84,7 @@ static void stop(net_predict* predict) {
     net_predict_shown_clear(&predict->shown);
 }
 
-// What cannot be predicted is shown as it comes.
+// After a failure the own entities are shown as they arrive.
 static void fail(net_predict* predict, const char* text) {
     stop(predict);
     if (!predict->has_failed) base_report(&predict->reporter, NULL, 0, "prediction: %s", text);
@@ -119,7 +117,7 @@ static net_predict_slot* slot_at(net_predict* predict, ecs_tick tick) {
     return &predict->slots[tick % NET_PREDICT_SLOTS];
 }
 
-// The world is at a new tick: what is shown of it, and its rows.
+// The world is at a new tick: get what is shown and remember its rows.
 static bool remember_tick(net_predict* predict) {
     ecs_world* world = net_match_world(predict->match);
     net_predict_shown* shown = &predict->shown;
@@ -152,7 +150,7 @@ static bool is_same_input(const net_predict_made* a, const net_predict_made* b) 
     return a && b && a->size == b->size && memcmp(a->payload, b->payload, a->size) == 0;
 }
 
-// The next input, as the server will take it. @return false when memory ran out.
+// Run the next input by the server's rule. @return false when memory ran out.
 static bool run_input(net_predict* predict, const net_predict_made* input) {
     predict->input_done = input->number;
     if (predict->owed > 0 && is_same_input(input, input_at(predict, predict->settled))) {
@@ -184,14 +182,14 @@ void net_predict_input(net_predict* predict, uint64_t now_us, uint32_t number, c
     if (size > 0) memcpy(input->payload, payload, size);
     predict->input_newest = number;
     predict->input_us = now_us;
-    // One after the other: beyond the bound they wait for a packet.
+    // Inputs run one after the other; beyond the bound they wait for a packet.
     if (!predict->is_running || number != predict->input_done + 1 || !has_room(predict)) return;
     if (!run_input(predict, input)) fail(predict, "out of memory");
 }
 
-// ---- what the server says ----
+// ---- packets ----
 
-// Of the slot that has this input, the newest; NULL when none was remembered.
+// The newest slot with this input; NULL when there is none.
 static const net_predict_slot* slot_of_input(const net_predict* predict, uint32_t input) {
     const net_predict_slot* best = NULL;
     for (uint32_t i = 0; i < NET_PREDICT_SLOTS; i++) {
@@ -201,8 +199,8 @@ static const net_predict_slot* slot_of_input(const net_predict* predict, uint32_
     return best;
 }
 
-// A frame is looked at until the next one comes: it shows the end of that time. At one frame per tick
-// that is the newest tick itself, so that a key moves the pad in the next frame.
+// A frame is visible until the next one, so it shows the end of that time. At one frame per tick
+// that is the newest tick itself: a key moves the pad in the next frame.
 static double part_at(const net_predict* predict, uint64_t now_us) {
     double passed_us = now_us > predict->input_us ? (double)(now_us - predict->input_us) : 0.0;
     double ticks =
@@ -210,7 +208,7 @@ static double part_at(const net_predict* predict, uint64_t now_us) {
     return ticks < 1.0 ? ticks : 1.0;
 }
 
-// The world becomes the mirror's at `tick`, and goes on with the inputs that the server had not used.
+// Make the world a copy of the mirror at `tick`, then run the inputs that the server had not used.
 static bool restore(net_predict* predict, ecs_tick tick, uint32_t input_used, uint32_t owed) {
     ecs_world* world = net_match_world(predict->match);
     if (ecs_world_copy(world, net_match_world(predict->mirror)) != ECS_OK) return false;
@@ -256,7 +254,7 @@ static bool has_new_structure(const net_predict* predict) {
     return changes.created_count + changes.destroyed_count + changes.recreated_count > 0;
 }
 
-// @return false when there is nothing to predict from.
+// Is there a player and an input to predict from?
 static bool can_predict(const net_predict* predict, uint32_t input_used) {
     return predict->player != ECS_ENTITY_NONE &&
            ecs_is_alive(net_match_world(predict->mirror), predict->player) &&
@@ -272,7 +270,7 @@ void net_predict_state(net_predict* predict, ecs_tick tick, uint32_t input_used,
         stop(predict);
         return;
     }
-    // Restoring to a row that is older than the tick would be a step back.
+    // To restore a row that is older than the tick would be a step back.
     if (!has_row) {
         net_predict_look(predict);
         return;
@@ -308,7 +306,7 @@ void net_predict_validate(const net_predict* predict) {
     BASE_ASSERT(predict->shown.entity_count <= NET_PREDICTED_MAX);
 }
 
-// ---- what is shown ----
+// ---- showing ----
 
 void net_predict_frame(net_predict* predict, uint64_t now_us) {
     if (predict->frame_us > 0 && now_us > predict->frame_us) {

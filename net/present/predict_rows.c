@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Rows of predicted ticks against the server's.
 //
-// Rows are equal when whole numbers are equal and other numbers are within one quantum: the server's row is
-// rounded, the predicted one is not.
-// The player's row is the server's of the tick (player_age says so). Another entity's row counts only when it
-// came with this packet; a change that never comes within a packet gets in with the refresh.
+// Rows are equal when whole numbers are equal and other numbers are within one quantum: the
+// server's row is rounded, the predicted one is not. The player's row is the server's of the tick
+// (player_age says so). Another entity's row counts only when it came with this packet; a change
+// that never comes within a packet gets in with the refresh.
 #include "present/predict_internal.h"
 
 #include "base/assert.h"
@@ -12,13 +12,12 @@
 #include <string.h>
 
 static bool is_listed(const net_predict_slot* one, ecs_entity entity) {
-    for (uint32_t i = 0; i < one->row_count; i++) {
+    for (uint32_t i = 0; i < one->row_count; i++)
         if (one->rows[i].entity == entity) return true;
-    }
     return false;
 }
 
-// All slots at once: whoever is listed now is so for many ticks.
+// Room in all slots at once: an entity that is predicted now stays so for many ticks.
 static bool reserve_words(net_predict* predict, uint32_t count) {
     if (count <= predict->word_peak) return true;
     for (uint32_t i = 0; i < NET_PREDICT_SLOTS; i++) {
@@ -50,7 +49,7 @@ static bool is_same_word(const proto_quant* quant, uint64_t a, uint64_t b) {
     if (a == b) return true;
     if (quant->kind != PROTO_F32 && quant->kind != PROTO_F64) return false;
     if (!quant->is_exact) return a > b ? a - b == 1 : b - a == 1;
-    // Exact floats that come of rounded ones.
+    // Exact floats that were computed from rounded ones.
     double x = 0, y = 0;
     if (quant->kind == PROTO_F32) {
         float p, q;
@@ -72,9 +71,8 @@ static bool is_same_row(const net_row_template* a, const uint64_t* x, const net_
     if (a->part_count != b->part_count ||
         memcmp(a->parts, b->parts, a->part_count * sizeof a->parts[0]) != 0)
         return false;
-    for (uint32_t f = 0; f < a->layout.field_count; f++) {
+    for (uint32_t f = 0; f < a->layout.field_count; f++)
         if (!is_same_word(&a->layout.fields[f].quant, x[f], y[f])) return false;
-    }
     return true;
 }
 
@@ -88,15 +86,13 @@ static const net_row_template* read_mirror(net_predict* predict, ecs_entity enti
     return entry;
 }
 
-// Whether the mirror's row is another than at the last packet.
+// Did this packet change the mirror's row?
 static bool is_news(const net_predict* predict, ecs_entity entity, uint64_t hash) {
-    for (uint32_t i = 0; i < predict->seen_count; i++) {
+    for (uint32_t i = 0; i < predict->seen_count; i++)
         if (predict->seen[i].entity == entity) return predict->seen[i].hash != hash;
-    }
     return false;
 }
 
-// A slot's rows against the mirror's.
 bool net_predict_rows_match(net_predict* predict, const net_predict_slot* one) {
     for (uint32_t i = 0; i < one->row_count; i++) {
         const net_predict_row* row = &one->rows[i];
@@ -104,7 +100,7 @@ bool net_predict_rows_match(net_predict* predict, const net_predict_slot* one) {
         bool is_player = row->entity == predict->player;
         if (!entry) {
             if (is_player) return false;
-            continue; // it went; the structure says so
+            continue; // destroyed: has_new_structure finds that
         }
         if (!is_player && !is_news(predict, row->entity, net_row_hash(entry, predict->row)))
             continue;
@@ -113,10 +109,9 @@ bool net_predict_rows_match(net_predict* predict, const net_predict_slot* one) {
     return is_listed(one, predict->player);
 }
 
-static void look(net_predict* predict, ecs_entity entity) {
-    for (uint32_t i = 0; i < predict->seen_count; i++) {
+static void remember_seen(net_predict* predict, ecs_entity entity) {
+    for (uint32_t i = 0; i < predict->seen_count; i++)
         if (predict->seen[i].entity == entity) return;
-    }
     const net_row_template* entry = read_mirror(predict, entity);
     if (!entry || predict->seen_count == NET_PREDICT_ROWS_MAX) return;
     predict->seen[predict->seen_count++] =
@@ -126,5 +121,5 @@ static void look(net_predict* predict, ecs_entity entity) {
 void net_predict_look(net_predict* predict) {
     predict->seen_count = 0;
     for (uint32_t i = 0; i < predict->shown.entity_count; i++)
-        look(predict, predict->shown.entities[i].entity);
+        remember_seen(predict, predict->shown.entities[i].entity);
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What of the prediction a player sees.
+// What a player sees of the prediction.
 //
-// Between two predicted ticks values move in a straight line; a new template, an entity that has just come
-// into the list, or a step longer than `_teleport` shows the newer one at once.
-// A correction leaves the picture where it was: the difference between what was shown and what would be
-// shown now becomes an offset, which then fades. So however often predictions are made anew, nothing jumps
-// but what is meant to, and what is further off than NET_CORRECTION_SNAP.
+// Between two predicted ticks values move in a straight line. A new template, an entity that was
+// not listed before, or a step longer than `_teleport` shows the newer value at once. A correction
+// leaves the picture where it was: the difference between what was shown and what would be shown
+// now becomes an offset, which then fades. So however often a prediction is repeated, the picture
+// jumps only where the game means it to, or when it is off by more than NET_CORRECTION_SNAP.
 //
-// Invariant: items of a tick are in the order in which the module listed their entities; there are few, so
-// they are searched.
+// Invariant: items of a tick are in the order in which the module listed their entities. There are
+// few, so a linear search finds them.
 #include "present/predict_shown.h"
 
 #include "base/assert.h"
@@ -29,9 +29,9 @@ static void deinit_tick(const base_allocator* allocator, net_shown_tick* tick) {
 void net_predict_shown_deinit(net_predict_shown* shown) {
     deinit_tick(shown->allocator, &shown->ticks[0]);
     deinit_tick(shown->allocator, &shown->ticks[1]);
-    deinit_tick(shown->allocator, &shown->kept);
+    deinit_tick(shown->allocator, &shown->newest_before);
     deinit_tick(shown->allocator, &shown->offset);
-    deinit_tick(shown->allocator, &shown->former);
+    deinit_tick(shown->allocator, &shown->shown_before);
     net_predict_shown_init(shown, shown->allocator);
 }
 
@@ -42,7 +42,7 @@ static void clear_tick(net_shown_tick* tick) {
 void net_predict_shown_clear(net_predict_shown* shown) {
     clear_tick(&shown->ticks[0]);
     clear_tick(&shown->ticks[1]);
-    clear_tick(&shown->kept);
+    clear_tick(&shown->newest_before);
     clear_tick(&shown->offset);
     shown->entity_count = 0;
 }
@@ -161,13 +161,12 @@ bool net_predict_shown_tick(net_predict_shown* shown, const ecs_world* world) {
     shown->newest = 1u - shown->newest;
     net_shown_tick* tick = &shown->ticks[shown->newest];
     clear_tick(tick);
-    for (uint32_t i = 0; i < shown->entity_count; i++) {
+    for (uint32_t i = 0; i < shown->entity_count; i++)
         if (!add_entity(shown, tick, world, shown->entities[i].entity)) return false;
-    }
     return true;
 }
 
-// An item of the newest tick at a part of the way to it, without offset.
+// An item of the newest tick at a part of the way to it, without the offset.
 static void blend(const net_predict_shown* shown, const net_shown_item* item, double part,
                   double* values) {
     const net_shown_tick* newest = &shown->ticks[shown->newest];
@@ -190,21 +189,21 @@ static void add_offset(const net_predict_shown* shown, const net_shown_item* ite
         values[i] += shown->offset.values[off->first + i];
 }
 
-// How much of an entity's picture is the prediction's.
+// The weight of the prediction in an entity's picture.
 static double weight_of(const net_predict_shown* shown, ecs_entity entity) {
-    for (uint32_t i = 0; i < shown->entity_count; i++) {
+    for (uint32_t i = 0; i < shown->entity_count; i++)
         if (shown->entities[i].entity == entity) return (double)shown->entities[i].weight;
-    }
     return 0.0;
 }
 
 bool net_predict_shown_keep(net_predict_shown* shown, double part) {
     const net_shown_tick* newest = &shown->ticks[shown->newest];
-    if (!copy_tick(shown, &shown->kept, newest) || !copy_tick(shown, &shown->former, newest))
+    if (!copy_tick(shown, &shown->newest_before, newest) ||
+        !copy_tick(shown, &shown->shown_before, newest))
         return false;
     for (uint32_t i = 0; i < newest->item_count; i++) {
         const net_shown_item* item = &newest->items[i];
-        double* values = shown->former.values + item->first;
+        double* values = shown->shown_before.values + item->first;
         blend(shown, item, part, values);
         add_offset(shown, item, values);
     }
@@ -221,20 +220,20 @@ bool net_predict_shown_correct(net_predict_shown* shown, double part, double* of
     for (uint32_t i = 0; i < newest->item_count; i++) {
         const net_shown_item* item = &newest->items[i];
         double* offset = shown->offset.values + item->first;
-        const net_shown_item* old = find_item(&shown->kept, item->entity, item->component);
+        const net_shown_item* old = find_item(&shown->newest_before, item->entity, item->component);
         if (!old || old->template_id != item->template_id || old->floats != item->floats) {
             memset(offset, 0, item->floats * sizeof *offset);
             continue;
         }
-        double off =
-            distance(shown->kept.values + old->first, newest->values + item->first, item->floats);
-        // A step that the game itself shows as a jump is no correction.
+        double off = distance(shown->newest_before.values + old->first,
+                              newest->values + item->first, item->floats);
+        // A step that the game shows as a jump is not a correction.
         bool is_jump = item->teleport > 0 && off > (double)item->teleport;
         off *= weight_of(shown, item->entity);
         if (!is_jump && off > *off_max) *off_max = off;
         blend(shown, item, part, offset);
-        const double* was = shown->former.values + old->first;
-        // Written so that what is no number leaves no offset: it would never fade.
+        const double* was = shown->shown_before.values + old->first;
+        // Written so that NaN leaves no offset, which would never fade.
         bool is_snap = is_jump || !(distance(was, offset, item->floats) <= NET_CORRECTION_SNAP);
         for (uint32_t k = 0; k < item->floats; k++)
             offset[k] = is_snap ? 0.0 : was[k] - offset[k];

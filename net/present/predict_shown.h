@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What of the prediction a player sees: interpolated components of the predicted entities at the last two
-/// predicted ticks, and how far what is shown is still off from them since a correction.
+/// What a player sees of the prediction: interpolated components of the predicted entities at the
+/// last two predicted ticks, and how far the picture still is from them since a correction.
 ///
 /// Memory: grows to its peak and stays. Threads: one.
 #pragma once
@@ -9,13 +9,14 @@
 #include "net/game.h"
 #include "net/presenter.h"
 
-/// One component of one entity; its float fields are `floats` numbers from `first` on in the arrays.
+/// One component of one entity; its float fields are `floats` numbers from `first` on in the
+/// arrays.
 typedef struct net_shown_item {
     ecs_entity entity;
     ecs_template_id template_id;
     ecs_component_id component;
     uint32_t first, floats;
-    float teleport; // per tick; 0: none
+    float teleport; ///< per tick; 0: it never jumps
 } net_shown_item;
 
 typedef struct net_shown_tick {
@@ -27,30 +28,32 @@ typedef struct net_shown_tick {
 
 typedef struct net_predict_shown {
     const base_allocator* allocator;
-    net_shown_tick ticks[2]; // the last two
-    uint32_t newest;         // which of them
-    net_shown_tick kept;     // the newest tick before a correction
-    net_shown_tick former;   // what was shown before it
-    net_shown_tick offset;   // how far what is shown is off since
+    net_shown_tick ticks[2];      ///< the last two
+    uint32_t newest;              ///< which of them
+    net_shown_tick newest_before; ///< the newest tick before a correction
+    net_shown_tick shown_before;  ///< the picture before it
+    net_shown_tick offset;        ///< from the newest tick to the picture since
     net_predicted entities[NET_PREDICTED_MAX];
     uint32_t entity_count;
 } net_predict_shown;
 
 void net_predict_shown_init(net_predict_shown* shown, const base_allocator* allocator);
 void net_predict_shown_deinit(net_predict_shown* shown);
-/// Nothing is predicted: forget all.
+/// Drop all, when nothing is predicted.
 void net_predict_shown_clear(net_predict_shown* shown);
-/// A tick was predicted; `shown->entities` are those of now. @return false when memory ran out.
+/// Add a predicted tick; `shown->entities` are its entities. @return false when memory ran out.
 BASE_MUST_USE bool net_predict_shown_tick(net_predict_shown* shown, const ecs_world* world);
-/// Before and after ticks are predicted anew: the picture at `part` (as below) stays where it was, and moves
-/// over with net_predict_shown_decay. `off_max` is how far an entity's newest tick is off, in world units as
-/// shown (by weight).
-/// @return false when memory ran out: nothing is smoothed then.
+/// Call before and after ticks are predicted again: the picture at `part` (as below) stays where it
+/// was and moves over with net_predict_shown_decay. *off_max is the largest correction of an
+/// entity, in world units times its weight. @return false when memory ran out: nothing is smoothed
+/// then.
 BASE_MUST_USE bool net_predict_shown_keep(net_predict_shown* shown, double part);
 BASE_MUST_USE bool net_predict_shown_correct(net_predict_shown* shown, double part,
                                              double* off_max);
+/// Fade the offset by a time.
 void net_predict_shown_decay(net_predict_shown* shown, double ms);
-/// A component at `part` (0..1) of the way from the tick before to the newest. @return false: not shown.
+/// Get a component at `part` (0..1) of the way from the previous tick to the newest. @return false:
+/// it is not predicted.
 bool net_predict_shown_value(const net_predict_shown* shown, const ecs_world* world,
                              ecs_entity entity, ecs_component_id component, double part,
                              void* value);

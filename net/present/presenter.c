@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The presenter: a clock (playout.c), what is shown at its moment (scene.c), and over it what prediction says
-// of the own entities (predict.c).
+// The presenter: a clock (playout.c), what is shown at its moment (scene.c), and over it the own
+// entities as predicted (predict.c).
 //
-// The scene knows nothing of prediction: each frame it is told which entities were written over, puts them
-// back where they are interpolated, and the predicted values are blended over that by weight. An entity
-// that leaves prediction is thereby interpolated again at once.
+// The scene knows nothing of prediction. Each frame the presenter names the entities that it wrote
+// over; the scene puts them back where they are interpolated, and the predicted values are blended
+// over that by weight. So an entity that leaves prediction is interpolated again at once.
 //
-// The view's world has the module's systems for drawing and the client's own ("gameClient"): what those
-// leave for the server is the mirror's business and forgotten here.
+// The view's world runs the module's systems for drawing and for clients ("gameClient"). Events
+// that those send to the server are dropped here, because the mirror's world sends them.
 #include "present/presenter_feed.h"
 
 #include "present/playout.h"
@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-// Of an interpolated component: what a row can hold at most.
+// Of an interpolated component: no more than a row can hold.
 #define VALUE_BYTES_MAX (PROTO_ROW_FIELDS_MAX * 8u)
 
 struct net_presenter {
@@ -73,7 +73,7 @@ void net_presenter_destroy(net_presenter* presenter) {
     base_release(presenter->allocator, presenter, sizeof *presenter);
 }
 
-// ---- what the client tells ----
+// ---- what the client feeds ----
 
 void net_presenter_begin(net_presenter* presenter, net_match* mirror) {
     const net_match_config* config = net_match_get_config(mirror);
@@ -84,19 +84,19 @@ void net_presenter_begin(net_presenter* presenter, net_match* mirror) {
     presenter->is_begun = true;
 }
 
-static void take_row(void* context, ecs_entity entity, const net_row_template* entry, ecs_tick tick,
+static void feed_row(void* context, ecs_entity entity, const net_row_template* entry, ecs_tick tick,
                      const uint64_t* row) {
     net_presenter* presenter = context;
     net_scene_row(presenter->scene, entity, entry, tick, row);
 }
 
-static void take_gone(void* context, ecs_entity entity, ecs_tick tick) {
+static void feed_gone(void* context, ecs_entity entity, ecs_tick tick) {
     net_presenter* presenter = context;
     net_scene_gone(presenter->scene, entity, tick);
 }
 
 net_mirror_sink net_presenter_sink(net_presenter* presenter) {
-    return (net_mirror_sink){.context = presenter, .row = take_row, .gone = take_gone};
+    return (net_mirror_sink){.context = presenter, .row = feed_row, .gone = feed_gone};
 }
 
 void net_presenter_packet(net_presenter* presenter, uint64_t now_us, ecs_tick tick,
@@ -115,7 +115,7 @@ void net_presenter_event(net_presenter* presenter, const net_event_outbox_entry*
 }
 
 void net_presenter_varsize(net_presenter* presenter, const net_varsize_message* message) {
-    // What fails is remembered by the scene and shown as such (net_presenter_frame).
+    // The scene remembers a failure; net_presenter_frame reports it.
     (void)net_scene_varsize(presenter->scene, message);
 }
 
@@ -133,11 +133,11 @@ void net_presenter_input(net_presenter* presenter, uint64_t now_us, uint32_t num
         net_predict_input(presenter->predict, now_us, number, payload, size);
 }
 
-void net_presenter_look(net_presenter* presenter, net_player_context* view) {
+void net_presenter_look(net_presenter* presenter, net_player_context* player) {
     if (!presenter->predict || net_predict_tick(presenter->predict) == 0) return;
     net_match* predicted = net_predict_match(presenter->predict);
-    view->world = net_match_world(predicted);
-    view->context = net_match_context(predicted);
+    player->world = net_match_world(predicted);
+    player->context = net_match_context(predicted);
 }
 
 uint64_t net_presenter_shown(const net_presenter* presenter) {
@@ -146,7 +146,7 @@ uint64_t net_presenter_shown(const net_presenter* presenter) {
 
 // ---- frames ----
 
-// value = there + (predicted - there) * weight, number by number.
+// value = there + (predicted - there) * weight, for each number.
 static void blend(const ecs_type* type, uint8_t* there, const uint8_t* predicted, double weight) {
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
@@ -177,7 +177,7 @@ static bool cover_component(net_presenter* presenter, const net_predicted* predi
     if (type->size > sizeof value) return false;
     const void* there = ecs_find(world, predicted->entity, component);
     if (!there) return false;
-    memcpy(value, there, type->size); // what no field covers stays
+    memcpy(value, there, type->size); // bytes outside of the fields stay
     if (!net_predict_value(presenter->predict, predicted->entity, component, value)) return false;
     blend(type, ecs_get_mut(world, predicted->entity, component), value, (double)predicted->weight);
     return true;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The scene takes in what comes, in any order, and moves the view's time on.
+// The scene takes in what arrives, in any order, and moves the view's time on.
 //
-// Everything lies by tick: rows and ends per index (scene_samples.c), received ticks as bits, events in
-// their order. A passed tick is shown as the server lived it: lives and components first, then events are
-// posted, then stage "act" runs, which delivers them. The moment itself is placed last.
+// Everything is kept by tick: rows and ends per index (scene_samples.c), received ticks as bits,
+// events in their order. A passed tick is shown as the server ran it: incarnations and components
+// first, then events are posted, then stage "act" runs, which delivers them. The moment itself is
+// placed last.
 //
-// Only indices with something to come, or that go on without a sample, are looked at; they are walked by
-// rising number, so the view's world does not depend on the order of packets within a tick.
+// Only indices with a sample to come, or that go on without a sample, are looked at. They are
+// walked by rising number, so the view's world does not depend on the order of packets within a
+// tick.
 //
-// Left to others: which moment to show (playout.c, films), what one index is at a moment (scene_show.c),
-// predicted entities (presenter.c).
+// Left to others: which moment to show (playout.c, playback), how one index looks at a moment
+// (scene_show.c), predicted entities (presenter.c).
 #include "present/scene_internal.h"
 
 #include "base/assert.h"
@@ -17,8 +19,8 @@
 
 #include <string.h>
 
-// What the view shows of an index, and since when.
-static bool tell_index(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
+// What the view shows at an index, and since which tick.
+static bool find_shown(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
     const net_scene* scene = context;
     if (index >= scene->slot_capacity || !scene->slots[index].has_applied) return false;
     *handle = scene->slots[index].handle;
@@ -27,7 +29,7 @@ static bool tell_index(void* context, uint32_t index, ecs_entity* handle, ecs_ti
 }
 
 static net_result create_varsize(net_scene* scene) {
-    // What feeds a scene is bounded; a view lags behind it by less than that.
+    // The feed of a scene is bounded, and the view is behind it by less than that bound.
     const net_varsize_receiver_config config = {
         .allocator = scene->allocator,
         .world = scene->target.world,
@@ -35,7 +37,7 @@ static net_result create_varsize(net_scene* scene) {
         .index_max = scene->target.index_max,
         .waiting_max = NET_SCENE_VARSIZE_MAX,
         .waiting_bytes_max = NET_SCENE_VARSIZE_BYTES_MAX,
-        .known = tell_index,
+        .known = find_shown,
         .known_context = scene,
     };
     return net_varsize_receiver_create(&config, &scene->varsize);
@@ -65,7 +67,7 @@ net_result net_scene_create(const base_allocator* allocator, net_match* view,
     return NET_OK;
 }
 
-static void forget_slot(net_scene* scene, net_scene_slot* slot, bool is_kept_in_world) {
+static void release_slot_entity(net_scene* scene, net_scene_slot* slot, bool is_kept_in_world) {
     if (slot->handle == ECS_ENTITY_NONE) return;
     if (!is_kept_in_world) net_row_world_destroy(&scene->target, slot->handle);
     net_row_world_release(&scene->target, slot->entry, slot->applied);
@@ -76,7 +78,7 @@ void net_scene_destroy(net_scene* scene) {
     const base_allocator* allocator = scene->allocator;
     for (uint32_t i = 0; i < scene->slot_capacity; i++) {
         net_scene_slot* slot = &scene->slots[i];
-        forget_slot(scene, slot, true);
+        release_slot_entity(scene, slot, true);
         net_scene_slot_release(scene, slot);
     }
     net_pool_deinit(&scene->pool);
@@ -96,7 +98,7 @@ void net_scene_destroy(net_scene* scene) {
 void net_scene_reset(net_scene* scene) {
     for (uint32_t i = 0; i < scene->slot_capacity; i++) {
         net_scene_slot* slot = &scene->slots[i];
-        forget_slot(scene, slot, false);
+        release_slot_entity(scene, slot, false);
         slot->handle = ECS_ENTITY_NONE;
         slot->entry = NULL;
         slot->has_applied = slot->is_stalled = false;
@@ -112,7 +114,7 @@ void net_scene_reset(net_scene* scene) {
     net_varsize_receiver_clear(scene->varsize);
 }
 
-// ---- what comes ----
+// ---- feeding ----
 
 // @return false when memory ran out.
 static bool add_shape(net_scene* scene, const net_row_template* entry) {
@@ -135,7 +137,8 @@ static bool add_shape(net_scene* scene, const net_row_template* entry) {
     return true;
 }
 
-// NULL when memory ran out. One feeder at a time: another table's entry of this number takes the place.
+// NULL when memory ran out. One feeder at a time: an entry of another table with the same number
+// replaces this one.
 static const net_scene_link* find_link(net_scene* scene, const net_row_template* source) {
     if (!base_array_reserve(scene->allocator, (void**)&scene->links, &scene->link_capacity,
                             source->id + 1u, sizeof *scene->links))
@@ -210,10 +213,11 @@ void net_scene_packet(net_scene* scene, ecs_tick tick) {
 
 void net_scene_event(net_scene* scene, const net_event_outbox_entry* event) {
     if (scene->broken != NET_OK) return;
-    // No server of ours tells of ticks to come: such an event would wait, and hold up others, for ever.
-    bool is_of_the_future = scene->has_packet && event->tick > scene->newest &&
-                            event->tick - scene->newest > NET_SCENE_TICKS;
-    if (is_of_the_future || scene->event_count == NET_SCENE_EVENTS_MAX) {
+    // A correct server sends no events of later ticks. Such an event would wait for ever, and
+    // others behind it.
+    bool is_too_early = scene->has_packet && event->tick > scene->newest &&
+                        event->tick - scene->newest > NET_SCENE_TICKS;
+    if (is_too_early || scene->event_count == NET_SCENE_EVENTS_MAX) {
         scene->counters.events_dropped++;
         return;
     }
@@ -267,7 +271,7 @@ typedef enum event_fate { EVENT_WAITS, EVENT_POSTED, EVENT_DROPPED } event_fate;
 static event_fate post_event(net_scene* scene, net_event_inbox_entry* entry, ecs_tick tick) {
     const net_event_outbox_entry* event = &entry->event;
     if (event->tick > tick) return EVENT_WAITS;
-    switch (net_event_inbox_judge(entry, net_match_world(scene->match), tell_index, scene)) {
+    switch (net_event_inbox_judge(entry, net_match_world(scene->match), find_shown, scene)) {
     case NET_EVENT_READY:
         break;
     case NET_EVENT_OVER:
@@ -282,7 +286,7 @@ static event_fate post_event(net_scene* scene, net_event_inbox_entry* entry, ecs
     return result == NET_OK ? EVENT_POSTED : EVENT_DROPPED;
 }
 
-// A reliable event that waits holds up those after it; an unreliable one nobody.
+// Reliable events behind a reliable event that waits have to wait too.
 static void post_events(net_scene* scene, ecs_tick tick) {
     bool is_held = false;
     uint32_t kept = 0;
@@ -317,7 +321,7 @@ static void step_to(net_scene* scene, ecs_tick last) {
 
 net_result net_scene_advance(net_scene* scene, double tick) {
     if (scene->broken != NET_OK) return scene->broken;
-    // Written so that no number is no moment.
+    // Written so that NaN is ignored.
     if (!(tick >= 1 && tick <= (double)NET_SCENE_TICK_MAX)) return NET_OK;
     if (scene->has_shown && tick < scene->shown) tick = scene->shown;
     scene->shown_before = scene->has_shown ? scene->shown : tick;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Inside of the scene: scene.c takes things in and moves time on, scene_show.c brings one index to a moment.
+/// Inside the scene: scene.c takes things in and moves time on, scene_show.c brings one index to a
+/// moment.
 #pragma once
 
 #include "base/bitset.h"
@@ -15,14 +16,14 @@ typedef struct net_scene_part {
     float teleport;
 } net_scene_part;
 
-/// A template as the scene sees it.
+/// The interpolated components of a template.
 typedef struct net_scene_shape {
     uint64_t interpolated; ///< a bit per component of the layout
     uint32_t part_count;
     net_scene_part parts[PROTO_ROW_COMPONENTS_MAX];
 } net_scene_shape;
 
-/// An entry as it is fed, and the same of the view's world; NULL: unknown there.
+/// A template of the feeder, and the same template of the view's world; NULL: unknown there.
 typedef struct net_scene_link {
     const net_row_template* source;
     const net_row_template* entry;
@@ -31,11 +32,11 @@ typedef struct net_scene_link {
 /// One replicated index.
 typedef struct net_scene_slot {
     net_tick_ring samples;         ///< net_scene_sample
-    ecs_entity handle;             ///< what the view shows there; NONE: nothing
+    ecs_entity handle;             ///< the shown entity; NONE: nothing is shown
     const net_row_template* entry; ///< of the view's world
-    uint64_t* applied;      ///< the sample that is shown, or that is being left; with a handle
-    uint32_t applied_words; ///< allocated
-    ecs_tick applied_tick;  ///< of it, or of the end that was shown last; with has_applied
+    uint64_t* applied;             ///< row of the newest sample that was shown; with a handle
+    uint32_t applied_words;        ///< allocated
+    ecs_tick applied_tick;         ///< tick of the newest sample that was shown; with has_applied
     bool has_applied;
     bool is_stalled;
 } net_scene_slot;
@@ -66,11 +67,11 @@ struct net_scene {
     net_scene_counters counters;
 };
 
-/// Bring one index to a moment. @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL. *is_active: it must be
-/// looked at again though nothing new comes.
+/// Bring one index to a moment. @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL. *is_active: it must
+/// be looked at again although no new sample exists.
 BASE_MUST_USE net_result net_scene_place(net_scene* scene, uint32_t index, double moment,
                                          bool is_final, bool* is_active);
-/// Give back what a slot knows; nothing of it is shown.
+/// Release the memory of a slot that shows nothing.
 void net_scene_slot_release(net_scene* scene, net_scene_slot* slot);
 /// Newest received tick in (after, before); `after` when there is none.
 ecs_tick net_scene_received(const net_scene* scene, ecs_tick after, ecs_tick before);

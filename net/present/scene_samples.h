@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// What is known of one replicated index, by rising tick: its rows, and ticks at which it was empty. The rows
-/// are of any incarnation, so they differ in length: entries are as long as the longest so far.
-/// A tick_ring.h of at most NET_SCENE_SAMPLES_MAX entries; a zeroed one is empty.
+/// What is known of one replicated index, by rising tick: its rows, and ticks at which it was
+/// empty. The rows are of any incarnation, so they differ in length: entries are as long as the
+/// longest. A tick_ring.h of at most NET_SCENE_SAMPLES_MAX entries; a zeroed one is empty.
 #pragma once
 
 #include "present/scene.h"
@@ -13,8 +13,8 @@ typedef struct net_scene_sample {
     const net_row_template* entry; ///< of the view's table; NULL: empty
 } net_scene_sample;
 
-/// Put a sample where its tick belongs. A tick that is there already stays as it is; a full ring loses its
-/// oldest. @return false when memory ran out.
+/// Put a sample where its tick belongs. A tick that is there already stays as it is; a full ring
+/// loses its oldest. @return false when memory ran out.
 BASE_MUST_USE bool net_scene_samples_put(net_tick_ring* samples, const base_allocator* allocator,
                                          ecs_tick tick, const net_scene_sample* sample,
                                          const uint64_t* row);

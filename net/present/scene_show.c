@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 // One index at one moment.
 //
-// Two samples of its line matter: the newest at or before the moment ("applied": lives and components
-// that are not interpolated are exactly as it says) and the next one. Between them
+// Two samples of its ring matter: the newest at or before the moment ("applied": incarnation and
+// components that are not interpolated are exactly as it says) and the next one. Between them
 //
-//     applied ....... hold ------------ next        hold: the newest received tick that came without it
+//     applied ....... hold ------------ next        hold: the newest received tick without a sample
 //     |  as applied     |   straight line |
 //
-// and a tick that never came says nothing. Without a next one: if a newer tick came, it rests as applied;
-// if not, it goes on with the last speed v, which falls evenly to 0 within the ticks E of
-// NET_EXTRAPOLATE_MS_MAX: after x ticks it is v * (x - x^2 / 2E) further, in the end v * E / 2.
+// and a tick that never arrived says nothing. Without a next sample: if a newer tick arrived, the
+// entity rests as applied. If not, it goes on with its last speed v, which falls evenly to 0 within
+// the ticks E of NET_EXTRAPOLATE_MS_MAX: after x ticks it is v * (x - x^2 / 2E) further, in the end
+// v * E / 2.
 //
-// Invariants: the applied tick of an index never falls, so lives go forward only, whatever is lost or
-// late; interpolation never crosses lives.
+// Invariants: the applied tick of an index never falls, so incarnations only go forward, whatever
+// is lost or late; interpolation never crosses incarnations.
 #include "present/scene_internal.h"
 
 #include "base/assert.h"
@@ -24,7 +25,8 @@ ecs_tick net_scene_received(const net_scene* scene, ecs_tick after, ecs_tick bef
     ecs_tick tick = before - 1 < scene->newest ? before - 1 : scene->newest;
     if (!scene->has_packet) return after;
     for (; tick > after; tick--) {
-        // What is forgotten is taken as received: at worst something waits a little.
+        // A tick that is too old to be remembered counts as received: at worst an entity waits a
+        // little.
         if (scene->newest - tick >= NET_SCENE_TICKS) return tick;
         uint32_t bit = (uint32_t)(tick % NET_SCENE_TICKS);
         if (scene->received[bit / 64] >> (bit % 64) & 1) return tick;
@@ -62,7 +64,7 @@ static bool is_jump(const net_scene_part* part, const proto_layout* layout, cons
         square += step * step;
     }
     double longest = (double)part->teleport * ticks;
-    // Written so that a step which is no number is a jump.
+    // Written so that a NaN step is a jump.
     return !(square <= longest * longest);
 }
 
@@ -127,20 +129,20 @@ static bool has_moved(const net_scene_part* part, const proto_layout* layout, co
     return !is_jump(part, layout, from, to, ticks);
 }
 
-// Where the line from one sample to the next begins.
+// The tick at which the line from one sample to the next begins.
 static double line_start(const net_scene* scene, ecs_tick from, ecs_tick to) {
     double start = (double)net_scene_received(scene, from, to);
     double longest = ms_to_ticks(scene, NET_DELAY_MS_MAX);
     return (double)to - start > longest && longest >= 1 ? (double)to - longest : start;
 }
 
-// ---- lives ----
+// ---- incarnations ----
 
-static bool is_life_of(const net_scene_slot* slot, const net_scene_sample* sample) {
+static bool is_same_incarnation(const net_scene_slot* slot, const net_scene_sample* sample) {
     return sample->entry && sample->handle == slot->handle && sample->entry == slot->entry;
 }
 
-static void end_life(net_scene* scene, net_scene_slot* slot) {
+static void end_incarnation(net_scene* scene, net_scene_slot* slot) {
     if (slot->handle == ECS_ENTITY_NONE) return;
     net_row_world_destroy(&scene->target, slot->handle);
     net_row_world_release(&scene->target, slot->entry, slot->applied);
@@ -150,7 +152,7 @@ static void end_life(net_scene* scene, net_scene_slot* slot) {
     scene->counters.destroys++;
 }
 
-// Invariant: a slot with a handle has retained what `applied` names, also when something fails.
+// Invariant: a slot with a handle has retained the values of `applied`, after an error too.
 static void copy_applied(net_scene_slot* slot, const uint64_t* row) {
     memcpy(slot->applied, row, slot->entry->layout.field_count * sizeof *row);
 }
@@ -171,12 +173,12 @@ static net_result update(net_scene* scene, net_scene_slot* slot, ecs_tick tick,
     else
         result = net_row_world_create(&scene->target, slot->handle, slot->entry, row);
     net_row_world_release(&scene->target, slot->entry, slot->applied);
-    copy_applied(slot, row); // of the same entry, so there is room
+    copy_applied(slot, row); // the same entry, so there is room
     return result;
 }
 
-static net_result begin_life(net_scene* scene, net_scene_slot* slot, const net_scene_sample* sample,
-                             const uint64_t* row) {
+static net_result begin_incarnation(net_scene* scene, net_scene_slot* slot,
+                                    const net_scene_sample* sample, const uint64_t* row) {
     if (!base_array_reserve(&scene->pool.allocator, (void**)&slot->applied, &slot->applied_words,
                             sample->entry->layout.field_count + 1u, sizeof *row))
         return NET_ERR_MEMORY;
@@ -187,7 +189,7 @@ static net_result begin_life(net_scene* scene, net_scene_slot* slot, const net_s
     if (is_recreation)
         net_row_world_release(&scene->target, slot->entry, slot->applied);
     else
-        end_life(scene, slot);
+        end_incarnation(scene, slot);
     slot->handle = sample->handle;
     slot->entry = sample->entry;
     slot->is_stalled = false;
@@ -206,11 +208,11 @@ static net_result apply(net_scene* scene, net_scene_slot* slot, uint32_t positio
     ecs_tick tick = net_tick_ring_tick(&slot->samples, position);
     net_result result = NET_OK;
     if (!sample->entry)
-        end_life(scene, slot);
-    else if (is_life_of(slot, sample))
+        end_incarnation(scene, slot);
+    else if (is_same_incarnation(slot, sample))
         result = update(scene, slot, tick, row);
     else
-        result = begin_life(scene, slot, sample, row);
+        result = begin_incarnation(scene, slot, sample, row);
     slot->applied_tick = tick;
     slot->has_applied = true;
     return result;
@@ -242,17 +244,17 @@ static void count_stall(net_scene* scene, net_scene_slot* slot, double moment) {
     scene->counters.stalled_ms += (moment - since) * 1000.0 * (double)net_match_dt(scene->match);
 }
 
-// @return whether it goes on without a sample to go to.
+// @return whether it goes on without a next sample.
 static bool show_beyond(net_scene* scene, net_scene_slot* slot, const net_scene_shape* shape,
-                        uint32_t former, double moment, bool is_counted) {
+                        uint32_t previous, double moment, bool is_counted) {
     const net_scene_sample* sample =
-        former == UINT32_MAX ? NULL : net_scene_samples_get(&slot->samples, former);
+        previous == UINT32_MAX ? NULL : net_scene_samples_get(&slot->samples, previous);
     const uint64_t* from = slot->applied;
     const proto_layout* layout = &slot->entry->layout;
     double ticks = 1, further = 0;
-    if (sample && is_life_of(slot, sample)) {
+    if (sample && is_same_incarnation(slot, sample)) {
         from = net_scene_sample_row(sample);
-        ecs_tick tick = net_tick_ring_tick(&slot->samples, former);
+        ecs_tick tick = net_tick_ring_tick(&slot->samples, previous);
         ticks = (double)slot->applied_tick - line_start(scene, tick, slot->applied_tick);
         double fade = ms_to_ticks(scene, NET_EXTRAPOLATE_MS_MAX);
         double gone = moment - (double)slot->applied_tick;
@@ -291,7 +293,7 @@ net_result net_scene_place(net_scene* scene, uint32_t index, double moment, bool
             net_result result = apply(scene, slot, at);
             if (result != NET_OK) return result;
         }
-        // One before is kept: it tells the speed.
+        // The sample before it is kept: both give the speed.
         if (at > 1) net_tick_ring_drop(&slot->samples, at - 1);
         if (at > 1) at = 1;
     }
@@ -299,23 +301,23 @@ net_result net_scene_place(net_scene* scene, uint32_t index, double moment, bool
     bool has_next = next < slot->samples.count;
     *is_active = has_next;
     if (slot->handle == ECS_ENTITY_NONE) {
-        // Nothing is there and nothing is to come: what is known is the past.
+        // Nothing is shown and no sample is to come.
         if (!has_next) net_scene_slot_release(scene, slot);
         return NET_OK;
     }
     const net_scene_shape* shape = scene->shapes[slot->entry->id];
     if (shape->part_count == 0) return NET_OK;
-    if (has_next && is_life_of(slot, net_scene_samples_get(&slot->samples, next))) {
+    if (has_next && is_same_incarnation(slot, net_scene_samples_get(&slot->samples, next))) {
         show_between(scene, slot, shape, next, moment);
         return NET_OK;
     }
     ecs_tick limit = has_next ? net_tick_ring_tick(&slot->samples, next) : UINT64_MAX;
     bool is_resting = net_scene_received(scene, slot->applied_tick, limit) > slot->applied_tick;
-    bool has_former =
+    bool has_previous =
         at != UINT32_MAX && at > 0 && net_tick_ring_tick(&slot->samples, at) == slot->applied_tick;
-    uint32_t former = has_former && !is_resting ? at - 1 : UINT32_MAX;
-    // Until another life takes its place it goes on as it moved; its samples did not run out.
-    if (show_beyond(scene, slot, shape, former, moment, is_final && !has_next))
+    uint32_t previous = has_previous && !is_resting ? at - 1 : UINT32_MAX;
+    // Until another incarnation replaces it, it goes on as it moved. That is not a stall.
+    if (show_beyond(scene, slot, shape, previous, moment, is_final && !has_next))
         *is_active = true;
     else
         slot->is_stalled = false;

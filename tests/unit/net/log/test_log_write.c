@@ -362,7 +362,7 @@ static void a_record_that_no_writer_pushes_ends_the_log_and_reaches_no_block(voi
         net_log_file_pump(file, false);
         char failure[256];
         assert_true(net_log_file_take_failure(file, failure, sizeof failure));
-        assert_non_null(strstr(failure, "changed by somebody else"));
+        assert_non_null(strstr(failure, "changed by another process"));
         assert_null(net_log_file_begin(file));
         assert_int_equal(net_log_file_destroy(file), NET_ERR_IO);
         log_sum sum = files_read(files.log);
