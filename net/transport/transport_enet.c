@@ -21,19 +21,17 @@
 // server closes the old connection when a new one from the same port begins, and a connecting
 // client accepts only answers that name its attempt.
 //
-// Invariants: slots[i] describes host->peers[i]. A slot that is not SLOT_FREE has an id that the
-// user may hold. queued_bytes is exact: every packet subtracts itself when ENet frees it.
+// Invariants: slots[i] describes host->peers[i]. A slot that is not NET_ENET_SLOT_FREE has an id
+// that the user may hold. queued_bytes is exact: every packet subtracts itself when ENet frees it.
 #include "net/transport_enet.h"
 
 #include "transport/address.h"
-#include "transport/datagram_filter.h"
 #include "transport/enet_host.h"
+#include "transport/enet_peers.h"
 
 #include "net/socket.h"
 
 #include "base/assert.h"
-
-#include <enet/enet.h>
 
 #include <errno.h>
 
@@ -41,9 +39,6 @@
 #pragma weak net_socket_is_installed
 #pragma weak net_socket_get_stats
 #pragma weak net_socket_pump
-
-#define NEVER_US UINT64_MAX
-#define STUCK_US_MAX UINT64_C(5000000)
 
 enum {
     CHANNELS = 2,
@@ -53,52 +48,25 @@ enum {
     WAITING_BYTES_MAX = 64 * 1024,
     SOCKET_BYTES = 4 * 1024 * 1024,
     PASSES_MAX = 64, // of at most 256 datagrams each, per service
-    RESEND_SLACK_MS = 20,
-    RESEND_MS_MAX = 1000,
     THROTTLE_INTERVAL_MS = 5000,
     TIMEOUT_LIMIT = 20000, // larger ones overflow 32 bits in ENet
     TIMEOUT_MS_MIN = 15000,
     TIMEOUT_MS_MAX = 60000,
-    ATTEMPTS_REMEMBERED = 64,
 };
 
-typedef enum slot_state { SLOT_FREE, SLOT_CONNECTING, SLOT_CONNECTED, SLOT_LEAVING } slot_state;
-
-typedef struct slot {
-    slot_state state;
-    uint32_t generation;
-    bool is_lost;        // reset by us: the user gets DISCONNECTED next
-    uint32_t connect_id; // of the connection that stuck_us is about
-    uint64_t stuck_us;   // since when it is neither free nor connected
-    size_t queued_bytes; // of packets that ENet holds
-} slot;
-
-typedef struct enet_transport {
-    net_transport base;
-    const base_allocator* allocator;
-    ENetHost* host;
-    bool is_server;
-    uint32_t slot_count;
-    uint32_t lost_count; // slots with is_lost
-    uint32_t passes_left;
-    slot* slots;
-    ENetPacket* borrowed;
-    net_transport_stats stats;
-} enet_transport;
-
-static enet_transport* transport_of(net_transport* transport) {
-    return (enet_transport*)transport;
+static net_enet_transport* transport_of(net_transport* transport) {
+    return (net_enet_transport*)transport;
 }
 
-static uint32_t index_of(const enet_transport* owner, const ENetPeer* peer) {
+static uint32_t index_of(const net_enet_transport* owner, const ENetPeer* peer) {
     return (uint32_t)(peer - owner->host->peers);
 }
 
-static net_peer peer_id(const enet_transport* owner, uint32_t index) {
+static net_peer peer_id(const net_enet_transport* owner, uint32_t index) {
     return owner->slots[index].generation << SLOT_BITS | index;
 }
 
-static void slot_take(enet_transport* owner, slot* taken, slot_state state) {
+static void slot_take(net_enet_transport* owner, net_enet_slot* taken, net_enet_slot_state state) {
     if (taken->is_lost) owner->lost_count--; // the user does not wait for the end of an older one
     taken->is_lost = false;
     taken->state = state;
@@ -106,88 +74,21 @@ static void slot_take(enet_transport* owner, slot* taken, slot_state state) {
     if (taken->generation == 0) taken->generation = 1;
 }
 
-static slot* slot_find(const enet_transport* owner, net_peer peer, uint32_t* index) {
+static net_enet_slot* slot_find(const net_enet_transport* owner, net_peer peer, uint32_t* index) {
     *index = peer & ((1u << SLOT_BITS) - 1);
     if (peer == 0 || *index >= owner->slot_count) return NULL;
-    slot* found = &owner->slots[*index];
-    return found->state != SLOT_FREE && found->generation == peer >> SLOT_BITS ? found : NULL;
+    net_enet_slot* found = &owner->slots[*index];
+    return found->state != NET_ENET_SLOT_FREE && found->generation == peer >> SLOT_BITS ? found
+                                                                                        : NULL;
 }
 
-static void take_back(enet_transport* owner) {
+static void take_back(net_enet_transport* owner) {
     if (owner->borrowed) enet_packet_destroy(owner->borrowed);
     owner->borrowed = NULL;
 }
 
-// ---- looking after peers
-
-static void clamp_resends(ENetPeer* peer) {
-    if (enet_list_empty(&peer->sentReliableCommands)) return;
-    enet_uint32 wait_ms = peer->roundTripTime + 2 * peer->roundTripTimeVariance + RESEND_SLACK_MS;
-    if (wait_ms > RESEND_MS_MAX) wait_ms = RESEND_MS_MAX;
-    bool is_first = true;
-    for (ENetListIterator at = enet_list_begin(&peer->sentReliableCommands);
-         at != enet_list_end(&peer->sentReliableCommands); at = enet_list_next(at)) {
-        ENetOutgoingCommand* command = (ENetOutgoingCommand*)(void*)at;
-        if (command->roundTripTimeout > wait_ms) command->roundTripTimeout = wait_ms;
-        enet_uint32 due = command->sentTime + command->roundTripTimeout;
-        if (is_first || (int32_t)(due - peer->nextTimeout) < 0) peer->nextTimeout = due;
-        is_first = false;
-    }
-}
-
-// ENet 1.3.17 never subtracts dropped messages from this account. When no message waits the true
-// value is zero.
-static void repair_waiting_data(ENetPeer* peer) {
-    if (peer->totalWaitingData == 0 || !enet_list_empty(&peer->dispatchedCommands)) return;
-    for (size_t i = 0; i < peer->channelCount; i++) {
-        ENetChannel* channel = &peer->channels[i];
-        if (!enet_list_empty(&channel->incomingReliableCommands) ||
-            !enet_list_empty(&channel->incomingUnreliableCommands))
-            return;
-    }
-    peer->totalWaitingData = 0;
-}
-
-static void lose(enet_transport* owner, slot* lost) {
-    if (lost->state == SLOT_FREE || lost->is_lost) return;
-    lost->is_lost = true;
-    owner->lost_count++;
-}
-
-static bool is_stuck(slot* watched, const ENetPeer* peer, uint64_t now_us) {
-    if (peer->state == ENET_PEER_STATE_CONNECTED || peer->state == ENET_PEER_STATE_DISCONNECTED) {
-        watched->stuck_us = NEVER_US;
-        return false;
-    }
-    if (watched->stuck_us == NEVER_US || watched->connect_id != peer->connectID) {
-        watched->connect_id = peer->connectID;
-        watched->stuck_us = now_us;
-    }
-    return now_us >= watched->stuck_us && now_us - watched->stuck_us >= STUCK_US_MAX;
-}
-
-static void look_after(enet_transport* owner, uint64_t now_us) {
-    for (uint32_t i = 0; i < owner->slot_count; i++) {
-        ENetPeer* peer = &owner->host->peers[i];
-        slot* watched = &owner->slots[i];
-        if (is_stuck(watched, peer, now_us)) {
-            enet_peer_reset(peer);
-            owner->stats.peers_reset++;
-            watched->stuck_us = NEVER_US;
-            lose(owner, watched);
-        }
-        if (peer->state == ENET_PEER_STATE_DISCONNECTED) {
-            lose(owner, watched);
-            continue;
-        }
-        if (peer->mtu > NET_MTU_BYTES) peer->mtu = NET_MTU_BYTES;
-        clamp_resends(peer);
-        repair_waiting_data(peer);
-    }
-}
-
 // ENet's totals have 32 bits, so they are moved to ours in each service.
-static void collect_totals(enet_transport* owner) {
+static void collect_totals(net_enet_transport* owner) {
     ENetHost* host = owner->host;
     owner->stats.sent_bytes += host->totalSentData;
     owner->stats.recv_bytes += host->totalReceivedData;
@@ -198,95 +99,42 @@ static void collect_totals(enet_transport* owner) {
 }
 
 static void enet_transport_service(net_transport* transport, uint64_t now_us) {
-    enet_transport* owner = transport_of(transport);
+    net_enet_transport* owner = transport_of(transport);
     take_back(owner);
     if (net_socket_pump) net_socket_pump();
     collect_totals(owner);
-    look_after(owner, now_us);
+    net_enet_check_peers(owner, now_us);
     owner->passes_left = PASSES_MAX;
 }
 
 // ---- events
 
-// A client connects. @return false for an attempt that the client has given up since: ENet 1.3.17
-// numbers the attempts of a client one after the other.
-static bool replace_connection(enet_transport* owner, uint32_t connect_id) {
-    const ENetAddress* from = &owner->host->receivedAddress;
-    for (uint32_t i = 0; i < owner->slot_count; i++) {
-        ENetPeer* peer = &owner->host->peers[i];
-        // For a closing connection ENet has an event ready, with a reason.
-        if (peer->state == ENET_PEER_STATE_DISCONNECTED || peer->state == ENET_PEER_STATE_ZOMBIE ||
-            peer->state == ENET_PEER_STATE_ACKNOWLEDGING_DISCONNECT)
-            continue;
-        if (peer->address.host != from->host || peer->address.port != from->port) continue;
-        enet_uint32 newer = peer->connectID - connect_id;
-        if (newer == 0) continue; // the same attempt again
-        if (newer <= ATTEMPTS_REMEMBERED) return false;
-        enet_peer_reset(peer);
-        lose(owner, &owner->slots[i]);
-    }
-    return true;
-}
-
-// Does the datagram belong to this connection or attempt, not to an older one?
-static bool is_current(enet_transport* owner, uint32_t id, const net_filter_context* context) {
-    const ENetHost* host = owner->host;
-    bool is_knock = owner->is_server && id == NET_FILTER_NO_PEER;
-    bool is_answer = !owner->is_server && id < owner->slot_count &&
-                     host->peers[id].state == ENET_PEER_STATE_CONNECTING;
-    if (!is_knock && !is_answer) return true;
-    uint32_t connect_id = 0;
-    if (!net_filter_connect_id(host->receivedData, host->receivedDataLength, context, &connect_id))
-        return false;
-    return is_knock ? replace_connection(owner, connect_id)
-                    : connect_id == host->peers[id].connectID;
-}
-
-// ENet calls it for every datagram. 1: dropped, 0: go on. The host finds its transport through the
-// first peer, because ENet has no context argument.
-static int intercept(ENetHost* host, ENetEvent* event) {
-    (void)event;
-    enet_transport* owner = host->peers[0].data;
-    net_filter_context context = {.is_server = owner->is_server};
-    uint32_t id = net_filter_peer(host->receivedData, host->receivedDataLength);
-    if (id < owner->slot_count && host->peers[id].channelCount > NET_CHANNEL_CONTROL)
-        context.reliable_sequence =
-            host->peers[id].channels[NET_CHANNEL_CONTROL].incomingReliableSequenceNumber;
-    if (!net_filter_judge(host->receivedData, host->receivedDataLength, &context)) {
-        owner->stats.dropped_malformed++;
-        return 1;
-    }
-    if (is_current(owner, id, &context)) return 0;
-    owner->stats.dropped_stale++;
-    return 1;
-}
-
-static bool take_lost(enet_transport* owner, net_transport_event* event) {
+static bool take_lost(net_enet_transport* owner, net_transport_event* event) {
     for (uint32_t i = 0; owner->lost_count > 0 && i < owner->slot_count; i++) {
-        slot* lost = &owner->slots[i];
+        net_enet_slot* lost = &owner->slots[i];
         if (!lost->is_lost) continue;
         *event =
             (net_transport_event){.kind = NET_TRANSPORT_DISCONNECTED, .peer = peer_id(owner, i)};
         lost->is_lost = false;
-        lost->state = SLOT_FREE;
+        lost->state = NET_ENET_SLOT_FREE;
         owner->lost_count--;
         return true;
     }
     return false;
 }
 
-static bool take_connect(enet_transport* owner, ENetPeer* peer, net_transport_event* event) {
+static bool take_connect(net_enet_transport* owner, ENetPeer* peer, net_transport_event* event) {
     uint32_t index = index_of(owner, peer);
-    slot* taken = &owner->slots[index];
+    net_enet_slot* taken = &owner->slots[index];
     if (peer->channelCount != CHANNELS) {
         enet_peer_reset(peer);
-        lose(owner, taken);
+        net_enet_lose(owner, taken);
         return false;
     }
-    if (taken->state == SLOT_CONNECTING)
-        taken->state = SLOT_CONNECTED;
+    if (taken->state == NET_ENET_SLOT_CONNECTING)
+        taken->state = NET_ENET_SLOT_CONNECTED;
     else
-        slot_take(owner, taken, SLOT_CONNECTED);
+        slot_take(owner, taken, NET_ENET_SLOT_CONNECTED);
     peer->mtu = NET_MTU_BYTES;
     enet_peer_timeout(peer, TIMEOUT_LIMIT, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX);
     enet_peer_throttle_configure(peer, THROTTLE_INTERVAL_MS, ENET_PEER_PACKET_THROTTLE_SCALE, 0);
@@ -294,24 +142,25 @@ static bool take_connect(enet_transport* owner, ENetPeer* peer, net_transport_ev
     return true;
 }
 
-static bool take_disconnect(enet_transport* owner, const ENetEvent* from,
+static bool take_disconnect(net_enet_transport* owner, const ENetEvent* from,
                             net_transport_event* event) {
     uint32_t index = index_of(owner, from->peer);
-    slot* left = &owner->slots[index];
-    if (left->state == SLOT_FREE) return false;
+    net_enet_slot* left = &owner->slots[index];
+    if (left->state == NET_ENET_SLOT_FREE) return false;
     *event = (net_transport_event){.kind = NET_TRANSPORT_DISCONNECTED,
                                    .peer = peer_id(owner, index),
-                                   .reason = left->state == SLOT_LEAVING ? 0 : from->data};
-    left->state = SLOT_FREE;
+                                   .reason = left->state == NET_ENET_SLOT_LEAVING ? 0 : from->data};
+    left->state = NET_ENET_SLOT_FREE;
     if (left->is_lost) owner->lost_count--;
     left->is_lost = false;
     return true;
 }
 
-static bool take_packet(enet_transport* owner, const ENetEvent* from, net_transport_event* event) {
+static bool take_packet(net_enet_transport* owner, const ENetEvent* from,
+                        net_transport_event* event) {
     uint32_t index = index_of(owner, from->peer);
     owner->borrowed = from->packet;
-    if (owner->slots[index].state != SLOT_CONNECTED) {
+    if (owner->slots[index].state != NET_ENET_SLOT_CONNECTED) {
         take_back(owner);
         return false;
     }
@@ -327,7 +176,7 @@ static bool take_packet(enet_transport* owner, const ENetEvent* from, net_transp
 
 // One step of ENet. @return 1 with an event; 0 when there is none, when PASSES_MAX is reached, or
 // when a connection was replaced: its DISCONNECTED must come before the CONNECTED of the new one.
-static int step(enet_transport* owner, ENetEvent* event) {
+static int step(net_enet_transport* owner, ENetEvent* event) {
     while (owner->passes_left > 0 && owner->lost_count == 0) {
         enet_uint32 before = owner->host->totalReceivedPackets;
         int result = enet_host_service(owner->host, event, 0);
@@ -342,7 +191,7 @@ static int step(enet_transport* owner, ENetEvent* event) {
 }
 
 static bool enet_transport_next(net_transport* transport, net_transport_event* event) {
-    enet_transport* owner = transport_of(transport);
+    net_enet_transport* owner = transport_of(transport);
     take_back(owner);
     ENetEvent from;
     for (;;) {
@@ -365,13 +214,13 @@ static bool enet_transport_next(net_transport* transport, net_transport_event* e
 // ---- sending
 
 static void ENET_CALLBACK packet_is_free(ENetPacket* packet) {
-    slot* sender = packet->userData;
+    net_enet_slot* sender = packet->userData;
     sender->queued_bytes -= packet->dataLength;
 }
 
-static net_result send_packet(enet_transport* owner, uint32_t index, net_channel channel,
+static net_result send_packet(net_enet_transport* owner, uint32_t index, net_channel channel,
                               const void* bytes, size_t size) {
-    slot* from = &owner->slots[index];
+    net_enet_slot* from = &owner->slots[index];
     size_t size_max = channel == NET_CHANNEL_CONTROL ? NET_CONTROL_BYTES_MAX : NET_STATE_BYTES_MAX;
     if (size == 0 || size > size_max) return NET_ERR_FULL;
     if (from->queued_bytes + size > QUEUED_BYTES_MAX) return NET_ERR_FULL;
@@ -389,11 +238,11 @@ static net_result send_packet(enet_transport* owner, uint32_t index, net_channel
 
 static net_result enet_transport_send(net_transport* transport, net_peer peer, net_channel channel,
                                       const void* bytes, size_t size) {
-    enet_transport* owner = transport_of(transport);
+    net_enet_transport* owner = transport_of(transport);
     uint32_t index = 0;
-    const slot* from = slot_find(owner, peer, &index);
+    const net_enet_slot* from = slot_find(owner, peer, &index);
     net_result result = NET_ERR_CLOSED;
-    if (from && from->state == SLOT_CONNECTED &&
+    if (from && from->state == NET_ENET_SLOT_CONNECTED &&
         owner->host->peers[index].state == ENET_PEER_STATE_CONNECTED) {
         result = send_packet(owner, index, channel, bytes, size);
         if (result != NET_OK) owner->stats.send_refused++;
@@ -402,7 +251,7 @@ static net_result enet_transport_send(net_transport* transport, net_peer peer, n
 }
 
 static void enet_transport_flush(net_transport* transport) {
-    enet_transport* owner = transport_of(transport);
+    net_enet_transport* owner = transport_of(transport);
     enet_host_flush(owner->host);
 }
 
@@ -410,7 +259,7 @@ static void enet_transport_flush(net_transport* transport) {
 
 static net_result enet_transport_connect(net_transport* transport, const char* address,
                                          net_peer* peer) {
-    enet_transport* owner = transport_of(transport);
+    net_enet_transport* owner = transport_of(transport);
     *peer = 0;
     net_address to;
     if (owner->is_server) return NET_ERR_FULL;
@@ -419,8 +268,8 @@ static net_result enet_transport_connect(net_transport* transport, const char* a
     ENetPeer* begun = enet_host_connect(owner->host, &where, CHANNELS, 0);
     if (!begun) return NET_ERR_FULL;
     uint32_t index = index_of(owner, begun);
-    slot* taken = &owner->slots[index];
-    slot_take(owner, taken, SLOT_CONNECTING);
+    net_enet_slot* taken = &owner->slots[index];
+    slot_take(owner, taken, NET_ENET_SLOT_CONNECTING);
     enet_peer_timeout(begun, TIMEOUT_LIMIT, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX);
     *peer = peer_id(owner, index);
     return NET_OK;
@@ -428,27 +277,27 @@ static net_result enet_transport_connect(net_transport* transport, const char* a
 
 static void enet_transport_disconnect(net_transport* transport, net_peer peer, uint32_t reason,
                                       bool now) {
-    enet_transport* owner = transport_of(transport);
+    net_enet_transport* owner = transport_of(transport);
     uint32_t index = 0;
-    slot* left = slot_find(owner, peer, &index);
+    net_enet_slot* left = slot_find(owner, peer, &index);
     if (!left) return;
     ENetPeer* to = &owner->host->peers[index];
-    if (!now && left->state == SLOT_LEAVING) return;
-    if (!now && left->state == SLOT_CONNECTED && to->state == ENET_PEER_STATE_CONNECTED) {
-        left->state = SLOT_LEAVING;
+    if (!now && left->state == NET_ENET_SLOT_LEAVING) return;
+    if (!now && left->state == NET_ENET_SLOT_CONNECTED && to->state == ENET_PEER_STATE_CONNECTED) {
+        left->state = NET_ENET_SLOT_LEAVING;
         enet_peer_disconnect_later(to, reason);
         return;
     }
     enet_peer_disconnect_now(to, reason);
     if (left->is_lost) owner->lost_count--;
     left->is_lost = false;
-    left->state = SLOT_FREE;
+    left->state = NET_ENET_SLOT_FREE;
 }
 
 // ---- the whole
 
 static void enet_transport_stats(const net_transport* transport, net_transport_stats* stats) {
-    const enet_transport* owner = (const enet_transport*)transport;
+    const net_enet_transport* owner = (const net_enet_transport*)transport;
     *stats = owner->stats;
     if (net_socket_get_stats) {
         net_socket_stats below;
@@ -471,7 +320,7 @@ static void enet_transport_stats(const net_transport* transport, net_transport_s
 
 static uint32_t enet_transport_sockets(const net_transport* transport, int* descriptors,
                                        uint32_t capacity) {
-    const enet_transport* owner = (const enet_transport*)transport;
+    const net_enet_transport* owner = (const net_enet_transport*)transport;
     if (capacity == 0 || owner->host->socket >= NET_SOCKET_VIRTUAL_FIRST) return 0;
     descriptors[0] = owner->host->socket;
     return 1;
@@ -479,7 +328,7 @@ static uint32_t enet_transport_sockets(const net_transport* transport, int* desc
 
 // The host first: its packets still subtract themselves from the slots.
 static void enet_transport_destroy(net_transport* transport) {
-    enet_transport* owner = transport_of(transport);
+    net_enet_transport* owner = transport_of(transport);
     take_back(owner);
     if (owner->host) enet_host_destroy(owner->host);
     base_release(owner->allocator, owner->slots, owner->slot_count * sizeof *owner->slots);
@@ -498,7 +347,7 @@ static const net_transport_ops enet_ops = {
     .destroy = enet_transport_destroy,
 };
 
-static void host_init(enet_transport* owner, uint32_t peers_per_address_max) {
+static void host_init(net_enet_transport* owner, uint32_t peers_per_address_max) {
     ENetHost* host = owner->host;
     bool is_ours = net_socket_is_installed != NULL;
     // ENet adds the host's address in memory, so runs of the same seed would differ.
@@ -510,12 +359,12 @@ static void host_init(enet_transport* owner, uint32_t peers_per_address_max) {
     host->maximumPacketSize = NET_CONTROL_BYTES_MAX;
     host->maximumWaitingData = WAITING_BYTES_MAX;
     if (peers_per_address_max > 0) host->duplicatePeers = peers_per_address_max;
-    host->intercept = intercept;
+    host->intercept = net_enet_intercept;
     (void)enet_socket_set_option(host->socket, ENET_SOCKOPT_RCVBUF, SOCKET_BYTES);
     (void)enet_socket_set_option(host->socket, ENET_SOCKOPT_SNDBUF, SOCKET_BYTES);
 }
 
-static net_result host_create(enet_transport* owner, const net_enet_config* config) {
+static net_result host_create(net_enet_transport* owner, const net_enet_config* config) {
     net_address at = {0, 0};
     if (config->listen) {
         if (net_address_parse(config->listen, &at) != NET_OK) return NET_ERR_ADDRESS;
@@ -538,7 +387,7 @@ static net_result host_create(enet_transport* owner, const net_enet_config* conf
 net_result net_transport_enet_create(const net_enet_config* config, net_transport** transport) {
     BASE_ASSERT(config && transport);
     if (config->peers_max == 0 || config->peers_max > NET_CLIENTS_MAX) return NET_ERR_FULL;
-    enet_transport* made = base_allocate_zero(config->allocator, sizeof *made);
+    net_enet_transport* made = base_allocate_zero(config->allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
     made->base.ops = &enet_ops;
     made->allocator = config->allocator;
@@ -551,14 +400,14 @@ net_result net_transport_enet_create(const net_enet_config* config, net_transpor
         return result;
     }
     for (uint32_t i = 0; i < made->slot_count; i++)
-        made->slots[i].stuck_us = NEVER_US;
+        made->slots[i].stuck_us = NET_ENET_NEVER_US;
     *transport = &made->base;
     return NET_OK;
 }
 
 bool net_transport_enet_address(const net_transport* transport, char* text, size_t text_bytes) {
     BASE_ASSERT(transport && transport->ops == &enet_ops);
-    const enet_transport* owner = (const enet_transport*)transport;
+    const net_enet_transport* owner = (const net_enet_transport*)transport;
     if (!owner->is_server) return false;
     net_address at = {.host = owner->host->address.host, .port = owner->host->address.port};
     return net_address_print(at, text, text_bytes);

@@ -25,9 +25,9 @@ forbid_include server 'client/' 'server includes client'
 forbid_include client 'server/' 'client includes server'
 forbid_include games '(proto|server|client)/' 'a game knows ecs and net/game.h'
 
-while IFS= read -r line; do fault "$line: only transport_enet.c and net/socket know ENet"; done < <(
+while IFS= read -r line; do fault "$line: only net/transport/enet_peers.h and net/socket know ENet"; done < <(
     grep -rln '#include <enet/' ecs proto net server client games --include='*.c' --include='*.h' |
-        grep -vE '^net/(transport/transport_enet\.[ch]|socket/)')
+        grep -vE '^net/(transport/(transport_enet|enet_peers)\.[ch]|socket/)')
 while IFS= read -r line; do fault "$line: only proto/message/codec.c unpacks messages"; done < <(
     grep -rnE 'protobuf_c_message_unpack|__unpack\(' ecs proto net server client games \
         --include='*.c' | grep -v '^proto/message/codec.c' | cut -d: -f1,2)

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// The care of ENet's peers, and the check of every datagram before ENet sees it.
+//
+// Why resend times are clamped, and why there is one connection per address and port: see
+// transport_enet.c.
+#include "transport/enet_peers.h"
+
+#include "transport/datagram_filter.h"
+
+#define STUCK_US_MAX UINT64_C(5000000)
+
+enum {
+    RESEND_SLACK_MS = 20,
+    RESEND_MS_MAX = 1000,
+    ATTEMPTS_REMEMBERED = 64,
+};
+
+static void clamp_resends(ENetPeer* peer) {
+    if (enet_list_empty(&peer->sentReliableCommands)) return;
+    enet_uint32 wait_ms = peer->roundTripTime + 2 * peer->roundTripTimeVariance + RESEND_SLACK_MS;
+    if (wait_ms > RESEND_MS_MAX) wait_ms = RESEND_MS_MAX;
+    bool is_first = true;
+    for (ENetListIterator at = enet_list_begin(&peer->sentReliableCommands);
+         at != enet_list_end(&peer->sentReliableCommands); at = enet_list_next(at)) {
+        ENetOutgoingCommand* command = (ENetOutgoingCommand*)(void*)at;
+        if (command->roundTripTimeout > wait_ms) command->roundTripTimeout = wait_ms;
+        enet_uint32 due = command->sentTime + command->roundTripTimeout;
+        if (is_first || (int32_t)(due - peer->nextTimeout) < 0) peer->nextTimeout = due;
+        is_first = false;
+    }
+}
+
+// ENet 1.3.17 never subtracts dropped messages from this account. When no message waits the true
+// value is zero.
+static void repair_waiting_data(ENetPeer* peer) {
+    if (peer->totalWaitingData == 0 || !enet_list_empty(&peer->dispatchedCommands)) return;
+    for (size_t i = 0; i < peer->channelCount; i++) {
+        ENetChannel* channel = &peer->channels[i];
+        if (!enet_list_empty(&channel->incomingReliableCommands) ||
+            !enet_list_empty(&channel->incomingUnreliableCommands))
+            return;
+    }
+    peer->totalWaitingData = 0;
+}
+
+void net_enet_lose(net_enet_transport* owner, net_enet_slot* lost) {
+    if (lost->state == NET_ENET_SLOT_FREE || lost->is_lost) return;
+    lost->is_lost = true;
+    owner->lost_count++;
+}
+
+static bool is_stuck(net_enet_slot* watched, const ENetPeer* peer, uint64_t now_us) {
+    if (peer->state == ENET_PEER_STATE_CONNECTED || peer->state == ENET_PEER_STATE_DISCONNECTED) {
+        watched->stuck_us = NET_ENET_NEVER_US;
+        return false;
+    }
+    if (watched->stuck_us == NET_ENET_NEVER_US || watched->connect_id != peer->connectID) {
+        watched->connect_id = peer->connectID;
+        watched->stuck_us = now_us;
+    }
+    return now_us >= watched->stuck_us && now_us - watched->stuck_us >= STUCK_US_MAX;
+}
+
+void net_enet_check_peers(net_enet_transport* owner, uint64_t now_us) {
+    for (uint32_t i = 0; i < owner->slot_count; i++) {
+        ENetPeer* peer = &owner->host->peers[i];
+        net_enet_slot* watched = &owner->slots[i];
+        if (is_stuck(watched, peer, now_us)) {
+            enet_peer_reset(peer);
+            owner->stats.peers_reset++;
+            watched->stuck_us = NET_ENET_NEVER_US;
+            net_enet_lose(owner, watched);
+        }
+        if (peer->state == ENET_PEER_STATE_DISCONNECTED) {
+            net_enet_lose(owner, watched);
+            continue;
+        }
+        if (peer->mtu > NET_MTU_BYTES) peer->mtu = NET_MTU_BYTES;
+        clamp_resends(peer);
+        repair_waiting_data(peer);
+    }
+}
+
+// A client connects. @return false for an attempt that the client has given up since: ENet 1.3.17
+// numbers the attempts of a client one after the other.
+static bool replace_connection(net_enet_transport* owner, uint32_t connect_id) {
+    const ENetAddress* from = &owner->host->receivedAddress;
+    for (uint32_t i = 0; i < owner->slot_count; i++) {
+        ENetPeer* peer = &owner->host->peers[i];
+        // For a closing connection ENet has an event ready, with a reason.
+        if (peer->state == ENET_PEER_STATE_DISCONNECTED || peer->state == ENET_PEER_STATE_ZOMBIE ||
+            peer->state == ENET_PEER_STATE_ACKNOWLEDGING_DISCONNECT)
+            continue;
+        if (peer->address.host != from->host || peer->address.port != from->port) continue;
+        enet_uint32 newer = peer->connectID - connect_id;
+        if (newer == 0) continue; // the same attempt again
+        if (newer <= ATTEMPTS_REMEMBERED) return false;
+        enet_peer_reset(peer);
+        net_enet_lose(owner, &owner->slots[i]);
+    }
+    return true;
+}
+
+// Does the datagram belong to this connection or attempt, not to an older one?
+static bool is_current(net_enet_transport* owner, uint32_t id, const net_filter_context* context) {
+    const ENetHost* host = owner->host;
+    bool is_knock = owner->is_server && id == NET_FILTER_NO_PEER;
+    bool is_answer = !owner->is_server && id < owner->slot_count &&
+                     host->peers[id].state == ENET_PEER_STATE_CONNECTING;
+    if (!is_knock && !is_answer) return true;
+    uint32_t connect_id = 0;
+    if (!net_filter_connect_id(host->receivedData, host->receivedDataLength, context, &connect_id))
+        return false;
+    return is_knock ? replace_connection(owner, connect_id)
+                    : connect_id == host->peers[id].connectID;
+}
+
+int net_enet_intercept(ENetHost* host, ENetEvent* event) {
+    (void)event;
+    net_enet_transport* owner = host->peers[0].data;
+    net_filter_context context = {.is_server = owner->is_server};
+    uint32_t id = net_filter_peer(host->receivedData, host->receivedDataLength);
+    if (id < owner->slot_count && host->peers[id].channelCount > NET_CHANNEL_CONTROL)
+        context.reliable_sequence =
+            host->peers[id].channels[NET_CHANNEL_CONTROL].incomingReliableSequenceNumber;
+    if (!net_filter_judge(host->receivedData, host->receivedDataLength, &context)) {
+        owner->stats.dropped_malformed++;
+        return 1;
+    }
+    if (is_current(owner, id, &context)) return 0;
+    owner->stats.dropped_stale++;
+    return 1;
+}

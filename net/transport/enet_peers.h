@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+/// The state of an ENet transport, and the care of its peers.
+#pragma once
+
+#include "net/transport_enet.h"
+
+#include <enet/enet.h>
+
+#define NET_ENET_NEVER_US UINT64_MAX
+
+typedef enum net_enet_slot_state {
+    NET_ENET_SLOT_FREE,
+    NET_ENET_SLOT_CONNECTING,
+    NET_ENET_SLOT_CONNECTED,
+    NET_ENET_SLOT_LEAVING
+} net_enet_slot_state;
+
+typedef struct net_enet_slot {
+    net_enet_slot_state state;
+    uint32_t generation;
+    bool is_lost;        ///< reset by us: the user gets DISCONNECTED next
+    uint32_t connect_id; ///< of the connection that stuck_us is about
+    uint64_t stuck_us;   ///< since when it is neither free nor connected
+    size_t queued_bytes; ///< of packets that ENet holds
+} net_enet_slot;
+
+typedef struct net_enet_transport {
+    net_transport base;
+    const base_allocator* allocator;
+    ENetHost* host;
+    bool is_server;
+    uint32_t slot_count;
+    uint32_t lost_count; ///< slots with is_lost
+    uint32_t passes_left;
+    net_enet_slot* slots;
+    ENetPacket* borrowed;
+    net_transport_stats stats;
+} net_enet_transport;
+
+/// Once per service, for every peer: mtu, resend times, leaked accounts, and the watchdog.
+void net_enet_check_peers(net_enet_transport* owner, uint64_t now_us);
+/// The connection of the slot is lost: the user gets DISCONNECTED next.
+void net_enet_lose(net_enet_transport* owner, net_enet_slot* lost);
+/// ENet calls it for every datagram. @return 1: dropped; 0: go on. The host finds its transport
+/// through the first peer, because ENet has no context argument.
+int net_enet_intercept(ENetHost* host, ENetEvent* event);
