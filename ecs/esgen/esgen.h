@@ -203,7 +203,7 @@ bool esgen_words_is_expression(const esgen_word* first, const esgen_word* end);
 /// Find the closing parenthesis of `open`. @return NULL when there is none before `end`.
 const esgen_word* esgen_words_match(const esgen_word* open, const esgen_word* end);
 /// Join words into a name and check it. @return false after a fault.
-bool esgen_name_take(esgen_unit* unit, esgen_name* name, const esgen_word* first,
+bool esgen_name_read(esgen_unit* unit, esgen_name* name, const esgen_word* first,
                      const esgen_word* end);
 /// "int" -> "int32_t": the type to use instead of a C type whose size depends on the machine.
 /// @return NULL for other words.

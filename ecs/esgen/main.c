@@ -235,7 +235,7 @@ static int generate(program* self) {
     return code;
 }
 
-static int say_usage(FILE* stream, int code) {
+static int print_usage(FILE* stream, int code) {
     fprintf(stream,
             "usage: shoal-esgen [-I DIR]... [-d OUT.d] [-o OUT.es.h] FILE.c\n"
             "Writes the registration of FILE.c's systems and types (ecs/es.h, ecs/ESGEN.md).\n");
@@ -251,7 +251,7 @@ int main(int argc, char** argv) {
     for (int i = 1; i < argc && code < 0; i++) {
         bool has_next = i + 1 < argc;
         if (strcmp(argv[i], "--help") == 0) {
-            code = say_usage(stdout, 0);
+            code = print_usage(stdout, 0);
         } else if (strcmp(argv[i], "-I") == 0 && has_next && self->folder_count < FOLDERS_MAX) {
             self->folders[self->folder_count++] = argv[++i];
         } else if (strcmp(argv[i], "-o") == 0 && has_next && !self->out) {
@@ -261,12 +261,12 @@ int main(int argc, char** argv) {
         } else if (argv[i][0] != '-' && !self->file) {
             self->file = argv[i];
         } else {
-            code = say_usage(stderr, 2);
+            code = print_usage(stderr, 2);
         }
     }
     if (code < 0) {
         self->unit.file = self->file;
-        code = self->file ? generate(self) : say_usage(stderr, 2);
+        code = self->file ? generate(self) : print_usage(stderr, 2);
     }
     esgen_unit_deinit(&self->unit);
     for (uint32_t i = 0; i < self->header_count; i++)

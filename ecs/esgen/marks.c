@@ -49,7 +49,7 @@ static bool copy_limits(esgen_mark* mark, esgen_limit limit, const esgen_word** 
 }
 
 // One annotation. @return the word after it; NULL after a fault.
-static const esgen_word* take_mark(esgen_unit* unit, esgen_mark* mark, const esgen_word* at,
+static const esgen_word* read_mark(esgen_unit* unit, esgen_mark* mark, const esgen_word* at,
                                    const esgen_word* end) {
     uint32_t form = 0;
     while (form < BASE_COUNT(forms) && !esgen_word_is(at, forms[form].name))
@@ -78,14 +78,14 @@ static const esgen_word* take_mark(esgen_unit* unit, esgen_mark* mark, const esg
         is_right = esgen_words_copy(starts[0], close, mark->quant.text, sizeof mark->quant.text);
     } else if (is_right) {
         is_right = close - at == 3 && at[2].kind == ESGEN_IDENTIFIER;
-        if (is_right && !esgen_name_take(unit, &mark->message_name, at + 2, close)) return NULL;
+        if (is_right && !esgen_name_read(unit, &mark->message_name, at + 2, close)) return NULL;
     }
     if (is_right) return close + 1;
     esgen_fault(unit, at->line, "%s takes %s", forms[form].name, forms[form].arguments);
     return NULL;
 }
 
-static void say_misplaced(esgen_unit* unit, const esgen_word* mark) {
+static void report_misplaced(esgen_unit* unit, const esgen_word* mark) {
     for (uint32_t i = 0; i < BASE_COUNT(forms); i++) {
         if (!esgen_word_is(mark, forms[i].name)) continue;
         esgen_fault(unit, mark->line, "%s%s stands before or behind a field", forms[i].name,
@@ -98,7 +98,7 @@ bool esgen_mark_take(esgen_unit* unit, esgen_mark* mark, const esgen_word** firs
     *mark = (esgen_mark){.quant = {"0, 0, 0"}};
     const esgen_word* at = *first;
     while (at && at < *end && esgen_word_is_annotation(at))
-        at = take_mark(unit, mark, at, *end);
+        at = read_mark(unit, mark, at, *end);
     if (!at) return false;
     *first = at;
     while (at < *end && !esgen_word_is_annotation(at))
@@ -107,9 +107,9 @@ bool esgen_mark_take(esgen_unit* unit, esgen_mark* mark, const esgen_word** firs
     const esgen_word* last = at;
     while (at && at < *end && esgen_word_is_annotation(at)) {
         last = at;
-        at = take_mark(unit, mark, at, *end);
+        at = read_mark(unit, mark, at, *end);
     }
-    if (at && at < *end) say_misplaced(unit, last);
+    if (at && at < *end) report_misplaced(unit, last);
     if (!at || at < *end) return false;
     *end = behind;
     return true;

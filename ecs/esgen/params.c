@@ -205,7 +205,7 @@ static void bind(esgen_unit* unit, const esgen_function* function, esgen_param* 
 }
 
 // @return the last word of the annotation.
-static const esgen_word* take_annotation(esgen_unit* unit, esgen_param* param, const esgen_word* at,
+static const esgen_word* read_annotation(esgen_unit* unit, esgen_param* param, const esgen_word* at,
                                          const esgen_word* end) {
     if (esgen_word_is(at, "ES_OPTIONAL")) {
         param->is_optional = true;
@@ -219,9 +219,9 @@ static const esgen_word* take_annotation(esgen_unit* unit, esgen_param* param, c
         at + 1 < end && esgen_word_is(at + 1, "(") ? esgen_words_match(at + 1, end) : NULL;
     bool is_right = close != NULL;
     if (close && esgen_word_is(at, "ES_NAME")) {
-        if (!esgen_name_take(unit, &param->component, at + 2, close)) return close;
+        if (!esgen_name_read(unit, &param->component, at + 2, close)) return close;
     } else if (close && esgen_word_is(at, "ES_LIST")) {
-        if (!esgen_name_take(unit, &param->element, at + 2, close)) return close;
+        if (!esgen_name_read(unit, &param->element, at + 2, close)) return close;
     } else if (close && esgen_word_is(at, "ES_DEFAULT")) {
         param->has_default = true;
         is_right = esgen_words_is_expression(at + 2, close) &&
@@ -235,7 +235,7 @@ static const esgen_word* take_annotation(esgen_unit* unit, esgen_param* param, c
     return close ? close : at;
 }
 
-static void take_param(esgen_unit* unit, esgen_function* function, const esgen_word* first,
+static void read_param(esgen_unit* unit, esgen_function* function, const esgen_word* first,
                        const esgen_word* end) {
     if (function->param_count == ESGEN_PARAMS_MAX) {
         esgen_fault(unit, first->line, "%s has more than %u parameters", function->name.text,
@@ -252,7 +252,7 @@ static void take_param(esgen_unit* unit, esgen_function* function, const esgen_w
     bool is_plain = true;
     for (const esgen_word* at = first; at < end; at++) {
         if (esgen_word_is_annotation(at)) {
-            at = take_annotation(unit, param, at, end);
+            at = read_annotation(unit, param, at, end);
         } else if (esgen_word_is(at, "const")) {
             param->is_const |= stars == 0;
         } else if (esgen_word_is(at, "restrict")) {
@@ -320,7 +320,7 @@ void esgen_params_parse(esgen_unit* unit, esgen_function* function, const esgen_
         if (at < end && esgen_word_is(at, ")")) depth--;
         if (at < end && (depth > 0 || !esgen_word_is(at, ","))) continue;
         if (begin < at)
-            take_param(unit, function, begin, at);
+            read_param(unit, function, begin, at);
         else
             esgen_fault(unit, at->line, "%s: a parameter is missing here", function->name.text);
         begin = at + 1;

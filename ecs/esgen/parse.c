@@ -33,7 +33,7 @@ static bool find_kind(const esgen_word* word, esgen_function_kind* kind) {
 
 // ---- annotations ----
 
-static void take_list(esgen_unit* unit, esgen_list* list, const esgen_word* open,
+static void read_list(esgen_unit* unit, esgen_list* list, const esgen_word* open,
                       const esgen_word* close) {
     const esgen_word* first = open + 1;
     for (const esgen_word* at = first; at <= close; at++) {
@@ -43,7 +43,7 @@ static void take_list(esgen_unit* unit, esgen_list* list, const esgen_word* open
                         open[-1].text, ESGEN_LIST_MAX);
             return;
         }
-        if (esgen_name_take(unit, &list->items[list->count], first, at)) list->count++;
+        if (esgen_name_read(unit, &list->items[list->count], first, at)) list->count++;
         first = at + 1;
     }
 }
@@ -61,25 +61,25 @@ static bool is_amount(const char* text) {
     return base_text_parse_u64(digits, &value) && value > 0 && value <= UINT32_MAX;
 }
 
-static void take_amount(esgen_unit* unit, esgen_name* name, const esgen_word* open,
+static void read_amount(esgen_unit* unit, esgen_name* name, const esgen_word* open,
                         const esgen_word* close) {
-    if (!esgen_name_take(unit, name, open + 1, close) || is_amount(name->text)) return;
+    if (!esgen_name_read(unit, name, open + 1, close) || is_amount(name->text)) return;
     esgen_fault(unit, open->line, "%.*s takes a number above 0, not '%s'", (int)open[-1].size,
                 open[-1].text, name->text);
 }
 
 // Read the name of a function of the file.
-static void take_function(esgen_unit* unit, esgen_name* name, const esgen_word* open,
+static void read_function(esgen_unit* unit, esgen_name* name, const esgen_word* open,
                           const esgen_word* close) {
     if (close - open == 2 && open[1].kind == ESGEN_IDENTIFIER) {
-        (void)esgen_name_take(unit, name, open + 1, close);
+        (void)esgen_name_read(unit, name, open + 1, close);
         return;
     }
     esgen_fault(unit, open->line, "%.*s takes the name of one function", (int)open[-1].size,
                 open[-1].text);
 }
 
-static void say_unknown(esgen_unit* unit, const esgen_word* word) {
+static void report_unknown(esgen_unit* unit, const esgen_word* word) {
     static const char* const known[] = {
         "ES_STAGE",       "ES_TAG",      "ES_BEFORE", "ES_AFTER", "ES_REQUIRE", "ES_REQUIRE_NOT",
         "ES_REQUIRE_ANY", "ES_ON_EVENT", "ES_TRACK",  "ES_EVERY", "ES_QUANTUM", "ES_SPAN",
@@ -91,7 +91,7 @@ static void say_unknown(esgen_unit* unit, const esgen_word* word) {
                 nearest ? ": did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
-static bool take_list_annotation(esgen_unit* unit, esgen_function* function, const esgen_word* at,
+static bool read_list_annotation(esgen_unit* unit, esgen_function* function, const esgen_word* at,
                                  const esgen_word* close) {
     const struct {
         const char* name;
@@ -106,7 +106,7 @@ static bool take_list_annotation(esgen_unit* unit, esgen_function* function, con
                  {"ES_TRACK", &function->track}};
     for (uint32_t i = 0; i < BASE_COUNT(lists); i++) {
         if (!esgen_word_is(at, lists[i].name)) continue;
-        take_list(unit, lists[i].list, at + 1, close);
+        read_list(unit, lists[i].list, at + 1, close);
         return true;
     }
     return false;
@@ -118,7 +118,7 @@ static bool is_file_annotation(const esgen_word* word) {
 }
 
 // @return the last word of the annotation that begins at `at`.
-static const esgen_word* take_annotation(esgen_unit* unit, esgen_function* function,
+static const esgen_word* read_annotation(esgen_unit* unit, esgen_function* function,
                                          const esgen_word* at, const esgen_word* end) {
     if (esgen_word_is(at, "ES_SPAN") || esgen_word_is(at, "ES_ONLY")) {
         function->is_span |= esgen_word_is(at, "ES_SPAN");
@@ -132,21 +132,21 @@ static const esgen_word* take_annotation(esgen_unit* unit, esgen_function* funct
         esgen_fault(unit, at->line, "%.*s needs (...)", (int)at->size, at->text);
         return at;
     }
-    if (take_list_annotation(unit, function, at, close)) return close;
+    if (read_list_annotation(unit, function, at, close)) return close;
     if (esgen_word_is(at, "ES_STAGE"))
-        (void)esgen_name_take(unit, &function->stage, at + 2, close);
+        (void)esgen_name_read(unit, &function->stage, at + 2, close);
     else if (esgen_word_is(at, "ES_EVERY"))
-        take_amount(unit, &function->every, at + 1, close);
+        read_amount(unit, &function->every, at + 1, close);
     else if (esgen_word_is(at, "ES_QUANTUM"))
-        take_amount(unit, &function->quantum, at + 1, close);
+        read_amount(unit, &function->quantum, at + 1, close);
     else if (esgen_word_is(at, "ES_ON_ENTER"))
-        take_function(unit, &function->enter, at + 1, close);
+        read_function(unit, &function->enter, at + 1, close);
     else if (esgen_word_is(at, "ES_ON_LEAVE"))
-        take_function(unit, &function->leave, at + 1, close);
+        read_function(unit, &function->leave, at + 1, close);
     else if (esgen_word_is(at, "ES_FIRST"))
-        take_function(unit, &function->first_update, at + 1, close);
+        read_function(unit, &function->first_update, at + 1, close);
     else if (!esgen_word_is(at, "ES_TYPE"))
-        say_unknown(unit, at);
+        report_unknown(unit, at);
     return close;
 }
 
@@ -173,12 +173,12 @@ static bool is_macro(const esgen_word* word) {
 }
 
 // Read the words before the name: annotations, storage, attributes, return type.
-static void take_specifiers(esgen_unit* unit, esgen_function* function, const esgen_word* first,
+static void read_specifiers(esgen_unit* unit, esgen_function* function, const esgen_word* first,
                             const esgen_word* name) {
     bool is_static = false, is_right = true;
     for (const esgen_word* at = first; at < name; at++) {
         if (esgen_word_is_annotation(at)) {
-            at = take_annotation(unit, function, at, name);
+            at = read_annotation(unit, function, at, name);
         } else if (esgen_word_is(at, "static")) {
             is_static = true;
         } else if (esgen_word_is(at, "bool")) {
@@ -217,10 +217,10 @@ static esgen_function* begin_function(esgen_unit* unit, const esgen_word* name,
     memset(function, 0, sizeof *function);
     function->kind = kind;
     function->line = name->line;
-    return esgen_name_take(unit, &function->name, name, name + 1) ? function : NULL;
+    return esgen_name_read(unit, &function->name, name, name + 1) ? function : NULL;
 }
 
-static void take_definition(esgen_unit* unit, const esgen_word* first, const esgen_word* body) {
+static void read_definition(esgen_unit* unit, const esgen_word* first, const esgen_word* body) {
     esgen_function_kind kind;
     const esgen_word* name = find_name(first, body, &kind);
     if (!name) return;
@@ -232,7 +232,7 @@ static void take_definition(esgen_unit* unit, const esgen_word* first, const esg
                     function->name.text);
         return;
     }
-    take_specifiers(unit, function, first, name);
+    read_specifiers(unit, function, first, name);
     esgen_params_parse(unit, function, name + 2, close);
     esgen_check(unit, function);
     unit->function_count++;
@@ -271,7 +271,7 @@ void esgen_parse(esgen_unit* unit, const esgen_words* words) {
         if (parentheses > 0) continue; // the braces of a literal are no body
         if (esgen_word_is(at, "{") && braces++ == 0) {
             open = at;
-            take_definition(unit, first, at);
+            read_definition(unit, first, at);
         }
         if (esgen_word_is(at, "}") && braces > 0) braces--;
         if (braces > 0) continue;

@@ -32,7 +32,7 @@ static const struct {
     {"ecs_tick", "ECS_FIELD_U64", 1},
 };
 
-static void say_type(esgen_unit* unit, const char* owner, const esgen_word* type) {
+static void report_type(esgen_unit* unit, const char* owner, const esgen_word* type) {
     const char* better = esgen_sized_type(type);
     if (better) {
         esgen_fault(unit, type->line, "%s: the size of %.*s depends on the machine: say %s", owner,
@@ -47,7 +47,7 @@ static void say_type(esgen_unit* unit, const char* owner, const esgen_word* type
 }
 
 // Read one of "x, y[3]": its name, then its dimensions.
-static void take_declarator(esgen_unit* unit, esgen_struct* target, uint32_t type,
+static void read_declarator(esgen_unit* unit, esgen_struct* target, uint32_t type,
                             const esgen_mark* mark, const esgen_word* first,
                             const esgen_word* end) {
     const char* owner = target->c_type.text;
@@ -65,7 +65,7 @@ static void take_declarator(esgen_unit* unit, esgen_struct* target, uint32_t typ
     }
     esgen_field* field = &target->fields[target->field_count];
     memset(field, 0, sizeof *field);
-    if (!esgen_name_take(unit, &field->name, first, first + 1)) return;
+    if (!esgen_name_read(unit, &field->name, first, first + 1)) return;
     field->kind = field_types[type].kind;
     field->line = first->line;
     field->c_type = field_types[type].c_type;
@@ -106,7 +106,7 @@ static uint32_t find_field_type(const esgen_word* word) {
 }
 
 // Read one declaration without its ';'.
-static void take_field(esgen_unit* unit, esgen_struct* target, const esgen_word* first,
+static void read_field(esgen_unit* unit, esgen_struct* target, const esgen_word* first,
                        const esgen_word* end) {
     esgen_mark mark;
     const esgen_word* begin = first;
@@ -117,18 +117,18 @@ static void take_field(esgen_unit* unit, esgen_struct* target, const esgen_word*
     if (begin >= until) return;
     uint32_t type = find_field_type(begin);
     if (type == BASE_COUNT(field_types)) {
-        say_type(unit, target->c_type.text, begin);
+        report_type(unit, target->c_type.text, begin);
         return;
     }
     const esgen_word* name = begin + 1;
     for (const esgen_word* at = name; at <= until; at++) {
         if (at < until && !esgen_word_is(at, ",")) continue;
-        take_declarator(unit, target, type, &mark, name, at);
+        read_declarator(unit, target, type, &mark, name, at);
         name = at + 1;
     }
 }
 
-static void take_fields(esgen_unit* unit, esgen_struct* target, const esgen_word* first,
+static void read_fields(esgen_unit* unit, esgen_struct* target, const esgen_word* first,
                         const esgen_word* end) {
     const esgen_word* begin = first;
     for (const esgen_word* at = first; at < end; at++) {
@@ -138,14 +138,14 @@ static void take_fields(esgen_unit* unit, esgen_struct* target, const esgen_word
             return;
         }
         if (!esgen_word_is(at, ";")) continue;
-        take_field(unit, target, begin, at);
+        read_field(unit, target, begin, at);
         begin = at + 1;
     }
     if (target->field_count == 0 && unit->fault_count == 0)
         esgen_fault(unit, target->line, "%s has no fields", target->c_type.text);
 }
 
-static bool take_event(esgen_unit* unit, esgen_struct* target, const esgen_word* open,
+static bool read_event(esgen_unit* unit, esgen_struct* target, const esgen_word* open,
                        const esgen_word* close) {
     const esgen_word* comma = open + 1;
     while (comma < close && !esgen_word_is(comma, ","))
@@ -162,13 +162,13 @@ static bool take_event(esgen_unit* unit, esgen_struct* target, const esgen_word*
     }
     esgen_struct_event* event = &target->events[target->event_count];
     event->is_exported = is_exported;
-    if (!esgen_name_take(unit, &event->name, open + 1, comma)) return false;
+    if (!esgen_name_read(unit, &event->name, open + 1, comma)) return false;
     target->event_count++;
     return true;
 }
 
 // ES_MESSAGE(Game__Hit) belongs to the event before it.
-static bool take_message(esgen_unit* unit, esgen_struct* target, const esgen_word* open,
+static bool read_message(esgen_unit* unit, esgen_struct* target, const esgen_word* open,
                          const esgen_word* close) {
     if (close - open != 2 || open[1].kind != ESGEN_IDENTIFIER) {
         esgen_fault(unit, open->line,
@@ -188,7 +188,7 @@ static bool take_message(esgen_unit* unit, esgen_struct* target, const esgen_wor
                     event->name.text);
         return false;
     }
-    return esgen_name_take(unit, &event->message, open + 1, close);
+    return esgen_name_read(unit, &event->message, open + 1, close);
 }
 
 static bool is_struct_annotation(const esgen_word* word) {
@@ -239,7 +239,7 @@ static const esgen_word* closing_brace(const esgen_word* open, const esgen_word*
 }
 
 // Read a struct from its first annotation `at` on. @return the word behind it.
-static const esgen_word* take_struct(esgen_unit* unit, const esgen_word* at, const esgen_word* end,
+static const esgen_word* read_struct(esgen_unit* unit, const esgen_word* at, const esgen_word* end,
                                      bool is_near) {
     esgen_struct* made = calloc(1, sizeof *made);
     if (!made) {
@@ -255,11 +255,11 @@ static const esgen_word* take_struct(esgen_unit* unit, const esgen_word* at, con
             esgen_fault(unit, at->line, "%.*s needs (...)", (int)at->size, at->text);
             is_right = false;
         } else if (esgen_word_is(at, "ES_STRUCT")) {
-            is_right = esgen_name_take(unit, &made->name, at + 2, close);
+            is_right = esgen_name_read(unit, &made->name, at + 2, close);
         } else if (esgen_word_is(at, "ES_EVENT")) {
-            is_right = take_event(unit, made, at + 1, close);
+            is_right = read_event(unit, made, at + 1, close);
         } else {
-            is_right = take_message(unit, made, at + 1, close);
+            is_right = read_message(unit, made, at + 1, close);
         }
         at = close ? close + 1 : at + 1;
     }
@@ -274,11 +274,11 @@ static const esgen_word* take_struct(esgen_unit* unit, const esgen_word* at, con
     if (is_right && !is_typedef) {
         esgen_fault(unit, made->line,
                     "ES_STRUCT and ES_EVENT stand before typedef struct name {...} name;");
-    } else if (is_right && esgen_name_take(unit, &made->c_type, close + 1, close + 2)) {
+    } else if (is_right && esgen_name_read(unit, &made->c_type, close + 1, close + 2)) {
         esgen_type type = {made->c_type, made->name};
         if (made->name.text[0]) add_type(unit, made->line, &type);
         if (is_near) {
-            take_fields(unit, made, open + 1, close);
+            read_fields(unit, made, open + 1, close);
             esgen_message_check(unit, made);
             (void)push_struct(unit, made);
         }
@@ -288,7 +288,7 @@ static const esgen_word* take_struct(esgen_unit* unit, const esgen_word* at, con
     return at;
 }
 
-static void take_type(esgen_unit* unit, const esgen_word* open, const esgen_word* close) {
+static void read_type(esgen_unit* unit, const esgen_word* open, const esgen_word* close) {
     const esgen_word* comma = open;
     while (comma < close && !esgen_word_is(comma, ","))
         comma++;
@@ -297,8 +297,8 @@ static void take_type(esgen_unit* unit, const esgen_word* open, const esgen_word
     esgen_type type;
     if (comma >= close || first >= comma || comma + 1 >= close) {
         esgen_fault(unit, open->line, "ES_TYPE takes a C type and the name it is registered by");
-    } else if (esgen_name_take(unit, &type.c_type, first, comma) &&
-               esgen_name_take(unit, &type.name, comma + 1, close)) {
+    } else if (esgen_name_read(unit, &type.c_type, first, comma) &&
+               esgen_name_read(unit, &type.name, comma + 1, close)) {
         add_type(unit, open->line, &type);
     }
 }
@@ -307,14 +307,14 @@ void esgen_types_read(esgen_unit* unit, const esgen_words* words, bool is_near) 
     const esgen_word* end = words->items + words->count;
     for (const esgen_word* at = words->items; at + 1 < end; at++) {
         if (is_struct_annotation(at)) {
-            at = take_struct(unit, at, end, is_near) - 1;
+            at = read_struct(unit, at, end, is_near) - 1;
         } else if (esgen_word_is(at, "ES_TYPE") && esgen_word_is(at + 1, "(")) {
             const esgen_word* close = esgen_words_match(at + 1, end);
             if (!close) {
                 esgen_fault(unit, at->line, "this ( is never closed");
                 return;
             }
-            take_type(unit, at + 1, close);
+            read_type(unit, at + 1, close);
             at = close;
         }
     }

@@ -37,7 +37,7 @@ static bool is_name_char(char c) {
            (c && strchr("_.-+:<>@|", c));
 }
 
-bool esgen_name_take(esgen_unit* unit, esgen_name* name, const esgen_word* first,
+bool esgen_name_read(esgen_unit* unit, esgen_name* name, const esgen_word* first,
                      const esgen_word* end) {
     uint32_t line = first->line;
     if (!esgen_words_join(first, end, name->text, sizeof name->text)) {

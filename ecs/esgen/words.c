@@ -113,7 +113,7 @@ static void skip_blanks(cursor* c) {
 }
 
 // Read the name of the directive whose # is at the cursor, and go past it.
-static bool take_directive_name(cursor* c, const char* name) {
+static bool read_directive_name(cursor* c, const char* name) {
     size_t size = strlen(name);
     cursor at = *c;
     at.at++;
@@ -134,23 +134,23 @@ static void skip_disabled(cursor* c) {
         skip_blanks(c);
         if (c->at >= c->end || *c->at != '#') continue;
         cursor name = *c;
-        bool is_end = take_directive_name(&name, "endif");
-        bool is_else = take_directive_name(&name, "else") || take_directive_name(&name, "elif");
+        bool is_end = read_directive_name(&name, "endif");
+        bool is_else = read_directive_name(&name, "else") || read_directive_name(&name, "elif");
         if (depth == 0 && (is_end || is_else)) {
             skip_line(c);
             return;
         }
         if (is_end) depth--;
-        depth += take_directive_name(&name, "if") || take_directive_name(&name, "ifdef") ||
-                 take_directive_name(&name, "ifndef");
+        depth += read_directive_name(&name, "if") || read_directive_name(&name, "ifdef") ||
+                 read_directive_name(&name, "ifndef");
     }
 }
 
 // Go past a preprocessor line with its continued lines and comments.
-static bool take_directive(cursor* c, esgen_words* words, const char* file,
+static bool read_directive(cursor* c, esgen_words* words, const char* file,
                            const base_reporter* reporter) {
     cursor at = *c;
-    if (take_directive_name(&at, "if")) {
+    if (read_directive_name(&at, "if")) {
         skip_blanks(&at);
         bool is_zero = at.at < at.end && *at.at == '0' &&
                        (at.at + 1 == at.end || at.at[1] == '\n' || at.at[1] == '\r' ||
@@ -160,7 +160,7 @@ static bool take_directive(cursor* c, esgen_words* words, const char* file,
             return true;
         }
     }
-    bool is_include = take_directive_name(c, "include");
+    bool is_include = read_directive_name(c, "include");
     if (!is_include) c->at++;
     while (c->at < c->end && *c->at != '\n') {
         const char* first = c->at;
@@ -182,7 +182,7 @@ static bool take_directive(cursor* c, esgen_words* words, const char* file,
     return true;
 }
 
-static bool take_quoted(cursor* c, esgen_words* words, const char* file,
+static bool read_quoted(cursor* c, esgen_words* words, const char* file,
                         const base_reporter* reporter) {
     const char* first = c->at;
     uint32_t line = c->line;
@@ -193,7 +193,7 @@ static bool take_quoted(cursor* c, esgen_words* words, const char* file,
     return push(words, ESGEN_STRING, line, first, c->at);
 }
 
-static bool take_word(cursor* c, esgen_words* words) {
+static bool read_word(cursor* c, esgen_words* words) {
     const char* first = c->at;
     if (is_letter(*first)) {
         while (c->at < c->end && (is_letter(*c->at) || is_digit(*c->at)))
@@ -243,11 +243,11 @@ bool esgen_words_read(esgen_words* words, const char* file, const char* text, si
         is_right = skip_space(&c, &is_space, file, reporter);
         if (!is_right || is_space) continue;
         if (*c.at == '#' && c.is_line_start)
-            is_right = take_directive(&c, words, file, reporter);
+            is_right = read_directive(&c, words, file, reporter);
         else if (*c.at == '"' || *c.at == '\'')
-            is_right = take_quoted(&c, words, file, reporter);
+            is_right = read_quoted(&c, words, file, reporter);
         else
-            is_right = take_word(&c, words);
+            is_right = read_word(&c, words);
         c.is_line_start = false;
     }
     is_right = is_right && push(words, ESGEN_END, c.line, c.end, c.end);

@@ -74,7 +74,7 @@ static void release_file(const base_allocator* allocator, pack_file* file) {
     base_release(allocator, file, sizeof *file);
 }
 
-static bool is_taken(const pack_walk* walk, const char* path) {
+static bool is_opened(const pack_walk* walk, const char* path) {
     for (uint32_t i = 0; i < walk->file_count; i++)
         if (strcmp(walk->files[i]->path, path) == 0) return true;
     return false;
@@ -106,7 +106,7 @@ static pack_file* add_file(pack_walk* walk, const char* path) {
 static void open_file(pack_walk* walk, const char* path, const char* from, uint32_t line,
                       bool is_optional) {
     char shown[2 * ECS_TEXT_PATH_BYTES_MAX];
-    if (is_taken(walk, path)) return;
+    if (is_opened(walk, path)) return;
     if (walk->file_count == ECS_TEXT_FILES_MAX) {
         base_report(walk->reporter, from, line, "more than %u files of templates",
                     ECS_TEXT_FILES_MAX);
@@ -161,7 +161,7 @@ static void open_file(pack_walk* walk, const char* path, const char* from, uint3
     }
 }
 
-static bool take_name(void* context, const char* name) {
+static bool add_name(void* context, const char* name) {
     pack_names* names = context;
     if (++names->seen > ECS_TEXT_LISTED_MAX || ++names->work > ECS_TEXT_IMPORTS_MAX ||
         names->count == ECS_TEXT_LISTED_MAX) {
@@ -203,7 +203,7 @@ static void queue_matches(pack_walk* walk, pack_file* file, const char* path, co
     uint32_t first = queue->count;
     ecs_result result = ECS_OK;
     if (walk->source->list)
-        result = walk->source->list(walk->source->context, folder, take_name, queue);
+        result = walk->source->list(walk->source->context, folder, add_name, queue);
     if (queue->has_failed) result = ECS_ERR_MEMORY;
     if (result == ECS_ERR_MEMORY) {
         fail(walk, result);
@@ -237,7 +237,7 @@ static void follow_import(pack_walk* walk, pack_file* file) {
     const ecs_text_node* node = &tree->nodes[file->import_next];
     file->import_next = next_import(tree, node->next);
     const char* shown = tree->file;
-    const char* wish = ecs_text_string(tree, node->value);
+    const char* wanted = ecs_text_string(tree, node->value);
     bool is_optional = strcmp(ecs_text_string(tree, node->name), "import") != 0;
     char path[ECS_TEXT_PATH_BYTES_MAX];
     if (++walk->queue.work > ECS_TEXT_IMPORTS_MAX) {
@@ -248,9 +248,9 @@ static void follow_import(pack_walk* walk, pack_file* file) {
     }
     const char* fault = strcmp(ecs_text_string(tree, node->type), "t") != 0
                             ? "is written import:t=\"...\""
-                            : ecs_text_path_resolve(walk->source, file->path, wish, path);
+                            : ecs_text_path_resolve(walk->source, file->path, wanted, path);
     if (fault) {
-        base_report(walk->reporter, shown, node->line, "import: '%.200s' %s", wish, fault);
+        base_report(walk->reporter, shown, node->line, "import: '%.200s' %s", wanted, fault);
         fail(walk, ECS_ERR_SYNTAX);
     } else if (strpbrk(path, "*?")) {
         queue_matches(walk, file, path, shown, node->line, is_optional);

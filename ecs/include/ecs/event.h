@@ -5,7 +5,7 @@
 /// Core events exist in every world by name, and systems handle them like any other:
 ///
 ///     EntityCreated, EntityRecreated  right after; values can be read and written
-///     ComponentsAppear, "on_appear"   after; only to systems whose terms it matches now and did not
+///     ComponentsAppear, "on_appear"   after; only to systems whose terms it now matches, but not
 ///                                     before; a creation is an appearance from nothing
 ///     ComponentsDisappear, "on_disappear"  before; the reverse, with destructions
 ///     EntityDestroyed                 right before: it still lives, and values can be read

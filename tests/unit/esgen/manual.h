@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the examples of ecs/ESGEN.md stand on. Those of its blocks that are not here are in manual.c.
+/// What the examples of ecs/ESGEN.md stand on. Those of its blocks that are not here are in
+/// manual.c.
 #pragma once
 
 #include "ecs/ecs.h"

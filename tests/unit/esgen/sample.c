@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every annotation once. The systems are as small as they can be and still be seen to do their part.
+// Every annotation once. The systems are as small as they can be and still show their effect.
 
 #include "sample.h"
 #include "sample.pb-c.h"

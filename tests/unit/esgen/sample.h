@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// A small game's worth of systems for shoal-esgen: what is generated is compared with sample.expected and
-/// run by test_esgen_run.
+/// A small game's worth of systems for shoal-esgen: what is generated is compared with
+/// sample.expected and run by test_esgen_run.
 #pragma once
 
 #include "ecs/ecs.h"

@@ -2,7 +2,8 @@
 // Whatever a C file holds, exactly its systems are found (S5.19).
 #include "esgen_text.h"
 
-// The names of the functions that are found, each with a blank behind it; what was said is a failure.
+// The names of the functions that are found, each with a blank behind it; what was said is a
+// failure.
 static void expect_found(const char* text, const char* names) {
     esgen_text_result result;
     text_open(&result, text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is written is what a person would have written (S5.19, S3.5): sample.expected is read, not only
-// compared.
+// What is written is what a person would have written (S5.19, S3.5): sample.expected is read, not
+// only compared.
 // After a wanted change: shoal-esgen -o sample.expected sample.c, and read the difference.
 #include "esgen_text.h"
 

@@ -5,8 +5,8 @@
 
 #include "base/macros.h"
 
-/// Copy a string and cut it where it does not fit; always NUL-terminated. target_bytes is at least
-/// 1.
+/// Copy a string and cut it where it does not fit; always NUL-terminated when
+/// target_bytes is not 0.
 /// @return true when all of it fit.
 bool base_text_copy(char* target, size_t target_bytes, const char* source);
 /// printf into a fixed buffer; always NUL-terminated. @return false when the text was cut.

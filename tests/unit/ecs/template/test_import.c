@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// S5.2: files that import others. The files are a table here; what a path may be is decided by its letters.
+// S5.2: files that import others. The files are a table here; what a path may be is decided by its
+// letters.
 #include "data_memory.h"
 #include "data_world.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// P12, S5.2: templates are exchanged while a world lives. The model at the end applies the same texts to a
-// naive list of entities.
+// P12, S5.2: templates are exchanged while a world lives. The model at the end applies the same
+// texts to a naive list of entities.
 #include "data_memory.h"
 #include "data_world.h"
 
@@ -446,7 +446,8 @@ static void random_reloads_match_a_naive_twin(void** state) {
             ecs_world_validate(world);
             ecs_changes_clear(world);
         }
-        // What is saved is the same when it is restored, and so is the hash that was kept step by step.
+        // What is saved is the same when it is restored, and so is the hash that was kept step by
+        // step.
         base_bytes save, again;
         base_bytes_init(&save, NULL);
         base_bytes_init(&again, NULL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Words about the wire: who sees a component, what it is the integral of, rotations, how urgent a template is.
+// Words about the wire: who sees a component, what it is the integral of, rotations, how urgent a
+// template is.
 #include "data_world.h"
 
 static int setup(void** state) {

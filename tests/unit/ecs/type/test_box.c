@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Boxed types (S5.4): a pointer in the column, the object at an address that never changes, in a pool
-/// of the type with a reset for what goes back (S4.6).
+/// Boxed types (S5.4): a pointer in the column, the object at an address that never changes, in a
+/// pool of the type with a reset for what goes back (S4.6).
 #include "table/store_world.h"
 
 #include "type/box.h"

@@ -259,8 +259,8 @@ static void saves_keep_what_was_told_and_what_was_not_yet(void** state) {
     ecs_world_destroy(other.world);
 }
 
-// A copied world tells changes by versions as well: those of the value and of its shadow differ wherever
-// they do in the original.
+// A copied world tells changes by versions as well: those of the value and of its shadow differ
+// wherever they do in the original.
 static void a_copied_world_misses_no_change(void** state) {
     (void)state;
     nest at;
