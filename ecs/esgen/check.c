@@ -3,6 +3,8 @@
 // together.
 #include "esgen.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 static void check_require(esgen_unit* unit, const esgen_function* function,
@@ -77,6 +79,7 @@ static void check_kind(esgen_unit* unit, const esgen_function* function) {
 }
 
 void esgen_check(esgen_unit* unit, const esgen_function* function) {
+    BASE_ASSERT(unit && function->name.text[0]);
     check_require(unit, function, &function->require);
     check_require(unit, function, &function->require_not);
     check_require(unit, function, &function->any);

@@ -7,6 +7,8 @@
 // a loop over a fixed count of rows. With ES_SPAN the user writes the loop.
 #include "esgen.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 static const esgen_param* find_param(const esgen_function* function, esgen_param_kind kind) {
@@ -259,6 +261,8 @@ static void put_query(base_bytes* out, const esgen_function* function) {
 }
 
 void esgen_emit(const esgen_unit* unit, const char* stem, base_bytes* out) {
+    BASE_ASSERT(unit->fault_count == 0 && "a file with faults is not written");
+    BASE_ASSERT(stem && out);
     esgen_put(out, "// Written by shoal-esgen from %s: change that file, not this one.\n",
               unit->file);
     esgen_put(out, "#pragma once\n\n#include \"ecs/es.h\"\n#include \"ecs/system.h\"\n");

@@ -2,6 +2,8 @@
 // One function per file that registers its systems and handlers, in their order.
 #include "esgen.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 static const char* access_of(const esgen_param* param) {
@@ -106,6 +108,7 @@ static void put_members(base_bytes* out, const esgen_function* function) {
 }
 
 void esgen_put_systems(base_bytes* out, const esgen_unit* unit, const char* stem) {
+    BASE_ASSERT(unit && stem && out);
     uint32_t count = 0;
     for (uint32_t i = 0; i < unit->function_count; i++)
         count += unit->functions[i].kind != ESGEN_QUERY;

@@ -2,6 +2,8 @@
 // One function per file with ES_REGISTER_TYPES: types in the order of their structs, then events.
 #include "esgen.h"
 
+#include "base/assert.h"
+
 static void put_fields(base_bytes* out, const esgen_struct* from) {
     const char* type = from->c_type.text;
     esgen_put(out, "    static const ecs_field %s_fields[] = {\n", type);
@@ -64,6 +66,7 @@ static void put_registering(base_bytes* out, const char* what) {
 }
 
 void esgen_put_types(base_bytes* out, const esgen_unit* unit, const char* stem) {
+    BASE_ASSERT(unit && stem && out);
     uint32_t types = 0, events = 0;
     for (uint32_t i = 0; i < unit->struct_count; i++) {
         types += unit->structs[i].name.text[0] != '\0';

@@ -2,6 +2,7 @@
 // Binds each parameter of a system, by its name, its C type and its annotations.
 #include "esgen.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -52,6 +53,7 @@ const char* esgen_sized_type(const esgen_word* word) {
 }
 
 uint32_t esgen_term_count(const esgen_function* function) {
+    BASE_ASSERT(function->param_count <= ESGEN_PARAMS_MAX);
     uint32_t count = function->require.count + function->require_not.count + function->any.count;
     for (uint32_t i = 0; i < function->param_count; i++)
         count += function->params[i].kind == ESGEN_COMPONENT;
@@ -237,6 +239,7 @@ static const esgen_word* read_annotation(esgen_unit* unit, esgen_param* param, c
 
 static void read_param(esgen_unit* unit, esgen_function* function, const esgen_word* first,
                        const esgen_word* end) {
+    BASE_ASSERT(first < end);
     if (function->param_count == ESGEN_PARAMS_MAX) {
         esgen_fault(unit, first->line, "%s has more than %u parameters", function->name.text,
                     ESGEN_PARAMS_MAX);
@@ -312,6 +315,7 @@ static void check_single(esgen_unit* unit, const esgen_function* function) {
 
 void esgen_params_parse(esgen_unit* unit, esgen_function* function, const esgen_word* first,
                         const esgen_word* end) {
+    BASE_ASSERT(function && first <= end);
     if (first == end || (end - first == 1 && esgen_word_is(first, "void"))) return;
     uint32_t depth = 0;
     const esgen_word* begin = first;

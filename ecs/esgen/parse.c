@@ -8,6 +8,7 @@
 // ignored is hard to find.
 #include "esgen.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -35,6 +36,7 @@ static bool find_kind(const esgen_word* word, esgen_function_kind* kind) {
 
 static void read_list(esgen_unit* unit, esgen_list* list, const esgen_word* open,
                       const esgen_word* close) {
+    BASE_ASSERT(list->count <= ESGEN_LIST_MAX && open < close);
     const esgen_word* first = open + 1;
     for (const esgen_word* at = first; at <= close; at++) {
         if (at < close && !esgen_word_is(at, ",")) continue;
@@ -155,6 +157,7 @@ static const esgen_word* read_annotation(esgen_unit* unit, esgen_function* funct
 // Find the first word outside of parentheses that names a system and its parameters.
 static const esgen_word* find_name(const esgen_word* first, const esgen_word* end,
                                    esgen_function_kind* kind) {
+    BASE_ASSERT(first <= end);
     for (const esgen_word* at = first; at + 1 < end; at++) {
         if (esgen_word_is(at, "=")) return NULL; // a variable
         if (esgen_word_is(at, "typedef")) return NULL;
@@ -199,6 +202,7 @@ static void read_specifiers(esgen_unit* unit, esgen_function* function, const es
 
 static esgen_function* begin_function(esgen_unit* unit, const esgen_word* name,
                                       esgen_function_kind kind) {
+    BASE_ASSERT(unit->function_count <= unit->function_capacity);
     if (unit->function_count == ESGEN_FUNCTIONS_MAX) {
         esgen_fault(unit, name->line, "more than %u systems in one file", ESGEN_FUNCTIONS_MAX);
         return NULL;
@@ -260,6 +264,7 @@ static void check_declaration(esgen_unit* unit, const esgen_word* first, const e
 }
 
 void esgen_parse(esgen_unit* unit, const esgen_words* words) {
+    BASE_ASSERT(unit && words);
     const esgen_word* end = words->items + words->count;
     const esgen_word* first = words->items;
     const esgen_word* open = words->items;

@@ -2,6 +2,8 @@
 // Appending text, and lists that wrap at the width of a line.
 #include "esgen.h"
 
+#include "base/assert.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +21,7 @@ static void put_arguments(base_bytes* out, const char* format, va_list arguments
 }
 
 void esgen_put(base_bytes* out, const char* format, ...) {
+    BASE_ASSERT(out && format);
     va_list arguments;
     va_start(arguments, format);
     put_arguments(out, format, arguments);
@@ -35,6 +38,7 @@ void esgen_items_deinit(esgen_items* items) {
 }
 
 void esgen_items_add(esgen_items* items, const char* format, ...) {
+    BASE_ASSERT(items && format);
     va_list arguments;
     va_start(arguments, format);
     put_arguments(&items->text, format, arguments);
@@ -63,6 +67,7 @@ static const char* first_of(const base_bytes* out, const esgen_items* items) {
 
 void esgen_put_items(base_bytes* out, const char* head, const esgen_items* items,
                      const char* tail) {
+    BASE_ASSERT(head && items && tail);
     esgen_put(out, "%s", head);
     size_t begin = column_of(out);
     const char* text = first_of(out, items);
@@ -83,6 +88,7 @@ void esgen_put_items(base_bytes* out, const char* head, const esgen_items* items
 
 void esgen_put_fields(base_bytes* out, const char* head, const esgen_items* items,
                       const char* tail) {
+    BASE_ASSERT(head && items && tail);
     esgen_put(out, "%s", head);
     size_t begin = column_of(out);
     // Each NUL stands for a comma; a blank follows all but the last.

@@ -11,6 +11,8 @@
 // hand.
 #include "esgen.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -304,6 +306,7 @@ static void read_type(esgen_unit* unit, const esgen_word* open, const esgen_word
 }
 
 void esgen_types_read(esgen_unit* unit, const esgen_words* words, bool is_near) {
+    BASE_ASSERT(unit && words);
     const esgen_word* end = words->items + words->count;
     for (const esgen_word* at = words->items; at + 1 < end; at++) {
         if (is_struct_annotation(at)) {

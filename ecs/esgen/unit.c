@@ -2,12 +2,15 @@
 // The unit that all readers of a file fill: its memory, its faults, and names.
 #include "esgen.h"
 
+#include "base/assert.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 void esgen_unit_init(esgen_unit* unit, const char* file, const base_reporter* reporter) {
+    BASE_ASSERT(unit);
     memset(unit, 0, sizeof *unit);
     unit->file = file;
     unit->reporter = reporter;
@@ -21,6 +24,7 @@ void esgen_unit_deinit(esgen_unit* unit) {
 }
 
 void esgen_fault(esgen_unit* unit, uint32_t line, const char* format, ...) {
+    BASE_ASSERT(unit && format);
     char text[BASE_REPORT_BYTES_MAX];
     va_list arguments;
     va_start(arguments, format);
@@ -39,6 +43,7 @@ static bool is_name_char(char c) {
 
 bool esgen_name_read(esgen_unit* unit, esgen_name* name, const esgen_word* first,
                      const esgen_word* end) {
+    BASE_ASSERT(unit && name && first <= end);
     uint32_t line = first->line;
     if (!esgen_words_join(first, end, name->text, sizeof name->text)) {
         esgen_fault(unit, line, "a name is longer than %u bytes", ESGEN_NAME_BYTES_MAX - 1);

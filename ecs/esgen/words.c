@@ -6,6 +6,8 @@
 // always registered (see ecs/ESGEN.md).
 #include "esgen.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +27,7 @@ static bool is_digit(char c) {
 }
 
 bool esgen_word_is(const esgen_word* word, const char* text) {
+    BASE_ASSERT(word && text);
     return word->size == strlen(text) && memcmp(word->text, text, word->size) == 0;
 }
 
@@ -233,6 +236,7 @@ static bool skip_space(cursor* c, bool* is_space, const char* file, const base_r
 
 bool esgen_words_read(esgen_words* words, const char* file, const char* text, size_t size,
                       const base_reporter* reporter) {
+    BASE_ASSERT(words && file && (text || size == 0));
     static const char mark[] = "\xef\xbb\xbf"; // some editors begin UTF-8 with it
     *words = (esgen_words){0};
     cursor c = {text, text + size, 1, true};
@@ -256,6 +260,7 @@ bool esgen_words_read(esgen_words* words, const char* file, const char* text, si
 }
 
 const esgen_word* esgen_words_match(const esgen_word* open, const esgen_word* end) {
+    BASE_ASSERT(open && open <= end);
     uint32_t depth = 0;
     for (const esgen_word* at = open; at < end; at++) {
         if (esgen_word_is(at, "(")) depth++;
@@ -265,6 +270,7 @@ const esgen_word* esgen_words_match(const esgen_word* open, const esgen_word* en
 }
 
 bool esgen_words_join(const esgen_word* first, const esgen_word* end, char* target, size_t bytes) {
+    BASE_ASSERT(first <= end && target && bytes > 0);
     size_t used = 0;
     target[0] = '\0';
     for (const esgen_word* at = first; at < end; at++) {
@@ -283,6 +289,7 @@ bool esgen_words_join(const esgen_word* first, const esgen_word* end, char* targ
 }
 
 bool esgen_words_copy(const esgen_word* first, const esgen_word* end, char* target, size_t bytes) {
+    BASE_ASSERT(first <= end && target && bytes > 0);
     size_t used = 0;
     target[0] = '\0';
     for (const esgen_word* at = first; at < end; at++) {
@@ -297,6 +304,7 @@ bool esgen_words_copy(const esgen_word* first, const esgen_word* end, char* targ
 }
 
 bool esgen_words_is_expression(const esgen_word* first, const esgen_word* end) {
+    BASE_ASSERT(first <= end);
     static const char open[] = "([{", close[] = ")]}";
     char expected[32];
     uint32_t depth = 0;
