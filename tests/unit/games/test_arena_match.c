@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Arena as a whole: hits, deaths, rebirth, pick-ups, flags, beacons, rounds, a thousand soldiers, the same
-// bits twice.
+// Arena as a whole: hits, deaths, rebirth, pick-ups, flags, beacons, rounds, a thousand soldiers,
+// the same bits twice.
 
 #include "arena_table.h"
 
@@ -493,7 +493,7 @@ static void a_thousand_soldiers_and_200_players_fight_for_300_ticks(void** state
     assert_true(shots_most > 50 && shots_most <= 400);
     assert_true(t.events[ARENA_MESSAGE_HIT] > 300);
     assert_true(seen / 200 >= 90 && seen / 200 <= 190);
-    // The dead are replaced.
+    // Killed soldiers are replaced.
     assert_in_range(ecs_query_count(world, game->soldiers), 900, 1000);
     table_close(&t);
 }

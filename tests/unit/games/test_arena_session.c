@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Arena over a simulated network in virtual time: what each client's mirror holds, and what it never hears of.
+// Arena over a simulated network in virtual time: what each client's mirror has, and what it never
+// gets.
 
 #include "arena_table.h"
 
@@ -127,7 +128,7 @@ static void look_at_fighters(session* s, const seat* one, census* found) {
     }
 }
 
-// An enemy's exact health is nobody's who has not had the power for a while.
+// A client that has not had the power for a while has no enemy's exact health.
 static void assert_no_secret(const seat* one, uint32_t ticks_without_power) {
     if (ticks_without_power < 40) return;
     ecs_world* world = net_match_world(one->match);
@@ -233,7 +234,8 @@ static void a_thief_is_never_out_of_sight_of_whom_it_robbed(void** state) {
     open_session(&s, nobody, &link);
     for (uint32_t i = 0; i < 30; i++)
         step_session(&s);
-    // A player of team 1 takes the flag of team 2, which is far from everybody; client 2 is of team 2.
+    // A player of team 1 takes the flag of team 2, which is far from all players; client 2 is of
+    // team 2.
     ecs_entity thief = net_match_player(s.t.match, 1);
     const arena_game* game = table_game(&s.t);
     ecs_vec2 base = arena_map_stand(2);

@@ -105,7 +105,7 @@ static void pickups_go_in_and_uses_come_out(void** state) {
     table_step(&t);
     assert_int_equal(*(const uint8_t*)table_of(&t, 1, game->health), 65);
     assert_int_equal(arena_pack_count(pack_of(&t, 1), ARENA_HEALTH_KIT), 2);
-    // The pack goes along when the template changes, and its last power is gone.
+    // The pack stays when the template changes, and its last power is used.
     send_event(&t, 1, "use", &power);
     table_steps(&t, 2);
     assert_string_equal(ecs_entity_template_name(world, player), "arena_player+boost");

@@ -259,7 +259,7 @@ static void an_input_moves_the_pad_by_its_speed_and_no_further_than_the_wall(voi
     breakout_game* game = table_game(&t);
     ecs_entity pad = net_match_player(t.match, 1);
     float before = ((const ecs_vec2*)ecs_get(world, pad, game->pos))->x;
-    breakout_input input = {.move = 100000}; // clamped by whoever reads it
+    breakout_input input = {.move = 100000}; // the reader clamps it
     uint8_t packed[16];
     size_t size;
     assert_int_equal(net_match_pack(t.match, 1, &input, packed, sizeof packed, &size), NET_OK);

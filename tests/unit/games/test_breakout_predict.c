@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The prediction world beside the server's: the same inputs give the same pad and ball, and nothing else
-// of the game happens there.
+// The prediction world beside the server's: the same inputs give the same pad and ball, and nothing
+// else of the game happens there.
 
 #include "breakout_table.h"
 
@@ -27,8 +27,8 @@ static void close_pair(pair* p) {
     table_close(&p->server);
 }
 
-// What replication brings: the living entities with their replicated values. No quantisation shows, since
-// pads and balls are on the wire's grid already (assert_on_grid).
+// What replication brings: the living entities with their replicated values. No quantisation shows,
+// since pads and balls are on the wire's grid already (assert_on_grid).
 static void copy(pair* p) {
     ecs_world* from = net_match_world(p->server.match);
     ecs_world* to = net_match_world(p->ahead);
@@ -76,7 +76,7 @@ static void step_ahead(pair* p, ecs_tick tick, int32_t move, bool is_launching) 
     ecs_world* world = net_match_world(p->ahead);
     assert_true(ecs_event_send(world, p->player, ecs_event_find(world, "pad_input"), &input));
     net_match_step_at(p->ahead, tick);
-    assert_int_equal(ecs_changes_get(world).event_count, 0); // tells nobody
+    assert_int_equal(ecs_changes_get(world).event_count, 0); // no event is listed
     ecs_changes_clear(world);
 }
 

@@ -380,7 +380,7 @@ static void a_level_begins_with_its_name(void** state) {
     }
     assert_false(has_text(&r, "48 bricks"));
     table_close(&t);
-    // Who comes later is not told what everybody sees.
+    // A client that joins later gets no hint about what all clients see.
     table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, true);
     for (uint32_t i = 0; i < 130; i++)
         table_step(&t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A playback in a window that nobody sees: keys and pointer come as SDL's events, and where the playback is then
-// is asked of the playback. Its picture has the bricks that the world has.
+// A playback in a window without a display: keys and pointer come as SDL's events, and where the
+// playback is then is asked of the playback. Its picture has the bricks that the world has.
 #include "playback/playback_record.h"
 #include "window/picture.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// S5.18: what systems hear of structure and of changes, when, and in which order.
+// S5.18: the core events that systems get about structure and changes, when, and in which order.
 #include "hear_world.h"
 
 static const ecs_term with_pos[] = {{"pos", "p2", ECS_READ}};
@@ -85,7 +85,7 @@ static void values_are_there_right_after_a_birth_and_right_before_a_death(void**
     store_close(&all.store);
 }
 
-// Writes how many live, to see that batches are told one at a time.
+// Writes the number of living entities, to see that batches are delivered one at a time.
 static void count_living(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)rows;
     const ear* own = stage->context;
@@ -128,7 +128,7 @@ static void many_at_once_are_told_one_by_one(void** state) { // S5.10 S5.18
     store_close(&all.store);
 }
 
-// Every birth of a ball records a rock, a link to it and an end for the ball itself.
+// Every creation of a ball records commands: create a rock, link to it, destroy the ball.
 static void answer_birth(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     const ear* own = stage->context;
     const store* fixture = &own->hearing->store;
@@ -168,7 +168,8 @@ static void structure_inside_handlers_is_deferred(void** state) { // S5.10 S5.18
     assert_true(ecs_entity_is_placeholder(second));
     ecs_command_flush(world);
     base_assert_handler_set(NULL);
-    // A rock, a link, the first ball gone, the second one; its rock and link, and it goes: one flush.
+    // A rock, a link, the first ball gone, the second one; its rock and link, and it goes: one
+    // flush.
     hear_expect(&all, "any+65537 any+65538 ball!3 any+65539 any+65540 any+65541 ");
     assert_int_equal(ecs_command_count(world), 0);
     assert_int_equal(ecs_world_entity_count(world), 4);
@@ -281,7 +282,7 @@ static void a_change_is_told_in_the_next_step_to_those_who_track_it(void** state
     hear_expect(&all, expected);
     assert_int_equal(ecs_destroy(world, mover), ECS_OK);
     uint64_t stale = ecs_world_counters(world)->stale_handles;
-    hear_step(&all); // the change of tick 2 has nobody to go to
+    hear_step(&all); // no system gets the change of tick 2
     hear_expect(&all, "");
     assert_int_equal(ecs_world_counters(world)->stale_handles, stale + 1);
     store_close(&all.store);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the tests of loading and of families share: a world whose components need resources and have
-/// parents, a loader that does what the test says, and an allocator that counts and may fail.
+/// What the tests of loading and of families share: a world whose components need resources and
+/// have parents, a loader that does what the test says, and an allocator that counts and may fail.
 #pragma once
 
 #include <stdio.h>
@@ -14,7 +14,8 @@
 #include "ecs/ecs.h"
 #include "ecs_internal.h"
 
-/// Counts what is out; fails at call number `fail_at` (1-based; 0: never) and keeps failing after it.
+/// Counts what is out; fails at call number `fail_at` (1-based; 0: never) and keeps failing after
+/// it.
 typedef struct load_memory {
     base_allocator allocator;
     uint64_t calls;
@@ -99,7 +100,7 @@ static const char load_text[] =
     "net { \"ecs.parent:eid\"{ _replicate:b=yes; value:eid=0 }\n }\n"
     "plain { hp:i=9\n }\n";
 
-/// A loader that is told what to do.
+/// A loader that the test controls.
 typedef struct load_manual {
     ecs_loader loader;
     ecs_load_answer answer; ///< to what is asked next

@@ -257,7 +257,7 @@ static void destroying_it_cancels_what_nobody_else_waits_for(void** state) {
     assert_int_equal(fixture.manual->cancelled, 1);
     assert_int_equal(ecs_loading_count(fixture.world), 0);
     assert_int_equal(ecs_handle_count(fixture.world, ECS_STATE_LOADING), 0);
-    // What comes after the cancel is nobody's.
+    // A result after the cancel belongs to no entity.
     ecs_entity c = load_create(&fixture, fixture.prop, 1);
     fixture.manual->done[fixture.manual->done_count++] = (ecs_loaded){ticket, true};
     assert_int_equal(ecs_loading_poll(fixture.world), 0);

@@ -52,7 +52,7 @@ static void a_flag_on_an_opaque_component_is_no_fault(void** state) {
                       "x.blk:1: error: template 'c' has no component 'z' to flag");
 }
 
-/// S5.2: a system that asks for an opaque component is told its name.
+/// S5.2: a system that needs an opaque component is refused with the component's name.
 static void a_system_that_needs_an_opaque_component_is_refused_at_seal(void** state) {
     ecs_world* world = *state;
     data_load_warned(world, "a { \"x:Foo\"{ } }",

@@ -96,7 +96,8 @@ static void values_follow_their_default_until_they_are_written(void** state) {
     assert_int_equal(int_of(world, child, "z"), 3);
     assert_int_equal(int_of(world, both, "x"), 10);
     assert_int_equal(int_of(world, other, "w"), 4);
-    // Ids stay, the new one is behind the composed one, and whoever is made now has the new values.
+    // Ids stay, the new one comes after the composed one, and entities created now have the new
+    // values.
     assert_int_equal(ecs_template_find(world, "a"), 1);
     assert_int_equal(ecs_template_find(world, "c"), 3);
     assert_int_equal(ecs_template_find(world, "a+c"), 4);

@@ -195,7 +195,7 @@ static ecs_result load_exact(const char* source, size_t size) {
     memcpy(copy, source, size);
     data_load load = data_load_bytes(world, copy, size);
     free(copy);
-    // A type or a block may have become one that nobody knows: kept, with a warning each.
+    // A type or a block may have become unknown: it is kept, with a warning each.
     if (load.result == ECS_OK)
         assert_int_equal(load.report.count, ecs_template_opaque_count(world));
     else

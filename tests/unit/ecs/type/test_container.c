@@ -168,7 +168,7 @@ static void a_shadow_sees_every_change_once_and_equal_versions_spare_the_look(vo
     set_i(&value, "a", 2);
     assert_false(ecs_value_compare(type, &heap, &shadow, &value));
     assert_true(ecs_value_is_untouched(type, &shadow, &value));
-    // Behind the back of the versions nobody looks.
+    // A write that skips the versions is not noticed.
     ((ecs_element*)(uintptr_t)ecs_object_find_element(&value, "a"))->as.i = 9;
     assert_false(ecs_value_compare(type, &heap, &shadow, &value));
     // Assigning counts as a change; assigning the same does not.

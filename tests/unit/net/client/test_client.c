@@ -561,7 +561,7 @@ static void settings_that_no_server_has_are_malformed(void** state) {
     raw_server_welcome_as(&at.server, welcome_with(settings, game->setting_count + 1));
     raw_server_welcome_as(&at.server, welcome_with(settings, BASE_COUNT(settings)));
     Shoal__Wire__Welcome resumed = welcome_with(settings, 1);
-    resumed.is_resumed = true; // nobody asked for it
+    resumed.is_resumed = true; // it was not requested
     raw_server_welcome_as(&at.server, resumed);
     Shoal__Wire__Welcome cut = welcome_with(settings, 1);
     cut.resume.len--;
@@ -642,7 +642,7 @@ static void three_seconds_of_silence_are_answered_with_the_secret(void** state) 
     assert_int_equal(at.server.resume_size, sizeof SECRET);
     assert_memory_equal(at.server.resume, SECRET, sizeof SECRET);
     assert_true(at.server.is_gone);
-    assert_int_equal(at.server.gone_reason, 0); // nobody meant it
+    assert_int_equal(at.server.gone_reason, 0); // it was not on purpose
     // Nothing is sent before it is welcome again, and state packets do not count.
     uint64_t packets = at.server.packets;
     send_nothing_new(&at, 2);

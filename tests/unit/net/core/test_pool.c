@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// What is released is kept for whoever asks next for about as much.
+/// Released memory is kept for the next request of about the same size.
 #include "test.h"
 
 #include "core/pool.h"
@@ -113,8 +113,8 @@ static void without_memory_there_is_no_block_and_nothing_breaks(void** state) {
     assert_int_equal(counts.blocks, 0);
 }
 
-// Blocks of random sizes, each filled with its own byte: none overlaps another, and the second round of
-// the same lives asks the parent for nothing.
+// Blocks of random sizes, each filled with its own byte: none overlaps another, and the second
+// round of the same lives asks the parent for nothing.
 static void blocks_do_not_overlap_and_a_second_round_asks_for_nothing(void** state) {
     (void)state;
     enum { COUNT = 300 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// A game of large values: pages with texts, lists and objects that are written, torn out, bound into covers
-/// and put elsewhere; readers see those near them, and the secrets of their own. Messages are the test game's.
+/// A game of large values: pages with texts, lists and objects that are written, torn out, bound
+/// into covers and put elsewhere; readers see those near them, and the secrets of their own.
+/// Messages are the test game's.
 #pragma once
 
 #include "net/game.h"
@@ -122,7 +123,7 @@ static inline void library_write(const ecs_stage* stage, const ecs_rows* none) {
     }
 }
 
-// On clients: whoever hears of a page has it.
+// On clients: a client that gets an event about a page has the page.
 static inline void library_hear(const ecs_stage* stage, const ecs_event* event,
                                 const ecs_rows* rows) {
     (void)rows;

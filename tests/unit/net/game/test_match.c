@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A match: settings, players, inputs and events by number, what is refused, what is never allocated.
+// A match: settings, players, inputs and events by number, what is refused, what is never
+// allocated.
 
 #include "breakout_table.h"
 
@@ -321,7 +322,7 @@ static void events_go_in_their_direction_only(void** state) {
                      NET_ERR_MALFORMED);
     assert_int_equal(net_match_server_event(t.match, BREAKOUT_MESSAGE_CHEERED + 1, 0, none, 0),
                      NET_OK);
-    // A placeholder is nobody's handle.
+    // A placeholder is no entity's handle.
     assert_int_equal(net_match_server_event(t.match, BREAKOUT_MESSAGE_CHEERED + 1, 7, none, 0),
                      NET_ERR_MALFORMED);
     uint8_t emote[] = {0x10, 0x63}; // beyond the last emote: refused by the module
@@ -384,7 +385,7 @@ static void the_last_input_is_repeated_and_nothing_before_the_first(void** state
     table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
     net_match_join(t.match, 1, "a", false);
     net_match_input(t.match, 1, NULL, 0); // none yet
-    net_match_input(t.match, 7, NULL, 0); // nobody
+    net_match_input(t.match, 7, NULL, 0); // no client
     ecs_world* world = net_match_world(t.match);
     breakout_input* held = ecs_get_mut(world, net_match_player(t.match, 1), table_game(&t)->input);
     net_match_step(t.match);
@@ -504,7 +505,8 @@ static void a_save_that_is_cut_is_refused_and_one_without_room_too(void** state)
     table_close(&t);
 }
 
-/// P12: what clients do not know may change while a match runs; the rest is refused by file and line.
+/// P12: what clients do not know may change while a match runs; the rest is refused by file and
+/// line.
 static void templates_are_exchanged_between_ticks(void** state) {
     (void)state;
     net_module* module = wrap(breakout_module(), NULL);

@@ -113,7 +113,7 @@ static void what_is_asked_is_taken_once_and_kept(void** state) {
     net_match_join(open.match, 5, "bob", true);
     services->set_viewpoint(context, 5, (float[]){1, 2, 3}, 40);
     services->refresh_scope(context, 5);
-    services->refresh_scope(context, 4); // nobody
+    services->refresh_scope(context, 4); // no client
     services->set_groups(context, 0, 1);
     const net_interest_request* asked =
         net_interest_requests_take(net_match_interest_requests(open.match), &count);
@@ -139,7 +139,7 @@ static void what_is_asked_is_taken_once_and_kept(void** state) {
     assert_null(net_interest_requests_find(net_match_interest_requests(open.match), 4));
     net_match_leave(open.match, 5);
     assert_null(net_interest_requests_find(net_match_interest_requests(open.match), 5));
-    services->set_groups(context, 5, 3); // the last who came may still be spoken of; nobody listens
+    services->set_groups(context, 5, 3); // the last client may still be named; it has no effect
     net_match_join(open.match, 6, "cat", false);
     services->set_groups(context, 5, 3);
     asked = net_interest_requests_take(net_match_interest_requests(open.match), &count);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Opening modules by name and by file, refusing what is none, and reading module files as a stranger's.
+// Opening modules by name and by file, refusing what is none, and reading module files as untrusted
+// input.
 
 #include "test.h"
 

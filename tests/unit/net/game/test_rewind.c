@@ -38,7 +38,7 @@ static void count_release(void* context, void* memory, size_t size) {
 
 enum { PLACE_INDICES_MAX = 100 };
 
-// A mirror's world, because it is told its handles: the next life takes an index at once.
+// A mirror's world, because it gets its handles: the next incarnation takes an index at once.
 typedef struct place {
     counting memory;
     ecs_world* world;
@@ -524,8 +524,8 @@ static void a_steady_world_takes_no_memory_and_a_resting_one_hardly_any(void** s
     shut(&at);
 }
 
-// However many lived: 500 ms after the last of them nothing of them is left, and who comes then takes
-// what they had.
+// However many lived: 500 ms after the last of them nothing of them is left, and who comes then
+// takes what they had.
 static void what_died_is_given_back_when_nobody_may_ask_any_more(void** state) {
     (void)state;
     enum { COUNT = 80 };

@@ -114,7 +114,7 @@ static void what_a_player_saw_is_as_far_behind_as_it_said(void** state) {
     assert_true(seen(at.match, 1) == 92.25);
     say(at.match, 1, 102 * 256);
     assert_true(seen(at.match, 1) == 102);
-    assert_true(seen(at.match, 2) == 102); // nobody
+    assert_true(seen(at.match, 2) == 102); // no client
     net_rewind_stats views = net_match_get_rewind_stats(at.match);
     assert_int_equal(views.inputs, 2);
     assert_int_equal(views.ahead + views.behind, 0);
@@ -487,7 +487,8 @@ static void a_view_goes_with_its_input_from_the_packet_into_the_log(void** state
     uint32_t number = 0, known = 0;
     uint64_t said[1000] = {0};
     for (uint32_t t = 0; t < 200; t++) {
-        // Four inputs a packet, and every third packet is lost: who brings an input first speaks for it.
+        // Four inputs a packet, and every third packet is lost: who brings an input first speaks
+        // for it.
         number++;
         size_t size = pack_shot(self.hall.match, (int32_t)(t % 9) - 4, shot);
         Shoal__Wire__InputPacket packet = raw_client_packet(&self.raw);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the tests of interest share: a world with everything that rules can name, and a client's members kept
-/// as a view keeps them.
+/// What the tests of interest share: a world with everything that rules can name, and a client's
+/// members kept as a view keeps them.
 #pragma once
 
 #include <stdio.h>
@@ -230,7 +230,7 @@ static inline void interest_step(interest_table* t) {
         if (t->has_client[c] && net_interest_is_due(t->interest, c)) interest_take_query(t, c);
 }
 
-/// Everybody's turn comes.
+/// Run so many ticks that the interest of every client is computed.
 static inline void interest_round(interest_table* t) {
     for (uint32_t i = 0; i < NET_INTEREST_EVERY_TICKS; i++)
         interest_step(t);

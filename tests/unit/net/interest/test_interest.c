@@ -457,7 +457,7 @@ static void the_module_has_the_last_word(void** state) {
         assert_true(seen.last[i] != far);
     assert_int_equal(interest_classes(&t, 1, spied),
                      1u | 1u << net_interest_find_class(t.interest, "agents"));
-    // Nobody moved, and the module thinks otherwise.
+    // No entity moved, and the module changes its answer.
     seen.never = player;
     seen.spied = seen.always = ECS_ENTITY_NONE;
     interest_round(&t);
@@ -523,7 +523,7 @@ static void an_idle_world_makes_nobody_due(void** state) {
     interest_round(&t);
     assert_int_equal(t.queries, 0);
     for (uint32_t i = 0; i < NET_INTEREST_EVERY_TICKS; i++) {
-        interest_move(&t, far, 900 + (float)i, 0); // out of everybody's reach
+        interest_move(&t, far, 900 + (float)i, 0); // out of every client's sight
         assert_int_equal(ecs_set(t.world, near, t.hp, &(int32_t){(int32_t)i}), ECS_OK);
         interest_step(&t);
         assert_int_equal(t.queries, 0); // hp is no matter of scope

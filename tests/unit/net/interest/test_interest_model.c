@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The interest against a twin that knows no grid, no lists and no copies of its own: random worlds, random
-// movements, and after each step each client's members are what the definition says, from who they were.
+// The interest against a twin that knows no grid, no lists and no copies of its own: random worlds,
+// random movements, and after each step each client's members are those of the definition, computed
+// from its previous members.
 #include "interest/interest_internal.h"
 #include "interest_world.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reading what disks, crashes and strangers do to logs: cut anywhere, changed anywhere, made up.
+// Reading logs after faults of disks, after crashes, and from untrusted sources: cut anywhere,
+// changed anywhere, forged.
 #include "log_files.h"
 
 #include "log/log_header.h"
@@ -49,7 +50,7 @@ static void sample_close(sample* self) {
     free(self->queue);
 }
 
-/// What was read is a beginning of the whole log; what is missing is told.
+/// The records are a beginning of the whole log, and the reader reports what is missing.
 static void expect_told(const sample* self, const log_sum* sum) {
     if (!sum->has_reader) {
         assert_int_equal(sum->result, NET_ERR_DAMAGED);
@@ -319,7 +320,7 @@ static void a_header_that_demands_unknown_features_is_refused_by_their_bits(void
     assert_int_equal(read_forged_header(none, sizeof none, &first), NET_OK);
     const uint8_t varint[] = {14 << 3, 1}; // not its type
     assert_int_equal(read_forged_header(varint, sizeof varint, &first), NET_ERR_DAMAGED);
-    // A field that nobody demands to be understood is skipped.
+    // An unknown field without a required feature is skipped.
     const uint8_t unknown[] = {15 << 3, 1};
     assert_int_equal(read_forged_header(unknown, sizeof unknown, &first), NET_OK);
 }
@@ -327,7 +328,7 @@ static void a_header_that_demands_unknown_features_is_refused_by_their_bits(void
 static void a_header_of_another_version_is_refused_whatever_else_it_says(void** state) {
     (void)state;
     base_report_first first;
-    // A rate that no reader takes: the version is what the operator must hear of.
+    // A rate that no reader accepts: the operator must get the version as the reason.
     const uint8_t later[] = {1 << 3, 2, 8 << 3, 0};
     assert_int_equal(read_forged_header(later, sizeof later, &first), NET_ERR_VERSION);
     assert_non_null(strstr(first.text, "of a later version (2): use a newer shoal-replay"));

@@ -166,8 +166,8 @@ static void a_full_queue_stops_the_log_and_nothing_else(void** state) {
     files_close(&files);
 }
 
-/// Every fault at the k-th call, for all k: the log ends at a whole record, is told once, and what it
-/// has is what was written.
+/// Every fault at the k-th call, for all k: the log ends at a whole record, the fault is reported
+/// once, and what it has is what was written.
 static void check_fault(int error, uint32_t fail_for, bool stops) {
     log_files files;
     files_open(&files);
@@ -219,7 +219,7 @@ static void an_earlier_log_is_kept_aside(void** state) {
     char failure[256], old[128];
     snprintf(old, sizeof old, "%s.old", files.log);
     net_log_file_config config = files_config(&files);
-    file_write(files.log, (const uint8_t*)"", 0); // an empty file is nobody's log
+    file_write(files.log, (const uint8_t*)"", 0); // an empty file is no log
     assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
     assert_false(file_exists(old));
     assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
@@ -333,7 +333,7 @@ static void a_log_that_is_being_written_stays_where_it_is(void** state) {
     files_close(&files);
 }
 
-// Whoever may write the queue's file can put a record there that holds by itself.
+// A program that may write the queue's file can put a valid record there.
 static void a_record_that_no_writer_pushes_ends_the_log_and_reaches_no_block(void** state) {
     (void)state;
     log_files files;

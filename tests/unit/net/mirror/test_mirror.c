@@ -112,7 +112,8 @@ static void the_rows_of_another_packet_are_bases_without_being_named(void** stat
     mirror_expect(&m, ecs_entity_make(2, 1), m.mover, rows[3]);
     mirror_expect(&m, ecs_entity_make(3, 1), m.mover, rows[2]);
     mirror_expect(&m, ecs_entity_make(4, 1), m.mover, rows[5]);
-    // What was absent is not in the list of the second: it has slots 0, 5 and 1999, two of them by two rows.
+    // What was absent is not in the list of the second: it has slots 0, 5 and 1999, two of them by
+    // two rows.
     mirror_begin_run(&m);
     pen_run_packet(&m.pen, 1, 5);
     proto_row_base base = {.base = rows[4], .base2 = rows[0], .ticks = 1, .ticks2 = 5};
@@ -139,7 +140,8 @@ static void two_packets_of_one_tick_share_its_rows(void** state) {
         pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
         assert_int_equal(pen_read(&m.pen, m.mirror, seq, 5, NULL), NET_OK);
     }
-    // The first of them, told again in a third one of the same tick: no news, and its base is itself.
+    // The first of them, told again in a third one of the same tick: no news, and its base is
+    // itself.
     mirror_begin_run(&m);
     pen_run_packet(&m.pen, 2, 0);
     pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[1]}, rows[1]);
@@ -174,7 +176,7 @@ static void lists_are_remembered_for_so_many_packets(void** state) {
         assert_non_null(net_mirror_find_packet(m.mirror, (uint16_t)(seq - back)));
     assert_null(net_mirror_find_packet(m.mirror, seq));
     assert_null(net_mirror_find_packet(m.mirror, (uint16_t)(seq - NET_SNAPSHOT_PACKETS - 1)));
-    // A late one from before the window takes nobody's place.
+    // A late packet from before the window replaces no other.
     uint16_t late = (uint16_t)(seq - 1 - NET_SNAPSHOT_PACKETS);
     assert_int_equal(net_mirror_read(m.mirror, late, 1, NULL, NULL), NET_OK);
     assert_null(net_mirror_find_packet(m.mirror, late));
@@ -366,7 +368,8 @@ static void a_newer_generation_in_another_slot_ends_the_former_life(void** state
     assert_int_equal(mirror_create_at(&m, 3, 9, ball, m.mover, rows[2]), NET_OK);
     assert_int_equal(mirror_create_at(&m, 4, 4, ball, m.mover, rows[2]), NET_OK);
     assert_int_equal(mirror_update_at(&m, 4, 4, m.mover, 3, rows[0], rows[2]), NET_OK);
-    // The slot was left at tick 5, so another packet of that tick may still think that it lives there.
+    // The slot was left at tick 5, so another packet of that tick may still think that it lives
+    // there.
     assert_int_equal(mirror_update_at(&m, 5, 4, m.mover, 4, rows[0], rows[2]), NET_ERR_STALE);
     // The destroy comes at last, and again.
     assert_int_equal(mirror_destroy_at(&m, 4, 4), NET_OK);
@@ -537,7 +540,7 @@ static void bits_are_accounted_for_to_the_last(void** state) {
     uint64_t written = m.pen.bits.size_bits;
     assert_int_equal(mirror_update_at(&m, 2, 0, m.mover, 1, rows[1], rows[4]), NET_OK);
     written += m.pen.bits.size_bits;
-    // What is refused is nobody's.
+    // A refused packet counts for no entity.
     assert_int_equal(mirror_update_at(&m, 3, 0, m.mover, 3, rows[1], rows[5]), NET_ERR_MALFORMED);
     mirror_begin_run(&m);
     pen_run_age(&m.pen, 2, 0, 2);

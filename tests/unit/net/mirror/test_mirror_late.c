@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A fog of war with projectiles on a line that lets packets overtake each other: nearly every packet speaks
-// of somebody who is gone when it comes late, and yet it is read.
+// A fog of war with projectiles on a line that lets packets overtake each other: nearly every late
+// packet names an entity that is gone, and yet the client can read it.
 #include "replicate/repl_state_world.h"
 
 #include "session/acks.h"

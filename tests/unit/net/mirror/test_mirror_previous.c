@@ -107,7 +107,7 @@ static void whoever_took_the_slot_is_not_touched(void** state) {
     assert_int_equal(late_update(&m, 15), NET_OK);
     expect_nothing(&m, 3, 1);
     mirror_expect(&m, other, m.extra, m.extra->defaults);
-    // Between the lives it is nobody's, and so at the tick of the create.
+    // Between two incarnations the slot is empty, also at the tick of the create.
     for (ecs_tick tick = 20; tick <= 30; tick += 5)
         assert_int_equal(late_update(&m, tick), NET_ERR_STALE);
     // From then on the words are those of the present one.
@@ -225,14 +225,14 @@ static void formers_take_a_bounded_part_of_the_memory(void** state) {
         assert_int_equal(mirror_absolute_at(&m, 11, slot, m.mover, rows[1]), NET_OK);
     }
     assert_true(most > bytes_max - 1000); // it came so far
-    // The oldest gave way, the living can use what the dead had.
+    // The oldest rows were dropped. Current incarnations can use the memory of ended ones.
     assert_int_equal(mirror_absolute_at(&m, 11, 0, m.mover, rows[1]), NET_ERR_STALE);
     net_mirror_drop_previous(m.mirror);
     assert_int_equal(m.mirror->previous_bytes, 0);
     mirror_close(&m);
 }
 
-// When there is no more, the rows of the dead go first, and nobody notices.
+// Without memory, the rows of ended incarnations are dropped first, without any other effect.
 static void the_living_take_the_memory_of_the_dead(void** state) {
     (void)state;
     mirror_side m;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a mirror refuses, that it has not been touched then, and that no bytes cost it more than its limits.
+// What a mirror refuses, that it has not been touched then, and that no bytes cost it more than its
+// limits.
 #include "mirror/mirror.h"
 
 #include "mirror_world.h"
@@ -130,7 +131,7 @@ static void impossible_creates_are_refused(void** state) {
     pen_slot(&m.pen, 3);
     pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
     expect_refused(&m);
-    pen_list(&m.pen, 0); // the same template as nobody's
+    pen_list(&m.pen, 0); // the same template as the previous create, and there is none
     pen_list(&m.pen, 1);
     m.pen.entry = m.mover;
     pen_create(&m.pen, 5, other, m.mover, rows[0]);
@@ -184,7 +185,7 @@ static void impossible_runs_are_refused(void** state) {
     mirror_begin_run(&m); // back 0: itself
     pen_run_packet(&m.pen, 0, 0);
     expect_refused(&m);
-    mirror_begin_run(&m); // nobody lives there, absolutely
+    mirror_begin_run(&m); // an absolute update of an empty slot
     pen_run_absolute(&m.pen, 1);
     pen_slot(&m.pen, 4);
     pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
@@ -344,7 +345,8 @@ static void any_bytes_leave_a_whole_world(void** state) {
 
 // ---- memory ----
 
-// Rows that cost a few bits each and are kept: the limit holds, and what was allocated is given back.
+// Rows that cost a few bits each and are kept: the limit holds, and what was allocated is given
+// back.
 static void a_liar_cannot_make_it_grow_beyond_its_limit(void** state) {
     (void)state;
     mirror_side m;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a mirror does to its world: references, resources that load, families, and components that somebody
-// else wrote to.
+// The effects of a mirror on its world: references, resources that load, families, and components
+// that other code changed.
 #include "mirror/mirror.h"
 
 #include "mirror_world.h"
@@ -32,7 +32,7 @@ static void references_hold_handles_and_let_them_go(void** state) {
     assert_int_equal(m.holder->layout.field_count, 5);
     assert_int_equal(mirror_create_at(&m, 1, 0, holder, m.holder, to_far), NET_OK);
     assert_int_equal(ecs_state(world, far), ECS_STATE_ALLOCATED);
-    // A reference to somebody who comes.
+    // A reference to an entity that arrives later.
     assert_int_equal(mirror_update_at(&m, 2, 0, m.holder, 1, to_far, to_ball), NET_OK);
     assert_int_equal(ecs_state(world, far), ECS_STATE_NONE);
     assert_int_equal(ecs_state(world, ball), ECS_STATE_ALLOCATED);
@@ -74,7 +74,7 @@ static void the_mirror_lets_go_of_references_when_it_ends(void** state) {
     mirror_close(&m); // asserts that none is left
 }
 
-// ---- what somebody else wrote to ----
+// ---- components that other code changed ----
 
 static net_mirror_probe_result sample(const mirror_side* m, uint32_t slot, ecs_tick tick,
                                       const net_row_template* entry, const uint64_t* row,
@@ -97,11 +97,12 @@ static void a_sample_finds_what_the_world_does_not_hold(void** state) {
     assert_int_equal(sample(&m, 0, 2, m.mover, rows[1], NULL), NET_MIRROR_UNKNOWN);
     assert_int_equal(sample(&m, 1, 1, m.mover, rows[0], NULL), NET_MIRROR_UNKNOWN);
     assert_int_equal(sample(&m, UINT32_MAX, 1, m.mover, rows[0], NULL), NET_MIRROR_UNKNOWN);
-    // Somebody writes what is the server's.
+    // Other code writes a value that belongs to the server.
     repl_move(&m.side, ball, 77, 78);
     assert_int_equal(sample(&m, 0, 1, m.mover, rows[0], &who), NET_MIRROR_DIFFERS);
     assert_int_equal(who, ball);
-    // Less than a step of its quantisation is nothing, and what is the client's own is not looked at.
+    // Less than a step of its quantisation is nothing, and what is the client's own is not looked
+    // at.
     assert_int_equal(mirror_absolute_at(&m, 2, 0, m.mover, rows[0]), NET_OK);
     ecs_vec2* pos = ecs_get_mut(m.side.world, ball, m.side.pos);
     pos->x += 0.01f;
@@ -249,7 +250,7 @@ static void one_that_cannot_be_loaded_is_not_shown_and_harms_nobody(void** state
         assert_int_equal(mirror_update_at(&m, 1 + i, 0, m.model, 1, places[i - 1], places[i]),
                          NET_OK);
     assert_int_equal(slow.begun, 1);
-    // Nobody asks for what is not the line's fault.
+    // No resync is requested for a difference that the line did not cause.
     assert_int_equal(sample(&m, 0, 5, m.model, places[4], NULL), NET_MIRROR_UNKNOWN);
     assert_int_equal(mirror_destroy_at(&m, 6, 0), NET_OK);
     // Destroyed by the server while it loads.
@@ -294,7 +295,7 @@ static void families_follow_whatever_the_order_of_records(void** state) {
     assert_int_equal(limbs_at(&m, 2, (const uint32_t[]){4, 4, 4, 5, 4, 4}), NET_OK);
     assert_int_equal(ecs_hierarchy_root(world, limb(3)), limb(4));
     assert_int_equal(ecs_world_counters(world)->parents_cut, 0);
-    // The server tells of each one's end; a mirror takes no other with it.
+    // The server sends a destroy for each entity; a mirror destroys no other with it.
     assert_int_equal(mirror_destroy_at(&m, 3, 4), NET_OK);
     assert_int_equal(ecs_world_entity_count(world), 5);
     for (uint32_t slot = 0; slot < 6; slot++)

@@ -262,7 +262,7 @@ static void marks_are_joins_leaves_and_reliable_events_in_order(void** state) {
     net_log_reader_destroy(reader);
 }
 
-// A made-up log: so many joins in one tick, and events that are told and those that are not.
+// A forged log: many joins in one tick, with events that are reported and events that are not.
 static void write_many(const log_files* files, uint32_t joins) {
     net_log_file_config config = files_config(files);
     net_log_file* file;

@@ -144,7 +144,7 @@ static void a_tick_forgets_the_codes_of_the_one_before(void** state) {
     assert_false(net_encoded_rows_find(&f.encoded_rows, &key, &encoded));
     assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
     expect_code(&f, &key, &encoded);
-    // Also when the stamps begin anew.
+    // Also when the stamps begin again.
     f.encoded_rows.stamp = UINT32_MAX;
     assert_true(net_encoded_rows_begin(&f.encoded_rows, 21));
     assert_false(net_encoded_rows_find(&f.encoded_rows, &key, &encoded));

@@ -86,7 +86,7 @@ static void who_weighs_more_is_sent_more_often(void** state) {
             sends[i >= 20] += client_tick(&c, i) == c.w.tick;
     }
     double heavy = (double)sends[0] / 20, light = (double)sends[1] / 80;
-    assert_true(light > 600.0 / 80); // nobody starves
+    assert_true(light > 600.0 / 80); // no entity starves
     assert_true(heavy > 3 * light);
     view_close(&c.w);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Interest and replicator together: what another template does to who sees an entity. (Dagor's hole: a recreation was
-// not replicated; here it once ended, for some ticks, what was in scope by having been there.)
+// Interest and replicator together: how another template changes which clients see an entity.
+// (Dagor's hole: a recreation was not replicated; here it once ended, for some ticks, what was in
+// scope by having been there.)
 #include "interest/interest_world.h"
 
 #include "replicate/replicator.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What went wrong in other replication libraries, each as a case of ours. The name behind a case is where it was
-// reported: lightyear, bevy_replicon, naia, FishNet, colyseus, godot, ddnet on their trackers; NfE is the change
-// log of Unity's Netcode for Entities. Cases that other files hold are listed in tests/README.md.
+// What went wrong in other replication libraries, each as a case of ours. The name behind a case is
+// where it was reported: lightyear, bevy_replicon, naia, FishNet, colyseus, godot, ddnet on their
+// trackers; NfE is the change log of Unity's Netcode for Entities. Cases that other files hold are
+// listed in tests/README.md.
 #include "repl_state_world.h"
 
 static ecs_world* client_world(view_world* w, uint32_t number) {
@@ -19,7 +20,8 @@ static void settle(view_world* w) {
     fail_msg("the views do not settle");
 }
 
-// NfE 1.4.0: the mask of acknowledgements was 256 packets wide, beyond it nothing was ever a base again.
+// NfE 1.4.0: the mask of acknowledgements was 256 packets wide, beyond it nothing was ever a base
+// again.
 static void an_acknowledgement_after_many_hundred_packets_makes_a_base(void** state) {
     (void)state;
     view_world w;
@@ -129,7 +131,8 @@ static void a_packet_that_cannot_be_read_is_as_good_as_lost(void** state) {
     view_close(&w);
 }
 
-// lightyear#658, #762, FishNet#551: a reference that came before its entity, or outlived its scope, stayed broken.
+// lightyear#658, #762, FishNet#551: a reference that came before its entity, or outlived its scope,
+// stayed broken.
 static void a_reference_finds_its_entity_whenever_that_comes(void** state) {
     (void)state;
     view_world w;
@@ -152,7 +155,8 @@ static void a_reference_finds_its_entity_whenever_that_comes(void** state) {
     view_close(&w);
 }
 
-// lightyear#637, naia#135: whoever moved from one room to another was despawned too often, or in both.
+// lightyear#637, naia#135: an entity that moved from one room to another was despawned too often,
+// or was in both.
 static void from_room_to_room_means_one_destroy_and_one_create(void** state) {
     (void)state;
     view_world w;
@@ -202,8 +206,8 @@ static void a_second_client_with_other_classes_is_complete(void** state) {
     view_close(&w);
 }
 
-// lightyear#241, godot PR 51466: a join of 2,800 entities was one message, in fragments, and a crash. ddnet#4585:
-// what came after the 1,024th was silently left out.
+// lightyear#241, godot PR 51466: a join of 2,800 entities was one message, in fragments, and a
+// crash. ddnet#4585: what came after the 1,024th was silently left out.
 static void a_join_of_2800_entities_is_whole_packets_and_complete(void** state) {
     (void)state;
     view_world w;
@@ -253,7 +257,8 @@ static void a_pause_ends_with_the_newest_and_nothing_else(void** state) {
     view_close(&w);
 }
 
-// lightyear#430: everything stopped after twenty to thirty minutes, when 16 bits of ticks had gone round.
+// lightyear#430: everything stopped after twenty to thirty minutes, when 16 bits of ticks had gone
+// round.
 static void half_an_hour_of_ticks_wraps_every_number(void** state) {
     (void)state;
     view_world w;
@@ -271,8 +276,8 @@ static void half_an_hour_of_ticks_wraps_every_number(void** state) {
     view_close(&w);
 }
 
-// bevy_replicon#756, #596, NfE 1.9.0: whole families that went at once left mappings, or despawns of what was never
-// sent.
+// bevy_replicon#756, #596, NfE 1.9.0: whole families that went at once left mappings, or despawns
+// of what was never sent.
 static void many_that_come_and_go_at_once_leave_nothing(void** state) {
     (void)state;
     view_world w;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Replication as a whole against a plain record of what the server's world held at each tick and what each
-// client was to see of it: random worlds, several clients, interest and classes that change, groups, a channel that
-// loses, doubles, delays and reorders in both directions.
+// Replication as a whole against a plain record of what the server's world held at each tick and
+// what each client was to see of it: random worlds, several clients, interest and classes that
+// change, groups, a channel that loses, doubles, delays and reorders in both directions.
 #include "session/acks.h"
 #include "interest/fake_interest.h"
 #include "mirror/snapshot_reader.h"
@@ -255,7 +255,7 @@ static void check_groups(harness* h, client* c) {
     }
 }
 
-// ALLOCATED is exactly the references that name nobody here.
+// The ALLOCATED handles are exactly the references without an entity here.
 static void check_references(client* c) {
     ecs_entity seen[ENTITIES_MAX];
     uint32_t count = 0;

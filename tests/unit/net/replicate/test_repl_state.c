@@ -143,7 +143,7 @@ static void a_settled_base_is_not_used_when_something_was_sent_since(void** stat
     view_exchange(&w);
     repl_move(&w.server, ball, 2, 2);
     view_step(&w);
-    (void)view_write(&w, 0); // arrives, but nobody says so
+    (void)view_write(&w, 0); // it arrives, but is not acknowledged
     assert_int_equal(view_deliver(&w, 0), NET_OK);
     for (uint32_t i = 0; i < 200; i++) {
         view_step(&w);
@@ -287,7 +287,7 @@ static void a_slot_waits_for_the_acknowledged_destroy_before_another_takes_it(vo
     assert_int_equal(view_deliver(&w, 0), NET_OK);
     ecs_entity second = repl_create(&w.server, w.server.mover);
     view_exchange(&w);
-    assert_int_equal(sampled_slots(&w), 1 | 4 | 8); // 1 still belongs to the dead one
+    assert_int_equal(sampled_slots(&w), 1 | 4 | 8); // 1 still belongs to the destroyed one
     assert_true(net_repl_state_acked(repl, destroy));
     ecs_entity third = repl_create(&w.server, w.server.holder);
     view_exchange(&w);
@@ -371,7 +371,7 @@ static void everything_gets_through_a_small_packet(void** state) {
     for (uint32_t i = 0; i < 100; i++)
         entities[i] = repl_create(&w.server, w.server.mover);
     for (uint32_t round = 0; round < 200; round++) {
-        for (uint32_t i = 0; i < 10; i++) // somebody changes all the time
+        for (uint32_t i = 0; i < 10; i++) // some entity changes in every tick
             repl_move(&w.server, entities[i], (float)round, 1);
         view_step(&w);
         view_write_room(&w, 0, (net_repl_state_room){40 * 8, 40 * 8});
@@ -536,8 +536,8 @@ static void classes_that_are_not_seen_have_their_defaults(void** state) {
     view_close(&w);
 }
 
-// The first packet after a public change, when `plan` was taken from the client long before and went on
-// changing so often. As many agents as make a second row worth its run.
+// The first packet after a public change, when `plan` was taken from the client long before and
+// went on changing so often. As many agents as make a second row worth its run.
 static void write_after_a_revocation(uint32_t hidden_changes, uint8_t body[VIEW_BODY_BYTES]) {
     enum { AGENTS = 5, TICKS = 100 };
     view_world w;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What travels together: one packet, one tick, all or nobody.
+// Groups: their entities go into one packet, of one tick, all or none.
 #include "repl_state_world.h"
 
 #include "base/rng.h"

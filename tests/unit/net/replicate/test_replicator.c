@@ -17,7 +17,7 @@ typedef struct twin_options {
     uint32_t movers;
 } twin_options;
 
-// Everything that clients get, hashed; `has_secrets` changes values that nobody may see.
+// Everything that clients get, hashed; `has_secrets` changes values that no client may see.
 static uint64_t run_twin(uint64_t seed, twin_options options, uint64_t* shared) {
     view_world w;
     view_open_with(&w, (view_options){.is_solo = options.is_solo,
@@ -41,7 +41,7 @@ static uint64_t run_twin(uint64_t seed, twin_options options, uint64_t* shared) 
             int32_t ammo = (int32_t)base_rng_below(&rng, 1000);
             if (moves && i % 5) repl_move(&w.server, agents[i], x, 3);
             if (moves && i % 5 && i % 3 == 0) view_set(&w, agents[i], w.ammo, ammo);
-            // Nobody sees plans: their rings overflow again and again.
+            // No client sees plans: their rings overflow again and again.
             if (options.has_secrets && base_rng_chance(&hidden, 0.9))
                 view_set(&w, agents[i], w.plan, (int32_t)base_rng_below(&hidden, 50));
         }
@@ -165,7 +165,8 @@ static void an_index_that_dies_and_comes_back_in_one_step_goes_on_in_its_slot(vo
     view_close(&w);
 }
 
-// One changed entity among many goes by its observers, many go by the repls: the same is told.
+// One changed entity uses the list of its observers, many use the loop over all clients: the same
+// is sent.
 static void few_changes_and_a_crowd_of_them_tell_the_same(void** state) {
     (void)state;
     enum { MOVERS = 100 };

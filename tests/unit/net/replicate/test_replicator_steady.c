@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A steady tick allocates nothing, whoever moves in and out of whose sight: replicator, interest and repls by
-// themselves, and a whole server with its sessions.
+// A steady tick allocates nothing, while entities move in and out of sight: replicator, interest
+// and repls by themselves, and a whole server with its sessions.
 #define TABLE_SEATS 8u
 #include "server/session_table.h"
 
@@ -82,8 +82,8 @@ static void steady_close(steady_world* w) {
     assert_int_equal(w->memory.bytes, 0);
 }
 
-// Everybody on a circle of its own, once round in 300 ticks, half of them at a time; so what is seen at once
-// repeats itself.
+// Every entity moves on a circle of its own, once round in 300 ticks, half of them at a time. So
+// the set of entities in sight repeats.
 static void steady_move(steady_world* w) {
     for (uint32_t i = 0; i < ENTITIES; i++) {
         if ((i + w->tick / 16) % 2 == 0) continue;

@@ -214,7 +214,7 @@ static void a_value_for_an_entity_that_is_gone_is_dropped(void** state) {
     publish(&at);
     tell(&at, page, at.server.page);
     at.tick++;
-    tell(&at, ECS_ENTITY_NONE, 0); // index 0: nobody's
+    tell(&at, ECS_ENTITY_NONE, 0); // index 0: no entity
     varsize_tell(&at.mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, at.tick);
     deliver(&at);
     assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), 0);
@@ -236,7 +236,8 @@ static void a_value_for_the_next_life_in_scope_is_not_lost_to_the_one_before(voi
     enter(&at, page, EVERYTHING);
     ecs_tick entered = at.tick;
     publish(&at);
-    assert_int_equal(at.channel.count, 1); // the client may have either life: it is told
+    assert_int_equal(at.channel.count,
+                     1); // the client may have either incarnation: it gets the value
     deliver(&at);
     assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), 1);
     varsize_tell(&at.mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, left);
@@ -259,7 +260,7 @@ static void who_comes_back_into_scope_is_told_also_of_the_default(void** state) 
     varsize_set_text(&at.server, page, at.server.title, "blank");
     step(&at);
     publish(&at);
-    assert_int_equal(at.channel.count, 0); // nobody sees it
+    assert_int_equal(at.channel.count, 0); // no client sees it
     enter(&at, page, EVERYTHING);
     publish(&at);
     assert_int_equal(at.channel.count, 1);
@@ -277,7 +278,7 @@ static void a_new_template_with_another_default_is_told_to_all_who_have_the_enti
     ecs_entity page = add(&at, at.server.page);
     assert_int_equal(ecs_recreate(at.server.world, page, at.server.page_cover, NULL, 0), ECS_OK);
     step(&at);
-    publish(&at); // "blank" stays, but whoever meets it now has "cover"
+    publish(&at); // "blank" stays, but a client that gets the entity now has "cover"
     assert_int_equal(at.channel.count, 1);
     assert_false(at.channel.copies[0]->message.is_default);
     assert_int_equal(at.channel.copies[0]->message.since, at.tick);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Large values against what each client should have in the end: random changes, creations, templates, interest
-// and classes; records that are lost and overtake one another, a reliable channel that is late, connections
-// that break. The tables of scope are the test's own: exact, as a repl's.
+// Large values against what each client should have in the end: random changes, creations,
+// templates, interest and classes; records that are lost and overtake one another, a reliable
+// channel that is late, connections that break. The tables of scope are the test's own: exact, as a
+// repl's.
 #include "varsize_world.h"
 
 #include "base/rng.h"
@@ -264,7 +265,7 @@ static void run_model(uint64_t seed) {
                 mutate(&m);
             run_tick(&m, true);
         }
-        // Quiet: everything that is under way arrives, everybody sees everything.
+        // Quiet: everything in flight arrives, and all clients see everything.
         bool is_settled = false;
         for (uint32_t i = 0; i < 200 && (i < 30 || !is_settled); i++) {
             run_tick(&m, false);

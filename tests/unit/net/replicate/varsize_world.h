@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the tests of large values share: a server's world with its values, a client's world with what it was
-/// told, and a table of records in place of state packets.
+/// What the tests of large values share: a server's world with its values, a client's world with
+/// what it was told, and a table of records in place of state packets.
 #pragma once
 
 #include <stdlib.h>
@@ -113,7 +113,7 @@ static inline uint32_t varsize_number(const varsize_side* side, ecs_component_id
     return UINT32_MAX;
 }
 
-/// What an index was told last, as a mirror keeps it.
+/// The last record of an index, as a mirror keeps it.
 typedef struct varsize_told {
     ecs_entity handle;
     ecs_tick tick;
@@ -156,7 +156,8 @@ static inline void varsize_mirror_close(varsize_mirror* mirror) {
     varsize_side_close(&mirror->side);
 }
 
-/// A record of a state packet: who lives at an index at a tick. Older ones than what is known do nothing.
+/// A record of a state packet: who lives at an index at a tick. Older ones than what is known do
+/// nothing.
 static inline void varsize_tell(varsize_mirror* mirror, uint32_t index, ecs_entity handle,
                                 ecs_template_id template_id, ecs_tick tick) {
     varsize_told* told = &mirror->told[index];

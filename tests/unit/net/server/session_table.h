@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// What the tests of sessions share: a server with the test game, clients and strangers around it, on
+/// What the tests of sessions share: a server with the test game, clients and raw clients, on
 /// the simulated network in virtual time; and memory that is counted.
 #pragma once
 
@@ -163,7 +163,7 @@ static inline table_seat* table_sit(table* at, const net_link_config* link) {
     return table_sit_as(at, at->module, link, "member");
 }
 
-/// A stranger who speaks for itself.
+/// Add a raw client.
 static inline raw_client* table_stranger(table* at) {
     static const net_link_config QUIET = {.delay_ms = 5};
     assert_true(at->stranger_count < TABLE_SEATS);
@@ -174,7 +174,7 @@ static inline raw_client* table_stranger(table* at) {
     return raw;
 }
 
-/// The simulated network is one thread's: before anybody else looks at it the server's own has to be done.
+/// One thread at a time may use the simulated network: wait until the server's own thread is done.
 static inline void table_wait_sent(table* at) {
     (void)net_server_wait_sent(at->server, UINT64_MAX);
 }
@@ -201,7 +201,7 @@ static inline uint64_t table_schema(const table* at) {
     return net_schema_hash(net_match_schema(at->match));
 }
 
-/// A stranger who got in with a hello like ours.
+/// Add a raw client that joined with a valid hello.
 static inline raw_client* table_guest(table* at) {
     raw_client* raw = table_stranger(at);
     for (uint32_t i = 0; i < 20 && !raw->is_connected; i++)
@@ -213,7 +213,7 @@ static inline raw_client* table_guest(table* at) {
     return raw;
 }
 
-/// Run until everybody has ended, at most `ticks`.
+/// Run until all clients have ended, at most `ticks`.
 static inline void table_run_out(table* at, uint32_t ticks) {
     for (uint32_t i = 0; i < ticks; i++) {
         bool is_over = net_server_get_phase(at->server) == NET_SERVER_ENDED;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Sessions that outlive their connections, on ENet: the real transport over the virtual wire, in
-// virtual time. The line dies and comes back at every phase of the attempts to connect anew.
+// virtual time. The line is cut and restored in every phase of the attempts to connect again.
 #include <stdio.h>
 #include <string.h>
 
@@ -116,7 +116,7 @@ static void room_run_ms(room* at, uint32_t ms) {
         room_step(at);
 }
 
-// Everybody plays, with what the server had just now.
+// All clients play, with the server's current state.
 static bool are_all_in(const room* at) {
     for (uint32_t i = 0; i < SEATS && at->seats[i].client; i++) {
         const net_client* client = at->seats[i].client;
@@ -128,7 +128,7 @@ static bool are_all_in(const room* at) {
     return true;
 }
 
-// @return milliseconds until everybody is in, or more than `limit_ms`.
+// @return milliseconds until all clients play, or more than `limit_ms`.
 static uint32_t room_wait_ms(room* at, uint32_t limit_ms) {
     uint64_t begin_us = at->now_us;
     while (!are_all_in(at) && at->now_us - begin_us <= limit_ms * UINT64_C(1000))
@@ -155,7 +155,7 @@ typedef struct line {
     uint32_t back_ms_max; // with the losses that some thousand runs meet
 } line;
 
-// @return the milliseconds it took everybody to come back.
+// @return the milliseconds until all clients are back.
 static uint32_t outage(const line* of, uint32_t outage_ms, uint64_t seed) {
     room at;
     room_open(&at, seed, SEATS, 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sessions that outlive their connections, and the roster; honest clients, and strangers with secrets.
+// Sessions that outlive their connections, and the roster; honest clients, and raw clients with
+// secrets.
 #include "session_table.h"
 
 #include "net/match.h"
@@ -145,7 +146,7 @@ static void who_returns_while_the_server_settles_catches_up(void** state) {
     table_close(&at);
 }
 
-// For who was away already before the last tick, longer than the end may take, nobody waits.
+// The server does not wait for a client that was away longer than the end may take.
 static void who_was_away_for_long_does_not_hold_up_the_end(void** state) {
     (void)state;
     table at;
@@ -157,7 +158,8 @@ static void who_was_away_for_long_does_not_hold_up_the_end(void** state) {
     table_close(&at);
 }
 
-// The end waits once more for who comes back, not each time: nobody can keep a server from ending.
+// The end waits once more for a client that comes back, not each time: no client can keep a server
+// from ending.
 static void coming_back_again_and_again_does_not_put_off_the_end(void** state) {
     (void)state;
     table at;
@@ -178,7 +180,7 @@ static void coming_back_again_and_again_does_not_put_off_the_end(void** state) {
     table_close(&at);
 }
 
-// A stop waits NET_STOP_MS_MAX, whoever is away.
+// A stop waits at most NET_STOP_MS_MAX, also for clients that are away.
 static void a_stop_does_not_wait_for_who_is_away(void** state) {
     (void)state;
     table at;
@@ -267,7 +269,7 @@ static void wrong_secrets_of_any_length_are_refused(void** state) {
     table_close(&at);
 }
 
-// Whoever has the secret has the session; the connection that had it before is closed.
+// The secret gives the session; the previous connection is closed.
 static void of_two_claimants_the_last_one_plays(void** state) {
     (void)state;
     table at;
@@ -311,7 +313,7 @@ static uint32_t count_lines(const char* text, const char* line) {
     return count;
 }
 
-// Whoever comes back at once each time costs one line and one roster a second.
+// A client that comes back again and again costs one line and one roster a second.
 static void coming_back_again_and_again_is_told_of_once_a_second(void** state) {
     (void)state;
     diary said = {.size = 0};
@@ -329,7 +331,7 @@ static void coming_back_again_and_again_is_told_of_once_a_second(void** state) {
     assert_true(raw->rosters - rosters <= seconds + 1);
     assert_true(count_lines(said.text, "is back after") <= seconds + 1);
     assert_true(table_dropped(&at, NET_DROP_RESUME_QUIET) >= 60 - seconds - 1);
-    // In the end it knows everybody all the same, also who came meanwhile.
+    // In the end it knows all clients, also those that joined meanwhile.
     come_back(&at, raw);
     come_back(&at, raw);
     rosters = raw->rosters;
@@ -341,7 +343,7 @@ static void coming_back_again_and_again_is_told_of_once_a_second(void** state) {
     table_close(&at);
 }
 
-// Every attempt costs its author a connection, and nobody else anything.
+// Every attempt costs its sender a connection, and other clients nothing.
 static void a_flood_of_claims_disturbs_nobody(void** state) {
     (void)state;
     table at;
@@ -358,7 +360,7 @@ static void a_flood_of_claims_disturbs_nobody(void** state) {
         if (raw->is_connected)
             raw_client_hello_again(raw, table_schema(&at), "swarm", secret, sizeof secret);
         if (!raw->is_gone) continue;
-        raw->peer = 0; // connects anew
+        raw->peer = 0; // connects again
         raw->is_connected = raw->is_gone = false;
     }
     assert_true(net_server_get_counters(at.server)->refusals > 5);
@@ -440,7 +442,7 @@ static void everybody_hears_who_comes_and_goes(void** state) {
     table_close(&at);
 }
 
-// What happened meanwhile is not told bit by bit: the roster comes anew.
+// The client does not get single changes of the meantime: it gets the whole roster again.
 static void who_comes_back_hears_of_everybody_again(void** state) {
     (void)state;
     table at;

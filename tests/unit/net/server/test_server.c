@@ -31,7 +31,8 @@ static raw_client* greet(table* at, uint32_t protocol, uint64_t schema, const ch
     return raw;
 }
 
-// The match leaves the range of indices to the world; who is welcomed must hear the number all the same.
+// The match leaves the range of indices to the world; who is welcomed must hear the number all the
+// same.
 static void a_welcome_names_the_rate_and_the_range_of_the_running_world(void** state) {
     (void)state;
     table at;
@@ -190,7 +191,7 @@ static void whoever_comes_after_the_end_is_told_so(void** state) {
     (void)state;
     table at;
     table_open(&at, (table_config){.seed = 1, .ticks_max = 30, .quiet = 1e9});
-    // Nobody acknowledges: the server settles for ten seconds.
+    // No client acknowledges: the server settles for ten seconds.
     table_seat* seat = table_sit(&at, NULL);
     table_run(&at, 25);
     net_sim_link_set(seat->transport, &DEAD_LINK);
@@ -242,7 +243,7 @@ static void strangers_that_only_connect_leave_room_for_players(void** state) {
 // ---- names
 
 static void check_name(const char* wish, const char* name) {
-    // The name is in nobody's world: it shows in the report of a drop.
+    // The name is in no world: the report of a drop shows it.
     base_report_first kept = {0};
     base_reporter reporter = base_reporter_first(&kept);
     table at;

@@ -51,7 +51,7 @@ static bool is_ended(const table* at, const raw_client* raw) {
     return table_report(at, raw->client)->end != NET_END_NONE;
 }
 
-// A step in which the stranger says what a good client says.
+// A step in which the raw client sends what a good client sends.
 static void step_politely(table* at, raw_client* raw) {
     raw_client_inputs(raw, raw_client_packet(raw), 0, 0, NULL, 0);
     table_step(at);
@@ -256,7 +256,8 @@ static void ask_for(raw_client* raw, uint32_t* handles, size_t count) {
     raw_client_inputs(raw, packet, 0, 0, NULL, 0);
 }
 
-// Whoever asks for rows with every packet gets a few a second, and costs no more than a change would.
+// A client that requests rows with every packet gets a few per second, at the cost of a few
+// changes.
 static void a_flood_of_requests_for_rows_is_rationed(void** state) {
     (void)state;
     table at;
@@ -303,8 +304,9 @@ static void more_than_four_requests_in_a_packet_are_a_strike(void** state) {
     }
 }
 
-// Three strangers for twenty seconds: good ones, or one that never acknowledges, one that acknowledges the
-// first packet for ever, one that forges now and then. @return the most memory that all took.
+// Three raw clients for twenty seconds: good ones, or one that never acknowledges, one that
+// acknowledges the first packet for ever, one that forges now and then. @return the most memory
+// that all took.
 static int64_t endure(table* at, bool is_hostile) {
     table_open(at, (table_config){.seed = 5, .ticks_max = 24 * TICKS_PER_SECOND, .quiet = 1e9});
     table_sit(at, NULL);
@@ -340,7 +342,7 @@ static void those_who_stall_cost_bounded_memory_and_hurt_nobody(void** state) {
     printf("memory with three good ones %lld, with three hostile ones %lld\n", (long long)good,
            (long long)most);
     assert_true(most <= good + 3 * 256 * 1024);
-    // Nobody is sent more than the least rate when nothing comes back.
+    // Without acknowledgements a client gets no more than the least rate.
     const raw_client* mute = &at.strangers[0];
     const raw_client* stuck = &at.strangers[1];
     uint64_t bytes = mute->state_bytes + stuck->state_bytes;
@@ -484,7 +486,7 @@ static void a_flood_of_inputs_is_bounded_and_hurts_nobody(void** state) {
     const net_server_counters* counters = net_server_get_counters(at.server);
     assert_true(counters->dropped[NET_DROP_FLOOD] > 200 * 90);
     assert_true(table_dropped(&at, NET_DROP_INPUT_FULL) > 0);
-    assert_true(steered_of(&at, raw->client) <= 220); // one per tick, as everybody
+    assert_true(steered_of(&at, raw->client) <= 220); // one per tick, as all clients
     table_run_out(&at, 1500);
     net_client_report report = net_client_get_report(at.seats[0].client);
     assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
@@ -492,7 +494,7 @@ static void a_flood_of_inputs_is_bounded_and_hurts_nobody(void** state) {
     table_close(&at);
 }
 
-// A message that is right and says nothing: a VarsizeAck of no versions, with a field that nobody knows.
+// A valid message without content: a VarsizeAck without versions, with an unknown field.
 static size_t padded_ack(uint8_t* bytes, uint32_t padding) {
     const uint8_t head[] = {
         0x22, (uint8_t)((padding + 3) & 127) | 128, (uint8_t)((padding + 3) >> 7),
@@ -629,7 +631,7 @@ static void a_clients_event_is_about_its_own_entity(void** state) {
     Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
     event.number = 1;
     event.message = 4;
-    event.target = ecs_entity_make(1000, 7); // nobody
+    event.target = ecs_entity_make(1000, 7); // no entity
     event.payload.data = text.bytes;
     event.payload.len = text.size;
     Shoal__Wire__GameEvent* events[1] = {&event};
@@ -642,7 +644,7 @@ static void a_clients_event_is_about_its_own_entity(void** state) {
     table_close(&at);
 }
 
-// ---- everybody else
+// ---- all other clients
 
 static void one_hostile_client_hurts_nobody_else(void** state) {
     (void)state;

@@ -62,7 +62,7 @@ static net_transport* weigh(net_transport* below) {
     return &the_scales.base;
 }
 
-// A step in which the strangers say what good clients say.
+// A step in which the raw clients send what good clients send.
 static void step_politely(table* at) {
     for (uint32_t i = 0; i < at->stranger_count; i++) {
         raw_client* raw = &at->strangers[i];
@@ -172,7 +172,8 @@ static void who_is_told_nothing_new_hears_ten_times_a_second(void** state) {
     table_close(&at);
 }
 
-// A client whose inputs come too late must know at once, or its clock would drift for a tenth of a second.
+// A client whose inputs come too late must know at once, or its clock would drift for a tenth of a
+// second.
 static void the_fate_of_inputs_is_told_at_once(void** state) {
     (void)state;
     table at;

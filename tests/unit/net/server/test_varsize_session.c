@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Large values in whole sessions: a game full of them, lossy lines, connections that break, interest and
-// classes that change, what is shown, and the match run again. And events that name entities.
+// Large values in whole sessions: a game full of them, lossy lines, connections that break,
+// interest and classes that change, what is shown, and the match run again. And events that name
+// entities.
 #include "game/library.h"
 #include "log/log_files.h"
 #include "session_table.h"
@@ -38,7 +39,7 @@ static void check_agreement(table* at) {
         assert_true(peer->scope.hash == report.scope.hash);
         assert_int_equal(peer->scope.components, report.scope.components);
         assert_true(report.scope.components > report.scope.entities);
-        // Everybody sees the sign, which has nothing but a text.
+        // All clients see the sign, which has only a text.
         const library* game = net_match_context(at->seats[i].match);
         assert_true(ecs_query_first(net_match_world(at->seats[i].match), game->signs) !=
                     ECS_ENTITY_NONE);
@@ -83,7 +84,7 @@ static void what_is_under_way_when_a_connection_breaks_arrives_after_it_is_back(
     }
 }
 
-// Everybody hears of a page only while it has it.
+// A client gets events about a page only while it has the page.
 static void an_event_is_heard_with_the_page_it_names_or_not_at_all(void** state) {
     (void)state;
     table at;
@@ -100,7 +101,7 @@ static void an_event_is_heard_with_the_page_it_names_or_not_at_all(void** state)
     table_close(&at);
 }
 
-// Marked as such it comes to everybody, at once: nobody waits for a page that is out of sight.
+// A marked event goes to all clients at once: no client waits for a page that is out of sight.
 static void an_event_that_may_come_late_is_heard_by_all(void** state) {
     (void)state;
     static net_game_module game;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The server's two halves of a tick on two threads: what goes out is the same, and they really overlap.
+// The server's two halves of a tick on two threads: what goes out is the same, and they really
+// overlap.
 #include <pthread.h>
 #include <time.h>
 
@@ -67,8 +68,8 @@ static void sum_bandwidth(void* context, const net_bandwidth_line* line) {
     if (line->client == 0) made->bandwidth_bits += line->bits;
 }
 
-// Several ticks without a look at the network between them: then the next tick's systems run while the
-// datagrams of the one before are built.
+// Several ticks without a look at the network between them: then the next tick's systems run while
+// the datagrams of the one before are built.
 static void step(table* at, uint32_t ticks) {
     at->now_us += TABLE_TICK_US;
     net_server_service(at->server, at->now_us);
@@ -175,8 +176,8 @@ static void datagrams_are_the_same_with_and_without_a_thread(void** state) {
 
 // ---- they overlap
 
-// A transport whose flush, in the net half, waits until the next tick's systems run: if they waited for it,
-// nobody would go on.
+// A transport whose flush, in the net half, waits until the next tick's systems run: if they waited
+// for it, neither would continue.
 typedef struct gate {
     net_transport base;
     net_transport* below;

@@ -10,7 +10,7 @@ typedef struct fixture {
     ecs_world* world;
     ecs_template_id template_id;
     ecs_entity told_handle; ///< of every index, since told_tick
-    ecs_tick told_tick;     ///< 0: nothing was told
+    ecs_tick told_tick;     ///< 0: no record
 } fixture;
 
 static void open(fixture* at) {
@@ -34,7 +34,7 @@ static ecs_entity make(fixture* at) {
     return entity;
 }
 
-// An entity of the same shape that is dead: nobody's target.
+// A destroyed entity of the same shape: no possible target.
 static ecs_entity make_dead(fixture* at) {
     ecs_entity entity = make(at);
     assert_int_equal(ecs_destroy(at->world, entity), ECS_OK);

@@ -40,7 +40,7 @@ static void the_first_step_takes_what_lives_already(void** state) {
     (void)state;
     fixture f = open();
     ecs_entity ball = repl_create(&f.server, f.server.mover);
-    ecs_changes_clear(f.server.world); // nobody listed it
+    ecs_changes_clear(f.server.world); // it was never listed
     repl_step(&f.server, f.history, 1);
     expect_events(&f, 1, ball, NET_HISTORY_SPAWNED);
     assert_int_equal(net_history_newest(entity_of(&f, ball))[0], 100); // hp; quantised by 8 bits

@@ -290,7 +290,7 @@ static void a_row_is_known_under_any_choice_of_hidden_classes(void** state) {
         for (int32_t i = 0; i < 4; i++)
             if (shown >> i & 1) set_number(&client, wizard, names[i], i);
         uint64_t hash = net_world_digest_row_hash(client.schema, client.world, wizard);
-        bool has_public = shown & 1; // which nobody hides
+        bool has_public = shown & 1; // it is never hidden
         assert_int_equal(net_world_digest_row_has_hash(server.schema, server.world, wizard, hash),
                          has_public);
         assert_int_equal(ecs_destroy(client.world, wizard), ECS_OK);

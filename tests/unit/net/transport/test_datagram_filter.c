@@ -165,7 +165,7 @@ static void strangers_may_only_connect_and_only_to_a_server(void** state) {
     (void)state;
     raw asked = connect(0x8FFF);
     assert_false(judge_with(&asked, false, 0));
-    assert_false(judge(connect(0x8001))); // from somebody who has a peer
+    assert_false(judge(connect(0x8001))); // from an address that has a peer
     assert_false(judge(connect(0x0FFF))); // without the time of sending
     raw ping = begin(0x8FFF);
     command(&ping, 0x85, 0xFF, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ENet over the virtual wire among strangers and malicious clients: datagrams that our own sender does
-// not write, and what they cost.
+// ENet over the virtual wire with unknown addresses and malicious clients: datagrams that our own
+// sender never writes, and their cost.
 #include "enet_world.h"
 
 // security 0.4, platform 5: empty datagrams end the drain, long ones fail the service
@@ -46,7 +46,7 @@ static void a_burst_is_drained_within_one_service(void** state) {
     world_deinit(&at);
 }
 
-// security 0.5: nobody can be answered at port 0, the kernel's refusal is a service error
+// security 0.5: no peer can be answered at port 0, the kernel's refusal is a service error
 static void datagrams_from_port_zero_never_reach_enet(void** state) {
     (void)state;
     world at;
@@ -194,7 +194,8 @@ static void a_leaked_account_of_waiting_data_is_repaired(void** state) {
     world_deinit(&at);
 }
 
-// security 0.1: connections are not encrypted; whoever knows address, peer and session can end one
+// security 0.1: connections are not encrypted; a sender that knows address, peer and session can
+// end one
 static void a_forged_disconnect_is_believed_until_connections_are_encrypted(void** state) {
     (void)state;
     world at;
@@ -313,8 +314,8 @@ static void connections_per_address_have_an_optional_limit(void** state) {
     world_deinit(&at);
 }
 
-// ENet would keep both, and the client's single peer hear both. Who forges this address could forge a
-// disconnect as well.
+// ENet would keep both, and the client's single peer hear both. Who forges this address could forge
+// a disconnect as well.
 static void a_new_connect_from_the_same_port_ends_the_old_connection(void** state) {
     (void)state;
     world at;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The golden packets of proto/WIRE.md: the real writer makes them from the page's own templates, the real
-// mirror takes them in the order in which the page prints them, and bodies that no writer of ours makes are
-// written by hand. tests/conformance reads the same lines with a decoder of its own.
+// The golden packets of proto/WIRE.md: the real writer makes them from the page's own templates,
+// the real mirror takes them in the order in which the page prints them, and bodies that no writer
+// of ours makes are written by hand. tests/conformance reads the same lines with a decoder of its
+// own.
 //
 // After a change of the format the test prints all the lines that the page has to say.
 #include "replicate/repl_world.h"
@@ -286,7 +287,7 @@ static void tell(story* s) {
     set(s, both, server->at, &(ecs_vec2){0.1875f, -2});
     set(s, lamp, server->at, &(ecs_vec2){3.5f, 3});
     send_now(s);                   // two base rows
-    (void)create(s, server->lamp); // in the slot of the dead
+    (void)create(s, server->lamp); // in the slot of the destroyed one
     send_now(s);
 
     while (s->tick < 299)
@@ -295,7 +296,8 @@ static void tell(story* s) {
     set(s, sky, server->tint, &(ecs_color){13, 200, 30, 0});
     send_now(s); // settled
 
-    // Too many changes that nobody acknowledged: the base is forgotten, the template's row takes its place.
+    // Too many changes without an acknowledgement: the base is forgotten, the template's row takes
+    // its place.
     for (uint8_t i = 0; i < 70; i++) {
         set(s, sky, server->tint, &(ecs_color){i, 1, 2, 3});
         lose(s);
