@@ -164,7 +164,7 @@ static void it_agrees_with_an_array_of_records(void** state) {
     destroy(queue);
 }
 
-static void a_strangers_memory_must_look_like_a_queue(void** state) {
+static void foreign_memory_must_look_like_a_queue(void** state) {
     (void)state;
     base_spsc* queue = create(CAPACITY);
     assert_ptr_equal(base_spsc_open(queue, MEMORY), queue);
@@ -342,7 +342,7 @@ int main(void) {
         TEST(half_of_the_ring_fits_from_any_place),
         TEST(wrong_sizes_are_mistakes),
         TEST(it_agrees_with_an_array_of_records),
-        TEST(a_strangers_memory_must_look_like_a_queue),
+        TEST(foreign_memory_must_look_like_a_queue),
         TEST(a_damaged_record_ends_the_queue),
         TEST(a_record_of_an_older_lap_is_damage),
         TEST(noise_never_leads_outside),

@@ -399,7 +399,7 @@ static void a_round_ends_by_time_and_the_books_begin_anew(void** state) {
     table_close(&t);
 }
 
-static void inputs_of_strangers_are_clamped(void** state) {
+static void any_inputs_are_clamped(void** state) {
     (void)state;
     table t;
     open_duel(&t);
@@ -588,7 +588,7 @@ int main(void) {
         TEST(a_call_lights_the_beacon_of_the_team),
         TEST(players_spread_over_the_teams_and_take_their_rows_with_them),
         TEST(a_round_ends_by_time_and_the_books_begin_anew),
-        TEST(inputs_of_strangers_are_clamped),
+        TEST(any_inputs_are_clamped),
         TEST(a_thousand_soldiers_and_200_players_fight_for_300_ticks),
         TEST(two_runs_have_the_same_hash_in_every_tick),
         TEST(a_restored_world_has_the_same_future),

@@ -81,7 +81,7 @@ static void close_session(session* s) {
 
 // What the walks through all mirrors met.
 typedef struct census {
-    uint32_t fighters, comrades, strangers, secrets, revealed, own_guns, own_packs, ghosts, rows,
+    uint32_t fighters, comrades, enemies, secrets, revealed, own_guns, own_packs, ghosts, rows,
         flags;
     uint64_t seen; ///< entities with a place, all mirrors and walks
     uint32_t walks;
@@ -119,7 +119,7 @@ static void look_at_fighters(session* s, const seat* one, census* found) {
                 found->comrades += health[i] != ARENA_HEALTH;
                 continue;
             }
-            found->strangers++;
+            found->enemies++;
             if (has_power)
                 found->revealed += health[i] != ARENA_HEALTH;
             else if (true_health)
@@ -213,10 +213,10 @@ static void each_mirror_holds_what_its_player_may_know(void** state) {
             look_at_the_rest(one, &found);
         }
     }
-    print_message("fighters %u, hurt comrades %u, strangers %u (true health kept from us %u, shown "
+    print_message("fighters %u, hurt comrades %u, enemies %u (true health kept from us %u, shown "
                   "by the power "
                   "%u), own guns %u, own packs %u, ghosts %u, carried flags %u, in sight %.0f\n",
-                  found.fighters, found.comrades, found.strangers, found.secrets, found.revealed,
+                  found.fighters, found.comrades, found.enemies, found.secrets, found.revealed,
                   found.own_guns, found.own_packs, found.ghosts, found.flags,
                   (double)found.seen / (double)found.walks);
     assert_true(found.comrades > 0 && found.secrets > 0 && found.own_guns > 0 && found.ghosts > 0);

@@ -140,7 +140,7 @@ static void a_parents_death_is_that_of_its_children_first(void** state) {
     ecs_entity aa = load_child(&fixture, fixture.limb, a);
     ecs_entity ba = load_child(&fixture, fixture.limb, b);
     ecs_entity ab = load_child(&fixture, fixture.limb, a);
-    ecs_entity stranger = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+    ecs_entity foreign = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
     assert_true(ecs_command_destroy(fixture.world, root));
     assert_true(ecs_command_destroy(fixture.world, ba)); // gone by then
     ecs_command_flush(fixture.world);
@@ -148,7 +148,7 @@ static void a_parents_death_is_that_of_its_children_first(void** state) {
     assert_int_equal(log.count, 6);
     assert_memory_equal(log.entities, order, sizeof(order));
     assert_int_equal(ecs_world_entity_count(fixture.world), 1);
-    assert_true(ecs_is_alive(fixture.world, stranger));
+    assert_true(ecs_is_alive(fixture.world, foreign));
     assert_int_equal(ecs_world_counters(fixture.world)->stale_handles, 1);
     load_close(&fixture);
 }

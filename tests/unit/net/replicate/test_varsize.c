@@ -236,8 +236,8 @@ static void a_value_for_the_next_life_in_scope_is_not_lost_to_the_one_before(voi
     enter(&at, page, EVERYTHING);
     ecs_tick entered = at.tick;
     publish(&at);
-    assert_int_equal(at.channel.count,
-                     1); // the client may have either incarnation: it gets the value
+    // The client may have either incarnation: it gets the value.
+    assert_int_equal(at.channel.count, 1);
     deliver(&at);
     assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), 1);
     varsize_tell(&at.mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, left);

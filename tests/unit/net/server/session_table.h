@@ -88,8 +88,8 @@ typedef struct table {
     net_server* server;
     table_seat seats[TABLE_SEATS];
     uint32_t seat_count;
-    raw_client strangers[TABLE_SEATS];
-    uint32_t stranger_count;
+    raw_client raw_clients[TABLE_SEATS];
+    uint32_t raw_client_count;
     uint64_t now_us;
 } table;
 
@@ -164,10 +164,10 @@ static inline table_seat* table_sit(table* at, const net_link_config* link) {
 }
 
 /// Add a raw client.
-static inline raw_client* table_stranger(table* at) {
+static inline raw_client* table_raw_client(table* at) {
     static const net_link_config QUIET = {.delay_ms = 5};
-    assert_true(at->stranger_count < TABLE_SEATS);
-    raw_client* raw = &at->strangers[at->stranger_count++];
+    assert_true(at->raw_client_count < TABLE_SEATS);
+    raw_client* raw = &at->raw_clients[at->raw_client_count++];
     net_transport* transport = NULL;
     assert_int_equal(net_sim_client(at->sim, &QUIET, &transport), NET_OK);
     raw_client_open(raw, transport);
@@ -188,8 +188,8 @@ static inline void table_step(table* at) {
         net_client_service(at->seats[i].client, at->now_us);
         net_client_tick(at->seats[i].client, at->now_us);
     }
-    for (uint32_t i = 0; i < at->stranger_count; i++)
-        raw_client_service(&at->strangers[i], at->now_us);
+    for (uint32_t i = 0; i < at->raw_client_count; i++)
+        raw_client_service(&at->raw_clients[i], at->now_us);
 }
 
 static inline void table_run(table* at, uint32_t ticks) {
@@ -203,7 +203,7 @@ static inline uint64_t table_schema(const table* at) {
 
 /// Add a raw client that joined with a valid hello.
 static inline raw_client* table_guest(table* at) {
-    raw_client* raw = table_stranger(at);
+    raw_client* raw = table_raw_client(at);
     for (uint32_t i = 0; i < 20 && !raw->is_connected; i++)
         table_step(at);
     raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "guest");
@@ -248,9 +248,9 @@ static inline void table_close(table* at) {
         if (seat->match) net_match_destroy(seat->match);
         assert_int_equal(seat->memory.bytes, 0);
     }
-    for (uint32_t i = 0; i < at->stranger_count; i++) {
-        raw_client_close(&at->strangers[i]);
-        at->strangers[i].transport->ops->destroy(at->strangers[i].transport);
+    for (uint32_t i = 0; i < at->raw_client_count; i++) {
+        raw_client_close(&at->raw_clients[i]);
+        at->raw_clients[i].transport->ops->destroy(at->raw_clients[i].transport);
     }
     net_server_destroy(at->server);
     at->transport->ops->destroy(at->transport);

@@ -170,7 +170,7 @@ static void coming_back_again_and_again_does_not_put_off_the_end(void** state) {
     table_run(&at, 3 * TICKS_PER_SECOND);
     assert_int_equal(net_server_get_phase(at.server), NET_SERVER_SETTLING);
     for (uint32_t i = 0; i < 4; i++) {
-        raw = table_stranger(&at);
+        raw = table_raw_client(&at);
         table_run(&at, 5);
         raw_client_hello_again(raw, table_schema(&at), "swarm", secret, sizeof secret);
         table_run(&at, 6 * TICKS_PER_SECOND);
@@ -213,7 +213,7 @@ static void after_thirty_seconds_the_session_is_over(void** state) {
     assert_int_equal(table_report(&at, number)->end, NET_END_TIMEOUT);
     assert_int_equal(net_match_player(at.match, number), ECS_ENTITY_NONE);
     // Its secret is worth nothing any more.
-    raw_client* again = table_stranger(&at);
+    raw_client* again = table_raw_client(&at);
     table_run(&at, 5);
     raw_client_hello_again(again, table_schema(&at), "swarm", secret, sizeof secret);
     table_run(&at, 5);
@@ -233,7 +233,7 @@ static void who_leaves_by_word_has_left(void** state) {
     raw->transport->ops->disconnect(raw->transport, raw->peer, NET_END_LEFT, true);
     table_run(&at, 5);
     assert_true(table_report(&at, number)->end != NET_END_NONE);
-    raw_client* again = table_stranger(&at);
+    raw_client* again = table_raw_client(&at);
     table_run(&at, 5);
     raw_client_hello_again(again, table_schema(&at), "swarm", raw->resume, sizeof raw->resume);
     table_run(&at, 5);
@@ -256,7 +256,7 @@ static void wrong_secrets_of_any_length_are_refused(void** state) {
         if (wrong == 2) size = NET_RESUME_BYTES - 1;
         if (wrong == 3) size = NET_RESUME_BYTES + 1;
         if (wrong == 4) memset(secret, 0, size);
-        raw_client* thief = table_stranger(&at);
+        raw_client* thief = table_raw_client(&at);
         table_run(&at, 5);
         raw_client_hello_again(thief, table_schema(&at), "swarm", secret, size);
         table_run(&at, 5);
@@ -275,8 +275,8 @@ static void of_two_claimants_the_last_one_plays(void** state) {
     table at;
     table_open(&at, (table_config){.seed = 10, .quiet = 1e9});
     raw_client* first = table_guest(&at);
-    raw_client* second = table_stranger(&at);
-    raw_client* third = table_stranger(&at);
+    raw_client* second = table_raw_client(&at);
+    raw_client* third = table_raw_client(&at);
     table_run(&at, 5);
     raw_client_hello_again(second, table_schema(&at), "swarm", first->resume, sizeof first->resume);
     raw_client_hello_again(third, table_schema(&at), "swarm", first->resume, sizeof first->resume);
@@ -350,7 +350,7 @@ static void a_flood_of_claims_disturbs_nobody(void** state) {
     table_open(&at, (table_config){.seed = 12, .ticks_max = 400, .quiet = 1e9});
     table_sit(&at, NULL);
     table_run(&at, 60);
-    raw_client* raw = table_stranger(&at);
+    raw_client* raw = table_raw_client(&at);
     base_rng rng = base_rng_make(12, 1);
     for (uint32_t i = 0; i < 50; i++) {
         uint8_t secret[NET_RESUME_BYTES];
@@ -377,12 +377,12 @@ static void somebody_away_keeps_the_place(void** state) {
     table_open(&at, (table_config){.seed = 13, .clients_max = 1, .quiet = 1e9});
     raw_client* raw = table_guest(&at);
     raw->transport->ops->disconnect(raw->transport, raw->peer, 0, true);
-    raw_client* other = table_stranger(&at);
+    raw_client* other = table_raw_client(&at);
     table_run(&at, 5);
     raw_client_hello(other, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", "other");
     table_run(&at, 5);
     assert_int_equal(other->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL);
-    raw_client* again = table_stranger(&at);
+    raw_client* again = table_raw_client(&at);
     table_run(&at, 5);
     raw_client_hello_again(again, table_schema(&at), "swarm", raw->resume, sizeof raw->resume);
     table_run(&at, 5);

@@ -23,10 +23,10 @@ static void check_everybody_agrees(const table* at) {
 // ---- greeting and refusals
 
 static raw_client* greet(table* at, uint32_t protocol, uint64_t schema, const char* game) {
-    raw_client* raw = table_stranger(at);
+    raw_client* raw = table_raw_client(at);
     for (uint32_t i = 0; i < 10 && !raw->is_connected; i++)
         table_step(at);
-    raw_client_hello(raw, protocol, schema, game, "stranger");
+    raw_client_hello(raw, protocol, schema, game, "raw");
     table_run(at, 10);
     return raw;
 }
@@ -148,7 +148,7 @@ static void a_template_that_one_side_lacks_is_refused_by_its_name(void** state) 
                          "template aaa is missing on the server");
 }
 
-static void whatever_a_stranger_answers_its_schema_stays_refused(void** state) {
+static void whatever_a_client_answers_its_schema_stays_refused(void** state) {
     (void)state;
     table at;
     table_open(&at, (table_config){.seed = 1});
@@ -211,8 +211,8 @@ static void a_connection_that_says_nothing_is_ended_after_five_seconds(void** st
     (void)state;
     table at;
     table_open(&at, (table_config){.seed = 1});
-    raw_client* mute = table_stranger(&at);
-    raw_client* asked = table_stranger(&at);
+    raw_client* mute = table_raw_client(&at);
+    raw_client* asked = table_raw_client(&at);
     table_run(&at, 6);
     raw_client_hello(asked, NET_PROTOCOL_VERSION, 1, "swarm", "never answers");
     table_run(&at, NET_CONNECT_MS_MAX * TICKS_PER_SECOND / 1000 - 10);
@@ -225,12 +225,12 @@ static void a_connection_that_says_nothing_is_ended_after_five_seconds(void** st
     table_close(&at);
 }
 
-static void strangers_that_only_connect_leave_room_for_players(void** state) {
+static void clients_that_only_connect_leave_room_for_players(void** state) {
     (void)state;
     table at;
     table_open(&at, (table_config){.seed = 1, .clients_max = 2});
     for (uint32_t i = 0; i < TABLE_SEATS; i++)
-        (void)table_stranger(&at);
+        (void)table_raw_client(&at);
     table_run(&at, 10);
     table_sit(&at, NULL);
     table_sit(&at, NULL);
@@ -248,7 +248,7 @@ static void check_name(const char* wish, const char* name) {
     base_reporter reporter = base_reporter_first(&kept);
     table at;
     table_open(&at, (table_config){.seed = 1, .reporter = &reporter});
-    raw_client* raw = table_stranger(&at);
+    raw_client* raw = table_raw_client(&at);
     table_run(&at, 6);
     raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", wish);
     table_run(&at, 6);
@@ -348,7 +348,7 @@ static void a_stop_ends_orderly_in_every_phase(void** state) {
         table_open(&at, (table_config){.seed = 2, .clients_min = clients_min, .quiet = 1e9});
         table_sit(&at, NULL);
         table_sit(&at, NULL);
-        (void)table_stranger(&at);
+        (void)table_raw_client(&at);
         table_run(&at, 60);
         net_server_stop(at.server, at.now_us);
         net_server_stop(at.server, at.now_us);
@@ -359,7 +359,7 @@ static void a_stop_ends_orderly_in_every_phase(void** state) {
             assert_int_equal(net_client_get_end(at.seats[i].client), NET_CLIENT_END_GOODBYE);
             assert_int_equal(net_server_report(at.server, i)->end, NET_END_GOODBYE);
         }
-        assert_true(at.strangers[0].is_gone);
+        assert_true(at.raw_clients[0].is_gone);
         assert_int_equal(net_server_get_counters(at.server)->clients, 0);
         assert_int_equal(net_server_get_counters(at.server)->drops, 0);
         net_server_stop(at.server, at.now_us);
@@ -575,11 +575,11 @@ int main(void) {
         TEST(a_component_of_another_type_is_refused_by_its_name),
         TEST(a_template_with_another_quantum_is_refused_by_its_name),
         TEST(a_template_that_one_side_lacks_is_refused_by_its_name),
-        TEST(whatever_a_stranger_answers_its_schema_stays_refused),
+        TEST(whatever_a_client_answers_its_schema_stays_refused),
         TEST(one_more_than_clients_max_is_refused_as_full),
         TEST(whoever_comes_after_the_end_is_told_so),
         TEST(a_connection_that_says_nothing_is_ended_after_five_seconds),
-        TEST(strangers_that_only_connect_leave_room_for_players),
+        TEST(clients_that_only_connect_leave_room_for_players),
         TEST(names_of_players_are_printable_bounded_and_never_empty),
         TEST(clients_min_holds_the_first_tick),
         TEST(clients_wait_longer_than_a_silence_for_the_first_tick),

@@ -140,7 +140,7 @@ static void packets_before_the_welcome_are_ignored(void** state) {
     (void)state;
     table at;
     table_open(&at, (table_config){.seed = 1});
-    raw_client* raw = table_stranger(&at);
+    raw_client* raw = table_raw_client(&at);
     table_run(&at, 6);
     for (uint32_t i = 0; i < 10; i++) {
         raw_client_garbage(raw, NET_CHANNEL_REALTIME);
@@ -343,8 +343,8 @@ static void those_who_stall_cost_bounded_memory_and_hurt_nobody(void** state) {
            (long long)most);
     assert_true(most <= good + 3 * 256 * 1024);
     // Without acknowledgements a client gets no more than the least rate.
-    const raw_client* mute = &at.strangers[0];
-    const raw_client* stuck = &at.strangers[1];
+    const raw_client* mute = &at.raw_clients[0];
+    const raw_client* stuck = &at.raw_clients[1];
     uint64_t bytes = mute->state_bytes + stuck->state_bytes;
     table_run(&at, 60);
     assert_true(mute->state_bytes + stuck->state_bytes - bytes <= 2 * (8000 + 3 * 1212));

@@ -64,8 +64,8 @@ static net_transport* weigh(net_transport* below) {
 
 // A step in which the raw clients send what good clients send.
 static void step_politely(table* at) {
-    for (uint32_t i = 0; i < at->stranger_count; i++) {
-        raw_client* raw = &at->strangers[i];
+    for (uint32_t i = 0; i < at->raw_client_count; i++) {
+        raw_client* raw = &at->raw_clients[i];
         if (raw->is_welcome && !raw->is_gone)
             raw_client_inputs(raw, raw_client_packet(raw), 0, 0, NULL, 0);
     }
@@ -310,7 +310,7 @@ static void nobody_is_sent_more_than_its_rate_and_a_little(void** state) {
                                        .game = &game,
                                        .rate_bytes_max = cases[i].ours,
                                        .wrap = weigh});
-        raw_client* raw = table_stranger(&at);
+        raw_client* raw = table_raw_client(&at);
         greet_with_wish(&at, raw, cases[i].wish);
         run_politely(&at, 60);
         the_scales.paid_bytes = 0;

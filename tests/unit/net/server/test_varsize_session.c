@@ -139,7 +139,7 @@ static void acknowledgements_of_what_was_never_sent_end_a_session(void** state) 
     (void)state;
     table at;
     open_library(&at, (table_config){.seed = 3});
-    raw_client* raw = table_stranger(&at);
+    raw_client* raw = table_raw_client(&at);
     for (uint32_t i = 0; i < 20 && !raw->is_connected; i++)
         table_step(&at);
     raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(&at), "library", "guest");

@@ -80,8 +80,8 @@ static void step(table* at, uint32_t ticks) {
         net_client_service(at->seats[i].client, at->now_us);
         net_client_tick(at->seats[i].client, at->now_us);
     }
-    for (uint32_t i = 0; i < at->stranger_count; i++)
-        raw_client_service(&at->strangers[i], at->now_us);
+    for (uint32_t i = 0; i < at->raw_client_count; i++)
+        raw_client_service(&at->raw_clients[i], at->now_us);
 }
 
 static void report_nothing(void* context, const char* file, uint32_t line, const char* text) {
@@ -110,7 +110,7 @@ static outcome play(uint64_t seed, bool is_threaded, uint32_t divisor) {
     raw_client* raw = NULL;
     for (uint32_t i = 0; i < 4000 && net_server_get_phase(at.server) != NET_SERVER_ENDED; i++) {
         if (i == 60) table_sit(&at, &bad);
-        if (i == 90) raw = table_stranger(&at);
+        if (i == 90) raw = table_raw_client(&at);
         if (raw && raw->is_connected && !raw->is_welcome && i < 110)
             raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", "raw");
         if (raw && raw->is_welcome && !raw->is_gone && i > 150 && i % 40 == 0)

@@ -33,7 +33,7 @@ typedef struct world {
     uint64_t now_us;
 } world;
 
-static inline uint32_t stranger_host(void) {
+static inline uint32_t foreign_host(void) {
     return htonl(0x0A000001);
 }
 
@@ -181,7 +181,7 @@ static inline void inject_from(uint32_t host, uint16_t port, const raw* datagram
 }
 
 static inline void inject(const raw* datagram) {
-    inject_from(stranger_host(), STRANGER_PORT, datagram);
+    inject_from(foreign_host(), STRANGER_PORT, datagram);
 }
 
 // Head of a datagram that the server takes for one of its first peer's.

@@ -161,7 +161,7 @@ static void datagrams_have_at_most_thirty_two_commands(void** state) {
     }
 }
 
-static void strangers_may_only_connect_and_only_to_a_server(void** state) {
+static void unknown_addresses_may_only_connect_and_only_to_a_server(void** state) {
     (void)state;
     raw asked = connect(0x8FFF);
     assert_false(judge_with(&asked, false, 0));
@@ -292,7 +292,7 @@ int main(void) {
         TEST(fragments_have_limits),
         TEST(reliable_commands_far_ahead_are_refused_across_the_wrap),
         TEST(datagrams_have_at_most_thirty_two_commands),
-        TEST(strangers_may_only_connect_and_only_to_a_server),
+        TEST(unknown_addresses_may_only_connect_and_only_to_a_server),
         TEST(what_we_never_use_is_refused),
         TEST(parameters_of_the_other_side_become_ours),
         TEST(short_datagrams_are_refused),

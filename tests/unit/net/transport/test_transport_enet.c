@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ENet over the virtual wire among friends: connections, time-outs, sizes, queues, creating. With
-// test_transport_strangers.c there is one case for every trap that net/README.md lists.
+// test_transport_hostile.c there is one case for every trap that net/README.md lists.
 #include "enet_world.h"
 
 // ---- ordinary life

@@ -126,15 +126,15 @@ static void empty_and_oversized_datagrams_do_not_stop_the_drain(void** state) {
     if (!net_socket_is_installed) skip(); // this is what the layer is for
     world at;
     world_init(&at);
-    int stranger = socket(AF_INET, SOCK_DGRAM, 0);
-    assert_true(stranger >= 0);
+    int foreign = socket(AF_INET, SOCK_DGRAM, 0);
+    assert_true(foreign >= 0);
     struct sockaddr_in to = {.sin_family = AF_INET,
                              .sin_port = htons(at.port),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     static const uint8_t bytes[5000];
     for (uint32_t i = 0; i < 20; i++) {
-        (void)sendto(stranger, bytes, 0, 0, (struct sockaddr*)&to, sizeof to);
-        (void)sendto(stranger, bytes, sizeof bytes, 0, (struct sockaddr*)&to, sizeof to);
+        (void)sendto(foreign, bytes, 0, 0, (struct sockaddr*)&to, sizeof to);
+        (void)sendto(foreign, bytes, sizeof bytes, 0, (struct sockaddr*)&to, sizeof to);
     }
     send_both(&at, 1);
     at.client->ops->flush(at.client);
@@ -147,7 +147,7 @@ static void empty_and_oversized_datagrams_do_not_stop_the_drain(void** state) {
     assert_int_equal(stats.dropped_empty, 20);
     assert_int_equal(stats.dropped_oversized, 20);
     assert_int_equal(stats.service_errors, 0);
-    close(stranger);
+    close(foreign);
     world_deinit(&at);
 }
 

@@ -12,10 +12,10 @@ static void empty_and_oversized_datagrams_do_not_stop_the_drain(void** state) {
     net_peer peer = world_connect(&at, 0);
     for (uint32_t i = 0; i < 60; i++) {
         for (int k = 0; k < 10; k++) {
-            assert_true(net_socket_virtual_inject(stranger_host(), 9, PORT, NULL, 0));
-            assert_true(net_socket_virtual_inject(stranger_host(), 9, PORT, bytes,
+            assert_true(net_socket_virtual_inject(foreign_host(), 9, PORT, NULL, 0));
+            assert_true(net_socket_virtual_inject(foreign_host(), 9, PORT, bytes,
                                                   NET_DATAGRAM_BYTES_MAX + 1));
-            assert_true(net_socket_virtual_inject(stranger_host(), 9, PORT, bytes, sizeof bytes));
+            assert_true(net_socket_virtual_inject(foreign_host(), 9, PORT, bytes, sizeof bytes));
         }
         assert_int_equal(send_number(at.clients[0], peer, NET_CHANNEL_REALTIME, i), NET_OK);
         run_tick(&at);
@@ -52,7 +52,7 @@ static void datagrams_from_port_zero_never_reach_enet(void** state) {
     world at;
     world_init(&at, 4);
     raw connect = raw_connect(1200, 2, 7);
-    inject_from(stranger_host(), 0, &connect);
+    inject_from(foreign_host(), 0, &connect);
     run_ms(&at, 100);
     assert_int_equal(first_peer(at.server)->state, ENET_PEER_STATE_DISCONNECTED);
     assert_int_equal(stats_of(at.server).service_errors, 0);
@@ -68,7 +68,7 @@ static void a_connect_with_a_large_mtu_or_many_channels_is_clamped(void** state)
     world_init(&at, 8);
     for (uint32_t i = 0; i < BASE_COUNT(mtus); i++) {
         raw connect = raw_connect(mtus[i], 255, i + 1);
-        inject_from(stranger_host(), (uint16_t)(STRANGER_PORT + i), &connect);
+        inject_from(foreign_host(), (uint16_t)(STRANGER_PORT + i), &connect);
     }
     run_ms(&at, 50);
     for (uint32_t i = 0; i < BASE_COUNT(mtus); i++) {
@@ -285,7 +285,7 @@ static void a_client_cannot_be_connected_to(void** state) {
     assert_int_equal(enet_socket_get_address(host_of(at.clients[0])->socket, &bound), 0);
     raw connect = raw_connect(1200, 2, 7);
     assert_true(
-        net_socket_virtual_inject(stranger_host(), 9, bound.port, connect.bytes, connect.size));
+        net_socket_virtual_inject(foreign_host(), 9, bound.port, connect.bytes, connect.size));
     run_ms(&at, 50);
     assert_int_equal(first_peer(at.clients[0])->state, ENET_PEER_STATE_DISCONNECTED);
     assert_int_equal(stats_of(at.clients[0]).dropped_malformed, 1);
@@ -304,7 +304,7 @@ static void connections_per_address_have_an_optional_limit(void** state) {
     assert_int_equal(net_transport_enet_create(&config, &at.server), NET_OK);
     for (uint32_t i = 0; i < 4; i++) {
         raw connect = raw_connect(1200, 2, i + 1);
-        inject_from(stranger_host(), (uint16_t)(100 + i), &connect);
+        inject_from(foreign_host(), (uint16_t)(100 + i), &connect);
     }
     run_ms(&at, 50);
     uint32_t taken = 0;
