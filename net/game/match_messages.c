@@ -236,6 +236,7 @@ uint32_t net_match_entities_of_packed(net_match* match, uint32_t message, const 
 
 net_result net_match_pack(net_match* match, uint32_t message, const void* data, uint8_t* target,
                           size_t capacity, size_t* size) {
+    BASE_ASSERT(data && target && size);
     BASE_ASSERT(is_number(match, message));
     const net_message* known = &match->game->messages[message - 1];
     protobuf_c_message_init(known->descriptor, match->scratch);

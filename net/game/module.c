@@ -173,6 +173,7 @@ static net_result copy_templates(module_box* box) {
 
 net_result net_template_pack_read(const char* file, const base_reporter* reporter,
                                   base_bytes* pack) {
+    BASE_ASSERT(file && pack);
     net_template_folder folder;
     if (!net_template_folder_init(&folder, file)) {
         base_report(reporter, file, 0, "cannot be opened: %s", strerror(errno));

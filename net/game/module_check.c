@@ -312,6 +312,7 @@ static void check_elf(elf* elf_) {
 
 net_result net_module_check_bytes(const void* data, size_t size, const char* file,
                                   const base_reporter* reporter) {
+    BASE_ASSERT(data || size == 0);
     elf elf_ = {.data = data, .size = size, .file = file, .reporter = reporter};
     check_elf(&elf_);
     return elf_.faults ? NET_ERR_MODULE : NET_OK;

@@ -5,6 +5,7 @@
 // result is compared with the folder, so that no file outside of it is read.
 #include "game/module_files.h"
 
+#include "base/assert.h"
 #include "net/module.h"
 
 #include "base/text.h"
@@ -20,6 +21,7 @@
 
 net_result net_module_read_file(const char* file, size_t bytes_max, const base_reporter* reporter,
                                 base_bytes* bytes) {
+    BASE_ASSERT(file && bytes_max > 0);
     // Not blocking: opening a pipe would wait for a writer, and signals would wait too.
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     FILE* stream = fd < 0 ? NULL : fdopen(fd, "rb");
@@ -101,6 +103,7 @@ static void spell(void* context, const char* path, char* target, size_t bytes) {
 }
 
 bool net_template_folder_init(net_template_folder* folder, const char* file) {
+    BASE_ASSERT(file);
     *folder = (net_template_folder){.roots = {"game"}};
     const char* slash = strrchr(file, '/');
     size_t size = slash ? (size_t)(slash - file) + 1 : 0;
@@ -131,5 +134,6 @@ static void report(void* context, const char* file, uint32_t line, const char* m
 }
 
 base_reporter net_template_reporter_make(net_template_reporter* self) {
+    BASE_ASSERT(self->templates_file);
     return (base_reporter){report, self};
 }

@@ -9,6 +9,7 @@
 
 #include "game/module_table.h"
 
+#include "base/assert.h"
 #include "proto/codec.h"
 
 #include <string.h>
@@ -194,6 +195,7 @@ static void copy_interest(check* check_, net_module_table* copy) {
 
 net_result net_module_table_check(const net_game_module* table, const char* file,
                                   const base_reporter* reporter, net_module_table* copy) {
+    BASE_ASSERT(copy);
     if (!table) {
         base_report(reporter, file, 0, "the module gives no table");
         return NET_ERR_MODULE;

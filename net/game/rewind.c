@@ -141,6 +141,7 @@ static void drop_old(const net_rewind* rewind, net_tick_ring* ring) {
 // in.
 net_rewind_state* net_rewind_put(net_rewind* rewind, net_tick_ring* ring, ecs_entity handle,
                                  uint32_t form) {
+    BASE_ASSERT((handle == ECS_ENTITY_NONE) == (form == NET_REWIND_FORM_NONE));
     const base_allocator* allocator = &rewind->pool.allocator;
     uint32_t value_bytes = form == NET_REWIND_FORM_NONE ? 0 : rewind->forms[form].value_bytes;
     uint32_t stride = (uint32_t)sizeof(net_rewind_state) + value_bytes;
@@ -300,6 +301,7 @@ static void clamp_moment(const net_rewind* rewind, ecs_tick* tick, float* fracti
 
 bool net_rewind_get(const net_rewind* rewind, ecs_tick tick, float fraction, ecs_entity entity,
                     ecs_component_id component, void* value) {
+    BASE_ASSERT(value);
     const net_tick_ring* ring = find_ring(rewind, entity);
     if (!ring || entity == ECS_ENTITY_NONE) return false;
     clamp_moment(rewind, &tick, &fraction);

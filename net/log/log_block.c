@@ -124,6 +124,7 @@ size_t net_log_packer_pack(net_log_packer* packer, net_log_block* block, const u
 }
 
 bool net_log_block_unpack(const net_log_block* block, const uint8_t* stored, uint8_t* target) {
+    BASE_ASSERT(block->unpacked_bytes <= NET_LOG_BLOCK_BYTES_MAX);
     if (base_crc32c(0, stored, block->stored_bytes) != block->stored_crc) return false;
     if (block->flags == 0) {
         memcpy(target, stored, block->stored_bytes);

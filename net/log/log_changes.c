@@ -6,6 +6,7 @@
 // A tick that changes very much writes one sum per component instead: the component is still found.
 #include "log/log_changes.h"
 
+#include "base/assert.h"
 #include "ecs/change.h"
 #include "ecs/entity.h"
 #include "ecs/save.h"
@@ -100,6 +101,7 @@ static void write_sums(proto_pb_writer* wire, const ecs_world* world) {
 }
 
 void net_log_changes_write(proto_pb_writer* wire, const ecs_world* world) {
+    BASE_ASSERT(world);
     size_t before = wire->size;
     size_t capacity = wire->capacity;
     if (capacity - before > NET_LOG_CHANGES_BYTES_MAX)

@@ -4,6 +4,8 @@
 //
 // 64-bit hashes are text: JSON numbers have 53 bits.
 #include "base/text.h"
+
+#include "base/assert.h"
 #include "log/log_changes.h"
 #include "log/log_header.h"
 #include "log/log_read.h"
@@ -289,6 +291,7 @@ static net_result walk_records(dump* self, ecs_line_fn line, void* context) {
 
 net_result net_log_dump(net_log_reader* reader, const net_module* module, ecs_line_fn line,
                         void* context) {
+    BASE_ASSERT(reader && line);
     const base_allocator* allocator = net_log_reader_allocator(reader);
     dump self = {.reader = reader, .module = module, .search_bytes_left = SEARCH_BYTES_MAX};
     self.header = net_log_reader_header(reader, &self.header_bytes);

@@ -14,16 +14,14 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "log/log_block.h"
+#include "log/log_lock.h"
 #include "log/log_queue.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -142,6 +140,7 @@ static void reset_block(net_log_file* file) {
 
 // Write the block in the making; give the records' room in the queue back.
 static bool write_block(net_log_file* file) {
+    BASE_ASSERT(file->block.record_count > 0 && !file->is_stopped);
     net_log_block* block = &file->block;
     block->ordinal = file->next_ordinal;
     size_t size = net_log_packer_pack(&file->packer, block, file->payload, file->payload_bytes);
@@ -161,6 +160,7 @@ static uint64_t span_of(const net_log_file* file, ecs_tick tick) {
 
 static void append_to_block(net_log_file* file, const uint8_t* record, uint32_t size,
                             uint64_t number, ecs_tick tick) {
+    BASE_ASSERT(size <= NET_LOG_BLOCK_BYTES_MAX - file->payload_bytes);
     net_log_block* block = &file->block;
     if (block->record_count == 0) {
         block->first_record = number;
@@ -279,6 +279,7 @@ net_log_draft* net_log_file_begin(net_log_file* file) {
 }
 
 void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
+    BASE_ASSERT(kind != NET_LOG_KIND_OTHER && file->next_number > 0);
     uint32_t size;
     const uint8_t* record = net_log_draft_end(&file->draft, kind, file->next_number, tick, &size);
     if (size > file->config.ring_bytes / 2 ||
@@ -291,70 +292,6 @@ void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
     // A lost wake-up costs at most WAKE_MS: the lock is not worth a stall.
     if (file->has_thread && base_spsc_used(file->queue.ring) > file->config.ring_bytes / 4)
         pthread_cond_signal(&file->wake);
-}
-
-// Is the name still that of the open file?
-static bool is_file_of(int fd, const char* name) {
-    struct stat of_fd, of_name;
-    return fstat(fd, &of_fd) == 0 && stat(name, &of_name) == 0 && of_fd.st_dev == of_name.st_dev &&
-           of_fd.st_ino == of_name.st_ino;
-}
-
-// An earlier log of this name, locked by us, becomes FILE.old, with its queue.
-static bool move_locked(const char* name, int fd, const base_reporter* reporter) {
-    char old[4096], queue[4096], old_queue[4096];
-    struct stat status;
-    if (fstat(fd, &status) == 0 && status.st_size == 0) return true;
-    bool is_right = base_text_format(old, sizeof old, "%s.old", name) &&
-                    net_log_queue_name(queue, sizeof queue, name) &&
-                    net_log_queue_name(old_queue, sizeof old_queue, old);
-    // The queue first: once the name is free, another server may create a queue beside it.
-    if (is_right && rename(queue, old_queue) != 0) unlink(old_queue);
-    if (is_right && rename(name, old) == 0) return true;
-    base_report(reporter, name, 0, "cannot be moved away: %s", strerror(errno));
-    return false;
-}
-
-// An earlier log of this name is kept as FILE.old.
-static bool move_old(const char* name, const base_reporter* reporter) {
-    struct stat status;
-    if (stat(name, &status) != 0) return true;
-    if (!S_ISREG(status.st_mode)) {
-        base_report(reporter, name, 0, "is there and no plain file");
-        return false;
-    }
-    int fd = open(name, O_RDWR | O_CLOEXEC);
-    if (fd < 0) {
-        base_report(reporter, name, 0, "cannot be opened: %s", strerror(errno));
-        return false;
-    }
-    bool is_free = flock(fd, LOCK_EX | LOCK_NB) == 0 && is_file_of(fd, name);
-    // Moved under the lock: a server that starts at the same time keeps its own.
-    bool is_moved = is_free && move_locked(name, fd, reporter);
-    close(fd);
-    if (!is_free) base_report(reporter, name, 0, "another server writes this log");
-    return is_moved;
-}
-
-static net_result open_file(net_log_file* file, const base_reporter* reporter) {
-    const char* name = file->config.file;
-    if (!move_old(name, reporter)) return NET_ERR_IO;
-    file->fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (file->fd < 0) {
-        base_report(reporter, name, 0, "cannot be created: %s", strerror(errno));
-        return NET_ERR_IO;
-    }
-    if (flock(file->fd, LOCK_EX | LOCK_NB) != 0) {
-        base_report(reporter, name, 0, "cannot be locked: %s", strerror(errno));
-        return NET_ERR_IO;
-    }
-    // Only now it is certain: another server may have created, filled or moved the file in between.
-    struct stat status;
-    if (!is_file_of(file->fd, name) || fstat(file->fd, &status) != 0 || status.st_size != 0) {
-        base_report(reporter, name, 0, "another server took this log");
-        return NET_ERR_IO;
-    }
-    return NET_OK;
 }
 
 static net_result write_start(net_log_file* file, const void* header, size_t header_bytes,
@@ -432,7 +369,7 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     net_result result = NET_ERR_MEMORY;
     if (file->payload && file->draft.memory &&
         net_log_packer_init(&file->packer, config->allocator))
-        result = open_file(file, reporter);
+        result = net_log_lock_create(config->file, reporter, &file->fd);
     if (result == NET_OK)
         result = net_log_queue_create(&file->queue, config->file, config->identity,
                                       config->ring_bytes, reporter);

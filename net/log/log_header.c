@@ -5,6 +5,8 @@
 //
 // What a later version may have changed is asked first: its other fields need not look like ours.
 #include "log/log_header.h"
+
+#include "base/assert.h"
 #include "log/log_record.h"
 
 #include "base/text.h"
@@ -98,6 +100,7 @@ static void write_settings(proto_pb_writer* wire, const net_match_config* config
 
 net_result net_log_header_write(base_bytes* bytes, const net_match* match, const char* build,
                                 uint64_t now_unix_ms, uint64_t identity) {
+    BASE_ASSERT(bytes && match);
     const net_match_config* config = net_match_get_config(match);
     uint8_t* memory = base_bytes_extend(bytes, NET_LOG_RECORD_BYTES_MAX);
     if (!memory) return NET_ERR_MEMORY;
@@ -219,6 +222,7 @@ static bool read_field(const proto_pb_field* field, net_log_info* info) {
 
 net_result net_log_header_read(net_log_info* info, const void* data, size_t size,
                                net_log_demand* demand) {
+    BASE_ASSERT(info && demand);
     net_result result = read_demand(demand, data, size);
     if (result) return result;
     base_reader reader = base_reader_make(data, size);

@@ -60,6 +60,7 @@ static net_result fail(net_log_queue* queue, const char* what, int error,
 
 net_result net_log_queue_create(net_log_queue* queue, const char* log_file, uint64_t identity,
                                 uint64_t ring_bytes, const base_reporter* reporter) {
+    BASE_ASSERT(log_file && ring_bytes >= RING_BYTES_MIN);
     *queue = (net_log_queue){.fd = -1, .memory_bytes = HEAD_BYTES + ring_bytes};
     if (!net_log_queue_name(queue->file, sizeof queue->file, log_file)) {
         base_report(reporter, log_file, 0, "the name is too long");
@@ -93,6 +94,7 @@ void net_log_queue_destroy(net_log_queue* queue, bool is_kept) {
 }
 
 bool net_log_queue_push(net_log_queue* queue, const void* data, uint32_t size, uint64_t number) {
+    BASE_ASSERT(queue->ring && size > NET_LOG_QUEUE_PREFIX_BYTES);
     if (!base_spsc_push(queue->ring, data, size)) return false;
     store(queue->memory + PUSHED_AT, number);
     store(queue->memory + COMPLEMENT_AT, ~number);

@@ -52,6 +52,7 @@ typedef struct scan {
 } scan;
 
 bool net_log_order_add(net_log_order* order, const net_log_record* record) {
+    BASE_ASSERT(!order->is_in_tick || order->tick > 0);
     if (record->kind == NET_LOG_KIND_OTHER) return true;
     if (order->is_closed) return false;
     switch (record->kind) {
@@ -348,6 +349,7 @@ static net_result open_file(net_log_reader* reader, const char* file,
 
 net_result net_log_reader_create(const base_allocator* allocator, const char* file,
                                  const base_reporter* reporter, net_log_reader** reader_out) {
+    BASE_ASSERT(file && reader_out);
     *reader_out = NULL;
     net_log_reader* reader = base_allocate_zero(allocator, sizeof *reader);
     if (!reader) return NET_ERR_MEMORY;
@@ -439,6 +441,7 @@ bool net_log_cursor_return(net_log_reader* reader, net_log_cursor* cursor) {
 }
 
 bool net_log_cursor_next(net_log_reader* reader, net_log_cursor* cursor, net_log_record* record) {
+    BASE_ASSERT(record && cursor->at <= cursor->size);
     if (cursor->has_failed) return false;
     if (cursor->at == cursor->size && !enter_next(reader, cursor)) return false;
     base_reader bytes = base_reader_make(cursor->data, cursor->size);

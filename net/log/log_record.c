@@ -163,6 +163,8 @@ bool net_log_record_read(net_log_record* record, const void* data, size_t size) 
 
 bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, size_t* offset,
                        net_log_item* item) {
+    BASE_ASSERT(kind >= NET_LOG_ITEM_LEAVE && kind < NET_LOG_ITEM_KINDS);
+    BASE_ASSERT(*offset <= record->body_bytes);
     base_reader reader = base_reader_make(record->body, record->body_bytes);
     reader.offset = *offset;
     proto_pb_field field;
@@ -181,6 +183,8 @@ void net_log_draft_begin(net_log_draft* draft) {
 }
 
 bool net_log_draft_item(net_log_draft* draft, const net_log_item* item) {
+    BASE_ASSERT(item->client > 0 || item->kind == NET_LOG_ITEM_SERVER_EVENT);
+    BASE_ASSERT(item->payload || item->payload_bytes == 0);
     uint8_t memory[ITEM_BYTES_MAX];
     proto_pb_writer wire = {.data = memory, .capacity = sizeof memory};
     proto_pb_write_number(&wire, 1, item->client);
@@ -213,6 +217,7 @@ bool net_log_draft_item(net_log_draft* draft, const net_log_item* item) {
 
 uint8_t* net_log_draft_end(net_log_draft* draft, net_log_kind kind, uint64_t number, ecs_tick tick,
                            uint32_t* size) {
+    BASE_ASSERT(kind != NET_LOG_KIND_OTHER && size);
     BASE_ASSERT(!draft->body.failed);
     size_t head = 1 + base_varint_bytes(draft->body.size);
     uint8_t* record = draft->body.data - head;

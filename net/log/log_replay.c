@@ -4,6 +4,7 @@
 // first.
 #include "log/log_replay.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "ecs/change.h"
 #include "log/log_header.h"
@@ -78,6 +79,7 @@ static net_result create_match(net_log_replay* replay, const net_module* module,
 
 net_result net_log_replay_create(net_log_reader* reader, const net_module* module,
                                  const base_reporter* reporter, net_log_replay** replay_out) {
+    BASE_ASSERT(reader && module && module->game && replay_out);
     const base_allocator* allocator = net_log_reader_allocator(reader);
     *replay_out = NULL;
     net_log_replay* replay = base_allocate_zero(allocator, sizeof *replay);
@@ -176,6 +178,7 @@ static net_result fail(net_log_replay* replay, const char* text) {
 }
 
 static net_result apply_begin(net_log_replay* replay) {
+    BASE_ASSERT(replay->record.kind == NET_LOG_KIND_BEGIN);
     bool is_right = true;
     for (net_log_item_kind kind = NET_LOG_ITEM_LEAVE; kind <= NET_LOG_ITEM_INPUT; kind++)
         is_right = is_right && apply_items(replay, kind);
@@ -183,6 +186,7 @@ static net_result apply_begin(net_log_replay* replay) {
 }
 
 net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick) {
+    BASE_ASSERT(tick && replay->match);
     net_log_record* record = &replay->record;
     bool has_begin = false;
     *tick = (net_log_tick){0};
@@ -213,6 +217,7 @@ net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick) {
 }
 
 net_result net_log_replay_save(const net_log_replay* replay, base_bytes* bytes) {
+    BASE_ASSERT(!replay->has_failed);
     base_bytes_write(bytes, &replay->cursor, sizeof replay->cursor);
     base_bytes_write_u32(bytes, replay->client_last);
     base_bytes_write_u32(bytes, replay->client_count);

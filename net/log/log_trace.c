@@ -5,6 +5,8 @@
 // set of hidden classes is right. In the order of the file, ticks must not fall per client and
 // entity.
 #include "base/text.h"
+
+#include "base/assert.h"
 #include "log/log_read.h"
 #include "net/replay.h"
 #include "net/world_digest.h"
@@ -174,6 +176,7 @@ static bool prove_tick(void* context, net_match* match) {
 net_result net_log_check_trace(net_log_reader* reader, const net_module* module,
                                const char* trace_file, const base_reporter* reporter,
                                uint64_t* rows_checked) {
+    BASE_ASSERT(reader && module && trace_file && rows_checked);
     trace self = {
         .allocator = net_log_reader_allocator(reader), .file = trace_file, .reporter = reporter};
     *rows_checked = 0;

@@ -213,6 +213,7 @@ static void append_close(net_log_writer* writer, const ecs_world* world) {
 }
 
 void net_log_append_close(net_log_writer* writer, net_match* match) {
+    BASE_ASSERT(match);
     append_close(writer, net_match_world(match));
 }
 

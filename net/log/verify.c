@@ -2,6 +2,8 @@
 // Verification never trusts a stored value: it runs the systems and compares. The hash of a tick
 // shows that the runs differ; the change lists of both runs, side by side, show where.
 #include "base/text.h"
+
+#include "base/assert.h"
 #include "ecs/change.h"
 #include "ecs/entity.h"
 #include "ecs/save.h"
@@ -118,6 +120,7 @@ static net_result run(const verification* verify, ecs_tick until, net_verify_tic
 net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_tick until,
                           net_verify_tick_fn each, void* context, const base_reporter* reporter,
                           net_verify_result* result_out) {
+    BASE_ASSERT(reader && module && result_out);
     const base_allocator* allocator = net_log_reader_allocator(reader);
     *result_out = (net_verify_result){0};
     verification verify = {.reader = reader, .result = result_out};
@@ -147,6 +150,7 @@ static void count_items(const net_log_record* record, net_log_stats* stats) {
 }
 
 net_result net_log_read_stats(net_log_reader* reader, net_log_stats* stats) {
+    BASE_ASSERT(reader && stats);
     *stats = (net_log_stats){0};
     net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record record;

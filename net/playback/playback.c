@@ -158,6 +158,7 @@ static uint32_t index_max(const net_match_config* config) {
 
 // Open a view that has the whole world at the replay's tick and no past.
 static net_result open_view(net_playback* playback) {
+    BASE_ASSERT(!playback->view && !playback->scene && playback->rows);
     const net_match_config* of_log = net_match_get_config(net_playback_run_match(playback->run));
     net_match_config config = net_match_config_default(playback->module);
     config.allocator = playback->allocator;
@@ -210,6 +211,7 @@ static ecs_tick tick_above(double tick) {
 }
 
 static net_result show(net_playback* playback, double tick) {
+    BASE_ASSERT(tick >= playback->tick);
     while (net_playback_run_tick(playback->run) < tick_above(tick)) {
         net_result result = net_playback_run_step(playback->run);
         if (result == NET_OK) result = feed(playback);
@@ -284,6 +286,7 @@ void net_playback_draw(net_playback* playback, const net_draw* with) {
 
 net_result net_playback_create(net_log_reader* reader, const net_module* module,
                                const base_reporter* reporter, net_playback** playback_out) {
+    BASE_ASSERT(reader && module && playback_out);
     const base_allocator* allocator = net_log_reader_allocator(reader);
     *playback_out = NULL;
     net_playback* playback = base_allocate_zero(allocator, sizeof *playback);

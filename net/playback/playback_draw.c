@@ -2,6 +2,7 @@
 // A net_draw has one context for all its functions, and names come from another place than lines.
 #include "playback/playback_draw.h"
 
+#include "base/assert.h"
 #include <string.h>
 
 // Width of a glyph where nothing is drawn, in heights.
@@ -44,6 +45,7 @@ static const char* player_name(void* context, uint32_t client) {
 }
 
 net_draw net_playback_drawing_make(net_playback_drawing* drawing) {
+    BASE_ASSERT(drawing && drawing->marks);
     return (net_draw){
         .size_bytes = sizeof(net_draw),
         .context = drawing,

@@ -3,6 +3,7 @@
 // gets no name (the replay refuses it later).
 #include "playback/playback_marks.h"
 
+#include "base/assert.h"
 #include "base/search.h"
 #include "base/text.h"
 
@@ -66,6 +67,7 @@ static bool add_record(net_playback_marks_list* list, const net_game_module* gam
 
 net_result net_playback_marks_read(net_playback_marks_list* list, const base_allocator* allocator,
                                    net_log_reader* reader, const net_game_module* game) {
+    BASE_ASSERT(list && reader && game);
     ecs_tick last = net_log_reader_info(reader)->last_tick;
     net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record record;

@@ -45,6 +45,7 @@ static void save(net_playback_run* run, ecs_tick tick) {
 net_result net_playback_run_create(net_log_reader* reader, const net_module* module,
                                    const base_reporter* reporter, ecs_tick save_every,
                                    size_t save_bytes_max, net_playback_run** run_out) {
+    BASE_ASSERT(reader && module && save_every > 0);
     const base_allocator* allocator = net_log_reader_allocator(reader);
     *run_out = NULL;
     net_playback_run* run = base_allocate_zero(allocator, sizeof *run);
@@ -111,6 +112,7 @@ static void compare(net_playback_run* run, ecs_tick tick, uint64_t state_hash, b
 }
 
 void net_playback_run_expect(net_playback_run* run, const net_log_record* close) {
+    BASE_ASSERT(close);
     run->close = *close;
 }
 

@@ -16,6 +16,7 @@ void net_playback_saves_init(net_playback_saves* saves, const base_allocator* al
 }
 
 static void release(net_playback_saves* saves, net_playback_save* save) {
+    BASE_ASSERT(saves->bytes >= save->size);
     saves->bytes -= save->size;
     base_release(saves->allocator, save->data, save->size);
 }

@@ -128,6 +128,7 @@ static void learn(net_playout* playout, uint64_t now_us) {
 }
 
 void net_playout_packet(net_playout* playout, uint64_t now_us, ecs_tick tick, uint32_t left_out) {
+    BASE_ASSERT(playout->tick_us > 0);
     if (tick > NET_SCENE_TICK_MAX) return;
     if (left_out > LEFT_OUT_MAX) left_out = LEFT_OUT_MAX;
     double gap_us = at_least_ticks(playout, NET_PLAYOUT_GAP_MS * 1000.0, 4);

@@ -119,6 +119,7 @@ static net_predict_slot* slot_at(net_predict* predict, ecs_tick tick) {
 
 // The world is at a new tick: get what is shown and remember its rows.
 static bool remember_tick(net_predict* predict) {
+    BASE_ASSERT(predict->tick > 0);
     ecs_world* world = net_match_world(predict->match);
     net_predict_shown* shown = &predict->shown;
     uint32_t count = predict->game->predict(world, net_match_context(predict->match),
@@ -210,6 +211,7 @@ static double part_at(const net_predict* predict, uint64_t now_us) {
 
 // Make the world a copy of the mirror at `tick`, then run the inputs that the server had not used.
 static bool restore(net_predict* predict, ecs_tick tick, uint32_t input_used, uint32_t owed) {
+    BASE_ASSERT(predict->mirror && input_used <= predict->input_newest);
     ecs_world* world = net_match_world(predict->match);
     if (ecs_world_copy(world, net_match_world(predict->mirror)) != ECS_OK) return false;
     predict->tick = tick;
@@ -309,6 +311,7 @@ void net_predict_validate(const net_predict* predict) {
 // ---- showing ----
 
 void net_predict_frame(net_predict* predict, uint64_t now_us) {
+    BASE_ASSERT(predict->shown.entity_count <= NET_PREDICTED_MAX);
     if (predict->frame_us > 0 && now_us > predict->frame_us) {
         double step_us = (double)(now_us - predict->frame_us);
         net_predict_shown_decay(&predict->shown, step_us * 1e-3);

@@ -31,6 +31,7 @@ static bool reserve_words(net_predict* predict, uint32_t count) {
 }
 
 bool net_predict_remember_row(net_predict* predict, net_predict_slot* one, ecs_entity entity) {
+    BASE_ASSERT(one->row_count <= NET_PREDICT_ROWS_MAX);
     ecs_world* world = net_match_world(predict->match);
     if (one->row_count == NET_PREDICT_ROWS_MAX || is_listed(one, entity)) return true;
     const net_row_template* entry =
@@ -94,6 +95,7 @@ static bool is_news(const net_predict* predict, ecs_entity entity, uint64_t hash
 }
 
 bool net_predict_rows_match(net_predict* predict, const net_predict_slot* one) {
+    BASE_ASSERT(one->tick > 0);
     for (uint32_t i = 0; i < one->row_count; i++) {
         const net_predict_row* row = &one->rows[i];
         const net_row_template* entry = read_mirror(predict, row->entity);

@@ -158,6 +158,7 @@ static bool add_entity(const net_predict_shown* shown, net_shown_tick* tick, con
 }
 
 bool net_predict_shown_tick(net_predict_shown* shown, const ecs_world* world) {
+    BASE_ASSERT(shown->entity_count <= NET_PREDICTED_MAX);
     shown->newest = 1u - shown->newest;
     net_shown_tick* tick = &shown->ticks[shown->newest];
     clear_tick(tick);
@@ -197,6 +198,7 @@ static double weight_of(const net_predict_shown* shown, ecs_entity entity) {
 }
 
 bool net_predict_shown_keep(net_predict_shown* shown, double part) {
+    BASE_ASSERT(part >= 0 && part <= 1);
     const net_shown_tick* newest = &shown->ticks[shown->newest];
     if (!copy_tick(shown, &shown->newest_before, newest) ||
         !copy_tick(shown, &shown->shown_before, newest))
@@ -242,6 +244,7 @@ bool net_predict_shown_correct(net_predict_shown* shown, double part, double* of
 }
 
 void net_predict_shown_decay(net_predict_shown* shown, double ms) {
+    BASE_ASSERT(ms >= 0);
     // About exp(-x), with three time constants in NET_CORRECTION_MS.
     double x = 3.0 * ms / NET_CORRECTION_MS;
     double factor = 1.0 / (1.0 + x + 0.5 * x * x);

@@ -76,6 +76,7 @@ void net_presenter_destroy(net_presenter* presenter) {
 // ---- what the client feeds ----
 
 void net_presenter_begin(net_presenter* presenter, net_match* mirror) {
+    BASE_ASSERT(mirror && net_match_get_config(mirror)->role == NET_ROLE_MIRROR);
     const net_match_config* config = net_match_get_config(mirror);
     net_match_mirror_start(presenter->match, config->tick_rate_hz, config->settings,
                            config->module->game->setting_count);
@@ -134,6 +135,7 @@ void net_presenter_input(net_presenter* presenter, uint64_t now_us, uint32_t num
 }
 
 void net_presenter_look(net_presenter* presenter, net_player_context* player) {
+    BASE_ASSERT(player);
     if (!presenter->predict || net_predict_tick(presenter->predict) == 0) return;
     net_match* predicted = net_predict_match(presenter->predict);
     player->world = net_match_world(predicted);
@@ -184,6 +186,7 @@ static bool cover_component(net_presenter* presenter, const net_predicted* predi
 }
 
 static void cover(net_presenter* presenter, const net_predicted* predicted) {
+    BASE_ASSERT(presenter->covered_count < NET_PREDICTED_MAX);
     ecs_world* world = net_match_world(presenter->match);
     if (!(predicted->weight > 0) || !ecs_is_alive(world, predicted->entity)) return;
     const ecs_template* template_ =
@@ -223,6 +226,7 @@ bool net_presenter_frame(net_presenter* presenter, uint64_t now_us) {
 }
 
 void net_presenter_draw(net_presenter* presenter, const net_draw* draw) {
+    BASE_ASSERT(draw);
     if (presenter->stage == UINT32_MAX) return;
     const ecs_step step = {
         .tick = (ecs_tick)net_presenter_tick(presenter),

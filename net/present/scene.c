@@ -172,6 +172,7 @@ static bool is_index(const net_scene* scene, ecs_entity entity) {
 
 void net_scene_row(net_scene* scene, ecs_entity entity, const net_row_template* entry,
                    ecs_tick tick, const uint64_t* row) {
+    BASE_ASSERT(entry && row);
     if (scene->broken != NET_OK || !is_index(scene, entity) || tick > NET_SCENE_TICK_MAX) return;
     const net_scene_link* link = find_link(scene, entry);
     if (!link) {
@@ -212,6 +213,7 @@ void net_scene_packet(net_scene* scene, ecs_tick tick) {
 }
 
 void net_scene_event(net_scene* scene, const net_event_outbox_entry* event) {
+    BASE_ASSERT(event && event->size <= sizeof event->payload);
     if (scene->broken != NET_OK) return;
     // A correct server sends no events of later ticks. Such an event would wait for ever, and
     // others behind it.
@@ -253,6 +255,7 @@ void net_scene_touch(net_scene* scene, ecs_entity entity) {
 // ---- time ----
 
 static void place_all(net_scene* scene, double moment, bool is_final) {
+    BASE_ASSERT(scene->broken == NET_OK);
     for (uint32_t i = base_bitset_next(&scene->active, 0); i != UINT32_MAX;
          i = base_bitset_next(&scene->active, i + 1)) {
         bool is_active;

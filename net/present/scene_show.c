@@ -159,6 +159,7 @@ static void copy_applied(net_scene_slot* slot, const uint64_t* row) {
 
 static net_result update(net_scene* scene, net_scene_slot* slot, ecs_tick tick,
                          const uint64_t* row) {
+    BASE_ASSERT(slot->entry && tick > slot->applied_tick);
     const net_scene_shape* shape = scene->shapes[slot->entry->id];
     double ticks = (double)tick - line_start(scene, slot->applied_tick, tick);
     for (uint32_t p = 0; p < shape->part_count; p++)
@@ -222,6 +223,7 @@ static net_result apply(net_scene* scene, net_scene_slot* slot, uint32_t positio
 
 static void show_between(net_scene* scene, net_scene_slot* slot, const net_scene_shape* shape,
                          uint32_t next, double moment) {
+    BASE_ASSERT(slot->entry && next < slot->samples.count);
     const uint64_t* row = net_scene_sample_row(net_scene_samples_get(&slot->samples, next));
     ecs_tick tick = net_tick_ring_tick(&slot->samples, next);
     double start = line_start(scene, slot->applied_tick, tick);
@@ -284,6 +286,7 @@ void net_scene_slot_release(net_scene* scene, net_scene_slot* slot) {
 
 net_result net_scene_place(net_scene* scene, uint32_t index, double moment, bool is_final,
                            bool* is_active) {
+    BASE_ASSERT(index < scene->slot_capacity && is_active);
     net_scene_slot* slot = &scene->slots[index];
     *is_active = false;
     uint32_t at = net_tick_ring_find(&slot->samples, (ecs_tick)moment);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// A log belongs to the process that holds the lock of its file. Two servers may start at the same time with
+// the same name: every step is checked again under the lock.
+#include "log/log_lock.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "log/log_queue.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Is the name still that of the open file?
+static bool is_file_of(int fd, const char* name) {
+    struct stat of_fd, of_name;
+    return fstat(fd, &of_fd) == 0 && stat(name, &of_name) == 0 && of_fd.st_dev == of_name.st_dev &&
+           of_fd.st_ino == of_name.st_ino;
+}
+
+// An earlier log of this name, locked by us, becomes FILE.old, with its queue.
+static bool move_locked(const char* name, int fd, const base_reporter* reporter) {
+    char old[4096], queue[4096], old_queue[4096];
+    struct stat status;
+    if (fstat(fd, &status) == 0 && status.st_size == 0) return true;
+    bool is_right = base_text_format(old, sizeof old, "%s.old", name) &&
+                    net_log_queue_name(queue, sizeof queue, name) &&
+                    net_log_queue_name(old_queue, sizeof old_queue, old);
+    // The queue first: once the name is free, another server may create a queue beside it.
+    if (is_right && rename(queue, old_queue) != 0) unlink(old_queue);
+    if (is_right && rename(name, old) == 0) return true;
+    base_report(reporter, name, 0, "cannot be moved away: %s", strerror(errno));
+    return false;
+}
+
+// An earlier log of this name is kept as FILE.old.
+static bool move_old(const char* name, const base_reporter* reporter) {
+    struct stat status;
+    if (stat(name, &status) != 0) return true;
+    if (!S_ISREG(status.st_mode)) {
+        base_report(reporter, name, 0, "is there and no plain file");
+        return false;
+    }
+    int fd = open(name, O_RDWR | O_CLOEXEC);
+    if (fd < 0) {
+        base_report(reporter, name, 0, "cannot be opened: %s", strerror(errno));
+        return false;
+    }
+    bool is_free = flock(fd, LOCK_EX | LOCK_NB) == 0 && is_file_of(fd, name);
+    // Moved under the lock: a server that starts at the same time keeps its own.
+    bool is_moved = is_free && move_locked(name, fd, reporter);
+    close(fd);
+    if (!is_free) base_report(reporter, name, 0, "another server writes this log");
+    return is_moved;
+}
+
+net_result net_log_lock_create(const char* name, const base_reporter* reporter, int* fd) {
+    BASE_ASSERT(name && *fd < 0);
+    if (!move_old(name, reporter)) return NET_ERR_IO;
+    *fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (*fd < 0) {
+        base_report(reporter, name, 0, "cannot be created: %s", strerror(errno));
+        return NET_ERR_IO;
+    }
+    if (flock(*fd, LOCK_EX | LOCK_NB) != 0) {
+        base_report(reporter, name, 0, "cannot be locked: %s", strerror(errno));
+        return NET_ERR_IO;
+    }
+    // Only now it is certain: another server may have created, filled or moved the file in between.
+    struct stat status;
+    if (!is_file_of(*fd, name) || fstat(*fd, &status) != 0 || status.st_size != 0) {
+        base_report(reporter, name, 0, "another server took this log");
+        return NET_ERR_IO;
+    }
+    return NET_OK;
+}
