@@ -51,28 +51,6 @@ typedef struct scan {
     ecs_tick last_tick; // of the last whole block
 } scan;
 
-bool net_log_order_add(net_log_order* order, const net_log_record* record) {
-    BASE_ASSERT(!order->is_in_tick || order->tick > 0);
-    if (record->kind == NET_LOG_KIND_OTHER) return true;
-    if (order->is_closed) return false;
-    switch (record->kind) {
-    case NET_LOG_KIND_BEGIN:
-        if (record->tick != order->tick + !order->is_in_tick || record->tick == 0) return false;
-        order->is_in_tick = true;
-        break;
-    case NET_LOG_KIND_END:
-        if (!order->is_in_tick || record->tick != order->tick) return false;
-        order->is_in_tick = false;
-        order->last_end = record->tick;
-        break;
-    default:
-        if (order->is_in_tick || record->tick != order->tick) return false;
-        order->is_closed = true;
-    }
-    order->tick = record->tick;
-    return true;
-}
-
 static bool read_at(const net_log_reader* reader, uint64_t offset, void* target, size_t size) {
     for (size_t done = 0; done < size;) {
         ssize_t got =

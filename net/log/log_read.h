@@ -6,16 +6,6 @@
 #include "log/log_record.h"
 #include "net/log_reader.h"
 
-/// The order that records keep. Zeroed at the start.
-typedef struct net_log_order {
-    ecs_tick tick;   ///< of the newest record
-    bool is_in_tick; ///< between begin and end
-    bool is_closed;
-    ecs_tick last_end; ///< newest whole tick
-} net_log_order;
-/// @return false when the record cannot follow.
-BASE_MUST_USE bool net_log_order_add(net_log_order* order, const net_log_record* record);
-
 /// A walk over a reader's records; one at a time per reader.
 typedef struct net_log_cursor {
     uint64_t block;      ///< offset of the block being walked

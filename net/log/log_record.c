@@ -177,6 +177,28 @@ bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, siz
     return false;
 }
 
+bool net_log_order_add(net_log_order* order, const net_log_record* record) {
+    BASE_ASSERT(!order->is_in_tick || order->tick > 0);
+    if (record->kind == NET_LOG_KIND_OTHER) return true;
+    if (order->is_closed) return false;
+    switch (record->kind) {
+    case NET_LOG_KIND_BEGIN:
+        if (record->tick != order->tick + !order->is_in_tick || record->tick == 0) return false;
+        order->is_in_tick = true;
+        break;
+    case NET_LOG_KIND_END:
+        if (!order->is_in_tick || record->tick != order->tick) return false;
+        order->is_in_tick = false;
+        order->last_end = record->tick;
+        break;
+    default:
+        if (order->is_in_tick || record->tick != order->tick) return false;
+        order->is_closed = true;
+    }
+    order->tick = record->tick;
+    return true;
+}
+
 void net_log_draft_begin(net_log_draft* draft) {
     draft->body = (proto_pb_writer){.data = draft->memory + NET_LOG_DRAFT_HEAD_BYTES,
                                     .capacity = NET_LOG_RECORD_BYTES_MAX - 8};

@@ -63,6 +63,16 @@ BASE_MUST_USE bool net_log_record_read(net_log_record* record, const void* data,
 bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, size_t* offset,
                        net_log_item* item);
 
+/// The order that records keep. Zeroed at the start.
+typedef struct net_log_order {
+    ecs_tick tick;   ///< of the newest record
+    bool is_in_tick; ///< between begin and end
+    bool is_closed;
+    ecs_tick last_end; ///< newest whole tick
+} net_log_order;
+/// @return false when the record cannot follow.
+BASE_MUST_USE bool net_log_order_add(net_log_order* order, const net_log_record* record);
+
 /// A record while it is written. The memory holds the queue's prefix, the record's own tag and
 /// length, and the body; tag and length are written last, right in front of the body.
 #define NET_LOG_QUEUE_PREFIX_BYTES 24u
