@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Arena's module table: the list of everything the game consists of. Start reading here.
 //
-// The order of registration below is the order within a tick: the dead are buried and others come, minds look at
-// the grid, everybody moves, triggers are pulled, shots fly, pick-ups and flags look who touches them.
+// The order of registration below is the order within a tick: killed fighters leave and new ones
+// come, minds read the grid, fighters and tanks move, guns fire, shots fly, pick-ups and flags find
+// the fighter that touches them.
 
 #include "arena.h"
 

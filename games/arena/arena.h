@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// Arena from the inside: components, events, ids, and what its files ask of each other.
 ///
-/// Everything that decides the future lies in tracked components; arena_game holds ids and settings, a grid that
-/// is made anew from them in every tick, and what the picture remembers.
+/// Everything that decides the future lies in tracked components; arena_game holds ids and
+/// settings, a grid that is built from them in every tick, and what the picture remembers.
 #pragma once
 
 #include "ecs/es.h"
@@ -13,11 +13,11 @@
 #define ARENA_VIEW_WIDTH 1280.0f
 #define ARENA_VIEW_HEIGHT 720.0f
 #define ARENA_SIZE 512.0f
-#define ARENA_EDGE 3.0f          ///< nobody comes nearer to the map's edge
+#define ARENA_EDGE 3.0f          ///< least distance of a fighter to the map's edge
 #define ARENA_STEP 0.03125f      ///< of pos on the wire
 #define ARENA_SPEED_MAX 59.0625f ///< of vel on the wire, per axis
-#define ARENA_SIGHT 72.0f        ///< radius within which a client hears of what is there
-#define ARENA_GHOST_SIGHT 90.0f  ///< the same of who waits for the next life
+#define ARENA_SIGHT 72.0f        ///< radius within which a client gets entities
+#define ARENA_GHOST_SIGHT 90.0f  ///< the same for a ghost
 #define ARENA_TEAMS 4u           ///< numbered from 1
 #define ARENA_RADIUS 1.5f        ///< of a fighter
 #define ARENA_SOLDIER_SPEED 10.0f
@@ -59,12 +59,12 @@ typedef struct arena_order {
     int32_t y ES_QUANT(0, 1, 9);
 } arena_order;
 
-/// Component "mind" of a soldier: nobody's business.
+/// Component "mind" of a soldier, on the server only.
 ES_STRUCT(ArenaMind)
 typedef struct arena_mind {
-    ecs_vec2 wish;      ///< velocity
+    ecs_vec2 course;    ///< velocity
     int32_t role;       ///< ARENA_ROAM, ARENA_RAID, ARENA_GUARD
-    uint32_t goal_tick; ///< then the goal is chosen anew
+    uint32_t goal_tick; ///< then a new goal is chosen
 } arena_mind;
 
 /// Component "route" of a tank, boxed: the points that it drives to, round and round.
@@ -95,7 +95,7 @@ typedef struct arena_input {
 
 ES_STRUCT(ArenaShot)
 typedef struct arena_shot {
-    ecs_entity shooter; ///< may be dead, or never seen by a client
+    ecs_entity shooter; ///< may be gone, or never seen by a client
 } arena_shot;
 
 ES_STRUCT(ArenaFlag)
@@ -233,7 +233,7 @@ enum {
     ARENA_ACTION_COUNT = ARENA_ACTION_SAY + ARENA_PHRASES,
 };
 
-/// Who did it, for the books. The entity may be dead.
+/// Who did it, for the score. The entity may be gone.
 typedef struct arena_striker {
     ecs_entity entity;
     uint8_t team;
@@ -241,7 +241,7 @@ typedef struct arena_striker {
 
 /// The context block of one world.
 typedef struct arena_game {
-    bool is_truth; ///< the server's world: it decides, tells everybody, makes and destroys
+    bool is_truth; ///< the server's world: it decides, sends events, creates and destroys
     ecs_component_id pos, vel, team, owner, together, health, condition, gun, order, mind, aim,
         seat, input, wait_tick, boost_tick, end_tick, shot, kind, flag, channel, beacon_tick, match,
         score, entry, name, chat, rounds, pack, route, parent;
@@ -294,10 +294,10 @@ ecs_vec2 arena_map_stand(uint32_t team); ///< where its flag is at home
 float arena_snap(float value);           ///< to ARENA_STEP
 /// Is a point within a rock?
 bool arena_map_is_rock(float x, float y);
-/// One step: by `wish`, units per second, out of rocks, within the map. vel is what it moved.
-void arena_map_move(ecs_vec2* pos, ecs_vec2* vel, ecs_vec2 wish, uint32_t tick_rate_hz);
+/// One step: by `course`, units per second, out of rocks, within the map. vel is what it moved.
+void arena_map_move(ecs_vec2* pos, ecs_vec2* vel, ecs_vec2 course, uint32_t tick_rate_hz);
 /// A velocity that moves by whole steps of pos.
-float arena_map_speed(float wish, uint32_t tick_rate_hz);
+float arena_map_speed(float course, uint32_t tick_rate_hz);
 /// `way`, or aside when a rock lies `ahead` units on it.
 ecs_vec2 arena_map_aside(ecs_vec2 pos, ecs_vec2 way, float ahead);
 float arena_length(ecs_vec2 value);
@@ -321,7 +321,7 @@ ecs_result arena_register_shots(ecs_world* world, arena_game* game);
 /// Record a shot, when one more may fly. `direction` is of length 1.
 bool arena_fire(ecs_world* world, arena_game* game, arena_striker shooter, ecs_vec2 from,
                 ecs_vec2 direction, ecs_tick tick);
-/// Take health from a fighter who has any; tells everybody, keeps the books.
+/// Take health from a fighter that has any; sends the events, counts kills.
 void arena_hurt(ecs_world* world, arena_game* game, ecs_entity victim, int32_t amount,
                 arena_striker striker, float x, float y);
 
@@ -359,7 +359,7 @@ void arena_start(ecs_world* world, void* context, const net_game_start* start);
 ecs_entity arena_player_join(ecs_world* world, void* context, const net_game_player* player);
 void arena_player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity);
 arena_score* arena_find_score(ecs_world* world, const arena_game* game, uint8_t team);
-/// The board's row of a player; NULL for soldiers and the dead.
+/// The board's row of a player; NULL for soldiers and for entities that are gone.
 arena_entry* arena_find_entry(ecs_world* world, const arena_game* game, ecs_entity entity);
 /// A free place within a team's base.
 ecs_vec2 arena_place_in_base(base_rng* rng, uint8_t team);
@@ -367,13 +367,13 @@ int32_t arena_points(const arena_score* score);
 /// Is `a` above `b` on the board: more points, among equals the lower number.
 bool arena_is_before(const arena_entry* a, const arena_entry* b);
 
-// interest.c: nothing is asked for where nobody is served
+// interest.c: nothing happens in a world without clients
 extern const net_interest_rules arena_interest;
-/// A client hears of its team wherever that is.
+/// A client gets its team's flag and beacon wherever they are.
 void arena_hear_team(const arena_game* game, uint32_t client, uint8_t team);
-/// A client looks from there and so far; NULL: from its fighter, as all do.
+/// A client looks from `pos`, `radius` far; NULL: from its fighter, as by default.
 void arena_look_from(const arena_game* game, uint32_t client, const ecs_vec2* pos, float radius);
-/// What a client may see is another matter from this tick on.
+/// Judge in this tick what a client may see.
 void arena_look_again(const arena_game* game, uint32_t client);
 
 // predict.c

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The board that every client has: names, the last lines of the chat, the last rounds.
 //
-// Three values of any length, each of another type. `name` of a row is a text, written once when the player
-// joins. `chat` of the match is a list of texts: the oldest line goes when a new one comes. `rounds` of the match
-// is an array with one object per round, which a reader finds by names. Each of them is sent whole when it
-// changes, so they are short.
+// Three values of any length, each of another type. `name` of a row is a text, written once when
+// the player joins. `chat` of the match is a list of texts: the oldest line goes when a new one
+// comes. `rounds` of the match is an array with one object per round, which a reader finds by
+// names. Each of them is sent whole when it changes, so they are short.
 //
-// A player says one of a few phrases, at most one per second. Those who see the speaker get the event `said` for
-// a bubble over its head; the line goes to all.
+// A player says one of a few phrases, at most one per second. Those who see the speaker get the
+// event `said` for a bubble over its head; the line goes to all.
 
 #include "arena.h"
 #include "board.es.h"
@@ -39,7 +39,7 @@ void arena_set_name(ecs_world* world, const arena_game* game, ecs_entity entry, 
 static const char* name_of(ecs_world* world, const arena_game* game, ecs_entity player) {
     const arena_seat* seat = ecs_find(world, player, game->seat);
     const ecs_string* name = seat ? ecs_find(world, seat->entry, game->name) : NULL;
-    return name && name->size ? ecs_string_text(name) : "somebody else";
+    return name && name->size ? ecs_string_text(name) : "a player";
 }
 
 // ---- chat ----

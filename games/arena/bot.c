@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a bot thinks: a player who knows what its mirror shows.
+// A bot: a player that knows what its mirror shows.
 //
-// It looks once at all that is in sight, goes for what it lacks, else for the nearest enemy, else somewhere; it
-// leads its shots and rays what it sees where it sees it. A flag that it took goes home first.
+// It looks once at all that is in sight, goes for what it lacks, else for the nearest enemy, else
+// somewhere; it leads its shots and rays what it sees where it sees it. A flag that it took goes
+// home first.
 
 #include "arena.h"
 
@@ -142,7 +143,7 @@ static void shoot(const net_player_context* view, ecs_vec2 own, const found* ene
     out->is_firing = distance < SHOOT;
 }
 
-// One of sixteen directions, as keys and sticks have few: a way that is kept costs the line nothing.
+// One of sixteen directions, as with keys: a direction that stays costs no bytes.
 static void go(ecs_vec2 way, arena_input* out) {
     uint32_t step = ARENA_AIM_STEPS / 16;
     uint32_t aim = (arena_aim_of(way.x, way.y) + step / 2) / step * step & (ARENA_AIM_STEPS - 1);
@@ -151,7 +152,7 @@ static void go(ecs_vec2 way, arena_input* out) {
     out->move_y = (int32_t)base_round_i64((double)(direction.y * 127.0f));
 }
 
-// Health when hurt, ammunition when little is left, power when there is somebody to fight.
+// Health when hurt, ammunition when little is left, power when an enemy is in sight.
 static void use_pack(const net_player_context* view, const found* enemy, bot_memory* memory) {
     const arena_game* game = view->context;
     const ecs_object* pack = ecs_find(view->world, view->player, game->pack);

@@ -2,11 +2,13 @@
 // Flags: taken from another team's stand, carried to the own base.
 //
 //     HOME --an enemy touches it--> CARRIED --reaches the own base--> HOME, captured
-//                                     |----the carrier dies--> DROPPED --its team touches it, or time--> HOME
-//                                                                 '----an enemy touches it--> CARRIED
+//                                     |----the carrier dies--> DROPPED --its team touches it, or
+//                                     time--> HOME
+//                                                                 '----an enemy touches it-->
+//                                                                 CARRIED
 //
-// Carrier and flag have the same number in `together`, so a client sees both or none, and both at one tick:
-// a flag never lags behind who carries it. A carrier has one flag.
+// Carrier and flag have the same number in `together`, so a client sees both or none, and both at
+// one tick: a flag never lags behind who carries it. A carrier has one flag.
 
 #include "arena.h"
 #include "flag.es.h"
@@ -98,8 +100,8 @@ static void carry(ecs_world* world, arena_game* game, ecs_entity entity, ecs_vec
     *vel = (ecs_vec2){0.0f, 0.0f};
 }
 
-// The flag's team has the flag in its worlds, and from now on who carries it: at once, not at a client's next
-// judgement.
+// The flag's team has the flag in its worlds, and from now on who carries it: at once, not at a
+// client's next judgement.
 static void show_thief(ecs_world* world, const arena_game* game, uint8_t team) {
     ecs_query_iter it = ecs_query_begin(world, game->players);
     while (ecs_query_next(&it)) {

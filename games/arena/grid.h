@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// Fighters by place: squares of the map, each with those who stand in it.
 ///
-/// Made anew from components whenever it is used, so nothing of it is state. Within a square fighters have the
-/// order in which queries walk them: the same on every machine.
+/// It is built from components whenever it is used, so nothing of it is state. Within a square
+/// fighters have the order in which queries walk them: the same on every machine.
 #pragma once
 
 #include "ecs/ecs.h"
@@ -36,7 +36,8 @@ void arena_grid_add(arena_grid* grid, ecs_entity entity, ecs_vec2 pos, ecs_vec2 
                     bool is_dead);
 /// After the last add, before the first look.
 void arena_grid_sort(arena_grid* grid);
-/// Walk: area = arena_grid_area(x, y, reach); while (arena_grid_next(grid, &area, &bodies, &count)) ...
+/// Walk: area = arena_grid_area(x, y, reach); while (arena_grid_next(grid, &area, &bodies, &count))
+/// ...
 arena_area arena_grid_area(float x, float y, float reach);
 bool arena_grid_next(const arena_grid* grid, arena_area* area, const arena_body** bodies,
                      uint32_t* count);

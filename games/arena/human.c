@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a human's keys and pointer mean. The own fighter is always in the middle of the picture, so the aim is
-// from there to the pointer; without a pointer it is where the fighter goes.
+// What a human's keys and pointer mean. The own fighter is always in the middle of the picture, so
+// the aim is from there to the pointer; without a pointer it is where the fighter goes.
 
 #include "arena.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Who sees what.
+// Interest: which entities a client gets.
 //
-// Within ARENA_SIGHT all is seen, but ghosts by their own team alone. The board is everybody's; flags and beacons
-// reach their team wherever they are, and with a flag goes who carries it. Exact health and orders are the
-// team's, gun and aim the owner's; who has the power sees the health and orders of all. A ghost looks farther, from
-// where it died.
+// Within ARENA_SIGHT all is seen, but ghosts by their own team alone. Every client has the board;
+// flags and beacons reach their team wherever they are, and with a flag goes who carries it. Exact
+// health and orders are the team's, gun and aim the owner's; who has the power sees the health and
+// orders of all. A ghost looks farther, from where it died.
 
 #include "arena.h"
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The map: bases in the corners, at most one rock per square of 64, and how anything moves on it.
 //
-// A rock lies all inside its square, with more room around it than a fighter needs, so whoever asks looks at
-// one square. Movement is in whole steps of ARENA_STEP: vel is the number of steps that was really made, times
-// the rate, and nothing is lost when it is sent. All of it is a function of constants; no side needs to be told.
+// A rock lies all inside its square, with more room around it than a fighter needs, so a question
+// looks at one square. Movement is in whole steps of ARENA_STEP: vel is the number of steps that
+// was really made, times the rate, and nothing is lost when it is sent. All of it is a function of
+// constants; nothing of it is sent.
 
 #include "arena.h"
 
@@ -55,14 +56,14 @@ bool arena_map_is_rock(float x, float y) {
     return dx * dx + dy * dy < rock.radius * rock.radius;
 }
 
-float arena_map_speed(float wish, uint32_t tick_rate_hz) {
+float arena_map_speed(float course, uint32_t tick_rate_hz) {
     float rate = (float)tick_rate_hz;
-    return arena_snap(wish / rate) * rate;
+    return arena_snap(course / rate) * rate;
 }
 
-void arena_map_move(ecs_vec2* pos, ecs_vec2* vel, ecs_vec2 wish, uint32_t tick_rate_hz) {
+void arena_map_move(ecs_vec2* pos, ecs_vec2* vel, ecs_vec2 course, uint32_t tick_rate_hz) {
     float rate = (float)tick_rate_hz;
-    float x = pos->x + wish.x / rate, y = pos->y + wish.y / rate;
+    float x = pos->x + course.x / rate, y = pos->y + course.y / rate;
     arena_rock rock = rock_near(x, y);
     float dx = x - rock.x, dy = y - rock.y, reach = rock.radius + ARENA_RADIUS;
     if (rock.radius > 0.0f && dx * dx + dy * dy < reach * reach) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // What the server's soldiers do: a thousand of them, cheap, the same on every machine.
 //
-// A soldier thinks once in THINK_EVERY ticks, each in its turn by index, and between two thoughts it goes
-// straight on, also when the next would turn it but a little; so its velocity is constant for a while, which is
-// what the line likes best. A thought looks
-// at the squares around (grid.h), never at all others: nearest enemy in sight, else the way to the goal.
-// Roles differ by the goal only: roam anywhere or to the team's beacon, raid another team's flag, guard the own.
-// Who carries a flag goes home. Ammunition is the players' concern. Left to move.c: rocks and edges.
+// A soldier thinks once in THINK_EVERY ticks, each in its turn by index, and between two thoughts
+// it goes straight on, also when the next would turn it but a little; so its velocity is constant
+// for a while, which is what the line likes best. A thought looks
+// at the squares around (grid.h), never at all others: nearest enemy in sight, else the way to the
+// goal. Roles differ by the goal only: roam anywhere or to the team's beacon, raid another team's
+// flag, guard the own. Who carries a flag goes home. Ammunition is the players' concern. Left to
+// move.c: rocks and edges.
 
 #include "arena.h"
 #include "mind.es.h"
@@ -21,7 +22,7 @@
 #define GOAL_S 25.0f
 #define RAID_S 70.0f // across the map
 #define RELOAD_S 1.2f
-#define STEADY 1.9f  // a wish that differs by less is the same
+#define STEADY 1.9f  // a course that differs by less counts as the same
 #define SPREAD 0.12f ///< of a shot's direction
 
 typedef struct sight {
@@ -180,11 +181,11 @@ static void think_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, ecs_en
     float length = arena_length(way);
     if (length > 1.0f) way = (ecs_vec2){way.x / length, way.y / length};
     float speed = ARENA_SOLDIER_SPEED * (boost_tick ? ARENA_BOOST_FACTOR : 1.0f);
-    const ecs_vec2 wish = {arena_map_speed(way.x * speed, game->tick_rate_hz),
-                           arena_map_speed(way.y * speed, game->tick_rate_hz)};
-    bool is_same = base_abs(wish.x - mind->wish.x) < STEADY &&
-                   base_abs(wish.y - mind->wish.y) < STEADY && length > 0.1f;
-    if (!is_same) mind->wish = wish;
+    const ecs_vec2 course = {arena_map_speed(way.x * speed, game->tick_rate_hz),
+                             arena_map_speed(way.y * speed, game->tick_rate_hz)};
+    bool is_same = base_abs(course.x - mind->course.x) < STEADY &&
+                   base_abs(course.y - mind->course.y) < STEADY && length > 0.1f;
+    if (!is_same) mind->course = course;
 }
 
 ecs_result arena_register_minds(ecs_world* world, arena_game* game) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Movement: an input becomes a component when it arrives, and a step once per tick.
 //
-// A player moves by the last input, on the server and in a client's prediction by the same function. The
-// boost is another template, so its fighters have systems of their own; soldiers go where their mind wishes.
-// The gun's times and ammunition are counted on both sides too, so that a client knows when the next shot
-// leaves; shots themselves are the server's.
+// A player moves by the last input, on the server and in a client's prediction by the same
+// function. The boost is another template, so its fighters have systems of their own; soldiers take
+// the course of their mind. The gun's times and ammunition are counted on both sides too, so that a
+// client knows when the next shot leaves; shots themselves are the server's.
 
 #include "arena.h"
 #include "move.es.h"
@@ -21,11 +21,11 @@ static void take_input_es_event_handler(const arena_input* event, arena_input* i
 }
 
 // Of the same length in all directions.
-static ecs_vec2 input_wish(const arena_input* input, float speed) {
-    ecs_vec2 wish = {(float)input->move_x / 127.0f, (float)input->move_y / 127.0f};
-    float length = arena_length(wish);
+static ecs_vec2 input_course(const arena_input* input, float speed) {
+    ecs_vec2 course = {(float)input->move_x / 127.0f, (float)input->move_y / 127.0f};
+    float length = arena_length(course);
     float factor = length > 1.0f ? speed / length : speed;
-    return (ecs_vec2){wish.x * factor, wish.y * factor};
+    return (ecs_vec2){course.x * factor, course.y * factor};
 }
 
 ES_TAG(server | predict)
@@ -37,7 +37,7 @@ static void move_players_es(ES_CONTEXT const arena_game* game, ecs_vec2* pos, ec
         return;
     }
     float speed = ARENA_PLAYER_SPEED * (boost_tick ? ARENA_BOOST_FACTOR : 1.0f);
-    arena_map_move(pos, vel, input_wish(input, speed), game->tick_rate_hz);
+    arena_map_move(pos, vel, input_course(input, speed), game->tick_rate_hz);
     *aim = arena_aim_angle(input->aim);
 }
 
@@ -48,7 +48,7 @@ static void move_soldiers_es(ES_CONTEXT const arena_game* game, ecs_vec2* pos, e
         *vel = (ecs_vec2){0.0f, 0.0f};
         return;
     }
-    arena_map_move(pos, vel, mind->wish, game->tick_rate_hz);
+    arena_map_move(pos, vel, mind->course, game->tick_rate_hz);
 }
 
 // What leaves the barrel is made by who decides; the count is the same on both sides.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a player carries: pick-ups that were of no use when it touched them, to be used later.
 //
-// `pack` is an object: one number per kind, under its name, and nothing for a kind that it has not. Only the owner
-// gets it. A ghost has none, so it is lost with the life.
+// `pack` is an object: one number per kind, under its name, and nothing for a kind that it has not.
+// Only the owner gets it. A ghost has none, so it is lost with the life.
 
 #include "arena.h"
 #include "pack.es.h"

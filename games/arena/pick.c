@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Pick-ups: who touches one has it, and another lies elsewhere at once.
+// Pick-ups: the fighter that touches one gets it, and another one appears elsewhere at once.
 //
-// Health and ammunition are numbers. Power is another template: the fighter is recreated as itself and
-// "boost", which makes it faster; on a client that is another set of components on the same entity.
+// Health and ammunition are numbers. Power is another template: the fighter is recreated as itself
+// and "boost", which makes it faster; on a client that is another set of components on the same
+// entity.
 
 #include "arena.h"
 #include "pick.es.h"
@@ -17,7 +18,7 @@
 void arena_place_pickup(ecs_world* world, const arena_game* game, uint8_t kind) {
     base_rng* rng = ecs_world_rng(world);
     ecs_vec2 pos = {0};
-    // A few tries for a free place; in a rock nobody gets it.
+    // A few tries for a free place; in a rock it is out of reach.
     for (uint32_t i = 0; i < 8; i++) {
         pos.x = arena_snap(8.0f + base_rng_float(rng) * (ARENA_SIZE - 16.0f));
         pos.y = arena_snap(8.0f + base_rng_float(rng) * (ARENA_SIZE - 16.0f));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a client shows ahead of the server: the own fighter, alone.
 //
-// Its movement asks for the own input, the rocks and whether it is boosted: all of it known. A ghost does
-// not move.
+// Its movement asks for the own input, the rocks and whether it is boosted: all of it known. A
+// ghost does not move.
 
 #include "arena.h"
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The ray: it strikes at once, and is judged by what its shooter saw.
 //
-// Whoever stands near the line now, or may have stood there as far back as the past reaches, is looked up in
-// the grid; each is asked for where it was in the moment on the shooter's screen. Rocks stand still. The
-// nearest on the line is struck, in the present: who is dead by now is not struck again.
+// A fighter that is near the line now, or may have been there as far back as the past reaches, is
+// looked up in the grid; each is asked for where it was in the moment on the shooter's screen.
+// Rocks stand still. The nearest on the line is struck, in the present: who is dead by now is not
+// struck again.
 
 #include "arena.h"
 

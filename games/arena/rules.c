@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The rules of a match: who is there, who comes back, who wins.
 //
-// A tick begins with those who died in the one before: soldiers are destroyed and others come for them, a few
-// per tick, players become ghosts for a while (recreated, the same handle) and come back in their base.
-// Then the grid is made for the minds, and once more behind the moves for shots and pick-ups: it is never
-// kept from one tick to the next, so that a restored world has the same future.
-// A round ends by time. The team with most points has won it, the lower number among equals.
+// A tick begins with fighters that were killed in the one before: soldiers are destroyed and others
+// replace them, a few per tick, players become ghosts for a while (recreated, the same handle) and
+// come back in their base. Then the grid is made for the minds, and once more behind the moves for
+// shots and pick-ups: it is never kept from one tick to the next, so that a restored world has the
+// same future. A round ends by time. The team with most points has won it, the lower number among
+// equals.
 
 #include "arena.h"
 #include "rules.es.h"
@@ -153,7 +154,7 @@ ecs_entity arena_player_join(ecs_world* world, void* context, const net_game_pla
     return entry.player;
 }
 
-// By the client: whoever is dead has an entry still.
+// Find it by the client: a ghost has an entry too.
 static ecs_entity find_entry_of(ecs_world* world, const arena_game* game, uint32_t client) {
     ecs_entity found = ECS_ENTITY_NONE;
     ecs_query_iter it = ecs_query_begin(world, game->entries);
@@ -181,8 +182,8 @@ static void bury_soldiers_es(const ecs_stage* stage, ecs_entity entity, uint8_t 
     if (health == 0) (void)ecs_command_destroy(stage->world, entity);
 }
 
-// A client judges again every few ticks what it may see. Those who saw the player must not see its ghost
-// until then.
+// A client judges again every few ticks what it may see. Those who saw the player must not see its
+// ghost until then.
 static void hide_ghost(ecs_world* world, const arena_game* game, ecs_vec2 from) {
     const float reach = ARENA_GHOST_SIGHT * 1.25f;
     ecs_query_iter it = ecs_query_begin(world, game->players);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Shots: they fly straight and strike the first fighter of another team on their way.
 //
-// A shot that flies is judged in the present, since all see it come; the ray (ray.c) is judged in what its
-// shooter saw. Who runs out of health in a tick stays until the next one begins, with health 0, so that
-// everybody hears of the last hit while the victim is there (rules.c buries it). A victim is struck by one
-// shot after the other in the order of rows; the dead stop none.
+// A shot that flies is judged in the present, since all see it come; the ray (ray.c) is judged in
+// what its shooter saw. A fighter without health stays until the next tick begins, with health 0,
+// so that clients get the last hit while the victim is there (rules.c buries it). A victim is
+// struck by one shot after the other in the order of rows; a killed one stops none.
 
 #include "arena.h"
 #include "shot.es.h"
@@ -42,7 +42,7 @@ static void keep_books(ecs_world* world, arena_game* game, ecs_entity victim,
     arena_entry* loser = arena_find_entry(world, game, victim);
     if (killer) killer->kills++;
     if (loser) loser->deaths++;
-    if (!loser) return; // soldiers are no news
+    if (!loser) return; // no event about a soldier
     const arena_killed killed = {victim, striker.entity, loser->client, killer ? killer->client : 0,
                                  *team,  striker.team};
     (void)ecs_event_broadcast(world, game->killed, &killed);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Tanks: a hull that drives its round, and a turret on it. Two entities, one family.
 //
-// The turret has the component `ecs.parent`, which names the hull. It is where the hull is, and it is destroyed with
-// it: nothing here destroys a turret. Both have one number in `together`, so a client sees both or none, at one tick.
+// The turret has the component `ecs.parent`, which names the hull. It is where the hull is, and it
+// is destroyed with it: nothing here destroys a turret. Both have one number in `together`, so a
+// client sees both or none, at one tick.
 //
-// A hull's `route` is a boxed component: the points lie in a pool and not in the column, so that rows of hulls stay
-// small, and a pointer to a route is good as long as its hull lives. The turret looks along it.
+// A hull's `route` is a boxed component: the points lie in a pool and not in the column, so that
+// rows of hulls stay small, and a pointer to a route is good as long as its hull lives. The turret
+// looks along it.
 
 #include "arena.h"
 #include "tank.es.h"
@@ -93,9 +95,9 @@ static void drive_tanks_es(ES_CONTEXT const arena_game* game, ecs_vec2* pos, ecs
     if (arena_length(rest) < ARRIVED) round->at = (round->at + 1) % ARENA_ROUTE_POINTS;
     ecs_vec2 way = arena_map_aside(*pos, towards(*pos, goal), 6.0f);
     float speed = health > 0 ? ARENA_TANK_SPEED : 0.0f;
-    const ecs_vec2 wish = {arena_map_speed(way.x * speed, game->tick_rate_hz),
-                           arena_map_speed(way.y * speed, game->tick_rate_hz)};
-    arena_map_move(pos, vel, wish, game->tick_rate_hz);
+    const ecs_vec2 course = {arena_map_speed(way.x * speed, game->tick_rate_hz),
+                             arena_map_speed(way.y * speed, game->tick_rate_hz)};
+    arena_map_move(pos, vel, course, game->tick_rate_hz);
 }
 
 static const arena_body* nearest_enemy(const arena_grid* grid, ecs_vec2 pos, uint8_t team) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The structs of arena as the core sees them: what shoal-esgen finds in arena.h, and the boxed one, which is
-// registered by hand.
+// The structs of arena as the core sees them: what shoal-esgen finds in arena.h, and the boxed one,
+// which is registered by hand.
 
 #include "arena.h"
 #include "types.es.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The picture: the ground, the camera, and what the server told everybody.
+// The picture: the ground, the camera, and the events of the server.
 //
-// The own fighter is in the middle, as far around it as a client sees; a spectator, who sees what a playback holds,
-// has the whole map. Beyond sight there is fog: nothing is drawn there because nothing of it is known. Rocks
-// and bases are known to all. Sparks and beams burn by the frames' time and come from events; the same
-// frames give the same picture.
+// The own fighter is in the middle, as far around it as a client sees; a spectator, who sees what a
+// playback holds, has the whole map. Beyond sight there is fog: nothing is drawn there because
+// nothing of it is known. Rocks and bases are known to all. Sparks and beams burn by the frames'
+// time and come from events; the same frames give the same picture.
 
 #include "arena.h"
 #include "view.es.h"
@@ -108,7 +108,7 @@ static void draw_ground_es(const ecs_stage* stage, ES_CONTEXT arena_game* game) 
     }
 }
 
-// ---- what the server told ----
+// ---- events of the server ----
 
 static void spark(arena_view* view, float x, float y, float speed, float life_s, ecs_color color) {
     arena_spark* made = &view->sparks[view->spark_next];
@@ -195,7 +195,7 @@ static void hear_flag_es_event_handler(ES_CONTEXT arena_game* game, const arena_
 ES_TAG(render)
 ES_ON_EVENT(round_over)
 static void hear_end_es_event_handler(ES_CONTEXT arena_game* game, const arena_round_over* event) {
-    static const char* const teams[] = {"NOBODY", "RED", "BLUE", "GREEN", "YELLOW"};
+    static const char* const teams[] = {"NONE", "RED", "BLUE", "GREEN", "YELLOW"};
     arena_view* view = game->view;
     (void)base_text_format(view->banner, sizeof view->banner, "%s WINS ROUND %u WITH %u",
                            teams[event->winner], event->round, event->points);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The picture of what counts: points of the teams, the best players, the own state, a map, the news.
+// The picture of what counts: points of the teams, the best players, the own state, a map, the
+// news.
 
 #include "arena.h"
 #include "view_board.es.h"
@@ -50,7 +51,7 @@ static void draw_clock_es(ES_CONTEXT const arena_game* game, const arena_match* 
 ES_STAGE(render)
 ES_TAG(render)
 static void draw_rounds_es(ES_CONTEXT const arena_game* game, const ecs_array* rounds) {
-    static const char* const teams[] = {"nobody", "red", "blue", "green", "yellow"};
+    static const char* const teams[] = {"none", "red", "blue", "green", "yellow"};
     const net_draw* draw = game->view->pen.draw;
     float x = ARENA_VIEW_WIDTH * 0.5f - 244.0f;
     for (uint32_t i = 0; i < ecs_array_count(rounds); i++) {
@@ -221,7 +222,7 @@ static void draw_map_es(const ecs_stage* stage, ES_CONTEXT const arena_game* gam
 }
 
 static void describe(const net_draw* draw, const arena_news* news, char* text, size_t bytes) {
-    static const char* const teams[] = {"nobody", "red", "blue", "green", "yellow"};
+    static const char* const teams[] = {"none", "red", "blue", "green", "yellow"};
     static const char* const what[] = {"has", "lost", "brought back", "captured"};
     char who_buffer[32], whom_buffer[32];
     const char* who = news->who ? arena_player_name(draw, news->who, who_buffer, sizeof who_buffer)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The picture of what lives: pick-ups, flags, beacons, shots, fighters, sparks, and the fog over it.
+// The picture of what lives: pick-ups, flags, beacons, shots, fighters, sparks, and the fog over
+// it.
 //
-// Health is exact where the client has it, in three steps where it has not: the exact value of another team
-// never comes here.
+// Health is exact where the client has it, in three steps where it has not: the exact value of
+// another team never comes here.
 
 #include "arena.h"
 #include "view_play.es.h"

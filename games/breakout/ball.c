@@ -3,15 +3,15 @@
 //
 //     remaining way -> nearest touch among walls, pads, bricks -> move there -> turn -> repeat
 //
-// Invariants: the speed is what the level says after each touch (so rounding never adds up); the way is
-// never flatter than STEEPNESS_MIN, so that no ball hangs between the side walls for ever; among equal
-// touches the first in the query's order wins, which is the same on every machine.
-// One system for two worlds. The server's is the truth: it scores, tells everybody, turns bricks to rubble,
-// finds a pad that serves, takes lost balls away. A client's prediction flies the same way ahead, but only
-// takes hits from bricks, so that a ball does not strike twice what is about to go; all the rest comes
-// from the server. Nothing here asks what is not replicated, except the inputs, and chance is not asked
-// at all: a launch has its angle and its last moment in the component "launch".
-// Positions and velocities end each tick on BREAKOUT_GRID, which is what clients get.
+// Invariants: the speed is what the level says after each touch (so rounding never adds up); the
+// way is never flatter than STEEPNESS_MIN, so that no ball hangs between the side walls for ever;
+// among equal touches the first in the query's order wins, which is the same on every machine.
+// One system for two worlds. The server's is the truth: it scores, sends events, turns bricks to
+// rubble, finds a pad that serves, takes lost balls away. A client's prediction flies the same way
+// ahead, but only takes hits from bricks, so that a ball does not strike twice what is about to go;
+// all the rest comes from the server. Nothing here asks what is not replicated, except the inputs,
+// and chance is not asked at all: a launch has its angle and its last moment in the component
+// "launch". Positions and velocities end each tick on BREAKOUT_GRID, which is what clients get.
 // Struck bricks turn to rubble by command: until the flush they have hits 0 and are passed through.
 // Left to rules.c: what it means that no ball is left.
 
@@ -22,7 +22,7 @@
 
 #define BOUNCES_MAX 8u
 #define STEEPNESS_MIN 0.25f
-#define HOLD_S 1.5f ///< a ball that nobody launches goes by itself
+#define HOLD_S 1.5f ///< a ball that no player launches goes by itself
 #define HIT_POINTS 10
 
 typedef enum obstacle_kind {
@@ -180,7 +180,7 @@ static void fly(const ecs_stage* stage, const breakout_game* game, ball* b, brea
     }
 }
 
-// The pad that serves: they take turns. ECS_ENTITY_NONE while nobody plays.
+// The pad that serves: they take turns. ECS_ENTITY_NONE without players.
 ecs_entity breakout_find_server(ecs_world* world, const breakout_game* game, uint32_t turn) {
     uint32_t count = ecs_query_count(world, game->pads);
     if (count == 0) return ECS_ENTITY_NONE;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What a bot thinks.
 //
-// A bot sees its mirror only. It shares the field with the others without talking: the line is cut into
-// as many lanes as there are pads, in the order of their slots, and each stays responsible for its own.
-// When a ball comes down in its lane it goes to where the ball will land, not with the middle under it
-// but so that the bounce leads to a brick that it chose - give or take an error, drawn anew for each
-// approach, that makes it miss now and then like a person.
+// A bot sees its mirror only. It shares the field with the others without talking: the line is cut
+// into as many lanes as there are pads, in the order of their slots, and each stays responsible for
+// its own. When a ball comes down in its lane it goes to where the ball will land, not with the
+// middle under it but so that the bounce leads to a brick that it chose - give or take an error,
+// drawn again for each approach, that makes it miss now and then like a person.
 
 #include "breakout.h"
 
@@ -98,8 +98,8 @@ static approach find_approach(const net_player_context* view, const breakout_gam
     return best;
 }
 
-// Which part of the pad, -1..1, sends a ball from `x` to the target: straight, or by a side wall when that
-// is too flat.
+// Which part of the pad, -1..1, sends a ball from `x` to the target: straight, or by a side wall
+// when that is too flat.
 static float aim_part(float x, ecs_vec2 target) {
     float up = BREAKOUT_PAD_TOP - target.y;
     float part = base_atan2(target.x - x, up) / BREAKOUT_BOUNCE_ANGLE_MAX;

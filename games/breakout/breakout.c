@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Breakout's module table: the list of everything the game consists of. Start reading here.
 //
-// One world runs on the server (rules, pads, balls) and a mirror of it on each client (bots, picture).
-// Both register the same types and templates; the tags of the systems decide what runs where. The order
-// of registration below is the order within a tick: pads move, balls fly, the rules look at the outcome.
+// One world runs on the server (rules, pads, balls) and a mirror of it on each client (bots,
+// picture). Both register the same types and templates; the tags of the systems decide what runs
+// where. The order of registration below is the order within a tick: pads move, balls fly, the
+// rules look at the outcome.
 
 #include "breakout.h"
 
@@ -86,8 +87,8 @@ static ecs_result find_ids(ecs_world* world, breakout_game* game) {
     return ECS_OK;
 }
 
-// Asked from several files and for other columns each time, so they are made by hand; what a query is
-// asked for in one place is a *_ecs_query beside it (predict.c).
+// Asked from several files and for other columns each time, so they are made by hand; what a query
+// is asked for in one place is a *_ecs_query beside it (predict.c).
 static ecs_result create_queries(ecs_world* world, breakout_game* game) {
     static const ecs_term bricks[] = {{"pos", "p2", ECS_READ},
                                       {"rectSize", "p2", ECS_READ},
@@ -151,7 +152,7 @@ static ecs_result register_systems(ecs_world* world, void** context,
     return result;
 }
 
-// A client's worlds: rate and settings of the server, so that bots and predictions reckon with them.
+// A client's worlds: rate and settings of the server, so that bots and predictions use them.
 static void mirror_start(ecs_world* world, void* context, const net_game_start* start) {
     (void)world;
     breakout_take_settings(context, start);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// Breakout from the inside: components, events, ids, and what its files ask of each other.
 ///
-/// Everything that decides the future lies in tracked components; breakout_game holds only ids, settings
-/// and what the picture remembers.
+/// Everything that decides the future lies in tracked components; breakout_game holds only ids,
+/// settings and what the picture remembers.
 #pragma once
 
 #include "ecs/es.h"
@@ -30,8 +30,8 @@ typedef enum breakout_phase {
     BREAKOUT_OVER,    ///< pause before level 1
 } breakout_phase;
 
-// Numbers that only rise a little (level, lives) get few bits on the wire; what is out of range is clamped
-// there, never in the simulation.
+// Numbers that only rise a little (level, lives) get few bits on the wire; what is out of range is
+// clamped there, never in the simulation.
 
 /// Component "match" of the singleton.
 ES_STRUCT(BreakoutMatch)
@@ -66,19 +66,19 @@ typedef struct breakout_input {
 /// Component "owner" of a ball.
 ES_STRUCT(BreakoutOwner)
 typedef struct breakout_owner {
-    ecs_entity pad; ///< who holds it, or touched it last; may be dead
+    ecs_entity pad; ///< who holds it, or touched it last; may be gone
     bool is_held;
 } breakout_owner;
 
 /// Component "launch" of a ball: all that a client must know to let go of it as the server will.
 ES_STRUCT(BreakoutLaunch)
 typedef struct breakout_launch {
-    uint32_t tick;                    ///< it goes by itself then; 0: nobody holds it yet
+    uint32_t tick;                    ///< it goes by itself then; 0: no pad holds it yet
     int32_t aim ES_QUANT(-127, 1, 8); ///< of BREAKOUT_LAUNCH_ANGLE_MAX, from straight up
 } breakout_launch;
 
-// Payloads of events to and from clients. Only what clients shall hear of is exported; an input that is
-// applied is in the input component.
+// Payloads of events to and from clients. Only what clients shall hear of is exported; an input
+// that is applied is in the input component.
 ES_EVENT(cheer)
 ES_MESSAGE(Breakout__Cheer)
 typedef struct breakout_cheer {
@@ -144,7 +144,7 @@ enum {
 
 /// The context block of one world.
 typedef struct breakout_game {
-    bool is_truth; ///< the server's world: it scores, tells everybody, and gives balls away
+    bool is_truth; ///< the server's world: it scores, sends events, and serves balls
     ecs_component_id pos, rect_size, color, vel, brick_cell, hits;
     ecs_component_id player, input, owner, launch;
     ecs_component_id match, pause_ticks, serves, served;
@@ -162,8 +162,8 @@ typedef struct breakout_game {
     breakout_view view;
 } breakout_game;
 
-/// The value on the grid of BREAKOUT_GRID that is nearest. The server's rows are what it computes with, so
-/// a client that goes on from them computes the same.
+/// The value on the grid of BREAKOUT_GRID that is nearest. The server's rows are what it computes
+/// with, so a client that goes on from them computes the same.
 float breakout_snap(float value);
 /// Rate and settings of the match.
 void breakout_take_settings(breakout_game* game, const net_game_start* start);
@@ -181,7 +181,8 @@ void breakout_player_leave(ecs_world* world, void* context, uint32_t client, ecs
 ecs_result breakout_register_rules(ecs_world* world, breakout_game* game);
 /// Ticks of a span of time, at least one.
 int32_t breakout_ticks(const breakout_game* game, float seconds);
-/// Points for one hit, added to the match and to the pad (if it still lives). Returns its client or 0.
+/// Points for one hit, added to the match and to the pad (if it still lives). Returns its client or
+/// 0.
 uint32_t breakout_score(ecs_world* world, const breakout_game* game, ecs_entity pad,
                         int32_t points);
 /// The singleton, NONE before it exists (a mirror's first ticks).
@@ -201,7 +202,7 @@ float breakout_pad_width(uint32_t players);
 
 // ball.c
 ecs_result breakout_register_balls(ecs_world* world, breakout_game* game);
-/// The pad that serves: they take turns. ECS_ENTITY_NONE while nobody plays.
+/// The pad that serves: they take turns. ECS_ENTITY_NONE without players.
 ecs_entity breakout_find_server(ecs_world* world, const breakout_game* game, uint32_t turn);
 float breakout_ball_speed(const breakout_game* game, int32_t level);
 ecs_vec2 breakout_direction(float angle, float length); ///< `angle` from straight up, to the right

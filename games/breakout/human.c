@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What a human's keys and pointer mean.
 //
-// The world here is the predicted one where there is prediction: "towards the pointer" is reckoned from
-// the pad that the player sees. A short tap between two inputs counts. Keys and pointer do not fight: the
-// pointer leads from the moment it moves until a key is pressed; `memory` keeps which it was.
+// The world here is the predicted one where there is prediction: "towards the pointer" is reckoned
+// from the pad that the player sees. A short tap between two inputs counts. Keys and pointer do not
+// fight: the pointer leads from the moment it moves until a key is pressed; `memory` keeps which it
+// was.
 
 #include "breakout.h"
 
@@ -36,7 +37,7 @@ static void cheer(const net_player_context* view, const net_controls* controls) 
         uint32_t action = BREAKOUT_ACTION_CHEER + emote;
         if (action >= controls->action_count || !controls->pressed[action]) continue;
         const breakout_cheer payload = {.emote = emote};
-        // A full queue: an emote that nobody misses.
+        // A full queue: the emote is lost.
         (void)view->send(view->sender, BREAKOUT_MESSAGE_CHEER + 1, &payload);
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Pads: an input becomes a component when it arrives, and a movement once per tick.
 //
-// Two steps, because inputs come as events, zero or several per tick, while a pad must move exactly once:
-// a client that sends twice as often is not twice as fast. A pad without a new input keeps the last one.
-// The prediction world moves the pads by the same functions; there the inputs of others stay at rest.
-// All pads share the bottom line and pass each other; they get narrower the more there are.
+// Two steps, because inputs come as events, zero or several per tick, while a pad must move exactly
+// once: a client that sends twice as often is not twice as fast. A pad without a new input keeps
+// the last one. The prediction world moves the pads by the same functions; there the inputs of
+// others stay at rest. All pads share the bottom line and pass each other; they get narrower the
+// more there are.
 
 #include "breakout.h"
 #include "pad.es.h"

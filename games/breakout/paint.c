@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shapes over net_draw. What nobody would see (no area, no alpha) is not handed on.
+// Shapes over net_draw. A shape that cannot be seen (no area, no alpha) is not handed on.
 
 #include "paint.h"
 

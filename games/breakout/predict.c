@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What a client shows ahead of the server: the own pad, a ball that it holds, and balls near it.
 //
-// A predicted ball is where the player's own inputs say, an interpolated one where it was a while ago. In
-// between it is a mixture, so the weight must be a smooth function of where the ball is, on its way down and
-// up alike. It is the product of two: how near the ball is to the line of pads, and how likely the
-// own pad has to do with it - how far from the pad's reach the ball crosses the line, or crossed it.
-// At a touch both ways give the same place, so nothing jumps there.
+// A predicted ball is where the player's own inputs say, an interpolated one where it was a while
+// ago. In between it is a mixture, so the weight must be a smooth function of where the ball is, on
+// its way down and up alike. It is the product of two: how near the ball is to the line of pads,
+// and how likely the own pad has to do with it - how far from the pad's reach the ball crosses the
+// line, or crossed it. At a touch both ways give the same place, so nothing jumps there.
 
 #include "breakout.h"
 

@@ -5,8 +5,9 @@
 //        |----no ball left, lives left--> LOST --pause--> new balls, PLAYING
 //        '----no ball left, no lives----> OVER --pause--> level 1, score 0, PLAYING
 //
-// The rules count what is there instead of keeping books beside it: a brick that disappears for whatever
-// reason is gone. Without players a match stands still, since balls wait for a pad that serves.
+// The rules count what is there instead of keeping books beside it: a brick that disappears for
+// whatever reason is gone. Without players a match stands still, since balls wait for a pad that
+// serves.
 
 #include "breakout.h"
 #include "rules.es.h"
@@ -36,8 +37,8 @@ uint32_t breakout_score(ecs_world* world, const breakout_game* game, ecs_entity 
     return player->client;
 }
 
-// Balls for everybody who plays: those that the serve still lacks. A newcomer may bring one into a running
-// game, a lost one does not come back before the next serve.
+// Create the balls that the serve still lacks, for all players. A newcomer may bring one into a
+// running game, a lost one does not come back before the next serve.
 static void serve(ecs_world* world, const breakout_game* game, ecs_entity match_entity) {
     int32_t players = (int32_t)ecs_query_count(world, game->pads);
     int32_t wanted = 1 + players / BREAKOUT_PLAYERS_PER_EXTRA_BALL;
@@ -45,7 +46,7 @@ static void serve(ecs_world* world, const breakout_game* game, ecs_entity match_
     uint32_t turn = *(const uint32_t*)ecs_get(world, match_entity, game->serves);
     const breakout_owner owner = {.pad = ECS_ENTITY_NONE, .is_held = true};
     for (; *served < wanted; *served += 1) {
-        // Where it will be held: nobody should see it fly there, however late the next row comes.
+        // Where it will be held: it must not be seen flying there, however late the next row comes.
         ecs_vec2 pos = {BREAKOUT_FIELD_WIDTH * 0.5f, BREAKOUT_PAD_TOP};
         ecs_entity pad = breakout_find_server(world, game, turn + (uint32_t)*served);
         if (pad != ECS_ENTITY_NONE) {
@@ -53,7 +54,7 @@ static void serve(ecs_world* world, const breakout_game* game, ecs_entity match_
             const ecs_vec2* size = ecs_get(world, pad, game->rect_size);
             pos = (ecs_vec2){low->x + size->x * 0.5f, low->y};
         }
-        // Drawn now and told to everybody, so that a launch holds no surprise for who predicts it.
+        // Drawn now and replicated, so that a client predicts the launch exactly.
         const breakout_launch launch = {.aim = base_rng_range(ecs_world_rng(world), -127, 127)};
         const ecs_init inits[] = {
             {game->owner, &owner}, {game->launch, &launch}, {game->pos, &pos}};
@@ -195,7 +196,7 @@ ecs_entity breakout_player_join(ecs_world* world, void* context, const net_game_
 void breakout_player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
     (void)context;
     (void)client;
-    // Its balls notice by the dead handle.
+    // Its balls see that the handle is stale.
     if (ecs_is_alive(world, entity)) (void)!ecs_destroy(world, entity);
 }
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Geometry: a moving circle against a resting rectangle, and where a falling ball lands.
 //
-// A circle touches a rectangle exactly when its centre touches the rectangle grown by the radius, with
-// round corners. So: where does the way (a segment) enter the grown rectangle? If that point lies beside
-// an edge, the edge is hit. If it lies in a corner's square, the corner's circle decides; the grown
-// rectangle is convex, so a way that misses that arc misses everything.
+// A circle touches a rectangle exactly when its centre touches the rectangle grown by the radius,
+// with round corners. So: where does the way (a segment) enter the grown rectangle? If that point
+// lies beside an edge, the edge is hit. If it lies in a corner's square, the corner's circle
+// decides; the grown rectangle is convex, so a way that misses that arc misses everything.
 //
 //        .--------.      touch on an edge: normal is the axis
 //      ( |  box   | )    touch in a corner's square: quadratic equation with the arc
 //        '--------'
 //
-// A centre that is inside at the start (a pad moved onto the ball) touches at once, unless it is on its
-// way out. That rule also makes two balls' worth of rounding harmless: after a touch the way leads out.
+// A centre that is inside at the start (a pad moved onto the ball) touches at once, unless it is on
+// its way out. That rule also makes two balls' worth of rounding harmless: after a touch the way
+// leads out.
 
 #include "breakout.h"
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The picture: systems of stage "render", which exist only where the world has that tag.
 //
-// Back to front: sky and field, rubble, bricks, list of players, balls with trails, pads, sparks and points,
-// score board. What moves for beauty's sake alone lives in breakout_view, outside of the simulation.
+// Back to front: sky and field, rubble, bricks, list of players, balls with trails, pads, sparks
+// and points, score board. What moves for beauty's sake alone lives in breakout_view, outside of
+// the simulation.
 //
-// Two clocks. What belongs to the match (trails, the title of a level) goes by the shown tick, so that any
-// frame rate shows the same, a paused playback stands, and a jump in time clears it; what only burns down
-// (sparks, flashes) goes by the frames' time. Sparks are struck by the events that the server sent
-// to everybody. The same frames give the same picture: chance has a seed of its own.
+// Two clocks. What belongs to the match (trails, the title of a level) goes by the shown tick, so
+// that any frame rate shows the same, a paused playback stands, and a jump in time clears it; what
+// only burns down (sparks, flashes) goes by the frames' time. Sparks are struck by the events that
+// the server sent to all. The same frames give the same picture: chance has a seed of its
+// own.
 
 #include "breakout.h"
 #include "view.es.h"
@@ -165,7 +167,7 @@ static void draw_bricks_es(const ecs_stage* stage, uint32_t count, const ecs_vec
     }
 }
 
-// ---- what the server told everybody ----
+// ---- events of the server ----
 
 static void spark(breakout_view* view, ecs_vec2 from, ecs_vec2 spread, float speed, float life_s,
                   ecs_color color) {

@@ -93,7 +93,8 @@ static void draw_row(const breakout_pen* pen, float y, uint32_t place, const ent
     breakout_text_right(pen, LIST_LEFT + LIST_WIDTH - 8.0f, y + 3.0f, 15.0f, white, text);
 }
 
-// The best in the lower left corner, behind the balls; the own row comes last when it is not among them.
+// The best in the lower left corner, behind the balls; the own row comes last when it is not among
+// them.
 ES_STAGE(render)
 ES_TAG(render)
 static void draw_players_es(const ecs_stage* stage, ES_CONTEXT const breakout_game* game) {

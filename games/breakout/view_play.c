@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The picture of what moves: balls with their trails, pads with names and cheers, sparks.
 //
-// A trail is what was shown, at most once per TRAIL_STEP_S of the match, and fades by age: it has the same
-// length at any frame rate. Where a trail turns upwards near the line, the pad there flashes; that is seen
-// rather than told, so it fits whatever is shown, predicted or interpolated.
+// A trail is what was shown, at most once per TRAIL_STEP_S of the match, and fades by age: it has
+// the same length at any frame rate. Where a trail turns upwards near the line, the pad there
+// flashes; that is read from the picture and not from events, so it fits whatever is shown,
+// predicted or interpolated.
 
 #include "breakout.h"
 #include "view_play.es.h"
@@ -268,7 +269,7 @@ static void draw_effects_es(const ecs_stage* stage, ES_CONTEXT const breakout_ga
     for (uint32_t i = 0; i < BREAKOUT_SPARKS; i++) {
         const breakout_spark* spark = &game->view.sparks[i];
         if (spark->age_s >= spark->life_s) continue;
-        // Out of the field nobody sees it.
+        // It is out of the field.
         if (spark->y > BREAKOUT_FIELD_HEIGHT || spark->x < 0.0f ||
             spark->x > BREAKOUT_FIELD_WIDTH) {
             continue;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Cameras: what a player is in this world. An input turns it about the point where its Transform is.
+// Cameras: what a player is in this world. An input turns it about the point where its Transform
+// is.
 //
-// Inputs come as events, zero or several per tick, while a camera must turn exactly once: so an input is
-// kept and a system of its own turns. Both run in a client's prediction as on the server; yaw, pitch and
-// distance end each tick on their step, so that what is predicted is what comes.
+// Inputs come as events, zero or several per tick, while a camera must turn exactly once: so an
+// input is kept and a system of its own turns. Both run in a client's prediction as on the server;
+// yaw, pitch and distance end each tick on their step, so that what is predicted is what comes.
 
 #include "cubes.h"
 

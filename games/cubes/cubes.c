@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The module table of cubes: the list of everything that it consists of. Start reading here.
 //
-// A world of cubes that fall, and cameras that look at them. What falls is decided by the datablock: the
-// setting "fall" chooses names of templates and nothing else asks for it.
+// A world of cubes that fall, and cameras that look at them. What falls is decided by the
+// datablock: the setting "fall" chooses names of templates and nothing else asks for it.
 
 #include "cubes.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /// Cubes from the inside: components, settings, ids, and what its files ask of each other.
 ///
-/// y points up, the cubes' home is [-100, 100] on each axis. Only `spawn`, `orbit` and `player` go to
-/// clients; where a cube is follows from its spawn and the tick, on every side by the same functions.
+/// y points up, the cubes' home is [-100, 100] on each axis. Only `spawn`, `orbit` and `player` go
+/// to clients; where a cube is follows from its spawn and the tick, on every side by the same
+/// functions.
 #pragma once
 
 #include "ecs/es.h"
@@ -48,7 +49,7 @@ typedef struct cubes_spawn {
     uint32_t tick; ///< after this tick it is where it begins
 } cubes_spawn;
 
-/// How far this side has reckoned.
+/// How far this side has computed.
 ES_STRUCT(CubesFall)
 typedef struct cubes_fall {
     uint32_t tick; ///< newest that is in Transform and RigidBody

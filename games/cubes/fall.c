@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Falling: the one rule of this world, and how every side comes to the same numbers without being told.
+// Falling: the one rule of this world, and how every side comes to the same numbers without
+// messages.
 //
-//     position += velocity * dt; velocity += gravity * dt        for all that has Transform, RigidBody, Gravity
+//     position += velocity * dt; velocity += gravity * dt        for all that has Transform,
+//     RigidBody, Gravity
 //
-// A cube is its spawn: a seed and a tick. Whoever meets one that nobody laid out yet (the server a new one, a
-// client one that it heard of, a playback one before which time was turned back) draws it from the seed and runs
-// the rule for the ticks that were missed; who missed none pays one comparison. So ten thousand moving cubes
-// cost the line nothing, and all sides hold the same bits: they ran the same steps.
+// A cube is its spawn: a seed and a tick. A side that meets one without a place yet (the server a
+// new one, a client one that it got, a playback after a jump back) draws it from the seed and runs
+// the rule for the ticks that were missed; who missed none pays one comparison. So ten thousand
+// moving cubes cost the line nothing, and all sides hold the same bits: they ran the same steps.
 //
-// A fall ends after as many ticks as a body needs to the bottom by the exact law, a number that follows from
-// gravity and height, so whoever comes late skips falls that are over: at most the present one is run again.
-// Without respawn there is but one, and a client that joins after N ticks runs N steps per cube, at most
-// STEPS_MAX: the tick is the server's word, and no number that it says may keep a client busy for long. Who
-// comes later than that sees a shorter fall.
+// A fall ends after as many ticks as a body needs to the bottom by the exact law, a number that
+// follows from gravity and height, so a late client skips falls that are over: at most the present
+// one is run again. Without respawn there is but one, and a client that joins after N ticks runs N
+// steps per cube, at most STEPS_MAX: the tick is the server's word, and no number that it says may
+// keep a client busy for long. Who comes later than that sees a shorter fall.
 //
 // What has no RigidBody is laid out and rests. Nothing here knows whether it is a cube or a camera.
 
@@ -89,7 +91,8 @@ static void lay_out(const cubes_game* game, const cubes_spawn* spawn, cubes_fall
     fall->next = add_ticks(spawn->tick, cubes_ticks_to_fall(height, gravity, dt));
 }
 
-// Be where it is after `tick`. At a fall's last tick it is at the bottom, the next step is from the top.
+// Be where it is after `tick`. At a fall's last tick it is at the bottom, the next step is from the
+// top.
 static void catch_up(const cubes_game* game, const cubes_spawn* spawn, cubes_fall* fall,
                      cubes_transform* transform, cubes_body* body, cubes_gravity* gravity, float dt,
                      uint32_t tick) {
@@ -131,7 +134,8 @@ static void cubes_fall_es(const ecs_stage* stage, cubes_transform* transform, cu
     step(transform, body, gravity, stage->dt);
 }
 
-// On a client, whose ticks come twice, or some at once, as packets do: the same steps up to this tick.
+// On a client, whose ticks come twice, or some at once, as packets do: the same steps up to this
+// tick.
 ES_TAG(gameClient)
 static void cubes_follow_es(const ecs_stage* stage, cubes_fall* fall, cubes_transform* transform,
                             ES_OPTIONAL cubes_body* body, ES_OPTIONAL cubes_gravity* gravity,

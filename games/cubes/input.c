@@ -21,8 +21,8 @@ const net_message cubes_messages[1] = {
 
 // ---- bot ----
 
-// A flight around and through the cubes: a speed of turning that it keeps for a while, and a height and a
-// distance that it wants next.
+// A flight around and through the cubes: a speed of turning that it keeps for a while, and a height
+// and a distance that it wants next.
 typedef struct bot_memory {
     uint64_t until; ///< input number
     float pitch, distance;

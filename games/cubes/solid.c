@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A cube as triangles: turned, projected, its three sides that face the eye lit flat, and the air before it.
+// A cube as triangles: turned, projected, its three sides that face the eye lit flat, and the air
+// before it.
 //
-// All is done in camera space with three half axes: a side's normal is an axis, its corners are sums of
-// axes. The colour says how fast it is: slow ones are blue, the fast glow.
+// All is done in camera space with three half axes: a side's normal is an axis, its corners are
+// sums of axes. The colour says how fast it is: slow ones are blue, the fast glow.
 
 #include "view.h"
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The picture: systems of stage "render", which exist only where the world has that tag.
 //
-//     lens and sky -> gather what is before the lens -> sort by depth -> mark what hides what -> back to front
+//     lens and sky -> gather what is before the lens -> sort by depth -> mark what hides what ->
+//     back to front
 //
-// Cubes come from the simulation's own columns; between two ticks they move on by their velocity, which is
-// exactly what the next tick will do. A counting sort over CUBES_BUCKETS depths keeps the order the same
-// everywhere. Nearest first, each cube marks the small squares of the picture that the ball inside it covers
-// for certain; one whose surroundings are all marked is hidden by what will be painted over it, so leaving
-// it out changes no pixel.
+// Cubes come from the simulation's own columns; between two ticks they move on by their velocity,
+// which is exactly what the next tick will do. A counting sort over CUBES_BUCKETS depths keeps the
+// order the same everywhere. Nearest first, each cube marks the small squares of the picture that
+// the ball inside it covers for certain; one whose surroundings are all marked is hidden by what
+// will be painted over it, so leaving it out changes no pixel.
 
 #include "view.h"
 
@@ -108,7 +109,7 @@ static void cubes_sky_es(const ecs_stage* stage, ES_CONTEXT cubes_game* game) {
     cubes_orbit orbit;
     ecs_vec3 middle;
     if (!find_camera(stage->world, game, draw->player, &orbit, &middle, view->part * stage->dt)) {
-        // Nobody's camera: once around in a minute and a half.
+        // The camera of a spectator: once around in a minute and a half.
         double tick = has_tick ? draw->tick : (double)stage->tick;
         double turn = tick * (double)stage->dt / 90.0;
         orbit =
@@ -210,7 +211,8 @@ static bool is_hidden(const cubes_view* view, tiles area) {
     return true;
 }
 
-// Tiles that lie in a disc. Of a ball that is not in the middle of the picture more is seen than this.
+// Tiles that lie in a disc. Of a ball that is not in the middle of the picture more is seen than
+// this.
 static void cover(cubes_view* view, ecs_vec2 middle, float radius) {
     uint32_t top = tile_at(middle.y - radius + CUBES_TILE, CUBES_TILES_Y);
     uint32_t bottom = tile_at(middle.y + radius, CUBES_TILES_Y);

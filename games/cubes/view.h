@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// The picture of cubes: lens, what one frame gathers, and the solids that it draws. Never read by the
-/// simulation; all of it bounded and made once.
+/// The picture of cubes: lens, what one frame gathers, and the solids that it draws. Never read by
+/// the simulation; all of it bounded and made once.
 #pragma once
 
 #include "cubes.h"

@@ -127,9 +127,9 @@ static void step_ahead(net_match* ahead, ecs_entity player, const arena_input* i
 
 static void a_prediction_moves_and_shoots_as_the_server_does(void** state) {
     (void)state;
-    static const char* const nobody[] = {"agents=0", "pickups=0", "tanks=0", NULL};
+    static const char* const empty_map[] = {"agents=0", "pickups=0", "tanks=0", NULL};
     table t;
-    table_open(&t, nobody, 3, NET_ROLE_SERVER, false);
+    table_open(&t, empty_map, 3, NET_ROLE_SERVER, false);
     net_match_join(t.match, 1, "own", false);
     arena_game* game = table_game(&t);
     net_match_config config = *net_match_get_config(t.match);
@@ -312,7 +312,8 @@ static void news_names_who_did_what(void** state) {
     (void)state;
     static recorder r;
     table t;
-    table_open(&t, (const char* const[]){"agents=0", "pickups=0", "tanks=0", NULL}, 3, NET_ROLE_SERVER, true);
+    table_open(&t, (const char* const[]){"agents=0", "pickups=0", "tanks=0", NULL}, 3,
+               NET_ROLE_SERVER, true);
     net_match_join(t.match, 1, "Ada", false);
     arena_game* game = table_game(&t);
     const arena_killed killed = {.killer_client = 1, .killer_team = 1, .victim_team = 3};

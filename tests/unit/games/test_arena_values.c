@@ -3,10 +3,10 @@
 
 #include "arena_table.h"
 
-static const char* const nobody_else[] = {"agents=0", "pickups=0", "tanks=0", "round_s=5", NULL};
+static const char* const empty_map[] = {"agents=0", "pickups=0", "tanks=0", "round_s=5", NULL};
 
 static void open_pair(table* t) {
-    table_open(t, nobody_else, 5, NET_ROLE_SERVER, false);
+    table_open(t, empty_map, 5, NET_ROLE_SERVER, false);
     net_match_join(t->match, 1, "Ann", false);
     net_match_join(t->match, 2, "Bob", false);
 }
@@ -45,7 +45,7 @@ static void the_last_lines_of_the_chat_stay(void** state) {
     for (uint32_t i = 0; i < 8; i++) {
         const arena_say say = {i % ARENA_PHRASES};
         send_event(&t, 1, "say", &say);
-        send_event(&t, 1, "say", &say); // within a second: not heard
+        send_event(&t, 1, "say", &say); // within a second: ignored
         table_steps(&t, 40);
         chat = of_match(&t, table_game(&t)->chat);
         assert_int_equal(ecs_list_count(chat), i < 6 ? i + 1 : 6);

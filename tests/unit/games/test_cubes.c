@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cubes: the numbers of S1.7, S1.8 by data alone, and worlds that agree to the bit without being told.
+// Cubes: the numbers of S1.7, S1.8 by data alone, and worlds that agree to the bit without
+// messages.
 
 #include "cubes_table.h"
 

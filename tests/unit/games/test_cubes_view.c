@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The picture of cubes, drawn into counters instead of a window: what is drawn, and that nothing of it
-// touches the simulation.
+// The picture of cubes, drawn into counters instead of a window: what is drawn, and that nothing of
+// it touches the simulation.
 
 #include "cubes_table.h"
 
