@@ -63,10 +63,11 @@ static ecs_result find_ids(ecs_world* world, breakout_game* game) {
     game->pause_ticks = ecs_component_find(world, "pause_ticks");
     game->serves = ecs_component_find(world, "serves");
     game->served = ecs_component_find(world, "served");
+    game->level = ecs_component_find(world, "level");
     const ecs_component_id components[] = {
         game->pos,   game->rect_size,   game->color,  game->vel,    game->brick_cell,
         game->hits,  game->player,      game->input,  game->owner,  game->launch,
-        game->match, game->pause_ticks, game->serves, game->served,
+        game->match, game->pause_ticks, game->serves, game->served, game->level,
     };
     for (uint32_t i = 0; i < BASE_COUNT(components); i++) {
         if (components[i] == ECS_COMPONENT_NONE) return ECS_ERR_UNKNOWN;
@@ -76,8 +77,9 @@ static ecs_result find_ids(ecs_world* world, breakout_game* game) {
     game->pad_template = ecs_template_find(world, "breakout_pad");
     game->ball_template = ecs_template_find(world, "breakout_ball");
     game->match_template = ecs_template_find(world, "breakout_match");
+    game->level_template = ecs_template_find(world, "breakout_level");
     if (!game->brick_template || !game->rubble_template || !game->pad_template ||
-        !game->ball_template || !game->match_template) {
+        !game->ball_template || !game->match_template || !game->level_template) {
         return ECS_ERR_UNKNOWN;
     }
     game->brick_hit = ecs_event_find(world, "brick_hit");
@@ -104,12 +106,14 @@ static ecs_result create_queries(ecs_world* world, breakout_game* game) {
                                      {"radius", "r", ECS_READ},
                                      {"owner", "BreakoutOwner", ECS_READ},
                                      {"launch", "BreakoutLaunch", ECS_READ}};
+    static const ecs_term levels[] = {{"level", "BreakoutLevel", ECS_READ}};
     static const ecs_term matches[] = {{"match", "BreakoutMatch", ECS_READ}};
     ecs_result result = ecs_query_create(world, bricks, BASE_COUNT(bricks), &game->bricks);
     if (!result) result = ecs_query_create(world, rubble, BASE_COUNT(rubble), &game->rubble);
     if (!result) result = ecs_query_create(world, pads, BASE_COUNT(pads), &game->pads);
     if (!result) result = ecs_query_create(world, balls, BASE_COUNT(balls), &game->balls);
     if (!result) result = ecs_query_create(world, matches, BASE_COUNT(matches), &game->matches);
+    if (!result) result = ecs_query_create(world, levels, BASE_COUNT(levels), &game->levels);
     return result;
 }
 
@@ -149,6 +153,7 @@ static ecs_result register_systems(ecs_world* world, void** context,
     if (!result) result = breakout_register_balls(world, game);
     if (!result) result = breakout_register_rules(world, game);
     if (!result) result = breakout_register_view(world, game);
+    if (!result && game->is_truth) breakout_set_loader(world, game);
     return result;
 }
 

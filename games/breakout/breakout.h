@@ -77,6 +77,18 @@ typedef struct breakout_launch {
     int32_t aim ES_QUANT(-127, 1, 8); ///< of BREAKOUT_LAUNCH_ANGLE_MAX, from straight up
 } breakout_launch;
 
+/// Component "level" of the level that is to come: an entity that waits for a resource (level.c).
+typedef struct breakout_level {
+    int32_t number;
+} breakout_level;
+
+/// The picture of the level that is to come, as the loader has read it.
+typedef struct breakout_picture {
+    int32_t level; ///< 0: none was read
+    bool is_open;  ///< between two ticks, when pictures are read
+    uint8_t hits[BREAKOUT_ROWS][BREAKOUT_COLUMNS];
+} breakout_picture;
+
 // Payloads of events to and from clients. Only what clients shall hear of is exported; an input
 // that is applied is in the input component.
 ES_EVENT(cheer)
@@ -147,18 +159,21 @@ typedef struct breakout_game {
     bool is_truth; ///< the server's world: it scores, sends events, and serves balls
     ecs_component_id pos, rect_size, color, vel, brick_cell, hits;
     ecs_component_id player, input, owner, launch;
-    ecs_component_id match, pause_ticks, serves, served;
-    ecs_template_id brick_template, rubble_template, pad_template, ball_template, match_template;
+    ecs_component_id match, pause_ticks, serves, served, level;
+    ecs_template_id brick_template, rubble_template, pad_template, ball_template, match_template,
+        level_template;
     ecs_event_type brick_hit, level_cleared, life_lost, cheered;
     ecs_query* bricks;     ///< pos, rectSize, hits, color
     ecs_query* rubble;     ///< nothing but the entities
     ecs_query* pads;       ///< pos, rectSize, player, input
     ecs_query* balls;      ///< pos, vel, radius, owner, launch
     ecs_query* matches;    ///< match
+    ecs_query* levels;     ///< level: read, and not yet begun
     ecs_query* near_balls; ///< of predict.c
     float ball_speed;      ///< at level 1, units per second
     uint32_t tick_rate_hz;
     double settings[BREAKOUT_SETTING_COUNT];
+    breakout_picture picture;
     breakout_view view;
 } breakout_game;
 
@@ -192,7 +207,9 @@ ecs_entity breakout_match_entity(ecs_world* world, const breakout_game* game);
 /// How often the brick of a cell must be hit, 0: no brick there.
 int32_t breakout_level_hits(int32_t level, int32_t column, int32_t row);
 /// Record the creation of all bricks of a level. Returns how many.
-int32_t breakout_level_place(ecs_world* world, const breakout_game* game, int32_t level);
+int32_t breakout_level_place(ecs_world* world, breakout_game* game, int32_t level);
+/// Make entities with a level wait until its picture was read. For the server's world.
+void breakout_set_loader(ecs_world* world, breakout_game* game);
 ecs_color breakout_brick_color(int32_t hits);
 ecs_color breakout_player_color(int32_t slot);
 

@@ -3,6 +3,12 @@
 //
 // After the last level they begin again, each brick one hit stronger each time round, until
 // BREAKOUT_HITS_MAX. Change a picture and nothing else needs to change.
+//
+// A picture is a resource. When a level is won, the rules create an entity that names the next one.
+// It is LOADING until the loader has read the picture, then CREATED; after the pause the rules lay
+// its bricks. The loader is deterministic, because a log must give the same match again: within
+// ticks it is busy, and before each tick (net_match_step) it reads what was asked for. A loader
+// that reads files on a thread would have to record when each of them came.
 
 #include "breakout.h"
 
@@ -102,12 +108,59 @@ int32_t breakout_level_hits(int32_t level, int32_t column, int32_t row) {
     return hits < BREAKOUT_HITS_MAX ? hits : BREAKOUT_HITS_MAX;
 }
 
-int32_t breakout_level_place(ecs_world* world, const breakout_game* game, int32_t level) {
+// Read the picture of a level. @return false when it has no brick.
+static bool read_picture(breakout_picture* picture, int32_t level) {
+    bool has_brick = false;
+    for (int32_t row = 0; row < BREAKOUT_ROWS; row++) {
+        for (int32_t column = 0; column < BREAKOUT_COLUMNS; column++) {
+            int32_t hits = breakout_level_hits(level, column, row);
+            picture->hits[row][column] = (uint8_t)hits;
+            has_brick |= hits > 0;
+        }
+    }
+    picture->level = has_brick ? level : 0;
+    return has_brick;
+}
+
+// ---- the loader ----
+
+// "3" -> 3; 0 for anything else.
+static int32_t number_of(const char* name) {
+    int32_t number = 0;
+    for (; *name >= '0' && *name <= '9' && number < 100000000; name++)
+        number = number * 10 + (*name - '0');
+    return *name == '\0' ? number : 0;
+}
+
+static ecs_load_answer begin_loading(void* context, uint32_t ticket, const ecs_resource* resource) {
+    breakout_picture* picture = context;
+    (void)ticket;
+    if (!picture->is_open) return ECS_LOAD_BUSY;
+    return read_picture(picture, number_of(resource->name)) ? ECS_LOAD_READY : ECS_LOAD_FAILED;
+}
+
+static uint32_t poll_loader(void* context, ecs_loaded* loaded, uint32_t capacity) {
+    (void)loaded;
+    (void)capacity;
+    ((breakout_picture*)context)->is_open = true;
+    return 0;
+}
+
+void breakout_set_loader(ecs_world* world, breakout_game* game) {
+    const ecs_loader loader = {
+        .context = &game->picture, .begin = begin_loading, .poll = poll_loader};
+    const ecs_loading_config config = {.loader = &loader};
+    ecs_loading_set(world, &config);
+}
+
+int32_t breakout_level_place(ecs_world* world, breakout_game* game, int32_t level) {
+    // The first level of a match was not loaded, and a restored world has no pictures.
+    if (game->picture.level != level && !read_picture(&game->picture, level)) return 0;
     int32_t extra = (int32_t)game->settings[BREAKOUT_SETTING_BRICK_HITS];
     int32_t count = 0;
     for (int32_t row = 0; row < BREAKOUT_ROWS; row++) {
         for (int32_t column = 0; column < BREAKOUT_COLUMNS; column++) {
-            int32_t hits = breakout_level_hits(level, column, row);
+            int32_t hits = game->picture.hits[row][column];
             if (hits == 0) continue;
             hits = hits + extra < BREAKOUT_HITS_MAX ? hits + extra : BREAKOUT_HITS_MAX;
             // Two units of the cell on each side stay free: the gap between bricks.

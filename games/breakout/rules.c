@@ -93,6 +93,13 @@ static void pause(breakout_match* match, int32_t* pause_ticks, breakout_phase ph
     *pause_ticks = ticks;
 }
 
+// Ask for a level: an entity that is there when the picture of the level was read.
+static void ask_level(ecs_world* world, const breakout_game* game, int32_t number) {
+    const breakout_level level = {number};
+    const ecs_init inits[] = {{game->level, &level}};
+    (void)ecs_command_create(world, game->level_template, inits, BASE_COUNT(inits));
+}
+
 // While playing: is something decided?
 static void judge(ecs_world* world, const breakout_game* game, breakout_match* match,
                   int32_t* pause_ticks) {
@@ -101,29 +108,36 @@ static void judge(ecs_world* world, const breakout_game* game, breakout_match* m
         const breakout_level_cleared event = {(uint32_t)match->level, (uint32_t)match->score};
         ecs_event_broadcast(world, game->level_cleared, &event);
         destroy_all(world, game->balls);
+        ask_level(world, game, match->level + 1);
     } else if (match->balls == 0) {
         match->lives -= 1;
         bool is_over = match->lives <= 0;
         pause(match, pause_ticks, is_over ? BREAKOUT_OVER : BREAKOUT_LOST,
               breakout_ticks(game, is_over ? PAUSE_OVER_S : PAUSE_S));
+        if (is_over) ask_level(world, game, (int32_t)game->settings[BREAKOUT_SETTING_LEVEL]);
         const breakout_life_lost event = {(uint32_t)match->lives, (uint32_t)match->score};
         ecs_event_broadcast(world, game->life_lost, &event);
     }
 }
 
-static void go_on(ecs_world* world, const breakout_game* game, ecs_entity entity,
-                  breakout_match* match) {
-    if (match->phase == BREAKOUT_CLEARED) {
-        destroy_all(world, game->rubble);
-        match->level++;
-        match->bricks = breakout_level_place(world, game, match->level);
-    } else if (match->phase == BREAKOUT_OVER) {
+// Lay the bricks of the level that was asked for. @return false while it is not there.
+static bool begin_level(ecs_world* world, breakout_game* game, breakout_match* match) {
+    ecs_entity next = ecs_query_first(world, game->levels);
+    if (next == ECS_ENTITY_NONE) return false;
+    if (match->phase == BREAKOUT_OVER) {
         destroy_all(world, game->bricks);
-        destroy_all(world, game->rubble);
         begin_game(game, match);
         reset_scores(world, game);
-        match->bricks = breakout_level_place(world, game, match->level);
     }
+    destroy_all(world, game->rubble);
+    match->level = ((const breakout_level*)ecs_get(world, next, game->level))->number;
+    match->bricks = breakout_level_place(world, game, match->level);
+    destroy_all(world, game->levels);
+    return true;
+}
+
+static void go_on(ecs_world* world, breakout_game* game, ecs_entity entity, breakout_match* match) {
+    if (match->phase != BREAKOUT_LOST && !begin_level(world, game, match)) return;
     match->phase = BREAKOUT_PLAYING;
     int32_t* serves = ecs_get_mut(world, entity, game->serves);
     int32_t* served = ecs_get_mut(world, entity, game->served);
@@ -133,8 +147,9 @@ static void go_on(ecs_world* world, const breakout_game* game, ecs_entity entity
 }
 
 ES_TAG(server)
-static void rules_es(const ecs_stage* stage, ES_CONTEXT const breakout_game* game,
-                     ecs_entity entity, breakout_match* match, int32_t* pause_ticks) {
+static void rules_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game, ecs_entity entity,
+                     breakout_match* match, int32_t* pause_ticks) {
+    game->picture.is_open = false;
     match->bricks = (int32_t)ecs_query_count(stage->world, game->bricks);
     match->balls = (int32_t)ecs_query_count(stage->world, game->balls);
     if (match->phase == BREAKOUT_PLAYING) {

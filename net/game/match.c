@@ -227,6 +227,8 @@ void net_match_mirror_start(net_match* match, uint32_t tick_rate_hz, const doubl
 void net_match_step_at(net_match* match, ecs_tick tick) {
     BASE_ASSERT(tick > ecs_world_tick(match->world) || match->config.role != NET_ROLE_SERVER);
     const ecs_step step = {.tick = tick, .dt = match->dt};
+    // Before each tick, so that a loader of the game that counts on it is the same in a replay.
+    (void)ecs_loading_poll(match->world);
     ecs_world_step(match->world, &step);
     if (match->rewind) net_rewind_step(match->rewind, match->world, tick);
 }

@@ -18,6 +18,34 @@ static void the_templates_begin_with_those_of_the_design(void** state) {
     free(text);
 }
 
+// A level that is to come is LOADING until its picture was read, before the next tick.
+static void the_next_level_is_loaded_while_the_pause_runs(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, (const char* const[]){"level=1"}, 1, 1, NET_ROLE_SERVER, false);
+    ecs_world* world = net_match_world(t.match);
+    const breakout_game* game = net_match_context(t.match);
+    const ecs_resource second = {"level", "2"};
+    table_step(&t);
+    for (ecs_entity brick; (brick = ecs_query_first(world, game->bricks)) != ECS_ENTITY_NONE;)
+        assert_int_equal(ecs_destroy(world, brick), ECS_OK);
+    table_step(&t);
+    assert_int_equal(table_match(&t)->phase, BREAKOUT_CLEARED);
+    assert_int_equal(ecs_loading_count(world), 1);
+    assert_int_equal(ecs_query_count(world, game->levels), 0);
+    assert_int_equal(ecs_resource_find(world, &second), ECS_RESOURCE_WAITING);
+    table_step(&t);
+    assert_int_equal(ecs_loading_count(world), 0);
+    assert_int_equal(ecs_query_count(world, game->levels), 1);
+    assert_int_equal(ecs_resource_find(world, &second), ECS_RESOURCE_READY);
+    for (uint32_t i = 0; i < 200; i++)
+        table_step(&t);
+    assert_int_equal(table_match(&t)->level, 2);
+    assert_int_equal(ecs_query_count(world, game->levels), 0);
+    assert_true(ecs_query_count(world, game->bricks) > 40);
+    table_close(&t);
+}
+
 static void every_level_has_bricks_and_grows_stronger_with_each_round(void** state) {
     (void)state;
     for (int32_t level = 1; level <= BREAKOUT_LEVELS; level++) {
@@ -343,6 +371,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_templates_begin_with_those_of_the_design),
         TEST(every_level_has_bricks_and_grows_stronger_with_each_round),
+        TEST(the_next_level_is_loaded_while_the_pause_runs),
         TEST(the_world_holds_at_least_the_bricks_of_its_level),
         TEST(four_bots_clear_level_one_within_three_minutes),
         TEST(a_tick_looks_no_name_up),
