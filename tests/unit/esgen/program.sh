@@ -82,7 +82,7 @@ expect 1 'b.c:6: error: b_es: no component type is a far_thing' b.c
 expect 0 '' -I far -o b.es.h b.c
 [ "$(grep -c '"Near", sizeof(near)' b.es.h)" = 1 ] || fail "near is not registered once"
 
-# Only the file and the headers that it names itself: others belong to somebody else.
+# Types come from the file and the headers it includes itself, not from headers behind those.
 printf '#include "near.h"\n' >between.h
 printf '#include "between.h"\nES_REGISTER_TYPES\n' >c.c
 expect 1 'c.c: error: ES_REGISTER_TYPES, but no ES_STRUCT' c.c

@@ -392,7 +392,7 @@ static void a_template_may_track_and_replicate_all_that_is_its_own(void** state)
 static void alone_a_text_needs_no_parents(void** state) {
     ecs_world* world = *state;
     static const char text[] =
-        "import:t=\"other.blk\"\na { _extends:t=nobody; _tracked:t=x; y:i=1 }";
+        "import:t=\"other.blk\"\na { _extends:t=unknown; _tracked:t=x; y:i=1 }";
     base_report_first report;
     base_reporter reporter = base_reporter_first(&report);
     assert_int_equal(ecs_template_load_alone(world, "x.blk", text, strlen(text), &reporter),
@@ -493,7 +493,7 @@ static void the_same_parts_give_the_same_template(void** state) {
 static void what_cannot_be_composed_is_none(void** state) {
     ecs_world* world = *state;
     data_load_ok(world, "a{}b{}c{}d{}e{}f{}g{}h{}i{}");
-    assert_int_equal(ecs_template_find(world, "a+nobody"), ECS_TEMPLATE_NONE);
+    assert_int_equal(ecs_template_find(world, "a+unknown"), ECS_TEMPLATE_NONE);
     assert_int_equal(ecs_template_find(world, ""), ECS_TEMPLATE_NONE);
     assert_int_equal(ecs_template_find(world, "a+"), ECS_TEMPLATE_NONE);
     assert_int_equal(ecs_template_find(world, "+"), ECS_TEMPLATE_NONE);
