@@ -182,7 +182,7 @@ net_result net_match_reload(net_match* match, const void* pack, size_t bytes,
     return result == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_MODULE;
 }
 
-// ---- asking ----
+// ---- parts ----
 
 ecs_world* net_match_world(net_match* match) {
     return match->world;

@@ -18,7 +18,7 @@ typedef struct verification {
     net_log_replay* replay;
     net_match* match;
     net_verify_result* result;
-    uint8_t* changes; // of the re-run tick, NET_LOG_CHANGES_BYTES_MAX
+    uint8_t* changes; // of the replayed tick, NET_LOG_CHANGES_BYTES_MAX
 } verification;
 
 static bool name_component(const verification* verify, uint32_t component, char* name) {

@@ -69,7 +69,7 @@ static bool is_in_window(const net_playout_sample* sample, uint64_t now_us) {
     return us_since(now_us, sample->now_us) <= NET_PLAYOUT_WINDOW_MS * 1000.0;
 }
 
-// Of the ticks that a packet's sender left out before it, those from `first` to `last`.
+// How many ticks from `first` to `last` the sender left out before a packet.
 static double left_out_within(const net_playout_sample* sample, ecs_tick first, ecs_tick last) {
     double from = (double)sample->tick - sample->left_out, to = (double)sample->tick - 1;
     if (from < (double)first) from = (double)first;
@@ -77,7 +77,7 @@ static double left_out_within(const net_playout_sample* sample, ecs_tick first, 
     return to >= from ? to - from + 1 : 0;
 }
 
-// The part of ticks that did not come. At both ends of the window some are merely overtaken.
+// The share of ticks that did not arrive. At both ends of the window some were only overtaken.
 static double measure_loss(const net_playout* playout, uint64_t now_us, ecs_tick oldest,
                            ecs_tick newest) {
     ecs_tick edge = (ecs_tick)(playout->late_us / playout->tick_us) + 1;
@@ -95,7 +95,7 @@ static double measure_loss(const net_playout* playout, uint64_t now_us, ecs_tick
     return span > count ? 1.0 - count / span : 0;
 }
 
-// The smallest step of the window; one that is as long as a server's silences says nothing.
+// The smallest step of the window. A step as long as a server's silence is ignored.
 static void learn_step(net_playout* playout, uint64_t now_us) {
     uint32_t least = NET_SEND_DIVISOR_MAX;
     for (uint32_t i = 0; i < playout->sample_count; i++) {

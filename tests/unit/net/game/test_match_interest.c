@@ -87,7 +87,7 @@ static void services_come_with_interest_rules(void** state) {
     assert_int_equal(game->class_bit, 1u << 3);
     assert_int_equal(open.services->class_bit(open.services->context, "owner"),
                      1u << NET_CLASS_OWNER);
-    assert_int_equal(open.services->class_bit(open.services->context, "nobody"), 0);
+    assert_int_equal(open.services->class_bit(open.services->context, "unknown"), 0);
     // Without is_rewinding there is no past.
     float fraction = 7;
     net_match_step(open.match);

@@ -442,8 +442,8 @@ static void items_over_a_limit_are_no_records(void** state) {
     (void)state;
     net_log_record record;
     // begin{tick 1, inputs{client 0}}: every client has a number.
-    const uint8_t nobody[] = {0x0A, 4, 8, 1, 0x2A, 0};
-    assert_false(net_log_record_read(&record, nobody, sizeof nobody));
+    const uint8_t no_client[] = {0x0A, 4, 8, 1, 0x2A, 0};
+    assert_false(net_log_record_read(&record, no_client, sizeof no_client));
     // A name with a NUL.
     const uint8_t named[] = {0x0A, 10, 8, 1, 0x1A, 6, 8, 1, 0x12, 2, 'a', 0};
     assert_false(net_log_record_read(&record, named, sizeof named));

@@ -461,7 +461,7 @@ static void events_are_heard_at_their_tick(void** state) {
     ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
     stage_tell(f.scene, 1, 12, mover, 5);
     stage_tell(f.scene, 2, 14, ECS_ENTITY_NONE, 6);
-    stage_tell(f.scene, 0, 11, ECS_ENTITY_NONE, 7); // unreliable: waits for nobody
+    stage_tell(f.scene, 0, 11, ECS_ENTITY_NONE, 7); // unreliable: holds up no other event
     at(&f, 10, mover, 0);
     show(&f, 10);
     assert_int_equal(f.log->told_count, 0);
@@ -650,7 +650,7 @@ static void what_was_written_over_is_put_back_when_touched(void** state) {
     show(&f, 11);
     ((ecs_vec2*)ecs_get_mut(f.world, mover, f.server.pos))->x = 77;
     net_scene_touch(f.scene, mover);
-    net_scene_touch(f.scene, ecs_entity_make(1999, 3)); // nobody
+    net_scene_touch(f.scene, ecs_entity_make(1999, 3)); // no such entity
     show(&f, 11.5);
     assert_true(shown(&f, mover) == 8);
     close_all(&f);
