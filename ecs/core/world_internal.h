@@ -19,6 +19,7 @@ struct ecs_world {
     ecs_tick tick;
     bool is_mirror;
     bool is_sealed;
+    bool has_loader;      ///< creations may have to wait for resources
     uint32_t stage_depth; ///< > 0 while a stage runs: structure is deferred
     char (*tags)[ECS_NAME_BYTES_MAX];
     uint32_t tag_count;

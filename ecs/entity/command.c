@@ -20,9 +20,8 @@
 #include <string.h>
 
 static ecs_result apply(ecs_world* world, const ecs_command* command, ecs_entity target) {
-    BASE_ASSERT(world->commands->is_flushing);
     ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX];
-    ecs_command_unpack(world, command, inits);
+    if (command->init_count > 0) ecs_command_unpack(world, command, inits);
     if (command->op == ECS_COMMAND_CREATE)
         return ecs_create(world, command->template_id, inits, command->init_count,
                           &world->commands->created[ecs_entity_index(target) - 1]);

@@ -32,7 +32,7 @@ static ecs_result create_loading(ecs_world* world, ecs_template_id template_id,
 
 ecs_result ecs_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
                       uint32_t init_count, ecs_entity* entity) {
-    if (world->loading->loader.begin) {
+    if (world->has_loader) {
         bool is_put_off = false;
         ecs_result result =
             create_loading(world, template_id, inits, init_count, entity, &is_put_off);

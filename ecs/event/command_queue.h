@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ecs/component.h"
+#include "core/world_internal.h"
 
 typedef enum ecs_command_op {
     ECS_COMMAND_CREATE,
@@ -89,7 +90,12 @@ BASE_MUST_USE bool ecs_command_make_values(ecs_world* world, ecs_command* comman
 
 /// What a placeholder became in the flush under way; ECS_ENTITY_NONE when its creation failed. Any
 /// other handle is returned unchanged.
-ecs_entity ecs_command_resolve(const ecs_world* world, ecs_entity entity);
+static inline ecs_entity ecs_command_resolve(const ecs_world* world, ecs_entity entity) {
+    if (!ecs_entity_is_placeholder(entity)) return entity;
+    uint32_t ordinal = ecs_entity_index(entity);
+    const ecs_commands* commands = world->commands;
+    return ordinal <= commands->created_count ? commands->created[ordinal - 1] : ECS_ENTITY_NONE;
+}
 void ecs_commands_clear(ecs_world* world); ///< drop what is queued
 void ecs_commands_deinit(ecs_world* world);
 

@@ -257,13 +257,6 @@ uint32_t ecs_command_count(const ecs_world* world) {
     return world->commands->count;
 }
 
-ecs_entity ecs_command_resolve(const ecs_world* world, ecs_entity entity) {
-    if (!ecs_entity_is_placeholder(entity)) return entity;
-    uint32_t ordinal = ecs_entity_index(entity);
-    const ecs_commands* commands = world->commands;
-    return ordinal <= commands->created_count ? commands->created[ordinal - 1] : ECS_ENTITY_NONE;
-}
-
 static ecs_entity resolve_inside(const void* world, ecs_entity entity) {
     return ecs_command_resolve(world, entity);
 }

@@ -12,7 +12,6 @@
 #include "table/chunk.h"
 #include "table/query_cache.h"
 #include "table/record.h"
-#include "table/storage.h"
 #include "track/track.h"
 
 #include <string.h>
@@ -97,7 +96,7 @@ static __attribute__((noinline)) void fill_spot(handler_spot* spot, const ecs_sy
 
 static inline void call_at(ecs_world* world, const ecs_system* system, ecs_stage* stage,
                            const ecs_event* event, const ecs_record* target, handler_spot* spot) {
-    const ecs_place* place = &world->storage->places[target->place >> ECS_ROW_BITS];
+    const ecs_place* place = &world->fast.places[target->place >> ECS_ROW_BITS];
     const uint32_t row = ecs_record_row(target);
     if (spot->archetype != place->archetype || spot->system != system)
         fill_spot(spot, system, place->archetype);
@@ -156,7 +155,7 @@ static void deliver_changed(ecs_world* world, ecs_stage* stage, const ecs_event*
 static inline void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_event* event,
                                handler_spot* spots) {
     // Structure is deferred until all handlers have run: the record stays.
-    const ecs_record* target = ecs_record_find(world->storage, event->target);
+    const ecs_record* target = ecs_fast_record(&world->fast, event->target);
     if (event->target != ECS_ENTITY_NONE && !target) {
         world->counters.stale_handles += !world->events->park(world, event);
         return;
@@ -177,21 +176,27 @@ static inline void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_eve
     }
 }
 
+// The record of an index, whether its entity lives or not.
+static inline const ecs_record* record_of(const ecs_fast* fast, ecs_entity entity) {
+    const uint32_t index = ecs_entity_index(entity);
+    return &fast->pages[index >> ECS_PAGE_BITS]->records[index & (ECS_PAGE_RECORDS - 1)];
+}
+
 // Ask for what events some way ahead will need, as if all were as long as this one: the record of
 // the target, and nearer, when that has come, the row that the first handler looks at. Where the
 // guess is wrong the bytes name no target that matters, and any 32 bits have a record.
 static inline void fetch_ahead(const ecs_world* world, uint32_t bytes, const handler_spot* spot) {
     enum { RECORD_AHEAD = 28, ROW_AHEAD = 12 };
     const ecs_events* events = world->events;
-    const ecs_storage* storage = world->storage;
+    const ecs_fast* fast = &world->fast;
     const uint8_t* at = events->queue + events->queue_head;
     ecs_entity target;
     if (events->queue_head + (size_t)bytes * (RECORD_AHEAD + 1) > events->queue_tail) return;
     memcpy(&target, at + (size_t)bytes * RECORD_AHEAD, sizeof(target));
-    __builtin_prefetch(ecs_record_at(storage, ecs_entity_index(target)));
+    __builtin_prefetch(record_of(fast, target));
     memcpy(&target, at + (size_t)bytes * ROW_AHEAD, sizeof(target));
-    const ecs_record* record = ecs_record_at(storage, ecs_entity_index(target));
-    const ecs_place* place = &storage->places[record->place >> ECS_ROW_BITS];
+    const ecs_record* record = record_of(fast, target);
+    const ecs_place* place = &fast->places[record->place >> ECS_ROW_BITS];
     if (place->archetype == spot->archetype && spot->archetype) {
         __builtin_prefetch((const uint8_t*)place->chunk + spot->spans[0].offset +
                            (size_t)spot->spans[0].size * ecs_record_row(record));
@@ -232,7 +237,7 @@ static uint32_t deliver_run(ecs_world* world, ecs_stage* stage, ecs_event_head l
         if (event.target == ECS_ENTITY_NONE || memcmp(&head, &like, sizeof(head)) != 0) break;
         fetch_ahead(world, bytes, spot);
         take_event(events, bytes, payload);
-        const ecs_record* target = ecs_record_find(world->storage, event.target);
+        const ecs_record* target = ecs_fast_record(&world->fast, event.target);
         if (!target) {
             world->counters.stale_handles += !world->events->park(world, &event);
             continue;

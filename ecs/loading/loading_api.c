@@ -16,6 +16,7 @@ void ecs_loading_set(ecs_world* world, const ecs_loading_config* config) {
         loading->loader = *loading->config.loader;
         BASE_ASSERT(loading->loader.begin && loading->loader.poll);
     }
+    world->has_loader = loading->loader.begin;
     loading->config.loader = NULL; // copied
 }
 

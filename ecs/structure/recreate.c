@@ -232,7 +232,7 @@ static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_e
         if (edge) ecs_core_event_stayed(world, edge, entity);
         return ECS_ERR_MEMORY;
     }
-    ecs_row_settle(world, chunk, row, entity, template_id);
+    ecs_row_settle(world->storage, chunk, row, entity, template_id);
     ecs_chunk_remove(world, old, old_row);
     ecs_structure_arrived(world, ecs_record_chunk(world->storage, record), ecs_record_row(record),
                           entity);

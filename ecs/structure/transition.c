@@ -122,7 +122,7 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world,
     result = create_row(world, binding, template_id, inits, init_count, &chunk, &row);
     if (result != ECS_OK) return result;
     ecs_entity made = ecs_handle_take(world->storage, range, index);
-    ecs_row_settle(world, chunk, row, made, template_id);
+    ecs_row_settle(world->storage, chunk, row, made, template_id);
     world->storage->entity_count++;
     ecs_row_list_created(world, chunk, row, made);
     ecs_runway_count(world);
@@ -147,6 +147,7 @@ static inline bool create_prepared(ecs_world* world, ecs_template_id template_id
                                    const ecs_init* inits, uint32_t init_count, ecs_entity* entity) {
     ecs_storage* storage = world->storage;
     ecs_runway* runway = &storage->runway;
+    ecs_entity_list* born = &world->tracker->created;
     if (runway->left == 0 || runway->template_id != template_id) return false;
     // Where structure may not change create_any asserts.
     if (world->fast.walk_depth > 0 || (world->stage_depth > 0 && !world->commands->is_flushing))
@@ -164,8 +165,7 @@ static inline bool create_prepared(ecs_world* world, ecs_template_id template_id
     uint32_t row = storage->chunk_counts[chunk->id]++;
     archetype->row_count++;
     storage->entity_count++;
-    ecs_row_settle(world, chunk, row, made, template_id);
-    ecs_entity_list* born = &world->tracker->created;
+    ecs_row_settle(storage, chunk, row, made, template_id);
     born->items[born->count++] = made;
     *entity = made;
     if (init_count > 0 || archetype->track_count > 0)
@@ -200,7 +200,7 @@ static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template
     uint32_t row = 0;
     result = create_row(world, binding, template_id, inits, init_count, &chunk, &row);
     if (result != ECS_OK) return result;
-    ecs_row_settle(world, chunk, row, handle, template_id);
+    ecs_row_settle(world->storage, chunk, row, handle, template_id);
     world->storage->entity_count++;
     world->storage->runway.left = 0; // its share of the room for the word to tracking is used up
     if (world->storage->held.count > 0) ecs_held_created(world, handle);
@@ -257,9 +257,9 @@ static __attribute__((noinline)) void destroy_any(ecs_world* world, ecs_record* 
 }
 
 ecs_result ecs_structure_destroy(ecs_world* world, ecs_entity entity) {
-    BASE_ASSERT(ecs_is_alive(world, entity));
     ecs_record* record = ecs_record_mut(world->storage, ecs_entity_index(entity));
-    const ecs_place* place = &world->storage->places[record->place >> ECS_ROW_BITS];
+    BASE_ASSERT(record->life == (ecs_entity_generation(entity) | ECS_LIFE_CREATED));
+    const ecs_place* place = &world->fast.places[record->place >> ECS_ROW_BITS];
     const ecs_archetype* archetype = place->archetype;
     // Tracking made room for this destruction when the entity was created, not for restored ones.
     const ecs_entity_list* dead = &world->tracker->destroyed;

@@ -79,9 +79,9 @@ void ecs_runway_count(ecs_world* world);
 /// Assert what a creation in a series relies on without looking (series.c).
 void ecs_structure_validate(const ecs_world* world);
 /// Point record and row at each other.
-static inline void ecs_row_settle(ecs_world* world, ecs_chunk* chunk, uint32_t row,
+static inline void ecs_row_settle(ecs_storage* storage, ecs_chunk* chunk, uint32_t row,
                                   ecs_entity entity, ecs_template_id template_id) {
-    ecs_record* record = ecs_record_mut(world->storage, ecs_entity_index(entity));
+    ecs_record* record = ecs_record_mut(storage, ecs_entity_index(entity));
     *record = (ecs_record){.place = chunk->id << ECS_ROW_BITS | row,
                            .life = (uint16_t)(ecs_entity_generation(entity) | ECS_LIFE_CREATED),
                            .template_id = template_id};

@@ -304,7 +304,7 @@ static void commit_moves(ecs_reload_plan* plan) {
         ecs_structure_leaving(world, old, move->from_row, move->entity);
         ecs_row_destroy_cells(world, old, move->from_row,
                               old->archetype->column_count + old->archetype->track_count);
-        ecs_row_settle(world, storage->chunks[move->to_chunk], move->to_row, move->entity,
+        ecs_row_settle(world->storage, storage->chunks[move->to_chunk], move->to_row, move->entity,
                        move->template_id);
     }
     if (plan->move_count == 0) return;
