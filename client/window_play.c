@@ -103,11 +103,11 @@ static void see_events(show* on) {
     }
 }
 
-static void think_as_human(void* context, const net_player_context* view, void* input) {
+static void think_as_human(void* context, const net_player_context* player, void* input) {
     show* on = context;
     const net_game_module* game = on->program->module->game;
     net_controls controls = client_controls_take(&on->controls);
-    if (game->human_input) game->human_input(view, &controls, input);
+    if (game->human_input) game->human_input(player, &controls, input);
 }
 
 typedef enum picture { PICTURE_CONNECTING, PICTURE_PLAYING, PICTURE_ENDED } picture;

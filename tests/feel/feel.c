@@ -174,7 +174,7 @@ static void run_script(feel* self) {
     self->waited_frames = 0;
 }
 
-static void make_input(void* context, const net_player_context* view, void* input) {
+static void make_input(void* context, const net_player_context* player, void* input) {
     feel* self = context;
     bool held[BREAKOUT_ACTION_COUNT] = {0};
     bool pressed[BREAKOUT_ACTION_COUNT] = {0};
@@ -186,7 +186,7 @@ static void make_input(void* context, const net_player_context* view, void* inpu
         .action_count = BREAKOUT_ACTION_COUNT,
         .pressed = pressed,
     };
-    self->module->game->human_input(view, &controls, input);
+    self->module->game->human_input(player, &controls, input);
 }
 
 // ---- opening ----

@@ -23,8 +23,8 @@ typedef struct record {
 
 static size_t think(table* t, table_bot* bot, uint8_t* packed) {
     breakout_input input = {0};
-    net_player_context view = {
-        .size_bytes = sizeof view,
+    net_player_context player = {
+        .size_bytes = sizeof player,
         .world = net_match_world(t->match),
         .context = net_match_context(t->match),
         .player = net_match_player(t->match, bot->client),
@@ -35,7 +35,7 @@ static size_t think(table* t, table_bot* bot, uint8_t* packed) {
         .rng = &bot->rng,
         .memory = bot->memory,
     };
-    breakout_bot_think(&view, &input);
+    breakout_bot_think(&player, &input);
     size_t size;
     assert_int_equal(net_match_pack(t->match, net_match_input_message(t->match), &input, packed,
                                     NET_INPUT_BYTES_MAX, &size),

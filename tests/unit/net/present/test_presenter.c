@@ -36,9 +36,9 @@ typedef struct fixture {
     double error_max, shown;
 } fixture;
 
-static void make_input(void* context, const net_player_context* view, void* input) {
+static void make_input(void* context, const net_player_context* player, void* input) {
     fixture* f = context;
-    (void)view;
+    (void)player;
     f->inputs++;
     ((stage_event*)input)->number = 1;
 }
