@@ -4,6 +4,8 @@
 /// that links the library answers, so one build holds all faults (tests/scenario/faults.c).
 #pragma once
 
+#include "base/assert.h"
+
 #include <stdbool.h>
 
 typedef enum net_fault {
@@ -50,4 +52,13 @@ static inline bool net_fault_is_planted(net_fault fault) {
     (void)fault;
     return false;
 }
+#endif
+
+/// Are whole-structure checks (net_*_validate) called by the functions that change a structure? Yes
+/// in BASE_VALIDATE builds without planted faults: there each fault must reach the check that claims
+/// to see it.
+#if defined(SHOAL_FAULTS) || defined(SHOAL_FAULT)
+#define NET_VALIDATE_ON 0
+#else
+#define NET_VALIDATE_ON BASE_VALIDATE_ON
 #endif

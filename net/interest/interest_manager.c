@@ -22,6 +22,7 @@
 #include "interest/interest_internal.h"
 
 #include "base/assert.h"
+#include "core/fault.h"
 
 #include <string.h>
 
@@ -289,7 +290,7 @@ net_result net_interest_step(net_interest* interest, const net_history* history,
     bool is_first = interest->step++ == 0;
     bool ok = is_first ? take_all(interest, history) : take_listed(interest, history);
     ok = ok && net_interest_step_turns(interest, history);
-    if (BASE_VALIDATE_ON && ok) net_interest_validate(interest);
+    if (NET_VALIDATE_ON && ok) net_interest_validate(interest);
     return ok ? NET_OK : NET_ERR_MEMORY;
 }
 

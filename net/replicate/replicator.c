@@ -295,5 +295,5 @@ void net_replicator_publish(net_replicator* replicator) {
         if (!net_replicator_update_scope(replicator, repl)) break_repl(repl);
     }
     if (!ok) break_all(replicator);
-    if (BASE_VALIDATE_ON) net_replicator_validate(replicator);
+    if (NET_VALIDATE_ON) net_replicator_validate(replicator);
 }

@@ -445,7 +445,7 @@ net_result net_history_step(net_history* history, const ecs_world* world, ecs_ti
         net_result result = take(history, world, &history->touches[history->order[i]]);
         if (result != NET_OK) return result;
     }
-    if (BASE_VALIDATE_ON) net_history_validate(history);
+    if (NET_VALIDATE_ON) net_history_validate(history);
     return NET_OK;
 }
 
