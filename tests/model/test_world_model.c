@@ -20,7 +20,7 @@ static const char model_text[] =
     "  \"hp:i\" { _track:b=yes; value:i=30; }\n"
     "}\n"
     "named {\n"
-    "  \"title:t\" { _track:b=yes; value:t=\"nobody\"; }\n"
+    "  \"title:t\" { _track:b=yes; value:t=\"absent\"; }\n"
     "  \"hp:i\" { _track:b=yes; value:i=9; }\n"
     "}\n"
     "solid {\n"
@@ -65,7 +65,7 @@ static void fill_shapes(model* m) {
     twin_value bare_vel = {true, .as.vec = {5, 6}};
     twin_value hp = {true, .as.number = 30};
     twin_value low_hp = {true, .as.number = 9};
-    twin_value title = {true, .as.text = "nobody"};
+    twin_value title = {true, .as.text = "absent"};
     twin_value body = {true, .as.body = {0, 0}};
     twin_value team = {true, .as.team = 1};
     twin_value path = {true, .as.path = {1, {7}}};

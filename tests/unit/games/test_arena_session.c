@@ -229,9 +229,9 @@ static void each_mirror_holds_what_its_player_may_know(void** state) {
 static void a_thief_is_never_out_of_sight_of_whom_it_robbed(void** state) {
     (void)state;
     static const net_link_config link = {.delay_ms = 20};
-    static const char* const nobody[] = {"agents=0", "pickups=0", "tanks=0", "damage=0", NULL};
+    static const char* const absent[] = {"agents=0", "pickups=0", "tanks=0", "damage=0", NULL};
     static session s;
-    open_session(&s, nobody, &link);
+    open_session(&s, absent, &link);
     for (uint32_t i = 0; i < 30; i++)
         step_session(&s);
     // A player of team 1 takes the flag of team 2, which is far from all players; client 2 is of

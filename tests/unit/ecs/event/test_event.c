@@ -299,7 +299,7 @@ static void registration_checks_names_sizes_and_fields(void** state) {
                          i <= ECS_EVENT_TYPES_MAX ? ECS_OK : ECS_ERR_FULL);
     }
     assert_int_equal(ecs_event_find(fixture.world, "e9"), 9);
-    assert_int_equal(ecs_event_find(fixture.world, "nobody"), ECS_EVENT_NONE);
+    assert_int_equal(ecs_event_find(fixture.world, "absent"), ECS_EVENT_NONE);
     assert_string_equal(ecs_event_get(fixture.world, fixture.hit)->name, "hit");
     assert_null(ecs_event_get(fixture.world, ECS_EVENT_NONE));
     assert_null(ecs_event_get(fixture.world, 2 * ECS_EVENT_TYPES_MAX));

@@ -99,7 +99,7 @@ static void open_wandering(live* fixture) {
 static ecs_entity populate(live* fixture) {
     assert_int_equal(ecs_create_many(fixture->world, fixture->thing, 40, NULL), ECS_OK);
     ecs_entity named = live_create(fixture, fixture->named);
-    live_set_text(fixture, named, fixture->title, "somebody");
+    live_set_text(fixture, named, fixture->title, "any_name");
     (void)live_create(fixture, fixture->solid);
     ecs_entity both = live_create(fixture, ecs_template_find(fixture->world, "solid+named"));
     live_set_text(fixture, both, fixture->title, "");
@@ -538,7 +538,7 @@ static void a_copy_of_the_same_rows_allocates_nothing(void** state) {
     live_seal(&b);
     assert_int_equal(ecs_create_many(a.world, a.thing, 700, NULL), ECS_OK);
     ecs_entity named = live_create(&a, a.named);
-    live_set_text(&a, named, a.title, "somebody");
+    live_set_text(&a, named, a.title, "any_name");
     live_step(&a);
     assert_int_equal(ecs_world_copy(b.world, a.world), ECS_OK);
     check_same(&a, &b);

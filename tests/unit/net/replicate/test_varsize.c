@@ -121,7 +121,7 @@ static void a_value_that_is_its_templates_default_is_not_sent(void** state) {
     fixture at;
     open(&at);
     ecs_entity page = add(&at, at.server.page);
-    varsize_set_text(&at.server, page, at.server.diary, "nobody's business");
+    varsize_set_text(&at.server, page, at.server.diary, "the page's secret");
     step(&at);
     publish(&at);
     assert_int_equal(at.channel.count, 0);

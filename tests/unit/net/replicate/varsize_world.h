@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the tests of large values share: a server's world with its values, a client's world with
-/// what it was told, and a table of records in place of state packets.
+/// What the tests of variable-size values share: a server's world with its values, a client's world
+/// with what it received, and a table of records in place of state packets.
 #pragma once
 
 #include <stdlib.h>
