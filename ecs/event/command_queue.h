@@ -37,7 +37,7 @@ typedef struct ecs_command_block {
     size_t capacity;
 } ecs_command_block;
 
-/// What applying a run needs to know per command (batch.c).
+/// What applying a run needs to know per command (command_batch.c).
 typedef struct ecs_batch_item {
     uint32_t row;      ///< of the command's entity, counted through all chunks of its archetype
     uint32_t occupant; ///< by place in the window of last rows: which of them lies there

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // One component of one entity: handle -> record -> chunk -> column -> row.
 //
-// A few dependent loads, no hash; ecs/fast.h has them inline, this is the rest. Writers mark the
-// row, so that tracking compares that row and no other; the mark is set when the pointer is handed
-// out, since the time of the write is not known.
+// A few dependent loads, no hash; ecs/detail/fast.h has them inline, this is the rest. Writers mark
+// the row, so that tracking compares that row and no other; the mark is set when the pointer is
+// handed out, since the time of the write is not known.
 #include "ecs/component.h"
 #include "core/world_internal.h"
 

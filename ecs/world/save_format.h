@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Private: what writing and reading of saves share. The form is described in snapshot.c.
+/// Private: what writing and reading of saves share. The form is described in save.c.
 #pragma once
 
 #include "ecs/world.h"
