@@ -286,13 +286,12 @@ static bool take_inputs(net_server* server, net_session* session,
             server->reports[session->report].inputs_malformed++;
             return false;
         }
-        // A full ring counts it.
-        if (net_input_queue_push(&session->inputs, number, payload->data, (uint32_t)payload->len) !=
-            NET_OK)
-            continue;
         // `seen` belongs to the newest input; one client tick lies between an input and the next.
         uint64_t earlier = (uint64_t)(count - 1 - i) * 256;
-        if (packet->seen > earlier) net_input_queue_saw(&session->inputs, packet->seen - earlier);
+        uint64_t seen = packet->seen > earlier ? packet->seen - earlier : 0;
+        // A full ring counts the input.
+        (void)net_input_queue_push(&session->inputs, number, payload->data, (uint32_t)payload->len,
+                                   seen);
     }
     return true;
 }

@@ -35,7 +35,8 @@ void net_input_queue_init(net_input_queue* inputs) {
 }
 
 net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const void* payload,
-                                uint32_t size) {
+                                uint32_t size, uint64_t seen) {
+    BASE_ASSERT(inputs->count <= NET_INPUT_RING && inputs->used <= inputs->newest);
     if (size > NET_INPUT_BYTES_MAX) return NET_ERR_MALFORMED;
     if (number <= inputs->newest) {
         inputs->duplicate++;
@@ -49,7 +50,7 @@ net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const 
     net_input* entry = &inputs->ring[(inputs->first + inputs->count) % NET_INPUT_RING];
     entry->number = number;
     entry->size = size;
-    entry->seen = 0;
+    entry->seen = seen;
     if (size) memcpy(entry->payload, payload, size);
     inputs->count++;
     inputs->newest = number;
@@ -59,11 +60,6 @@ net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const 
 
 static net_input* entry_at(net_input_queue* inputs, uint32_t position) {
     return &inputs->ring[(inputs->first + position) % NET_INPUT_RING];
-}
-
-void net_input_queue_saw(net_input_queue* inputs, uint64_t seen) {
-    BASE_ASSERT(inputs->count > 0);
-    entry_at(inputs, inputs->count - 1)->seen = seen;
 }
 
 static bool is_same(const net_input* a, const net_input* b) {

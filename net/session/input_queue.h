@@ -49,13 +49,11 @@ typedef struct net_input_queue {
 } net_input_queue;
 
 void net_input_queue_init(net_input_queue* inputs);
-/// Queue an input, copied.
+/// Queue an input, copied. `seen` as in net_input.
 /// @return NET_OK; NET_ERR_STALE (known already); NET_ERR_FULL (ring full: dropped, counted);
 ///         NET_ERR_MALFORMED (longer than NET_INPUT_BYTES_MAX: a strike).
 net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const void* payload,
-                                uint32_t size);
-/// Set `seen` of the input that was pushed last (with NET_OK).
-void net_input_queue_saw(net_input_queue* inputs, uint64_t seen);
+                                uint32_t size, uint64_t seen);
 /// Take the input of this tick. After `repeat_ticks_max` (>= 1) ticks without any input the client
 /// rests. *entry is the input for NET_INPUT_NEXT, else NULL; borrowed until the next push.
 net_input_turn net_input_queue_take(net_input_queue* inputs, uint32_t repeat_ticks_max,

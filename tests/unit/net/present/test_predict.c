@@ -181,7 +181,7 @@ static void serve_inputs(game* g) {
         for (uint32_t i = 0; i < packet->count; i++) {
             uint32_t number = packet->first + i;
             (void)net_input_queue_push(&g->inputs, number, g->made[number].payload,
-                                       g->made[number].size);
+                                       g->made[number].size, 0);
         }
         packet->arrives = 0;
     }

@@ -8,13 +8,13 @@ static uint8_t payload[NET_INPUT_BYTES_MAX + 1];
 
 static net_result push(net_input_queue* inputs, uint32_t number) {
     uint8_t mark = (uint8_t)number;
-    return net_input_queue_push(inputs, number, &mark, 1);
+    return net_input_queue_push(inputs, number, &mark, 1, 0);
 }
 
 #define REPEAT_TICKS_MAX 30u
 
 static net_result push_as(net_input_queue* inputs, uint32_t number, uint8_t mark) {
-    return net_input_queue_push(inputs, number, &mark, 1);
+    return net_input_queue_push(inputs, number, &mark, 1, 0);
 }
 
 static net_input_turn turn(net_input_queue* inputs, const net_input** entry) {
@@ -131,10 +131,10 @@ static void payloads_are_taken_up_to_their_limit(void** state) {
     (void)state;
     net_input_queue inputs;
     net_input_queue_init(&inputs);
-    assert_int_equal(net_input_queue_push(&inputs, 1, NULL, 0), NET_OK);
-    assert_int_equal(net_input_queue_push(&inputs, 2, payload, NET_INPUT_BYTES_MAX - 1), NET_OK);
-    assert_int_equal(net_input_queue_push(&inputs, 3, payload, NET_INPUT_BYTES_MAX), NET_OK);
-    assert_int_equal(net_input_queue_push(&inputs, 4, payload, NET_INPUT_BYTES_MAX + 1),
+    assert_int_equal(net_input_queue_push(&inputs, 1, NULL, 0, 0), NET_OK);
+    assert_int_equal(net_input_queue_push(&inputs, 2, payload, NET_INPUT_BYTES_MAX - 1, 0), NET_OK);
+    assert_int_equal(net_input_queue_push(&inputs, 3, payload, NET_INPUT_BYTES_MAX, 0), NET_OK);
+    assert_int_equal(net_input_queue_push(&inputs, 4, payload, NET_INPUT_BYTES_MAX + 1, 0),
                      NET_ERR_MALFORMED);
     assert_int_equal(inputs.newest, 3);
     const net_input* entry;

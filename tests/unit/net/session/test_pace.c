@@ -84,7 +84,7 @@ static void arrive(line* l) {
             uint32_t first = newest > NET_INPUT_REDUNDANCY ? newest - NET_INPUT_REDUNDANCY + 1 : 1;
             for (uint32_t n = first; n <= newest; n++) {
                 uint8_t mark = (uint8_t)n;
-                if (n > l->inputs.newest) (void)net_input_queue_push(&l->inputs, n, &mark, 1);
+                if (n > l->inputs.newest) (void)net_input_queue_push(&l->inputs, n, &mark, 1, 0);
             }
             up->a = 0;
         }
