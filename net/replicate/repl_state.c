@@ -198,7 +198,8 @@ bool net_repl_state_lost(net_repl_state* repl, uint16_t seq) {
         s->flying--;
         if (net_fault_is_planted(NET_FAULT_NO_REPEAT)) continue;
         bool is_newest = s->epoch_sends > 0 && s->ordinal == from->items[i].ordinal;
-        if (net_fault_is_planted(NET_FAULT_STALE_RESEND)) is_newest = true;
+        if (net_fault_is_planted(NET_FAULT_STALE_RESEND))
+            is_newest = s->state != NET_REPL_SLOT_FREE;
         if (net_fault_is_planted(NET_FAULT_GHOST) && is_newest &&
             s->state == NET_REPL_SLOT_LEAVING) {
             net_repl_state_free_slot(repl, slot);
