@@ -21,10 +21,10 @@ typedef struct server_config {
     const char* dump_world;
     const char* net;
     const char* session_trace; ///< file; NULL: no trace
-    const char* bandwidth;   ///< --ledger: a file; NULL: nothing is accounted
-    const char* net_thread;  ///< as given: "on", "off", or NULL
-    bool has_net_thread;     ///< --net-thread, or whether there are two cores or more
-    uint64_t rate_bytes_max; ///< per client and second
+    const char* bandwidth;     ///< --ledger: a file; NULL: nothing is accounted
+    const char* net_thread;    ///< as given: "on", "off", or NULL
+    bool has_net_thread;       ///< --net-thread, or whether there are two cores or more
+    uint64_t rate_bytes_max;   ///< per client and second
     uint64_t send_divisor;
     const char* config;
     char config_text[16384]; ///< content of the config file: options borrow from it

@@ -24,7 +24,7 @@ typedef struct server_program {
     net_loop loop;
     server_timing timing;
     void* session_trace; ///< FILE*; NULL: no --trace-session
-    char log_file[256]; ///< "none" without a log
+    char log_file[256];  ///< "none" without a log
     bool was_asked_to_end;
 } server_program;
 

@@ -51,7 +51,7 @@ static void move_soldiers_es(ES_CONTEXT const arena_game* game, ecs_vec2* pos, e
     arena_map_move(pos, vel, mind->course, game->tick_rate_hz);
 }
 
-// What leaves the barrel is made by who decides; the count is the same on both sides.
+// The server alone makes the shots. The count of rounds is the same on both sides.
 ES_TAG(server | predict)
 static void pull_triggers_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, ecs_entity entity,
                              arena_gun* gun, ecs_vec2 pos, uint8_t team, uint32_t owner,

@@ -89,8 +89,8 @@ typedef struct breakout_picture {
     uint8_t hits[BREAKOUT_ROWS][BREAKOUT_COLUMNS];
 } breakout_picture;
 
-// Payloads of events to and from clients. Only what clients shall hear of is exported; an input
-// that is applied is in the input component.
+// Payloads of events to and from clients. Only events for clients are exported. An input that is
+// applied is in the input component.
 ES_EVENT(cheer)
 ES_MESSAGE(Breakout__Cheer)
 typedef struct breakout_cheer {

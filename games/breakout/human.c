@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What a human's keys and pointer mean.
 //
-// The world here is the predicted one where there is prediction: "towards the pointer" is reckoned
-// from the pad that the player sees. A short tap between two inputs counts. Keys and pointer do not
-// fight: the pointer leads from the moment it moves until a key is pressed; `memory` keeps which it
-// was.
+// With prediction, the world here is the predicted one: "towards the pointer" starts at the pad that
+// the player sees. A short tap between two inputs counts. The pointer leads from the moment it moves
+// until a key is pressed; `memory` keeps which of both leads.
 
 #include "breakout.h"
 

@@ -55,8 +55,8 @@ static inline bool net_fault_is_planted(net_fault fault) {
 #endif
 
 /// Are whole-structure checks (net_*_validate) called by the functions that change a structure? Yes
-/// in BASE_VALIDATE builds without planted faults: there each fault must reach the check that claims
-/// to see it.
+/// in BASE_VALIDATE builds without planted faults: there each fault must reach the check that
+/// claims to see it.
 #if defined(SHOAL_FAULTS) || defined(SHOAL_FAULT)
 #define NET_VALIDATE_ON 0
 #else

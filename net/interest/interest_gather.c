@@ -6,9 +6,9 @@
 // gathering, so a new gathering begins by raising the number and clears nothing.
 //
 // Both directions look at the same sources: cells of a grid within sight, entities without
-// distance, what a client owns, its groups, its player. Only copies are read here, so the systems of
-// the next tick may run meanwhile. Left to others: when a gathering is due (interest_turn.c), and how its
-// result differs from what a client has (interest_query.c).
+// distance, what a client owns, its groups, its player. Only copies are read here, so the systems
+// of the next tick may run meanwhile. Left to others: when a gathering is due (interest_turn.c),
+// and how its result differs from what a client has (interest_query.c).
 #include "interest/interest_internal.h"
 
 #include "base/assert.h"

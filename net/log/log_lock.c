@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A log belongs to the process that holds the lock of its file. Two servers may start at the same time with
-// the same name: every step is checked again under the lock.
+// A log belongs to the process that holds the lock of its file. Two servers may start at the same
+// time with the same name: every step is checked again under the lock.
 #include "log/log_lock.h"
 
 #include "base/assert.h"

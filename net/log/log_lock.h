@@ -5,8 +5,8 @@
 #include "base/report.h"
 #include "net/result.h"
 
-/// Create and lock the file `name`; *fd (-1 before) is its descriptor, also after an error when it was
-/// opened. An earlier log with this name becomes NAME.old, with its queue. A log that another server writes
-/// is not touched. @return NET_OK; NET_ERR_IO (reported).
+/// Create and lock the file `name`; *fd (-1 before) is its descriptor, also after an error when it
+/// was opened. An earlier log with this name becomes NAME.old, with its queue. A log that another
+/// server writes is not touched. @return NET_OK; NET_ERR_IO (reported).
 BASE_MUST_USE net_result net_log_lock_create(const char* name, const base_reporter* reporter,
                                              int* fd);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The whole-structure check of a mirror: slots, indices, rows and previous incarnations agree.
-// Called after each packet in BASE_VALIDATE builds, and by tests. An assertion here is our own fault:
-// no bytes of a server may lead to one.
+// Called after each packet in BASE_VALIDATE builds, and by tests. An assertion here is our own
+// fault: no bytes of a server may lead to one.
 #include "mirror/snapshot_reader.h"
 
 #include "base/assert.h"

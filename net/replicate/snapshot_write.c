@@ -2,8 +2,8 @@
 // Writing a measured snapshot (WIRE.md, "State body").
 //
 // Writing follows the order of measuring, with a bit buffer that holds 64 bits and checks the room
-// once. The bits are compared with the measured size at the end: a snapshot that was measured to fit
-// does fit.
+// once. The bits are compared with the measured size at the end: a snapshot that was measured to
+// fit does fit.
 #include "base/assert.h"
 #include "core/fault.h"
 #include "replicate/packet_items.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-/// One step of a rotation: what a client shows between two rows, and what lag compensation rewinds to.
+/// One step of a rotation: what a client shows between two rows, and what lag compensation rewinds
+/// to.
 #pragma once
 
 #include "base/math.h"
 #include "proto/layout.h"
 
-/// Turn `parts` by `factor` of the way from `from` to `to`: a straight line in four dimensions, the short
-/// way, brought back to length 1. Near enough to a turn between two rows.
+/// Turn `parts` by `factor` of the way from `from` to `to`: a straight line in four dimensions, the
+/// short way, brought back to length 1. Near enough to a turn between two rows.
 static inline void net_rotation_step(float parts[PROTO_ROTATION_WORDS],
                                      const float from[PROTO_ROTATION_WORDS],
                                      const float to[PROTO_ROTATION_WORDS], float factor) {

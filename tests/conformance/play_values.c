@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Variable-size components": values that come on the reliable channel and may come before the record
-// that they need.
+// WIRE.md, "Variable-size components": values that come on the reliable channel and may come before
+// the record that they need.
 #include "play.h"
 
 #include <stdlib.h>

@@ -48,7 +48,8 @@ typedef struct feel_result {
     uint64_t inputs, inputs_missing, inputs_late, inputs_repeated;
     double depth_mean;
     uint32_t depth_max;
-    /// Spread of the difference between the player's ticks and the server's, after the first seconds.
+    /// Spread of the difference between the player's ticks and the server's, after the first
+    /// seconds.
     double drift_ticks;
 } feel_result;
 

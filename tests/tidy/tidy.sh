@@ -55,7 +55,7 @@ for file in "${sources[@]}"; do
     lines=$(wc -l <"$file")
     [ "$lines" -le 800 ] || fault "$file:$lines: longer than 800 lines"
     head -n 1 "$file" | grep -q 'SPDX-License-Identifier: MIT' || fault "$file:1: no SPDX line"
-    awk -v file="$file" 'length($0) > 120 { printf "%s:%d: longer than 120 columns\n", file, NR }' \
+    awk -v file="$file" 'length($0) > 100 { printf "%s:%d: longer than 100 columns\n", file, NR }' \
         "$file" >"${TMPDIR:-/tmp}/tidy.$$"
     while IFS= read -r line; do fault "$line"; done <"${TMPDIR:-/tmp}/tidy.$$"
 done

@@ -8,13 +8,13 @@
     X(NET_OK, 0, "success")                                                                        \
     X(NET_ERR_MEMORY, -1, "out of memory")                                                         \
     X(NET_ERR_FULL, -2, "a named limit is reached; try later or raise it")                         \
-    X(NET_ERR_MALFORMED, -3, "bytes that break the protocol: drop them, count them")           \
+    X(NET_ERR_MALFORMED, -3, "bytes that break the protocol: drop them, count them")               \
     X(NET_ERR_STALE, -4, "older than what is known already: drop, do not acknowledge")             \
     X(NET_ERR_SCHEMA, -5, "templates, components or messages differ: use the same game files")     \
     X(NET_ERR_ADDRESS, -6, "the address cannot be resolved: write HOST:PORT (IPv4 or a name)")     \
     X(NET_ERR_BIND, -7, "the address cannot be bound: choose another port")                        \
     X(NET_ERR_REFUSED, -8, "not without --insecure: connections are not encrypted")                \
-    X(NET_ERR_CLOSED, -9, "the connection is closed")                                           \
+    X(NET_ERR_CLOSED, -9, "the connection is closed")                                              \
     X(NET_ERR_MODULE, -10, "the game module cannot be used: the report says why")                  \
     X(NET_ERR_IO, -11, "the file cannot be read or written: the report says why")                  \
     X(NET_ERR_DAMAGED, -12, "the log is damaged: the report names block and ticks")                \

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// The protobuf wire format field by field: written into fixed memory, read without a tree of messages.
+/// The protobuf wire format field by field: written into fixed memory, read without a tree of
+/// messages.
 ///
-/// For records on the simulation's thread, where generated code would allocate. The generated code reads and
-/// writes the same bytes. Writing never allocates: what does not fit sets `failed`, and the caller checks
-/// once at the end. Reading is total: it takes untrusted bytes.
+/// For records on the simulation's thread, where generated code would allocate. The generated code
+/// reads and writes the same bytes. Writing never allocates: what does not fit sets `failed`, and
+/// the caller checks once at the end. Reading is total: it takes untrusted bytes.
 #pragma once
 
 #include "base/assert.h"

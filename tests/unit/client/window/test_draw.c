@@ -229,7 +229,8 @@ static void full_batches_and_textures_are_begun_again(void** state) {
     picture_close(&p);
 }
 
-// One call of many solid triangles is drawn without blending: the picture is the one that single calls give.
+// One call of many solid triangles is drawn without blending: the picture is the one that single
+// calls give.
 static void a_mass_of_solid_triangles_looks_as_one_by_one(void** state) {
     (void)state;
     enum { TRIANGLES = 200 };

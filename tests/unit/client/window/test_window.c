@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Events and pacing of a window that SDL's dummy driver opens; events are put where SDL's own come from.
+// Events and pacing of a window that SDL's dummy driver opens; events are put where SDL's own come
+// from.
 #include "window/window.h"
 
 #include "test.h"
@@ -29,8 +30,8 @@ static void push_window(uint8_t what) {
     assert_int_equal(SDL_PushEvent(&event), 1);
 }
 
-// Tells which event came of what was pushed; `is_any` false when none. SDL ends a round of events where it
-// looked for new ones last: what was pushed after that comes in the next round.
+// Tells which event came of what was pushed; `is_any` false when none. SDL ends a round of events
+// where it looked for new ones last: what was pushed after that comes in the next round.
 static client_event next(client_window* window, bool is_any) {
     client_event event = {0};
     bool has_one = client_window_next_event(window, &event);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Systems that write down what they hear: "ball+4" is the system "ball" hearing of the creation of index 4.
+/// Systems that write down what they hear: "ball+4" is the system "ball" hearing of the creation of
+/// index 4.
 #pragma once
 
 #include "table/store_world.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// The thread behind the loader interface (S5.22). The function that loads waits for the test where order
-/// matters, so nothing here depends on which thread is faster.
+/// The thread behind the loader interface (S5.22). The function that loads waits for the test where
+/// order matters, so nothing here depends on which thread is faster.
 #include "load_world.h"
 
 #include <pthread.h>

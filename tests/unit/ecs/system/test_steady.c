@@ -112,8 +112,8 @@ static void a_steady_tick_allocates_nothing_and_looks_up_no_name(void** state) {
     assert_int_equal(counts.bytes, 0);
 }
 
-// Creations and deaths far beyond the number of indices that live at once: the walk over freed indices
-// comes around again and again, and no page of records is begun.
+// Creations and deaths far beyond the number of indices that live at once: the walk over freed
+// indices comes around again and again, and no page of records is begun.
 static void ten_thousand_creations_and_deaths_allocate_nothing(void** state) {
     (void)state;
     enum { ALIVE = 2000, WARM = 12000, CHURN = 10000, PER_TICK = 100 };

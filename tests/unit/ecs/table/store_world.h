@@ -12,7 +12,8 @@
 #include "ecs/ecs.h"
 #include "ecs_internal.h"
 
-/// Counts what is out; fails at call number `fail_at` (1-based; 0: never) and keeps failing after it.
+/// Counts what is out; fails at call number `fail_at` (1-based; 0: never) and keeps failing after
+/// it.
 typedef struct store_memory {
     base_allocator allocator;
     uint64_t calls;

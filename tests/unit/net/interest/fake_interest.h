@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Interest by decree: a test says which client has which index, how it sees it, and nothing else decides.
-/// It stands in for interest.c: include it in one file of an executable.
+/// Interest by decree: a test says which client has which index, how it sees it, and nothing else
+/// decides. It stands in for interest.c: include it in one file of an executable.
 #pragma once
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Small logs in a folder of their own: written by the machine below net_log_writer, with made-up ticks.
+/// Small logs in a folder of their own: written by the machine below net_log_writer, with made-up
+/// ticks.
 #pragma once
 
 #include "test.h"

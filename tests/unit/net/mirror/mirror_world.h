@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// A mirror that a test talks to by hand: one record per body, sequence numbers equal to ticks unless said
-/// otherwise.
+/// A mirror that a test talks to by hand: one record per body, sequence numbers equal to ticks
+/// unless said otherwise.
 #pragma once
 
 #include "replicate/repl_world.h"

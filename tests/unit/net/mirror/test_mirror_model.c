@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A mirror on a bad line, told by a small server that does all that it may: whatever is applied is exactly
-// what was true at that tick, nothing is ever malformed, no newest packet is refused, and in the end both
-// hold the same.
+// A mirror on a bad line, told by a small server that does all that it may: whatever is applied is
+// exactly what was true at that tick, nothing is ever malformed, no newest packet is refused, and
+// in the end both hold the same.
 #include "mirror/mirror.h"
 
 #include "mirror_world.h"

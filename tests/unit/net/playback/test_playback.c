@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A log as a playback: the same moment is the same picture however it was reached, and what is shown at a tick
-// is what the server would have sent of it.
+// A log as a playback: the same moment is the same picture however it was reached, and what is
+// shown at a tick is what the server would have sent of it.
 #include "playback_record.h"
 #include "present/scene_world.h"
 
@@ -415,7 +415,8 @@ static void a_game_that_draws_nothing_is_filmed(void** state) {
     files_close(&files);
 }
 
-// The tick in which a server died is in its log as far as it came: what came with it was never seen.
+// The tick in which a server died is in its log as far as it came: what came with it was never
+// seen.
 static void marks_end_with_the_last_whole_tick(void** state) {
     (void)state;
     log_files files;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the tests of scene and presenter share: a small module with something that moves, something that tells,
-/// and a server's world of it whose rows are fed by hand.
+/// What the tests of scene and presenter share: a small module with something that moves, something
+/// that tells, and a server's world of it whose rows are fed by hand.
 #pragma once
 
 #include <stdio.h>

@@ -316,7 +316,8 @@ static void a_server_of_one_tick_a_second_is_followed(void** state) {
     assert_true(shown > 67 && shown <= 69.2);
 }
 
-// A server that has no news sends ten packets a second: none is lost, and what moves again is not shown later.
+// A server that has no news sends ten packets a second: none is lost, and what moves again is not
+// shown later.
 static void ticks_that_were_left_out_are_no_losses(void** state) {
     (void)state;
     net_playout playout;
@@ -348,7 +349,8 @@ static void a_divisor_asks_for_as_many_ticks_more(void** state) {
         assert_true(playout.step == (double)divisor);
         assert_true(playout.loss < 0.001);
         assert_true(playout.target_us >= divisor * 16600.0);
-        // Every second packet lost: that is loss, and none of the ticks left out is (by numbers, one was lost).
+        // Every second packet lost: that is loss, and none of the ticks left out is (by numbers,
+        // one was lost).
         net_playout_init(&playout, 60, 0);
         for (uint64_t tick = 0; tick < 600; tick += 2 * divisor)
             net_playout_packet(&playout, 1000000 + tick * 16667, tick + 1, 2 * divisor - 2);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Prediction against a server that takes inputs by its own rule: what is right is left alone, what is wrong
-// is corrected and moves over, whatever comes late or never.
+// Prediction against a server that takes inputs by its own rule: what is right is left alone, what
+// is wrong is corrected and moves over, whatever comes late or never.
 //
-// One player of breakout; server, mirror and prediction in one process. Inputs and bodies travel for a
-// number of ticks and may be lost; acknowledgements come back at once.
+// One player of breakout; server, mirror and prediction in one process. Inputs and bodies travel
+// for a number of ticks and may be lost; acknowledgements come back at once.
 
 #include "breakout_table.h"
 
@@ -410,8 +410,8 @@ static void a_correction_that_is_too_far_is_shown_at_once(void** state) {
     game_close(g);
 }
 
-// The way gets longer for good: the server repeats, and settles what then comes late. The client predicts
-// by the same rule, so its places are the server's.
+// The way gets longer for good: the server repeats, and settles what then comes late. The client
+// predicts by the same rule, so its places are the server's.
 static void late_inputs_are_settled_on_both_sides(void** state) {
     (void)state;
     game* g = game_open(3, 3, 0, 4);
@@ -554,8 +554,8 @@ static uint32_t any_number(game* g, uint32_t near) {
     return odd[base_rng_below(&g->rng, BASE_COUNT(odd))];
 }
 
-// Whatever a server says of ticks, inputs and players: prediction stays within its bounds, and once the
-// server is honest about a tick that it has not gone beyond, it is right again.
+// Whatever a server says of ticks, inputs and players: prediction stays within its bounds, and once
+// the server is honest about a tick that it has not gone beyond, it is right again.
 static void a_lying_server_harms_nothing(void** state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A server, a client and its presenter on the simulated network, in virtual time: what a player sees, against
-// what the server had.
+// A server, a client and its presenter on the simulated network, in virtual time: what a player
+// sees, against what the server had.
 #include "present/presenter_feed.h"
 
 #include "present/predict_shown.h"

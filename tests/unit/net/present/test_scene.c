@@ -136,7 +136,8 @@ static void a_lost_tick_is_a_longer_line(void** state) {
     close_all(&f);
 }
 
-// Received ticks are remembered in a ring: what is older than it must not be taken for what is in it.
+// Received ticks are remembered in a ring: what is older than it must not be taken for what is in
+// it.
 static void packets_from_long_ago_say_nothing(void** state) {
     (void)state;
     fixture f;

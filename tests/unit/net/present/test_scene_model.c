@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A server's world of moving, resting, jumping, ending and changing entities, through history, view and
-// mirror, over a line that loses and reorders, into a scene; held against what the server had.
+// A server's world of moving, resting, jumping, ending and changing entities, through history, view
+// and mirror, over a line that loses and reorders, into a scene; held against what the server had.
 #include "present/scene.h"
 
 #include "scene_world.h"
@@ -256,8 +256,8 @@ static const body* find_body(const snapshot* past, ecs_entity entity) {
     return NULL;
 }
 
-// Half way between two ticks everything that goes on is half way, and what jumps has not. Before another
-// template it goes on as it moved.
+// Half way between two ticks everything that goes on is half way, and what jumps has not. Before
+// another template it goes on as it moved.
 static void expect_half_way(const model* m, ecs_tick at) {
     for (uint32_t i = 0; i < m->past[at].count; i++) {
         const body* b = &m->past[at].bodies[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// A server's world with its replicator and clients' repls, a mirror for each; interest by decree. One packet is
-/// written, delivered and acknowledged at a time, or not, as the test says.
+/// A server's world with its replicator and clients' repls, a mirror for each; interest by decree.
+/// One packet is written, delivered and acknowledged at a time, or not, as the test says.
 #pragma once
 
 #include "interest/fake_interest.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the tests of replication share: a server's world with its history, a client's world with its
-/// mirror, both from the same templates.
+/// What the tests of replication share: a server's world with its history, a client's world with
+/// its mirror, both from the same templates.
 #pragma once
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bits by component and cause: nothing is lost between accounts and total, memory comes and goes with them.
+// Bits by component and cause: nothing is lost between accounts and total, memory comes and goes
+// with them.
 #include <string.h>
 
 #include "test.h"

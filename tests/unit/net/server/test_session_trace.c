@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The state machines of sessions, as the trace shows them: legal arrows in order, illegal ones asserted.
+// The state machines of sessions, as the trace shows them: legal arrows in order, illegal ones
+// asserted.
 #include "session_table.h"
 
 #include "client/client_session.h"

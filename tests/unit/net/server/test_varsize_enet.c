@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The longest large values over ENet: fragments on the reliable channel, from the server's other half,
-// past the filter of datagrams, over a line that loses.
+// The longest large values over ENet: fragments on the reliable channel, from the server's other
+// half, past the filter of datagrams, over a line that loses.
 #include "test.h"
 
 #include "game/library.h"

@@ -294,7 +294,8 @@ static void thinning_out_keeps_what_changes_something(void** state) {
     assert_int_equal(inputs.used, 21);
 }
 
-// Whatever the order of arrivals and ticks: no change of the payload is lost as long as none was skipped.
+// Whatever the order of arrivals and ticks: no change of the payload is lost as long as none was
+// skipped.
 static void no_press_is_lost_whatever_comes_when(void** state) {
     (void)state;
     base_rng rng = base_rng_make(20261, 3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The client's clock against a server's, both virtual: the depth of the inputs' ring stays small and is
-// never empty, whatever the clocks, the way and the start.
+// The client's clock against a server's, both virtual: the depth of the inputs' ring stays small
+// and is never empty, whatever the clocks, the way and the start.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,8 +38,8 @@ typedef struct line {
     double stalled_until_us; // the client does nothing
     uint32_t depth_max;
     uint64_t depth_sum, depth_ticks;
-    uint32_t
-        every; // a server without news reports so often, and when an input has met its fate; 0: always
+    uint32_t every; // a server without news reports so often, and when an input has met its fate;
+                    // 0: always
     uint32_t owed_told;
     uint64_t fates_told;
 } line;

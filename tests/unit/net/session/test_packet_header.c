@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The packed header of a state packet: what is written is read back, at every limit; whatever else comes is
-// read to its end and refused.
+// The packed header of a state packet: what is written is read back, at every limit; whatever else
+// comes is read to its end and refused.
 #include <stdio.h>
 #include <string.h>
 

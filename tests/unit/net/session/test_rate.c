@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The token bucket of a client: never more than rate, bucket and one packet; the rate follows the way.
+// The token bucket of a client: never more than rate, bucket and one packet; the rate follows the
+// way.
 #include <stdio.h>
 
 #include "test.h"

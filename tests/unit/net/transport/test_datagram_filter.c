@@ -141,8 +141,14 @@ static void reliable_commands_far_ahead_are_refused_across_the_wrap(void** state
         uint32_t newest, sequence;
         bool is_sound;
     } cases[] = {
-        {0, 255, true},     {0, 256, true},      {0, 257, false}, {0, 20000, false},
-        {65500, 220, true}, {65500, 221, false}, {1000, 1, true}, // an old one: it is answered again
+        {0, 255, true},
+        {0, 256, true},
+        {0, 257, false},
+        {0, 20000, false},
+        {65500, 220, true},
+        {65500, 221, false},
+        {1000, 1, true}, // an old one: it is answered
+                         // again
         {1, 65535, true},
     };
     for (size_t i = 0; i < BASE_COUNT(cases); i++) {

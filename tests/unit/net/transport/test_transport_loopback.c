@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernel's loopback instead of the virtual wire: what only real sockets can show. Built twice, with
-// the socket layer and without it (a program that embeds the library).
+// The kernel's loopback instead of the virtual wire: what only real sockets can show. Built twice,
+// with the socket layer and without it (a program that embeds the library).
 #include "net/socket.h"
 #include "net/transport_enet.h"
 

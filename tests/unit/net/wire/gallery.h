@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// A game that decides by what players saw: ducks fly about, vanish and come; every input of a player is a
-/// shot at a column, and what it hits goes into the state. Its messages are the test game's.
+/// A game that decides by what players saw: ducks fly about, vanish and come; every input of a
+/// player is a shot at a column, and what it hits goes into the state. Its messages are the test
+/// game's.
 #pragma once
 
 #include "net/game.h"
