@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What a human's keys and pointer mean.
 //
-// With prediction, the world here is the predicted one: "towards the pointer" starts at the pad that
-// the player sees. A short tap between two inputs counts. The pointer leads from the moment it moves
-// until a key is pressed; `memory` keeps which of both leads.
+// With prediction, the world here is the predicted one: "towards the pointer" starts at the pad
+// that the player sees. A short tap between two inputs counts. The pointer leads from the moment it
+// moves until a key is pressed; `memory` keeps which of both leads.
 
 #include "breakout.h"
 
