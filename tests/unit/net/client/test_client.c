@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The client against servers that keep no rules.
+// The client against servers that break the protocol rules.
 #include "raw_server.h"
 #include "server/session_table.h"
 
@@ -79,7 +79,7 @@ static void open_welcomed(duel* at) {
     assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
 }
 
-// One honest packet without any news, so that the client goes on.
+// Send one valid packet without changes, so that the client goes on.
 static void send_nothing_new(duel* at, uint64_t tick) {
     raw_server_send_state(&at->server, raw_server_packet(&at->server, tick));
 }
@@ -135,7 +135,7 @@ static void nobody_answering_is_unreachable_after_five_seconds(void** state) {
     close(&at);
 }
 
-// Its numbers have 16 bits, and a packet numbered 0 that says nothing has no bytes.
+// Sequence numbers have 16 bits. An empty packet with seq 0 has no bytes.
 static void a_client_may_wait_for_its_match_longer_than_its_numbers_last(void** state) {
     (void)state;
     duel at;
@@ -155,7 +155,7 @@ static void a_server_that_does_not_welcome_is_given_up_after_five_seconds(void**
     open(&at);
     run(&at, 4 * TICKS_PER_SECOND);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_GREETING);
-    raw_server_ask(&at.server); // questions do not prolong it
+    raw_server_ask(&at.server); // requests of the server do not extend the time
     run(&at, 2 * TICKS_PER_SECOND);
     assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_UNREACHABLE);
     run(&at, 2);
@@ -172,7 +172,7 @@ static void a_refusal_is_kept_with_its_words(void** state) {
     memset(long_text, 'x', sizeof long_text);
     long_text[sizeof long_text - 1] = '\0';
     raw_server_refuse(&at.server, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL, long_text, long_text);
-    run(&at, 2 * TICKS_PER_SECOND); // the server does not even hang up
+    run(&at, 2 * TICKS_PER_SECOND); // the server does not close the connection either
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_ENDED);
     assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_REFUSED);
     char text[64];
@@ -198,7 +198,7 @@ static void impossible_welcomes_are_ignored_and_counted(void** state) {
     raw_server_welcome(&at.server, 7, NET_TICK_RATE_HZ_MAX);
     run(&at, 3);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    raw_server_welcome(&at.server, 8, 60); // a second one
+    raw_server_welcome(&at.server, 8, 60); // a second welcome
     run(&at, 3);
     assert_int_equal(malformed(&at), 5);
     assert_int_equal(net_client_get_report(at.client).client, 7);
@@ -285,11 +285,11 @@ static void malformed_packets_are_counted_and_never_acknowledged(void** state) {
     raw_server_send_state(&at.server, packet);
     packet = raw_server_packet(&at.server, 2); // seq 2
     packet.header.has_ack = true;
-    packet.header.ack = 30000; // never sent
+    packet.header.ack = 30000; // this packet was never sent
     raw_server_send_state(&at.server, packet);
     packet = raw_server_packet(&at.server, 2);
     packet.header.has_probe = true;
-    packet.header.probe_age = 3; // before tick 0
+    packet.header.probe_age = 3; // the probe would be before tick 0
     raw_server_send_state(&at.server, packet);
     run(&at, 3);
     assert_int_equal(malformed(&at), 5);
@@ -299,7 +299,7 @@ static void malformed_packets_are_counted_and_never_acknowledged(void** state) {
     raw_server_send_state(&at.server, packet);
     run(&at, 3);
     assert_int_equal(at.server.ack, 4);
-    assert_int_equal(at.server.ack_bits, 1u << 3); // only packet 0 of those before
+    assert_int_equal(at.server.ack_bits, 1u << 3); // of the packets before it, only packet 0
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
     close(&at);
 }
@@ -327,7 +327,7 @@ static void inputs_begin_with_the_assigned_player_and_repeat_eight(void** state)
     assert_int_equal(at.server.input_count, NET_INPUT_REDUNDANCY);
     assert_true(at.server.input_first > 8);
     uint64_t packets = at.server.packets;
-    tell_player(&at, 2, 0); // a spectator from now on
+    tell_player(&at, 2, 0); // the client is a spectator from now on
     run(&at, 3);
     uint32_t first = at.server.input_first;
     run(&at, 10);
@@ -367,7 +367,8 @@ static void forged_events_are_counted_and_go_nowhere(void** state) {
     duel at;
     open_welcomed(&at);
     raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, 1, 0, "", 0); // an input
-    raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, 4, 0, "", 0); // ours to send
+    // an event that only clients may send
+    raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, 4, 0, "", 0);
     raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, UINT32_MAX, 0, "", 0);
     raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, 2, 0, "\xFF", 1);
     raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, 0, 0, "\xFF", 1);
@@ -396,7 +397,8 @@ static void an_event_waits_for_its_entity_and_holds_the_next(void** state) {
     run(&at, 2);
     ping(&at, 2, 0, 1);
     run(&at, 30);
-    assert_int_equal(at.server.event_ack, 2); // received: it need not be sent again
+    // the server received it, so the client does not send it again
+    assert_int_equal(at.server.event_ack, 2);
     assert_int_equal(game(&at)->pings, 0);
     assert_int_equal(make(&at), third);
     run(&at, 2);
@@ -449,7 +451,7 @@ static void acknowledging_events_that_were_never_sent_is_counted(void** state) {
     raw_server_send_state(&at.server, packet);
     run(&at, 3);
     assert_int_equal(malformed(&at), 1);
-    assert_int_equal(at.server.event_newest, 1); // still sent
+    assert_int_equal(at.server.event_newest, 1); // the client still sends it
     close(&at);
 }
 
@@ -510,7 +512,8 @@ static void misuse_is_seen(void** state) {
     base_assert_handler_set(test_assert_handler);
     uint32_t number = 1;
     expect_assert_failure((void)!net_client_send_event(at.client, 0, &number));
-    expect_assert_failure((void)!net_client_send_event(at.client, 2, &number)); // the server's
+    // only the server may send it
+    expect_assert_failure((void)!net_client_send_event(at.client, 2, &number));
     expect_assert_failure((void)!net_client_send_event(at.client, 5, &number));
     base_assert_handler_set(NULL);
     close(&at);
@@ -561,7 +564,7 @@ static void settings_that_no_server_has_are_malformed(void** state) {
     raw_server_welcome_as(&at.server, welcome_with(settings, game->setting_count + 1));
     raw_server_welcome_as(&at.server, welcome_with(settings, BASE_COUNT(settings)));
     Shoal__Wire__Welcome resumed = welcome_with(settings, 1);
-    resumed.is_resumed = true; // it was not requested
+    resumed.is_resumed = true; // the client did not request a resume
     raw_server_welcome_as(&at.server, resumed);
     Shoal__Wire__Welcome cut = welcome_with(settings, 1);
     cut.resume.len--;
@@ -603,7 +606,7 @@ static void a_roster_is_bounded_and_its_names_are_cleaned(void** state) {
     open(&at);
     run(&at, 6);
     send_roster(&at, 1, 1, "early");
-    assert_int_equal(malformed(&at), 1); // before welcome
+    assert_int_equal(malformed(&at), 1); // the packet came before welcome
     raw_server_welcome(&at.server, 3, 60);
     run(&at, 2);
     send_roster(&at, 5, 1, "\x02 a name that is much longer than thirty-one bytes can be");
@@ -613,7 +616,7 @@ static void a_roster_is_bounded_and_its_names_are_cleaned(void** state) {
     send_roster(&at, 0, 1, "absent");
     assert_int_equal(malformed(&at), 2);
     assert_null(net_client_player_name(at.client, 0));
-    // Downwards, so that each is put before the others.
+    // The numbers fall, so each entry goes before the others.
     uint32_t number = 100000;
     for (uint32_t told = 1; told < NET_CLIENTS_MAX;) {
         uint32_t count = NET_CLIENTS_MAX - told < 256 ? NET_CLIENTS_MAX - told : 256;
@@ -642,14 +645,14 @@ static void three_seconds_of_silence_are_answered_with_the_secret(void** state) 
     assert_int_equal(at.server.resume_size, sizeof SECRET);
     assert_memory_equal(at.server.resume, SECRET, sizeof SECRET);
     assert_true(at.server.is_gone);
-    assert_int_equal(at.server.gone_reason, 0); // it was not on purpose
-    // Nothing is sent before it is welcome again, and state packets do not count.
+    assert_int_equal(at.server.gone_reason, 0); // the client did not leave on purpose
+    // The client sends nothing before the next welcome, and it ignores state packets.
     uint64_t packets = at.server.packets;
     send_nothing_new(&at, 2);
     run(&at, 30);
     assert_int_equal(at.server.packets, packets);
     assert_int_equal(net_client_get_report(at.client).tick, 1);
-    // Another number, or a session that does not go on: not ours.
+    // A welcome with another number, or for a session that is not resumed, is refused.
     Shoal__Wire__Welcome other = welcome_with(NULL, 0);
     raw_server_welcome_as(&at.server, other);
     other.is_resumed = true;
@@ -666,7 +669,7 @@ static void three_seconds_of_silence_are_answered_with_the_secret(void** state) 
     send_nothing_new(&at, 3);
     run(&at, 3);
     assert_int_equal(net_client_get_report(at.client).tick, 3);
-    assert_true(at.server.input_seq > 1); // numbers went on
+    assert_true(at.server.input_seq > 1); // the numbers continued
     close(&at);
 }
 
@@ -714,13 +717,13 @@ static void attempts_end_thirty_seconds_after_the_last_word(void** state) {
     open_with_secret(&at);
     run(&at, 29 * TICKS_PER_SECOND);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_RESUMING);
-    assert_true(at.server.hellos >= 4); // unanswered ones are repeated with new connections
+    assert_true(at.server.hellos >= 4); // each new connection repeats an unanswered hello
     run(&at, 2 * TICKS_PER_SECOND);
     assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LOST);
     close(&at);
 }
 
-// The silence before it counts no more: it is given time for the next state.
+// The silence before the welcome does not count. The client gets time for the next state.
 static void who_is_welcome_again_at_the_last_moment_stays(void** state) {
     (void)state;
     duel at;
