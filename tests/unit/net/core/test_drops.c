@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The names of reasons: each has one of its own, that fits "name=count" on a line.
+// The names of the drop reasons: each is unique and fits into a line as "name=count".
 #include <string.h>
 
 #include "test.h"

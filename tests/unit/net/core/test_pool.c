@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Released memory is kept for the next request of about the same size.
+/// The pool keeps released memory for the next request of about the same size.
 #include "test.h"
 
 #include "core/pool.h"
@@ -12,7 +12,7 @@
 typedef struct counting {
     uint64_t allocations;
     int64_t blocks, bytes;
-    bool is_empty; ///< nothing is left
+    bool is_empty; ///< the parent has no memory left
 } counting;
 
 static void* counting_allocate(void* context, size_t size, size_t align) {
@@ -41,7 +41,7 @@ static void a_block_is_used_again_by_who_asks_for_about_as_much(void** state) {
     net_pool_init(&pool, &parent);
     void* first = base_allocate(&pool.allocator, 1000);
     base_release(&pool.allocator, first, 1000);
-    void* second = base_allocate(&pool.allocator, 900); // 897..1024 are one class
+    void* second = base_allocate(&pool.allocator, 900); // sizes 897 to 1024 form one class
     assert_ptr_equal(second, first);
     void* third = base_allocate(&pool.allocator, 896);
     assert_ptr_not_equal(third, first);
@@ -53,7 +53,8 @@ static void a_block_is_used_again_by_who_asks_for_about_as_much(void** state) {
     assert_int_equal(counts.bytes, 0);
 }
 
-// Every size up to the largest and the one beyond: the block is large enough and hardly larger.
+// Every size up to the largest one, and one byte more: the block is large enough and at most a
+// quarter larger.
 static void blocks_are_at_most_a_quarter_larger(void** state) {
     (void)state;
     counting counts = {0};
@@ -76,7 +77,7 @@ static void blocks_are_at_most_a_quarter_larger(void** state) {
         void* block = base_allocate(&pool.allocator, edges[i]);
         assert_in_range(counts.bytes, edges[i], edges[i] + edges[i] / 4);
         base_release(&pool.allocator, block, edges[i]);
-        assert_int_equal(counts.blocks, 1); // kept
+        assert_int_equal(counts.blocks, 1); // the pool keeps it
         net_pool_deinit(&pool);
         assert_int_equal(counts.bytes, 0);
     }
@@ -113,8 +114,8 @@ static void without_memory_there_is_no_block_and_nothing_breaks(void** state) {
     assert_int_equal(counts.blocks, 0);
 }
 
-// Blocks of random sizes, each filled with its own byte: none overlaps another, and the second
-// round of the same lives asks the parent for nothing.
+// Blocks of random sizes, each filled with its own byte, do not overlap. The second round repeats
+// the same requests and takes nothing from the parent.
 static void blocks_do_not_overlap_and_a_second_round_asks_for_nothing(void** state) {
     (void)state;
     enum { COUNT = 300 };
