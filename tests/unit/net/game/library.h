@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// A game of large values: pages with texts, lists and objects that are written, torn out, bound
-/// into covers and put elsewhere; readers see those near them, and the secrets of their own.
-/// Messages are the test game's.
+/// A game of large values. Pages have texts, lists and objects. The game writes pages, tears them
+/// out, binds them into covers and moves them. A reader sees the pages near it and its own secrets.
+/// The messages are those of the test game.
 #pragma once
 
 #include "net/game.h"
@@ -21,11 +21,11 @@ typedef struct library {
     ecs_component_id pos, title, notes, secret, owner, reader;
     ecs_template_id page, bound, person, sign;
     ecs_query* pages;
-    ecs_query* signs; ///< have nothing but a text
+    ecs_query* signs; ///< entities that have only a text
     ecs_event_type note;
-    uint64_t quiet;              ///< nothing is written from this tick on
-    uint32_t told;               ///< on the server: notes
-    uint32_t heard, heard_there; ///< on clients: events, and those whose page was there
+    uint64_t quiet;              ///< the game writes nothing from this tick on
+    uint32_t told;               ///< on the server: the number of notes
+    uint32_t heard, heard_there; ///< on clients: all events, and the events whose page was there
 } library;
 
 static const char LIBRARY_TEXT[] =
@@ -123,7 +123,7 @@ static inline void library_write(const ecs_stage* stage, const ecs_rows* none) {
     }
 }
 
-// On clients: a client that gets an event about a page has the page.
+// On clients: a client that gets an event about a page also has that page.
 static inline void library_hear(const ecs_stage* stage, const ecs_event* event,
                                 const ecs_rows* rows) {
     (void)rows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Modules with one fault each, for test_module; SAMPLE_FAULT chooses.
+// Modules with one fault each, for test_module. SAMPLE_FAULT chooses the fault.
 
 #include "net/game.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A match: settings, players, inputs and events by number, what is refused, what is never
-// allocated.
+// The match: settings, players, inputs, events by number, refused data, and ticks that allocate
+// nothing.
 
 #include "breakout_table.h"
 
@@ -209,7 +209,7 @@ static void steady_ticks_allocate_nothing(void** state) {
     config.seed = 4;
     assert_int_equal(net_match_create(&config, NULL, &t.match), NET_OK);
     table_join_bots(&t, 8);
-    // Warm: more than half of the wall has turned to rubble, so its rows have their final room.
+    // Warm up: more than half of the wall has turned to rubble, so its rows have their final room.
     for (uint32_t i = 0; i < 10000 && (i < 120 || table_match(&t)->bricks > 15); i++)
         table_step(&t);
     const breakout_match* match = table_match(&t);
@@ -285,7 +285,8 @@ static void inputs_are_checked_before_they_touch_the_world(void** state) {
     table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
     uint8_t bytes[NET_INPUT_BYTES_MAX + 2] = {0x08, 0x10};
     assert_int_equal(net_match_input_check(t.match, bytes, 2), NET_OK);
-    assert_int_equal(net_match_input_check(t.match, bytes, 0), NET_OK); // all defaults
+    // every field has its default
+    assert_int_equal(net_match_input_check(t.match, bytes, 0), NET_OK);
     assert_int_equal(net_match_input_check(t.match, bytes, 1), NET_ERR_MALFORMED);
     bytes[0] = 0xff;
     assert_int_equal(net_match_input_check(t.match, bytes, 2), NET_ERR_MALFORMED);
@@ -323,10 +324,10 @@ static void events_go_in_their_direction_only(void** state) {
                      NET_ERR_MALFORMED);
     assert_int_equal(net_match_server_event(t.match, BREAKOUT_MESSAGE_CHEERED + 1, 0, none, 0),
                      NET_OK);
-    // A placeholder is no entity's handle.
+    // A handle of a placeholder is refused: it belongs to no entity.
     assert_int_equal(net_match_server_event(t.match, BREAKOUT_MESSAGE_CHEERED + 1, 7, none, 0),
                      NET_ERR_MALFORMED);
-    uint8_t emote[] = {0x10, 0x63}; // beyond the last emote: refused by the module
+    uint8_t emote[] = {0x10, 0x63}; // an emote that does not exist: the module refuses it
     assert_int_equal(net_match_server_event(t.match, BREAKOUT_MESSAGE_CHEERED + 1, 0, emote, 2),
                      NET_ERR_MALFORMED);
     table_close(&t);
@@ -385,8 +386,8 @@ static void the_last_input_is_repeated_and_nothing_before_the_first(void** state
     table t;
     table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
     net_match_join(t.match, 1, "a", false);
-    net_match_input(t.match, 1, NULL, 0); // none yet
-    net_match_input(t.match, 7, NULL, 0); // no client
+    net_match_input(t.match, 1, NULL, 0); // the player has no input yet
+    net_match_input(t.match, 7, NULL, 0); // there is no such client
     ecs_world* world = net_match_world(t.match);
     breakout_input* held = ecs_get_mut(world, net_match_player(t.match, 1), table_game(&t)->input);
     net_match_step(t.match);
@@ -405,7 +406,7 @@ static void the_last_input_is_repeated_and_nothing_before_the_first(void** state
     held = ecs_get_mut(world, net_match_player(t.match, 1), table_game(&t)->input);
     assert_int_equal(held->move, -80);
     assert_true(held->is_launching);
-    // Without the entity the input goes nowhere.
+    // Without an entity the input has no effect.
     assert_int_equal(ecs_destroy(world, net_match_player(t.match, 1)), ECS_OK);
     net_match_input(t.match, 1, packed, size);
     net_match_step(t.match);
@@ -416,7 +417,7 @@ static void the_last_input_is_repeated_and_nothing_before_the_first(void** state
 
 // ---- saves ----
 
-// What a table is besides its match.
+// The state of a table outside its match.
 typedef struct table_moment {
     table_bot bots[TABLE_BOTS_MAX];
     base_bytes match;
@@ -428,7 +429,7 @@ static void keep_moment(const table* t, table_moment* moment) {
     assert_int_equal(net_match_save(t->match, &moment->match), NET_OK);
 }
 
-// Joins, a leave and repeated inputs among the ticks; the world's hash after each.
+// Run ticks with joins, a leave and repeated inputs. Store the hash of the world after each tick.
 static void play_on(table* t, uint64_t* hashes, uint32_t count) {
     ecs_tick first = net_match_tick(t->match);
     for (uint32_t i = 0; i < count; i++) {
@@ -455,7 +456,7 @@ static void a_restored_match_has_the_same_future(void** state) {
     table_open(&t, NULL, 0, 5, NET_ROLE_SERVER, false);
     table_join_bots(&t, 3);
     play_on(&t, warm, BEFORE);
-    t.bot_count = 1; // so that inputs of the others are what the match remembers
+    t.bot_count = 1; // so that the match remembers inputs of the other players
     keep_moment(&t, &moment);
     play_on(&t, hashes, AFTER);
     for (int round = 0; round < 2; round++) {
@@ -468,7 +469,7 @@ static void a_restored_match_has_the_same_future(void** state) {
         play_on(&t, again, AFTER);
         assert_memory_equal(hashes, again, sizeof hashes);
     }
-    // Another match of the same config takes it too.
+    // Another match with the same config also accepts the save.
     table_open(&other, NULL, 0, 5, NET_ROLE_SERVER, false);
     assert_int_equal(net_match_restore(other.match, moment.match.data, moment.match.size), NET_OK);
     memcpy(other.bots, moment.bots, sizeof other.bots);
@@ -494,7 +495,7 @@ static void a_save_that_is_cut_is_refused_and_one_without_room_too(void** state)
         assert_int_equal(net_match_restore(t.match, moment.match.data, size), NET_ERR_MALFORMED);
     assert_int_equal(net_match_restore(t.match, moment.match.data, moment.match.size), NET_OK);
     assert_true(ecs_world_hash(net_match_world(t.match)) == hash);
-    moment.match.data[8] = 0xff; // the first player's number is above the highest one
+    moment.match.data[8] = 0xff; // the number of the first player is higher than the highest number
     assert_int_equal(net_match_restore(t.match, moment.match.data, moment.match.size),
                      NET_ERR_MALFORMED);
     base_bytes_deinit(&moment.match);
@@ -506,8 +507,8 @@ static void a_save_that_is_cut_is_refused_and_one_without_room_too(void** state)
     table_close(&t);
 }
 
-/// P12: what clients do not know may change while a match runs; the rest is refused by file and
-/// line.
+/// P12: a running match may change template data that clients do not know. It refuses other changes
+/// and reports file and line.
 static void templates_are_exchanged_between_ticks(void** state) {
     (void)state;
     net_module* module = wrap(breakout_module(), NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a module asks about interest through its services, and rules that a match refuses.
+// The interest services of a module, and rules that a match refuses.
 
 #include "breakout_table.h"
 
@@ -37,7 +37,7 @@ static void scope_start(ecs_world* world, void* context, const net_game_start* s
 static ecs_entity scope_join(ecs_world* world, void* context, const net_game_player* player) {
     (void)world;
     const net_game_services* services = ((scope_game*)context)->services;
-    // It has no player yet, and may be spoken of.
+    // The client has no player yet, but the services already accept its number.
     if (services) services->set_groups(services->context, player->client, 1u << player->client);
     return ECS_ENTITY_NONE;
 }
@@ -88,7 +88,7 @@ static void services_come_with_interest_rules(void** state) {
     assert_int_equal(open.services->class_bit(open.services->context, "owner"),
                      1u << NET_CLASS_OWNER);
     assert_int_equal(open.services->class_bit(open.services->context, "unknown"), 0);
-    // Without is_rewinding there is no past.
+    // Without is_rewinding there is no past to read.
     float fraction = 7;
     net_match_step(open.match);
     assert_true(open.services->seen(open.services->context, 1, &fraction) == 1 && fraction == 0);
@@ -113,7 +113,7 @@ static void what_is_asked_is_taken_once_and_kept(void** state) {
     net_match_join(open.match, 5, "bob", true);
     services->set_viewpoint(context, 5, (float[]){1, 2, 3}, 40);
     services->refresh_scope(context, 5);
-    services->refresh_scope(context, 4); // no client
+    services->refresh_scope(context, 4); // there is no such client
     services->set_groups(context, 0, 1);
     const net_interest_request* asked =
         net_interest_requests_take(net_match_interest_requests(open.match), &count);
@@ -125,7 +125,7 @@ static void what_is_asked_is_taken_once_and_kept(void** state) {
     assert_true(asked[1].position[2] == 3 && asked[1].radius == 40);
     (void)net_interest_requests_take(net_match_interest_requests(open.match), &count);
     assert_int_equal(count, 0);
-    // The last word counts, and all that holds is said with it.
+    // Each call replaces the previous one: it gives all groups of the client.
     services->set_groups(context, 5, 1);
     services->set_groups(context, 5, UINT64_MAX);
     asked = net_interest_requests_take(net_match_interest_requests(open.match), &count);
@@ -139,7 +139,8 @@ static void what_is_asked_is_taken_once_and_kept(void** state) {
     assert_null(net_interest_requests_find(net_match_interest_requests(open.match), 4));
     net_match_leave(open.match, 5);
     assert_null(net_interest_requests_find(net_match_interest_requests(open.match), 5));
-    services->set_groups(context, 5, 3); // the last client may still be named; it has no effect
+    // the call may still name the client that left; it has no effect
+    services->set_groups(context, 5, 3);
     net_match_join(open.match, 6, "cat", false);
     services->set_groups(context, 5, 3);
     asked = net_interest_requests_take(net_match_interest_requests(open.match), &count);
@@ -187,7 +188,7 @@ static void rules_of_another_length_are_refused(void** state) {
                          NET_ERR_MODULE);
         assert_non_null(strstr(first.text, "its interest rules have "));
     }
-    // A module that was compiled before there were rules has none.
+    // A module compiled before rules existed has no rules.
     game.size_bytes = offsetof(net_game_module, interest);
     net_module* module;
     assert_int_equal(net_module_wrap(&game, scope_text, "s.blk", NULL, &module), NET_OK);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Opening modules by name and by file, refusing what is none, and reading module files as untrusted
-// input.
+// Opening modules by name and by file, refusing files that are no modules, and reading module files
+// as untrusted input.
 
 #include "test.h"
 
@@ -204,10 +204,10 @@ static void each_function_that_drives_a_match_is_required(void** state) {
     table = *breakout_module();
     table.bot_think = NULL;
     table.human_input = NULL;
-    assert_int_equal(wrap(&table, &k), NET_OK); // a game may do without bots and without humans
+    assert_int_equal(wrap(&table, &k), NET_OK); // a game may have no bots and no humans
 }
 
-/// "built against core 3, this program has core 2: rebuild the module"
+/// Write the message "built against core 3, this program has core 2: rebuild the module".
 static const char* other_core(char* text, size_t text_bytes, uint32_t core) {
     assert_true(base_text_format(text, text_bytes,
                                  "built against core %u, this program has core %u: rebuild the "
@@ -230,11 +230,11 @@ static void a_module_for_another_core_is_told_to_rebuild(void** state) {
     net_game_module table = *breakout_module();
     table.core_version = ECS_CORE_VERSION - 1;
     refuse(&table, other_core(text, sizeof text, ECS_CORE_VERSION - 1));
-    // A later core's table may be longer too; to rebuild is what helps.
+    // The table of a later core may also be longer. The message asks for a rebuild.
     table.core_version = ECS_CORE_VERSION + 1;
     table.size_bytes += 8;
     refuse(&table, other_core(text, sizeof text, ECS_CORE_VERSION + 1));
-    // One from before core versions ends too early to have one.
+    // A table from before core versions ends before the core version.
     table.size_bytes = 136;
     char sizes[96];
     assert_true(base_text_format(sizes, sizeof sizes,
@@ -366,7 +366,7 @@ static void action_tables_are_checked(void** state) {
 
 static void shorter_elements_read_as_zero_behind_their_end(void** state) {
     (void)state;
-    // As settings and actions would be had they got their help text later.
+    // Settings and actions as they would be if their help text had been added later.
     struct {
         const char* key;
         double value_default, min, max;
@@ -441,7 +441,7 @@ static void an_element_size_of_zero_is_refused_unless_there_are_none(void** stat
     table = *breakout_module();
     table.action_bytes = 0;
     refuse(&table, "an element of its action table has 0 bytes");
-    table.action_bytes = sizeof(net_action) - 1; // would cut a pointer in two
+    table.action_bytes = sizeof(net_action) - 1; // this size would cut a pointer in two
     refuse(&table, "an element of its action table has 23 bytes");
     table.settings = NULL;
     table.actions = NULL;
@@ -456,7 +456,7 @@ static void an_element_size_of_zero_is_refused_unless_there_are_none(void** stat
 static void a_proper_module_passes_the_check(void** state) {
     (void)state;
 #ifdef TEST_SANITIZED
-    skip(); // sanitizers put writable tables of their own into each module
+    skip(); // sanitizers add their own writable tables to each module
 #else
     keeper k;
     keep(&k);
@@ -520,7 +520,7 @@ static void damaged_files_are_read_within_their_bounds(void** state) {
     base_bytes_init(&whole, NULL);
     assert_int_equal(net_module_read_file(GAMES_DIR "/breakout.so", 64u << 20, NULL, &whole),
                      NET_OK);
-    // An own block of the exact size lets the sanitizer see one byte too far.
+    // A separate block of the exact size lets the sanitizer see a read past the end.
     for (size_t size = 0; size < whole.size; size += 1 + whole.size / 150) {
         uint8_t* part = malloc(size ? size : 1);
         memcpy(part, whole.data, size);
@@ -534,7 +534,7 @@ static void damaged_files_are_read_within_their_bounds(void** state) {
         memcpy(copy, whole.data, whole.size);
         uint32_t changes = 1 + base_rng_below(&rng, 8);
         for (uint32_t c = 0; c < changes; c++) {
-            // Header and section table are where the offsets are.
+            // The offsets are in the header and in the section table.
             bool in_header = base_rng_chance(&rng, 0.3);
             size_t from = in_header ? 0 : (size_t)section_table;
             size_t span = in_header ? 64 : whole.size - (size_t)section_table;

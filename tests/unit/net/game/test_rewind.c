@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The past of a world against a model that keeps all of it.
+// The past of a world against a model that keeps the whole past.
 #include "test.h"
 
 #include "ecs/change.h"
@@ -38,7 +38,8 @@ static void count_release(void* context, void* memory, size_t size) {
 
 enum { PLACE_INDICES_MAX = 100 };
 
-// A mirror's world, because it gets its handles: the next incarnation takes an index at once.
+// The world of a mirror, because the test chooses the handles: the next incarnation can take an
+// index at once.
 typedef struct place {
     counting memory;
     ecs_world* world;
@@ -49,7 +50,7 @@ typedef struct place {
     ecs_component_id pos, hp, aim, spin;
     ecs_tick tick;
     uint32_t index_max;
-    ecs_entity newest[PLACE_INDICES_MAX + 1]; // life of an index
+    ecs_entity newest[PLACE_INDICES_MAX + 1]; // the newest incarnation of each index
 } place;
 
 static void open_rewind(place* at) {
@@ -139,7 +140,7 @@ enum { MODEL_INDICES = 48, MODEL_HANDLES = 4096 };
 
 typedef struct model_entity {
     ecs_entity handle;
-    ecs_template_id look; // of the wire
+    ecs_template_id look; // the template that the wire shows
     ecs_vec2 pos;
     float aim, spin;
 } model_entity;
@@ -182,7 +183,7 @@ static float mix(float from, float to, double part) {
     return (float)((double)from + ((double)to - (double)from) * part);
 }
 
-// The moment in 1/256 ticks, clamped already.
+// Look up an entity in the model. The moment is in 1/256 ticks and already clamped.
 static bool model_look(const model* self, const place* at, uint64_t moment, ecs_entity entity,
                        ecs_component_id component, float value[2]) {
     uint32_t index = ecs_entity_index(entity);
@@ -319,7 +320,7 @@ static void the_past_ends_500_ms_ago_at_every_rate(void** state) {
             move(&at, one, (float)t, 0);
             step(&at);
         }
-        float oldest = 500.0f - (float)rates[i] / 2; // 499.5 at 1 Hz
+        float oldest = 500.0f - (float)rates[i] / 2; // 499.5 ms at 1 Hz
         ecs_tick tick = (ecs_tick)oldest;
         float part = oldest - (float)tick;
         assert_x(&at, tick, part, one, oldest);
@@ -380,7 +381,7 @@ static void before_the_first_step_nothing_is_known(void** state) {
 static void the_dead_answer_for_when_they_lived_and_nobody_else_does(void** state) {
     (void)state;
     place at;
-    open(&at, 60, 1); // one index: the next life takes it
+    open(&at, 60, 1); // there is one index: the next incarnation takes it
     ecs_entity first = create(&at, at.mover);
     move(&at, first, 5, 0);
     step(&at);
@@ -388,7 +389,7 @@ static void the_dead_answer_for_when_they_lived_and_nobody_else_does(void** stat
     assert_int_equal(ecs_destroy(at.world, first), ECS_OK);
     ecs_entity second = ECS_ENTITY_NONE;
     for (uint32_t i = 0; i < 3; i++)
-        step(&at); // tick 5: nothing there since 3
+        step(&at); // tick 5: the index is empty since tick 3
     second = create(&at, at.mover);
     move(&at, second, 9, 0);
     step(&at); // tick 6
@@ -403,7 +404,7 @@ static void the_dead_answer_for_when_they_lived_and_nobody_else_does(void** stat
     assert_x(&at, 6, 0, second, 9);
     for (uint32_t i = 0; i < 30; i++)
         step(&at);
-    assert_absent(&at, 2, 0, first); // out of reach: at the oldest moment it is dead
+    assert_absent(&at, 2, 0, first); // out of reach: the entity is destroyed at the oldest moment
     assert_x(&at, 2, 0, second, 9);
     shut(&at);
 }
@@ -447,7 +448,7 @@ static void another_template_is_no_movement_unless_clients_see_none(void** state
     step(&at); // 3
     assert_int_equal(ecs_recreate(at.world, one, at.mover_local, NULL, 0), ECS_OK);
     move(&at, one, 5, 0);
-    step(&at); // 4: on the wire it is a mover still
+    step(&at); // 4: clients still see a mover
     assert_x(&at, 3, 0.5f, one, 4);
     assert_int_equal(ecs_recreate(at.world, one, at.plain, NULL, 0), ECS_OK);
     step(&at); // 5: nothing of it is kept
@@ -464,9 +465,9 @@ static void a_jump_holds_the_older_value_until_its_tick(void** state) {
     open(&at, 60, 10);
     ecs_entity one = create(&at, at.mover);
     step(&at);
-    move(&at, one, 1 + 12, 2 + 16); // as long as `_teleport`
+    move(&at, one, 1 + 12, 2 + 16); // exactly as far as `_teleport`
     step(&at);
-    move(&at, one, 13 + 12.0625f, 18 + 16); // a quantum longer
+    move(&at, one, 13 + 12.0625f, 18 + 16); // one quantum farther
     step(&at);
     assert_x(&at, 1, 0.5f, one, 7);
     assert_x(&at, 2, 0.999f, one, 13);
@@ -474,7 +475,8 @@ static void a_jump_holds_the_older_value_until_its_tick(void** state) {
     float aim = 5000;
     assert_int_equal(ecs_set(at.world, one, at.aim, &aim), ECS_OK);
     step(&at);
-    assert_true(net_rewind_get(at.rewind, 3, 0.5f, one, at.aim, &aim)); // it has no `_teleport`
+    // its template has no `_teleport`
+    assert_true(net_rewind_get(at.rewind, 3, 0.5f, one, at.aim, &aim));
     assert_true(aim > 2400 && aim < 2600);
     shut(&at);
 }
@@ -512,7 +514,7 @@ static void a_steady_world_takes_no_memory_and_a_resting_one_hardly_any(void** s
     for (uint32_t t = 0; t < 4000; t++) {
         for (uint32_t i = 0; i < COUNT; i++)
             move(&at, all[i], (float)(t % 100), (float)i);
-        // Lives come and go on all indices.
+        // Entities are created and destroyed on all indices.
         uint32_t one = base_rng_below(&rng, COUNT);
         assert_int_equal(ecs_destroy(at.world, all[one]), ECS_OK);
         all[one] = create(&at, t % 2 ? at.mover : at.mover_spinner);
@@ -524,8 +526,8 @@ static void a_steady_world_takes_no_memory_and_a_resting_one_hardly_any(void** s
     shut(&at);
 }
 
-// However many lived: 500 ms after the last of them nothing of them is left, and who comes then
-// takes what they had.
+// 500 ms after the last of many entities was destroyed, the rewind keeps nothing of them. New
+// entities use the memory that they had.
 static void what_died_is_given_back_when_nobody_may_ask_any_more(void** state) {
     (void)state;
     enum { COUNT = 80 };

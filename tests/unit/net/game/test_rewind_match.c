@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What players saw, on its way from a packet into the match, the log and the match run again.
+// The view moment of an input (`seen`) goes from a packet into the match, then into the log, then
+// into the match that runs again from the log.
 #include "wire/gallery.h"
 #include "log/log_files.h"
 
@@ -103,18 +104,18 @@ static void what_a_player_saw_is_as_far_behind_as_it_said(void** state) {
     net_match_join(at.match, 1, "ann", false);
     for (uint32_t i = 0; i < 100; i++)
         tick(at.match);
-    assert_true(seen(at.match, 1) == 100); // never said
+    assert_true(seen(at.match, 1) == 100); // the client never sent a moment
     say(at.match, 1, 90 * 256 + 64);
     assert_true(seen(at.match, 1) == 90.25);
     tick(at.match);
-    net_match_input(at.match, 1, NULL, 0); // repeated: it goes on looking
+    net_match_input(at.match, 1, NULL, 0); // a repeated input keeps the moment
     assert_true(seen(at.match, 1) == 91.25);
     tick(at.match);
-    say(at.match, 1, 0); // unsaid
+    say(at.match, 1, 0); // the input has no moment
     assert_true(seen(at.match, 1) == 92.25);
     say(at.match, 1, 102 * 256);
     assert_true(seen(at.match, 1) == 102);
-    assert_true(seen(at.match, 2) == 102); // no client
+    assert_true(seen(at.match, 2) == 102); // there is no such client
     net_rewind_stats views = net_match_get_rewind_stats(at.match);
     assert_int_equal(views.inputs, 2);
     assert_int_equal(views.ahead + views.behind, 0);
@@ -175,7 +176,7 @@ typedef struct tape {
     net_log_writer* writer;
 } tape;
 
-// Inputs late and repeated, views honest, fractional, wild or unsaid.
+// Make inputs that are late or repeated. Their moments are valid, fractional, random or absent.
 static uint32_t make_inputs(tape* self, base_rng* rng, net_log_input* inputs,
                             uint8_t packed[PLAYERS][NET_INPUT_BYTES_MAX]) {
     ecs_tick now = net_match_tick(self->hall.match);
@@ -203,7 +204,7 @@ static void apply(net_match* match, const net_log_begin* begin) {
     }
 }
 
-// Play and log. `keeps_views` false: the log forgets what players saw.
+// Play a match and log it. With `keeps_views` false the log drops what players saw.
 static void record_tape(tape* self, bool keeps_views) {
     static const net_log_join joins[PLAYERS] = {{1, "a", true}, {2, "b", true}, {3, "c", true}};
     memset(self, 0, sizeof *self);
@@ -326,7 +327,7 @@ static void views_are_logged_only_where_they_decide(void** state) {
         const net_log_join join = {1, "a", true};
         const net_log_input inputs[] = {
             {.client = 1, .number = 1, .payload = "", .seen = 77},
-            {.client = 1, .number = 2, .seen = 78}, // a repeat has none
+            {.client = 1, .number = 2, .seen = 78}, // a repeated input has no moment
         };
         const net_log_begin begin = {
             .tick = 1, .joins = &join, .join_count = 1, .inputs = inputs, .input_count = 2};
@@ -392,7 +393,8 @@ static void a_steady_match_takes_no_memory(void** state) {
     open_hall(&at, true);
     for (uint32_t i = 1; i <= PLAYERS; i++)
         net_match_join(at.match, i, "x", true);
-    ((gallery*)net_match_context(at.match))->is_calm = true; // lives come and go in test_rewind.c
+    // test_rewind.c covers created and destroyed entities
+    ((gallery*)net_match_context(at.match))->is_calm = true;
     play_on(at.match, 1, 200, NULL);
     uint64_t before = at.memory.count;
     play_on(at.match, 2, 2000, NULL);
@@ -487,15 +489,16 @@ static void a_view_goes_with_its_input_from_the_packet_into_the_log(void** state
     uint32_t number = 0, known = 0;
     uint64_t said[1000] = {0};
     for (uint32_t t = 0; t < 200; t++) {
-        // Four inputs a packet, and every third packet is lost: who brings an input first speaks
-        // for it.
+        // A packet has four inputs, and every third packet is lost. The packet that brings an input
+        // first gives its moment.
         number++;
         size_t size = pack_shot(self.hall.match, (int32_t)(t % 9) - 4, shot);
         Shoal__Wire__InputPacket packet = raw_client_packet(&self.raw);
         packet.seen = self.raw.state_tick * 256 - 3 * 256 + t % 256;
         if (t == 48) packet.seen = UINT64_MAX;
         if (t == 49) packet.seen = 0;
-        if (t == 51) packet.seen = 200; // less than a tick: nothing is left for the one before
+        // less than one tick: no moment is left for the input before
+        if (t == 51) packet.seen = 200;
         uint32_t count = number > 4 ? 4 : number;
         for (uint32_t i = 0; i < count; i++) {
             uint64_t earlier = (uint64_t)i * 256;
@@ -557,7 +560,7 @@ static void a_client_of_ours_says_what_its_mirror_showed(void** state) {
     net_rewind_stats views = net_match_get_rewind_stats(self.hall.match);
     assert_true(views.inputs > 150);
     assert_int_equal(views.ahead + views.behind, 0);
-    // 40 ms to it and 40 ms back.
+    // The packets need 40 ms to the client and 40 ms back.
     double behind = (double)net_match_tick(self.hall.match) - seen(self.hall.match, 2);
     assert_true(behind >= 5 && behind <= 14);
     net_client_destroy(client);
