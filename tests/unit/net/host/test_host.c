@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the programs share: exit codes, the build id, files, the line about dropped data.
+// Code that the programs share: exit codes, the build id, files, and the line about dropped data.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
