@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Interest by decree: a test says which client has which index, how it sees it, and nothing else
-/// decides. It stands in for interest.c: include it in one file of an executable.
+/// A fake interest: the test alone decides which client has which index and which classes it sees.
+/// It replaces interest.c. Include it in one file of an executable.
 #pragma once
 
 #include <stdlib.h>
@@ -111,7 +111,7 @@ bool net_interest_query(net_interest* interest, uint32_t client, const net_inter
     for (uint32_t i = 0; i < member_count; i++) {
         uint32_t index = members[i].index;
         net_interest_entity now = fake_entry(interest, client, index);
-        assert_false(interest->is_member[index]); // once
+        assert_false(interest->is_member[index]); // an index is added only once
         assert_non_null(net_history_find(interest->history, index));
         interest->is_member[index] = 1;
         if (interest->clients[client].at[index].is_hidden) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the tests of interest share: a world with everything that rules can name, and a client's
-/// members kept as a view keeps them.
+/// Shared code for the interest tests: a world with everything that rules can name. The members of
+/// a client are kept in the same way as a repl_state keeps them.
 #pragma once
 
 #include <stdio.h>
@@ -50,7 +50,8 @@ typedef struct interest_table {
     ecs_tick tick;
     interest_member* members; ///< [client]
     bool has_client[SCOPES_CLIENTS_MAX];
-    uint32_t entered, left, changed; ///< by queries and came of the last step
+    /// counts of the last step: entities that came, and the results of the queries
+    uint32_t entered, left, changed;
     uint32_t queries;
     ecs_component_id at, hp, mine, side, door, whole;
 } interest_table;
@@ -77,7 +78,7 @@ static inline ecs_world* interest_world(const char* text) {
     return world;
 }
 
-/// `rules` NULL: none; `allocator` of the interest alone.
+/// Open with these rules (NULL: none). Only the interest uses `allocator`.
 static inline void interest_open_with(interest_table* t, const char* text,
                                       const net_interest_rules* rules, void* context,
                                       const base_allocator* allocator) {
@@ -216,7 +217,7 @@ static inline void interest_take_query(interest_table* t, uint32_t client) {
     t->changed += answer.changed_count;
 }
 
-/// One tick: the world, the history, both halves.
+/// Run one tick: step the world, then the history, then both halves of the interest.
 static inline void interest_step(interest_table* t) {
     t->tick++;
     t->entered = t->left = t->changed = t->queries = 0;
@@ -230,7 +231,7 @@ static inline void interest_step(interest_table* t) {
         if (t->has_client[c] && net_interest_is_due(t->interest, c)) interest_take_query(t, c);
 }
 
-/// Run so many ticks that the interest of every client is computed.
+/// Run enough ticks to compute the interest of every client once.
 static inline void interest_round(interest_table* t) {
     for (uint32_t i = 0; i < NET_INTEREST_EVERY_TICKS; i++)
         interest_step(t);
@@ -245,7 +246,7 @@ static inline uint32_t interest_classes(interest_table* t, uint32_t client, ecs_
     return entry ? entry->classes : 0;
 }
 
-/// What every client has is what the world says, hysteresis aside.
+/// Check that every client has what the world gives it, apart from hysteresis.
 static inline void interest_expect_judged(interest_table* t) {
     for (uint32_t c = 1; c < SCOPES_CLIENTS_MAX; c++) {
         if (!t->has_client[c]) continue;

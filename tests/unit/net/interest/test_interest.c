@@ -8,7 +8,7 @@ enum {
     TEAM = 1u << NET_CLASS_TEAM
 };
 
-// Client 1, whose player stands at 0,0.
+// Add client 1. Its player stands at 0,0.
 static ecs_entity open_with_player(interest_table* t) {
     net_interest_rules rules = interest_rules();
     interest_open(t, &rules, NULL);
@@ -26,7 +26,7 @@ static void without_rules_everybody_sees_everything(void** state) {
     interest_join(&t, 1, ECS_ENTITY_NONE);
     interest_step(&t);
     assert_true(interest_sees(&t, 1, dot) && interest_sees(&t, 1, flag));
-    assert_false(interest_sees(&t, 1, shade)); // nothing of it is replicated
+    assert_false(interest_sees(&t, 1, shade)); // it has no replicated component
     interest_join(&t, 2, ECS_ENTITY_NONE);
     ecs_entity late = interest_make(&t, "unit", 0, 0);
     interest_step(&t);
@@ -51,7 +51,7 @@ static void what_is_within_the_radius_enters_and_what_is_beyond_does_not(void** 
     ecs_entity at_limit = interest_make(&t, "dot", 0, SCOPES_RADIUS);
     ecs_entity beyond = interest_make(&t, "dot", 0, SCOPES_RADIUS + 0.01f);
     ecs_entity corner = interest_make(&t, "dot", -80, -80);
-    ecs_entity far = interest_make(&t, "dot", 0, 3200); // the grid's period
+    ecs_entity far = interest_make(&t, "dot", 0, 3200); // one period of the grid away
     interest_step(&t);
     assert_true(interest_sees(&t, 1, at_limit));
     assert_false(interest_sees(&t, 1, beyond));
@@ -76,7 +76,7 @@ static void what_is_in_scope_leaves_beyond_the_margin_and_not_before_a_second(vo
     }
     interest_round(&t);
     assert_false(interest_sees(&t, 1, dot));
-    interest_move(&t, dot, margin - 1, 0); // within the margin, but not a member
+    interest_move(&t, dot, margin - 1, 0); // within the margin, but not a member yet
     interest_round(&t);
     assert_false(interest_sees(&t, 1, dot));
     interest_move(&t, dot, 100, 0);
@@ -122,7 +122,7 @@ static void a_player_who_walks_takes_its_sight_along(void** state) {
     interest_round(&t);
     assert_true(interest_sees(&t, 1, there) && !interest_sees(&t, 1, here));
     assert_true(interest_sees(&t, 1, player));
-    // A player who is gone looks on from where it was.
+    // After the destruction of its player a client keeps the last viewpoint.
     assert_int_equal(ecs_destroy(t.world, player), ECS_OK);
     interest_round(&t);
     assert_true(interest_sees(&t, 1, there));
@@ -165,7 +165,7 @@ static void own_entities_are_seen_wherever_they_are_and_weigh_more(void** state)
     assert_int_equal(interest_member_of(&t, 1, ecs_entity_index(player))->weight, 4 * 8 * 4);
     assert_int_equal(interest_member_of(&t, 1, ecs_entity_index(mine))->weight, 4 * 1 * 4);
     assert_int_equal(interest_member_of(&t, 1, ecs_entity_index(other))->weight, 4 * 8);
-    // What changes hands is gone at once where distance does not keep it.
+    // An entity with a new owner leaves at once when distance does not keep it.
     interest_set(&t, mine, t.mine, 3);
     interest_set(&t, other, t.mine, 1);
     interest_round(&t);
@@ -206,10 +206,11 @@ static void a_team_sees_what_is_of_the_team(void** state) {
     assert_int_equal(interest_classes(&t, 1, friend), PUBLIC | TEAM);
     assert_int_equal(interest_classes(&t, 1, enemy), PUBLIC);
     assert_int_equal(interest_classes(&t, 1, none), PUBLIC);
-    interest_set(&t, enemy, t.side, 3); // changes sides
+    interest_set(&t, enemy, t.side, 3); // the enemy changes sides
     interest_round(&t);
     assert_int_equal(interest_classes(&t, 1, enemy), PUBLIC | TEAM);
-    interest_set(&t, player, t.side, 0); // a player of no team is not of the team of those without
+    // a player without a team does not share a team with other players without one
+    interest_set(&t, player, t.side, 0);
     interest_round(&t);
     assert_int_equal(interest_classes(&t, 1, friend), PUBLIC);
     assert_int_equal(interest_classes(&t, 1, none), PUBLIC);
@@ -229,7 +230,7 @@ static void groups_show_what_no_sight_reaches_and_are_taken_back_at_once(void** 
     assert_false(interest_sees(&t, 1, room) || interest_sees(&t, 1, guest) ||
                  interest_sees(&t, 1, closed));
     net_interest_set_groups(t.interest, 1, 6);
-    interest_step(&t); // without waiting for its turn
+    interest_step(&t); // it does not wait for the turn of the client
     assert_true(interest_sees(&t, 1, room) && interest_sees(&t, 1, guest));
     assert_false(interest_sees(&t, 1, closed));
     interest_expect_judged(&t);
@@ -267,14 +268,15 @@ static void what_travels_together_comes_and_goes_together(void** state) {
     }
     assert_false(interest_sees(&t, 1, alone));
     interest_expect_judged(&t);
-    // Another one joins far away: it is seen with them in the step in which it comes.
+    // Another part joins far away. The client sees it with the group in the step in which it is
+    // created.
     ecs_entity fourth = interest_make(&t, "part", 2000, 0);
     interest_set(&t, fourth, t.whole, 77);
     interest_step(&t);
     assert_true(interest_sees(&t, 1, fourth));
     for (uint32_t i = 0; i < 2 * SCOPES_HZ; i++)
         interest_step(&t);
-    interest_move(&t, parts[0], 110, 0); // the margin holds all of them
+    interest_move(&t, parts[0], 110, 0); // the margin keeps all of them
     interest_round(&t);
     assert_true(interest_sees(&t, 1, fourth));
     interest_expect_judged(&t);
@@ -337,7 +339,8 @@ static void positions_that_are_no_numbers_are_seen_by_nobody_and_harm_nothing(vo
     for (uint32_t i = 0; i < 2 * SCOPES_HZ; i++)
         interest_step(&t);
     assert_false(interest_sees(&t, 1, dot));
-    net_interest_set_viewpoint(t.interest, 1, (float[]){0, 0, 0}, 1e9f); // the whole grid, once
+    // a query of the whole grid, once
+    net_interest_set_viewpoint(t.interest, 1, (float[]){0, 0, 0}, 1e9f);
     interest_step(&t);
     assert_true(interest_sees(&t, 1, dot));
     interest_expect_judged(&t);
@@ -359,7 +362,7 @@ static void without_a_radius_only_groups_keep_things_apart(void** state) {
     assert_true(interest_sees(&t, 1, far) && interest_sees(&t, 2, player));
     assert_false(interest_sees(&t, 1, guest));
     net_interest_set_groups(t.interest, 1, 8);
-    net_interest_set_viewpoint(t.interest, 1, (float[]){0, 0, 0}, 5); // of no use
+    net_interest_set_viewpoint(t.interest, 1, (float[]){0, 0, 0}, 5); // the call has no effect
     interest_step(&t);
     assert_true(interest_sees(&t, 1, guest) && !interest_sees(&t, 2, guest));
     interest_expect_judged(&t);
@@ -392,7 +395,7 @@ static void height_is_a_distance_too(void** state) {
     for (uint32_t turn = 0; turn < 8; turn++) {
         float at[3] = {base_rng_float(&rng) * 600, base_rng_float(&rng) * 600 - 300,
                        base_rng_float(&rng) * 600};
-        interest_leave(&t, 1); // nothing remembered
+        interest_leave(&t, 1); // the interest keeps nothing of the client
         interest_join(&t, 1, ECS_ENTITY_NONE);
         net_interest_set_viewpoint(t.interest, 1, at, 0);
         if (turn % 2) interest_join(&t, 2, fish[turn]);
@@ -457,15 +460,15 @@ static void the_module_has_the_last_word(void** state) {
         assert_true(seen.last[i] != far);
     assert_int_equal(interest_classes(&t, 1, spied),
                      1u | 1u << net_interest_find_class(t.interest, "agents"));
-    // No entity moved, and the module changes its answer.
+    // No entity moved, but the module changes its answer.
     seen.never = player;
     seen.spied = seen.always = ECS_ENTITY_NONE;
     interest_round(&t);
     assert_true(interest_sees(&t, 1, near) && !interest_sees(&t, 1, player));
     assert_int_equal(interest_classes(&t, 1, spied), PUBLIC);
-    assert_true(interest_sees(&t, 1, margin)); // a member within the margin
+    assert_true(interest_sees(&t, 1, margin)); // it stays a member within the margin
     interest_expect_judged(&t);
-    // What came is asked about at once, of those near enough only.
+    // The interest asks at once about new entities, but only about those that are near enough.
     interest_join(&t, 2, interest_make(&t, "unit", 5000, 0));
     interest_round(&t);
     ecs_entity late = interest_make(&t, "dot", 5, 5), hidden = interest_make(&t, "dot", 6, 5);
@@ -496,7 +499,7 @@ static void a_refusal_is_not_softened_by_a_second_in_scope(void** state) {
     net_interest_refresh(t.interest, 1);
     interest_step(&t);
     assert_false(interest_sees(&t, 1, dot));
-    // One that is refused brings nothing along, and is brought along by nothing.
+    // A refused part brings no other part into the scope, and no other part brings it.
     seen.never = part;
     interest_round(&t);
     assert_false(interest_sees(&t, 1, part));
@@ -523,10 +526,10 @@ static void an_idle_world_makes_nobody_due(void** state) {
     interest_round(&t);
     assert_int_equal(t.queries, 0);
     for (uint32_t i = 0; i < NET_INTEREST_EVERY_TICKS; i++) {
-        interest_move(&t, far, 900 + (float)i, 0); // out of every client's sight
+        interest_move(&t, far, 900 + (float)i, 0); // no client sees it
         assert_int_equal(ecs_set(t.world, near, t.hp, &(int32_t){(int32_t)i}), ECS_OK);
         interest_step(&t);
-        assert_int_equal(t.queries, 0); // hp is no matter of scope
+        assert_int_equal(t.queries, 0); // hp does not affect the scope
     }
     uint32_t queries = 0;
     interest_move(&t, near, 41, 0);
@@ -535,7 +538,7 @@ static void an_idle_world_makes_nobody_due(void** state) {
         queries += t.queries;
         assert_int_equal(t.changed, 0);
     }
-    assert_int_equal(queries, 1); // client 1 alone
+    assert_int_equal(queries, 1); // only client 1
     interest_close(&t);
 }
 
@@ -558,7 +561,8 @@ static void turns_are_spread_over_the_ticks(void** state) {
     assert_false(net_interest_is_due(t.interest, 3));
     interest_move(&t, dot, 5, 5);
     interest_step(&t);
-    assert_true(t.queries >= 2 && t.queries <= 3); // the new one, and whose turn it is
+    // the new client, and the client that is next in turn
+    assert_true(t.queries >= 2 && t.queries <= 3);
     interest_close(&t);
 }
 
@@ -606,7 +610,7 @@ static void clients_that_are_not_there_are_ignored(void** state) {
     interest_close(&t);
 }
 
-// A part that the wire does not know may bring the tag, or a group.
+// A part that is not replicated may have the tag, or a group.
 static void a_part_without_replication_counts_too(void** state) {
     (void)state;
     interest_table t;
@@ -629,13 +633,13 @@ static void validating_finds_copies_that_disagree(void** state) {
     net_interest_validate(t.interest);
     net_interest_place* place = &t.interest->places[ecs_entity_index(dot)];
     base_assert_handler_set(test_assert_handler);
-    place->facts.has_position = false; // it is in the grid
+    place->facts.has_position = false; // it is still in the grid
     expect_assert_failure(net_interest_validate(t.interest));
     place->facts.has_position = true;
     t.interest->entities.counts[0]++;
     expect_assert_failure(net_interest_validate(t.interest));
     t.interest->entities.counts[0]--;
-    t.interest->clients[0].order = 1; // the only client is 0
+    t.interest->clients[0].order = 1; // the order of the only client is 0
     expect_assert_failure(net_interest_validate(t.interest));
     t.interest->clients[0].order = 0;
     base_assert_handler_set(NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The two orders that interest find entities by, against plain arrays.
+// The two indexes that interest uses to find entities, against plain arrays.
 #include "test.h"
 
 #include "base/rng.h"
@@ -21,7 +21,7 @@ static void lists_hold_what_was_put_under_many_numbers(void** state) {
     memset(keys, 0, sizeof keys);
     for (uint32_t i = 0; i < 60000; i++) {
         uint32_t index = 1 + base_rng_below(&rng, THINGS - 1);
-        // Few and many lists, near and far numbers, so that they push one another on.
+        // Use few and many lists, with near and far numbers, so that lists move one another.
         uint32_t range = i / 10000 % 2 ? 40 : 4000;
         uint32_t key = base_rng_below(&rng, range) << (i / 20000 * 8);
         assert_true(net_interest_lists_put(&lists, index, key));
@@ -51,7 +51,7 @@ static float place(base_rng* rng, float size) {
     return (base_rng_float(rng) - 0.5f) * size;
 }
 
-// Every thing within the radius is met once, packed or not; nothing twice.
+// Check that the grid finds every entity within the radius exactly once, packed or not.
 static void expect_around(net_interest_grid* grid, const bool* is_in, const float at[3],
                           float radius) {
     static uint8_t met[THINGS];
@@ -85,7 +85,7 @@ static void walk_randomly(uint32_t dimensions, uint64_t seed) {
     memset(is_in, 0, sizeof is_in);
     for (uint32_t i = 0; i < 4000; i++) {
         uint32_t thing = 1 + base_rng_below(&rng, THINGS - 1);
-        // Up to some periods of the grid.
+        // The radius reaches up to some periods of the grid.
         float size = base_rng_chance(&rng, 0.1) ? 5000.0f : 300.0f;
         float at[3] = {place(&rng, size), place(&rng, size),
                        dimensions == 3 ? place(&rng, size) : 0};
@@ -122,13 +122,13 @@ static void buckets_remember_the_last_movement(void** state) {
     net_interest_grid_put(&grid, 1, a, 7);
     uint32_t at_a = grid.buckets[1] - 1;
     assert_int_equal(grid.stamps[at_a], 7);
-    net_interest_grid_put(&grid, 1, b, 8); // both ends
+    net_interest_grid_put(&grid, 1, b, 8); // both corners
     uint32_t at_b = grid.buckets[1] - 1;
     assert_true(at_a != at_b && grid.stamps[at_a] == 8 && grid.stamps[at_b] == 8);
-    net_interest_grid_put(&grid, 1, (float[]){26, 5, 0}, 9); // within
+    net_interest_grid_put(&grid, 1, (float[]){26, 5, 0}, 9); // the new place is within
     assert_int_equal(grid.stamps[at_b], 9);
     net_interest_grid_remove(&grid, 1, 10);
-    net_interest_grid_remove(&grid, 1, 11); // is not there
+    net_interest_grid_remove(&grid, 1, 11); // the entity is not in the grid
     net_interest_grid_remove(&grid, 99, 11);
     assert_int_equal(grid.stamps[at_b], 10);
     assert_int_equal(grid.count, 0);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The interest against a twin that knows no grid, no lists and no copies of its own: random worlds,
-// random movements, and after each step each client's members are those of the definition, computed
-// from its previous members.
+// The interest against a model without a grid, lists or copies. Worlds and movements are random.
+// After each step the test compares the members of each client with the definition, computed from
+// the previous members.
 #include "interest/interest_internal.h"
 #include "interest_world.h"
 
-// What the twin remembers of an index: when more than a movement changed last.
+// What the model remembers about an index: the tick of the last change that was more than a
+// movement.
 typedef struct twin {
     interest_table t;
     base_rng rng;
@@ -19,10 +20,10 @@ typedef struct twin {
     interest_member* before;
     bool is_in[SCOPES_INDEX_MAX], is_asked[SCOPES_INDEX_MAX];
     bool has_callbacks;
-    uint32_t mood; ///< what the callbacks answer depends on it
+    uint32_t mood; ///< the answers of the callbacks depend on it
 } twin;
 
-// ---- a moody module ----
+// ---- a module with changing answers ----
 
 static uint32_t mood_of(const twin* w, uint32_t client, ecs_entity entity) {
     base_rng rng = base_rng_make(w->mood * 1000 + client, entity * 2 + 1);
@@ -71,7 +72,7 @@ static bool is_within(const twin* w, uint32_t client, ecs_entity entity, float r
     return x * x + y * y <= radius * radius;
 }
 
-// Whatever the distance.
+// Whether the client has the entity at any distance.
 static bool is_far_in(const twin* w, uint32_t client, ecs_entity entity) {
     const ecs_template* template_ =
         ecs_template_get(w->t.world, ecs_entity_template(w->t.world, entity));
@@ -106,7 +107,8 @@ static bool is_known(const twin* w, ecs_entity entity) {
     return net_rows_find(w->t.rows, ecs_entity_template(w->t.world, entity)) != NULL;
 }
 
-// What the module is asked about: all of it where there is no such module.
+// List the entities that the interest asks the module about: all of them when there is no such
+// module.
 static void list_asked(twin* w, uint32_t client) {
     ecs_world* world = w->t.world;
     bool is_key_asked[8] = {false};
@@ -124,7 +126,7 @@ static void list_asked(twin* w, uint32_t client) {
     }
 }
 
-// By definition, for a client whose query has just been answered.
+// Check a client whose query was just answered against the definition.
 static void expect_by_definition(twin* w, uint32_t client) {
     const interest_member* before = &w->before[client];
     ecs_world* world = w->t.world;
@@ -188,7 +190,7 @@ static void look(twin* w, uint32_t client) {
 static void create_one(twin* w) {
     static const char* const names[] = {"dot",  "flag",  "unit", "sun",
                                         "room", "guest", "part", "bare"};
-    // Of what is seen by all, few: the rest is what is hard.
+    // Use few entities that all clients see: the others are the hard cases.
     uint32_t pick = base_rng_below(&w->rng, 8);
     if ((pick == 1 || pick == 3) && !base_rng_chance(&w->rng, 0.1)) pick = 2;
     ecs_entity entity = interest_make(&w->t, names[pick], random_place(w), random_place(w));
@@ -312,7 +314,7 @@ static void churn(twin* w, uint32_t amount) {
     }
 }
 
-// As interest_step, with the twin looking at every answer.
+// As interest_step, but the model checks every answer.
 static void step(twin* w) {
     interest_table* t = &w->t;
     t->tick++;
@@ -321,7 +323,8 @@ static void step(twin* w) {
     assert_int_equal(net_history_step(t->history, t->world, t->tick), NET_OK);
     assert_int_equal(net_interest_step(t->interest, t->history, t->tick), NET_OK);
     ecs_changes_clear(t->world);
-    // Many clients would have it packed; few must find the same.
+    // A server packs the grid when it has many clients. With few clients the result must be the
+    // same.
     if (base_rng_chance(&w->rng, 0.5)) assert_true(net_interest_grid_pack(&t->interest->entities));
     interest_take_came(t);
     for (uint32_t c = 1; c < SCOPES_CLIENTS_MAX; c++) {
@@ -353,7 +356,7 @@ static void run(uint64_t seed, uint32_t steps, bool has_callbacks) {
         churn(w, base_rng_below(&w->rng, base_rng_chance(&w->rng, 0.2) ? 1 : 40));
         step(w);
         if (i % 200 != 199) continue;
-        // At rest everything agrees with the judge, who knows nothing but the world.
+        // At rest every client has what the judge computes from the world alone.
         for (uint32_t k = 0; k < 2 * SCOPES_HZ; k++)
             step(w);
         interest_expect_judged(&w->t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rules that cannot hold, and memory: the other half of test_interest.c.
+// Invalid rules, and lack of memory: the other half of test_interest.c.
 #include "interest_world.h"
 
 // ---- rules ----
