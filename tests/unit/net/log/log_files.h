@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Small logs in a folder of their own: written by the machine below net_log_writer, with made-up
-/// ticks.
+/// Shared code for the log tests: small logs in their own folder. The machine below net_log_writer
+/// writes them, with made-up ticks.
 #pragma once
 
 #include "test.h"
@@ -66,7 +66,7 @@ static inline void file_write(const char* name, const uint8_t* data, size_t size
     close(fd);
 }
 
-/// Change one byte in place: rewriting a file for each costs a disk flush on some file systems.
+/// Change one byte in place. Rewriting the whole file costs a disk flush on some file systems.
 static inline void file_poke(const char* name, size_t offset, uint8_t byte) {
     int fd = open(name, O_WRONLY);
     assert_true(fd >= 0);
@@ -76,7 +76,7 @@ static inline void file_poke(const char* name, size_t offset, uint8_t byte) {
 
 enum { FILES_IDENTITY = 77, FILES_RATE = 20, FILES_RING = 8192 };
 
-/// A Header that a reader takes.
+/// Encode a Header that a reader accepts.
 static inline size_t files_header(uint8_t* memory, size_t capacity) {
     proto_pb_writer wire = {.data = memory, .capacity = capacity};
     proto_pb_write_number(&wire, 1, 1);
@@ -102,7 +102,7 @@ static inline net_result files_create(const net_log_file_config* config, net_log
     return net_log_file_create(config, header, size, NULL, file);
 }
 
-/// The records of a made-up tick. @return false once logging stopped.
+/// Write the records of a made-up tick. @return false once logging stopped.
 static inline bool files_begin(net_log_file* file, ecs_tick tick) {
     net_log_draft* draft = net_log_file_begin(file);
     if (!draft) return false;
@@ -144,14 +144,14 @@ static inline void files_end_log(net_log_file* file, ecs_tick tick) {
     net_log_file_end(file, NET_LOG_KIND_CLOSE, tick);
 }
 
-/// What reading a file gave: equal sums mean equal records.
+/// What the reader got from a file. Equal sums mean equal records.
 typedef struct log_sum {
     net_result result;
     bool has_reader;
     net_log_info info;
     uint64_t records;
     uint64_t hash;
-    uint64_t prefix[64]; ///< hash after so many records
+    uint64_t prefix[64]; ///< [i]: the hash after i records
 } log_sum;
 
 static inline log_sum files_read(const char* log) {

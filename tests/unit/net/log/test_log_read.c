@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Reading logs after faults of disks, after crashes, and from untrusted sources: cut anywhere,
-// changed anywhere, forged.
+// Reading logs after disk faults, after crashes, and from untrusted sources: cut anywhere, changed
+// anywhere, forged.
 #include "log_files.h"
 
 #include "log/log_header.h"
 
 enum { TICKS = 14 }; // blocks end at ticks 5 and 10
 
-/// A log, closed or as a killed server leaves it (then with its queue), in memory.
+/// A log in memory: closed, or as a killed server leaves it (then with its queue).
 typedef struct sample {
     log_files files;
     uint8_t* log;
@@ -29,7 +29,7 @@ static void sample_open(sample* self, bool is_killed) {
         net_log_file_pump(file, false);
     }
     if (is_killed) {
-        // As it lies there at this moment; the writer then goes on with other files.
+        // Read the files as they are now. The writer then continues with other files.
         self->log = file_read(self->files.log, &self->log_bytes);
         self->queue = file_read(self->files.queue, &self->queue_bytes);
     }
@@ -50,7 +50,8 @@ static void sample_close(sample* self) {
     free(self->queue);
 }
 
-/// The records are a beginning of the whole log, and the reader reports what is missing.
+/// Check that the records are a prefix of the whole log, and that the reader reports the missing
+/// part.
 static void expect_told(const sample* self, const log_sum* sum) {
     if (!sum->has_reader) {
         assert_int_equal(sum->result, NET_ERR_DAMAGED);
@@ -81,7 +82,7 @@ static void a_log_cut_at_any_byte_opens_to_its_last_whole_record(void** state) {
         assert_int_equal(sum.result, NET_OK);
         assert_true(sum.info.is_cut);
         assert_int_equal(sum.hash, self.whole.prefix[sum.records]);
-        // Lost is what lies behind the last whole block: nothing when the cut is between two.
+        // The bytes after the last whole block are lost. A cut between two blocks loses nothing.
         assert_true(sum.info.lost_bytes < size);
         if (sum.records == 10) assert_int_equal(sum.info.last_tick, 5);
     }
@@ -98,7 +99,7 @@ static void a_killed_servers_log_cut_at_any_byte_tells_what_is_lost(void** state
         log_sum sum = files_read(self.files.log);
         expect_told(&self, &sum);
     }
-    // A write that was torn by the kill: the queue has all of it.
+    // The kill cut a write in two. The queue has all of it.
     uint8_t* torn = malloc(self.log_bytes + 50);
     assert_non_null(torn);
     memcpy(torn, self.log, self.log_bytes);
@@ -143,7 +144,8 @@ static void a_changed_byte_anywhere_in_a_queue_is_told_or_harmless(void** state)
     (void)state;
     sample self;
     sample_open(&self, true);
-    // Up to the ring's end; the pages between the numbers are unused and harmless.
+    // Change bytes up to the end of the ring. The pages between the numbers are unused, so a change
+    // there has no effect.
     change_every_byte(&self, self.files.queue, self.queue, self.queue_bytes, 0x01);
     for (size_t size = self.queue_bytes; size > 61; size -= 61) {
         assert_int_equal(truncate(self.files.queue, (off_t)(size - 61)), 0);
@@ -160,7 +162,7 @@ static void damage_inside_names_its_block_and_ticks(void** state) {
     sample_open(&self, false);
     net_log_block block;
     size_t at = NET_LOG_PROLOGUE_BYTES;
-    for (int i = 0; i < 2; i++) { // to block 2: ticks 6..10
+    for (int i = 0; i < 2; i++) { // skip to block 2: ticks 6..10
         assert_true(net_log_block_header_read(&block, self.log + at));
         at += NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
     }
@@ -198,7 +200,7 @@ static void forge_block(forge* self, const net_log_block* block, const void* pay
     base_bytes_write(&self->bytes, self->packer.stored, stored);
 }
 
-/// With `extra` behind the fields of the header.
+/// Open a forged log with `extra` after the fields of the header.
 static void forge_open_with(forge* self, const uint8_t* extra, size_t extra_bytes) {
     files_open(&self->files);
     assert_true(net_log_packer_init(&self->packer, NULL));
@@ -232,7 +234,7 @@ static void forge_close(forge* self) {
     base_bytes_deinit(&self->bytes);
 }
 
-/// begin and end of a tick, 4 + 4 bytes each with their lengths.
+/// Write the begin and the end of a tick. Each has 4 bytes with its length.
 static size_t forge_tick(uint8_t* target, uint8_t tick) {
     const uint8_t data[] = {4, 0x0A, 2, 8, tick, 4, 0x12, 2, 8, tick};
     memcpy(target, data, sizeof data);
@@ -276,7 +278,7 @@ static void blocks_and_records_of_later_versions_are_skipped(void** state) {
     forge_close(&self);
 }
 
-/// What a reader says to a log with `extra` in its header.
+/// Read a forged log with `extra` in its header. @return what the reader returns.
 static net_result read_forged_header(const uint8_t* extra, size_t extra_bytes,
                                      base_report_first* first) {
     forge self;
@@ -299,7 +301,7 @@ static net_result read_forged_header(const uint8_t* extra, size_t extra_bytes,
 static void a_header_that_demands_unknown_features_is_refused_by_their_bits(void** state) {
     (void)state;
     base_report_first first;
-    // Bit 0 is known: views decide. Every other single bit, then two that stand apart.
+    // Bit 0 is known: views decide. The test tries every other single bit, then two bits together.
     const uint8_t views[] = {14 << 3 | 1, 1, 0, 0, 0, 0, 0, 0, 0};
     assert_int_equal(read_forged_header(views, sizeof views, &first), NET_OK);
     for (uint32_t bit = 1; bit < 64; bit++) {
@@ -318,9 +320,9 @@ static void a_header_that_demands_unknown_features_is_refused_by_their_bits(void
     assert_non_null(strstr(first.text, "features 0x4"));
     const uint8_t none[] = {14 << 3 | 1, 0, 0, 0, 0, 0, 0, 0, 0};
     assert_int_equal(read_forged_header(none, sizeof none, &first), NET_OK);
-    const uint8_t varint[] = {14 << 3, 1}; // not its type
+    const uint8_t varint[] = {14 << 3, 1}; // the field has another wire type
     assert_int_equal(read_forged_header(varint, sizeof varint, &first), NET_ERR_DAMAGED);
-    // An unknown field without a required feature is skipped.
+    // The reader skips an unknown field when no required feature needs it.
     const uint8_t unknown[] = {15 << 3, 1};
     assert_int_equal(read_forged_header(unknown, sizeof unknown, &first), NET_OK);
 }
@@ -328,7 +330,7 @@ static void a_header_that_demands_unknown_features_is_refused_by_their_bits(void
 static void a_header_of_another_version_is_refused_whatever_else_it_says(void** state) {
     (void)state;
     base_report_first first;
-    // A rate that no reader accepts: the operator must get the version as the reason.
+    // No reader accepts this rate. The operator must still get the version as the reason.
     const uint8_t later[] = {1 << 3, 2, 8 << 3, 0};
     assert_int_equal(read_forged_header(later, sizeof later, &first), NET_ERR_VERSION);
     assert_non_null(strstr(first.text, "of a later version (2): use a newer shoal-replay"));
@@ -389,7 +391,7 @@ static void wrong_lengths_and_bombs_are_refused_before_memory_is_taken(void** st
         net_log_block_header_write(&block, header);
         assert_int_equal(net_log_block_header_read(&again, header), cases[i].is_right);
     }
-    // A megabyte of zeros that says it is 100 bytes.
+    // A megabyte of zeros whose header states 100 bytes.
     net_log_packer packer;
     uint8_t* target = calloc(1, max);
     assert_true(target && net_log_packer_init(&packer, NULL));
@@ -409,7 +411,7 @@ static void what_is_no_log_is_refused_with_a_reason(void** state) {
     files_open(&files);
     uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
     net_log_prologue_write(prologue);
-    prologue[8] = 2; // a later version, whole
+    prologue[8] = 2; // a whole file of a later version
     uint32_t crc = base_crc32c(0, prologue, 12);
     memcpy(prologue + 12, &crc, sizeof crc);
     const struct {
@@ -447,14 +449,14 @@ static void items_over_a_limit_are_no_records(void** state) {
     // A name with a NUL.
     const uint8_t named[] = {0x0A, 10, 8, 1, 0x1A, 6, 8, 1, 0x12, 2, 'a', 0};
     assert_false(net_log_record_read(&record, named, sizeof named));
-    // Message 65 of 64.
+    // Message number 65 of 64.
     const uint8_t message[] = {0x0A, 8, 8, 1, 0x22, 4, 8, 1, 0x10, 65};
     assert_false(net_log_record_read(&record, message, sizeof message));
     uint8_t last[sizeof message];
     memcpy(last, message, sizeof last);
     last[9] = 64;
     assert_true(net_log_record_read(&record, last, sizeof last));
-    // Two kinds in one record.
+    // One record with two kinds.
     const uint8_t both[] = {0x0A, 2, 8, 1, 0x12, 2, 8, 1};
     assert_false(net_log_record_read(&record, both, sizeof both));
     for (uint32_t size = NET_INPUT_BYTES_MAX - 1; size <= NET_INPUT_BYTES_MAX + 1; size++) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The writer's machine: what lands in the file and the queue, and what every fault of a disk does.
+// The machine of the log writer: what it writes into the file and the queue, and what each disk
+// fault causes.
 #include "log_files.h"
 
 #include "log.pb-c.h"
@@ -7,9 +8,9 @@
 #include <sys/mman.h>
 
 typedef struct faults {
-    uint32_t calls;    ///< of write and sync together
-    uint32_t fail_at;  ///< the first call that fails; 0: none
-    uint32_t fail_for; ///< so many calls
+    uint32_t calls;    ///< calls of write and sync together
+    uint32_t fail_at;  ///< the number of the first call that fails; 0: none
+    uint32_t fail_for; ///< how many calls fail
     int error;         ///< 0: a short write
     uint32_t syncs;
     bool is_sync_failed; ///< a call came after a failed sync
@@ -27,7 +28,7 @@ static ssize_t faulty_write(void* context, int fd, const void* data, size_t size
     faults* self = context;
     if (!is_due(self)) return write(fd, data, size);
     if (self->error == 0) return write(fd, data, size > 1 ? size / 2 : size);
-    // A disk that fills up takes a part first.
+    // A disk that becomes full writes a part first.
     if (self->error == ENOSPC && size > 2 && write(fd, data, size / 3) < 0) return -1;
     errno = self->error;
     return -1;
@@ -100,7 +101,7 @@ static void equal_ticks_give_equal_files(void** state) {
         log_files files;
         files_open(&files);
         net_log_file_config config = files_config(&files);
-        config.is_manual = i == 0; // the thread's timing does not show
+        config.is_manual = i == 0; // the timing of the thread has no effect on the file
         assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
         data[i] = file_read(files.log, &size[i]);
         files_close(&files);
@@ -166,8 +167,8 @@ static void a_full_queue_stops_the_log_and_nothing_else(void** state) {
     files_close(&files);
 }
 
-/// Every fault at the k-th call, for all k: the log ends at a whole record, the fault is reported
-/// once, and what it has is what was written.
+/// Try every fault at every call. The log ends at a whole record, the fault is reported once, and
+/// the log has what was written.
 static void check_fault(int error, uint32_t fail_for, bool stops) {
     log_files files;
     files_open(&files);
@@ -219,7 +220,7 @@ static void an_earlier_log_is_kept_aside(void** state) {
     char failure[256], old[128];
     snprintf(old, sizeof old, "%s.old", files.log);
     net_log_file_config config = files_config(&files);
-    file_write(files.log, (const uint8_t*)"", 0); // an empty file is no log
+    file_write(files.log, (const uint8_t*)"", 0); // an empty file is not a log
     assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
     assert_false(file_exists(old));
     assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
@@ -228,7 +229,8 @@ static void an_earlier_log_is_kept_aside(void** state) {
     net_log_file* first;
     net_log_file* second;
     assert_int_equal(files_create(&config, &first), NET_OK);
-    assert_int_equal(files_create(&config, &second), NET_ERR_IO); // the first one writes it
+    // the first log already writes this file
+    assert_int_equal(files_create(&config, &second), NET_ERR_IO);
     assert_int_equal(net_log_file_destroy(first), NET_OK);
     config.file = "/nowhere/at/all";
     assert_int_equal(files_create(&config, &first), NET_ERR_IO);
@@ -279,7 +281,7 @@ static void records_are_what_log_proto_says(void** state) {
     assert_true(begin->inputs[0]->is_repeat);
     assert_int_equal(begin->inputs[0]->number, 300);
     assert_memory_equal(begin->inputs[1]->payload.data, "z", 1);
-    // And back: what the generated code writes, we read.
+    // The other direction: the project reads what the generated code writes.
     uint8_t packed[256];
     size_t packed_bytes = shoal__log__record__pack(record, packed);
     net_log_record again;
@@ -324,7 +326,7 @@ static void a_log_that_is_being_written_stays_where_it_is(void** state) {
     log_sum sum = files_read(files.log);
     assert_int_equal(sum.result, NET_OK);
     assert_int_equal(sum.records, 4);
-    // Now it is an old one.
+    // Now the file is an old log.
     assert_int_equal(files_create(&config, &second), NET_OK);
     assert_int_equal(net_log_file_destroy(second), NET_OK);
     char old[128];
@@ -333,7 +335,7 @@ static void a_log_that_is_being_written_stays_where_it_is(void** state) {
     files_close(&files);
 }
 
-// A program that may write the queue's file can put a valid record there.
+// A program that may write the file of the queue can put a valid record there.
 static void a_record_that_no_writer_pushes_ends_the_log_and_reaches_no_block(void** state) {
     (void)state;
     log_files files;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A match of breakout is logged and run again: the same bits, or the place where they part.
+// A match of breakout is logged and run again. The run gives the same bits, or it reports the place
+// of the first difference.
 #include "breakout_table.h"
 #include "log_files.h"
 
@@ -18,7 +19,7 @@ typedef struct record {
     table table;
     net_log_writer* writer;
     uint64_t state_hash, world_hash; ///< after the last tick
-    FILE* trace;                     ///< rows of all entities, every 10 ticks; may be NULL
+    FILE* trace;                     ///< the rows of all entities, every 10 ticks; may be NULL
 } record;
 
 static size_t think(table* t, table_bot* bot, uint8_t* packed) {
@@ -238,7 +239,7 @@ typedef struct meddler {
     ecs_entity entity;
 } meddler;
 
-/// Between two ticks one value becomes another: the next tick's tracking finds it.
+/// Change one value between two ticks. The tracking of the next tick finds the change.
 static bool meddle(void* context, net_match* match) {
     meddler* self = context;
     if (net_match_tick(match) != self->tick) return true;
@@ -309,7 +310,7 @@ static void another_game_or_other_templates_are_refused_by_name(void** state) {
                      NET_ERR_SCHEMA);
     assert_non_null(strstr(first.text, "breakout"));
     net_module_close(module);
-    // One more template with a replicated component: another schema.
+    // One more template with a replicated component makes another schema.
     char* longer = malloc(strlen(text) + 64);
     assert_non_null(longer);
     strcpy(longer, text);
@@ -349,7 +350,8 @@ static void a_dump_is_a_line_of_json_per_record(void** state) {
     record_close(&self);
 }
 
-/// Save the trace, with one line changed by `edit` (NULL: none). @return what checking it gives.
+/// Save the trace with `tail_line` added at its end (NULL: none), and check it.
+/// @return the result of the check.
 static net_result check_trace(record* self, const char* tail_line, char* why, size_t why_bytes) {
     char name[128], text[256];
     snprintf(name, sizeof name, "%s.old", self->files.log);
