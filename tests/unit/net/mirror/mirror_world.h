@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// A mirror that a test talks to by hand: one record per body, sequence numbers equal to ticks
-/// unless said otherwise.
+/// A mirror and hand-written bodies: one record per body. Sequence numbers equal ticks unless a
+/// test states other numbers.
 #pragma once
 
 #include "replicate/repl_world.h"
@@ -10,7 +10,7 @@
 
 enum { MIRROR_INDEX_MAX = 2000 };
 
-/// What is foreseen: an integral, and a rotation. And a row without words.
+/// Templates with predicted movement (an integral and a rotation), and one whose row has no words.
 static const char mirror_text[] =
     "flyer {\n"
     "  \"at:p3\" { _replicate:b=yes; _min:r=-512; _max:r=511.9375; _step:r=0.0625; "
@@ -29,7 +29,7 @@ typedef struct mirror_side {
     ecs_entity traced_entity;
     ecs_tick traced_tick;
     uint64_t traced_hash;
-    uint32_t rows, ends; ///< what the sink saw
+    uint32_t rows, ends; ///< calls of the sink
     ecs_entity sunk_entity;
     ecs_tick sunk_tick;
 } mirror_side;
@@ -130,7 +130,7 @@ static inline void mirror_begin_run(mirror_side* m) {
     pen_runs(&m->pen, 1);
 }
 
-/// An update of one slot against the row of `tick` - `age`.
+/// An update of one slot against the row of tick `tick` - `age`.
 static inline net_result mirror_update_at(mirror_side* m, ecs_tick tick, uint32_t slot,
                                           const net_row_template* entry, uint32_t age,
                                           const uint64_t* base, const uint64_t* row) {
@@ -151,7 +151,7 @@ static inline net_result mirror_absolute_at(mirror_side* m, ecs_tick tick, uint3
     return mirror_read(m, tick);
 }
 
-/// The entity lives and is what `row` says.
+/// Check that the entity is alive and equals `row`.
 static inline void mirror_expect(const mirror_side* m, ecs_entity entity,
                                  const net_row_template* entry, const uint64_t* row) {
     assert_true(ecs_is_alive(m->side.world, entity));
@@ -162,7 +162,7 @@ static inline void mirror_expect(const mirror_side* m, ecs_entity entity,
         assert_int_equal(now[i], row[i]);
 }
 
-/// Words of a mover: hp, then pos.
+/// Fill `row` with the words of a mover: hp, then pos.
 static inline const uint64_t* mirror_mover(uint64_t row[3], uint32_t hp, uint32_t x, uint32_t y) {
     row[0] = hp;
     row[1] = x;

@@ -18,7 +18,7 @@ static void an_entity_is_made_changed_and_destroyed(void** state) {
     mirror_open(&m);
     assert_int_equal(mirror_create_at(&m, 1, 3, ball, m.mover, rows[0]), NET_OK);
     mirror_expect(&m, ball, m.mover, rows[0]);
-    // What is not replicated comes from the client's own template.
+    // A value that is not replicated comes from the client's own template.
     assert_int_equal(*(const int32_t*)ecs_get(m.side.world, ball, m.side.secret), 7);
     assert_int_equal(mirror_update_at(&m, 4, 3, m.mover, 3, rows[0], rows[1]), NET_OK);
     mirror_expect(&m, ball, m.mover, rows[1]);
@@ -29,7 +29,7 @@ static void an_entity_is_made_changed_and_destroyed(void** state) {
     assert_int_equal(m.ends, 1);
     assert_int_equal(m.sunk_entity, ball);
     assert_int_equal(m.sunk_tick, 6);
-    // What is destroyed may be destroyed again.
+    // A second destroy of the same entity is accepted.
     assert_int_equal(mirror_destroy_at(&m, 7, 3), NET_OK);
     assert_int_equal(m.ends, 1);
     assert_int_equal(mirror_counters(&m)->destroys, 1);
@@ -82,7 +82,8 @@ static void a_settled_base_is_the_newest_row_that_is_old_enough(void** state) {
     mirror_close(&m);
 }
 
-// Creates and updates of packet 20, of which one is absent later, and one that another run names.
+// Packet 20 has creates and updates. One of its entities is absent later, and another run names one
+// of them.
 static void the_rows_of_another_packet_are_bases_without_being_named(void** state) {
     (void)state;
     mirror_side m;
@@ -112,8 +113,8 @@ static void the_rows_of_another_packet_are_bases_without_being_named(void** stat
     mirror_expect(&m, ecs_entity_make(2, 1), m.mover, rows[3]);
     mirror_expect(&m, ecs_entity_make(3, 1), m.mover, rows[2]);
     mirror_expect(&m, ecs_entity_make(4, 1), m.mover, rows[5]);
-    // What was absent is not in the list of the second: it has slots 0, 5 and 1999, two of them by
-    // two rows.
+    // The list of the second packet lacks the absent entity. It has slots 0, 5 and 1999, and two of
+    // them come from two rows.
     mirror_begin_run(&m);
     pen_run_packet(&m.pen, 1, 5);
     proto_row_base base = {.base = rows[4], .base2 = rows[0], .ticks = 1, .ticks2 = 5};
@@ -140,8 +141,8 @@ static void two_packets_of_one_tick_share_its_rows(void** state) {
         pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
         assert_int_equal(pen_read(&m.pen, m.mirror, seq, 5, NULL), NET_OK);
     }
-    // The first of them, told again in a third one of the same tick: no news, and its base is
-    // itself.
+    // A third packet of the same tick repeats the first entity. It brings no change, and its base
+    // is itself.
     mirror_begin_run(&m);
     pen_run_packet(&m.pen, 2, 0);
     pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[1]}, rows[1]);
@@ -169,19 +170,20 @@ static void lists_are_remembered_for_so_many_packets(void** state) {
     (void)state;
     mirror_side m;
     mirror_open(&m);
-    uint16_t seq = 65000; // wraps on its way
+    uint16_t seq = 65000; // the number wraps on its way
     for (uint32_t i = 0; i < 1000; i++, seq++)
         assert_int_equal(net_mirror_read(m.mirror, seq, i, NULL, NULL), NET_OK);
     for (uint16_t back = 1; back <= NET_SNAPSHOT_PACKETS; back++)
         assert_non_null(net_mirror_find_packet(m.mirror, (uint16_t)(seq - back)));
     assert_null(net_mirror_find_packet(m.mirror, seq));
     assert_null(net_mirror_find_packet(m.mirror, (uint16_t)(seq - NET_SNAPSHOT_PACKETS - 1)));
-    // A late packet from before the window replaces no other.
+    // A late packet from before the window does not replace another packet.
     uint16_t late = (uint16_t)(seq - 1 - NET_SNAPSHOT_PACKETS);
     assert_int_equal(net_mirror_read(m.mirror, late, 1, NULL, NULL), NET_OK);
     assert_null(net_mirror_find_packet(m.mirror, late));
     assert_non_null(net_mirror_find_packet(m.mirror, (uint16_t)(seq - 1)));
-    // A jump forgets those that it leaves behind, whatever their numbers are modulo the window.
+    // A jump of the sequence number drops the packets behind the window, whatever their numbers are
+    // modulo the window.
     assert_int_equal(net_mirror_read(m.mirror, (uint16_t)(seq + 99), 2000, NULL, NULL), NET_OK);
     assert_non_null(net_mirror_find_packet(m.mirror, (uint16_t)(seq - 1)));
     assert_null(net_mirror_find_packet(m.mirror, (uint16_t)(seq - 29)));
@@ -212,10 +214,10 @@ static void a_late_row_is_kept_as_a_base_and_not_applied(void** state) {
     assert_int_equal(mirror_update_at(&m, 3, 0, m.mover, 2, rows[0], rows[3]), NET_OK);
     assert_int_equal(mirror_update_at(&m, 2, 0, m.mover, 1, rows[0], rows[2]), NET_OK);
     assert_int_equal(mirror_counters(&m)->stale_records, 1);
-    assert_int_equal(m.rows, 3); // the sink wants it
+    assert_int_equal(m.rows, 3); // the sink asks for it
     assert_int_equal(m.traced, 2);
     mirror_expect(&m, ball, m.mover, rows[3]);
-    // The server learns of the late one only, and uses it.
+    // The server knows only the late packet as acknowledged, and uses it as the base.
     assert_int_equal(mirror_update_at(&m, 4, 0, m.mover, 2, rows[2], rows[4]), NET_OK);
     mirror_expect(&m, ball, m.mover, rows[4]);
     mirror_close(&m);
@@ -248,7 +250,7 @@ static void who_has_no_second_row_is_coded_without_one(void** state) {
     mirror_open(&m);
     assert_int_equal(mirror_create_at(&m, 3, 0, ball, m.mover, rows[0]), NET_OK);
     mirror_begin_run(&m);
-    pen_run_age(&m.pen, 2, 1, 1); // of tick 2 there is no row
+    pen_run_age(&m.pen, 2, 1, 1); // there is no row of tick 2
     pen_slot(&m.pen, 0);
     pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[1]);
     assert_int_equal(mirror_read(&m, 5), NET_OK);
@@ -256,7 +258,8 @@ static void who_has_no_second_row_is_coded_without_one(void** state) {
     mirror_close(&m);
 }
 
-// It was there when the packet was written, and who reads the row without it reads another one.
+// The row existed when the packet was written. A client that decodes without this row gets another
+// row.
 static void a_second_row_that_was_forgotten_is_missed(void** state) {
     (void)state;
     mirror_side m;
@@ -266,13 +269,13 @@ static void a_second_row_that_was_forgotten_is_missed(void** state) {
         assert_int_equal(mirror_absolute_at(&m, tick, 0, m.mover, rows[tick % 6]), NET_OK);
     assert_int_equal(mirror_update_at(&m, 40, 0, m.mover, 12, rows[28 % 6], rows[1]), NET_OK);
     mirror_begin_run(&m);
-    pen_run_age(&m.pen, 4, 27 - 12, 1); // the oldest that is kept
+    pen_run_age(&m.pen, 4, 27 - 12, 1); // the oldest row that is kept
     pen_slot(&m.pen, 0);
     proto_row_base two = {
         .base = rows[27 % 6], .base2 = rows[12 % 6], .ticks = 4, .ticks2 = 27 - 12};
     pen_row(&m.pen, m.mover, two, rows[2]);
     assert_int_equal(mirror_read(&m, 31), NET_OK);
-    // All up to tick 11 are forgotten, whether they came or not.
+    // The mirror drops all rows up to tick 11, whether they arrived or not.
     for (uint32_t second = 2; second < 12; second += 3) {
         mirror_begin_run(&m);
         pen_run_age(&m.pen, 4, 27 - second, 1);
@@ -282,7 +285,7 @@ static void a_second_row_that_was_forgotten_is_missed(void** state) {
         pen_row(&m.pen, m.mover, base, rows[2]);
         assert_int_equal(mirror_read(&m, 31), NET_ERR_STALE);
     }
-    // Another life has forgotten nothing.
+    // A new incarnation has not dropped any row.
     assert_int_equal(mirror_destroy_at(&m, 50, 0), NET_OK);
     assert_int_equal(mirror_create_at(&m, 51, 0, other, m.mover, rows[0]), NET_OK);
     mirror_begin_run(&m);
@@ -303,7 +306,7 @@ static void a_newest_packet_without_its_base_is_malformed(void** state) {
     assert_int_equal(mirror_update_at(&m, 5, 1, m.mover, 2, rows[0], rows[1]), NET_ERR_MALFORMED);
     assert_int_equal(mirror_update_at(&m, 5, 0, m.mover, 255, rows[0], rows[1]), NET_ERR_MALFORMED);
     mirror_begin_run(&m);
-    pen_run_packet(&m.pen, 1, 0); // nor is that packet
+    pen_run_packet(&m.pen, 1, 0); // that packet is also unknown
     assert_int_equal(mirror_read(&m, 5), NET_ERR_MALFORMED);
     assert_int_equal(mirror_counters(&m)->missing_bases, 4);
     assert_int_equal(mirror_counters(&m)->malformed, 4);
@@ -311,7 +314,7 @@ static void a_newest_packet_without_its_base_is_malformed(void** state) {
     mirror_close(&m);
 }
 
-// In the newest packet too: another one of its tick has moved the slot on.
+// This is true in the newest packet too: another packet of its tick has moved the slot on.
 static void a_slot_that_has_moved_on_makes_a_packet_stale(void** state) {
     (void)state;
     mirror_side m;
@@ -346,7 +349,7 @@ static void a_slot_is_used_again_for_another_entity(void** state) {
     assert_int_equal(mirror_create_at(&m, 6, 4, other, m.extra, m.extra->defaults), NET_OK);
     assert_false(ecs_is_alive(m.side.world, ball));
     mirror_expect(&m, other, m.extra, m.extra->defaults);
-    // Late words of the previous life are no bases of the present one.
+    // Late records of the previous incarnation are no bases for the current one.
     assert_int_equal(mirror_create_at(&m, 2, 4, ball, m.mover, rows[1]), NET_OK);
     assert_int_equal(mirror_update_at(&m, 2, 4, m.mover, 1, rows[0], rows[1]), NET_OK);
     mirror_expect(&m, other, m.extra, m.extra->defaults);
@@ -363,15 +366,15 @@ static void a_newer_generation_in_another_slot_ends_the_former_life(void** state
     assert_false(ecs_is_alive(m.side.world, ball));
     mirror_expect(&m, ball_reborn, m.mover, rows[1]);
     assert_int_equal(mirror_counters(&m)->evicted, 1);
-    assert_int_equal(m.ends, 0); // the new row tells
-    // A late create of the previous life in a slot that never had it, and in its own.
+    assert_int_equal(m.ends, 0); // the new row shows the change
+    // A late create of the previous incarnation: in a slot that it never had, and in its own slot.
     assert_int_equal(mirror_create_at(&m, 3, 9, ball, m.mover, rows[2]), NET_OK);
     assert_int_equal(mirror_create_at(&m, 4, 4, ball, m.mover, rows[2]), NET_OK);
     assert_int_equal(mirror_update_at(&m, 4, 4, m.mover, 3, rows[0], rows[2]), NET_OK);
-    // The slot was left at tick 5, so another packet of that tick may still think that it lives
+    // The slot was left at tick 5. Another packet of that tick may still treat the entity as alive
     // there.
     assert_int_equal(mirror_update_at(&m, 5, 4, m.mover, 4, rows[0], rows[2]), NET_ERR_STALE);
-    // The destroy comes at last, and again.
+    // The destroy arrives at last, and then again.
     assert_int_equal(mirror_destroy_at(&m, 4, 4), NET_OK);
     assert_int_equal(mirror_destroy_at(&m, 6, 4), NET_OK);
     mirror_expect(&m, ball_reborn, m.mover, rows[1]);
@@ -405,14 +408,14 @@ static void an_entity_goes_on_in_another_slot(void** state) {
     *(int32_t*)ecs_get_mut(m.side.world, ball, m.side.secret) = 8;
     assert_int_equal(mirror_create_at(&m, 5, 2, ball, m.mover, rows[1]), NET_OK);
     mirror_expect(&m, ball, m.mover, rows[1]);
-    // It is the same entity: what is the client's own stays.
+    // It is the same entity, so the values that belong to the client stay.
     assert_int_equal(*(const int32_t*)ecs_get(m.side.world, ball, m.side.secret), 8);
     assert_int_equal(mirror_counters(&m)->moved, 1);
     assert_int_equal(mirror_counters(&m)->evicted, 0);
     assert_int_equal(m.ends, 0);
     assert_int_equal(mirror_destroy_at(&m, 7, 4), NET_OK);
     assert_true(ecs_is_alive(m.side.world, ball));
-    // Elsewhere with another template.
+    // The same entity in another slot with another template.
     assert_int_equal(mirror_create_at(&m, 8, 0, ball, m.extra, m.extra->defaults), NET_OK);
     mirror_expect(&m, ball, m.extra, m.extra->defaults);
     assert_int_equal(mirror_counters(&m)->recreates, 1);
@@ -427,14 +430,14 @@ static void a_create_where_another_lives_ends_that_one(void** state) {
     mirror_open(&m);
     assert_int_equal(mirror_create_at(&m, 1, 4, ball, m.mover, rows[0]), NET_OK);
     assert_int_equal(mirror_create_at(&m, 2, 5, other, m.mover, rows[0]), NET_OK);
-    // Both at once: `other` moves to where `ball` lived.
+    // Both changes in one packet: `other` moves to the slot where `ball` was.
     assert_int_equal(mirror_create_at(&m, 3, 4, other, m.mover, rows[1]), NET_OK);
     assert_false(ecs_is_alive(m.side.world, ball));
     mirror_expect(&m, other, m.mover, rows[1]);
-    assert_int_equal(m.ends, 1); // nothing else tells that it is gone
+    assert_int_equal(m.ends, 1); // no other record shows that it was destroyed
     assert_int_equal(mirror_counters(&m)->evicted, 1);
     assert_int_equal(mirror_counters(&m)->moved, 1);
-    // Each index may live again, in the slots that are free.
+    // Each index may be used again, in the free slots.
     assert_int_equal(mirror_create_at(&m, 4, 5, ball_reborn, m.mover, rows[2]), NET_OK);
     mirror_expect(&m, ball_reborn, m.mover, rows[2]);
     mirror_close(&m);
@@ -465,7 +468,8 @@ static void a_change_of_template_begins_another_life(void** state) {
     mirror_expect(&m, ball, m.extra, m.extra->defaults);
     assert_int_equal(mirror_counters(&m)->recreates, 1);
     assert_int_equal(mirror_update_at(&m, 2, 0, m.mover, 1, rows[0], rows[1]), NET_OK);
-    // An older create of the present life is a base for it, one of the previous life is not.
+    // An older create of the current incarnation is a base for it. A create of the previous
+    // incarnation is not.
     assert_int_equal(mirror_create_at(&m, 2, 0, ball, m.extra, m.extra->defaults), NET_OK);
     assert_int_equal(mirror_update_at(&m, 2, 0, m.mover, 1, rows[0], rows[1]), NET_ERR_STALE);
     assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.extra, m.extra->defaults), NET_OK);
@@ -492,7 +496,7 @@ static void rows_are_forgotten_when_their_bases_are(void** state) {
     assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
     for (ecs_tick tick = 2; tick <= 60; tick++)
         assert_int_equal(mirror_absolute_at(&m, tick, 0, m.mover, rows[tick % 6]), NET_OK);
-    // Absolute rows and creates forget nothing.
+    // Absolute rows and creates do not drop other rows.
     assert_int_equal(mirror_update_at(&m, 61, 0, m.mover, 60, rows[0], rows[1]), NET_OK);
     // The older of both counts, and 16 ticks more.
     mirror_begin_run(&m);
@@ -568,7 +572,7 @@ static void validating_finds_an_index_without_its_slot(void** state) {
     m.mirror->indices[ecs_entity_index(ball)].slot_next = 0;
     expect_assert_failure(net_mirror_validate(m.mirror));
     m.mirror->indices[ecs_entity_index(ball)].slot_next = 1;
-    m.mirror->slots[0].tick = 2; // no row of this tick is there
+    m.mirror->slots[0].tick = 2; // there is no row of this tick
     expect_assert_failure(net_mirror_validate(m.mirror));
     m.mirror->slots[0].tick = 1;
     base_assert_handler_set(NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A fog of war with projectiles on a line that lets packets overtake each other: nearly every late
-// packet names an entity that is gone, and yet the client can read it.
+// A fog of war with projectiles, on a line where packets overtake each other. Nearly every late
+// packet names a destroyed entity, and the client can still read it.
 #include "replicate/repl_state_world.h"
 
 #include "session/acks.h"
@@ -184,7 +184,7 @@ static void a_packet_that_was_overtaken_is_read_all_the_same(void** state) {
         printf("seeds 1..%d, jitter %u ticks: %u packets were overtaken, %u refused\n", SEEDS,
                jitter, late, refused);
         assert_true(late > 500);
-        // Without the rows of lives that ended it was 99 of 100.
+        // Without the rows of ended incarnations, 99 of 100 late packets were refused.
         assert_true(refused * 50 < late);
     }
 }

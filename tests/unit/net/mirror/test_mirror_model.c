@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A mirror on a bad line, told by a small server that does all that it may: whatever is applied is
-// exactly what was true at that tick, nothing is ever malformed, no newest packet is refused, and
-// in the end both hold the same.
+// A mirror on a bad line, and a small server that uses everything the format allows. What the
+// mirror applies is exactly what was true at that tick. No packet is malformed, the newest packet
+// is never refused, and in the end both sides have the same rows.
 #include "mirror/mirror.h"
 
 #include "mirror_world.h"
@@ -42,7 +42,7 @@ static void check_row(void* context, ecs_entity entity, const net_row_template* 
     assert_memory_equal(row, truth, entry->layout.field_count * sizeof *row);
 }
 
-// Updates of lives that ended change nothing, but they too are what was true.
+// Updates of ended incarnations change nothing, but their rows must be true too.
 static void check_formers(model* w, ecs_tick tick) {
     const net_mirror* mirror = w->m.mirror;
     for (uint32_t i = 0; i < mirror->record_count; i++) {
@@ -96,7 +96,7 @@ static void deliver(model* w) {
             teller_ack(&w->t, l->packet);
         else
             take(w, l);
-        // Twice, sometimes, and much later.
+        // Send the packet a second time sometimes, and much later.
         bool is_doubled = !l->is_ack && base_rng_chance(&w->t.rng, 0.1);
         l->is_used = is_doubled;
         l->due_step += 1 + teller_below(&w->t, 12);
@@ -161,7 +161,7 @@ static void run(uint64_t seed, uint32_t* covered) {
         assert_in_range(quiet, 0, QUIET_STEPS);
         step(w, true);
     }
-    for (uint32_t i = 0; i < 30; i++) // what is still under way, late as it is
+    for (uint32_t i = 0; i < 30; i++) // deliver the late packets that are still under way
         step(w, true);
     expect_same(w);
     assert_true(w->decoded > STEPS / 2);
@@ -185,7 +185,7 @@ static void what_is_applied_was_true_and_in_the_end_all_is(void** state) {
         printf("seed %d\n", (int)seed);
         run(seed, covered);
     }
-    // Or it would prove nothing.
+    // Otherwise the test would prove nothing.
     for (uint32_t i = 0; i < BASE_COUNT(covered); i++) {
         printf("covered %u: %u\n", i, covered[i]);
         assert_true(covered[i] >= 10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What comes late of a life that has ended: it is read for the sake of the rest of its packet.
+// Late records of an ended incarnation: the mirror reads them because of the rest of their packet.
 #include "mirror/mirror.h"
 
 #include "mirror_world.h"
@@ -11,7 +11,7 @@ static const ecs_entity other = (1u << ECS_INDEX_BITS) | 9u;
 static const uint64_t rows[6][3] = {{100, 8, 9},   {101, 20, 9},  {102, 20, 30},
                                     {103, 40, 50}, {104, 50, 60}, {105, 60, 70}};
 
-// `ball` in slot 4 since tick 10, at tick 12 again.
+// `ball` is in slot 4 since tick 10, and has another record at tick 12.
 static void open(mirror_side* m) {
     mirror_open(m);
     assert_int_equal(mirror_create_at(m, 10, 4, ball, m->mover, rows[0]), NET_OK);
@@ -33,7 +33,7 @@ static void a_late_update_of_who_is_gone_is_read_and_changes_nothing(void** stat
     mirror_side m;
     open(&m);
     assert_int_equal(mirror_destroy_at(&m, 20, 4), NET_OK);
-    // With one that lives in the same packet, behind it.
+    // The same packet has a record of a living entity after it.
     assert_int_equal(mirror_create_at(&m, 11, 6, other, m.mover, rows[0]), NET_OK);
     mirror_begin_run(&m);
     pen_run_age(&m.pen, 2, 0, 1);
@@ -49,7 +49,7 @@ static void a_late_update_of_who_is_gone_is_read_and_changes_nothing(void** stat
     expect_nothing(&m, 3, 3);
     assert_int_equal(ecs_world_entity_count(m.side.world), 1);
     assert_false(ecs_is_alive(m.side.world, ball));
-    // It is no base for others.
+    // Its row is no base for other entities.
     assert_int_equal(mirror_update_at(&m, 17, 4, m.mover, 2, rows[2], rows[3]), NET_ERR_STALE);
     assert_int_equal(mirror_counters(&m)->missing_bases, 1);
     mirror_close(&m);
@@ -68,7 +68,8 @@ static void only_between_its_create_and_its_end_it_is_meant(void** state) {
     mirror_close(&m);
 }
 
-// The list of a packet before has both; the second is gone when the packet that refers to it comes.
+// The list of the previous packet has both entities. The second one is destroyed when the packet
+// that refers to the list arrives.
 static void a_list_may_name_who_is_gone(void** state) {
     (void)state;
     mirror_side m;
@@ -88,7 +89,7 @@ static void a_list_may_name_who_is_gone(void** state) {
     assert_int_equal(mirror_read(&m, 12), NET_OK);
     mirror_expect(&m, other, m.mover, rows[3]);
     assert_false(ecs_is_alive(m.side.world, ball));
-    // Both are in its list.
+    // Both entities are in its list.
     mirror_begin_run(&m);
     pen_run_packet(&m.pen, 2, 0);
     pen_absent(&m.pen);
@@ -110,13 +111,14 @@ static void whoever_took_the_slot_is_not_touched(void** state) {
     // Between two incarnations the slot is empty, also at the tick of the create.
     for (ecs_tick tick = 20; tick <= 30; tick += 5)
         assert_int_equal(late_update(&m, tick), NET_ERR_STALE);
-    // From then on the words are those of the present one.
+    // From then on the records belong to the current incarnation.
     const uint64_t* row = m.extra->defaults;
     assert_int_equal(mirror_update_at(&m, 31, 4, m.extra, 1, row, row), NET_OK);
     mirror_close(&m);
 }
 
-// The same handle and template: the previous life's rows are no bases of the present one.
+// The handle and the template are the same, but rows of the previous incarnation are no bases for
+// the current one.
 static void who_comes_back_has_none_of_its_former_rows(void** state) {
     (void)state;
     mirror_side m;
@@ -140,16 +142,17 @@ static void who_was_evicted_or_moved_is_known_too(void** state) {
     assert_int_equal(late_update(&m, 15), NET_OK);
     assert_int_equal(late_update(&m, 20), NET_ERR_STALE);
     mirror_expect(&m, ball_reborn, m.mover, rows[3]);
-    // To slot 5; its words in slot 2 are late then.
+    // Move to slot 5. The records in slot 2 are late then.
     assert_int_equal(mirror_create_at(&m, 25, 5, ball_reborn, m.mover, rows[4]), NET_OK);
     assert_int_equal(mirror_counters(&m)->moved, 1);
     assert_int_equal(mirror_absolute_at(&m, 22, 2, m.mover, rows[1]), NET_OK);
     mirror_expect(&m, ball_reborn, m.mover, rows[4]);
-    // Another takes slot 5.
+    // Another entity takes slot 5.
     assert_int_equal(mirror_create_at(&m, 30, 5, other, m.extra, m.extra->defaults), NET_OK);
     assert_int_equal(mirror_absolute_at(&m, 28, 5, m.mover, rows[1]), NET_OK);
     mirror_expect(&m, other, m.extra, m.extra->defaults);
-    // A create that began earlier than the one that was known: so the previous ended earlier.
+    // This create has an earlier tick than the known one, so the previous incarnation ended
+    // earlier.
     assert_int_equal(mirror_create_at(&m, 27, 5, other, m.extra, m.extra->defaults), NET_OK);
     assert_int_equal(mirror_absolute_at(&m, 26, 5, m.mover, rows[1]), NET_OK);
     assert_int_equal(mirror_absolute_at(&m, 27, 5, m.mover, rows[1]), NET_ERR_STALE);
@@ -206,7 +209,7 @@ static void a_former_life_is_forgotten_in_time(void** state) {
     mirror_close(&m);
 }
 
-// All in one tick, so that none is forgotten for its age.
+// All records are of one tick, so the mirror drops none because of its age.
 static void formers_take_a_bounded_part_of_the_memory(void** state) {
     (void)state;
     mirror_side m;
@@ -224,7 +227,7 @@ static void formers_take_a_bounded_part_of_the_memory(void** state) {
         if (m.mirror->previous_bytes > most) most = m.mirror->previous_bytes;
         assert_int_equal(mirror_absolute_at(&m, 11, slot, m.mover, rows[1]), NET_OK);
     }
-    assert_true(most > bytes_max - 1000); // it came so far
+    assert_true(most > bytes_max - 1000); // the memory became nearly full
     // The oldest rows were dropped. Current incarnations can use the memory of ended ones.
     assert_int_equal(mirror_absolute_at(&m, 11, 0, m.mover, rows[1]), NET_ERR_STALE);
     net_mirror_drop_previous(m.mirror);
@@ -232,7 +235,7 @@ static void formers_take_a_bounded_part_of_the_memory(void** state) {
     mirror_close(&m);
 }
 
-// Without memory, the rows of ended incarnations are dropped first, without any other effect.
+// Without memory the mirror drops the rows of ended incarnations first. This has no other effect.
 static void the_living_take_the_memory_of_the_dead(void** state) {
     (void)state;
     mirror_side m;
@@ -243,7 +246,7 @@ static void the_living_take_the_memory_of_the_dead(void** state) {
     assert_int_equal(mirror_destroy_at(&m, 20, 4), NET_OK);
     assert_true(m.mirror->previous_bytes > 0);
     m.mirror->memory.bytes_max = m.mirror->memory.used_bytes;
-    // Sequence numbers whose lists have their memory.
+    // These sequence numbers already have memory for their lists.
     for (ecs_tick tick = 21; tick < 25; tick++) {
         mirror_begin_run(&m);
         pen_run_absolute(&m.pen, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a mirror refuses, that it has not been touched then, and that no bytes cost it more than its
-// limits.
+// The packets that a mirror refuses. A refused packet changes nothing, and no input makes the
+// mirror use more memory than its limits.
 #include "mirror/mirror.h"
 
 #include "mirror_world.h"
@@ -13,7 +13,7 @@ static const uint64_t rows[3][3] = {{100, 8, 9}, {101, 20, 9}, {102, 20, 30}};
 
 enum { TICK = 300, SEQ = 101 }; // of the refused bodies
 
-// `ball` lives in slot 3 since tick 100, packet 100.
+// `ball` is in slot 3 since tick 100, packet 100.
 static void open_with_ball(mirror_side* m) {
     mirror_open(m);
     assert_int_equal(mirror_create_at(m, 100, 3, ball, m->mover, rows[0]), NET_OK);
@@ -50,7 +50,8 @@ static void impossible_slots_are_refused(void** state) {
     pen_list(&m.pen, 0);
     pen_runs(&m.pen, 0);
     expect_refused(&m);
-    // Destroyed and created in one body, created and updated, updated twice, updated and listed.
+    // One body: destroys and creates one slot; creates and updates it; updates it twice; updates
+    // and lists it.
     pen_destroys(&m.pen, 1, &(uint32_t){5});
     pen_list(&m.pen, 1);
     pen_create(&m.pen, 5, other, m.mover, rows[0]);
@@ -82,13 +83,13 @@ static void impossible_slots_are_refused(void** state) {
         pen_row(&m.pen, m.mover, base, rows[1]);
         expect_refused(&m);
     }
-    mirror_begin_run(&m); // the slot below the one before it
+    mirror_begin_run(&m); // the slot before the previous one
     pen_run_absolute(&m.pen, 2);
     pen_slot(&m.pen, 3);
     pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
     proto_bits_write_golomb(&m.pen.bits, UINT32_MAX - 1, 3);
     expect_refused(&m);
-    // The last slot there is.
+    // The last possible slot.
     assert_int_equal(mirror_create_at(&m, TICK, MIRROR_INDEX_MAX - 1, other, m.mover, rows[0]),
                      NET_OK);
     mirror_close(&m);
@@ -106,7 +107,7 @@ static void impossible_creates_are_refused(void** state) {
         pen_runs(&m.pen, 0);
         expect_refused(&m);
     }
-    pen_list(&m.pen, 0); // the next one after the last
+    pen_list(&m.pen, 0); // the slot after the last one
     pen_list(&m.pen, 2);
     pen_create(&m.pen, 5, ecs_entity_make(MIRROR_INDEX_MAX, 1), m.mover, rows[0]);
     pen_create(&m.pen, 6, ecs_entity_make(MIRROR_INDEX_MAX + 1, 1), m.mover, rows[0]);
@@ -131,7 +132,8 @@ static void impossible_creates_are_refused(void** state) {
     pen_slot(&m.pen, 3);
     pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
     expect_refused(&m);
-    pen_list(&m.pen, 0); // the same template as the previous create, and there is none
+    // "the same template as the previous create", but there is no previous create
+    pen_list(&m.pen, 0);
     pen_list(&m.pen, 1);
     m.pen.entry = m.mover;
     pen_create(&m.pen, 5, other, m.mover, rows[0]);
@@ -148,7 +150,7 @@ static void impossible_creates_are_refused(void** state) {
         pen_runs(&m.pen, 0);
         expect_refused(&m);
     }
-    // The long forms say the same as the short ones.
+    // The long forms have the same meaning as the short ones.
     pen_list(&m.pen, 0);
     pen_list(&m.pen, 1);
     pen_slot(&m.pen, 0);
@@ -179,7 +181,7 @@ static void impossible_runs_are_refused(void** state) {
     mirror_begin_run(&m); // a second row 256 ticks before
     pen_run_age(&m.pen, 200, 256, 1);
     expect_refused(&m);
-    mirror_begin_run(&m); // a second row of a settled one
+    mirror_begin_run(&m); // a second row of a settled entity
     pen_run_age(&m.pen, 255, 1, 1);
     expect_refused(&m);
     mirror_begin_run(&m); // back 0: itself
@@ -193,7 +195,7 @@ static void impossible_runs_are_refused(void** state) {
     mirror_begin_run(&m); // a second row from before the first tick
     pen_run_age(&m.pen, 254, 255, 1);
     expect_refused(&m);
-    // More than there are bits for.
+    // More entries than there are bits.
     mirror_begin_run(&m);
     pen_run_absolute(&m.pen, UINT32_MAX);
     expect_refused(&m);
@@ -241,7 +243,7 @@ static void a_body_ends_where_its_records_end(void** state) {
         proto_bit_reader reader = proto_bit_reader_make(m.pen.bytes, cut);
         assert_int_equal(net_mirror_read(m.mirror, 1, 1, &reader, NULL), NET_ERR_MALFORMED);
     }
-    // Padding is 0.
+    // Padding bits must be 0.
     uint32_t used = (uint32_t)(m.pen.bits.size_bits % 8);
     assert_int_not_equal(used, 0);
     for (uint32_t bit = used; bit < 8; bit++) {
@@ -258,7 +260,7 @@ static void a_body_ends_where_its_records_end(void** state) {
     mirror_close(&m);
 }
 
-// A body may stand anywhere in a byte: a header is before it.
+// A body may begin at any bit of a byte, because a header is before it.
 static void a_body_begins_at_any_bit(void** state) {
     (void)state;
     mirror_side m;
@@ -279,7 +281,8 @@ static void a_body_begins_at_any_bit(void** state) {
     mirror_close(&m);
 }
 
-// Welcome's range says how wide an index is, the narrower one of it and the world's what it may be.
+// The width of an index comes from Welcome's range. The largest index is the smaller of that range
+// and the world's range.
 static void the_range_that_was_told_is_the_width_of_an_index(void** state) {
     (void)state;
     static const struct {
@@ -339,14 +342,14 @@ static void any_bytes_leave_a_whole_world(void** state) {
         read += result == NET_OK;
         tick += round % 16 == 0;
     }
-    assert_true(read > 100); // or it would prove nothing
+    assert_true(read > 100); // otherwise the test would prove nothing
     mirror_close(&m);
 }
 
 // ---- memory ----
 
-// Rows that cost a few bits each and are kept: the limit holds, and what was allocated is given
-// back.
+// Rows that cost a few bits each and are kept: the mirror keeps its limit and frees its memory in
+// the end.
 static void a_liar_cannot_make_it_grow_beyond_its_limit(void** state) {
     (void)state;
     mirror_side m;
@@ -380,7 +383,7 @@ static void a_liar_cannot_make_it_grow_beyond_its_limit(void** state) {
         assert_true(m.mirror->memory.used_bytes <= 1 << 20);
     }
     assert_int_equal(result, NET_ERR_MEMORY);
-    // It is final.
+    // The error is final.
     assert_int_equal(net_mirror_read(m.mirror, 1, 1, NULL, NULL), NET_ERR_MEMORY);
     mirror_close(&m);
 }
@@ -403,7 +406,8 @@ static void thrift_release(void* context, void* memory, size_t size) {
     heap->release(heap->context, memory, size);
 }
 
-// Wherever it ends: told, final, and nothing is lost, references neither.
+// Memory may run out at any allocation. The mirror reports a final error, and loses neither memory
+// nor references.
 static void running_out_of_memory_is_told_and_final(void** state) {
     (void)state;
     bool is_enough = false;

@@ -12,7 +12,7 @@ static const uint64_t rows[3][3] = {{100, 8, 9}, {101, 20, 9}, {102, 20, 30}};
 
 // ---- references ----
 
-// Words of a holder: body (mass, kind, spin twice), then link.
+// Fill `row` with the words of a holder: body (mass, kind, spin twice), then link.
 static const uint64_t* holder_of(const mirror_side* m, uint64_t row[5], ecs_entity link) {
     memcpy(row, m->holder->defaults, 5 * sizeof *row);
     row[4] = link;
@@ -40,22 +40,22 @@ static void references_hold_handles_and_let_them_go(void** state) {
     assert_int_equal(ecs_state(world, ball), ECS_STATE_CREATED);
     assert_int_equal(mirror_destroy_at(&m, 4, 1), NET_OK);
     assert_int_equal(ecs_state(world, ball), ECS_STATE_ALLOCATED);
-    // A late row holds nothing, nor does a doubled one.
+    // A late row and a repeated row add no reference.
     assert_int_equal(mirror_update_at(&m, 6, 0, m.holder, 4, to_ball, to_ball), NET_OK);
     assert_int_equal(mirror_update_at(&m, 5, 0, m.holder, 3, to_ball, to_far), NET_OK);
     assert_int_equal(mirror_update_at(&m, 6, 0, m.holder, 4, to_ball, to_ball), NET_OK);
     assert_int_equal(ecs_handle_count(world, ECS_STATE_ALLOCATED), 1);
-    // In another slot it holds the same once.
+    // In another slot the entity keeps its one reference.
     assert_int_equal(mirror_create_at(&m, 7, 5, holder, m.holder, to_ball), NET_OK);
     assert_int_equal(ecs_handle_count(world, ECS_STATE_ALLOCATED), 1);
-    // Recreation without the field drops it.
+    // A recreation without the field drops the reference.
     assert_int_equal(mirror_create_at(&m, 8, 5, holder, m.mover, rows[0]), NET_OK);
     assert_int_equal(ecs_handle_count(world, ECS_STATE_ALLOCATED), 0);
-    // Values that are no replicated handles are carried and not held.
+    // The mirror writes values that are no replicated handles, and adds no reference for them.
     assert_int_equal(mirror_create_at(&m, 9, 5, holder, m.holder, to_odd), NET_OK);
     mirror_expect(&m, holder, m.holder, to_odd);
     assert_int_equal(ecs_handle_count(world, ECS_STATE_ALLOCATED), 0);
-    // Destroyed or evicted, it lets go.
+    // When the entity is destroyed or evicted, it drops its reference.
     assert_int_equal(mirror_absolute_at(&m, 10, 5, m.holder, to_far), NET_OK);
     assert_int_equal(ecs_handle_count(world, ECS_STATE_ALLOCATED), 1);
     assert_int_equal(mirror_create_at(&m, 11, 5, other, m.mover, rows[0]), NET_OK);
@@ -71,7 +71,7 @@ static void the_mirror_lets_go_of_references_when_it_ends(void** state) {
     (void)holder_of(&m, row, ecs_entity_make(9, 9));
     assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.holder, row), NET_OK);
     assert_int_equal(ecs_handle_count(m.side.world, ECS_STATE_ALLOCATED), 1);
-    mirror_close(&m); // asserts that none is left
+    mirror_close(&m); // asserts that no reference is left
 }
 
 // ---- components that other code changed ----
@@ -101,8 +101,8 @@ static void a_sample_finds_what_the_world_does_not_hold(void** state) {
     repl_move(&m.side, ball, 77, 78);
     assert_int_equal(sample(&m, 0, 1, m.mover, rows[0], &who), NET_MIRROR_DIFFERS);
     assert_int_equal(who, ball);
-    // Less than a step of its quantisation is nothing, and what is the client's own is not looked
-    // at.
+    // The mirror ignores a difference below one quantum, and does not compare values that belong to
+    // the client.
     assert_int_equal(mirror_absolute_at(&m, 2, 0, m.mover, rows[0]), NET_OK);
     ecs_vec2* pos = ecs_get_mut(m.side.world, ball, m.side.pos);
     pos->x += 0.01f;
@@ -119,18 +119,18 @@ static void what_is_told_absolutely_resyncs_the_world(void** state) {
     mirror_open(&m);
     assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
     repl_move(&m.side, ball, 77, 78);
-    // An update writes what changed since the last row; the rest stays wrong.
+    // An update writes the fields that changed since the last row. The other fields stay wrong.
     assert_int_equal(mirror_update_at(&m, 2, 0, m.mover, 1, rows[0], (const uint64_t[]){200, 8, 9}),
                      NET_OK);
     assert_true(((const ecs_vec2*)ecs_get(m.side.world, ball, m.side.pos))->x == 77.0f);
     assert_int_equal(mirror_absolute_at(&m, 3, 0, m.mover, (const uint64_t[]){200, 8, 9}), NET_OK);
     mirror_expect(&m, ball, m.mover, (const uint64_t[]){200, 8, 9});
-    // So does a create of what lives.
+    // A create of a living entity does the same.
     repl_move(&m.side, ball, 77, 78);
     assert_int_equal(mirror_create_at(&m, 4, 0, ball, m.mover, rows[0]), NET_OK);
     mirror_expect(&m, ball, m.mover, rows[0]);
     assert_int_equal(mirror_counters(&m)->creates, 1);
-    // One that was made something else, and one that was destroyed.
+    // Other code changed the template of one entity and destroyed another.
     repl_become(&m.side, ball, m.side.extra);
     assert_int_equal(sample(&m, 0, 4, m.mover, rows[0], NULL), NET_MIRROR_DIFFERS);
     assert_int_equal(mirror_absolute_at(&m, 5, 0, m.mover, rows[1]), NET_OK);
@@ -165,7 +165,7 @@ static void components_that_nothing_changed_are_not_written(void** state) {
 
 // ---- resources ----
 
-// A loader that takes everything and finishes what the test says.
+// A loader that accepts every request. The test finishes the requests.
 typedef struct slow_loader {
     ecs_loader loader;
     uint32_t ticket, begun, cancelled;
@@ -200,7 +200,7 @@ static void load_slowly(mirror_side* m, slow_loader* slow) {
 
 static const uint64_t places[5][2] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}, {9, 10}};
 
-// Its components are mesh (replicated nowhere) and pos.
+// The components are mesh (not replicated) and pos.
 static void an_entity_that_waits_for_resources_follows_the_server(void** state) {
     (void)state;
     mirror_side m;
@@ -213,7 +213,7 @@ static void an_entity_that_waits_for_resources_follows_the_server(void** state) 
     assert_int_equal(ecs_state(world, ball), ECS_STATE_LOADING);
     assert_int_equal(sample(&m, 0, 1, m.model, places[1], NULL), NET_MIRROR_UNKNOWN);
     assert_int_equal(mirror_update_at(&m, 2, 0, m.model, 1, places[0], places[1]), NET_OK);
-    // In another slot it goes on loading.
+    // In another slot the entity continues to load.
     assert_int_equal(mirror_create_at(&m, 3, 6, ball, m.model, places[2]), NET_OK);
     assert_int_equal(slow.begun, 1);
     assert_int_equal(slow.cancelled, 0);
@@ -224,7 +224,7 @@ static void an_entity_that_waits_for_resources_follows_the_server(void** state) 
     assert_int_equal(sample(&m, 6, 3, m.model, places[2], NULL), NET_MIRROR_EQUAL);
     assert_int_equal(mirror_update_at(&m, 4, 6, m.model, 1, places[2], places[3]), NET_OK);
     mirror_expect(&m, ball, m.model, places[3]);
-    // One that becomes something that needs nothing is there at once.
+    // An entity that changes to a template without resources is complete at once.
     ecs_resource resource = {.name = "cube"};
     ecs_resource_forget(world, &resource);
     assert_int_equal(mirror_create_at(&m, 5, 0, other, m.model, places[0]), NET_OK);
@@ -250,10 +250,10 @@ static void one_that_cannot_be_loaded_is_not_shown_and_harms_nobody(void** state
         assert_int_equal(mirror_update_at(&m, 1 + i, 0, m.model, 1, places[i - 1], places[i]),
                          NET_OK);
     assert_int_equal(slow.begun, 1);
-    // No resync is requested for a difference that the line did not cause.
+    // The mirror requests no resync for a difference that packet loss did not cause.
     assert_int_equal(sample(&m, 0, 5, m.model, places[4], NULL), NET_MIRROR_UNKNOWN);
     assert_int_equal(mirror_destroy_at(&m, 6, 0), NET_OK);
-    // Destroyed by the server while it loads.
+    // The server destroys the entity while it loads.
     ecs_resource resource = {.name = "cube"};
     ecs_resource_forget(world, &resource);
     assert_int_equal(mirror_create_at(&m, 7, 0, ball, m.model, places[0]), NET_OK);
@@ -282,7 +282,7 @@ static net_result limbs_at(mirror_side* m, ecs_tick tick, const uint32_t* parent
     return mirror_read(m, tick);
 }
 
-// Children have lower slots than their parents here, so their records come first.
+// Here children have lower slots than their parents, so their records come first.
 static void families_follow_whatever_the_order_of_records(void** state) {
     (void)state;
     mirror_side m;
@@ -291,11 +291,11 @@ static void families_follow_whatever_the_order_of_records(void** state) {
     assert_int_equal(limbs_at(&m, 1, (const uint32_t[]){4, 4, 4, 5, 5, 5}), NET_OK);
     assert_int_equal(ecs_hierarchy_root(world, limb(0)), limb(5));
     assert_int_equal(ecs_hierarchy_root(world, limb(3)), limb(5));
-    // Parent and child change places: the mirror sees both halves in some order.
+    // Parent and child change places. The mirror applies the two records in either order.
     assert_int_equal(limbs_at(&m, 2, (const uint32_t[]){4, 4, 4, 5, 4, 4}), NET_OK);
     assert_int_equal(ecs_hierarchy_root(world, limb(3)), limb(4));
     assert_int_equal(ecs_world_counters(world)->parents_cut, 0);
-    // The server sends a destroy for each entity; a mirror destroys no other with it.
+    // The server sends a destroy for each entity. A mirror destroys no other entity with it.
     assert_int_equal(mirror_destroy_at(&m, 3, 4), NET_OK);
     assert_int_equal(ecs_world_entity_count(world), 5);
     for (uint32_t slot = 0; slot < 6; slot++)
