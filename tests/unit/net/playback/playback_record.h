@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A match of breakout with bots, logged, with the hashes of every tick.
+/// A logged match of breakout with bots, with the hashes of every tick.
 #pragma once
 
 #include "breakout_table.h"
@@ -17,7 +17,7 @@ typedef struct playback_record {
     table table;
     net_log_writer* writer;
     uint32_t ticks;
-    ecs_tick bad_tick; ///< 0: none; else an event is logged there that no client may send
+    ecs_tick bad_tick; ///< 0: none; otherwise this tick logs an event that no client may send
     uint64_t state_hash[RECORD_TICKS_MAX + 1];
     uint64_t world_hash[RECORD_TICKS_MAX + 1];
 } playback_record;
@@ -44,7 +44,8 @@ static inline size_t record_think(table* t, table_bot* bot, uint8_t* packed) {
     return size;
 }
 
-/// Bots 1 and 2 from the first tick, 2 leaves, 3 comes late; every seventh input is repeated.
+/// Clients 1 and 2 are bots from the first tick. Client 2 leaves, client 3 joins late. Every
+/// seventh input is repeated.
 static inline void record_tick(playback_record* self) {
     table* t = &self->table;
     static const net_log_join first[] = {{1, "ann", true}, {2, "bob", true}};
@@ -89,7 +90,7 @@ static inline void record_tick(playback_record* self) {
 }
 
 static inline playback_record* record_make_with(uint32_t ticks, ecs_tick bad_tick) {
-    // Few lives and fast balls: lives are lost and levels cleared within seconds.
+    // Few lives and fast balls: the match loses lives and clears levels within seconds.
     static const char* const settings[] = {"ball_speed=1.8", "lives=3"};
     playback_record* self = calloc(1, sizeof *self);
     assert_non_null(self);

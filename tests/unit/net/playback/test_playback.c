@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A log as a playback: the same moment is the same picture however it was reached, and what is
-// shown at a tick is what the server would have sent of it.
+// A log as a playback. The same moment gives the same picture for every way to reach it. The
+// picture of a tick shows what the server would have sent for it.
 #include "playback_record.h"
 #include "present/scene_world.h"
 
@@ -74,7 +74,7 @@ static canvas picture(net_playback* playback) {
         .text = add_text,
         .text_width = text_width,
         .pixels_per_unit = 1.0f,
-        .time_s = 1e9, // the playback's own is shown
+        .time_s = 1e9, // the playback shows its own time
     };
     net_playback_draw(playback, &draw);
     return on;
@@ -94,7 +94,7 @@ static uint64_t state_of(net_playback* playback) {
     return ecs_world_state_hash(net_match_world(net_playback_match(playback)));
 }
 
-// What a client should have of a match, or has.
+// The hash of what a client should have of a match, or has.
 static uint64_t scope_of(net_match* match) {
     return net_world_digest_walk(net_match_schema(match), net_match_world(match), NULL, NULL).hash;
 }
@@ -108,7 +108,7 @@ static void assert_shows(const playback_record* record, net_playback* playback, 
     assert_true(net_playback_tick(playback) == tick);
     assert_int_equal(net_match_tick(net_playback_match(playback)), above(tick));
     assert_true(state_of(playback) == record->state_hash[above(tick)]);
-    // Between two ticks the view has values that no server ever had.
+    // Between two ticks the view has values that the server never had.
     if ((double)above(tick) == tick)
         assert_true(scope_of(net_playback_view_match(playback)) ==
                     scope_of(net_playback_match(playback)));
@@ -127,7 +127,7 @@ static void a_moment_is_the_same_picture_however_it_was_reached(void** state) {
     print_message("seed %d\n", SEED);
     net_log_reader* reader = record_read(record);
     for (uint32_t i = 0; i < MOMENTS; i++) {
-        // From the beginning, straight on; every third moment lies between two ticks.
+        // Play from the beginning. Every third moment is between two ticks.
         net_playback* playback = playback_open(record, reader, NULL);
         moments[i].tick = (double)(1 + base_rng_below(&rng, TICKS)) - (i % 3 ? 0.0 : 0.375);
         if (moments[i].tick < 1.0) moments[i].tick = 1.0;
@@ -143,7 +143,8 @@ static void a_moment_is_the_same_picture_however_it_was_reached(void** state) {
     net_playback* playback = playback_open(record, reader, NULL);
     for (uint32_t i = 0; i < VISITS; i++) {
         uint32_t at = base_rng_below(&rng, MOMENTS);
-        // By all kinds of ways: from where it is, after playing on, with and without frames drawn.
+        // Reach the moment in different ways: from the current place, after playing on, with and
+        // without drawn frames.
         if (base_rng_chance(&rng, 0.5))
             assert_int_equal(net_playback_advance(playback, base_rng_below(&rng, 200) / 7.0),
                              NET_OK);
@@ -165,7 +166,7 @@ static void playing_shows_every_tick_as_the_server_had_it(void** state) {
     assert_shows(record, playback, 1.0);
     canvas first = picture(playback);
     for (uint32_t tick = 2; tick <= TICKS; tick++) {
-        // Two frames a tick: one between ticks.
+        // Draw two frames per tick: one of them between ticks.
         assert_int_equal(net_playback_advance(playback, 0.5), NET_OK);
         assert_shows(record, playback, tick - 0.5);
         (void)picture(playback);
@@ -177,7 +178,7 @@ static void playing_shows_every_tick_as_the_server_had_it(void** state) {
     assert_int_equal(net_playback_advance(playback, 1000.0), NET_OK);
     assert_shows(record, playback, TICKS);
     assert_int_equal(net_playback_diverged(playback), 0);
-    // A long jump ahead at once is the same.
+    // One long jump forward gives the same picture.
     assert_int_equal(net_playback_seek(playback, 1.0), NET_OK);
     assert_int_equal(net_playback_advance(playback, 699.0), NET_OK);
     assert_shows(record, playback, 700.0);
@@ -220,7 +221,7 @@ static void marks_and_names_are_those_of_the_log(void** state) {
     for (uint32_t i = 0; i < count; i++)
         events += marks[i].kind == NET_PLAYBACK_EVENT;
     assert_true(events >= record->table.lives_lost + record->table.levels_cleared && events > 0);
-    assert_string_equal(net_playback_player_name(playback, 2), "bob"); // who left long ago
+    assert_string_equal(net_playback_player_name(playback, 2), "bob"); // this client left long ago
     assert_int_equal(net_playback_seek(playback, TICKS), NET_OK);
     assert_string_equal(net_playback_player_name(playback, 2), "bob");
     assert_null(net_playback_player_name(playback, 77));
@@ -268,7 +269,7 @@ static void a_log_damaged_inside_is_shown_up_to_the_damage(void** state) {
     record_free(record);
 }
 
-// A log whose checksums hold, with an event in tick 201 that no client may send.
+// A log with correct checksums and, in tick 201, an event that no client may send.
 static void a_log_that_the_game_does_not_take_is_shown_as_far_as_it_goes(void** state) {
     (void)state;
     playback_record* record = record_make_with(300, 201);
@@ -287,7 +288,7 @@ static void a_log_that_the_game_does_not_take_is_shown_as_far_as_it_goes(void** 
     assert_int_equal(net_playback_seek(playback, 30.0), NET_OK);
     assert_shows(record, playback, 30.0);
     net_playback_destroy(playback);
-    // The same while playing.
+    // The same fault while the log plays.
     playback = playback_open(record, reader, &reporter);
     assert_int_equal(net_playback_seek(playback, 190.0), NET_OK);
     assert_int_equal(net_playback_advance(playback, 30.0), NET_ERR_DAMAGED);
@@ -337,7 +338,7 @@ static void another_build_of_the_game_diverges_once_and_is_shown_on(void** state
     base_reporter reporter = base_reporter_first(&first);
     net_playback* playback;
     assert_int_equal(net_playback_create(reader, module, &reporter, &playback), NET_OK);
-    uint32_t reports = first.count; // that it is another build
+    uint32_t reports = first.count; // the report about the other build
     assert_int_equal(net_playback_seek(playback, 600.0), NET_ERR_DIVERGED);
     assert_int_equal(first.count, reports + 1);
     ecs_tick diverged = net_playback_diverged(playback);
@@ -415,8 +416,8 @@ static void a_game_that_draws_nothing_is_filmed(void** state) {
     files_close(&files);
 }
 
-// The tick in which a server died is in its log as far as it came: what came with it was never
-// seen.
+// The log has the tick in which the server crashed only in part. No client saw what this tick
+// brought.
 static void marks_end_with_the_last_whole_tick(void** state) {
     (void)state;
     log_files files;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A log brought to any tick, forward and back: the hashes are those of the match that was logged.
+// Move a log to any tick, forward and back. The hashes are those of the logged match.
 #include "playback_record.h"
 
 #include "playback/playback_marks.h"
@@ -40,7 +40,7 @@ static void saves_are_found_by_the_newest_not_after_a_tick(void** state) {
 
 static void saves_stay_within_their_bytes_by_dropping_every_second_one(void** state) {
     (void)state;
-    // One byte more or less around five saves of 20: max - 1, max, max + 1.
+    // One byte more and one byte less than five saves of 20 bytes: max - 1, max, max + 1.
     for (size_t bytes_max = 99; bytes_max <= 101; bytes_max++) {
         net_playback_saves saves;
         net_playback_saves_init(&saves, NULL, 10, bytes_max);
@@ -53,7 +53,7 @@ static void saves_stay_within_their_bytes_by_dropping_every_second_one(void** st
         assert_int_equal(saves.every, has_room ? 10 : 20);
         assert_int_equal(net_playback_saves_find(&saves, 99)->tick, 40);
         assert_true(saves.bytes <= bytes_max);
-        // A long log: the list is bounded and even.
+        // A long log: the list stays bounded and even.
         for (ecs_tick tick = 50; tick <= 100000; tick += 10) {
             if (net_playback_saves_wants(&saves, tick)) put(&saves, tick, 20);
             assert_true(saves.bytes <= bytes_max);
@@ -113,7 +113,7 @@ static void assert_is_at(const playback_record* record, net_playback_run* run, e
 static void every_tick_is_reached_from_every_side(void** state) {
     const playback_record* record = *state;
     net_log_reader* reader = record_read(record);
-    // Saves close by; saves that are thinned again and again; no room for any.
+    // Saves at short distances; saves that are thinned again and again; no room for any save.
     const size_t bytes_max[] = {SIZE_MAX, 20000, 100};
     for (uint32_t k = 0; k < BASE_COUNT(bytes_max); k++) {
         base_rng rng = base_rng_make(SEED + k, 1);
@@ -168,7 +168,7 @@ static void a_save_of_one_run_is_refused_when_it_is_cut(void** state) {
     assert_int_equal(net_log_replay_step(replay, &tick), NET_OK);
     assert_int_equal(tick.tick, 31);
     assert_true(tick.state_hash == record->state_hash[31]);
-    // The file is another one meanwhile.
+    // Another file replaces the log while it is open.
     uint8_t was;
     int fd = open(record->files.log, O_RDONLY);
     net_log_cursor cursor;
@@ -262,7 +262,8 @@ static void marks_are_joins_leaves_and_reliable_events_in_order(void** state) {
     net_log_reader_destroy(reader);
 }
 
-// A forged log: many joins in one tick, with events that are reported and events that are not.
+// A forged log: many joins in one tick, with events that the playback reports and events that it
+// does not report.
 static void write_many(const log_files* files, uint32_t joins) {
     net_log_file_config config = files_config(files);
     net_log_file* file;
@@ -286,7 +287,7 @@ static void write_many(const log_files* files, uint32_t joins) {
                                                               .message = message,
                                                               .payload = (const uint8_t*)""}));
     net_log_file_end(file, NET_LOG_KIND_END, 1);
-    files_begin(file, 2); // no whole tick: no part of the playback
+    files_begin(file, 2); // the tick is not whole, so it is no part of the playback
     assert_int_equal(net_log_file_destroy(file), NET_OK);
 }
 
