@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the tests of scene and presenter share: a small module with something that moves, something
-/// that tells, and a server's world of it whose rows are fed by hand.
+/// Shared code for the tests of scene and presenter: a small module with a moving entity and an
+/// entity that sends events, and a server's world. The tests feed the rows of that world by hand.
 #pragma once
 
 #include <stdio.h>
@@ -15,14 +15,14 @@
 
 enum { STAGE_LOG_MAX = 4096, STAGE_TOLD = 2 };
 
-/// A told event as the view's system got it.
+/// A delivered event, as the system of the view got it.
 typedef struct stage_told {
     ecs_tick tick;
     ecs_entity target;
     uint32_t number;
 } stage_told;
 
-/// The module's context: what stage "act" and the handler saw.
+/// The context of the module: what stage "act" and the handler saw.
 typedef struct stage_log {
     uint32_t step_count, told_count;
     ecs_tick steps[STAGE_LOG_MAX];
@@ -79,7 +79,7 @@ static void stage_hear(const ecs_stage* stage, const ecs_event* event, const ecs
     log->told_count++;
 }
 
-// A player walks as far as its input says.
+// Move a player as far as its input asks.
 static void stage_walk(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)stage;
     if (rows->count == 0) return;
@@ -248,7 +248,7 @@ static inline net_match* stage_match(const net_module* module, net_role role,
     return match;
 }
 
-/// A server's world of which rows are made.
+/// A server's world that the rows come from.
 typedef struct stage_side {
     net_match* match;
     ecs_world* world;
@@ -289,7 +289,7 @@ static inline void stage_move(stage_side* side, ecs_entity entity, float x, floa
     assert_int_equal(ecs_set(side->world, entity, side->pos, &(ecs_vec2){x, y}), ECS_OK);
 }
 
-/// The entity's row now, fed as of a tick.
+/// Feed the current row of an entity, as the row of a tick.
 static inline void stage_feed(const stage_side* side, net_scene* scene, ecs_entity entity,
                               ecs_tick tick) {
     uint64_t row[PROTO_ROW_FIELDS_MAX];

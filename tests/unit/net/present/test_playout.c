@@ -8,23 +8,23 @@
 #include <stdio.h>
 #include <string.h>
 
-// A server of 60 Hz whose packets take a while; frames of 144 Hz. Times in microseconds.
+// A server with 60 Hz and packets with delay; frames at 144 Hz. Times are in microseconds.
 typedef struct line {
     net_playout playout;
     base_rng rng;
-    double rate_ppm; // the server's clock against ours
+    double rate_ppm; // the drift of the server's clock against the client's
     double jitter_us;
     double loss;
     double path_us;
-    double server_us; // when the next tick is made, our time
-    uint64_t now_us;  // of the next frame
+    double server_us; // the time of the next tick, in the client's time
+    uint64_t now_us;  // the time of the next frame
     ecs_tick tick;
-    ecs_tick newest;       // arrived
-    double arrivals[1024]; // by tick
-    // what frames saw
+    ecs_tick newest;       // the newest tick that arrived
+    double arrivals[1024]; // [tick]
+    // The results of the frames.
     double shown;
     double rate_min, rate_max, delay_max;
-    uint32_t frames, backwards, ahead; // ahead: shown behind the newest sample that is here
+    uint32_t frames, backwards, ahead; // ahead: frames shown behind the newest arrived sample
 } line;
 
 enum { FRAME_US = 6944 };
@@ -52,7 +52,7 @@ static void forget_frames(line* l) {
     l->frames = l->backwards = l->ahead = 0;
 }
 
-// Ticks that the server makes until `now`, each with its time of arrival.
+// Make the ticks of the server until `now`, each with its time of arrival.
 static void make_ticks(line* l) {
     while (l->server_us <= (double)l->now_us) {
         double late = l->jitter_us * chance(l);
@@ -93,7 +93,7 @@ static void frame(line* l) {
         l->ahead += shown > (double)l->newest;
         l->shown = shown;
         double delay = net_playout_delay_ms(&l->playout);
-        // Where nothing new comes, there is nothing to be shown earlier.
+        // When no newer tick arrives, the frame cannot show an earlier moment.
         bool is_starved = shown > (double)l->newest + 5.9;
         if (delay > l->delay_max && !is_starved) l->delay_max = delay;
     }
@@ -194,7 +194,7 @@ static void a_gap_of_ten_seconds_is_made_up_in_one_jump(void** state) {
     double loss = l.loss;
     l.loss = 1;
     run(&l, 10);
-    // It stops soon after the newest tick.
+    // The playout stops soon after the newest tick.
     assert_true(l.shown - before < 12);
     assert_int_equal(l.backwards, 0);
     l.loss = loss;
@@ -229,7 +229,7 @@ static void the_delay_is_bounded_on_the_worst_of_lines(void** state) {
     printf("    jitter 900 ms, loss 50 %%: delay up to %.1f ms\n", l.delay_max);
     assert_true(l.delay_max <= NET_DELAY_MS_MAX + 0.001);
     assert_int_equal(l.backwards, 0);
-    // A line that is fast at once.
+    // A line that becomes fast at once.
     l.jitter_us = 0;
     l.path_us = 1000;
     l.loss = 0;
@@ -289,11 +289,11 @@ static void ticks_and_times_that_make_no_sense_do_no_harm(void** state) {
     net_playout_packet(&playout, 5000000, 100, 0);
     assert_true(net_playout_advance(&playout, 5000000));
     double shown = net_playout_tick(&playout);
-    // A clock that goes back stands still.
+    // When the clock goes back, the playout time does not move.
     net_playout_packet(&playout, 4000000, 101, 0);
     assert_true(net_playout_advance(&playout, 3000000));
     assert_true(net_playout_tick(&playout) >= shown);
-    // A server that leaps is followed as far as it says.
+    // When the server's tick jumps, the playout follows it.
     net_playout_packet(&playout, 5100000, NET_SCENE_TICK_MAX, 0);
     assert_true(net_playout_advance(&playout, 5200000));
     assert_true(net_playout_tick(&playout) <= (double)NET_SCENE_TICK_MAX + 6);
@@ -316,18 +316,18 @@ static void a_server_of_one_tick_a_second_is_followed(void** state) {
     assert_true(shown > 67 && shown <= 69.2);
 }
 
-// A server that has no news sends ten packets a second: none is lost, and what moves again is not
-// shown later.
+// A server without changes sends ten packets a second. The playout counts no loss, and shows a new
+// movement without more delay.
 static void ticks_that_were_left_out_are_no_losses(void** state) {
     (void)state;
     net_playout playout;
     net_playout_init(&playout, 60, 0);
     uint64_t tick = 0;
-    for (; tick < 300; tick++) // busy
+    for (; tick < 300; tick++) // the server is busy
         net_playout_packet(&playout, 1000000 + tick * 16667, tick + 1, 0);
     assert_true(playout.loss < 0.001);
     double busy_us = playout.target_us;
-    for (; tick < 1200; tick += 6) { // idle
+    for (; tick < 1200; tick += 6) { // the server is idle
         net_playout_packet(&playout, 1000000 + tick * 16667, tick + 1, 5);
         assert_true(net_playout_advance(&playout, 1000000 + tick * 16667));
         assert_true(playout.loss < 0.02);
@@ -349,8 +349,8 @@ static void a_divisor_asks_for_as_many_ticks_more(void** state) {
         assert_true(playout.step == (double)divisor);
         assert_true(playout.loss < 0.001);
         assert_true(playout.target_us >= divisor * 16600.0);
-        // Every second packet lost: that is loss, and none of the ticks left out is (by numbers,
-        // one was lost).
+        // Every second packet is lost. This counts as loss, but the ticks that were left out do
+        // not. By the sequence numbers, one packet was lost.
         net_playout_init(&playout, 60, 0);
         for (uint64_t tick = 0; tick < 600; tick += 2 * divisor)
             net_playout_packet(&playout, 1000000 + tick * 16667, tick + 1, 2 * divisor - 2);

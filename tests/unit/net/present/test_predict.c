@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Prediction against a server that takes inputs by its own rule: what is right is left alone, what
-// is wrong is corrected and moves over, whatever comes late or never.
+// Prediction against a server that takes inputs by its own rule. A right prediction stays
+// unchanged. A wrong one is corrected smoothly, also when packets come late or never.
 //
-// One player of breakout; server, mirror and prediction in one process. Inputs and bodies travel
-// for a number of ticks and may be lost; acknowledgements come back at once.
+// One player of breakout; server, mirror and prediction are in one process. Inputs and bodies
+// travel for a number of ticks and may be lost. Acknowledgements come back at once.
 
 #include "breakout_table.h"
 
@@ -26,7 +26,7 @@ typedef struct made {
 } made;
 
 typedef struct up_packet {
-    uint32_t arrives; // tick; 0: empty
+    uint32_t arrives; // the tick of arrival; 0: empty
     uint32_t first, count;
 } up_packet;
 
@@ -55,9 +55,9 @@ typedef struct game {
     net_rows* mirror_rows;
     net_mirror* mirror;
     net_predict* predict;
-    memory_count memory; // of the prediction
+    memory_count memory; // counts the memory of the prediction
     base_rng rng;
-    uint32_t up, down; // ticks on the way
+    uint32_t up, down; // travel times in ticks
     double loss;
     uint32_t step; // counts from 1
     uint64_t now_us;
@@ -70,9 +70,9 @@ typedef struct game {
     float shown_x;
     float shown_step_max; // per quarter of a tick
     int32_t move;
-    uint32_t keep;            // ticks that `move` goes on
-    uint32_t structure_steps; // in which entities came, went or changed
-    bool is_blind;            // nothing comes through
+    uint32_t keep;            // how many ticks `move` continues
+    uint32_t structure_steps; // steps in which entities were created, destroyed or changed
+    bool is_blind;            // no packet arrives
     bool is_playing;
 } game;
 
@@ -173,7 +173,7 @@ static void make_input(game* g) {
 }
 
 static void serve_inputs(game* g) {
-    // In the order in which they were sent: numbers only rise.
+    // Deliver in the order of sending: numbers only rise.
     for (uint32_t n = g->number > FLIGHT_MAX ? g->number - FLIGHT_MAX + 1 : 1; n <= g->number;
          n++) {
         up_packet* packet = &g->going_up[n % FLIGHT_MAX];
@@ -305,7 +305,7 @@ static void game_run(game* g, uint32_t ticks) {
         game_step(g);
 }
 
-// Some inputs ahead, as a client's clock sees to, and everything known.
+// Run until some inputs are ahead, as with a client's clock, and the client knows everything.
 static void game_settle(game* g, uint32_t depth) {
     game_run(g, 5);
     for (uint32_t i = 0; i < depth; i++)
@@ -334,7 +334,7 @@ static void right_predictions_are_only_refreshed(void** state) {
         worst = off > worst ? off : worst;
     }
     assert_int_equal(g->inputs.repeated, repeated);
-    // Points are news from the server; they move nothing.
+    // Points come from the server. They do not move anything.
     assert_int_equal(counters(g)->corrections_seen, before.corrections_seen);
     uint64_t news = counters(g)->corrections - before.corrections;
     structure = g->structure_steps - structure;
@@ -343,7 +343,8 @@ static void right_predictions_are_only_refreshed(void** state) {
     assert_true(rollbacks <= 600 / NET_PREDICT_REFRESH_TICKS + 1 + news + structure);
     assert_true(worst < 0.0626f);
     assert_true(allocating <= 2 * structure);
-    // Ahead by the way there and back and by what waits on the server.
+    // The prediction is ahead by the ways in both directions and by the inputs that wait on the
+    // server.
     assert_int_equal(net_predict_tick(g->predict), net_mirror_tick(g->mirror) + 4 + 4 + 3);
     assert_int_equal(g->step, from + 600);
     game_close(g);
@@ -388,7 +389,8 @@ static void what_the_server_did_otherwise_is_corrected_and_moves_over(void** sta
     float x;
     assert_true(shown_x(g, &x));
     assert_true(base_abs(x - to) < 0.1f);
-    assert_true(g->shown_step_max < 6.0f); // of 40, in a quarter of a tick
+    // the distance is 40; this limit is for a quarter of a tick
+    assert_true(g->shown_step_max < 6.0f);
     game_close(g);
 }
 
@@ -410,8 +412,8 @@ static void a_correction_that_is_too_far_is_shown_at_once(void** state) {
     game_close(g);
 }
 
-// The way gets longer for good: the server repeats, and settles what then comes late. The client
-// predicts by the same rule, so its places are the server's.
+// The way becomes longer for good. The server repeats inputs, and skips as many inputs when they
+// come late. The client predicts by the same rule, so its places are the server's.
 static void late_inputs_are_settled_on_both_sides(void** state) {
     (void)state;
     game* g = game_open(3, 3, 0, 4);
@@ -420,7 +422,7 @@ static void late_inputs_are_settled_on_both_sides(void** state) {
     game_run(g, 60);
     assert_true(g->inputs.repeated > 0);
     assert_true(g->inputs.settled > 0);
-    g->up = 3; // inputs that are ahead again pay everything back
+    g->up = 3; // inputs that are ahead again pay all repeats back
     game_run(g, 120);
     assert_int_equal(g->inputs.owed, 0);
     net_predict_counters before = *counters(g);
@@ -473,7 +475,7 @@ static void a_silent_server_stops_prediction_at_its_bound(void** state) {
     assert_true(shown_x(g, &later));
     assert_true(base_abs(x - later) < 0.01f);
     assert_true(g->inputs.rests == 1);
-    // It is back: first the server is too far behind to be predicted, then all is as before.
+    // The line is back. First the server is too far behind for prediction, then all is as before.
     g->is_blind = false;
     game_run(g, 5);
     assert_int_equal(net_predict_tick(g->predict), 0);
@@ -496,7 +498,7 @@ static void without_a_living_player_nothing_is_predicted(void** state) {
     uint32_t count;
     (void)net_predict_entities(g->predict, &count);
     assert_true(count >= 1);
-    // It dies on the server.
+    // The server destroys the player's entity.
     ecs_entity dead = player_of(g);
     assert_int_equal(ecs_destroy(net_match_world(g->at.match), dead), ECS_OK);
     game_run(g, 10);
@@ -506,7 +508,7 @@ static void without_a_living_player_nothing_is_predicted(void** state) {
     ecs_vec2 pos;
     const breakout_game* context = net_match_context(net_predict_match(g->predict));
     assert_false(net_predict_value(g->predict, dead, context->pos, &pos));
-    // No entity, one that never was, and the old one again.
+    // No entity, an entity that never existed, and the destroyed one again.
     net_predict_player(g->predict, ECS_ENTITY_NONE);
     game_run(g, 5);
     net_predict_player(g->predict, ecs_entity_make(77, 3));
@@ -531,7 +533,8 @@ static void another_entity_is_predicted_when_the_player_gets_it(void** state) {
     game_close(g);
 }
 
-// Its row of the player is older than the tick: to go back to it would be a step back.
+// The packet's row of the player is older than the tick. Going back to that row would be a step
+// back.
 static void a_packet_without_the_players_row_changes_nothing(void** state) {
     (void)state;
     game* g = game_open(4, 4, 0, 8);
@@ -539,7 +542,7 @@ static void a_packet_without_the_players_row_changes_nothing(void** state) {
     ecs_tick ahead = net_predict_tick(g->predict);
     uint64_t rollbacks = counters(g)->rollbacks;
     ecs_tick newest = net_mirror_tick(g->mirror);
-    // One that would be a correction, and due for long.
+    // A packet that would cause a correction, and the correction was due long ago.
     net_predict_state(g->predict, newest + 2 * NET_PREDICT_REFRESH_TICKS, g->inputs.used, 5, false);
     assert_int_equal(counters(g)->rollbacks, rollbacks);
     assert_true(net_predict_tick(g->predict) == ahead);
@@ -554,8 +557,8 @@ static uint32_t any_number(game* g, uint32_t near) {
     return odd[base_rng_below(&g->rng, BASE_COUNT(odd))];
 }
 
-// Whatever a server says of ticks, inputs and players: prediction stays within its bounds, and once
-// the server is honest about a tick that it has not gone beyond, it is right again.
+// A server may send any ticks, inputs and players: prediction stays within its bounds. Once the
+// server is honest about a tick that it has not passed, the prediction is right again.
 static void a_lying_server_harms_nothing(void** state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++) {
@@ -564,7 +567,8 @@ static void a_lying_server_harms_nothing(void** state) {
         ecs_entity player = player_of(g);
         for (uint32_t i = 0; i < 600; i++) {
             game_step(g);
-            // Never beyond the true tick: what is older than the newest is ignored for good.
+            // Stay below the true tick: the prediction ignores ticks older than the newest one for
+            // good.
             ecs_tick newest = net_mirror_tick(g->mirror);
             ecs_tick tick = newest - base_rng_below(&g->rng, 3) % (newest + 1);
             net_predict_state(g->predict, tick, any_number(g, g->inputs.used),
@@ -589,7 +593,7 @@ static void a_lying_server_harms_nothing(void** state) {
             worst = off > worst ? off : worst;
         }
         assert_true(worst < 0.0626f);
-        // A tick that no match reaches: from then on nothing that comes is newer.
+        // A tick that no match reaches: no later packet is newer than it.
         net_predict_state(g->predict, UINT64_C(1) << 51, g->inputs.used, 0, true);
         game_run(g, 200);
         assert_true(net_predict_tick(g->predict) <= (UINT64_C(1) << 51) + NET_PREDICT_TICKS_MAX);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A server, a client and its presenter on the simulated network, in virtual time: what a player
-// sees, against what the server had.
+// A server, a client and its presenter on the simulated network, in virtual time. The test compares
+// what a player sees with what the server had.
 #include "present/presenter_feed.h"
 
 #include "present/predict_shown.h"
@@ -57,7 +57,7 @@ static void open(fixture* f, const net_link_config* link, bool is_predicting) {
         .match = f->server_side.match, .transport = f->server_transport, .clients_max = 2};
     assert_int_equal(net_server_create(&server, &f->server), NET_OK);
     net_match_config mirror = net_match_config_default(f->module);
-    mirror.role = NET_ROLE_MIRROR; // with limits as the presenter's worlds have them
+    mirror.role = NET_ROLE_MIRROR; // its limits are those of the presenter's worlds
     assert_int_equal(net_match_create(&mirror, &reporter, &f->mirror), NET_OK);
     net_presenter_config presenter = {
         .allocator = &f->memory.allocator, .module = f->module, .is_predicting = is_predicting};
@@ -86,7 +86,7 @@ static void close_all(fixture* f) {
     net_module_close(f->module);
 }
 
-// Back and forth, 4 units a tick, with a rest at each end.
+// The path goes back and forth, 4 units a tick, with a rest at each end.
 static float path_at(ecs_tick tick) {
     uint32_t phase = (uint32_t)(tick % 240);
     if (phase < 100) return (float)phase * 4;
@@ -122,7 +122,7 @@ static void look(fixture* f) {
     double right =
         (double)path_at(below) + ((double)path_at(below + 1) - (double)path_at(below)) * part;
     double x = view_x(f, f->mover);
-    if (x < -1e8) return; // not there yet
+    if (x < -1e8) return; // the entity does not exist yet
     if (fabs(x - right) > f->error_max) f->error_max = fabs(x - right);
 }
 
@@ -270,7 +270,7 @@ static void the_own_entity_is_shown_ahead_by_its_inputs(void** state) {
             assert_true(behind > 10);
             assert_true(meter.lead_ms == 0);
         }
-        // What is not one's own is shown where it was.
+        // An entity of another player is shown where it was.
         forget_frames(&f);
         run(&f, 5);
         assert_true(f.error_max < quantum);
@@ -291,7 +291,7 @@ static bool predict_drift(net_predict_shown* shown, ecs_world* world, ecs_entity
            (!is_correction || net_predict_shown_correct(shown, 1, &off));
 }
 
-// A correction from or to what is no number leaves nothing that would never fade.
+// A correction from or to a NaN leaves no error that would never fade.
 static void a_prediction_that_was_no_number_resyncs(void** state) {
     (void)state;
     net_module* module = stage_module();
@@ -331,7 +331,7 @@ static void a_predicted_step_beyond_the_teleport_distance_is_a_jump(void** state
     net_predict_shown_init(&shown, NULL);
     ecs_vec2 value;
     assert_true(predict_drift(&shown, side.world, loose, 0, false));
-    assert_true(predict_drift(&shown, side.world, loose, 50, false)); // as far as may be
+    assert_true(predict_drift(&shown, side.world, loose, 50, false)); // as far as allowed
     assert_true(net_predict_shown_value(&shown, side.world, loose, drift, 0.5, &value));
     assert_true(value.x == 25);
     assert_true(predict_drift(&shown, side.world, loose, 101, false));

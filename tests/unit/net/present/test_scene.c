@@ -39,7 +39,7 @@ static void show(fixture* f, double tick) {
     assert_true(net_scene_tick(f->scene) == tick);
 }
 
-// A packet with nothing but the entity where it is then.
+// Feed a packet with only this entity, at its place of that tick.
 static void at(fixture* f, ecs_tick tick, ecs_entity entity, float x) {
     stage_move(&f->server, entity, x, 0);
     stage_feed(&f->server, f->scene, entity, tick);
@@ -105,7 +105,7 @@ static void what_rests_and_then_moves_does_not_creep(void** state) {
     ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
     at(&f, 10, mover, 16);
     for (ecs_tick t = 11; t <= 20; t++)
-        net_scene_packet(f.scene, t); // came without it
+        net_scene_packet(f.scene, t); // a packet without the entity
     at(&f, 21, mover, 24);
     show(&f, 10);
     for (double t = 10.5; t <= 20; t += 0.5) {
@@ -126,18 +126,18 @@ static void a_lost_tick_is_a_longer_line(void** state) {
     ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
     at(&f, 10, mover, 0);
     at(&f, 11, mover, 8);
-    at(&f, 14, mover, 32); // 12 and 13 never came
+    at(&f, 14, mover, 32); // packets 12 and 13 never came
     show(&f, 12.5);
     assert_near(shown(&f, mover), 20);
-    // One of them comes after all, without it: it was resting until then.
+    // One of them comes after all, without the entity: the entity was resting until then.
     net_scene_packet(f.scene, 13);
     show(&f, 12.75);
     assert_true(shown(&f, mover) == 8);
     close_all(&f);
 }
 
-// Received ticks are remembered in a ring: what is older than it must not be taken for what is in
-// it.
+// A ring remembers the received ticks. A tick that left the ring must not be confused with a tick
+// in it.
 static void packets_from_long_ago_say_nothing(void** state) {
     (void)state;
     fixture f;
@@ -166,7 +166,8 @@ static void a_tick_is_not_known_by_one_that_was_in_its_place_before(void** state
     close_all(&f);
 }
 
-// However many ticks were lost: a movement is as long as the view may be behind.
+// However many ticks were lost, an interpolated movement takes at most the longest delay of the
+// view.
 static void a_line_is_not_longer_than_the_longest_delay(void** state) {
     (void)state;
     fixture f;
@@ -196,7 +197,7 @@ static void samples_may_come_in_any_order(void** state) {
         show(&f, t);
         assert_near(shown(&f, mover), (t - 10) * 8);
     }
-    // What is older than what is shown is counted and changes nothing.
+    // A sample older than the shown moment is counted and changes nothing.
     at(&f, 9, mover, -100);
     assert_int_equal(counters(&f)->samples_late, 1);
     show(&f, 14);
@@ -237,12 +238,12 @@ static void beyond_the_newest_sample_movement_fades_to_a_stop(void** state) {
         assert_true(now - before <= speed * 0.25 + 1e-4);
         before = now;
     }
-    assert_near(before, 16 + 8 * 3); // half of 6 ticks at full speed
+    assert_near(before, 16 + 8 * 3); // half of the way of 6 ticks at full speed
     show(&f, 40);
     assert_near(shown(&f, mover), before);
     assert_int_equal(counters(&f)->stalls, 1);
     assert_near(counters(&f)->stalled_ms, 28 * 1000.0 / 60);
-    // A newer tick without it: it had stopped where it was.
+    // A newer tick without the entity: it had stopped where it was.
     net_scene_packet(f.scene, 40);
     show(&f, 40);
     assert_true(shown(&f, mover) == 16);
@@ -340,9 +341,9 @@ static void a_step_beyond_the_teleport_distance_is_a_jump_at_its_tick(void** sta
     open(&f);
     ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
     at(&f, 10, mover, 0);
-    at(&f, 11, mover, 50);  // as far as may be
-    at(&f, 12, mover, 101); // 51
-    at(&f, 14, mover, 201); // two ticks for 100
+    at(&f, 11, mover, 50);  // as far as allowed
+    at(&f, 12, mover, 101); // a distance of 51
+    at(&f, 14, mover, 201); // two ticks for a distance of 100
     show(&f, 10.5);
     assert_near(shown(&f, mover), 25);
     show(&f, 11.9);
@@ -354,7 +355,7 @@ static void a_step_beyond_the_teleport_distance_is_a_jump_at_its_tick(void** sta
     show(&f, 13);
     assert_near(shown(&f, mover), 151);
     show(&f, 14);
-    // Nothing is carried on after a jump.
+    // The scene does not extrapolate after a jump.
     at(&f, 15, mover, -200);
     show(&f, 15);
     show(&f, 16);
@@ -364,7 +365,7 @@ static void a_step_beyond_the_teleport_distance_is_a_jump_at_its_tick(void** sta
     close_all(&f);
 }
 
-// Exact numbers may be none, or have no end.
+// Exact numbers may be NaN or infinite.
 static void a_step_that_is_no_number_is_a_jump(void** state) {
     (void)state;
     static const float odd[] = {NAN, INFINITY, -INFINITY};
@@ -433,7 +434,7 @@ static void each_passed_tick_is_lived_once(void** state) {
     assert_int_equal(f.log->step_count, 4);
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(f.log->steps[i], 17 + i);
-    // An earlier moment is the one that is shown.
+    // An earlier moment becomes the shown moment.
     assert_int_equal(net_scene_advance(f.scene, 18), NET_OK);
     assert_true(net_scene_tick(f.scene) == 20);
     assert_int_equal(f.log->step_count, 4);
@@ -462,7 +463,7 @@ static void events_are_heard_at_their_tick(void** state) {
     ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
     stage_tell(f.scene, 1, 12, mover, 5);
     stage_tell(f.scene, 2, 14, ECS_ENTITY_NONE, 6);
-    stage_tell(f.scene, 0, 11, ECS_ENTITY_NONE, 7); // unreliable: holds up no other event
+    stage_tell(f.scene, 0, 11, ECS_ENTITY_NONE, 7); // unreliable: it delays no other event
     at(&f, 10, mover, 0);
     show(&f, 10);
     assert_int_equal(f.log->told_count, 0);
@@ -493,7 +494,7 @@ static void events_of_a_far_future_hold_up_nobody(void** state) {
     show(&f, 11);
     assert_int_equal(f.log->told_count, 1);
     assert_int_equal(f.log->told[0].number, 3);
-    // As far ahead as ticks are remembered it waits.
+    // The event waits as far ahead as ticks are remembered.
     stage_tell(f.scene, 4, 10 + NET_SCENE_TICKS, ECS_ENTITY_NONE, 4);
     assert_int_equal(counters(&f)->events_dropped, 2);
     close_all(&f);
@@ -651,7 +652,7 @@ static void what_was_written_over_is_put_back_when_touched(void** state) {
     show(&f, 11);
     ((ecs_vec2*)ecs_get_mut(f.world, mover, f.server.pos))->x = 77;
     net_scene_touch(f.scene, mover);
-    net_scene_touch(f.scene, ecs_entity_make(1999, 3)); // no such entity
+    net_scene_touch(f.scene, ecs_entity_make(1999, 3)); // there is no such entity
     show(&f, 11.5);
     assert_true(shown(&f, mover) == 8);
     close_all(&f);
@@ -666,7 +667,7 @@ static void more_samples_than_are_kept_lose_the_oldest(void** state) {
     show(&f, 1);
     for (ecs_tick t = 2; t <= NET_SCENE_SAMPLES_MAX + 50; t++)
         at(&f, t, mover, (float)t);
-    at(&f, 3, mover, -3); // older than all: no more than those that gave way
+    at(&f, 3, mover, -3); // older than all: it counts no more than the samples that it pushed out
     show(&f, 5);
     assert_true(ecs_is_alive(f.world, mover));
     for (ecs_tick t = 60; t <= NET_SCENE_SAMPLES_MAX + 50; t++) {

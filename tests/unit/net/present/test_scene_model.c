@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A server's world of moving, resting, jumping, ending and changing entities, through history, view
-// and mirror, over a line that loses and reorders, into a scene; held against what the server had.
+// A server's world of entities that move, rest, jump, end and change. It goes through history,
+// repl_state and mirror, over a line that loses and reorders packets, into a scene. The test
+// compares the scene with what the server had.
 #include "present/scene.h"
 
 #include "scene_world.h"
@@ -33,7 +34,7 @@ typedef struct flight {
     uint16_t seq;
     ecs_tick tick, due;
     size_t size;
-    bool is_open; // neither acknowledged nor taken as lost
+    bool is_open; // neither acknowledged nor counted as lost
     bool is_lost, is_delivered;
     uint8_t body[1200];
 } flight;
@@ -57,7 +58,7 @@ typedef struct model {
     base_rng rng;
     double loss;
     uint32_t delay_max; // ticks
-    bool is_calm;       // only movement
+    bool is_calm;       // entities only move
     ecs_tick tick;
     uint16_t seq;
     snapshot now;
@@ -235,7 +236,7 @@ static const ecs_vec2* shown_pos(const model* m, const body* b) {
     return ecs_find(m->world, b->entity, m->server.pos);
 }
 
-// What is shown is what the server had at that tick.
+// Check that the scene shows what the server had at that tick.
 static void expect_exact(const model* m, ecs_tick at) {
     const snapshot* past = &m->past[at];
     assert_int_equal(ecs_world_entity_count(m->world), past->count);
@@ -256,8 +257,8 @@ static const body* find_body(const snapshot* past, ecs_entity entity) {
     return NULL;
 }
 
-// Half way between two ticks everything that goes on is half way, and what jumps has not. Before
-// another template it goes on as it moved.
+// Half way between two ticks every continuous value is half way, and a jump has not happened.
+// Before a change of template the entity continues its movement.
 static void expect_half_way(const model* m, ecs_tick at) {
     for (uint32_t i = 0; i < m->past[at].count; i++) {
         const body* b = &m->past[at].bodies[i];
@@ -290,7 +291,7 @@ static void measure(model* m, ecs_tick at) {
     for (uint32_t i = 0; i < m->past[at].count; i++) {
         const body* b = &m->past[at].bodies[i];
         const ecs_vec2* pos = ecs_is_alive(m->world, b->entity) ? shown_pos(m, b) : NULL;
-        if (!pos || (b->jumped && b->jumped + 40 > at)) continue; // a lost jump is far off
+        if (!pos || (b->jumped && b->jumped + 40 > at)) continue; // a lost jump is far away
         double dx = (double)pos->x - (double)b->x, dy = (double)pos->y - (double)b->y;
         double square = dx * dx + dy * dy;
         m->error_square += square;
