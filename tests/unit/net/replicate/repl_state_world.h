@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// A server's world with its replicator and clients' repls, a mirror for each; interest by decree.
-/// One packet is written, delivered and acknowledged at a time, or not, as the test says.
+/// A server's world with its replicator and one repl_state and one mirror for each client. The
+/// interest is the fake one. The test writes one packet at a time, and decides whether to deliver
+/// and acknowledge it.
 #pragma once
 
 #include "interest/fake_interest.h"
@@ -9,7 +10,7 @@
 
 enum { VIEW_INDEX_MAX = 4000, VIEW_CLIENTS_MAX = 2, VIEW_BODY_BYTES = 1200 };
 
-/// Classes by number: 0 public, 1 owner, 2 team.
+/// The classes by number: 0 public, 1 owner, 2 team.
 static const char view_class_text[] =
     "agent {\n"
     "  \"pos:p2\" { _replicate:b=yes; _min:r=-1024; _max:r=1024; _step:r=0.0625; value:p2=1,2 }\n"
@@ -24,7 +25,7 @@ typedef struct view_client {
     net_mirror* mirror;
     uint16_t seq;
     uint8_t body[VIEW_BODY_BYTES];
-    uint64_t bits; ///< of the last body
+    uint64_t bits; ///< the size of the last body
     uint32_t records;
 } view_client;
 
@@ -43,8 +44,8 @@ typedef struct view_world {
 typedef struct view_options {
     const base_allocator* allocator;
     bool is_solo, has_bandwidth;
-    uint32_t client_count; ///< 0: 1
-    uint16_t first_seq;    ///< 0: soon before it wraps
+    uint32_t client_count; ///< 0 means 1
+    uint16_t first_seq;    ///< 0: a number soon before the wrap
 } view_options;
 
 static inline void view_join(view_world* w, uint32_t number) {
@@ -115,13 +116,13 @@ static inline void view_write_room(view_world* w, uint32_t number, net_repl_stat
     assert_true((c->records > 0) == (c->bits > 0));
 }
 
-/// Write a packet; its seq.
+/// Write a packet. @return its sequence number.
 static inline uint16_t view_write(view_world* w, uint32_t number) {
     view_write_room(w, number, (net_repl_state_room){VIEW_BODY_BYTES * 8, VIEW_BODY_BYTES * 8});
     return (uint16_t)(w->clients[number].seq - 1);
 }
 
-/// The client gets what was written last.
+/// Deliver the last written packet to the client.
 static inline net_result view_deliver(view_world* w, uint32_t number) {
     view_client* c = &w->clients[number];
     proto_bit_reader reader = proto_bit_reader_make(c->body, (size_t)(c->bits + 7) / 8);

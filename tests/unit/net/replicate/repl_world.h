@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the tests of replication share: a server's world with its history, a client's world with
-/// its mirror, both from the same templates.
+/// Shared code for the replication tests: a server's world with its history, and a client's world
+/// with its mirror. Both use the same templates.
 #pragma once
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ static const ecs_field repl_body_fields[] = {
     {.name = "spin", .offset = offsetof(repl_body, spin), .kind = ECS_FIELD_I16, .count = 2},
 };
 
-/// Needs one resource, as every value of its kind does.
+/// A value of this type needs one resource.
 typedef struct repl_mesh {
     uint32_t id;
 } repl_mesh;
@@ -87,7 +87,7 @@ typedef struct repl_side {
     ecs_component_id pos, hp, secret, link, body, shield;
 } repl_side;
 
-/// With further templates; `more` may be NULL.
+/// Open with more templates; `more` may be NULL.
 static inline void repl_open_with(repl_side* side, bool is_mirror, uint32_t index_max,
                                   const char* more) {
     memset(side, 0, sizeof *side);
@@ -165,7 +165,7 @@ static inline void repl_become(repl_side* side, ecs_entity entity, ecs_template_
     assert_int_equal(ecs_recreate(side->world, entity, template_id, NULL, 0), ECS_OK);
 }
 
-/// One tick of a world and its history.
+/// Step a world and its history by one tick.
 static inline void repl_step(repl_side* side, net_history* history, ecs_tick tick) {
     ecs_step step = {.tick = tick, .dt = 0.5f};
     ecs_world_step(side->world, &step);

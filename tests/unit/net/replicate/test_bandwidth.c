@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bits by component and cause: nothing is lost between accounts and total, memory comes and goes
-// with them.
+// Bits by component and cause: the accounts add up to the total, and opening and closing them takes
+// and frees their memory.
 #include <string.h>
 
 #include "test.h"
@@ -12,7 +12,7 @@
 typedef struct counted {
     base_allocator allocator;
     int64_t bytes;
-    uint32_t left; // allocations that succeed
+    uint32_t left; // how many more allocations succeed
 } counted;
 
 static void* allocate(void* context, size_t size, size_t align) {
@@ -76,7 +76,7 @@ static void a_closed_account_is_in_the_total(void** state) {
     assert_int_equal(net_bandwidth_sum(&bandwidth.total), 0);
     for (uint32_t i = 0; i < 3; i++)
         net_bandwidth_close(&bandwidth, &accounts[i]);
-    net_bandwidth_close(&bandwidth, &accounts[0]); // a second time: nothing
+    net_bandwidth_close(&bandwidth, &accounts[0]); // a second close does nothing
     assert_int_equal(net_bandwidth_sum(&bandwidth.total), bits);
     assert_memory_equal(bandwidth.total.bits, sum.bits, COMPONENTS * sizeof *sum.bits);
     net_bandwidth_close(&bandwidth, &sum);

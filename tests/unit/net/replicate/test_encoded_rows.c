@@ -49,7 +49,7 @@ static uint64_t code_of(const fixture* f, const net_encoded_row* encoded) {
     return code;
 }
 
-// What the row's coder writes when asked directly.
+// Check against a direct call of the row's coder.
 static void expect_code(const fixture* f, const net_encoded_row_key* key,
                         const net_encoded_row* encoded) {
     const net_history_entity* entity = net_history_find(f->history, f->index);
@@ -144,7 +144,7 @@ static void a_tick_forgets_the_codes_of_the_one_before(void** state) {
     assert_false(net_encoded_rows_find(&f.encoded_rows, &key, &encoded));
     assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
     expect_code(&f, &key, &encoded);
-    // Also when the stamps begin again.
+    // This is also true when the stamps begin again.
     f.encoded_rows.stamp = UINT32_MAX;
     assert_true(net_encoded_rows_begin(&f.encoded_rows, 21));
     assert_false(net_encoded_rows_find(&f.encoded_rows, &key, &encoded));
@@ -193,7 +193,7 @@ static void bits_of_components_are_told_with_every_code(void** state) {
     open(&f, false, true);
     net_encoded_row_key key = key_of(&f, 3, 1);
     net_encoded_row encoded;
-    for (uint32_t i = 0; i < 2; i++) { // made, then shared
+    for (uint32_t i = 0; i < 2; i++) { // the first client makes the row, the second one shares it
         assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
         const net_row_template* entry;
         const uint32_t* parts =

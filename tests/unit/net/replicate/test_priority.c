@@ -47,7 +47,7 @@ static void the_budget_is_kept_unless_nothing_fits_it(void** state) {
         move_all(&c, &rng);
         view_step(&c.w);
         send(&c, bits);
-        assert_true(c.w.clients[0].records > 0); // what waits longest is always taken
+        assert_true(c.w.clients[0].records > 0); // the entity that waits longest is always taken
         if (c.w.clients[0].records > 1) assert_true(c.w.clients[0].bits <= bits);
         if (bits > 300) assert_in_range(c.w.clients[0].bits, bits - 160, bits);
     }
@@ -113,14 +113,14 @@ static void equal_weights_are_sent_equally_often(void** state) {
     view_close(&c.w);
 }
 
-// Whatever the weights: sent within the time that all that waits takes, and 64 ticks.
+// For all weights, an entity is sent within the time that all waiting entities need, and 64 ticks.
 static void nobody_waits_longer_than_all_that_waits_takes(void** state) {
     (void)state;
     enum { BUDGET = 500 };
     crowd c;
     open_crowd(&c, MANY);
     base_rng rng = base_rng_make(6, 1);
-    for (uint32_t i = 0; i < MANY; i++) // one in ten may wait for ever
+    for (uint32_t i = 0; i < MANY; i++) // one of ten may wait for ever
         view_scope(&c.w, 0, c.entities[i])->weight = i % 10 ? NET_WEIGHT_MAX : 1;
     ecs_tick waits_since[MANY] = {0}, longest = 0;
     uint64_t bits = 0, records = 0;
@@ -138,7 +138,7 @@ static void nobody_waits_longer_than_all_that_waits_takes(void** state) {
             if (client_tick(&c, i) == c.w.tick) waits_since[i] = 0;
         }
     }
-    uint64_t all = bits / records * MANY; // of what waits
+    uint64_t all = bits / records * MANY; // of all waiting entities
     assert_in_range(longest, 1, all / (BUDGET - 160) + 1 + 64);
     view_close(&c.w);
 }
@@ -150,7 +150,7 @@ static void creates_and_destroys_have_their_share_beside_urgent_changes(void** s
     base_rng rng = base_rng_make(7, 1);
     for (uint32_t i = 0; i < 200; i++)
         view_scope(&c.w, 0, c.entities[i])->weight = NET_WEIGHT_MAX;
-    for (uint32_t tick = 0; tick < 40; tick++) { // so that changes wait with all their weight
+    for (uint32_t tick = 0; tick < 40; tick++) { // so that changes wait with their full weight
         move_all(&c, &rng);
         view_step(&c.w);
         send(&c, 1000);
@@ -168,7 +168,7 @@ static void creates_and_destroys_have_their_share_beside_urgent_changes(void** s
         uint64_t more = view_counters(&c.w)->records_create - creates;
         creates += more;
         assert_true(more >= 3);                          // about 60 bits each, of 500
-        assert_true(c.w.clients[0].records >= more + 3); // and the changes theirs
+        assert_true(c.w.clients[0].records >= more + 3); // and the changes take the rest
     }
     for (uint32_t i = 0; i < 100; i++)
         repl_destroy(&c.w.server, c.entities[i]);
@@ -187,7 +187,7 @@ static void a_change_while_waiting_makes_more_urgent(void** state) {
     crowd c;
     open_crowd(&c, 60);
     base_rng rng = base_rng_make(8, 1);
-    // All wait, half of them change again and again.
+    // All entities wait. Half of them change again and again.
     move_all(&c, &rng);
     view_step(&c.w);
     view_write_room(&c.w, 0, (net_repl_state_room){0, 0});

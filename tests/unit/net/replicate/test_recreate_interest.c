@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Interest and replicator together: how another template changes which clients see an entity.
-// (Dagor's hole: a recreation was not replicated; here it once ended, for some ticks, what was in
-// scope by having been there.)
+// Interest and replicator together: how a change of template changes which clients see an entity.
+// (In Dagor a recreation was not replicated. Here a recreation once ended, for some ticks, entities
+// that were in scope only because they had been in scope before.)
 #include "interest/interest_world.h"
 
 #include "replicate/replicator.h"
@@ -105,7 +105,8 @@ static void another_generation_of_an_index_is_not_seen_for_its_sake(void** state
     stage_close(&s);
 }
 
-// What it lost in the very step in which it became something else is lost.
+// A client that loses the ownership of an entity in the step of its recreation also loses the
+// entity.
 static void who_owned_it_before_does_not_keep_what_becomes_something_else(void** state) {
     (void)state;
     stage s;
@@ -118,7 +119,7 @@ static void who_owned_it_before_does_not_keep_what_becomes_something_else(void**
     assert_true(classes >> NET_CLASS_OWNER & 1);
     become(&s, far, "bare");
     stage_step(&s, 8);
-    assert_true(net_repl_state_sees(s.repl, far, NULL)); // still its own
+    assert_true(net_repl_state_sees(s.repl, far, NULL)); // it still belongs to the client
     interest_set(&s.t, far, s.t.mine, 2);
     become(&s, far, "unit");
     stage_step(&s, NET_INTEREST_EVERY_TICKS);

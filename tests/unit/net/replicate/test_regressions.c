@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What went wrong in other replication libraries, each as a case of ours. The name behind a case is
-// where it was reported: lightyear, bevy_replicon, naia, FishNet, colyseus, godot, ddnet on their
-// trackers; NfE is the change log of Unity's Netcode for Entities. Cases that other files hold are
-// listed in tests/README.md.
+// Faults of other replication libraries, each as a test case for this project. The name at a case
+// is the place of the report: lightyear, bevy_replicon, naia, FishNet, colyseus, godot and ddnet on
+// their issue trackers. NfE is the change log of Unity's Netcode for Entities. tests/README.md
+// lists the cases in other files.
 #include "repl_state_world.h"
 
 static ecs_world* client_world(view_world* w, uint32_t number) {
@@ -20,8 +20,8 @@ static void settle(view_world* w) {
     fail_msg("the views do not settle");
 }
 
-// NfE 1.4.0: the mask of acknowledgements was 256 packets wide, beyond it nothing was ever a base
-// again.
+// NfE 1.4.0: the mask of acknowledgements was 256 packets wide. After more packets no row became a
+// base again.
 static void an_acknowledgement_after_many_hundred_packets_makes_a_base(void** state) {
     (void)state;
     view_world w;
@@ -43,14 +43,14 @@ static void an_acknowledgement_after_many_hundred_packets_makes_a_base(void** st
     view_close(&w);
 }
 
-// NfE 1.6.1: once the history was overwritten there was never a base any more.
+// NfE 1.6.1: after the history was overwritten there was never a base again.
 static void an_overwritten_history_costs_one_absolute_row(void** state) {
     (void)state;
     view_world w;
     view_open(&w);
     ecs_entity entity = repl_create(&w.server, w.server.mover);
     view_exchange(&w);
-    for (uint32_t i = 0; i < 200; i++) { // nothing is sent meanwhile
+    for (uint32_t i = 0; i < 200; i++) { // the server sends nothing during this time
         repl_move(&w.server, entity, (float)i, 5);
         view_step(&w);
     }
@@ -67,7 +67,7 @@ static void an_overwritten_history_costs_one_absolute_row(void** state) {
     view_close(&w);
 }
 
-// NfE, "giant ghost": an entity with much in it made every packet with it many times longer.
+// NfE, "giant ghost": an entity with many values made each of its packets many times longer.
 static void a_small_change_of_a_large_entity_is_small(void** state) {
     (void)state;
     view_world w;
@@ -85,7 +85,7 @@ static void a_small_change_of_a_large_entity_is_small(void** state) {
     view_close(&w);
 }
 
-// NfE: a snapshot of nothing but zeros was taken for none.
+// NfE: a snapshot that contains only zeros was treated as no snapshot.
 static void rows_of_nothing_but_zeros_arrive(void** state) {
     (void)state;
     view_world w;
@@ -103,7 +103,7 @@ static void rows_of_nothing_but_zeros_arrive(void** state) {
     view_close(&w);
 }
 
-// NfE 1.5.0: after one packet that could not be decoded nothing could.
+// NfE 1.5.0: after one packet that could not be decoded, no later packet could be decoded.
 static void a_packet_that_cannot_be_read_is_as_good_as_lost(void** state) {
     (void)state;
     view_world w;
@@ -131,8 +131,8 @@ static void a_packet_that_cannot_be_read_is_as_good_as_lost(void** state) {
     view_close(&w);
 }
 
-// lightyear#658, #762, FishNet#551: a reference that came before its entity, or outlived its scope,
-// stayed broken.
+// lightyear#658, #762, FishNet#551: a reference stayed broken when it came before its entity or
+// existed longer than its scope.
 static void a_reference_finds_its_entity_whenever_that_comes(void** state) {
     (void)state;
     view_world w;
@@ -155,8 +155,8 @@ static void a_reference_finds_its_entity_whenever_that_comes(void** state) {
     view_close(&w);
 }
 
-// lightyear#637, naia#135: an entity that moved from one room to another was despawned too often,
-// or was in both.
+// lightyear#637, naia#135: an entity that moved between rooms was despawned too often, or was in
+// both rooms.
 static void from_room_to_room_means_one_destroy_and_one_create(void** state) {
     (void)state;
     view_world w;
@@ -182,7 +182,7 @@ static void from_room_to_room_means_one_destroy_and_one_create(void** state) {
     view_close(&w);
 }
 
-// colyseus#935: the second client with a filter was given what the first one lacked.
+// colyseus#935: the second client with a filter got the values that the first client lacked.
 static void a_second_client_with_other_classes_is_complete(void** state) {
     (void)state;
     view_world w;
@@ -206,8 +206,8 @@ static void a_second_client_with_other_classes_is_complete(void** state) {
     view_close(&w);
 }
 
-// lightyear#241, godot PR 51466: a join of 2,800 entities was one message, in fragments, and a
-// crash. ddnet#4585: what came after the 1,024th was silently left out.
+// lightyear#241, godot PR 51466: a join of 2,800 entities was one message in fragments, and
+// crashed. ddnet#4585: entities after the 1,024th were left out without a report.
 static void a_join_of_2800_entities_is_whole_packets_and_complete(void** state) {
     (void)state;
     view_world w;
@@ -227,7 +227,7 @@ static void a_join_of_2800_entities_is_whole_packets_and_complete(void** state) 
         }
         assert_int_equal(ecs_world_entity_count(client_world(&w, 0)), 2800);
         assert_true(view_is_equal(&w, 0));
-        // All of them at once, as changes.
+        // All of them change at once.
         for (uint32_t i = 0; i < 2800 && round == 0; i++)
             repl_move(&w.server, entities[i], (float)(i % 31), 9);
         if (round == 0) view_step(&w);
@@ -235,7 +235,7 @@ static void a_join_of_2800_entities_is_whole_packets_and_complete(void** state) 
     view_close(&w);
 }
 
-// naia#125: whose replication was paused got what it had missed, all of it, in order.
+// naia#125: a client whose replication was paused got all missed states in order.
 static void a_pause_ends_with_the_newest_and_nothing_else(void** state) {
     (void)state;
     view_world w;
@@ -257,8 +257,8 @@ static void a_pause_ends_with_the_newest_and_nothing_else(void** state) {
     view_close(&w);
 }
 
-// lightyear#430: everything stopped after twenty to thirty minutes, when 16 bits of ticks had gone
-// round.
+// lightyear#430: everything stopped after twenty to thirty minutes, when 16 bits of ticks had
+// wrapped.
 static void half_an_hour_of_ticks_wraps_every_number(void** state) {
     (void)state;
     view_world w;
@@ -276,8 +276,8 @@ static void half_an_hour_of_ticks_wraps_every_number(void** state) {
     view_close(&w);
 }
 
-// bevy_replicon#756, #596, NfE 1.9.0: whole families that went at once left mappings, or despawns
-// of what was never sent.
+// bevy_replicon#756, #596, NfE 1.9.0: when whole families were destroyed at once, mappings
+// remained, or the client got despawns of entities that were never sent.
 static void many_that_come_and_go_at_once_leave_nothing(void** state) {
     (void)state;
     view_world w;
@@ -339,7 +339,7 @@ static uint64_t hash_of_fields(const ecs_field fields[2]) {
     return hash;
 }
 
-// NfE 1.12.0: two builds whose fields stood in another order took each other for the same.
+// NfE 1.12.0: two builds with a different order of fields accepted each other.
 static void fields_in_another_order_are_another_schema(void** state) {
     (void)state;
     const ecs_field one[2] = {{"a", offsetof(pair, a), ECS_FIELD_I32, 1, {0, 0, 0}},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Replication as a whole against a plain record of what the server's world held at each tick and
-// what each client was to see of it: random worlds, several clients, interest and classes that
-// change, groups, a channel that loses, doubles, delays and reorders in both directions.
+// The whole replication against a record of what the server's world held at each tick, and of what
+// each client should see. The worlds are random, with several clients, changing interest and
+// classes, and groups. The channel loses, doubles, delays and reorders packets in both directions.
 #include "session/acks.h"
 #include "interest/fake_interest.h"
 #include "mirror/snapshot_reader.h"
@@ -17,7 +17,7 @@ enum {
     FLYING_MAX = 512,
     PACKET_BYTES_MAX = 1200,
     TICKS_ACTIVE = 120,
-    TICKS_IDLE = 330, // more than an age of 8 bits says
+    TICKS_IDLE = 330, // more ticks than an age of 8 bits can count
     TICKS_QUIET = 1200,
     TICKS_MAX = TICKS_ACTIVE * 3 + TICKS_IDLE + TICKS_QUIET,
     TICK_US = 16667,
@@ -62,7 +62,7 @@ typedef struct truth_row {
     ecs_entity handle;
     const net_row_template* entry;
     uint64_t words[ROW_WORDS_MAX];
-    uint8_t seen[CLIENTS_MAX]; // classes; 0: not at all
+    uint8_t seen[CLIENTS_MAX]; // classes; 0: the client does not see the entity
 } truth_row;
 
 typedef struct truth_tick {
@@ -80,7 +80,7 @@ typedef struct client {
     net_ack_receiver received; // the client's
     channel down, up;
     ecs_tick join_tick;
-    ecs_tick* entity_ticks; // [index]: never fall
+    ecs_tick* entity_ticks; // [index]: these ticks never fall
 } client;
 
 typedef struct harness {
@@ -91,7 +91,7 @@ typedef struct harness {
     net_interest* interest;
     net_replicator* replicator;
     bool has_classes, has_interest, has_groups;
-    bool is_restless; // interest still change
+    bool is_restless; // interest still changes
     ecs_entity entities[ENTITIES_MAX];
     uint32_t entity_count;
     truth_tick* truth; // [tick]
@@ -100,11 +100,11 @@ typedef struct harness {
     client clients[CLIENTS_MAX];
     uint32_t client_count;
     uint32_t body_bytes;
-    bool is_worn; // every index has been used
+    bool is_worn; // each index was used before
     double send_chance;
 } harness;
 
-/// What all seeds together reached: a test that no longer gets there says nothing.
+/// What all seeds together reached. A run that reaches less proves nothing.
 typedef struct reached {
     uint64_t updates, previous, stale_records, evicted, recreates, destroys;
     uint64_t settled, absolute, lost;
@@ -134,7 +134,7 @@ static void channel_push(harness* h, channel* c, const datagram* d) {
     if (base_rng_chance(&h->rng, h->quality.duplicate)) channel_push_one(h, c, d);
 }
 
-// The caller frees the bytes.
+// Take a datagram from the channel. The caller frees its bytes.
 static bool channel_pop(const harness* h, channel* c, datagram* d) {
     uint32_t best = UINT32_MAX;
     for (uint32_t i = 0; i < c->count; i++) {
@@ -182,7 +182,7 @@ static void write_truth(harness* h) {
     }
 }
 
-// The hash of the row as this client was to see it; false: not at all.
+// Get the hash of the row as this client should see it. @return false when it should not see it.
 static bool truth_hash(const truth_row* row, uint32_t client_number, uint64_t* hash) {
     if (!row || row->seen[client_number] == 0) return false;
     uint64_t words[ROW_WORDS_MAX];
@@ -200,7 +200,7 @@ static bool truth_hash(const truth_row* row, uint32_t client_number, uint64_t* h
 static void on_applied(void* context, ecs_entity entity, ecs_tick tick, uint64_t hash) {
     client* c = context;
     uint64_t expected;
-    // No ghost: it lived then, with this generation, and this client was to see it.
+    // The entity was alive with this generation, and this client should see it.
     assert_true(truth_hash(truth_find(&c->harness->truth[tick], entity), number_of(c), &expected));
     assert_true(hash == expected);
     uint32_t index = ecs_entity_index(entity);
@@ -217,7 +217,7 @@ static uint64_t mirror_hash(client* c, ecs_entity entity) {
     return net_row_hash(entry, words);
 }
 
-// Every mirrored entity is exactly what the server had at the tick it claims.
+// Check that every mirrored entity equals the server's entity at its tick.
 static void check_mirror(harness* h, client* c) {
     ecs_world* world = c->side.world;
     ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
@@ -230,7 +230,7 @@ static void check_mirror(harness* h, client* c) {
     }
 }
 
-// Members of a group are what they all were at the newest tick of any of them.
+// Check that the members of a group have the state of the newest tick of any of them.
 static void check_groups(harness* h, client* c) {
     if (!h->has_groups || h->has_interest || net_repl_state_get_counters(c->repl)->groups_split > 0)
         return;
@@ -246,7 +246,7 @@ static void check_groups(harness* h, client* c) {
             if (group == 0 || !net_mirror_entity_tick(c->mirror, entity, &tick)) continue;
             if (pass == 0 && tick > newest[group]) newest[group] = tick;
             if (pass == 0) continue;
-            // Who died since has no row then.
+            // An entity that was destroyed since has no row at that tick.
             if (!truth_hash(truth_find(&h->truth[newest[group]], entity), number_of(c), &now))
                 continue;
             assert_true(truth_hash(truth_find(&h->truth[tick], entity), number_of(c), &then));
@@ -255,7 +255,8 @@ static void check_groups(harness* h, client* c) {
     }
 }
 
-// The ALLOCATED handles are exactly the references without an entity here.
+// Check that the ALLOCATED handles are exactly the references to entities that the client does not
+// have.
 static void check_references(client* c) {
     ecs_entity seen[ENTITIES_MAX];
     uint32_t count = 0;
@@ -297,7 +298,7 @@ static void mutate_destroy(harness* h, uint32_t position) {
     h->entities[position] = h->entities[--h->entity_count];
 }
 
-// Destroy one and give its index to another generation at once.
+// Destroy an entity and give its index to another generation at once.
 static void mutate_reuse(harness* h, uint32_t position) {
     uint32_t index = ecs_entity_index(h->entities[position]);
     mutate_destroy(h, position);
@@ -316,12 +317,13 @@ static void mutate_values(harness* h, ecs_entity entity) {
     ecs_world* world = h->server.world;
     ecs_vec2* pos = ecs_find_mut(world, entity, h->server.pos);
     if (pos) {
-        float scale = base_rng_chance(&h->rng, 0.2) ? 900.0f : 0.1f; // 0.1: often below the quantum
+        // 0.1: the change is often below the quantum
+        float scale = base_rng_chance(&h->rng, 0.2) ? 900.0f : 0.1f;
         pos->x += (base_rng_float(&h->rng) - 0.5f) * scale;
         if (base_rng_chance(&h->rng, 0.3)) pos->y = (base_rng_float(&h->rng) - 0.5f) * scale;
     }
     int32_t* hp = ecs_find_mut(world, entity, h->server.hp);
-    if (hp && base_rng_chance(&h->rng, 0.3)) *hp ^= 1; // flips back often
+    if (hp && base_rng_chance(&h->rng, 0.3)) *hp ^= 1; // often flips back
     ecs_entity* link = ecs_find_mut(world, entity, h->server.link);
     if (link && base_rng_chance(&h->rng, 0.5)) {
         uint32_t pick = base_rng_below(&h->rng, ENTITIES_MAX);
@@ -451,7 +453,7 @@ static void check_sample(harness* h, client* c, reached* sum) {
     sum->samples += result == NET_MIRROR_EQUAL;
 }
 
-// Late updates of lives that ended are applied to nothing, and true all the same.
+// Late updates of ended incarnations change no entity, but their rows must be true too.
 static void check_formers(client* c, ecs_tick tick, reached* sum) {
     for (uint32_t i = 0; i < c->mirror->record_count; i++) {
         const net_mirror_record* record = &c->mirror->records[i];
@@ -530,7 +532,7 @@ static bool is_settled(const harness* h) {
     return true;
 }
 
-// Indices that were used before are handed out again: every index has had another generation.
+// Use every index once before, so that every index has had another generation.
 static void wear_indices(harness* h) {
     for (uint32_t i = 0; i < h->server.index_max; i++)
         repl_destroy(&h->server, repl_create(&h->server, h->server.extra));
@@ -572,7 +574,8 @@ static void open(harness* h, uint64_t seed) {
         .jitter_us = base_rng_below(&h->rng, 120000),
     };
     h->body_bytes = base_rng_chance(&h->rng, 0.5) ? 1172 : 40 + base_rng_below(&h->rng, 100);
-    if (h->has_groups && base_rng_chance(&h->rng, 0.3)) h->body_bytes = 30; // no group fits
+    // no group fits into such a body
+    if (h->has_groups && base_rng_chance(&h->rng, 0.3)) h->body_bytes = 30;
 }
 
 static void close_all(harness* h) {
@@ -593,7 +596,7 @@ static void close_all(harness* h) {
     free(h->truth);
 }
 
-// The client has what it should see, all of it and nothing else.
+// Check that the client has exactly what it should see.
 static void check_world(harness* h, client* c) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < h->entity_count; i++) {
@@ -661,7 +664,7 @@ static void clients_converge_on_what_the_server_holds_over_any_channel(void** st
     const char* only = getenv("SHOAL_TEST_SEED");
     uint64_t first = only ? strtoull(only, NULL, 10) : SEED;
     const char* wanted = getenv("SHOAL_TEST_SEEDS");
-    // Fewer than these would not reach everything that is asserted below.
+    // Fewer seeds would not reach everything that is asserted below.
     uint64_t count = only ? 1 : wanted ? strtoull(wanted, NULL, 10) : test_scaled(SEEDS, SEEDS);
     reached sum = {0};
     for (uint64_t i = 0; i < count; i++) {
@@ -680,7 +683,7 @@ static void clients_converge_on_what_the_server_holds_over_any_channel(void** st
            (unsigned long long)sum.samples, (unsigned long long)sum.groups,
            (unsigned long long)sum.split, (unsigned long long)sum.moved);
     if (only) return;
-    // The run reached what it is here for.
+    // Check that the run reached the cases that it tests.
     assert_true(sum.updates > 10000 && sum.destroys > 0 && sum.recreates > 0 && sum.lost > 0);
     assert_true(sum.previous > 0 && sum.stale_records > 0 && sum.evicted > 0);
     assert_true(sum.settled > 0 && sum.absolute > 0);

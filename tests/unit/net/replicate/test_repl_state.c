@@ -33,7 +33,7 @@ static void a_create_is_repeated_after_loss_until_one_is_acknowledged(void** sta
     assert_int_equal(view_counters(&w)->records_repeated, 1);
     repl_move(&w.server, ball, 9, 9);
     view_step(&w);
-    uint16_t third = view_write(&w, 0); // still a create: none is acknowledged
+    uint16_t third = view_write(&w, 0); // still a create: no packet is acknowledged
     assert_int_equal(view_counters(&w)->records_create, 3);
     assert_true(net_repl_state_acked(repl, second));
     assert_false(net_repl_state_is_settled(repl));
@@ -59,8 +59,8 @@ static void only_the_loss_of_the_newest_send_makes_it_wait_again(void** state) {
     assert_false(net_repl_state_has_pending(repl));
     assert_true(net_repl_state_lost(repl, newest));
     assert_true(net_repl_state_has_pending(repl));
-    assert_true(net_repl_state_lost(repl, newest)); // idempotent
-    // A late acknowledgement after all: nothing is missing any more.
+    assert_true(net_repl_state_lost(repl, newest)); // a second call changes nothing
+    // A late acknowledgement arrives after all: nothing is missing any more.
     assert_true(net_repl_state_acked(repl, newest));
     assert_true(net_repl_state_is_settled(repl));
     view_step(&w);
@@ -99,7 +99,7 @@ static void acknowledgements_are_idempotent_and_forged_ones_refused(void** state
     view_exchange(&w);
     net_repl_state_counters before = *view_counters(&w);
     assert_true(net_repl_state_acked(repl, 65534));
-    assert_true(net_repl_state_lost(repl, 65534)); // it is acknowledged: no loss
+    assert_true(net_repl_state_lost(repl, 65534)); // the packet is acknowledged, so this is no loss
     assert_memory_equal(&before, view_counters(&w), sizeof before);
     assert_false(net_repl_state_acked(repl, w.clients[0].seq));
     assert_false(net_repl_state_acked(repl, 65533));
@@ -143,7 +143,7 @@ static void a_settled_base_is_not_used_when_something_was_sent_since(void** stat
     view_exchange(&w);
     repl_move(&w.server, ball, 2, 2);
     view_step(&w);
-    (void)view_write(&w, 0); // it arrives, but is not acknowledged
+    (void)view_write(&w, 0); // it arrives but is not acknowledged
     assert_int_equal(view_deliver(&w, 0), NET_OK);
     for (uint32_t i = 0; i < 200; i++) {
         view_step(&w);
@@ -184,7 +184,7 @@ static void an_entity_in_63_unacknowledged_packets_is_held_back(void** state) {
         assert_int_equal(view_counters(&w)->held_back, i);
     }
     assert_true(net_repl_state_has_pending(repl));
-    // One of them taken as lost makes room; the base lies more than 63 sends back.
+    // One packet counts as lost and makes room. The base is more than 63 packets old.
     assert_true(net_repl_state_lost(repl, first));
     view_exchange(&w);
     assert_int_equal(view_counters(&w)->records_absolute, 1);
@@ -206,7 +206,8 @@ static void a_full_packet_ring_takes_its_oldest_as_lost(void** state) {
     (void)view_write(&w, 0);
     assert_int_equal(view_counters(&w)->records_create, 2);
     assert_int_equal(view_counters(&w)->packets_lost, 1);
-    assert_false(net_repl_state_acked(w.clients[0].repl, 65534)); // forgotten, not forged
+    // the packet is forgotten; the acknowledgement is not forged
+    assert_false(net_repl_state_acked(w.clients[0].repl, 65534));
     assert_int_equal(view_counters(&w)->acks_forged, 0);
     view_close(&w);
 }
@@ -258,7 +259,7 @@ static void a_recreation_is_sent_like_a_create_with_the_same_handle(void** state
     view_close(&w);
 }
 
-// Which slots have something to show.
+// Get the slots that have a checksum to send.
 static uint64_t sampled_slots(view_world* w) {
     uint64_t slots = 0;
     for (uint32_t i = 0; i < 64; i++) {
@@ -287,7 +288,7 @@ static void a_slot_waits_for_the_acknowledged_destroy_before_another_takes_it(vo
     assert_int_equal(view_deliver(&w, 0), NET_OK);
     ecs_entity second = repl_create(&w.server, w.server.mover);
     view_exchange(&w);
-    assert_int_equal(sampled_slots(&w), 1 | 4 | 8); // 1 still belongs to the destroyed one
+    assert_int_equal(sampled_slots(&w), 1 | 4 | 8); // slot 1 still belongs to the destroyed entity
     assert_true(net_repl_state_acked(repl, destroy));
     ecs_entity third = repl_create(&w.server, w.server.holder);
     view_exchange(&w);
@@ -306,7 +307,7 @@ static void who_comes_back_before_the_destroy_arrived_goes_on_in_its_slot(void**
     view_exchange(&w);
     view_scope(&w, 0, ball)->is_hidden = true;
     view_step(&w);
-    uint16_t destroy = view_write(&w, 0); // on its way
+    uint16_t destroy = view_write(&w, 0); // the destroy is on its way
     assert_int_equal(view_counters(&w)->records_destroy, 1);
     assert_false(net_repl_state_sees(w.clients[0].repl, ball, NULL));
     view_scope(&w, 0, ball)->is_hidden = false;
@@ -317,13 +318,15 @@ static void who_comes_back_before_the_destroy_arrived_goes_on_in_its_slot(void**
     assert_true(net_repl_state_probe(w.clients[0].repl, &slot, &age, &hash));
     assert_int_equal(slot, 0);
     assert_int_equal(view_counters(&w)->records_create, 2);
-    assert_true(net_repl_state_acked(w.clients[0].repl, destroy)); // of a previous chapter: nothing
+    // the acknowledgement is from before the reset: no effect
+    assert_true(net_repl_state_acked(w.clients[0].repl, destroy));
     assert_true(net_repl_state_sees(w.clients[0].repl, ball, NULL));
     assert_true(view_is_equal(&w, 0));
     view_close(&w);
 }
 
-// Those with a second row and those that surely have none share a run, and both are understood.
+// Entities with a second row and entities that surely have none share a run, and the client reads
+// both.
 static void who_was_still_shares_a_run_with_who_moves(void** state) {
     (void)state;
     enum { MANY = 12, LAG = 3 };
@@ -371,7 +374,7 @@ static void everything_gets_through_a_small_packet(void** state) {
     for (uint32_t i = 0; i < 100; i++)
         entities[i] = repl_create(&w.server, w.server.mover);
     for (uint32_t round = 0; round < 200; round++) {
-        for (uint32_t i = 0; i < 10; i++) // some entity changes in every tick
+        for (uint32_t i = 0; i < 10; i++) // some entity changes in each tick
             repl_move(&w.server, entities[i], (float)round, 1);
         view_step(&w);
         view_write_room(&w, 0, (net_repl_state_room){40 * 8, 40 * 8});
@@ -416,7 +419,7 @@ static void a_view_that_joins_late_gets_everything(void** state) {
     assert_int_equal(w.clients[1].records, 5);
     view_ack(&w, 1);
     assert_true(view_is_equal(&w, 1));
-    view_exchange(&w); // the events of the step before it came are nothing new to it
+    view_exchange(&w); // events of the step before its creation are not new to it
     assert_true(net_repl_state_is_settled(w.clients[1].repl));
     view_close(&w);
 }
@@ -488,7 +491,7 @@ static void a_sample_is_the_row_that_the_client_has(void** state) {
         seen |= 1u << slot;
     }
     assert_int_equal(seen, 3); // one after the other
-    // Something newer flies: which of both it has is not certain.
+    // A newer row is on its way, so it is not certain which of both rows the client has.
     repl_move(&w.server, ball, 30, 30);
     view_step(&w);
     (void)view_write(&w, 0);
@@ -514,7 +517,7 @@ static void classes_that_are_not_seen_have_their_defaults(void** state) {
     uint32_t classes;
     assert_true(net_repl_state_sees(w.clients[1].repl, agent, &classes));
     assert_int_equal(classes, 3);
-    // What one may not see, is nothing new to it.
+    // A change that the client may not see is no change for it.
     view_set(&w, agent, w.ammo, 11);
     view_step(&w);
     assert_false(net_repl_state_has_pending(w.clients[0].repl));
@@ -524,7 +527,7 @@ static void classes_that_are_not_seen_have_their_defaults(void** state) {
     (void)view_write(&w, 1);
     view_ack(&w, 0);
     view_ack(&w, 1);
-    // Granted and taken away again.
+    // The class is granted and taken away again.
     view_scope(&w, 0, agent)->classes = 1 | 1 << 2;
     view_scope(&w, 1, agent)->classes = 1;
     view_exchange(&w);
@@ -536,8 +539,9 @@ static void classes_that_are_not_seen_have_their_defaults(void** state) {
     view_close(&w);
 }
 
-// The first packet after a public change, when `plan` was taken from the client long before and
-// went on changing so often. As many agents as make a second row worth its run.
+// Write the first packet after a public change. The client lost the right to see `plan` long ago,
+// and `plan` continued to change `hidden_changes` times. There are enough agents to make a second
+// row worth its run.
 static void write_after_a_revocation(uint32_t hidden_changes, uint8_t body[VIEW_BODY_BYTES]) {
     enum { AGENTS = 5, TICKS = 100 };
     view_world w;

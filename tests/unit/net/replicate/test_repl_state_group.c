@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Groups: their entities go into one packet, of one tick, all or none.
+// Groups: one packet has all entities of a group, with the same tick, or none of them.
 #include "repl_state_world.h"
 
 #include "base/rng.h"
@@ -64,7 +64,7 @@ static void members_are_never_seen_at_two_ticks(void** state) {
     for (uint32_t tick = 0; tick < 500; tick++) {
         for (uint32_t i = 0; i < 40; i++)
             repl_move(&c.w.server, c.others[i], base_rng_float(&rng) * 900, 1);
-        // All of them show the same number; often some of them do not change a thing.
+        // All parts show the same number. Often some of them do not change.
         if (base_rng_chance(&rng, 0.3))
             for (uint32_t i = 0; i < PARTS; i++)
                 repl_move(&c.w.server, c.parts[i], (float)tick, 1);
@@ -84,7 +84,8 @@ static void members_are_never_seen_at_two_ticks(void** state) {
     view_close(&c.w);
 }
 
-// One changes while a packet with all of them is lost but not yet known to be: all go again.
+// One part changes while a packet with all parts is lost, but the server does not know it yet. The
+// server sends all parts again.
 static void what_may_be_lost_goes_with_the_one_that_changed(void** state) {
     (void)state;
     convoy c;
@@ -103,7 +104,7 @@ static void what_may_be_lost_goes_with_the_one_that_changed(void** state) {
     view_ack(&c.w, 0);
     for (uint32_t i = 0; i < PARTS; i++)
         assert_true(x_of(&c, c.parts[i]) == (i == 2 ? 6.0f : 5.0f));
-    // Who is known to be up to date stays at home.
+    // The server does not send a part that is known to be up to date.
     repl_move(&c.w.server, c.parts[1], 7, 7);
     view_step(&c.w);
     (void)view_write(&c.w, 0);

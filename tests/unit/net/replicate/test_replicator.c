@@ -17,7 +17,8 @@ typedef struct twin_options {
     uint32_t movers;
 } twin_options;
 
-// Everything that clients get, hashed; `has_secrets` changes values that no client may see.
+// Run a world and hash everything that clients get. `has_secrets` changes values that no client may
+// see.
 static uint64_t run_twin(uint64_t seed, twin_options options, uint64_t* shared) {
     view_world w;
     view_open_with(&w, (view_options){.is_solo = options.is_solo,
@@ -41,14 +42,14 @@ static uint64_t run_twin(uint64_t seed, twin_options options, uint64_t* shared) 
             int32_t ammo = (int32_t)base_rng_below(&rng, 1000);
             if (moves && i % 5) repl_move(&w.server, agents[i], x, 3);
             if (moves && i % 5 && i % 3 == 0) view_set(&w, agents[i], w.ammo, ammo);
-            // No client sees plans: their rings overflow again and again.
+            // No client sees plans, and their rings overflow again and again.
             if (options.has_secrets && base_rng_chance(&hidden, 0.9))
                 view_set(&w, agents[i], w.plan, (int32_t)base_rng_below(&hidden, 50));
         }
         for (uint32_t i = 0; i < options.movers; i++)
             if (base_rng_chance(&rng, tick < TICKS / 2 ? 0.1 : 0.9))
                 repl_move(&w.server, movers[i], base_rng_float(&rng) * 900, 1);
-        if (tick % 60 == 0) { // long without a word: bases become old
+        if (tick % 60 == 0) { // a long time without packets: bases become old
             view_step(&w);
             continue;
         }
@@ -120,7 +121,7 @@ static void what_comes_into_scope_is_created_and_what_leaves_is_destroyed(void**
     assert_true(ecs_is_alive(w.clients[0].side.world, a));
     assert_false(ecs_is_alive(w.clients[0].side.world, b));
     assert_true(ecs_is_alive(w.clients[1].side.world, b));
-    // What is out of scope makes no noise.
+    // A change of an entity out of scope causes no data.
     repl_move(&w.server, b, 9, 9);
     view_step(&w);
     assert_false(net_repl_state_has_pending(w.clients[0].repl));
@@ -142,7 +143,7 @@ static void an_index_that_dies_and_comes_back_in_one_step_goes_on_in_its_slot(vo
     (void)state;
     view_world w;
     view_open(&w);
-    // Wear the indices out until one comes back within one step.
+    // Use up the indices until one of them returns within one step.
     ecs_entity first = repl_create(&w.server, w.server.mover);
     view_exchange(&w);
     repl_destroy(&w.server, first);
@@ -165,8 +166,8 @@ static void an_index_that_dies_and_comes_back_in_one_step_goes_on_in_its_slot(vo
     view_close(&w);
 }
 
-// One changed entity uses the list of its observers, many use the loop over all clients: the same
-// is sent.
+// With one changed entity the replicator uses the list of its observers. With many it uses the loop
+// over all clients. It sends the same data.
 static void few_changes_and_a_crowd_of_them_tell_the_same(void** state) {
     (void)state;
     enum { MOVERS = 100 };
@@ -221,7 +222,7 @@ static void a_client_that_leaves_takes_its_slots_along(void** state) {
     (void)view_write(&w, 1);
     view_ack(&w, 1);
     assert_true(view_is_equal(&w, 1));
-    // Another one with the same number.
+    // Another entity with the same index.
     net_mirror_destroy(w.clients[0].mirror);
     repl_close(&w.clients[0].side);
     w.clients[0].seq = 1;
@@ -251,7 +252,8 @@ static void budget_release(void* context, void* memory, size_t size) {
     heap->release(heap->context, memory, size);
 }
 
-// Whatever runs out, whenever: an error, a broken repl, never a crash or a leak.
+// Memory may run out at any allocation. The result is an error and a broken repl_state, never a
+// crash or a leak.
 static bool run_with(uint64_t allocations) {
     budget b = {allocations};
     base_allocator allocator = {budget_allocate, budget_release, &b};

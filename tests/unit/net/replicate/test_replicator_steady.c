@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A steady tick allocates nothing, while entities move in and out of sight: replicator, interest
-// and repls by themselves, and a whole server with its sessions.
+// A steady tick allocates nothing while entities enter and leave the clients' sight. This is tested
+// with replicator, interest and repl_states alone, and with a whole server and its sessions.
 #define TABLE_SEATS 8u
 #include "server/session_table.h"
 
@@ -18,7 +18,7 @@ typedef struct steady_client {
     net_ack_sender sent;
     net_ack_receiver received;
     struct {
-        ecs_tick due; // 0: there is none
+        ecs_tick due; // 0: no packet is due
         uint16_t seq;
         bool is_lost;
     } flying[FLYING];
@@ -82,8 +82,8 @@ static void steady_close(steady_world* w) {
     assert_int_equal(w->memory.bytes, 0);
 }
 
-// Every entity moves on a circle of its own, once round in 300 ticks, half of them at a time. So
-// the set of entities in sight repeats.
+// Each entity moves on its own circle, once round in 300 ticks, and half of the entities move at a
+// time. So the set of entities in sight repeats.
 static void steady_move(steady_world* w) {
     for (uint32_t i = 0; i < ENTITIES; i++) {
         if ((i + w->tick / 16) % 2 == 0) continue;
@@ -174,7 +174,7 @@ static void a_server_with_eight_clients_allocates_nothing(void** state) {
                (table_config){.seed = 15, .clients_max = 8, .quiet = 4e9, .has_bandwidth = true});
     for (uint32_t i = 0; i < 8; i++)
         (void)table_sit(&at, &(net_link_config){.delay_ms = 20, .loss_percent = 2, .seed = i + 1});
-    table_run(&at, 300 * TICKS_PER_SECOND); // its largest moments are over
+    table_run(&at, 300 * TICKS_PER_SECOND); // the ticks with the most memory are over
     for (uint32_t i = 0; i < 8; i++)
         assert_int_equal(net_client_get_phase(at.seats[i].client), NET_CLIENT_PLAYING);
     uint64_t allocations = at.memory.allocations;

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/// One server, one client, and what is between them.
+/// One server, one client, and the messages between them.
 typedef struct fixture {
     varsize_side server;
     net_varsize_source* values;
@@ -41,7 +41,7 @@ static void close(fixture* at) {
     varsize_side_close(&at->server);
 }
 
-// A tick of the server, with what was done to its world before.
+// Step the server by one tick, after a test changed its world.
 static void step(fixture* at) {
     step_world(&at->server, at->values, ++at->tick);
 }
@@ -54,7 +54,7 @@ static net_result receive(fixture* at, const varsize_copy* copy) {
     return net_varsize_receiver_receive(at->mirror.client, &copy->message);
 }
 
-// Everything that was sent arrives and is acknowledged.
+// Deliver and acknowledge all messages.
 static void deliver(fixture* at) {
     for (uint32_t i = 0; i < at->channel.count; i++) {
         assert_int_equal(receive(at, at->channel.copies[i]), NET_OK);
@@ -83,7 +83,7 @@ static const char* title(const fixture* at, ecs_entity entity) {
     return varsize_get_text(&at->mirror.side, entity, at->mirror.side.title);
 }
 
-// An entity that both sides have.
+// Add an entity that both sides have.
 static ecs_entity add(fixture* at, ecs_template_id template_id) {
     ecs_entity entity = varsize_create(&at->server, template_id);
     step(at);
@@ -126,7 +126,8 @@ static void a_value_that_is_its_templates_default_is_not_sent(void** state) {
     publish(&at);
     assert_int_equal(at.channel.count, 0);
     varsize_set_text(&at.server, page, at.server.title, "one");
-    varsize_set_text(&at.server, page, at.server.title, "blank"); // changed back within the tick
+    // the value changes back within the tick
+    varsize_set_text(&at.server, page, at.server.title, "blank");
     step(&at);
     publish(&at);
     assert_int_equal(at.channel.count, 0);
@@ -214,7 +215,7 @@ static void a_value_for_an_entity_that_is_gone_is_dropped(void** state) {
     publish(&at);
     tell(&at, page, at.server.page);
     at.tick++;
-    tell(&at, ECS_ENTITY_NONE, 0); // index 0: no entity
+    tell(&at, ECS_ENTITY_NONE, 0); // index 0 belongs to no entity
     varsize_tell(&at.mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, at.tick);
     deliver(&at);
     assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), 0);
@@ -222,7 +223,7 @@ static void a_value_for_an_entity_that_is_gone_is_dropped(void** state) {
     close(&at);
 }
 
-// The race that `since` is for: the value overtakes the destruction of the life before.
+// The reason for `since`: the value overtakes the destroy of the previous incarnation.
 static void a_value_for_the_next_life_in_scope_is_not_lost_to_the_one_before(void** state) {
     (void)state;
     fixture at;
@@ -236,7 +237,7 @@ static void a_value_for_the_next_life_in_scope_is_not_lost_to_the_one_before(voi
     enter(&at, page, EVERYTHING);
     ecs_tick entered = at.tick;
     publish(&at);
-    // The client may have either incarnation: it gets the value.
+    // The client may have either incarnation, so the server sends the value.
     assert_int_equal(at.channel.count, 1);
     deliver(&at);
     assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), 1);
@@ -265,7 +266,7 @@ static void who_comes_back_into_scope_is_told_also_of_the_default(void** state) 
     publish(&at);
     assert_int_equal(at.channel.count, 1);
     assert_true(at.channel.copies[0]->message.is_default);
-    tell(&at, page, at.server.page); // it never left the client
+    tell(&at, page, at.server.page); // it never left the scope of the client
     deliver(&at);
     assert_string_equal(title(&at, page), "blank");
     close(&at);
@@ -278,7 +279,8 @@ static void a_new_template_with_another_default_is_told_to_all_who_have_the_enti
     ecs_entity page = add(&at, at.server.page);
     assert_int_equal(ecs_recreate(at.server.world, page, at.server.page_cover, NULL, 0), ECS_OK);
     step(&at);
-    publish(&at); // "blank" stays, but a client that gets the entity now has "cover"
+    // "blank" is the current value, but a client that gets the entity now starts with "cover"
+    publish(&at);
     assert_int_equal(at.channel.count, 1);
     assert_false(at.channel.copies[0]->message.is_default);
     assert_int_equal(at.channel.copies[0]->message.since, at.tick);
@@ -300,10 +302,11 @@ static void a_component_that_went_and_came_back_is_told(void** state) {
     assert_int_equal(ecs_recreate(at.server.world, page, at.server.page, NULL, 0), ECS_OK);
     step(&at);
     publish(&at);
-    assert_int_equal(at.channel.count, 4); // all large ones of the page
+    assert_int_equal(at.channel.count, 4); // all large values of the page
     deliver(&at);
-    assert_string_equal(title(&at, page), "first"); // of a packet that is still under way
-    tell(&at, page, at.mirror.side.page);           // it saw nothing of the sheet
+    // the record is in a packet that is still under way
+    assert_string_equal(title(&at, page), "first");
+    tell(&at, page, at.mirror.side.page); // the client has nothing of the sheet
     assert_string_equal(title(&at, page), "blank");
     close(&at);
 }
@@ -393,12 +396,12 @@ static void values_up_to_the_limit_travel_and_longer_ones_are_the_default(void**
     for (uint32_t i = 1; i <= 2; i++) {
         varsize_set_size(&at.server, shelf, NET_VARSIZE_BYTES_MAX + i, 7);
         exchange(&at);
-        assert_int_equal(at.reports, 1); // once for all
+        assert_int_equal(at.reports, 1); // one report for all
         assert_int_equal(net_varsize_source_get_counters(at.values)->values_long, i);
     }
     const ecs_list* there = ecs_get(at.mirror.side.world, shelf, at.mirror.side.bytes);
     assert_int_equal(ecs_list_count(there), 0);
-    // Both walks agree on it.
+    // Both loops give the same result.
     assert_true(
         net_world_digest_walk(at.server.schema, at.server.world, NULL, NULL).hash ==
         net_world_digest_walk(at.mirror.side.schema, at.mirror.side.world, NULL, NULL).hash);
@@ -415,7 +418,7 @@ static void no_more_bytes_are_under_way_than_the_limit_and_nobody_starves(void**
     for (uint32_t i = 0; i < SHELVES; i++)
         shelves[i] = add(&at, at.server.shelf);
     for (uint32_t round = 0; round < 40; round++) {
-        // The first of them changes all the time.
+        // The first shelf changes in each tick.
         for (uint32_t i = 0; i < (round == 0 ? (uint32_t)SHELVES : 1u); i++)
             varsize_set_size(&at.server, shelves[i], 9000, (uint8_t)(round + 1));
         step(&at);
@@ -470,7 +473,7 @@ static void an_allowance_is_kept_to_within_one_value(void** state) {
         assert_true(sent <= 100u * i + 1056);
     }
     assert_int_equal(at.channel.count, 2); // 2,000 bytes in 20 ticks
-    at.channel.room = 0; // a channel that is full stops everything, nothing is lost
+    at.channel.room = 0;                   // a full channel stops everything, and nothing is lost
     net_varsize_sender_publish(at.repl, 100000, varsize_send, &at.channel);
     assert_int_equal(at.channel.count, 2);
     at.channel.room = UINT32_MAX;
@@ -531,12 +534,14 @@ static void after_a_lost_connection_what_was_under_way_is_sent_as_a_new_version(
     assert_int_equal(at.channel.count, 1);
     assert_true(at.channel.copies[0]->message.version > old.message.version);
     deliver(&at);
-    assert_true(net_varsize_sender_ack(at.repl, old.message.version)); // late, and no harm
+    // the acknowledgement is late and does no harm
+    assert_true(net_varsize_sender_ack(at.repl, old.message.version));
     assert_true(net_varsize_sender_is_settled(at.repl));
     assert_string_equal(title(&at, page), "one");
     varsize_set_text(&at.server, page, at.server.title, "two");
     exchange(&at);
-    assert_int_equal(receive(&at, &old), NET_OK); // stale: acknowledged, nothing else
+    // the message is stale: acknowledged, no other effect
+    assert_int_equal(receive(&at, &old), NET_OK);
     assert_string_equal(title(&at, page), "two");
     assert_int_equal(net_varsize_receiver_get_counters(at.mirror.client)->stale, 1);
     close(&at);
@@ -648,9 +653,9 @@ static void messages_that_no_server_sends_are_refused_and_change_nothing(void** 
     wrong[1].handle = ecs_entity_make(LARGE_INDEX_MAX + 1, 1);
     wrong[2].number = 5;
     wrong[3].version = 0;
-    wrong[4].size = 2;          // cut
-    wrong[5].is_default = true; // with bytes
-    wrong[6].size = 0;          // without
+    wrong[4].size = 2;          // the bytes are cut
+    wrong[5].is_default = true; // a default with bytes
+    wrong[6].size = 0;          // a value without bytes
     wrong[7].number = UINT32_MAX;
     for (uint32_t i = 0; i < 8; i++)
         assert_int_equal(net_varsize_receiver_receive(at.mirror.client, &wrong[i]),
@@ -738,7 +743,7 @@ static void dumps_show_large_values_and_hashes_cover_them(void** state) {
     const char* dump = (const char*)text.data;
     assert_non_null(strstr(dump, "template=page component=title value=\"two\\x20words\" bytes=10 "
                                  "hash="));
-    // In the order of names: hp, notes, route, secret, title.
+    // The values are in the order of their names: hp, notes, route, secret, title.
     const char* at = dump;
     static const char* const names[] = {"=hp ", "=notes ", "=route ", "=secret ", "=title "};
     for (uint32_t i = 0; i < 5; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Large values where something is lacking: memory, resources, functions of a type.
+// Large values when something is missing: memory, resources, functions of a type.
 #include "varsize_world.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 typedef struct scarce {
     base_allocator allocator;
-    uint64_t left; ///< allocations that succeed
+    uint64_t left; ///< how many more allocations succeed
     int64_t bytes;
 } scarce;
 
@@ -30,7 +30,7 @@ static void scarce_open(scarce* memory, uint64_t left) {
     *memory = (scarce){.allocator = {scarce_allocate, scarce_release, memory}, .left = left};
 }
 
-// @return whether memory sufficed.
+// @return whether the memory was enough.
 static bool serve(varsize_side* side, scarce* memory) {
     net_varsize_source* values = NULL;
     net_varsize_sender* repl = NULL;
@@ -81,7 +81,7 @@ static void a_server_without_memory_says_so_and_leaks_nothing(void** state) {
     assert_true(left > 20);
 }
 
-// @return whether memory sufficed.
+// @return whether the memory was enough.
 static bool receive(varsize_mirror* mirror, scarce* memory) {
     net_varsize_receiver_config config = {.allocator = &memory->allocator,
                                           .world = mirror->side.world,
@@ -258,7 +258,7 @@ static void a_value_for_an_entity_that_loads_is_what_it_begins_with(void** state
     assert_int_equal(ecs_loading_poll(world), 1);
     ecs_component_id name = ecs_component_find(world, "name");
     assert_string_equal(ecs_string_text(ecs_get(world, model, name)), "cube");
-    // One that could not be loaded, or whose template lacks the component, is no fault of the line.
+    // A failed load and a template without the component are no faults of the connection.
     message.handle = ecs_entity_make(8, 1);
     message.version = 2;
     assert_int_equal(net_varsize_receiver_receive(client, &message), NET_OK);
@@ -276,7 +276,7 @@ static void a_value_for_an_entity_that_loads_is_what_it_begins_with(void** state
 
 // ---- types ----
 
-// A type with functions of its own is written as its fields when it says nothing else.
+// A type with its own functions is encoded by its fields when the type gives no other encoding.
 static void a_module_s_own_type_with_functions_travels_whole(void** state) {
     (void)state;
     ecs_world* world =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Large values against what each client should have in the end: random changes, creations,
-// templates, interest and classes; records that are lost and overtake one another, a reliable
-// channel that is late, connections that break. The tables of scope are the test's own: exact, as a
-// repl's.
+// Large values against what each client should have in the end. Changes, creations, templates,
+// interest and classes are random. Records are lost and overtake one another. The reliable channel
+// is late and connections break. The test has its own tables of scope. They are exact, like those
+// of a repl_state.
 #include "varsize_world.h"
 
 #include "base/rng.h"
@@ -21,11 +21,12 @@ typedef struct record {
 typedef struct model_client {
     varsize_mirror mirror;
     net_varsize_sender* repl;
-    varsize_channel flying; ///< in order; arrive at
+    varsize_channel flying; ///< in order of sending; they arrive at
     ecs_tick arrives[LARGE_MESSAGES_MAX];
     record records[RECORDS]; ///< under way, any order
     uint32_t record_count;
-    uint32_t classes[LARGE_INDEX_MAX + 1]; ///< of those in scope, by index; 0: not
+    /// [index]: the classes of an entity in scope; 0: out of scope
+    uint32_t classes[LARGE_INDEX_MAX + 1];
     ecs_entity member[LARGE_INDEX_MAX + 1];
     ecs_template_id template_id[LARGE_INDEX_MAX + 1];
     uint64_t acks[FLYING];
@@ -114,7 +115,8 @@ static void send_record(model* m, model_client* client, uint32_t index, bool is_
                  .template_id = handle ? ecs_entity_template(m->server.world, handle) : 0};
 }
 
-// Interest of the model: chance. What the repl of the real server does at the same place.
+// Change the scope by chance. This is what the repl_state of the real server does at the same
+// place.
 static void change_scope(model* m, model_client* client, bool is_quiet) {
     for (uint32_t index = 1; index <= LARGE_INDEX_MAX; index++) {
         ecs_entity now = ECS_ENTITY_NONE;
@@ -265,7 +267,7 @@ static void run_model(uint64_t seed) {
                 mutate(&m);
             run_tick(&m, true);
         }
-        // Quiet: everything in flight arrives, and all clients see everything.
+        // Quiet time: everything in flight arrives, and all clients see everything.
         bool is_settled = false;
         for (uint32_t i = 0; i < 200 && (i < 30 || !is_settled); i++) {
             run_tick(&m, false);

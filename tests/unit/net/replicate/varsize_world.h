@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the tests of variable-size values share: a server's world with its values, a client's world
-/// with what it received, and a table of records in place of state packets.
+/// Shared code for the tests of variable-size values: a server's world with its values, and a
+/// client's world with what it received. A table of records replaces the state packets.
 #pragma once
 
 #include <stdlib.h>
@@ -97,7 +97,8 @@ static inline const char* varsize_get_text(const varsize_side* side, ecs_entity 
     return ecs_string_text(ecs_get(side->world, entity, component));
 }
 
-/// `bytes` of a shelf with so many canonical bytes: a varint of 2 bytes and elements.
+/// Set `bytes` of a shelf so that it has `size` canonical bytes: a varint of 2 bytes and the
+/// elements.
 static inline void varsize_set_size(varsize_side* side, ecs_entity entity, uint32_t size,
                                     uint8_t last) {
     ecs_list* list = ecs_get_mut(side->world, entity, side->bytes);
@@ -106,7 +107,7 @@ static inline void varsize_set_size(varsize_side* side, ecs_entity entity, uint3
     ((uint8_t*)ecs_list_data_mut(list))[size - 3] = last;
 }
 
-/// The number of a component on the wire.
+/// Find the number of a component on the wire.
 static inline uint32_t varsize_number(const varsize_side* side, ecs_component_id component) {
     for (uint32_t n = 0; n < net_rows_varsize_count(side->rows); n++)
         if (net_rows_varsize(side->rows, n) == component) return n;
@@ -156,8 +157,8 @@ static inline void varsize_mirror_close(varsize_mirror* mirror) {
     varsize_side_close(&mirror->side);
 }
 
-/// A record of a state packet: who lives at an index at a tick. Older ones than what is known do
-/// nothing.
+/// A record of a state packet: which entity is at an index at a tick. A record older than the known
+/// one has no effect.
 static inline void varsize_tell(varsize_mirror* mirror, uint32_t index, ecs_entity handle,
                                 ecs_template_id template_id, ecs_tick tick) {
     varsize_told* told = &mirror->told[index];
@@ -172,17 +173,17 @@ static inline void varsize_tell(varsize_mirror* mirror, uint32_t index, ecs_enti
     *told = (varsize_told){.handle = handle, .tick = tick, .is_known = true};
 }
 
-/// A message with its own bytes.
+/// A message and its own copy of the bytes.
 typedef struct varsize_copy {
     net_varsize_message message;
     uint8_t bytes[NET_VARSIZE_BYTES_MAX];
 } varsize_copy;
 
-/// Takes what a repl publishes.
+/// Collects the messages that a repl_state publishes.
 typedef struct varsize_channel {
     varsize_copy* copies[LARGE_MESSAGES_MAX];
     uint32_t count;
-    uint32_t room; ///< messages that it still takes
+    uint32_t room; ///< how many more messages it accepts
 } varsize_channel;
 
 static inline net_result varsize_send(void* context, const net_varsize_message* message) {
@@ -206,7 +207,7 @@ static inline void varsize_channel_drop(varsize_channel* channel, uint32_t count
     memmove(channel->copies, channel->copies + count, channel->count * sizeof channel->copies[0]);
 }
 
-/// A tick of the server's world, and what it did to values.
+/// Step the server's world by one tick, and find what the tick changed in the values.
 static inline void step_world(varsize_side* side, net_varsize_source* values, ecs_tick tick) {
     ecs_step step = {.tick = tick, .dt = 1.0f / 60.0f};
     ecs_world_step(side->world, &step);
