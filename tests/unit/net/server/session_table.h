@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the tests of sessions share: a server with the test game, clients and raw clients, on
-/// the simulated network in virtual time; and memory that is counted.
+/// Shared code for the session tests: a server with the test game, clients, and raw clients. They
+/// talk over the simulated network in virtual time. The memory is counted.
 #pragma once
 
 #include <stdio.h>
@@ -24,7 +24,7 @@
 #endif
 #define TICKS_PER_SECOND 60u
 
-/// Of one thread, or of a server's two.
+/// Counts the memory of one thread, or of the two threads of a server.
 typedef struct table_memory {
     base_allocator allocator;
     _Atomic uint64_t allocations;
@@ -52,7 +52,7 @@ static inline void table_memory_init(table_memory* memory) {
     memory->bytes = 0;
 }
 
-/// One of our own clients.
+/// One client of this project (not a raw client).
 typedef struct table_seat {
     table_memory memory;
     net_match* match;
@@ -62,20 +62,21 @@ typedef struct table_seat {
 
 typedef struct table_config {
     uint64_t seed;
-    uint32_t clients_max, clients_min; ///< 0: TABLE_SEATS, 0
+    uint32_t clients_max, clients_min; ///< 0: TABLE_SEATS and 0
     ecs_tick ticks_max;
     const base_reporter* reporter;
-    double quiet;                ///< setting of the test game; 0: nothing ever changes
-    const net_game_module* game; ///< NULL: the test game as it is
-    const char* templates;       ///< NULL: the test game's
+    double quiet;                ///< a setting of the test game; 0: nothing ever changes
+    const net_game_module* game; ///< NULL: the test game unchanged
+    const char* templates;       ///< NULL: the templates of the test game
     uint32_t send_divisor, rate_bytes_max;
     bool is_threaded;
     bool has_bandwidth;
-    net_trace_fn server_trace, seat_trace; ///< of the server; of every seat
+    /// server_trace: for the server; seat_trace: for every client
+    net_trace_fn server_trace, seat_trace;
     void* server_trace_context;
     void* seat_trace_context;
     net_transport* (*wrap)(
-        net_transport* transport); ///< what the server speaks through; NULL: as it is
+        net_transport* transport); ///< replaces the transport of the server; NULL: no replacement
 } table_config;
 
 typedef struct table {
@@ -129,7 +130,7 @@ static inline void table_open(table* at, table_config config) {
     at->now_us = 1000000;
 }
 
-/// A client of ours with a module of its own choice; it begins to connect with the next step.
+/// Add a client with its own module. It begins to connect with the next step.
 static inline table_seat* table_sit_as(table* at, const net_module* module,
                                        const net_link_config* link, const char* name) {
     static const net_link_config QUIET = {.delay_ms = 5};
@@ -174,7 +175,8 @@ static inline raw_client* table_raw_client(table* at) {
     return raw;
 }
 
-/// One thread at a time may use the simulated network: wait until the server's own thread is done.
+/// Wait until the thread of the server is done: only one thread at a time may use the simulated
+/// network.
 static inline void table_wait_sent(table* at) {
     (void)net_server_wait_sent(at->server, UINT64_MAX);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sessions that outlive their connections, on ENet: the real transport over the virtual wire, in
-// virtual time. The line is cut and restored in every phase of the attempts to connect again.
+// virtual time. The test cuts and restores the line in every phase of the attempts to connect
+// again.
 #include <stdio.h>
 #include <string.h>
 
@@ -72,7 +73,7 @@ static void room_open(room* at, uint64_t seed, uint32_t seats, uint32_t per_addr
     net_match_config match = net_match_config_default(at->module);
     match.role = NET_ROLE_SERVER;
     match.seed = seed;
-    match.settings[0] = 1e9; // the world is quiet
+    match.settings[0] = 1e9; // the world does not change
     assert_int_equal(net_match_create(&match, &reporter, &at->match), NET_OK);
     net_enet_config listen = {.listen = "127.0.0.1:7777",
                               .peers_max = SEATS + 8,
@@ -116,7 +117,7 @@ static void room_run_ms(room* at, uint32_t ms) {
         room_step(at);
 }
 
-// All clients play, with the server's current state.
+// Whether all clients play and have the server's current state.
 static bool are_all_in(const room* at) {
     for (uint32_t i = 0; i < SEATS && at->seats[i].client; i++) {
         const net_client* client = at->seats[i].client;
@@ -128,7 +129,7 @@ static bool are_all_in(const room* at) {
     return true;
 }
 
-// @return milliseconds until all clients play, or more than `limit_ms`.
+// Run until all clients play. @return the milliseconds, or more than `limit_ms`.
 static uint32_t room_wait_ms(room* at, uint32_t limit_ms) {
     uint64_t begin_us = at->now_us;
     while (!are_all_in(at) && at->now_us - begin_us <= limit_ms * UINT64_C(1000))
@@ -155,7 +156,7 @@ typedef struct line {
     uint32_t back_ms_max; // with the losses that some thousand runs meet
 } line;
 
-// @return the milliseconds until all clients are back.
+// Run one outage. @return the milliseconds until all clients are back.
 static uint32_t outage(const line* of, uint32_t outage_ms, uint64_t seed) {
     room at;
     room_open(&at, seed, SEATS, 0);
@@ -174,7 +175,7 @@ static uint32_t outage(const line* of, uint32_t outage_ms, uint64_t seed) {
 static const line LINES[] = {
     {5, 75, 10, 6000}, {0, 20, 0, 2000}, {20, 100, 100, 12000}, {2, 250, 20, 6000}};
 
-// Every line meets every phase within four rounds.
+// Four rounds let every line meet every phase.
 static void whenever_the_line_is_back_so_is_everybody(void** state) {
     (void)state;
     uint32_t rounds = test_scaled(1, 1), late = 0;
@@ -192,7 +193,7 @@ static void whenever_the_line_is_back_so_is_everybody(void** state) {
     assert_int_equal(late, 0);
 }
 
-// The place of an address is the old connection's until the new one knocks.
+// The place of an address belongs to the old connection until the new connection asks for it.
 static void who_comes_back_has_room_where_an_address_has_one_connection(void** state) {
     (void)state;
     room at;
@@ -210,7 +211,8 @@ static void who_comes_back_has_room_where_an_address_has_one_connection(void** s
     room_close(&at);
 }
 
-// A new line under the old address: whatever was lost of the greeting, it is done again.
+// A new line under the old address: whatever part of the greeting was lost, client and server
+// repeat it.
 static void a_line_that_dies_again_and_again_is_survived(void** state) {
     (void)state;
     for (uint32_t ms = 0; ms < 600; ms += STEP_MS) {
@@ -222,7 +224,7 @@ static void a_line_that_dies_again_and_again_is_survived(void** state) {
             line_cut();
             room_run_ms(&at, 4000);
             line_set(5, 75, 10, 1 + ms + i);
-            room_run_ms(&at, ms); // somewhere between the first knock and the roster
+            room_run_ms(&at, ms); // some time between the first attempt and the roster
         }
         assert_true(room_wait_ms(&at, BACK_MS_MAX) <= BACK_MS_MAX);
         room_run_ms(&at, 1000);

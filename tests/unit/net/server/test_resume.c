@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sessions that outlive their connections, and the roster; honest clients, and raw clients with
-// secrets.
+// Sessions that outlive their connections, and the roster: with honest clients, and with raw
+// clients that use secrets.
 #include "session_table.h"
 
 #include "net/match.h"
@@ -63,7 +63,7 @@ static void goes_dark_for(uint32_t seconds, uint64_t seed) {
     assert_int_equal(report.client, 1);
     assert_true(report.tick + 10 > net_match_tick(at.match));
     assert_int_equal(net_client_player(at.seats[0].client), player);
-    // What it did before the dark is not played after it.
+    // The client does not play again what it did before the outage.
     net_client_meter meter;
     net_client_get_meter(at.seats[0].client, &meter);
     assert_true(meter.input_depth <= 5);
@@ -78,7 +78,8 @@ static void goes_dark_for(uint32_t seconds, uint64_t seed) {
     table_close(&at);
 }
 
-// More packets are lost than either side remembers, and rows change more often than are kept.
+// More packets are lost than either side remembers, and rows change more often than the history
+// keeps.
 static void ten_seconds_of_darkness_are_survived(void** state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++)
@@ -91,7 +92,7 @@ static void twenty_five_seconds_of_darkness_are_survived(void** state) {
         goes_dark_for(25, seed);
 }
 
-// The end of the darkness meets every phase of the attempts to come back.
+// The end of the outage meets every phase of the attempts to connect again.
 static void darkness_of_any_length_is_survived(void** state) {
     (void)state;
     const net_link_config shaky = {
@@ -128,7 +129,7 @@ static void two_seconds_of_darkness_need_no_new_connection(void** state) {
     table_close(&at);
 }
 
-// It comes back only when the world stands still already, and still gets the rest.
+// The client returns when the server already settles, and still gets the rest.
 static void who_returns_while_the_server_settles_catches_up(void** state) {
     (void)state;
     table at;
@@ -158,8 +159,8 @@ static void who_was_away_for_long_does_not_hold_up_the_end(void** state) {
     table_close(&at);
 }
 
-// The end waits once more for a client that comes back, not each time: no client can keep a server
-// from ending.
+// When the match ends, the server waits once more for a client that comes back, but not each time.
+// So no client can keep a server from ending.
 static void coming_back_again_and_again_does_not_put_off_the_end(void** state) {
     (void)state;
     table at;
@@ -212,7 +213,7 @@ static void after_thirty_seconds_the_session_is_over(void** state) {
     table_run(&at, 2 * TICKS_PER_SECOND);
     assert_int_equal(table_report(&at, number)->end, NET_END_TIMEOUT);
     assert_int_equal(net_match_player(at.match, number), ECS_ENTITY_NONE);
-    // Its secret is worth nothing any more.
+    // The secret of an ended session has no effect.
     raw_client* again = table_raw_client(&at);
     table_run(&at, 5);
     raw_client_hello_again(again, table_schema(&at), "swarm", secret, sizeof secret);
@@ -223,7 +224,7 @@ static void after_thirty_seconds_the_session_is_over(void** state) {
     table_close(&at);
 }
 
-// A disconnection with a reason was meant.
+// A disconnection with a reason was on purpose.
 static void who_leaves_by_word_has_left(void** state) {
     (void)state;
     table at;
@@ -282,7 +283,7 @@ static void of_two_claimants_the_last_one_plays(void** state) {
     raw_client_hello_again(third, table_schema(&at), "swarm", first->resume, sizeof first->resume);
     table_run(&at, 10);
     assert_true(first->is_gone);
-    assert_int_not_equal(first->gone_reason, 0); // or it would come again
+    assert_int_not_equal(first->gone_reason, 0); // otherwise it would connect again
     assert_true(second->is_gone);
     assert_false(third->is_gone);
     assert_true(third->is_resumed && third->client == first->client);
@@ -293,7 +294,7 @@ static void of_two_claimants_the_last_one_plays(void** state) {
     table_close(&at);
 }
 
-// The same connection's place again, with the secret.
+// Connect again with the secret, in the place of the same connection.
 static void come_back(table* at, raw_client* raw) {
     raw->transport->ops->disconnect(raw->transport, raw->peer, 0, true);
     raw->peer = 0;
@@ -313,7 +314,7 @@ static uint32_t count_lines(const char* text, const char* line) {
     return count;
 }
 
-// A client that comes back again and again costs one line and one roster a second.
+// A client that comes back again and again causes one report line and one roster a second.
 static void coming_back_again_and_again_is_told_of_once_a_second(void** state) {
     (void)state;
     diary said = {.size = 0};
@@ -331,7 +332,7 @@ static void coming_back_again_and_again_is_told_of_once_a_second(void** state) {
     assert_true(raw->rosters - rosters <= seconds + 1);
     assert_true(count_lines(said.text, "is back after") <= seconds + 1);
     assert_true(table_dropped(&at, NET_DROP_RESUME_QUIET) >= 60 - seconds - 1);
-    // In the end it knows all clients, also those that joined meanwhile.
+    // In the end it knows all clients, also those that joined during its absence.
     come_back(&at, raw);
     come_back(&at, raw);
     rosters = raw->rosters;
@@ -343,7 +344,7 @@ static void coming_back_again_and_again_is_told_of_once_a_second(void** state) {
     table_close(&at);
 }
 
-// Every attempt costs its sender a connection, and other clients nothing.
+// Each attempt costs its sender a connection. Other clients notice nothing.
 static void a_flood_of_claims_disturbs_nobody(void** state) {
     (void)state;
     table at;
@@ -360,7 +361,7 @@ static void a_flood_of_claims_disturbs_nobody(void** state) {
         if (raw->is_connected)
             raw_client_hello_again(raw, table_schema(&at), "swarm", secret, sizeof secret);
         if (!raw->is_gone) continue;
-        raw->peer = 0; // connects again
+        raw->peer = 0; // it connects again
         raw->is_connected = raw->is_gone = false;
     }
     assert_true(net_server_get_counters(at.server)->refusals > 5);
@@ -422,7 +423,7 @@ static void everybody_hears_who_comes_and_goes(void** state) {
     table at;
     table_open(&at, (table_config){.seed = 16, .quiet = 1e9});
     raw_client* raw = table_guest(&at);
-    assert_int_equal(raw->came, 1); // itself
+    assert_int_equal(raw->came, 1); // the client itself
     table_seat* seat = table_sit_as(&at, at.module, NULL, "Ada\x01 Lovelace");
     table_run(&at, 20);
     assert_int_equal(raw->came, 2);
@@ -442,7 +443,7 @@ static void everybody_hears_who_comes_and_goes(void** state) {
     table_close(&at);
 }
 
-// The client does not get single changes of the meantime: it gets the whole roster again.
+// The client does not get the single changes of its absence. It gets the whole roster again.
 static void who_comes_back_hears_of_everybody_again(void** state) {
     (void)state;
     table at;
@@ -490,7 +491,7 @@ static void the_meter_explains_what_came(void** state) {
         assert_true(meter.body_bits == meter.record_bits + bits_of_all(&at.seats[i]));
         uint64_t known = meter.body_bits / 8 + meter.event_bytes + meter.control_bytes;
         assert_true(known < meter.in_bytes);
-        // Envelopes alone: at most as much as WIRE.md's other fields can take.
+        // The envelopes alone need at most the bytes that the other fields in WIRE.md can take.
         assert_true(meter.in_bytes - known < meter.in_datagrams * 48);
         assert_true(meter.out_bytes > 0 && meter.out_datagrams > 0);
         assert_true(meter.pace >= 0.95 && meter.pace <= 1.05);
@@ -514,7 +515,7 @@ static void the_meter_explains_what_came(void** state) {
     table_run(&at, 300);
     net_client_get_meter(calm->client, &meter);
     assert_int_equal(meter.resumes, 1);
-    assert_true(meter.jitter_ms < 1); // the black-out is none
+    assert_true(meter.jitter_ms < 1); // the outage itself does not count as jitter
     assert_true(meter.body_bits == meter.record_bits + bits_of_all(calm));
     table_close(&at);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The server with clients of ours around it: greeting, refusals, the life of a match, bad networks.
+// The server with honest clients: greeting, refusals, the phases of a match, and bad networks.
 #include "session_table.h"
 
 static const net_link_config QUIET_LINK = {.delay_ms = 5};
@@ -31,8 +31,7 @@ static raw_client* greet(table* at, uint32_t protocol, uint64_t schema, const ch
     return raw;
 }
 
-// The match leaves the range of indices to the world; who is welcomed must hear the number all the
-// same.
+// The match takes the range of indices from the world. A welcomed client must still get the number.
 static void a_welcome_names_the_rate_and_the_range_of_the_running_world(void** state) {
     (void)state;
     table at;
@@ -91,7 +90,8 @@ static void a_client_that_names_no_game_learns_it(void** state) {
     table_close(&at);
 }
 
-// The test game's templates with one text replaced by another of the same length or not.
+// Wrap the test game with changed templates: one text is replaced by another, of the same length or
+// not.
 static net_module* wrap_variant(const char* text, const char* replacement, char* buffer,
                                 size_t buffer_bytes) {
     const char* all = swarm_templates();
@@ -126,7 +126,7 @@ static void check_schema_refusal(const char* text, const char* replacement, cons
 
 static void a_template_with_another_default_is_refused_by_its_name(void** state) {
     (void)state;
-    // avatar inherits it and comes first.
+    // avatar inherits it and is the first template.
     check_schema_refusal("value:u8=100", "value:u8=101", "template avatar differs");
     check_schema_refusal("value:r=0.5", "value:r=0.75", "template burning differs");
 }
@@ -177,7 +177,7 @@ static void one_more_than_clients_max_is_refused_as_full(void** state) {
     assert_int_equal(net_client_refusal(third->client, text, sizeof text),
                      SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL);
     assert_non_null(strstr(text, "2 players"));
-    // A seat that gets free is given again.
+    // The server gives a free seat to the next client.
     net_client_leave(at.seats[0].client, at.now_us);
     table_run(&at, 20);
     table_seat* fourth = table_sit(&at, NULL);
@@ -191,7 +191,7 @@ static void whoever_comes_after_the_end_is_told_so(void** state) {
     (void)state;
     table at;
     table_open(&at, (table_config){.seed = 1, .ticks_max = 30, .quiet = 1e9});
-    // No client acknowledges: the server settles for ten seconds.
+    // No client acknowledges, so the server waits ten seconds at the end.
     table_seat* seat = table_sit(&at, NULL);
     table_run(&at, 25);
     net_sim_link_set(seat->transport, &DEAD_LINK);
@@ -243,7 +243,7 @@ static void clients_that_only_connect_leave_room_for_players(void** state) {
 // ---- names
 
 static void check_name(const char* wish, const char* name) {
-    // The name is in no world: the report of a drop shows it.
+    // The name is in no world. The report of a drop shows it.
     base_report_first kept = {0};
     base_reporter reporter = base_reporter_first(&kept);
     table at;
@@ -271,7 +271,7 @@ static void names_of_players_are_printable_bounded_and_never_empty(void** state)
     check_name("A\x1b[2Jb\n\x7f"
                "c",
                "A[2Jbc");
-    check_name("\x01\xC3\xA9", "\xC3\xA9"); // what is left is whole
+    check_name("\x01\xC3\xA9", "\xC3\xA9"); // the rest of the name is whole
     check_name("x\xC2\x85y", "xy");         // a C1 control character
     check_name("123456789012345678901234567890", "123456789012345678901234567890");
     check_name("1234567890123456789012345678901", "1234567890123456789012345678901");
@@ -303,7 +303,7 @@ static void clients_min_holds_the_first_tick(void** state) {
     assert_int_equal(net_server_get_counters(at.server)->joins, 3);
     for (uint32_t i = 0; i < 3; i++)
         assert_true(net_client_player(at.seats[i].client) != ECS_ENTITY_NONE);
-    // A leave does not hold it again.
+    // A client that leaves does not stop the match again.
     net_client_leave(at.seats[0].client, at.now_us);
     ecs_tick before = net_match_tick(at.match);
     table_run(&at, 10);
@@ -380,7 +380,7 @@ static void a_stop_does_not_wait_for_ever(void** state) {
     assert_int_equal(net_server_get_phase(at.server), NET_SERVER_LEAVING);
     table_run(&at, 6 * TICKS_PER_SECOND);
     assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
-    // Nothing is said of what it may or may not hold.
+    // The report contains no claim about what the client holds.
     assert_int_equal(table_report(&at, 1)->tick, 0);
     assert_int_equal(table_report(&at, 1)->scope.entities, 0);
     assert_false(table_report(&at, 1)->is_caught_up);
@@ -417,7 +417,7 @@ static void whoever_comes_again_has_a_new_number_and_no_ghost(void** state) {
         table_run(&at, 25);
         assert_int_equal(net_client_get_report(seat->client).client, i + 1);
         uint32_t entities = ecs_world_entity_count(net_match_world(at.match));
-        assert_int_equal(entities, 12 + 1 + 1); // the first ones, the clock, one avatar
+        assert_int_equal(entities, 12 + 1 + 1); // the first motes, the clock, one avatar
         if (i + 1 < TABLE_SEATS) net_client_leave(seat->client, at.now_us);
         table_run(&at, 10);
     }
@@ -560,7 +560,7 @@ static void steady_ticks_allocate_nothing_on_either_side(void** state) {
         assert_int_equal(at.seats[i].memory.allocations, clients[i]);
         assert_int_equal(net_client_get_phase(at.seats[i].client), NET_CLIENT_PLAYING);
     }
-    // Nothing changes: ten packets a second for each.
+    // Nothing changes: the server sends ten packets a second to each client.
     assert_in_range(net_server_get_counters(at.server)->state_packets - states, 195, 220);
     table_close(&at);
 }

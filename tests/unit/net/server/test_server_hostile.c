@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The server against clients that keep no rules, with one of ours beside them.
+// The server against clients that break the protocol rules, with one honest client beside them.
 #include "session_table.h"
 
 #include "proto/codec.h"
@@ -51,7 +51,7 @@ static bool is_ended(const table* at, const raw_client* raw) {
     return table_report(at, raw->client)->end != NET_END_NONE;
 }
 
-// A step in which the raw client sends what a good client sends.
+// A step in which the raw client sends what an honest client sends.
 static void step_politely(table* at, raw_client* raw) {
     raw_client_inputs(raw, raw_client_packet(raw), 0, 0, NULL, 0);
     table_step(at);
@@ -107,7 +107,7 @@ static void the_ten_seconds_of_strikes_begin_anywhere(void** state) {
     table at;
     table_open(&at, (table_config){.seed = 1});
     raw_client* raw = table_guest(&at);
-    // Seconds 0, 8, 13, 15: the last three lie within ten.
+    // Faults at seconds 0, 8, 13 and 15: the last three are within ten seconds.
     static const uint32_t PAUSES_S[] = {8, 5, 2};
     for (uint32_t i = 0; i < 3; i++) {
         raw_client_garbage(raw, NET_CHANNEL_REALTIME);
@@ -168,7 +168,7 @@ static void forged_acknowledgements_count_for_nothing_and_are_strikes(void** sta
     run_politely(&at, raw, 5);
     assert_int_equal(table_dropped(&at, NET_DROP_ACK_FORGED), 1);
     forged = raw_client_packet(raw);
-    forged.ack_bits = UINT64_MAX; // before the first packet there was none
+    forged.ack_bits = UINT64_MAX; // there was no packet before the first one
     forged.ack = 0;
     raw_client_inputs(raw, forged, 0, 0, NULL, 0);
     run_politely(&at, raw, 5);
@@ -193,13 +193,15 @@ static void forged_acknowledgements_of_events_are_strikes(void** state) {
     raw_client_inputs(raw, forged, 0, 0, NULL, 0);
     run_politely(&at, raw, 5);
     assert_int_equal(malformed(&at), 1);
-    assert_int_equal(raw->event_newest, 1); // its player, told until it is acknowledged
+    // the event with its player; the server repeats it until it is acknowledged
+    assert_int_equal(raw->event_newest, 1);
     table_close(&at);
 }
 
 static void whoever_never_acknowledges_is_dropped_after_thirty_seconds(void** state) {
     (void)state;
-    // 0: no acknowledgement, 1: always of the first packet, 2: nothing is sent at all.
+    // 0: the client acknowledges nothing, 1: it always acknowledges the first packet, 2: it sends
+    // nothing at all.
     for (uint32_t kind = 0; kind < 3; kind++) {
         table at;
         table_open(&at, (table_config){.seed = 1, .quiet = 600});
@@ -233,7 +235,7 @@ static void a_queue_of_events_that_nobody_acknowledges_ends_the_session(void** s
     table_open(&at, (table_config){.seed = 1, .quiet = 1e9});
     table_sit(&at, NULL);
     raw_client* raw = table_guest(&at);
-    // State is acknowledged, events are not: the test game pings about nine times in a second.
+    // The client acknowledges state but no events. The test game sends about nine pings a second.
     uint32_t tick = 0;
     for (; tick < 60 * TICKS_PER_SECOND && !is_ended(&at, raw); tick++) {
         Shoal__Wire__InputPacket packet = raw_client_packet(raw);
@@ -248,7 +250,7 @@ static void a_queue_of_events_that_nobody_acknowledges_ends_the_session(void** s
     table_close(&at);
 }
 
-// A packet that asks for rows to be sent absolutely.
+// Send a packet that requests absolute rows.
 static void ask_for(raw_client* raw, uint32_t* handles, size_t count) {
     Shoal__Wire__InputPacket packet = raw_client_packet(raw);
     packet.resync = handles;
@@ -256,8 +258,8 @@ static void ask_for(raw_client* raw, uint32_t* handles, size_t count) {
     raw_client_inputs(raw, packet, 0, 0, NULL, 0);
 }
 
-// A client that requests rows with every packet gets a few per second, at the cost of a few
-// changes.
+// A client that requests rows with every packet gets a few per second. It gets a few changes less
+// for them.
 static void a_flood_of_requests_for_rows_is_rationed(void** state) {
     (void)state;
     table at;
@@ -304,9 +306,9 @@ static void more_than_four_requests_in_a_packet_are_a_strike(void** state) {
     }
 }
 
-// Three raw clients for twenty seconds: good ones, or one that never acknowledges, one that
-// acknowledges the first packet for ever, one that forges now and then. @return the most memory
-// that all took.
+// Run three raw clients for twenty seconds. They are honest, or hostile: one never acknowledges,
+// one acknowledges the first packet for ever, and one forges now and then. @return the largest
+// memory of all clients together.
 static int64_t endure(table* at, bool is_hostile) {
     table_open(at, (table_config){.seed = 5, .ticks_max = 24 * TICKS_PER_SECOND, .quiet = 1e9});
     table_sit(at, NULL);
@@ -332,7 +334,8 @@ static int64_t endure(table* at, bool is_hostile) {
     return most;
 }
 
-// Beside them a good client has what it would have alone, and what they cost has a bound.
+// An honest client beside them gets what it would get alone. The memory of the hostile clients has
+// a bound.
 static void those_who_stall_cost_bounded_memory_and_hurt_nobody(void** state) {
     (void)state;
     table at;
@@ -342,7 +345,7 @@ static void those_who_stall_cost_bounded_memory_and_hurt_nobody(void** state) {
     printf("memory with three good ones %lld, with three hostile ones %lld\n", (long long)good,
            (long long)most);
     assert_true(most <= good + 3 * 256 * 1024);
-    // Without acknowledgements a client gets no more than the least rate.
+    // A client that never acknowledges gets at most the least rate.
     const raw_client* mute = &at.raw_clients[0];
     const raw_client* stuck = &at.raw_clients[1];
     uint64_t bytes = mute->state_bytes + stuck->state_bytes;
@@ -374,7 +377,7 @@ static void inputs_reach_the_player_and_are_acknowledged(void** state) {
     }
     run_politely(&at, raw, 5);
     assert_int_equal(raw->input_ack, 20);
-    assert_in_range(steered_of(&at, raw->client), 20, 30); // the last one is repeated
+    assert_in_range(steered_of(&at, raw->client), 20, 30); // the server repeats the last input
     table_close(&at);
 }
 
@@ -397,7 +400,7 @@ static void input_payloads_that_the_game_refuses_are_strikes(void** state) {
 
 static void input_payloads_are_taken_up_to_their_limit(void** state) {
     (void)state;
-    // A field that the message does not know makes a payload as long as one likes.
+    // An unknown field makes the payload as long as the test needs.
     uint8_t payload[NET_INPUT_BYTES_MAX + 1] = {0x7A};
     for (size_t over = 0; over <= 2; over++) {
         table at;
@@ -424,7 +427,7 @@ static void numbers_of_inputs_do_not_wrap_or_leap(void** state) {
         {
             {0, 1, false},
             {0, 0, true},
-            {UINT32_MAX, 0, true}, // about no input at all
+            {UINT32_MAX, 0, true}, // it refers to no input
             {UINT32_MAX, 1, false},
             {UINT32_MAX, 2, false},
             {UINT32_MAX - 6, 8, false},
@@ -486,7 +489,7 @@ static void a_flood_of_inputs_is_bounded_and_hurts_nobody(void** state) {
     const net_server_counters* counters = net_server_get_counters(at.server);
     assert_true(counters->dropped[NET_DROP_FLOOD] > 200 * 90);
     assert_true(table_dropped(&at, NET_DROP_INPUT_FULL) > 0);
-    assert_true(steered_of(&at, raw->client) <= 220); // one per tick, as all clients
+    assert_true(steered_of(&at, raw->client) <= 220); // one input per tick, as for all clients
     table_run_out(&at, 1500);
     net_client_report report = net_client_get_report(at.seats[0].client);
     assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
@@ -494,7 +497,7 @@ static void a_flood_of_inputs_is_bounded_and_hurts_nobody(void** state) {
     table_close(&at);
 }
 
-// A valid message without content: a VarsizeAck without versions, with an unknown field.
+// Encode a valid message without content: a VarsizeAck without versions, with an unknown field.
 static size_t padded_ack(uint8_t* bytes, uint32_t padding) {
     const uint8_t head[] = {
         0x22, (uint8_t)((padding + 3) & 127) | 128, (uint8_t)((padding + 3) >> 7),
@@ -535,7 +538,7 @@ static void events_of_a_client_come_once_and_in_order(void** state) {
     table at;
     table_open(&at, (table_config){.seed = 1, .quiet = 1e9});
     raw_client* raw = table_guest(&at);
-    // Number 3 comes before 2 and is taken when it comes again; 1 comes twice.
+    // Number 3 comes before 2. The server accepts it when it comes again. Number 1 comes twice.
     static const uint32_t NUMBERS[] = {1, 3, 1, 2, 3, 2, 4};
     for (uint32_t i = 0; i < BASE_COUNT(NUMBERS); i++) {
         packed text = shout(NUMBERS[i]);
@@ -558,12 +561,12 @@ static void forged_events_are_strikes(void** state) {
         const uint8_t* payload;
         size_t size;
     } cases[] = {
-        {1, 0, good.bytes, good.size}, // PlayerAssigned is the server's
+        {1, 0, good.bytes, good.size}, // only the server may send PlayerAssigned
         {1, 1, good.bytes, good.size}, // an input is no event
-        {1, 2, good.bytes, good.size}, // a ping is the server's
-        {1, 5, good.bytes, good.size}, // beyond the table
+        {1, 2, good.bytes, good.size}, // only the server may send a ping
+        {1, 5, good.bytes, good.size}, // the number is beyond the table
         {1, UINT32_MAX, good.bytes, good.size},
-        {0, 4, good.bytes, good.size}, // a shout is reliable
+        {0, 4, good.bytes, good.size}, // a shout must be reliable
         {1, 4, (const uint8_t*)"\xFF", 1},
     };
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
@@ -621,7 +624,8 @@ static void a_flood_of_events_is_taken_at_its_own_pace(void** state) {
     table_close(&at);
 }
 
-// Whatever target it writes: a client speaks for its own entity, and waits for no other.
+// The server ignores the target in a client's event: the event is about the client's own entity and
+// waits for no other entity.
 static void a_clients_event_is_about_its_own_entity(void** state) {
     (void)state;
     table at;
@@ -631,7 +635,7 @@ static void a_clients_event_is_about_its_own_entity(void** state) {
     Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
     event.number = 1;
     event.message = 4;
-    event.target = ecs_entity_make(1000, 7); // no entity
+    event.target = ecs_entity_make(1000, 7); // there is no such entity
     event.payload.data = text.bytes;
     event.payload.len = text.size;
     Shoal__Wire__GameEvent* events[1] = {&event};
@@ -722,7 +726,7 @@ static bool refuse_nothing(const ProtobufCMessage* message, void* payload) {
     return protobuf_c_message_get_packed_size(message) > 0;
 }
 
-// Then there is nothing to rest on: a client that falls silent has no input at all.
+// The server then has no input to repeat: a client that sends nothing has no input at all.
 static void a_module_may_refuse_even_the_input_of_who_does_nothing(void** state) {
     (void)state;
     net_game_module game = *swarm_module_get();
@@ -734,7 +738,7 @@ static void a_module_may_refuse_even_the_input_of_who_does_nothing(void** state)
     table at;
     table_open(&at, (table_config){.seed = 31, .quiet = 1e9, .game = &game});
     raw_client* raw = table_guest(&at);
-    static const uint8_t one[] = {8, 2}; // a field, of varint 2
+    static const uint8_t one[] = {8, 2}; // one field with a varint of 2
     raw_client_inputs(raw, raw_client_packet(raw), 1, 1, one, sizeof one);
     for (uint32_t i = 0; i < TICKS_PER_SECOND; i++) {
         raw_client_inputs(raw, raw_client_packet(raw), 0, 0, NULL, 0);

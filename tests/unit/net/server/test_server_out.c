@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// What the server sends: when, how much, to whom, and where its bits are accounted.
+// What the server sends: when, how much, to which clients, and to which account each bit belongs.
 #include "session_table.h"
 
 #include "session/packet_header.h"
 #include "session/rate.h"
 
-// ---- a transport that weighs what goes out
+// ---- a transport that measures what the server sends ----
 
 typedef struct scales {
     net_transport base;
     net_transport* below;
     uint64_t control_bytes, realtime_bytes;
     uint64_t realtime_of[NET_PEER_SLOTS]; ///< by slot of the peer
-    uint64_t paid_bytes;                  ///< realtime with its overhead, since it was set to 0
+    uint64_t paid_bytes;                  ///< realtime bytes with overhead, since it was set to 0
 } scales;
 
 static scales the_scales;
@@ -62,7 +62,7 @@ static net_transport* weigh(net_transport* below) {
     return &the_scales.base;
 }
 
-// A step in which the raw clients send what good clients send.
+// A step in which the raw clients send what honest clients send.
 static void step_politely(table* at) {
     for (uint32_t i = 0; i < at->raw_client_count; i++) {
         raw_client* raw = &at->raw_clients[i];
@@ -80,7 +80,7 @@ static void run_politely(table* at, uint32_t ticks) {
 // ---- the bandwidth
 
 typedef struct sums {
-    uint64_t control, transport, state;     // of all together
+    uint64_t control, transport, state;     // of all clients together
     uint64_t client_state[TABLE_SEATS + 1]; // by client
     uint64_t last_bits;
     uint32_t last_client, lines;
@@ -92,7 +92,7 @@ static void take_line(void* context, const net_bandwidth_line* line) {
     bool is_control = strcmp(line->cause, "control") == 0 || strcmp(line->cause, "large") == 0;
     bool is_transport = strcmp(line->cause, "transport") == 0;
     if (line->client == all->last_client && all->lines > 0)
-        assert_true(line->bits <= all->last_bits); // most first
+        assert_true(line->bits <= all->last_bits); // the largest first
     assert_true(line->bits > 0);
     all->last_client = line->client;
     all->last_bits = line->bits;
@@ -130,10 +130,11 @@ static void every_bit_of_every_datagram_has_an_account(void** state) {
         assert_true(net_server_bandwidth(at.server, UINT32_MAX, take_line, &all));
         assert_int_equal(all.state, 8 * the_scales.realtime_bytes);
         assert_int_equal(all.control, 8 * the_scales.control_bytes);
-        assert_int_equal(all.transport, 0); // the simulated one adds nothing
+        assert_int_equal(all.transport, 0); // the simulated transport adds nothing
         assert_true(all.share > 0.999 && all.share < 1.001);
         for (uint32_t i = 0; i < 2; i++) {
-            // Slots of the simulated network are given in order of connecting, and so are numbers.
+            // The simulated network gives slots in the order of connecting, and so does the server
+            // with numbers.
             uint32_t client = net_client_get_report(at.seats[i].client).client;
             assert_int_equal(all.client_state[client], 8 * the_scales.realtime_of[client - 1]);
         }
@@ -167,13 +168,13 @@ static void who_is_told_nothing_new_hears_ten_times_a_second(void** state) {
     assert_in_range(raw->states - states, 99, 101);
     assert_int_equal(raw->state_bodies, bodies);
     assert_true(raw->state_bytes - bytes < 101 * 20);
-    assert_true(raw->samples > 90); // each has room for a checksum
+    assert_true(raw->samples > 90); // each packet has room for a checksum
     assert_true(net_match_tick(at.match) - raw->state_tick <= 7);
     table_close(&at);
 }
 
-// A client whose inputs come too late must know at once, or its clock would drift for a tenth of a
-// second.
+// A client must learn at once that its inputs come too late. Otherwise its clock would drift for a
+// tenth of a second.
 static void the_fate_of_inputs_is_told_at_once(void** state) {
     (void)state;
     table at;
@@ -181,9 +182,9 @@ static void the_fate_of_inputs_is_told_at_once(void** state) {
     raw_client* raw = table_guest(&at);
     run_politely(&at, 60);
     uint64_t states = raw->states;
-    raw_client_inputs(raw, raw_client_packet(raw), 1, 1, "", 0); // one, then none any more
+    raw_client_inputs(raw, raw_client_packet(raw), 1, 1, "", 0); // send one input, then no more
     table_run(&at, 31);
-    // Owed ticks grow for half a second, then it rests: every tick says something new.
+    // Owed ticks grow for half a second and then stop. Until then each tick has new information.
     assert_true(raw->states - states >= 28);
     assert_int_equal(raw->input_ack, 1);
     table_close(&at);
@@ -241,7 +242,7 @@ static void divisor_and_rate_have_limits(void** state) {
 
 static swarm_context* the_storm;
 
-// The test game with one more system.
+// Register the test game with one more system.
 static ecs_result register_with(ecs_world* world, void** context, const base_reporter* reporter,
                                 const char* name,
                                 void (*run)(const ecs_stage* stage, const ecs_rows* rows)) {
@@ -271,7 +272,7 @@ static void greet_with_wish(table* at, raw_client* raw, uint32_t rate_bytes_max)
     assert_true(raw->is_welcome);
 }
 
-// Everything moves with every tick: more than the least rate lets through.
+// Everything moves in each tick. This is more data than the least rate allows.
 static void storm_es(const ecs_stage* stage, const ecs_rows* rows) {
     (void)rows;
     ecs_query_iter iter = ecs_query_begin(stage->world, the_storm->movers);
@@ -340,7 +341,7 @@ static void a_client_at_the_least_rate_gets_everything_in_the_end(void** state) 
 
 // ---- to whom
 
-// Client 2 is shown nothing but its own entity.
+// Client 2 sees only its own entity.
 static net_relevance hide_from_two(const net_interest_question* question) {
     bool is_hidden = question->client == 2 && question->entity != question->player;
     return is_hidden ? NET_RELEVANT_NEVER : NET_RELEVANT_BY_RULES;
@@ -348,7 +349,8 @@ static net_relevance hide_from_two(const net_interest_question* question) {
 
 static swarm_context* the_game;
 
-// Every tenth tick a new mote is spoken of, and four ticks later one that dies.
+// Send an event about a new mote every tenth tick. Four ticks later, send one about a mote that is
+// destroyed.
 static void gossip_es(const ecs_stage* stage, const ecs_rows* rows) {
     (void)rows;
     ecs_world* world = stage->world;
@@ -362,7 +364,7 @@ static void gossip_es(const ecs_stage* stage, const ecs_rows* rows) {
     }
 }
 
-// After the event was delivered, and before the tick ends.
+// Destroy motes after the event was delivered and before the tick ends.
 static void reaper_es(const ecs_stage* stage, const ecs_rows* rows) {
     (void)rows;
     if (stage->tick % 10 == 4)
@@ -401,7 +403,7 @@ static void events_go_to_those_who_see_what_they_are_about(void** state) {
     run_politely(&at, 200);
     uint32_t told = sees->event_newest - seen_before;
     assert_int_equal(net_match_tick(at.match) - begin, 200);
-    assert_in_range(told, 39, 41); // those of the dying too
+    assert_in_range(told, 39, 41); // this includes the events about destroyed motes
     assert_int_equal(blind->event_newest, blind_before);
     assert_true(table_dropped(&at, NET_DROP_EVENT_UNSEEN) >= 40);
     assert_int_equal(table_dropped(&at, NET_DROP_EVENT_QUEUE), 0);

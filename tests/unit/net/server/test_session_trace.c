@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The state machines of sessions, as the trace shows them: legal arrows in order, illegal ones
-// asserted.
+// The state machines of sessions, as the trace shows them: legal transitions in order. Illegal
+// transitions fail an assertion.
 #include "session_table.h"
 
 #include "client/client_session.h"
@@ -10,13 +10,13 @@
 
 #define LINES_MAX 4096u
 
-/// The lines of a trace without their time; separate lists for states and packets.
+/// The lines of a trace without their time. States and packets have separate lists.
 typedef struct tracer {
     char states[32][NET_TRACE_LINE_BYTES_MAX];
     uint32_t state_count;
     net_trace_event packets[LINES_MAX];
     uint32_t packet_count;
-    uint64_t now_us; ///< of the newest event: time never falls
+    uint64_t now_us; ///< the time of the newest event; it never falls
 } tracer;
 
 static void note(void* context, const net_trace_event* event) {
@@ -128,7 +128,7 @@ static void every_packet_is_seen_on_both_sides(void** state) {
         bytes += one->bytes;
     }
     assert_int_equal(bytes, net_server_get_counters(at.server)->state_bytes);
-    // 5 ms later and without loss each one comes.
+    // With a delay of 5 ms and no loss, every packet arrives.
     assert_true(count_packets(&client, NET_TRACE_RECEIVED, "state") + 2 >= number);
     table_close(&at);
 }
@@ -187,7 +187,7 @@ static void check_session_arrow(net_session_state from, net_session_state to, bo
 
 static void arrows_that_a_session_does_not_have_are_asserted(void** state) {
     (void)state;
-    // By state: the states that may follow.
+    // [state]: the states that may follow.
     static const char* const FOLLOWERS[NET_SESSION_STATE_COUNT] = {
         [NET_SESSION_FREE] = "g",       [NET_SESSION_GREETING] = "qaxf", [NET_SESSION_ASKED] = "xf",
         [NET_SESSION_ACCEPTED] = "pxf", [NET_SESSION_PLAYING] = "wxf",   [NET_SESSION_AWAY] = "px",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The longest large values over ENet: fragments on the reliable channel, from the server's other
-// half, past the filter of datagrams, over a line that loses.
+// The longest large values over ENet: fragments on the reliable channel, sent by the second thread
+// of the server, through the filter of datagrams, over a line with loss.
 #include "test.h"
 
 #include "game/library.h"
@@ -85,7 +85,7 @@ static void close(room* at) {
     net_socket_virtual_set(false, 0);
 }
 
-// Three texts: 1 + 3 * (1 + 2 + 3996) = 11,998 bytes.
+// Write three texts: 1 + 3 * (1 + 2 + 3996) = 11,998 bytes.
 static uint32_t write_long_notes(room* at) {
     static char text[3996];
     memset(text, 'n', sizeof text);
@@ -141,7 +141,7 @@ static void the_longest_values_cross_a_line_that_loses(void** state) {
                 is_found = true;
                 assert_true(peer->is_caught_up);
                 assert_true(peer->scope.hash == report.scope.hash);
-                assert_true(peer->scope.bytes > 40000); // four of them at least
+                assert_true(peer->scope.bytes > 40000); // at least four values
             }
             assert_true(is_found);
         }

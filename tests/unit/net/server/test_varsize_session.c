@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Large values in whole sessions: a game full of them, lossy lines, connections that break,
-// interest and classes that change, what is shown, and the match run again. And events that name
-// entities.
+// Large values in whole sessions: a game with many of them, lossy lines, broken connections,
+// changing interest and classes, what the client shows, and the match run again from its log. Also
+// events that name entities.
 #include "game/library.h"
 #include "log/log_files.h"
 #include "session_table.h"
@@ -18,7 +18,7 @@ static const net_link_config POOR_LINK = {
     .loss_percent = 10, .delay_ms = 60, .jitter_ms = 30, .duplicate_percent = 2, .seed = 4};
 
 static void open_library(table* at, table_config config) {
-    static net_game_module game; // outlives the table
+    static net_game_module game; // exists longer than the table
     game = library_module();
     config.game = &game;
     config.templates = LIBRARY_TEXT;
@@ -101,7 +101,7 @@ static void an_event_is_heard_with_the_page_it_names_or_not_at_all(void** state)
     table_close(&at);
 }
 
-// A marked event goes to all clients at once: no client waits for a page that is out of sight.
+// A marked event goes to all clients at once. No client waits for a page that is out of sight.
 static void an_event_that_may_come_late_is_heard_by_all(void** state) {
     (void)state;
     static net_game_module game;
@@ -127,7 +127,7 @@ static void an_event_that_may_come_late_is_heard_by_all(void** state) {
     assert_true(told > 10);
     for (uint32_t i = 0; i < 3; i++) {
         const library* heard = library_of(at.seats[i].match);
-        // What was under way when we began to count comes on top.
+        // Events that were under way when the count began are added.
         assert_true(heard->heard - before[i] >= told && heard->heard - before[i] <= told + 3);
         assert_true(heard->heard > heard->heard_there);
     }

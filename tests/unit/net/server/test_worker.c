@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The server's two halves of a tick on two threads: what goes out is the same, and they really
-// overlap.
+// The two halves of a server tick on two threads: the server sends the same bytes, and the halves
+// really overlap.
 #include <pthread.h>
 #include <time.h>
 
@@ -34,7 +34,7 @@ static void work_is_done_once_for_each_start_and_seen_after_the_wait(void** stat
     job work = {0};
     net_worker* worker = net_worker_create(&memory.allocator, square, &work);
     assert_non_null(worker);
-    net_worker_wait(worker); // nothing runs
+    net_worker_wait(worker); // no job runs
     assert_true(net_worker_wait_until(worker, 0));
     for (uint64_t i = 1; i <= 2000; i++) {
         work.input = i;
@@ -47,7 +47,7 @@ static void work_is_done_once_for_each_start_and_seen_after_the_wait(void** stat
         assert_true(work.output == i * i);
     }
     net_worker_start(worker);
-    net_worker_destroy(worker); // waits
+    net_worker_destroy(worker); // destroy waits for the job
     assert_int_equal(work.runs, 2001);
     assert_int_equal(memory.bytes, 0);
     net_worker_destroy(NULL);
@@ -68,8 +68,8 @@ static void sum_bandwidth(void* context, const net_bandwidth_line* line) {
     if (line->client == 0) made->bandwidth_bits += line->bits;
 }
 
-// Several ticks without a look at the network between them: then the next tick's systems run while
-// the datagrams of the one before are built.
+// Run several ticks without receiving between them. Then the systems of the next tick run while the
+// worker builds the datagrams of the previous tick.
 static void step(table* at, uint32_t ticks) {
     at->now_us += TABLE_TICK_US;
     net_server_service(at->server, at->now_us);
@@ -176,8 +176,8 @@ static void datagrams_are_the_same_with_and_without_a_thread(void** state) {
 
 // ---- they overlap
 
-// A transport whose flush, in the net half, waits until the next tick's systems run: if they waited
-// for it, neither would continue.
+// A transport whose flush, in the net half, waits until the systems of the next tick run. If the
+// systems waited for the flush, neither would continue.
 typedef struct gate {
     net_transport base;
     net_transport* below;
@@ -278,7 +278,7 @@ static void the_next_tick_runs_while_datagrams_of_the_last_are_on_their_way_out(
         net_server_service(at.server, at.now_us);
         pthread_mutex_lock(&the_gate.mutex);
         the_gate.is_armed =
-            true; // for the first of the two ticks: until the second one's systems run
+            true; // in the first of the two ticks: wait until the systems of the second tick run
         the_gate.wanted = the_gate.steps + 2;
         pthread_mutex_unlock(&the_gate.mutex);
         net_server_tick(at.server, at.now_us);
