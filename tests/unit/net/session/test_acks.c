@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 static net_ack_sender* sender(uint16_t first, uint32_t packets) {
-    static net_ack_sender send; // 6 kB; one test at a time
+    static net_ack_sender send; // 6 kB; tests run one at a time
     net_ack_sender_init(&send, first, 0);
     for (uint32_t i = 0; i < packets; i++)
         assert_int_equal(net_ack_sender_add(&send, i * 1000), (uint16_t)(first + i));
@@ -32,7 +32,8 @@ static void three_later_acknowledgements_declare_a_loss(void** state) {
     (void)state;
     net_ack_sender* send = sender(0, 8);
     net_ack_result result;
-    assert_int_equal(net_ack_sender_receive(send, 9000, 3, 0x1, 0, &result), NET_OK); // 3 and 2
+    // acknowledges 3 and 2
+    assert_int_equal(net_ack_sender_receive(send, 9000, 3, 0x1, 0, &result), NET_OK);
     assert_int_equal(result.lost_count, 0);
     assert_int_equal(net_ack_sender_receive(send, 9000, 4, 0x3, 0, &result), NET_OK);
     assert_int_equal(result.lost_count, 2);
@@ -93,14 +94,14 @@ static void an_acknowledgement_from_half_the_circle_ago_is_stale_and_not_forged(
         net_ack_sender_receive(send, 9000, (uint16_t)(100 + 39999 - 32768), 0, 0, &result),
         NET_ERR_STALE);
     assert_int_equal(net_ack_sender_receive(send, 9000, 100, 0, 0, &result), NET_ERR_STALE);
-    // Its bits reach back behind the first: that is decidable, and forged.
+    // Its bits reach behind the first packet, so it is certainly forged.
     assert_int_equal(net_ack_sender_receive(send, 9000, 100, 1, 0, &result), NET_ERR_MALFORMED);
     assert_int_equal(net_ack_sender_receive(send, 9000, 99, 0, 0, &result), NET_ERR_MALFORMED);
     assert_int_equal(net_ack_sender_receive(send, 9000, (uint16_t)(100 + 40000), 0, 0, &result),
                      NET_ERR_MALFORMED);
     assert_int_equal(send->stale, 2);
     assert_int_equal(send->forged, 3);
-    // Once the circle was full any number may have been sent.
+    // After the numbers wrapped once, any number may have been sent.
     send = sender(0, 65535);
     assert_int_equal(net_ack_sender_receive(send, 9000, 65535, 0, 0, &result), NET_ERR_MALFORMED);
     send = sender(0, 65536);
@@ -115,9 +116,10 @@ static void who_says_nothing_is_still_found_among_what_flies(void** state) {
     net_ack_sender* send = sender(0, 4);
     assert_true(net_ack_sender_is_flying(send));
     net_ack_result result;
-    assert_int_equal(net_ack_sender_receive(send, 9000, 3, 0x5, 0, &result), NET_OK); // 3, 2, 0
+    // acknowledges 3, 2 and 0
+    assert_int_equal(net_ack_sender_receive(send, 9000, 3, 0x5, 0, &result), NET_OK);
     assert_int_equal(result.acked_count, 3);
-    assert_true(net_ack_sender_is_flying(send)); // 1
+    assert_true(net_ack_sender_is_flying(send)); // packet 1 is still flying
     net_ack_sender_expire(send, 60000000, 10000, &result);
     assert_int_equal(result.lost_count, 1);
     assert_int_equal(result.lost[0], 1);
@@ -138,7 +140,7 @@ static void an_acknowledgement_from_before_the_ring_is_ignored(void** state) {
     (void)state;
     net_ack_sender* send = sender(0, NET_PACKETS_IN_FLIGHT_MAX + 1);
     net_ack_result result;
-    assert_int_equal(send->lost, 1); // the one that fell out
+    assert_int_equal(send->lost, 1); // the packet that left the window
     assert_int_equal(net_ack_sender_receive(send, 9000, 0, 0, 0, &result), NET_OK);
     assert_int_equal(result.acked_count, 0);
     assert_int_equal(net_ack_sender_receive(send, 9000, 1, 0, 0, &result), NET_OK);

@@ -9,7 +9,7 @@ typedef struct fixture {
     net_event_inbox box;
     ecs_world* world;
     ecs_template_id template_id;
-    ecs_entity told_handle; ///< of every index, since told_tick
+    ecs_entity told_handle; ///< for every index, since told_tick
     ecs_tick told_tick;     ///< 0: no record
 } fixture;
 
@@ -34,7 +34,7 @@ static ecs_entity make(fixture* at) {
     return entity;
 }
 
-// A destroyed entity of the same shape: no possible target.
+// Make a handle of a destroyed entity of the same template: it cannot be a target.
 static ecs_entity make_dead(fixture* at) {
     ecs_entity entity = make(at);
     assert_int_equal(ecs_destroy(at->world, entity), ECS_OK);
@@ -71,7 +71,7 @@ static void reliable_events_come_once_and_in_order(void** state) {
     (void)state;
     fixture at;
     open(&at);
-    assert_int_equal(push(&at, 2, 12, 0), NET_OK); // a gap: it will come again
+    assert_int_equal(push(&at, 2, 12, 0), NET_OK); // after a gap; the server will send it again
     assert_int_equal(next(&at), 0);
     assert_int_equal(push(&at, 1, 11, 0), NET_OK);
     assert_int_equal(push(&at, 2, 12, 0), NET_OK);
@@ -96,7 +96,8 @@ static void an_event_waits_for_the_entity_it_is_about(void** state) {
     assert_int_equal(next(&at), 0);
     age(&at, NET_EVENT_WAIT_TICKS_MAX);
     assert_int_equal(at.box.count, 1);
-    ecs_entity living = make(&at); // the world of this test gives no handle twice: retarget
+    // this test world never gives a handle twice, so change the target
+    ecs_entity living = make(&at);
     at.box.entries[0].event.target = living;
     assert_int_equal(next(&at), 11);
     close(&at);
@@ -144,7 +145,7 @@ static void what_was_held_up_is_delivered_when_the_one_before_is_given_up(void**
     fixture at;
     open(&at);
     ecs_entity dead = make_dead(&at);
-    // All of the same tick: they get old together.
+    // All events are of the same tick, so they expire together.
     assert_int_equal(push(&at, 1, 11, dead), NET_OK);
     assert_int_equal(push(&at, 2, 12, 0), NET_OK);
     assert_int_equal(push(&at, 3, 13, dead), NET_OK);
@@ -174,7 +175,7 @@ static void beyond_the_limit_reliable_events_are_left_to_come_again(void** state
     assert_int_equal(push(&at, 0, 9, 0), NET_OK);
     assert_int_equal(at.box.newest, max);
     assert_int_equal(at.box.count, max);
-    assert_int_equal(at.box.full, 2); // both
+    assert_int_equal(at.box.full, 2); // both events
     assert_int_equal(next(&at), 1);
     assert_int_equal(push(&at, max + 1, max + 1, 0), NET_OK);
     assert_int_equal(at.box.newest, max + 1);
@@ -307,10 +308,10 @@ static void an_event_about_who_is_gone_since_holds_up_nobody(void** state) {
             assert_int_equal(push(&at, 1, 11, dead), NET_OK);
         assert_int_equal(push(&at, 2, 12, 0), NET_OK);
         assert_int_equal(next(&at), 0);
-        at.told_tick = 76; // before the event: it is to come
+        at.told_tick = 76; // the record is older than the event: the entity may still come
         assert_int_equal(next(&at), 0);
         at.told_tick = 77;
-        at.told_handle = dead; // it is there, but loads
+        at.told_handle = dead; // the entity is there, but it loads
         assert_int_equal(next(&at), 0);
         at.told_handle = ECS_ENTITY_NONE;
         assert_int_equal(next(&at), 12);
@@ -334,11 +335,11 @@ static void one_that_may_come_late_is_delivered_without_whom_it_names(void** sta
     assert_int_equal(next(&at), 0);
     age(&at, 1);
     assert_int_equal(next(&at), 11);
-    assert_int_equal(next(&at), 0); // its target is not there: that is waited for
+    assert_int_equal(next(&at), 0); // the target is not there yet, so the event waits
     age(&at, 2);
     assert_int_equal(next(&at), 13);
     assert_int_equal(at.box.dropped, 1);
-    // Who is known to be gone is not waited for at all.
+    // An event does not wait for an entity that is known to be destroyed.
     at.told_tick = 100;
     assert_int_equal(push_naming(&at, 4, 14, living, &dead, 1, true), NET_OK);
     assert_int_equal(push_naming(&at, 5, 15, dead, &living, 1, true), NET_OK);

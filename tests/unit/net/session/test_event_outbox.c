@@ -16,7 +16,7 @@ static uint32_t fill(net_event_outbox* box, uint32_t capacity, size_t budget) {
     size_t bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
         size_t size = shoal__wire__game_event__get_packed_size(pointers[i]);
-        bytes += size + (size < 128 ? 2 : 3); // tag and length in the packet
+        bytes += size + (size < 128 ? 2 : 3); // with tag and length in the packet
     }
     assert_true(used <= budget);
     assert_true(bytes <= used);
@@ -93,7 +93,7 @@ static void unreliable_events_ride_once_after_the_reliable_ones(void** state) {
     assert_int_equal(pointers[1]->message, 7);
     assert_int_equal(pointers[1]->number, 0);
     assert_int_equal(pointers[2]->message, 9);
-    // The next packet of the same tick.
+    // Another packet of the same tick.
     assert_int_equal(fill(&box, 32, 1000), 1);
     net_event_outbox_drop_unreliable(&box);
     push(&box, false, 10);

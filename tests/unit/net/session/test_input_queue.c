@@ -23,7 +23,7 @@ static net_input_turn turn(net_input_queue* inputs, const net_input** entry) {
     return turn;
 }
 
-// The number of the input that the tick has; 0: none of its own.
+// Take the input of a tick. @return its number; 0 when the tick has no own input.
 static uint32_t take_any(net_input_queue* inputs) {
     const net_input* entry;
     return turn(inputs, &entry) == NET_INPUT_NEXT ? entry->number : 0;
@@ -68,7 +68,8 @@ static void numbers_that_never_came_are_counted_as_missing(void** state) {
     (void)state;
     net_input_queue inputs;
     net_input_queue_init(&inputs);
-    // A client's first packets may be lost: what lies before the first number is not missing.
+    // The first packets of a client may be lost: inputs before the first number do not count as
+    // missing.
     assert_int_equal(push(&inputs, 5), NET_OK);
     assert_int_equal(inputs.missing, 0);
     assert_int_equal(push(&inputs, 9), NET_OK);
@@ -167,7 +168,7 @@ static void a_late_input_that_was_repeated_is_settled(void** state) {
     assert_int_equal(take_any(&inputs), 0);
     assert_int_equal(inputs.owed, 2);
     assert_int_equal(inputs.used, 1);
-    // Two of the three late ones had their effect already; the third is played at once.
+    // Two of the three late inputs already had their effect. The third is played at once.
     for (uint32_t i = 2; i <= 4; i++)
         assert_int_equal(push_as(&inputs, i, 7), NET_OK);
     assert_int_equal(take_any(&inputs), 4);
@@ -187,8 +188,8 @@ static void a_late_input_that_differs_is_played_and_the_debt_forgiven(void** sta
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(take_any(&inputs), 0);
     assert_int_equal(push_as(&inputs, 2, 7), NET_OK);
-    assert_int_equal(push_as(&inputs, 3, 8), NET_OK); // a press
-    assert_int_equal(push_as(&inputs, 4, 7), NET_OK); // and let go
+    assert_int_equal(push_as(&inputs, 3, 8), NET_OK); // press
+    assert_int_equal(push_as(&inputs, 4, 7), NET_OK); // release
     assert_int_equal(take_any(&inputs), 3);
     assert_int_equal(inputs.settled, 1);
     assert_int_equal(inputs.late, 1);
@@ -257,7 +258,7 @@ static void what_is_owed_is_bounded(void** state) {
     net_input_queue_init(&inputs);
     assert_int_equal(push_as(&inputs, 1, 7), NET_OK);
     assert_int_equal(take_any(&inputs), 1);
-    // Half as many inputs as ticks, for long.
+    // Half as many inputs as ticks, for a long time.
     for (uint32_t i = 2; i <= 1000; i++) {
         assert_int_equal(take_any(&inputs), 0);
         assert_int_equal(push_as(&inputs, i, 7), NET_OK);
@@ -275,7 +276,7 @@ static void thinning_out_keeps_what_changes_something(void** state) {
     net_input_queue_init(&inputs);
     assert_int_equal(push_as(&inputs, 1, 0), NET_OK);
     assert_int_equal(take_any(&inputs), 1);
-    // A press and a release, deep among resting ones.
+    // A press and a release, among many inputs without a change.
     for (uint32_t i = 2; i <= 21; i++)
         assert_int_equal(push_as(&inputs, i, i == 5 || i == 15), NET_OK);
     uint32_t marks = 0, taken = 0, last = 1;
@@ -294,7 +295,7 @@ static void thinning_out_keeps_what_changes_something(void** state) {
     assert_int_equal(inputs.used, 21);
 }
 
-// Whatever the order of arrivals and ticks: no change of the payload is lost as long as none was
+// For any order of arrivals and ticks, no change of the payload is lost as long as no change was
 // skipped.
 static void no_press_is_lost_whatever_comes_when(void** state) {
     (void)state;
@@ -306,7 +307,7 @@ static void no_press_is_lost_whatever_comes_when(void** state) {
         uint32_t sent_changes = 0, seen_changes = 0, number = 0, behind = 0;
         const net_input* entry;
         for (uint32_t tick = 0; tick < 2000; tick++) {
-            behind++; // made, still on its way
+            behind++; // the client made it; it is still on its way
             uint32_t arriving = base_rng_below(&rng, behind < 6 ? behind + 1 : 6);
             if (inputs.count + arriving > NET_INPUT_DEPTH_MAX) arriving = 0;
             for (; arriving > 0; arriving--, behind--) {

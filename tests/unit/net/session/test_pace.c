@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The client's clock against a server's, both virtual: the depth of the inputs' ring stays small
-// and is never empty, whatever the clocks, the way and the start.
+// The client's clock against a server's, both virtual. The queue of inputs stays short and is never
+// empty, for all clocks, delays and starts.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,19 +27,19 @@ typedef struct line {
     net_input_queue inputs;
     base_rng rng;
     double now_us; // the server's clock
-    double clock;  // the client's runs by so much faster
+    double clock;  // how much faster the client's clock runs
     double way_us, jitter_us, loss;
-    double client_us; // start of its clock
+    double client_us; // the start of the client's clock
     double server_next_us;
     uint64_t server_tick;
     uint32_t number;
     flight up[FLIGHT_MAX], down[FLIGHT_MAX];
     uint32_t up_count, down_count;
-    double stalled_until_us; // the client does nothing
+    double stalled_until_us; // the client does nothing until then
     uint32_t depth_max;
     uint64_t depth_sum, depth_ticks;
-    uint32_t every; // a server without news reports so often, and when an input has met its fate;
-                    // 0: always
+    uint32_t every; // ticks between reports of a server without changes; 0: a report in each tick.
+                    // The server also reports when an input was used or missed.
     uint32_t owed_told;
     uint64_t fates_told;
 } line;
@@ -185,7 +185,7 @@ static void jitter_and_loss_deepen_the_ring_until_inputs_are_in_time(void** stat
     }
 }
 
-// Ten reports a second steer as well as sixty do.
+// Ten reports a second control the clock as well as sixty do.
 static void a_server_without_news_keeps_the_depth_all_the_same(void** state) {
     (void)state;
     static const struct {
@@ -212,7 +212,7 @@ static void a_server_without_news_keeps_the_depth_all_the_same(void** state) {
         assert_true(mean(l) < NET_PACE_DEPTH_MAX);
         free(l);
     }
-    // And the start is as quick: half a second of reports, one round trip.
+    // The start is as quick: half a second of reports, one round trip.
     line* l = calloc(1, sizeof *l);
     line_open(l, 0, 75e3, 5e3, 0);
     l->every = 6;
@@ -231,7 +231,7 @@ static void the_start_and_a_stall_are_made_good_quickly(void** state) {
     forget(l);
     run(l, 5);
     assert_int_equal(l->inputs.repeated, 0);
-    // The client's program stands still for two seconds.
+    // The client's program stops for two seconds.
     l->stalled_until_us = l->now_us + 2e6;
     run(l, 2.0 + 1.5);
     forget(l);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The packed header of a state packet: what is written is read back, at every limit; whatever else
-// comes is read to its end and refused.
+// The packed header of a state packet. A reader gets back what was written, at every limit. It
+// reads all other bytes to their end and refuses them.
 #include <stdio.h>
 #include <string.h>
 
@@ -195,7 +195,7 @@ static void a_delay_beyond_32_bits_is_refused(void** state) {
 static void low_bits_mean_the_nearest_number(void** state) {
     (void)state;
     assert_int_equal(net_packet_header_expand(5, 0), 5);
-    assert_int_equal(net_packet_header_expand(65535, 0), 65535); // nothing is below 0
+    assert_int_equal(net_packet_header_expand(65535, 0), 65535); // the result is never below 0
     assert_int_equal(net_packet_header_expand(65535, 65536), 65535);
     assert_int_equal(net_packet_header_expand(0, 65535), 65536);
     assert_int_equal(net_packet_header_expand(1000, 70000), 66536);
@@ -203,7 +203,7 @@ static void low_bits_mean_the_nearest_number(void** state) {
     for (int64_t off = -32767; off <= 32768; off++)
         assert_true(net_packet_header_expand((uint16_t)(near + (uint64_t)off), near) ==
                     near + (uint64_t)off);
-    // One further, and it is another number.
+    // One step more gives another number.
     assert_true(net_packet_header_expand((uint16_t)(near - 32768), near) == near + 32768);
     assert_true(net_packet_header_expand((uint16_t)(near + 32769), near) == near - 32767);
     assert_true(net_packet_header_expand(0, UINT64_MAX) == UINT64_MAX - 65535);
@@ -286,7 +286,7 @@ static void a_header_that_ends_early_is_refused_at_every_byte(void** state) {
 
 static void padding_is_0_and_less_than_a_byte(void** state) {
     (void)state;
-    net_packet_header header = {.tick = 1000, .player_age = 2}; // 42 bits: six of padding
+    net_packet_header header = {.tick = 1000, .player_age = 2}; // 42 bits, so six bits of padding
     uint8_t bytes[BYTES_MAX];
     net_packet_header read;
     uint64_t bits = write_one(bytes, &header);
@@ -296,7 +296,7 @@ static void padding_is_0_and_less_than_a_byte(void** state) {
     assert_int_equal(read_bits(bytes, 56, &NEAR, &read), NET_ERR_MALFORMED);
     bytes[5] |= 0x80;
     assert_int_equal(read_bits(bytes, bits, &NEAR, &read), NET_ERR_MALFORMED);
-    header.has_body = true; // then it is the body's
+    header.has_body = true; // then the bits belong to the body
     bits = write_one(bytes, &header);
     bytes[5] |= 0x80;
     assert_int_equal(read_bits(bytes, bits, &NEAR, &read), NET_OK);
@@ -338,7 +338,7 @@ static void any_bytes_end_and_what_is_accepted_can_be_written_again(void** state
     for (uint32_t i = 0; i < 200000; i++) {
         uint8_t bytes[BYTES_MAX];
         size_t size = base_rng_u32(&rng) % BYTES_MAX;
-        // Few ones make long Golomb codes, many make short ones.
+        // Few ones make long Golomb codes, many ones make short ones.
         uint32_t mask = base_rng_u32(&rng);
         for (size_t k = 0; k < size; k++)
             bytes[k] = (uint8_t)(base_rng_u32(&rng) >> 8 & (mask >> 24 | (i & 1 ? 0xFF : 0)));

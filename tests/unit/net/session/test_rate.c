@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The token bucket of a client: never more than rate, bucket and one packet; the rate follows the
-// way.
+// The token bucket of a client: it never sends more than rate, bucket and one packet. The rate
+// adapts to the connection.
 #include <stdio.h>
 
 #include "test.h"
@@ -48,7 +48,7 @@ static void the_smaller_wish_counts_and_the_least_rate_stays(void** state) {
     }
 }
 
-// Sends the largest packets whenever it may, and looks at every window.
+// Send the largest packet whenever the bucket allows it, and check every window.
 static void what_is_sent_never_exceeds_the_rate_by_more_than_bucket_and_a_packet(void** state) {
     (void)state;
     enum { TICKS = 3000 };
@@ -87,7 +87,7 @@ static void what_is_sent_never_exceeds_the_rate_by_more_than_bucket_and_a_packet
         double total = 0;
         for (uint32_t i = 0; i < TICKS; i++)
             total += sent[i];
-        // And nothing of it is wasted.
+        // The client also uses nearly the whole rate.
         assert_true(total > 0.99 * rates[r] * TICKS * TICK_US * 1e-6);
     }
 }
@@ -99,14 +99,14 @@ static void a_silence_fills_the_bucket_and_no_more(void** state) {
     while (net_rate_left(&rate) > 0)
         net_rate_take(&rate, NET_STATE_BYTES_MAX);
     net_rate_refill(&rate, 20000);
-    net_rate_refill(&rate, 20000); // no time, no tokens
-    net_rate_refill(&rate, 10000); // nor for time that runs back
+    net_rate_refill(&rate, 20000); // no time passed, so no tokens
+    net_rate_refill(&rate, 10000); // time that runs back gives no tokens either
     expect_near(rate.tokens + NET_RATE_PACKET_BYTES_MAX, 480 + NET_RATE_PACKET_BYTES_MAX);
     net_rate_refill(&rate, 3600u * UINT64_C(1000000));
-    expect_near(rate.tokens, NET_RATE_BYTES_START); // one second's
+    expect_near(rate.tokens, NET_RATE_BYTES_START); // the tokens of one second
 }
 
-// Loss and round trips as they are for `seconds`; the client always wants more.
+// Run `seconds` with this loss and these round trips. The client always wants to get more.
 static uint64_t drive(net_rate* rate, uint64_t now_us, double seconds, uint32_t loss_of_100,
                       uint64_t rtt_us, uint64_t* acked, uint64_t* lost) {
     uint64_t end_us = now_us + (uint64_t)(seconds * 1e6);
@@ -185,7 +185,7 @@ static void few_packets_say_nothing_of_loss(void** state) {
     (void)state;
     net_rate rate;
     net_rate_init(&rate, 0, 256000, 0);
-    // 39 packets, a third of them lost; then the fortieth.
+    // First 39 packets, a third of them lost; then the fortieth.
     net_rate_learn(&rate, 600000, 26, 13, 50000);
     assert_int_equal(rate.cuts, 0);
     net_rate_learn(&rate, 700000, 27, 13, 50000);
