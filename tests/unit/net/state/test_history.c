@@ -40,7 +40,7 @@ static void the_first_step_takes_what_lives_already(void** state) {
     (void)state;
     fixture f = open();
     ecs_entity ball = repl_create(&f.server, f.server.mover);
-    ecs_changes_clear(f.server.world); // it was never listed
+    ecs_changes_clear(f.server.world); // the change was never listed
     repl_step(&f.server, f.history, 1);
     expect_events(&f, 1, ball, NET_HISTORY_SPAWNED);
     assert_int_equal(net_history_newest(entity_of(&f, ball))[0], 100); // hp; quantised by 8 bits
@@ -100,7 +100,7 @@ static void the_row_at_a_tick_is_the_newest_before_it(void** state) {
     assert_non_null(net_history_at(entity, 10, 1, NULL));
     assert_ptr_equal(net_history_at(entity, 10, 1, NULL), net_history_at(entity, 19, 1, NULL));
     assert_ptr_equal(net_history_at(entity, 20, 1, NULL), net_history_newest(entity));
-    // An entity that stands still keeps its base for ever.
+    // An entity that does not move keeps its base for ever.
     repl_step(&f.server, f.history, 1000000);
     assert_ptr_equal(net_history_at(entity, 999999, 1, NULL), net_history_newest(entity));
     close_all(&f);
@@ -130,7 +130,7 @@ static void a_recreation_with_another_template_is_a_new_life(void** state) {
     repl_step(&f.server, f.history, 2);
     expect_events(&f, 1, ball, NET_HISTORY_SPAWNED);
     assert_null(net_history_at(entity_of(&f, ball), 1, 1, NULL));
-    // There and back within a tick is no new life.
+    // A template change back and forth within one tick starts no new incarnation.
     repl_become(&f.server, ball, f.server.mover);
     repl_become(&f.server, ball, f.server.mover_extra);
     repl_step(&f.server, f.history, 3);
@@ -149,7 +149,7 @@ static void a_part_without_replicated_components_is_unknown_to_the_wire(void** s
     const net_row_template* composed = net_rows_find(f.server.rows, f.server.mover_extra);
     assert_int_equal(composed->part_count, 2);
     assert_ptr_equal(net_rows_compose(f.server.rows, composed->parts, 2), composed);
-    assert_null(net_rows_compose(f.server.rows, (uint16_t[]){5}, 1)); // five are numbered
+    assert_null(net_rows_compose(f.server.rows, (uint16_t[]){5}, 1)); // five templates have numbers
     assert_null(net_rows_compose(f.server.rows, (uint16_t[]){0}, 0));
     close_all(&f);
 }
@@ -229,7 +229,7 @@ static void set(class_fixture* c, ecs_component_id component, int32_t value) {
     assert_int_equal(ecs_set(c->f.server.world, c->agent, component, &value), ECS_OK);
 }
 
-// The first word of a component in the row that `classes` saw at `tick`.
+// Get the first word of a component in the row that `classes` saw at `tick`.
 static uint64_t word_at(class_fixture* c, ecs_tick tick, uint32_t classes,
                         ecs_component_id component) {
     const net_history_entity* entity = entity_of(&c->f, c->agent);
@@ -255,7 +255,7 @@ static void a_masked_row_has_defaults_where_nothing_may_be_seen(void** state) {
     assert_true(word_at(&c, 3, PUBLIC | OWNER, c.ammo) != ammo);
     assert_true(word_at(&c, 3, PUBLIC | OWNER, c.plan) == plan);
     assert_true(word_at(&c, 3, OWNER | TEAM, c.plan) != plan);
-    // Each class as it was then.
+    // Each class sees the value of that tick.
     assert_true(word_at(&c, 1, OWNER | TEAM, c.ammo) == ammo);
     assert_true(word_at(&c, 2, OWNER | TEAM, c.ammo) != ammo);
     assert_true(word_at(&c, 2, OWNER | TEAM, c.plan) == plan);

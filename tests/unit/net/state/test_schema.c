@@ -47,7 +47,7 @@ static uint64_t hash_of(const char* text) {
     return hash;
 }
 
-// `base_text` with the first occurrence of `old` replaced.
+// Hash `base_text` with the first occurrence of `old` replaced.
 static uint64_t hash_with(const char* old, const char* new) {
     char text[2048];
     const char* place = strstr(base_text, old);
@@ -260,7 +260,7 @@ static void varsize_components_and_their_defaults_matter(void** state) {
     };
     for (uint32_t i = 0; i < BASE_COUNT(others); i++)
         assert_true(hash != hash_of(others[i]));
-    // An object's order is that of its names.
+    // The order in an object is the order of its names.
     assert_true(hash_of("o { \"x:object\"{ _replicate:b=yes; a:i=1; b:i=2 } }") ==
                 hash_of("o { \"x:object\"{ _replicate:b=yes; b:i=2; a:i=1 } }"));
     assert_true(hash_of("o { \"x:object\"{ _replicate:b=yes; a:i=1 } }") !=
@@ -339,7 +339,7 @@ static void rotations_and_integrals_are_rows(void** state) {
     assert_true(entry->layout.components[1].is_rotation);
     static const uint64_t identity[] = {3, 255, 255, 255};
     assert_memory_equal(entry->defaults + 2, identity, sizeof identity);
-    assert_false(entry->layout.components[0].is_driven); // how long is a tick?
+    assert_false(entry->layout.components[0].is_driven); // the tick rate is not known yet
     net_rows_set_tick_rate(rows, 60);
     assert_true(entry->layout.components[0].is_driven);
     assert_int_equal(entry->layout.components[0].integral, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Entries by tick: order, growth, the limit, longer entries, what validating finds.
+/// Entries by tick: order, growth, the limit, longer entries, and faults that validation finds.
 #include "test.h"
 
 #include "state/row_ring.h"
@@ -27,7 +27,8 @@ static void a_ring_puts_late_rows_in_their_place(void** state) {
         assert_true(net_row_ring_put(&ring, NULL, tick, &tick));
     assert_int_equal(ring.count, NET_ROW_HISTORY_MAX);
     assert_int_equal(net_row_ring_tick(&ring, 0), 100);
-    assert_true(net_row_ring_put(&ring, NULL, 50, &ticks[0])); // older than all of a full ring
+    // older than all entries of a full ring
+    assert_true(net_row_ring_put(&ring, NULL, 50, &ticks[0]));
     assert_int_equal(net_row_ring_tick(&ring, 0), 100);
     net_row_ring_deinit(&ring, NULL);
 }
@@ -38,7 +39,7 @@ static void entries_keep_their_bytes_when_they_become_longer(void** state) {
     net_tick_ring_reset(&ring, 4);
     for (uint32_t tick = 1; tick <= 6; tick++)
         assert_true(net_tick_ring_put(&ring, NULL, 4, tick, &tick, sizeof tick));
-    assert_int_equal(ring.count, 4); // the limit
+    assert_int_equal(ring.count, 4); // this is the limit
     assert_true(net_tick_ring_widen(&ring, NULL, 16));
     net_tick_ring_validate(&ring);
     for (uint32_t i = 0; i < 4; i++) {

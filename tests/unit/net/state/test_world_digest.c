@@ -104,7 +104,7 @@ static void both_sides_give_the_same_walk(void** state) {
     ecs_entity ball = add(&server, "ball"), crate = add(&server, "crate");
     (void)add(&server, "lamp");
     check_same(&server, &client, false);
-    add_at(&client, crate, "crate"); // another order of making, another order of rows
+    add_at(&client, crate, "crate"); // another order of creation gives another order of rows
     add_at(&client, ball, "ball");
     check_same(&server, &client, true);
     net_world_digest scope = walk(&server);
@@ -137,7 +137,7 @@ static void what_is_not_replicated_does_not_show(void** state) {
     add_at(&client, ball, "ball");
     assert_int_equal(ecs_set(server.world, ball, server.hidden, &(int32_t){77}), ECS_OK);
     (void)add(&server, "lamp");
-    (void)add(&client, "ball"); // local: above the replicated range
+    (void)add(&client, "ball"); // local: its index is above the replicated range
     check_same(&server, &client, true);
     assert_int_equal(walk(&client).entities, 1);
     close_side(&server);
@@ -290,7 +290,7 @@ static void a_row_is_known_under_any_choice_of_hidden_classes(void** state) {
         for (int32_t i = 0; i < 4; i++)
             if (shown >> i & 1) set_number(&client, wizard, names[i], i);
         uint64_t hash = net_world_digest_row_hash(client.schema, client.world, wizard);
-        bool has_public = shown & 1; // it is never hidden
+        bool has_public = shown & 1; // this class is never hidden
         assert_int_equal(net_world_digest_row_has_hash(server.schema, server.world, wizard, hash),
                          has_public);
         assert_int_equal(ecs_destroy(client.world, wizard), ECS_OK);
