@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A server and clients on ENet over the virtual wire, their time, and datagrams written by hand.
+// A server and clients on ENet over the virtual wire, their virtual time, and hand-written
+// datagrams.
 #pragma once
 
 #include "net/transport_enet.h"
@@ -99,7 +100,7 @@ static inline net_peer world_connect(world* at, int index) {
     for (int i = 0; i < 300 && at->at_clients[index].connects == 0; i++)
         run_tick(at);
     assert_int_equal(at->at_clients[index].connected, peer);
-    run_ms(at, 100); // the server's event needs one way more
+    run_ms(at, 100); // the server's event needs one more one-way trip
     return peer;
 }
 
@@ -184,7 +185,7 @@ static inline void inject(const raw* datagram) {
     inject_from(foreign_host(), STRANGER_PORT, datagram);
 }
 
-// Head of a datagram that the server takes for one of its first peer's.
+// The head of a datagram that the server accepts as one of its first peer.
 static inline raw raw_as_first_client(const world* at, bool is_timed) {
     const ENetPeer* peer = first_peer(at->server);
     return raw_begin((uint32_t)peer->incomingSessionID << 12, is_timed);

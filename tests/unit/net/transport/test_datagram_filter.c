@@ -37,7 +37,7 @@ static void command(raw* to, uint32_t number, uint32_t channel, uint32_t sequenc
 
 static bool judge_with(raw* datagram, bool is_server, uint32_t sequence) {
     net_filter_context context = {is_server, (uint16_t)sequence};
-    // In a block of its exact size: a sanitizer sees the first byte past the end.
+    // Copy it to a block of its exact size: a sanitizer sees a read past the end.
     uint8_t* tight = malloc(datagram->size ? datagram->size : 1);
     assert_non_null(tight);
     memcpy(tight, datagram->bytes, datagram->size);
@@ -171,7 +171,7 @@ static void unknown_addresses_may_only_connect_and_only_to_a_server(void** state
     (void)state;
     raw asked = connect(0x8FFF);
     assert_false(judge_with(&asked, false, 0));
-    assert_false(judge(connect(0x8001))); // from an address that has a peer
+    assert_false(judge(connect(0x8001))); // the address already has a peer
     assert_false(judge(connect(0x0FFF))); // without the time of sending
     raw ping = begin(0x8FFF);
     command(&ping, 0x85, 0xFF, 1);

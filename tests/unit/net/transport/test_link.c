@@ -267,7 +267,8 @@ static void creating_without_memory_says_so(void** state) {
     net_link_destroy(NULL);
 }
 
-// Counted from the first datagram, and only from the moment on in which it is put in.
+// The outage counts from the first datagram. It affects only datagrams that are pushed after its
+// beginning.
 static void nothing_passes_an_outage(void** state) {
     (void)state;
     const net_link_config config = {.delay_ms = 5, .outage_at_ms = 100, .outage_for_ms = 50};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// ENet over the virtual wire among friends: connections, time-outs, sizes, queues, creating. With
-// test_transport_hostile.c there is one case for every trap that net/README.md lists.
+// ENet over the virtual wire with honest endpoints: connections, time-outs, sizes, queues,
+// creation. Together with test_transport_hostile.c there is one case for each ENet problem that
+// net/README.md lists.
 #include "enet_world.h"
 
-// ---- ordinary life
+// ---- normal operation
 
 static void messages_of_both_channels_arrive_in_both_directions(void** state) {
     (void)state;
@@ -80,7 +81,7 @@ static void a_reused_slot_has_a_new_peer_and_the_old_one_is_closed(void** state)
     assert_int_equal(send_number(at.server, old_server, NET_CHANNEL_CONTROL, 0), NET_ERR_CLOSED);
     assert_int_equal(send_number(at.server, 0, NET_CHANNEL_CONTROL, 0), NET_ERR_CLOSED);
     assert_int_equal(send_number(at.server, UINT32_MAX, NET_CHANNEL_CONTROL, 0), NET_ERR_CLOSED);
-    at.server->ops->disconnect(at.server, old_server, 0, true); // nothing happens
+    at.server->ops->disconnect(at.server, old_server, 0, true); // this has no effect
     assert_int_equal(send_number(at.server, at.at_server.connected, NET_CHANNEL_CONTROL, 0),
                      NET_OK);
     world_deinit(&at);
@@ -159,7 +160,7 @@ static void ten_minutes_of_twenty_percent_loss_end_nothing(void** state) {
         run_tick(&at);
     }
     assert_int_equal(at.at_server.disconnects + at.at_clients[0].disconnects, 0);
-    // Both directions of either socket lose, so 64 % of the datagrams arrive.
+    // Both directions of either socket lose datagrams, so 64 % of them arrive.
     assert_in_range(at.at_server.realtime_count, 36000 * 62 / 100, 36000 * 66 / 100);
     assert_int_equal(net_socket_link_set(NULL), NET_OK);
     run_ms(&at, 5000);
@@ -234,7 +235,8 @@ static void a_peer_that_vanishes_is_given_up_within_a_minute(void** state) {
     at.clients[0]->ops->destroy(at.clients[0]);
     at.clients[0] = NULL;
     run_ms(&at, 30000);
-    assert_int_equal(at.at_server.disconnects, 0); // the session layer's silence rule comes first
+    // the silence rule of the session layer applies first
+    assert_int_equal(at.at_server.disconnects, 0);
     run_ms(&at, 35000);
     assert_int_equal(at.at_server.disconnects, 1);
     assert_int_equal(at.at_server.reason, 0);
@@ -312,7 +314,7 @@ static void a_queue_has_a_limit_and_is_freed_with_its_peer(void** state) {
     run_ms(&at, 100);
     at.clients[0]->ops->destroy(at.clients[0]);
     memset(&at.at_clients[0], 0, sizeof at.at_clients[0]);
-    world_connect(&at, 0); // the same slot, its account at zero again
+    world_connect(&at, 0); // the same slot, and its account is zero again
     for (uint32_t i = 0; i < queued; i++)
         assert_int_equal(at.server->ops->send(at.server, at.at_server.connected,
                                               NET_CHANNEL_CONTROL, bytes, sizeof bytes),
@@ -427,7 +429,7 @@ static void a_port_in_use_is_said_and_port_zero_finds_a_free_one(void** state) {
     at.clients[0] = client_make();
     assert_false(net_transport_enet_address(at.clients[0], text, sizeof text));
     int descriptor = -1;
-    assert_int_equal(other->ops->sockets(other, &descriptor, 1), 0); // nothing to wait on
+    assert_int_equal(other->ops->sockets(other, &descriptor, 1), 0); // there is nothing to wait on
     other->ops->destroy(other);
     world_deinit(&at);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ENet over the virtual wire with unknown addresses and malicious clients: datagrams that our own
-// sender never writes, and their cost.
+// ENet over the virtual wire with unknown addresses and malicious clients: datagrams that the
+// project's own sender never writes, and their cost.
 #include "enet_world.h"
 
 // security 0.4, platform 5: empty datagrams end the drain, long ones fail the service
@@ -29,13 +29,14 @@ static void empty_and_oversized_datagrams_do_not_stop_the_drain(void** state) {
     world_deinit(&at);
 }
 
-// security 4.1: one ENet service reads 256 datagrams, the rest would wait for the next tick
+// security 4.1: one ENet service reads 256 datagrams; without a loop the rest would wait for the
+// next tick
 static void a_burst_is_drained_within_one_service(void** state) {
     (void)state;
     world at;
     world_init(&at, 4);
     net_peer peer = world_connect(&at, 0);
-    raw noise = raw_begin(0x0003, true); // to a peer that is not there: ENet ignores it
+    raw noise = raw_begin(0x0003, true); // for a peer that does not exist: ENet ignores it
     raw_command(&noise, 0x85, 0xFF, 1);
     for (int i = 0; i < 3000; i++)
         inject(&noise);
@@ -46,7 +47,7 @@ static void a_burst_is_drained_within_one_service(void** state) {
     world_deinit(&at);
 }
 
-// security 0.5: no peer can be answered at port 0, the kernel's refusal is a service error
+// security 0.5: a peer at port 0 cannot be answered; the refusal of the kernel is a service error
 static void datagrams_from_port_zero_never_reach_enet(void** state) {
     (void)state;
     world at;
@@ -60,7 +61,7 @@ static void datagrams_from_port_zero_never_reach_enet(void** state) {
     world_deinit(&at);
 }
 
-// platform: the server obeys the client's mtu up to 4096; 255 channels cost 20 KB
+// platform: the server accepts the client's mtu up to 4096; 255 channels cost 20 KB
 static void a_connect_with_a_large_mtu_or_many_channels_is_clamped(void** state) {
     (void)state;
     static const uint32_t mtus[] = {576, 1400, 4096, UINT32_MAX};
@@ -110,7 +111,8 @@ static void a_lone_connect_holds_its_slot_for_five_seconds_and_a_few_replies(voi
     assert_int_equal(first_peer(at.server)->state, ENET_PEER_STATE_DISCONNECTED);
     net_transport_stats stats = stats_of(at.server);
     assert_int_equal(stats.peers_reset, 1);
-    assert_int_equal(at.at_server.connects + at.at_server.disconnects, 0); // the user never knew
+    // the layer above never learned of the peer
+    assert_int_equal(at.at_server.connects + at.at_server.disconnects, 0);
     assert_true(stats.sent_bytes <= 11 * 48);
     world_connect(&at, 0);
     world_deinit(&at);
@@ -132,7 +134,7 @@ static void the_slot_leak_datagram_is_refused(void** state) {
     world_deinit(&at);
 }
 
-// security 0.3: and if a peer is stuck all the same, the watchdog frees it and says so
+// security 0.3: when a peer is stuck after all, the watchdog frees it and reports it
 static void the_watchdog_frees_a_stuck_peer_and_tells(void** state) {
     (void)state;
     world at;
@@ -155,14 +157,14 @@ static void the_watchdog_frees_a_stuck_peer_and_tells(void** state) {
     world_deinit(&at);
 }
 
-// security 0.6: 1.3.17 keeps counting what dropped unreliable messages held; after 64 KB the peer
-// would be deaf for good
+// security 0.6: 1.3.17 never subtracts the bytes of dropped unreliable messages from its account;
+// after 64 KB the peer would receive nothing for good
 static void a_leaked_account_of_waiting_data_is_repaired(void** state) {
     (void)state;
     world at;
     world_init(&at, 1);
     net_peer client = world_connect(&at, 0);
-    host_of(at.server)->intercept = NULL; // our filter refuses the commands that leak
+    host_of(at.server)->intercept = NULL; // the project's filter refuses the commands that leak
     size_t leaked = 0;
     for (uint32_t i = 1; i <= 100; i++) {
         raw half = raw_as_first_client(&at, false);
@@ -175,7 +177,7 @@ static void a_leaked_account_of_waiting_data_is_repaired(void** state) {
             raw_u32(&half, fields[f]);
         half.size += 1000;
         raw whole = raw_as_first_client(&at, false);
-        raw_command(&whole, 7, 1, 0); // a newer message: the half one is dropped
+        raw_command(&whole, 7, 1, 0); // a newer message: ENet drops the incomplete one
         raw_u16(&whole, 2 * i + 1);
         raw_u16(&whole, 4);
         raw_u32(&whole, i);
@@ -184,7 +186,7 @@ static void a_leaked_account_of_waiting_data_is_repaired(void** state) {
         run_tick(&at);
         leaked += first_peer(at.server)->totalWaitingData;
     }
-    assert_int_equal(leaked, 100 * 2000); // as it was after each tick, before the next repair
+    assert_int_equal(leaked, 100 * 2000); // the value after each tick, before the next repair
     assert_int_equal(at.at_server.realtime_count, 100);
     run_ms(&at, 100);
     assert_int_equal(first_peer(at.server)->totalWaitingData, 0);
@@ -204,12 +206,12 @@ static void a_forged_disconnect_is_believed_until_connections_are_encrypted(void
     raw forged = raw_as_first_client(&at, false);
     raw_command(&forged, 0x44, 0xFF, 0);
     raw_u32(&forged, 0);
-    inject(&forged); // from elsewhere: no effect
+    inject(&forged); // from another address: no effect
     run_ms(&at, 100);
     assert_int_equal(at.at_server.disconnects, 0);
     inject_as_first_client(&at, &forged);
     run_ms(&at, 100);
-    assert_int_equal(at.at_server.disconnects, 1); // why a public bind needs --insecure
+    assert_int_equal(at.at_server.disconnects, 1); // this is why a public bind needs --insecure
     world_deinit(&at);
 }
 
@@ -256,7 +258,7 @@ static void what_no_sender_of_ours_writes_never_reaches_enet(void** state) {
     raw_command(&cases[count], 0x49, 1, 0);
     raw_u16(&cases[count], 9);
     raw_u16(&cases[count++], 0);
-    cases[count] = raw_connect(1200, 2, 9); // a connect with company
+    cases[count] = raw_connect(1200, 2, 9); // a connect together with another command
     raw_command(&cases[count++], 0x85, 0xFF, 1);
     cases[count] = raw_as_first_client(&at, true); // cut in the middle of a command
     raw_command(&cases[count++], 0x86, 0, 1);
@@ -314,8 +316,8 @@ static void connections_per_address_have_an_optional_limit(void** state) {
     world_deinit(&at);
 }
 
-// ENet would keep both, and the client's single peer hear both. Who forges this address could forge
-// a disconnect as well.
+// ENet would keep both connections, and the single peer of the client would receive both. A sender
+// that forges this address could also forge a disconnect.
 static void a_new_connect_from_the_same_port_ends_the_old_connection(void** state) {
     (void)state;
     world at;
@@ -330,7 +332,8 @@ static void a_new_connect_from_the_same_port_ends_the_old_connection(void** stat
         inject_from(from.host, from.port, &connect);
         run_ms(&at, 50);
     }
-    assert_int_equal(at.at_server.disconnects, 1); // the half-made ones were never told of
+    // the layer above never learned of the incomplete ones
+    assert_int_equal(at.at_server.disconnects, 1);
     assert_int_equal(at.at_server.disconnected, old);
     assert_int_equal(at.at_server.reason, 0);
     assert_int_equal(stats_of(at.server).dropped_stale, 0);
@@ -366,7 +369,7 @@ static void a_connect_of_an_older_attempt_ends_nothing(void** state) {
     world_deinit(&at);
 }
 
-// An answer to an attempt that was given up, and a disconnect of the connection before.
+// An answer to an abandoned attempt, and a disconnect of the previous connection.
 static void a_client_that_connects_believes_its_own_attempt_only(void** state) {
     (void)state;
     world at;

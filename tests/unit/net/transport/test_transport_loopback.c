@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernel's loopback instead of the virtual wire: what only real sockets can show. Built twice,
-// with the socket layer and without it (a program that embeds the library).
+// The loopback of the kernel instead of the virtual wire: tests that need real sockets. The file is
+// built twice, with the socket layer and without it (as a program that embeds the library).
 #include "net/socket.h"
 #include "net/transport_enet.h"
 
@@ -123,7 +123,7 @@ static void a_port_in_use_cannot_be_bound(void** state) {
 
 static void empty_and_oversized_datagrams_do_not_stop_the_drain(void** state) {
     (void)state;
-    if (!net_socket_is_installed) skip(); // this is what the layer is for
+    if (!net_socket_is_installed) skip(); // this tests the purpose of the layer
     world at;
     world_init(&at);
     int foreign = socket(AF_INET, SOCK_DGRAM, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program in which the socket layer is linked but libenet does not call it (a static or
-// differently bound libenet): the layer below is played by this file.
+// A program that links the socket layer while libenet does not call it (a static libenet, or one
+// that is bound in another way). This file plays the layer below.
 #include "net/socket.h"
 #include "net/transport_enet.h"
 

@@ -8,7 +8,7 @@
 
 enum { TICK_US = 16667, INBOX_MAX = 4096 };
 
-// What one endpoint has seen.
+// What one endpoint received.
 typedef struct inbox {
     net_peer connected, disconnected;
     uint32_t reason;
@@ -157,7 +157,8 @@ static uint64_t hash_of_a_run(uint64_t seed, uint64_t* arrived) {
                                  .reorder_percent = 5});
     world_connect(&at);
     for (uint32_t i = 0; i < 500; i++) {
-        // What is sent depends on what came: any difference in delivery shows in the hash.
+        // The sent data depends on the received data, so any difference in delivery changes the
+        // hash.
         (void)send_number(at.server, at.at_server.connected, NET_CHANNEL_REALTIME,
                           at.at_server.realtime_count);
         (void)send_number(at.client, at.at_client.connected, NET_CHANNEL_REALTIME,
@@ -194,7 +195,8 @@ static void a_goodbye_comes_after_everything_that_was_queued(void** state) {
     assert_int_equal(at.at_client.disconnects, 1);
     assert_int_equal(at.at_client.disconnected, at.at_client.connected);
     assert_int_equal(at.at_client.reason, 9);
-    assert_int_equal(at.at_server.disconnects, 1); // it is known to have been heard
+    // the server knows that the client received the goodbye
+    assert_int_equal(at.at_server.disconnects, 1);
     assert_int_equal(at.at_server.reason, 0);
     world_deinit(&at);
 }
@@ -223,7 +225,7 @@ static void a_new_connection_has_a_new_peer_and_nothing_of_the_old_one(void** st
     net_peer old_client = at.at_client.connected, old_server = at.at_server.connected;
     (void)send_number(at.server, old_server, NET_CHANNEL_REALTIME, 7);
     (void)send_number(at.server, old_server, NET_CHANNEL_CONTROL, 7);
-    // The goodbye is lost: the server learns of the end by the new beginning.
+    // The goodbye is lost: the server learns of the end from the new connection.
     net_sim_link_set(at.client, &(net_link_config){.loss_percent = 100});
     at.client->ops->disconnect(at.client, old_client, 0, true);
     net_sim_link_set(at.client, &(net_link_config){.delay_ms = 100});
