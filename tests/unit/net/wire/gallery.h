@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// A game that decides by what players saw: ducks fly about, vanish and come; every input of a
-/// player is a shot at a column, and what it hits goes into the state. Its messages are the test
-/// game's.
+/// A game that decides by what players saw. Ducks fly, vanish and come back. Every input of a
+/// player is a shot at a column, and a hit changes the state. The messages are those of the test
+/// game.
 #pragma once
 
 #include "net/game.h"
@@ -16,7 +16,7 @@ typedef struct gallery {
     ecs_template_id duck, gun, field;
     ecs_query* ducks;
     ecs_query* fields;
-    bool is_calm; ///< nothing vanishes
+    bool is_calm; ///< no duck vanishes
 } gallery;
 
 typedef struct gallery_aim {
@@ -54,7 +54,7 @@ static inline void gallery_fly(const ecs_stage* stage, const ecs_rows* none) {
         for (uint32_t i = 0; i < iter.rows.count; i++) {
             uint32_t dice = base_rng_below(rng, 40);
             if (dice > 4) pos[i].x += 0.3f + (float)i * 0.7f;
-            if (dice == 0 || pos[i].x > 60) pos[i].x = -60; // a jump
+            if (dice == 0 || pos[i].x > 60) pos[i].x = -60; // a teleport
             if (dice == 1) gone = iter.rows.entities[i];
         }
     }
@@ -65,7 +65,7 @@ static inline void gallery_fly(const ecs_stage* stage, const ecs_rows* none) {
     (void)ecs_command_create(stage->world, self->duck, NULL, 0);
 }
 
-// A duck that died meanwhile can be hit where it was seen.
+// A shot can hit a duck where the player saw it, even when the duck was destroyed since.
 static inline void gallery_hit(const gallery* self, ecs_entity duck, ecs_tick tick, float fraction,
                                int32_t column, uint32_t* hits, uint32_t* sum) {
     const net_game_services* services = self->services;

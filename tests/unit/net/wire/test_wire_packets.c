@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The golden packets of proto/WIRE.md: the real writer makes them from the page's own templates,
-// the real mirror takes them in the order in which the page prints them, and bodies that no writer
-// of ours makes are written by hand. tests/conformance reads the same lines with a decoder of its
-// own.
-//
-// After a change of the format the test prints all the lines that the page has to say.
+// The golden packets of proto/WIRE.md. The real writer makes them from the templates of that page.
+// The real mirror reads them in the order of that page. Bodies that the project's writer never
+// makes are written by hand. tests/conformance reads the same lines with its own decoder.
+// After a change of the format the test prints all lines that the page must contain.
 #include "replicate/repl_world.h"
 
 #include "base/text.h"
@@ -34,8 +32,8 @@ typedef struct story_side {
 
 typedef struct story {
     char* page;
-    const char* next;            // where the next line of packets is looked for
-    char lines[LINES_BYTES_MAX]; // all that the page should say
+    const char* next;            // where the search for the next line of packets begins
+    char lines[LINES_BYTES_MAX]; // all lines that the page should contain
     size_t lines_size;
     uint32_t faults;
     story_side server, client;
@@ -46,7 +44,7 @@ typedef struct story {
     body_pen pen;
     ecs_tick tick;
     uint16_t seq;
-    bool is_acked; // a packet was acknowledged: ticks are short
+    bool is_acked; // a packet was acknowledged, so tick fields are short
     uint32_t samples;
 } story;
 
@@ -127,7 +125,7 @@ static void close_story(story* s) {
     free(s->page);
 }
 
-// The next line of the page that begins with the first word of `line` is this line.
+// Check that `line` equals the next line of the page that begins with the same word.
 static void expect_line(story* s, const char* line) {
     s->lines_size +=
         (size_t)snprintf(s->lines + s->lines_size, sizeof s->lines - s->lines_size, "%s\n", line);
@@ -143,7 +141,7 @@ static void expect_line(story* s, const char* line) {
     s->faults += strcmp(found, line) != 0;
 }
 
-// One step of the world; its packet is as good as lost until it is delivered.
+// Step the world by one tick and write its packet. A packet that is not delivered counts as lost.
 static story_letter write_letter(story* s) {
     ecs_step step = {.tick = ++s->tick, .dt = 0.5f};
     ecs_world_step(s->server.world, &step);
@@ -278,7 +276,7 @@ static void tell(story* s) {
     set(s, both, server->at, &(ecs_vec2){0.0625f, 0});
     story_letter fifth = write_letter(s);
     deliver(s, &fifth);
-    deliver(s, &fourth); // late: a base, no news
+    deliver(s, &fourth); // a late packet: a base, no change
     expect_scope(s);
 
     set(s, both, server->at, &(ecs_vec2){0.125f, -1});
@@ -287,17 +285,17 @@ static void tell(story* s) {
     set(s, both, server->at, &(ecs_vec2){0.1875f, -2});
     set(s, lamp, server->at, &(ecs_vec2){3.5f, 3});
     send_now(s);                   // two base rows
-    (void)create(s, server->lamp); // in the slot of the destroyed one
+    (void)create(s, server->lamp); // in the slot of the destroyed entity
     send_now(s);
 
     while (s->tick < 299)
         lose(s);
-    send_now(s); // nothing to be told
+    send_now(s); // there is nothing to send
     set(s, sky, server->tint, &(ecs_color){13, 200, 30, 0});
-    send_now(s); // settled
+    send_now(s); // all entities are settled
 
-    // Too many changes without an acknowledgement: the base is forgotten, the template's row takes
-    // its place.
+    // After too many changes without an acknowledgement the base is dropped. The template's row
+    // replaces it.
     for (uint8_t i = 0; i < 70; i++) {
         set(s, sky, server->tint, &(ecs_color){i, 1, 2, 3});
         lose(s);
@@ -308,17 +306,17 @@ static void tell(story* s) {
     send_now(s);
 }
 
-// ---- bodies that no writer of ours makes ----
+// ---- bodies that the project's writer never makes ----
 
 typedef struct hand {
     story* s;
     body_pen* pen;
     const net_row_template *dot, *lamp, *both;
-    uint32_t slot; ///< of the entity that is both
+    uint32_t slot; ///< the slot of the entity that is both
     const net_row_template* entry;
-    const uint64_t* newest; ///< its row there
+    const uint64_t* newest; ///< its newest row there
     ecs_entity handle;
-    uint32_t age;   ///< of that row, at the tick to come
+    uint32_t age;   ///< the age of that row at the next tick
     ecs_entity sky; ///< handle
 } hand;
 
@@ -327,7 +325,7 @@ static void put_lists(hand* h, uint32_t destroys, uint32_t creates) {
     if (destroys == 0) pen_list(h->pen, creates);
 }
 
-// A body of one create, up to it; put_create ends it.
+// Begin a body with one create; put_create ends it.
 static void put_create(hand* h, uint32_t slot, ecs_entity handle, const net_row_template* entry) {
     pen_create(h->pen, slot, handle, entry, entry->defaults);
     pen_runs(h->pen, 0);
@@ -405,7 +403,7 @@ static void reborn(hand* h) {
     put_create(h, 501, h->sky + (1u << ECS_INDEX_BITS), h->dot);
 }
 
-// The packet before the last told of one row (another_slot).
+// The packet before the last one had one row (another_slot).
 static void all_absent(hand* h) {
     put_run(h);
     pen_run_packet(h->pen, 2, 0);
@@ -598,7 +596,7 @@ static const struct hand_case {
     {"golomb_of_2_to_the_32", two_to_the_32, false},
 };
 
-// What a hand needs to know, at the next tick.
+// Get what a hand-written body needs at the next tick.
 static hand take_hand(story* s) {
     net_rows* rows = net_schema_rows(s->client.schema);
     hand h = {.s = s, .pen = &s->pen};
