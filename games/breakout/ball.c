@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Balls: held by a pad, or flying. A flight of one tick is cut at each touch.
+// Balls: a pad holds a ball, or the ball flies. The flight of one tick is cut at each touch.
 //
 //     remaining way -> nearest touch among walls, pads, bricks -> move there -> turn -> repeat
 //
-// Invariants: the speed is what the level says after each touch (so rounding never adds up); the
-// way is never flatter than STEEPNESS_MIN, so that no ball hangs between the side walls for ever;
-// among equal touches the first in the query's order wins, which is the same on every machine.
-// One system for two worlds. The server's is the truth: it scores, sends events, turns bricks to
-// rubble, finds a pad that serves, takes lost balls away. A client's prediction flies the same way
-// ahead, but only takes hits from bricks, so that a ball does not strike twice what is about to go;
-// all the rest comes from the server. Nothing here asks what is not replicated, except the inputs,
-// and chance is not asked at all: a launch has its angle and its last moment in the component
-// "launch". Positions and velocities end each tick on BREAKOUT_GRID, which is what clients get.
-// Struck bricks turn to rubble by command: until the flush they have hits 0 and are passed through.
-// Left to rules.c: what it means that no ball is left.
+// Invariants:
+// - After each touch the speed is set to the speed of the level, so rounding errors never add up.
+// - The way is never flatter than STEEPNESS_MIN, so no ball bounces between the side walls for
+//   ever.
+// - Among equal touches the first one in the order of the query wins. This order is the same on
+//   every machine.
+// - Positions and velocities end each tick on BREAKOUT_GRID, because clients get these values.
+//
+// One system serves two worlds. The server's world decides: it scores, sends events, turns bricks
+// to rubble, finds a pad that serves and removes lost balls. A client's prediction moves the balls
+// ahead with the same code. It counts down the hits of a brick, so that a ball does not strike a
+// brick twice that the server will remove; all other effects come from the server. The system reads
+// only replicated data and the inputs. It draws no random numbers: the component "launch" holds the
+// angle and the last moment of a launch. A command turns a struck brick to rubble. Until the flush
+// the brick has hits 0, and balls pass through it. rules.c decides what happens when no ball is
+// left.
 
 #include "breakout.h"
 #include "ball.es.h"
@@ -22,7 +27,7 @@
 
 #define BOUNCES_MAX 8u
 #define STEEPNESS_MIN 0.25f
-#define HOLD_S 1.5f ///< a ball that no player launches goes by itself
+#define HOLD_S 1.5f ///< seconds; a ball that no player launches starts by itself after this time
 #define HIT_POINTS 10
 
 typedef enum obstacle_kind {
@@ -66,7 +71,7 @@ static void meet(obstacle* nearest, obstacle_kind kind, ecs_entity entity, break
 }
 
 static void meet_wall(obstacle* nearest, float distance, float way, ecs_vec2 normal) {
-    if (way >= 0.0f || distance + way > 0.0f) return; // moves away, or not so far
+    if (way >= 0.0f || distance + way > 0.0f) return; // no touch on this way
     float t = base_clamp(distance / -way, 0.0f, 1.0f);
     meet(nearest, OBSTACLE_WALL, ECS_ENTITY_NONE, (breakout_touch){t, normal}, (ecs_vec2){0, 0},
          (ecs_vec2){0, 0});
@@ -74,7 +79,7 @@ static void meet_wall(obstacle* nearest, float distance, float way, ecs_vec2 nor
 
 static void meet_boxes(ecs_world* world, ecs_query* query, obstacle_kind kind, const ball* b,
                        ecs_vec2 way, obstacle* nearest) {
-    // What the whole way cannot reach is sorted out by four comparisons.
+    // Four comparisons skip the boxes that the ball cannot reach in this tick.
     float left = b->pos.x - b->radius + base_min(way.x, 0.0f);
     float right = b->pos.x + b->radius + base_max(way.x, 0.0f);
     float top = b->pos.y - b->radius + base_min(way.y, 0.0f);
@@ -102,7 +107,7 @@ static void reflect(ball* b, ecs_vec2 normal) {
     b->vel.y -= 2.0f * along * normal.y;
 }
 
-// Give the velocity its length back, and enough of it to up or down.
+// Set the length of the velocity to the speed, and keep its vertical part steep enough.
 static void straighten(ball* b) {
     float length = base_sqrt(b->vel.x * b->vel.x + b->vel.y * b->vel.y);
     if (!(length > 0.0f)) {
@@ -118,7 +123,7 @@ static void straighten(ball* b) {
     b->vel = (ecs_vec2){x * b->speed, y * b->speed};
 }
 
-// A pad sends the ball up, the farther from its middle the flatter: that is how players aim.
+// A pad sends the ball up. The farther from the pad's middle, the flatter: so players can aim.
 static void bounce_on_pad(ball* b, const obstacle* hit, breakout_owner* owner) {
     float middle = (hit->low.x + hit->high.x) * 0.5f;
     float half = (hit->high.x - hit->low.x) * 0.5f + b->radius;
@@ -128,7 +133,7 @@ static void bounce_on_pad(ball* b, const obstacle* hit, breakout_owner* owner) {
     owner->pad = hit->entity;
 }
 
-// What only the server does about a hit.
+// The server's part of a hit.
 static void strike_brick(const ecs_stage* stage, const breakout_game* game, const obstacle* hit,
                          int32_t left, ecs_entity pad) {
     ecs_color* color = ecs_get_mut(stage->world, hit->entity, game->color);
@@ -157,7 +162,7 @@ static void fly(const ecs_stage* stage, const breakout_game* game, ball* b, brea
                   (ecs_vec2){-1.0f, 0.0f});
         meet_wall(&hit, b->pos.y - b->radius, way.y, (ecs_vec2){0.0f, 1.0f});
         meet_boxes(stage->world, game->bricks, OBSTACLE_BRICK, b, way, &hit);
-        // From below a pad lets the ball pass: what is lost is lost.
+        // A pad lets a ball that is below it pass: this ball is lost.
         if (way.y > 0.0f && b->pos.y < BREAKOUT_PAD_TOP + b->radius) {
             meet_boxes(stage->world, game->pads, OBSTACLE_PAD, b, way, &hit);
         }
@@ -180,7 +185,7 @@ static void fly(const ecs_stage* stage, const breakout_game* game, ball* b, brea
     }
 }
 
-// The pad that serves: they take turns. ECS_ENTITY_NONE without players.
+// @return the pad that serves; the pads take turns. ECS_ENTITY_NONE without players.
 ecs_entity breakout_find_server(ecs_world* world, const breakout_game* game, uint32_t turn) {
     uint32_t count = ecs_query_count(world, game->pads);
     if (count == 0) return ECS_ENTITY_NONE;
@@ -198,7 +203,7 @@ ecs_entity breakout_find_server(ecs_world* world, const breakout_game* game, uin
     return found;
 }
 
-// A ball whose pad is gone goes to another, and its time begins again.
+// Give a ball whose pad is gone to another pad, and start its time to launch again.
 static void hand_on(const ecs_stage* stage, const breakout_game* game, breakout_owner* owner,
                     breakout_launch* launch, uint32_t turn) {
     owner->pad = breakout_find_server(stage->world, game, turn);
@@ -209,20 +214,20 @@ static void hand_on(const ecs_stage* stage, const breakout_game* game, breakout_
 
 static void hold(const ecs_stage* stage, const breakout_game* game, ball* b, breakout_owner* owner,
                  const breakout_launch* launch) {
-    if (!ecs_is_alive(stage->world, owner->pad)) return; // waits where it is
+    if (!ecs_is_alive(stage->world, owner->pad)) return; // no pad: the ball stays where it is
     const ecs_vec2* pos = ecs_get(stage->world, owner->pad, game->pos);
     const ecs_vec2* size = ecs_get(stage->world, owner->pad, game->rect_size);
     const breakout_input* input = ecs_get(stage->world, owner->pad, game->input);
     b->pos = (ecs_vec2){pos->x + size->x * 0.5f, pos->y - b->radius};
     b->vel = (ecs_vec2){0.0f, 0.0f};
-    // The difference, not the order: ticks may outgrow 32 bits.
+    // Compare by the difference: the number of ticks may outgrow 32 bits.
     bool is_time = (int32_t)((uint32_t)stage->tick - launch->tick) >= 0;
     if (!input->is_launching && !is_time) return;
     b->vel = breakout_direction(breakout_launch_angle(launch), b->speed);
     owner->is_held = false;
 }
 
-// By runs of rows: balls without a pad are handed on in turn, by their place in the row.
+// A span of rows: the place of a ball in its row chooses the pad that gets it.
 ES_TAG(server | predict)
 ES_SPAN
 static void move_balls_es(const ecs_stage* stage, ES_CONTEXT const breakout_game* game,

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
-// What a bot thinks.
+// The input of a bot.
 //
-// A bot sees its mirror only. It shares the field with the others without talking: the line is cut
-// into as many lanes as there are pads, in the order of their slots, and each stays responsible for
-// its own. When a ball comes down in its lane it goes to where the ball will land, not with the
-// middle under it but so that the bounce leads to a brick that it chose - give or take an error,
-// drawn again for each approach, that makes it miss now and then like a person.
+// A bot sees only its mirror. The bots share the field without messages: the line of pads is cut
+// into as many lanes as there are pads, in the order of their slots. Each bot plays the balls that
+// come down in its own lane. It moves to the place where the ball will land. It does not put the
+// middle of the pad under the ball: it puts the part there that sends the ball to a brick that it
+// chose. A random error, drawn for each approach, makes it miss sometimes, as people do.
 
 #include "breakout.h"
 
 #include "base/math.h"
 
-#define ERROR_PART 0.1f ///< of half the pad's width
+#define ERROR_PART 0.1f ///< a part of half the pad's width
 #define AIM_PART_MAX 0.85f
-#define BLUNDERS 30u ///< one approach in so many is misjudged
+#define BLUNDERS 30u ///< a bot misjudges one of this number of approaches
 #define BLUNDER_PART 1.6f
 #define LANE_OVERLAP 24.0f
 
 typedef struct bot_memory {
-    ecs_entity ball; ///< that it goes for
-    ecs_vec2 target; ///< where it wants to send it
-    float error;     ///< part of half the pad's width
+    ecs_entity ball; ///< the ball that the bot approaches
+    ecs_vec2 target; ///< the place to which the bot wants to send the ball
+    float error;     ///< a part of half the pad's width
     uint32_t is_set;
 } bot_memory;
 _Static_assert(sizeof(bot_memory) <= NET_BOT_MEMORY_BYTES, "a bot has only so much memory");
@@ -66,10 +66,10 @@ static ecs_vec2 choose_target(ecs_world* world, const breakout_game* game, base_
 typedef struct approach {
     ecs_entity ball;
     float x, time_s, radius;
-    bool is_holding; ///< a ball lies on the own pad
+    bool is_holding; ///< the bot's own pad holds a ball
 } approach;
 
-// The ball that lands next in the lane.
+// Find the ball that lands next in the lane.
 static approach find_approach(const net_player_context* view, const breakout_game* game, lane own) {
     approach best = {.ball = ECS_ENTITY_NONE, .x = (own.low + own.high) * 0.5f, .time_s = 1e30f};
     ecs_query_iter it = ecs_query_begin(view->world, game->balls);
@@ -98,8 +98,8 @@ static approach find_approach(const net_player_context* view, const breakout_gam
     return best;
 }
 
-// Which part of the pad, -1..1, sends a ball from `x` to the target: straight, or by a side wall
-// when that is too flat.
+// Which part of the pad, -1..1, sends a ball from `x` to the target. The way is straight, or by a
+// side wall when the straight way is too flat.
 static float aim_part(float x, ecs_vec2 target) {
     float up = BREAKOUT_PAD_TOP - target.y;
     float part = base_atan2(target.x - x, up) / BREAKOUT_BOUNCE_ANGLE_MAX;
@@ -145,6 +145,6 @@ void breakout_bot_think(const net_player_context* view, void* input) {
         wanted = next.x - part * (half + next.radius);
     }
     out->move = breakout_move_towards(view, pos->x + half, wanted);
-    // Look at the field for a moment before the serve.
+    // The bot waits a moment before it serves.
     out->is_launching = next.is_holding && view->input_number % 32 == 31;
 }

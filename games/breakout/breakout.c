@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Breakout's module table: the list of everything the game consists of. Start reading here.
+// The module table of breakout lists all parts of the game. Start reading here.
 //
-// One world runs on the server (rules, pads, balls) and a mirror of it on each client (bots,
-// picture). Both register the same types and templates; the tags of the systems decide what runs
-// where. The order of registration below is the order within a tick: pads move, balls fly, the
-// rules look at the outcome.
+// The server has one world (rules, pads, balls), and each client has a mirror of it (bots,
+// picture). Both register the same types and templates. The tags of a system decide where the
+// system runs. The order of registration below is the order within a tick: pads move, balls fly,
+// then the rules check the result.
 
 #include "breakout.h"
 
@@ -47,7 +47,7 @@ void breakout_take_settings(breakout_game* game, const net_game_start* start) {
     }
 }
 
-// Look up what the systems need by id, so that no name is looked up in a tick.
+// Find the ids that the systems need, so that no system looks up a name in a tick.
 static ecs_result find_ids(ecs_world* world, breakout_game* game) {
     game->pos = ecs_component_find(world, "pos");
     game->rect_size = ecs_component_find(world, "rectSize");
@@ -89,8 +89,8 @@ static ecs_result find_ids(ecs_world* world, breakout_game* game) {
     return ECS_OK;
 }
 
-// Asked from several files and for other columns each time, so they are made by hand; what a query
-// is asked for in one place is a *_ecs_query beside it (predict.c).
+// Several files use these queries, each with other columns, so they are created by hand. A query
+// with one user is a *_ecs_query function beside that user (predict.c).
 static ecs_result create_queries(ecs_world* world, breakout_game* game) {
     static const ecs_term bricks[] = {{"pos", "p2", ECS_READ},
                                       {"rectSize", "p2", ECS_READ},
@@ -117,7 +117,7 @@ static ecs_result create_queries(ecs_world* world, breakout_game* game) {
     return result;
 }
 
-// The speed is what the template says, so that a level designer can change it without a compiler.
+// The template holds the speed, so that a level designer can change it without a compiler.
 static float template_speed(ecs_world* world, const breakout_game* game) {
     const ecs_template* ball = ecs_template_get(world, ecs_template_find(world, "ball"));
     const ecs_template_component* vel = ball ? ecs_template_find_component(ball, game->vel) : NULL;
@@ -157,7 +157,7 @@ static ecs_result register_systems(ecs_world* world, void** context,
     return result;
 }
 
-// A client's worlds: rate and settings of the server, so that bots and predictions use them.
+// The worlds of a client get the tick rate and the settings of the server for bots and predictions.
 static void mirror_start(ecs_world* world, void* context, const net_game_start* start) {
     (void)world;
     breakout_take_settings(context, start);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// Breakout from the inside: components, events, ids, and what its files ask of each other.
+/// The private header of breakout: components, events, ids, and the functions that its files share.
 ///
-/// Everything that decides the future lies in tracked components; breakout_game holds only ids,
-/// settings and what the picture remembers.
+/// Tracked components hold all state that decides the future. breakout_game holds only ids,
+/// settings and the memory of the picture.
 #pragma once
 
 #include "ecs/es.h"
@@ -12,14 +12,14 @@
 #define BREAKOUT_FIELD_WIDTH 1200.0f
 #define BREAKOUT_FIELD_HEIGHT 800.0f
 #define BREAKOUT_PAD_TOP 756.0f
-#define BREAKOUT_GRID 0.0625f ///< pads and balls end each tick on it: the step of their pos and vel
+#define BREAKOUT_GRID 0.0625f ///< step of pos and vel; pads and balls end each tick on it
 #define BREAKOUT_COLUMNS 16
 #define BREAKOUT_ROWS 10
 #define BREAKOUT_LEVELS 6
 #define BREAKOUT_HITS_MAX 9
 #define BREAKOUT_PLAYERS_PER_EXTRA_BALL 4
 #define BREAKOUT_BOUNCE_ANGLE_MAX 1.05f ///< radians from straight up, at the pad's edge
-#define BREAKOUT_SPEED_MAX 1900.0f      ///< vel's quantisation ends at 2048
+#define BREAKOUT_SPEED_MAX 1900.0f      ///< the range of vel on the wire ends at 2048
 #define BREAKOUT_LAUNCH_ANGLE_MAX 0.6f
 #define BREAKOUT_EMOTES 8u
 
@@ -30,8 +30,8 @@ typedef enum breakout_phase {
     BREAKOUT_OVER,    ///< pause before level 1
 } breakout_phase;
 
-// Numbers that only rise a little (level, lives) get few bits on the wire; what is out of range is
-// clamped there, never in the simulation.
+// Small numbers (level, lives) get few bits on the wire. A value out of range is clamped there and
+// never in the simulation.
 
 /// Component "match" of the singleton.
 ES_STRUCT(BreakoutMatch)
@@ -39,7 +39,7 @@ typedef struct breakout_match {
     int32_t phase ES_QUANT(0, 1, 2);  ///< breakout_phase
     int32_t level ES_QUANT(0, 1, 10); ///< 1, 2, 3...
     int32_t lives ES_QUANT(0, 1, 7);
-    int32_t score ES_QUANT(0, 1, 26); ///< all players together
+    int32_t score ES_QUANT(0, 1, 26); ///< of all players together
     int32_t best ES_QUANT(0, 1, 26);  ///< highest score of this match's games
     int32_t bricks ES_QUANT(0, 1, 8);
     int32_t balls ES_QUANT(0, 1, 8);
@@ -49,7 +49,7 @@ typedef struct breakout_match {
 ES_STRUCT(BreakoutPlayer)
 typedef struct breakout_player {
     uint32_t client;
-    int32_t slot ES_QUANT(0, 1, 12); ///< lowest free number: colour, a bot's share of the field
+    int32_t slot ES_QUANT(0, 1, 12); ///< lowest free number: gives the colour and a bot's lane
     int32_t score ES_QUANT(0, 1, 26);
     int32_t cheers ES_QUANT(0, 1, 16);
 } breakout_player;
@@ -66,31 +66,31 @@ typedef struct breakout_input {
 /// Component "owner" of a ball.
 ES_STRUCT(BreakoutOwner)
 typedef struct breakout_owner {
-    ecs_entity pad; ///< who holds it, or touched it last; may be gone
+    ecs_entity pad; ///< the pad that holds it or touched it last; the pad may be destroyed
     bool is_held;
 } breakout_owner;
 
-/// Component "launch" of a ball: all that a client must know to let go of it as the server will.
+/// Component "launch" of a ball: with it a client launches the ball as the server will.
 ES_STRUCT(BreakoutLaunch)
 typedef struct breakout_launch {
-    uint32_t tick;                    ///< it goes by itself then; 0: no pad holds it yet
-    int32_t aim ES_QUANT(-127, 1, 8); ///< of BREAKOUT_LAUNCH_ANGLE_MAX, from straight up
+    uint32_t tick; ///< the ball launches by itself at this tick; 0: no pad holds it yet
+    int32_t aim ES_QUANT(-127, 1, 8); ///< from straight up; 127 is BREAKOUT_LAUNCH_ANGLE_MAX
 } breakout_launch;
 
-/// Component "level" of the level that is to come: an entity that waits for a resource (level.c).
+/// Component "level" of an entity that waits for the resource of the next level (level.c).
 typedef struct breakout_level {
     int32_t number;
 } breakout_level;
 
-/// The picture of the level that is to come, as the loader has read it.
+/// The picture of the next level, as the loader has read it.
 typedef struct breakout_picture {
-    int32_t level; ///< 0: none was read
-    bool is_open;  ///< between two ticks, when pictures are read
+    int32_t level; ///< 0: no picture was read
+    bool is_open;  ///< true between two ticks, when the loader may read pictures
     uint8_t hits[BREAKOUT_ROWS][BREAKOUT_COLUMNS];
 } breakout_picture;
 
-// Payloads of events to and from clients. Only events for clients are exported. An input that is
-// applied is in the input component.
+// Payloads of events to and from clients. Only events for clients are exported. The component
+// "input" holds an applied input.
 ES_EVENT(cheer)
 ES_MESSAGE(Breakout__Cheer)
 typedef struct breakout_cheer {
@@ -126,7 +126,7 @@ typedef struct breakout_cheered {
     uint32_t emote ES_RANGE(0, BREAKOUT_EMOTES - 1);
 } breakout_cheered;
 
-/// Position of each message in the module's table; on the wire it is one more.
+/// Index of each message in the module's table; the number on the wire is one more.
 enum {
     BREAKOUT_MESSAGE_PAD_INPUT,
     BREAKOUT_MESSAGE_CHEER,
@@ -150,13 +150,13 @@ enum {
     BREAKOUT_ACTION_LEFT,
     BREAKOUT_ACTION_RIGHT,
     BREAKOUT_ACTION_LAUNCH,
-    BREAKOUT_ACTION_CHEER, ///< the first of BREAKOUT_EMOTES
+    BREAKOUT_ACTION_CHEER, ///< the first of BREAKOUT_EMOTES actions
     BREAKOUT_ACTION_COUNT = BREAKOUT_ACTION_CHEER + BREAKOUT_EMOTES,
 };
 
 /// The context block of one world.
 typedef struct breakout_game {
-    bool is_truth; ///< the server's world: it scores, sends events, and serves balls
+    bool is_truth; ///< true in the server's world, which scores, sends events and serves balls
     ecs_component_id pos, rect_size, color, vel, brick_cell, hits;
     ecs_component_id player, input, owner, launch;
     ecs_component_id match, pause_ticks, serves, served, level;
@@ -164,12 +164,12 @@ typedef struct breakout_game {
         level_template;
     ecs_event_type brick_hit, level_cleared, life_lost, cheered;
     ecs_query* bricks;     ///< pos, rectSize, hits, color
-    ecs_query* rubble;     ///< nothing but the entities
+    ecs_query* rubble;     ///< entities only
     ecs_query* pads;       ///< pos, rectSize, player, input
     ecs_query* balls;      ///< pos, vel, radius, owner, launch
     ecs_query* matches;    ///< match
-    ecs_query* levels;     ///< level: read, and not yet begun
-    ecs_query* near_balls; ///< of predict.c
+    ecs_query* levels;     ///< level; entities whose picture has been read
+    ecs_query* near_balls; ///< used by predict.c
     float ball_speed;      ///< at level 1, units per second
     uint32_t tick_rate_hz;
     double settings[BREAKOUT_SETTING_COUNT];
@@ -177,13 +177,13 @@ typedef struct breakout_game {
     breakout_view view;
 } breakout_game;
 
-/// The value on the grid of BREAKOUT_GRID that is nearest. The server's rows are what it computes
-/// with, so a client that goes on from them computes the same.
+/// @return the nearest value on BREAKOUT_GRID. The server computes with the rounded values that it
+///         sends, so a client that continues from them computes the same.
 float breakout_snap(float value);
-/// Rate and settings of the match.
+/// Keep the tick rate and the settings of the match.
 void breakout_take_settings(breakout_game* game, const net_game_start* start);
 
-/// The table (what net_game_module_get returns from the .so).
+/// @return the module table, which net_game_module_get returns from the .so.
 const net_game_module* breakout_module(void);
 
 // types.c
@@ -194,21 +194,21 @@ void breakout_start(ecs_world* world, void* context, const net_game_start* start
 ecs_entity breakout_player_join(ecs_world* world, void* context, const net_game_player* player);
 void breakout_player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity);
 ecs_result breakout_register_rules(ecs_world* world, breakout_game* game);
-/// Ticks of a span of time, at least one.
+/// @return the number of ticks in a span of time, at least 1.
 int32_t breakout_ticks(const breakout_game* game, float seconds);
-/// Points for one hit, added to the match and to the pad (if it still lives). Returns its client or
-/// 0.
+/// Add the points of one hit to the match, and to the pad if it is alive.
+/// @return the client that owns the pad, or 0.
 uint32_t breakout_score(ecs_world* world, const breakout_game* game, ecs_entity pad,
                         int32_t points);
-/// The singleton, NONE before it exists (a mirror's first ticks).
+/// @return the singleton; ECS_ENTITY_NONE before it exists (first ticks of a mirror).
 ecs_entity breakout_match_entity(ecs_world* world, const breakout_game* game);
 
 // level.c
-/// How often the brick of a cell must be hit, 0: no brick there.
+/// @return the number of hits that the brick of a cell needs; 0: the cell has no brick.
 int32_t breakout_level_hits(int32_t level, int32_t column, int32_t row);
-/// Record the creation of all bricks of a level. Returns how many.
+/// Record the creation of all bricks of a level. @return their count.
 int32_t breakout_level_place(ecs_world* world, breakout_game* game, int32_t level);
-/// Make entities with a level wait until its picture was read. For the server's world.
+/// Set the loader of the server's world: entities with a level wait until their picture is read.
 void breakout_set_loader(ecs_world* world, breakout_game* game);
 ecs_color breakout_brick_color(int32_t hits);
 ecs_color breakout_player_color(int32_t slot);
@@ -219,22 +219,22 @@ float breakout_pad_width(uint32_t players);
 
 // ball.c
 ecs_result breakout_register_balls(ecs_world* world, breakout_game* game);
-/// The pad that serves: they take turns. ECS_ENTITY_NONE without players.
+/// @return the pad that serves; the pads take turns. ECS_ENTITY_NONE without players.
 ecs_entity breakout_find_server(ecs_world* world, const breakout_game* game, uint32_t turn);
 float breakout_ball_speed(const breakout_game* game, int32_t level);
 ecs_vec2 breakout_direction(float angle, float length); ///< `angle` from straight up, to the right
 float breakout_launch_angle(const breakout_launch* launch);
 
 // sweep.c
-/// A moving circle against a resting rectangle: the first touch.
+/// The first touch of a moving circle and a resting rectangle.
 typedef struct breakout_touch {
     float t;         ///< part of the way, 0..1
     ecs_vec2 normal; ///< of length 1, away from the rectangle
 } breakout_touch;
-/// @return false when it does not touch on this way, or only moves away.
+/// @return false when the circle does not touch the rectangle on this way, or only moves away.
 bool breakout_sweep(ecs_vec2 centre, ecs_vec2 way, float radius, ecs_vec2 low, ecs_vec2 high,
                     breakout_touch* touch);
-/// Where a ball that falls crosses the height `y`, between the side walls; needs vel.y > 0.
+/// @return x where a falling ball crosses the height `y`, between the side walls. Needs vel.y > 0.
 float breakout_landing_x(ecs_vec2 pos, ecs_vec2 vel, float radius, float y);
 
 // predict.c
@@ -244,7 +244,7 @@ uint32_t breakout_predict(ecs_world* world, void* context, ecs_entity player,
 
 // bot.c
 void breakout_bot_think(const net_player_context* view, void* input);
-/// The move that brings a pad's middle from `from` to `to`, at full speed until it is there.
+/// @return the move from `from` to `to` for the middle of a pad, at full speed where it is far.
 int32_t breakout_move_towards(const net_player_context* view, float from, float to);
 
 // human.c
@@ -253,7 +253,7 @@ void breakout_human_input(const net_player_context* view, const net_controls* co
 
 // view.c
 ecs_result breakout_register_view(ecs_world* world, breakout_game* game);
-breakout_pen breakout_pen_make(const ecs_stage* stage); ///< of this frame
+breakout_pen breakout_pen_make(const ecs_stage* stage); ///< the pen of this frame
 
 // view_play.c, view_board.c: systems of the picture
 ecs_result breakout_register_view_play(ecs_world* world, breakout_game* game);

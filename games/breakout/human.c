@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a human's keys and pointer mean.
+// Turns the keys and the pointer of a person into an input.
 //
 // With prediction, the world here is the predicted one: "towards the pointer" starts at the pad
-// that the player sees. A short tap between two inputs counts. The pointer leads from the moment it
-// moves until a key is pressed; `memory` keeps which of both leads.
+// that the player sees. A short tap between two inputs counts. The pointer controls the pad from
+// the moment it moves until the player presses a key. `memory` keeps which of the two is in
+// control.
 
 #include "breakout.h"
 
@@ -14,7 +15,7 @@ typedef struct human_memory {
 } human_memory;
 _Static_assert(sizeof(human_memory) <= NET_BOT_MEMORY_BYTES, "a player has only so much memory");
 
-// Held down, or pressed however shortly since the last input.
+// The key is held now, or it was pressed since the last input.
 static bool is_on(const net_controls* controls, uint32_t action) {
     if (action >= controls->action_count) return false;
     bool has_pressed = controls->size_bytes >= offsetof(net_controls, is_pointer_moved);
@@ -22,7 +23,7 @@ static bool is_on(const net_controls* controls, uint32_t action) {
            (has_pressed && controls->pressed && controls->pressed[action]);
 }
 
-// A program that does not say whether the pointer moved means: it does, whenever there is one.
+// A program that does not report pointer moves is treated as if the pointer always moves.
 static bool is_moved(const net_controls* controls) {
     if (!controls->has_pointer) return false;
     if (controls->size_bytes < sizeof(net_controls)) return true;
@@ -36,7 +37,7 @@ static void cheer(const net_player_context* view, const net_controls* controls) 
         uint32_t action = BREAKOUT_ACTION_CHEER + emote;
         if (action >= controls->action_count || !controls->pressed[action]) continue;
         const breakout_cheer payload = {.emote = emote};
-        // A full queue: the emote is lost.
+        // When the queue is full, the emote is lost.
         (void)view->send(view->sender, BREAKOUT_MESSAGE_CHEER + 1, &payload);
     }
 }

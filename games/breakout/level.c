@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Levels: pictures of bricks. A digit is how often that brick must be hit, a dot is a gap.
+// Levels: pictures of bricks. A digit is the number of hits that a brick needs, a dot is a gap.
 //
-// After the last level they begin again, each brick one hit stronger each time round, until
-// BREAKOUT_HITS_MAX. Change a picture and nothing else needs to change.
+// After the last level the first one follows again. Each round adds one hit to every brick, up to
+// BREAKOUT_HITS_MAX. To change a level, change only its picture.
 //
-// A picture is a resource. When a level is won, the rules create an entity that names the next one.
-// It is LOADING until the loader has read the picture, then CREATED; after the pause the rules lay
-// its bricks. The loader is deterministic, because a log must give the same match again: within
-// ticks it is busy, and before each tick (net_match_step) it reads what was asked for. A loader
-// that reads files on a thread would have to record when each of them came.
+// A picture is a resource. When the players win a level, the rules create an entity that names the
+// next level. The entity is LOADING until the loader has read the picture, then CREATED. After the
+// pause the rules place the bricks. The loader is deterministic, because a log must give the same
+// match again: within a tick it answers "busy", and before each tick (net_match_step) it reads the
+// requested pictures. A loader that reads files on a thread would have to record when each file
+// came.
 
 #include "breakout.h"
 
@@ -19,7 +20,7 @@
 
 static const char levels[BREAKOUT_LEVELS][BREAKOUT_ROWS][BREAKOUT_COLUMNS + 1] = {
     {
-        // a wall to learn on
+        // a simple wall for the first level
         "................",
         "................",
         "..222222222222..",
@@ -45,7 +46,7 @@ static const char levels[BREAKOUT_LEVELS][BREAKOUT_ROWS][BREAKOUT_COLUMNS + 1] =
         "................",
     },
     {
-        // pillars: the ball must find the gaps
+        // pillars with gaps for the ball
         "22.22.22.22.22.2",
         "11.11.11.11.11.1",
         "11.11.11.11.11.1",
@@ -122,9 +123,9 @@ static bool read_picture(breakout_picture* picture, int32_t level) {
     return has_brick;
 }
 
-// ---- the loader ----
+// ---- loader ----
 
-// "3" -> 3; 0 for anything else.
+// The number that a name such as "3" holds; 0 for any other text.
 static int32_t number_of(const char* name) {
     int32_t number = 0;
     for (; *name >= '0' && *name <= '9' && number < 100000000; name++)
@@ -154,7 +155,7 @@ void breakout_set_loader(ecs_world* world, breakout_game* game) {
 }
 
 int32_t breakout_level_place(ecs_world* world, breakout_game* game, int32_t level) {
-    // The first level of a match was not loaded, and a restored world has no pictures.
+    // The loader did not load the first level of a match, and a restored world has no pictures.
     if (game->picture.level != level && !read_picture(&game->picture, level)) return 0;
     int32_t extra = (int32_t)game->settings[BREAKOUT_SETTING_BRICK_HITS];
     int32_t count = 0;
@@ -163,7 +164,7 @@ int32_t breakout_level_place(ecs_world* world, breakout_game* game, int32_t leve
             int32_t hits = game->picture.hits[row][column];
             if (hits == 0) continue;
             hits = hits + extra < BREAKOUT_HITS_MAX ? hits + extra : BREAKOUT_HITS_MAX;
-            // Two units of the cell on each side stay free: the gap between bricks.
+            // Two units stay free on each side of the cell: this is the gap between bricks.
             ecs_vec2 pos = {GRID_LEFT + (float)column * CELL_WIDTH + 2.0f,
                             GRID_TOP + (float)row * CELL_HEIGHT + 2.0f};
             ecs_ivec2 cell = {column, row};

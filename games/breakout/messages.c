@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The messages of the game, and the functions between them and the payloads of breakout.h
-// (ES_MESSAGE).
+// The messages of the game, and the functions that convert between them and the payloads in
+// breakout.h (ES_MESSAGE).
 
 #include "breakout.h"
 

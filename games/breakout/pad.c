@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Pads: an input becomes a component when it arrives, and a movement once per tick.
+// Pads: an arriving input becomes a component, and the component moves the pad once per tick.
 //
-// Two steps, because inputs come as events, zero or several per tick, while a pad must move exactly
-// once: a client that sends twice as often is not twice as fast. A pad without a new input keeps
-// the last one. The prediction world moves the pads by the same functions; there the inputs of
-// others stay at rest. All pads share the bottom line and pass each other; they get narrower the
-// more there are.
+// There are two steps, because inputs are events: a tick has none, one or several. A pad must move
+// exactly once per tick, so a client that sends twice as often is not twice as fast. A pad without
+// a new input keeps the last one. The prediction world moves the pads with the same functions;
+// there the inputs of other players stay 0. All pads share the bottom line and can pass each other.
+// The more pads there are, the narrower they are.
 
 #include "breakout.h"
 #include "pad.es.h"
@@ -16,7 +16,7 @@
 #define PAD_WIDTH_MAX 160.0f
 
 float breakout_pad_width(uint32_t players) {
-    // Whole units: half a width lies on the grid of positions.
+    // Whole units: then half a width lies on the grid of positions.
     return base_clamp(base_floor(640.0f / (float)(players + 3)), PAD_WIDTH_MIN, PAD_WIDTH_MAX);
 }
 
@@ -42,7 +42,7 @@ static void move_pads_es(const ecs_stage* stage, ES_CONTEXT const breakout_game*
                          const breakout_input* input) {
     float width = breakout_pad_width(ecs_query_count(stage->world, game->pads));
     float speed = (float)game->settings[BREAKOUT_SETTING_PAD_SPEED];
-    float x = pos->x + (size->x - width) * 0.5f; // resize about the middle
+    float x = pos->x + (size->x - width) * 0.5f; // keep the middle of the pad in place
     x += (float)input->move / 127.0f * speed * stage->dt;
     size->x = width;
     pos->x = base_clamp(breakout_snap(x), 0.0f, BREAKOUT_FIELD_WIDTH - width);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shapes over net_draw. A shape that cannot be seen (no area, no alpha) is not handed on.
+// Shapes over net_draw. A shape without area or alpha is not drawn.
 
 #include "paint.h"
 
@@ -69,7 +69,7 @@ static uint8_t between(uint8_t from, uint8_t to, float part) {
     return (uint8_t)((float)from + ((float)to - (float)from) * part + 0.5f);
 }
 
-// Slices from top to bottom; their edges lie on the round ends.
+// The bar consists of slices from top to bottom. Their ends lie on the round ends of the bar.
 void breakout_bar(const breakout_pen* pen, float x, float y, float width, float height,
                   ecs_color top, ecs_color bottom) {
     if (!(height > 0.0f) || !(width >= height)) return;
@@ -90,7 +90,7 @@ void breakout_bar(const breakout_pen* pen, float x, float y, float width, float 
                 (ecs_color){between(top.r, bottom.r, part), between(top.g, bottom.g, part),
                             between(top.b, bottom.b, part), between(top.a, bottom.a, part)};
         }
-        // Corners: end * 2 + side.
+        // The index of a corner is end * 2 + side.
         static const uint8_t corners[] = {0, 1, 2, 2, 1, 3};
         for (uint32_t k = 0; k < BASE_COUNT(corners); k++) {
             uint32_t end = corners[k] / 2, at = i * 6 + k;

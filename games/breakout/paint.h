@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/// A few shapes over net_draw, all moved by one offset: that is how the picture shakes.
+/// A few shapes over net_draw. A pen moves them all by one offset, which makes the picture shake.
 #pragma once
 
 #include "net/game.h"
 
 typedef struct breakout_pen {
     const net_draw* draw;
-    float x, y; ///< added to every place
+    float x, y; ///< added to every position
 } breakout_pen;
 
 ecs_color breakout_fade(ecs_color color, float part);  ///< alpha times `part`
@@ -14,14 +14,14 @@ ecs_color breakout_shade(ecs_color color, float part); ///< > 0 towards white, <
 
 void breakout_rect(const breakout_pen* pen, float x, float y, float width, float height,
                    ecs_color color);
-/// From one colour at the top to another at the bottom.
+/// A rectangle with a gradient from the top to the bottom.
 void breakout_gradient(const breakout_pen* pen, float x, float y, float width, float height,
                        ecs_color top, ecs_color bottom);
 void breakout_circle(const breakout_pen* pen, float x, float y, float radius, ecs_color color);
-/// A light: `color` in the middle, nothing at the edge of the ellipse.
+/// A light: `color` in the middle, transparent at the edge of the ellipse.
 void breakout_glow(const breakout_pen* pen, float x, float y, float radius_x, float radius_y,
                    ecs_color color);
-/// A bar with round ends, from one colour at the top to another at the bottom.
+/// A bar with round ends and a gradient from the top to the bottom.
 void breakout_bar(const breakout_pen* pen, float x, float y, float width, float height,
                   ecs_color top, ecs_color bottom);
 void breakout_text(const breakout_pen* pen, float x, float y, float height, ecs_color color,

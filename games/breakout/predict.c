@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What a client shows ahead of the server: the own pad, a ball that it holds, and balls near it.
+// Chooses what a client predicts: the player's own pad, a ball that it holds, and balls near it.
 //
-// A predicted ball is where the player's own inputs say, an interpolated one where it was a while
-// ago. In between it is a mixture, so the weight must be a smooth function of where the ball is, on
-// its way down and up alike. It is the product of two: how near the ball is to the line of pads,
-// and how likely the own pad has to do with it - how far from the pad's reach the ball crosses the
-// line, or crossed it. At a touch both ways give the same place, so nothing jumps there.
+// A predicted ball is where the player's own inputs put it. An interpolated ball is where it was a
+// short time ago. Between the two, the client shows a mixture. The weight must be a smooth function
+// of the ball's place, both on its way down and on its way up. It is the product of two factors:
+// how near the ball is to the line of pads, and how far from the reach of the player's own pad the
+// ball crosses (or crossed) that line. At a touch both ways give the same place, so the ball never
+// jumps.
 
 #include "breakout.h"
 
@@ -22,11 +23,11 @@ typedef struct prediction {
 
 #include "predict.es.h"
 
-#define NEAR_HEIGHT 120.0f ///< above the line: as predicted
-#define FAR_HEIGHT 420.0f  ///< as interpolated
-#define REACH_FADE 160.0f  ///< beyond the pad's reach
+#define NEAR_HEIGHT 120.0f ///< height above the line of pads: shown as predicted up to here
+#define FAR_HEIGHT 420.0f  ///< height from which on a ball is shown as interpolated
+#define REACH_FADE 160.0f  ///< distance beyond the pad's reach at which the weight reaches 0
 
-// 1 at `low` and below, 0 at `high` and above, without a corner.
+// A smooth step: 1 at `low` and below, 0 at `high` and above.
 static float fall_off(float value, float low, float high) {
     float part = base_clamp((high - value) / (high - low), 0.0f, 1.0f);
     return part * part * (3.0f - 2.0f * part);
@@ -41,7 +42,7 @@ static float ball_weight(const breakout_game* game, ecs_vec2 pos, ecs_vec2 vel, 
     float x = pos.x, time_s = 0.0f;
     float speed = base_abs(vel.y);
     if (height > 0.0f && speed > 1.0f) {
-        // Upwards: the way back to where it came from.
+        // A ball that moves up: follow its way back to the line.
         ecs_vec2 way = vel.y > 0.0f ? vel : (ecs_vec2){-vel.x, -vel.y};
         x = breakout_landing_x(pos, way, radius, line);
         time_s = height / speed;
@@ -52,7 +53,7 @@ static float ball_weight(const breakout_game* game, ecs_vec2 pos, ecs_vec2 vel, 
     return weight * fall_off(beyond, 0.0f, REACH_FADE);
 }
 
-// One ball; false when no more of them fit.
+// Add one ball. @return false when the array is full.
 static bool near_balls_ecs_query(ES_CONTEXT prediction* shown, ecs_entity entity, ecs_vec2 pos,
                                  ecs_vec2 vel, float radius, const breakout_owner* owner) {
     if (shown->count == shown->capacity) return false;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The rules of a match: who plays, what is won and lost, what comes next.
+// The rules of a match: players join and leave, levels are won, lives are lost.
 //
 //     PLAYING --no brick left--> CLEARED --pause--> next level, PLAYING
 //        |----no ball left, lives left--> LOST --pause--> new balls, PLAYING
 //        '----no ball left, no lives----> OVER --pause--> level 1, score 0, PLAYING
 //
-// The rules count what is there instead of keeping books beside it: a brick that disappears for
-// whatever reason is gone. Without players a match stands still, since balls wait for a pad that
-// serves.
+// The rules count the bricks and balls that exist and keep no second count beside them. So a brick
+// that disappears for any reason is counted as gone. Without players a match stands still, because
+// the balls wait for a pad that serves.
 
 #include "breakout.h"
 #include "rules.es.h"
@@ -37,8 +37,8 @@ uint32_t breakout_score(ecs_world* world, const breakout_game* game, ecs_entity 
     return player->client;
 }
 
-// Create the balls that the serve still lacks, for all players. A newcomer may bring one into a
-// running game, a lost one does not come back before the next serve.
+// Create the missing balls of this serve, for all players. A player that joins can add a ball to a
+// running game. A lost ball does not return before the next serve.
 static void serve(ecs_world* world, const breakout_game* game, ecs_entity match_entity) {
     int32_t players = (int32_t)ecs_query_count(world, game->pads);
     int32_t wanted = 1 + players / BREAKOUT_PLAYERS_PER_EXTRA_BALL;
@@ -46,7 +46,8 @@ static void serve(ecs_world* world, const breakout_game* game, ecs_entity match_
     uint32_t turn = *(const uint32_t*)ecs_get(world, match_entity, game->serves);
     const breakout_owner owner = {.pad = ECS_ENTITY_NONE, .is_held = true};
     for (; *served < wanted; *served += 1) {
-        // Where it will be held: it must not be seen flying there, however late the next row comes.
+        // Create the ball where a pad will hold it: no client may show it fly there, however late
+        // the next row comes.
         ecs_vec2 pos = {BREAKOUT_FIELD_WIDTH * 0.5f, BREAKOUT_PAD_TOP};
         ecs_entity pad = breakout_find_server(world, game, turn + (uint32_t)*served);
         if (pad != ECS_ENTITY_NONE) {
@@ -54,7 +55,7 @@ static void serve(ecs_world* world, const breakout_game* game, ecs_entity match_
             const ecs_vec2* size = ecs_get(world, pad, game->rect_size);
             pos = (ecs_vec2){low->x + size->x * 0.5f, low->y};
         }
-        // Drawn now and replicated, so that a client predicts the launch exactly.
+        // The aim is drawn now and replicated, so that a client predicts the launch exactly.
         const breakout_launch launch = {.aim = base_rng_range(ecs_world_rng(world), -127, 127)};
         const ecs_init inits[] = {
             {game->owner, &owner}, {game->launch, &launch}, {game->pos, &pos}};
@@ -93,14 +94,14 @@ static void pause(breakout_match* match, int32_t* pause_ticks, breakout_phase ph
     *pause_ticks = ticks;
 }
 
-// Ask for a level: an entity that is there when the picture of the level was read.
+// Request a level: create an entity that is CREATED when the picture of the level has been read.
 static void ask_level(ecs_world* world, const breakout_game* game, int32_t number) {
     const breakout_level level = {number};
     const ecs_init inits[] = {{game->level, &level}};
     (void)ecs_command_create(world, game->level_template, inits, BASE_COUNT(inits));
 }
 
-// While playing: is something decided?
+// Check in the phase PLAYING whether the level is won, or no ball is left.
 static void judge(ecs_world* world, const breakout_game* game, breakout_match* match,
                   int32_t* pause_ticks) {
     if (match->bricks == 0) {
@@ -120,7 +121,7 @@ static void judge(ecs_world* world, const breakout_game* game, breakout_match* m
     }
 }
 
-// Lay the bricks of the level that was asked for. @return false while it is not there.
+// Place the bricks of the requested level. @return false while its picture has not been read.
 static bool begin_level(ecs_world* world, breakout_game* game, breakout_match* match) {
     ecs_entity next = ecs_query_first(world, game->levels);
     if (next == ECS_ENTITY_NONE) return false;
@@ -141,7 +142,7 @@ static void go_on(ecs_world* world, breakout_game* game, ecs_entity entity, brea
     match->phase = BREAKOUT_PLAYING;
     int32_t* serves = ecs_get_mut(world, entity, game->serves);
     int32_t* served = ecs_get_mut(world, entity, game->served);
-    *serves = (*serves + 1) & 0xffff; // another pad begins
+    *serves = (*serves + 1) & 0xffff; // another pad serves first
     *served = 0;
     serve(world, game, entity);
 }
@@ -174,7 +175,7 @@ void breakout_start(ecs_world* world, void* context, const net_game_start* start
     ecs_command_flush(world);
 }
 
-// The lowest number that no pad has.
+// The lowest slot number that no pad has.
 static int32_t free_slot(ecs_world* world, const breakout_game* game) {
     for (int32_t slot = 0;; slot++) {
         bool is_taken = false;
@@ -194,14 +195,14 @@ ecs_entity breakout_player_join(ecs_world* world, void* context, const net_game_
     ecs_color color = breakout_player_color(value.slot);
     float width = breakout_pad_width(ecs_query_count(world, game->pads) + 1);
     const ecs_vec2 size = {width, 16.0f};
-    // Newcomers spread over the line: the golden ratio puts each into a large gap.
+    // New players spread over the line: the golden ratio puts each one into a large gap.
     float place = 0.5f + (float)value.slot * 0.618034f;
     place -= base_floor(place);
     const ecs_vec2 pos = {breakout_snap(place * (BREAKOUT_FIELD_WIDTH - width)), BREAKOUT_PAD_TOP};
     const ecs_init inits[] = {
         {game->player, &value}, {game->color, &color}, {game->rect_size, &size}, {game->pos, &pos}};
     ecs_entity entity = ECS_ENTITY_NONE;
-    // A full world lets the newcomer watch.
+    // When the world is full, the new player only watches.
     if (ecs_create(world, game->pad_template, inits, BASE_COUNT(inits), &entity)) {
         return ECS_ENTITY_NONE;
     }
@@ -211,7 +212,7 @@ ecs_entity breakout_player_join(ecs_world* world, void* context, const net_game_
 void breakout_player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
     (void)context;
     (void)client;
-    // Its balls see that the handle is stale.
+    // The player's balls find that the handle of the pad is stale.
     if (ecs_is_alive(world, entity)) (void)!ecs_destroy(world, entity);
 }
 

@@ -2,17 +2,17 @@
 // Geometry: a moving circle against a resting rectangle, and where a falling ball lands.
 //
 // A circle touches a rectangle exactly when its centre touches the rectangle grown by the radius,
-// with round corners. So: where does the way (a segment) enter the grown rectangle? If that point
-// lies beside an edge, the edge is hit. If it lies in a corner's square, the corner's circle
-// decides; the grown rectangle is convex, so a way that misses that arc misses everything.
+// with round corners. So the question is where the way (a segment) enters the grown rectangle. If
+// that point lies beside an edge, the ball hits the edge. If it lies in the square of a corner, the
+// arc of the corner decides. The grown rectangle is convex, so a way that misses the arc misses the
+// whole shape.
 //
 //        .--------.      touch on an edge: normal is the axis
 //      ( |  box   | )    touch in a corner's square: quadratic equation with the arc
 //        '--------'
 //
-// A centre that is inside at the start (a pad moved onto the ball) touches at once, unless it is on
-// its way out. That rule also makes two balls' worth of rounding harmless: after a touch the way
-// leads out.
+// A centre that is inside at the start (a pad moved onto the ball) touches at once, unless the ball
+// moves out. This rule also makes small rounding errors harmless: after a touch the way leads out.
 
 #include "breakout.h"
 
@@ -62,7 +62,7 @@ static bool touch_corner(ecs_vec2 centre, ecs_vec2 way, float radius, ecs_vec2 c
                          breakout_touch* touch) {
     ecs_vec2 from = {centre.x - corner.x, centre.y - corner.y};
     float a = dot(way, way);
-    float b = dot(from, way); // half of the usual b
+    float b = dot(from, way); // half of the b in the usual quadratic formula
     float c = dot(from, from) - radius * radius;
     float root = b * b - a * c;
     if (b >= 0.0f || root < 0.0f) return false;
@@ -89,7 +89,7 @@ bool breakout_sweep(ecs_vec2 centre, ecs_vec2 way, float radius, ecs_vec2 low, e
     if (enter > leave || enter > 1.0f || leave < 0.0f) return false;
     if (touch_inside(centre, way, radius, low, high, touch)) return true;
 
-    // From inside a corner's square the arc may still lie ahead.
+    // The centre may be inside a corner's square while the arc is still ahead.
     float t = base_max(enter, 0.0f);
     ecs_vec2 at = {centre.x + way.x * t, centre.y + way.y * t};
     bool is_beside_x = at.x < low.x || at.x > high.x;
@@ -98,7 +98,7 @@ bool breakout_sweep(ecs_vec2 centre, ecs_vec2 way, float radius, ecs_vec2 low, e
         ecs_vec2 corner = {at.x < low.x ? low.x : high.x, at.y < low.y ? low.y : high.y};
         return touch_corner(centre, way, radius, corner, touch);
     }
-    if (enter < 0.0f) return false; // inside and on the way out
+    if (enter < 0.0f) return false; // the centre is inside, and the ball moves out
     ecs_vec2 normal = {0.0f, 0.0f};
     if (enter_x > enter_y) {
         normal.x = way.x > 0.0f ? -1.0f : 1.0f;

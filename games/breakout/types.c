@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Breakout's structs as the core sees them: what shoal-esgen finds in breakout.h, and the one that
-// names a resource, which is registered by hand.
+// Registers the structs of breakout.h. shoal-esgen finds most of them; the struct that names a
+// resource is registered by hand.
 
 #include "breakout.h"
 #include "types.es.h"

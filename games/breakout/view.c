@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The picture: systems of stage "render", which exist only where the world has that tag.
+// The picture: systems of stage "render", which run only where the world has that tag.
 //
-// Back to front: sky and field, rubble, bricks, list of players, balls with trails, pads, sparks
-// and points, score board. What moves for beauty's sake alone lives in breakout_view, outside of
-// the simulation.
+// Drawn from back to front: sky and field, rubble, bricks, list of players, balls with trails,
+// pads, sparks and points, score board. breakout_view keeps the animations that only decorate; they
+// are no part of the simulation.
 //
-// Two clocks. What belongs to the match (trails, the title of a level) goes by the shown tick, so
-// that any frame rate shows the same, a paused playback stands, and a jump in time clears it; what
-// only burns down (sparks, flashes) goes by the frames' time. Sparks are struck by the events that
-// the server sent to all. The same frames give the same picture: chance has a seed of its
-// own.
+// There are two clocks. What belongs to the match (trails, the title of a level) uses the shown
+// tick: any frame rate shows the same, a paused playback stands still, and a jump in time clears
+// it. Effects that only fade (sparks, flashes) use the time of the frames. Events that the server
+// sends to all clients create the sparks. The picture has its own random seed, so the same frames
+// give the same picture.
 
 #include "breakout.h"
 #include "view.es.h"
@@ -19,8 +19,8 @@
 #define WIDTH BREAKOUT_FIELD_WIDTH
 #define HEIGHT BREAKOUT_FIELD_HEIGHT
 #define STARS 64u
-#define JUMP_S 0.5  ///< a playback was moved to another place
-#define LOSS_S 0.6f ///< a lost life is felt so long
+#define JUMP_S 0.5  ///< a larger step of time means that the playback was moved
+#define LOSS_S 0.6f ///< duration of the flash and the shake after a lost life
 #define SHAKE_UNITS 9.0f
 
 breakout_pen breakout_pen_make(const ecs_stage* stage) {
@@ -49,7 +49,7 @@ static void fly(breakout_spark* spark, float dt) {
     spark->y += spark->vy * dt;
 }
 
-// Once per frame, before anything is drawn.
+// Called once per frame, before the first shape is drawn.
 static void advance(breakout_game* game, const net_draw* draw) {
     breakout_view* view = &game->view;
     float dt = base_clamp(draw->frame_dt_s, 0.0f, 0.25f);
@@ -72,7 +72,7 @@ static void advance(breakout_game* game, const net_draw* draw) {
         view->flashes[i].left_s = burn(view->flashes[i].left_s, dt);
 }
 
-// Three layers that fall at their own speed; places are drawn from one fixed seed.
+// Three layers of stars, each with its own speed. One fixed seed gives the places.
 static void draw_stars(const breakout_pen* pen, double time_s) {
     base_rng rng = base_rng_make(20, 26);
     for (uint32_t i = 0; i < STARS; i++) {
@@ -109,7 +109,7 @@ static void draw_field_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game
     breakout_gradient(&still, 0.0f, 0.0f, WIDTH, HEIGHT * 0.6f, top, middle);
     breakout_gradient(&still, 0.0f, HEIGHT * 0.6f, WIDTH, HEIGHT * 0.4f, middle, bottom);
     draw_stars(&still, draw->time_s > 0.0 ? draw->time_s : 0.0);
-    // Darker towards the upper and lower edge; the line of pads has a light of its own.
+    // The field is darker at its upper and lower edge. The line of pads has its own light.
     breakout_gradient(&still, 0.0f, HEIGHT - 60.0f, WIDTH, 60.0f, (ecs_color){0, 0, 0, 0},
                       (ecs_color){0, 0, 0, 130});
     breakout_rect(&pen, 0.0f, BREAKOUT_PAD_TOP + 18.0f, WIDTH, 1.5f, (ecs_color){96, 165, 255, 40});
@@ -120,7 +120,7 @@ static void draw_field_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game
                       (ecs_color){255, 40, 60, (uint8_t)(loss * 150.0f)});
 }
 
-// A struck brick leaves its shadow in the wall.
+// A brick that was destroyed leaves a shadow in the wall.
 ES_STAGE(render)
 ES_TAG(render)
 ES_REQUIRE(rubble : tag)
@@ -145,20 +145,21 @@ static void draw_bricks_es(const ecs_stage* stage, uint32_t count, const ecs_vec
                            ES_NAME(rectSize) const ecs_vec2* size, const int32_t* hits,
                            const ecs_color* color) {
     const breakout_pen pen = breakout_pen_make(stage);
-    // Kind of shape by kind of shape: neighbours that look alike are drawn together.
+    // Draw one kind of shape for all bricks, then the next kind, so that similar shapes form
+    // batches.
     for (uint32_t i = 0; i < count; i++) {
         breakout_rect(&pen, pos[i].x + 3.0f, pos[i].y + 4.0f, size[i].x, size[i].y,
                       (ecs_color){0, 0, 0, 96});
     }
     for (uint32_t i = 0; i < count; i++) {
         float x = pos[i].x, y = pos[i].y, w = size[i].x, h = size[i].y;
-        // In the middle it has its own colour.
+        // The middle of a brick has the colour of the brick.
         breakout_gradient(&pen, x, y, w, h, breakout_shade(color[i], 0.22f),
                           breakout_shade(color[i], -0.22f));
         breakout_rect(&pen, x, y, w, 2.0f, breakout_shade(color[i], 0.65f));
         breakout_rect(&pen, x, y + 2.0f, 2.0f, h - 2.0f, breakout_shade(color[i], 0.4f));
         breakout_rect(&pen, x, y + h - 2.0f, w, 2.0f, breakout_shade(color[i], -0.5f));
-        // A pip per further hit: strength without reading colours.
+        // One mark for each further hit: players see the strength without reading colours.
         float pip_x = x + w * 0.5f - (float)(hits[i] - 1) * 5.0f + 1.5f;
         for (int32_t pip = 1; pip < hits[i]; pip++) {
             breakout_rect(&pen, pip_x, y + h - 8.0f, 7.0f, 3.0f, breakout_shade(color[i], 0.75f));
@@ -174,7 +175,7 @@ static void spark(breakout_view* view, ecs_vec2 from, ecs_vec2 spread, float spe
     breakout_spark* made = &view->sparks[view->spark_next];
     view->spark_next = (view->spark_next + 1) % BREAKOUT_SPARKS;
     base_rng* rng = &view->rng;
-    // One draw per statement: the order of chance is part of the picture.
+    // One random number per statement: their order is part of the picture.
     made->x = from.x + (base_rng_float(rng) - 0.5f) * spread.x;
     made->y = from.y + (base_rng_float(rng) - 0.5f) * spread.y;
     made->vx = (base_rng_float(rng) - 0.5f) * 2.0f * speed;

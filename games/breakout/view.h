@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the picture remembers between frames. Never read by the simulation; all of it bounded.
+/// What the picture keeps between frames. The simulation never reads it. All parts have fixed
+/// sizes.
 #pragma once
 
 #include "paint.h"
@@ -14,11 +15,11 @@
 #define BREAKOUT_BUBBLE_S 1.8f
 #define BREAKOUT_FLASH_S 0.25f
 
-/// Where a ball was shown, and when.
+/// Where a ball was shown, and at which times.
 typedef struct breakout_trail {
     ecs_entity ball;
     uint32_t next, count;
-    double seen_s; ///< the last frame with this ball
+    double seen_s; ///< the time of the last frame that showed this ball
     ecs_vec2 points[BREAKOUT_TRAIL_POINTS];
     double times_s[BREAKOUT_TRAIL_POINTS];
 } breakout_trail;
@@ -49,7 +50,7 @@ typedef struct breakout_flash {
 } breakout_flash;
 
 typedef struct breakout_view {
-    double now_s; ///< shown moment: ticks as seconds
+    double now_s; ///< the shown tick in seconds
     bool has_now;
     base_rng rng;
     breakout_trail trails[BREAKOUT_TRAILS];
@@ -58,7 +59,7 @@ typedef struct breakout_view {
     breakout_bubble bubbles[BREAKOUT_BUBBLES];
     breakout_flash flashes[BREAKOUT_FLASHES];
     uint32_t spark_next, pop_next, bubble_next, flash_next;
-    float loss_s;         ///< of a lost life: flash and shake
-    float title_s;        ///< the level's name is shown so much longer
-    int32_t level, phase; ///< as last shown
+    float loss_s;         ///< remaining time of the flash and the shake after a lost life
+    float title_s;        ///< remaining time for the level's name
+    int32_t level, phase; ///< the values of the last frame
 } breakout_view;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The picture of what counts: score board, list of players, titles.
+// The picture of the results: score board, list of players, titles.
 //
 // The board is drawn without the shake of the field, so that it can be read.
 
@@ -27,13 +27,13 @@ typedef struct entry {
 } entry;
 
 typedef struct ranking {
-    entry entries[ROWS_MAX]; ///< the best, best first
+    entry entries[ROWS_MAX]; ///< the best players, the best one first
     uint32_t count;
-    uint32_t players, own_rank; ///< 0: watches
+    uint32_t players, own_rank; ///< 0: the player only watches
     entry own;
 } ranking;
 
-// Who came first stands first among equals.
+// Among equal scores the player that joined first comes first.
 static bool is_before(const breakout_player* a, const breakout_player* b) {
     return a->score != b->score ? a->score > b->score : a->client < b->client;
 }
@@ -93,8 +93,8 @@ static void draw_row(const breakout_pen* pen, float y, uint32_t place, const ent
     breakout_text_right(pen, LIST_LEFT + LIST_WIDTH - 8.0f, y + 3.0f, 15.0f, white, text);
 }
 
-// The best in the lower left corner, behind the balls; the own row comes last when it is not among
-// them.
+// The best players in the lower left corner, behind the balls. The player's own row is added at the
+// end when it is not among them.
 ES_STAGE(render)
 ES_TAG(render)
 static void draw_players_es(const ecs_stage* stage, ES_CONTEXT const breakout_game* game) {
@@ -143,7 +143,7 @@ static void draw_band(const breakout_pen* pen, const breakout_match* match) {
     }
 }
 
-// `veil` 0..1 darkens the field behind, `part` fades all of it.
+// `veil` 0..1 darkens the field behind the banner, `part` fades the whole banner.
 static void draw_banner(const breakout_pen* pen, const char* title, const char* text,
                         ecs_color color, float veil, float part) {
     const ecs_color clear = {6, 8, 28, 0};
@@ -157,7 +157,7 @@ static void draw_banner(const breakout_pen* pen, const char* title, const char* 
     breakout_text_centred(pen, WIDTH * 0.5f, 517.0f, 20.0f, breakout_fade(soft, part), text);
 }
 
-// A level that begins has its title; one that was running when the picture began has none.
+// A level has a title when it begins. A level that was running before the first frame has none.
 static void notice(breakout_view* view, const breakout_match* match) {
     bool is_first = view->level == 0;
     bool is_begun = match->phase == BREAKOUT_PLAYING &&
@@ -187,7 +187,7 @@ static void draw_board_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game
         (void)base_text_format(title, sizeof title, "LEVEL %d", match->level);
         (void)base_text_format(text, sizeof text, "%d bricks", match->bricks);
         float part = base_min(view->title_s * 2.5f, 1.0f);
-        draw_banner(&pen, title, text, white, 0.35f, part); // balls fly already
+        draw_banner(&pen, title, text, white, 0.35f, part); // the balls fly already
         return;
     }
     bool is_cleared = match->phase == BREAKOUT_CLEARED, is_lost = match->phase == BREAKOUT_LOST;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The picture of what moves: balls with their trails, pads with names and cheers, sparks.
+// The picture of moving things: balls with their trails, pads with names and cheers, sparks.
 //
-// A trail is what was shown, at most once per TRAIL_STEP_S of the match, and fades by age: it has
-// the same length at any frame rate. Where a trail turns upwards near the line, the pad there
-// flashes; that is read from the picture and not from events, so it fits whatever is shown,
-// predicted or interpolated.
+// A trail holds the places where a ball was shown, at most one per TRAIL_STEP_S of the match. It
+// fades by age, so it has the same length at any frame rate. Where a trail turns upwards near the
+// line of pads, the pad there flashes. The flash is read from the picture and not from events, so
+// it fits predicted and interpolated balls.
 
 #include "breakout.h"
 #include "view_play.es.h"
@@ -13,10 +13,10 @@
 #include "base/text.h"
 
 #define TRAIL_S 0.24
-#define TRAIL_STEP_S 0.016 ///< BREAKOUT_TRAIL_POINTS of them are more than TRAIL_S
-#define TRAIL_JUMP 100.0f  ///< a ball that was taken elsewhere
-#define BALL_SCALE 1.5f    ///< drawn larger than they are: 5 units are small on a screen
-#define NAMES_MAX 12u      ///< in a larger crowd only the own name can be read
+#define TRAIL_STEP_S 0.016 ///< BREAKOUT_TRAIL_POINTS steps are longer than TRAIL_S
+#define TRAIL_JUMP 100.0f  ///< a ball that moved farther than this starts a new trail
+#define BALL_SCALE 1.5f    ///< balls are drawn larger than they are: 5 units are small on a screen
+#define NAMES_MAX 12u      ///< with more pads only the player's own pad shows a name
 
 static ecs_vec2 trail_point(const breakout_trail* trail, uint32_t age) {
     uint32_t at = trail->next + 2 * BREAKOUT_TRAIL_POINTS - 1 - age;
@@ -42,7 +42,7 @@ static breakout_trail* find_trail(breakout_view* view, ecs_entity ball) {
 static void flash_pad(ecs_world* world, breakout_game* game, ecs_vec2 at) {
     breakout_view* view = &game->view;
     ecs_entity nearest = ECS_ENTITY_NONE;
-    float best = 24.0f; // beyond the pad's edge
+    float best = 24.0f; // how far from the pad's edge a touch may be
     ecs_query_iter it = ecs_query_begin(world, game->pads);
     while (ecs_query_next(&it)) {
         const ecs_vec2* positions = it.rows.columns[0];
@@ -78,7 +78,7 @@ static void follow(ecs_world* world, breakout_game* game, breakout_trail* trail,
     if (is_up && was_down && turn.y > BREAKOUT_PAD_TOP - 60.0f) flash_pad(world, game, turn);
 }
 
-// A ribbon from the ball backwards, narrower and fainter with age.
+// A ribbon behind the ball: the older a part is, the narrower and fainter it is.
 static void draw_trail(const breakout_pen* pen, const breakout_trail* trail, double now_s,
                        ecs_vec2 head, float radius, ecs_color color) {
     float points[BREAKOUT_TRAIL_POINTS * 12];
@@ -117,7 +117,7 @@ static void draw_trail(const breakout_pen* pen, const breakout_trail* trail, dou
     if (count > 0) pen->draw->triangles(pen->draw->context, points, colors, count);
 }
 
-// Where a held ball will go: dots that run along its way.
+// Dots run along the way that a held ball will take.
 static void draw_aim(const breakout_pen* pen, ecs_vec2 from, const breakout_launch* launch,
                      double now_s, ecs_color color) {
     float phase = (float)(now_s * 2.0 - (double)(int64_t)(now_s * 2.0));
@@ -173,10 +173,10 @@ static float pad_flash(const breakout_view* view, ecs_entity pad) {
     return left / BREAKOUT_FLASH_S;
 }
 
-// In a crowd pads are as many as bricks, and plainer.
+// With many players there are as many pads as bricks; then `is_plain` draws a simpler pad.
 static void draw_pad(const breakout_pen* pen, ecs_vec2 pos, ecs_vec2 size, ecs_color color,
                      bool is_own, bool is_plain, float flash) {
-    float y = pos.y + flash * 3.0f; // it gives way a little
+    float y = pos.y + flash * 3.0f; // the pad moves down a little when a ball touches it
     if (is_own || flash > 0.0f) {
         float strength = (is_own ? 0.3f : 0.0f) + flash * 0.4f;
         breakout_glow(pen, pos.x + size.x * 0.5f, y + size.y * 0.5f, size.x * 0.7f, 36.0f,
@@ -251,7 +251,7 @@ static void draw_pads_es(const ecs_stage* stage, ES_CONTEXT const breakout_game*
                          const breakout_player* player) {
     const breakout_pen pen = breakout_pen_make(stage);
     bool has_names = ecs_query_count(stage->world, game->pads) <= NAMES_MAX;
-    // The own one last: over all others.
+    // The player's own pad comes last, so it lies over all others.
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < count; i++) {
             bool is_own = entities[i] == pen.draw->player;
@@ -269,7 +269,7 @@ static void draw_effects_es(const ecs_stage* stage, ES_CONTEXT const breakout_ga
     for (uint32_t i = 0; i < BREAKOUT_SPARKS; i++) {
         const breakout_spark* spark = &game->view.sparks[i];
         if (spark->age_s >= spark->life_s) continue;
-        // It is out of the field.
+        // A spark outside of the field is removed.
         if (spark->y > BREAKOUT_FIELD_HEIGHT || spark->x < 0.0f ||
             spark->x > BREAKOUT_FIELD_WIDTH) {
             continue;
