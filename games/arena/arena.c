@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Arena's module table: the list of everything the game consists of. Start reading here.
+// The module table of arena lists all parts of the game. Start reading here.
 //
 // The order of registration below is the order within a tick: killed fighters leave and new ones
-// come, minds read the grid, fighters and tanks move, guns fire, shots fly, pick-ups and flags find
-// the fighter that touches them.
+// are created, minds read the grid, fighters and tanks move, guns fire, shots fly, then pick-ups
+// and flags find the fighter that touches them.
 
 #include "arena.h"
 
@@ -42,7 +42,7 @@ void arena_take_settings(arena_game* game, const net_game_start* start) {
         game->settings[i] = start->settings[i];
 }
 
-// Look up what the systems need by id, so that no name is looked up in a tick.
+// Find the ids that the systems need, so that no system looks up a name in a tick.
 static bool find_components(ecs_world* world, arena_game* game) {
     const struct {
         const char* name;
@@ -199,7 +199,7 @@ static ecs_result register_systems(ecs_world* world, void** context,
     return result;
 }
 
-// A client's worlds: rate and settings of the server.
+// The worlds of a client get the tick rate and the settings of the server.
 static void mirror_start(ecs_world* world, void* context, const net_game_start* start) {
     (void)world;
     arena_take_settings(context, start);

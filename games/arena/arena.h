@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// Arena from the inside: components, events, ids, and what its files ask of each other.
+/// The private header of arena: components, events, ids, and the functions that its files share.
 ///
-/// Everything that decides the future lies in tracked components; arena_game holds ids and
-/// settings, a grid that is built from them in every tick, and what the picture remembers.
+/// Tracked components hold all state that decides the future. arena_game holds ids and settings, a
+/// grid that is built from components in every tick, and the memory of the picture.
 #pragma once
 
 #include "ecs/es.h"
@@ -13,11 +13,11 @@
 #define ARENA_VIEW_WIDTH 1280.0f
 #define ARENA_VIEW_HEIGHT 720.0f
 #define ARENA_SIZE 512.0f
-#define ARENA_EDGE 3.0f          ///< least distance of a fighter to the map's edge
-#define ARENA_STEP 0.03125f      ///< of pos on the wire
-#define ARENA_SPEED_MAX 59.0625f ///< of vel on the wire, per axis
+#define ARENA_EDGE 3.0f          ///< smallest distance of a fighter to the map's edge
+#define ARENA_STEP 0.03125f      ///< step of pos on the wire
+#define ARENA_SPEED_MAX 59.0625f ///< range of vel on the wire, per axis
 #define ARENA_SIGHT 72.0f        ///< radius within which a client gets entities
-#define ARENA_GHOST_SIGHT 90.0f  ///< the same for a ghost
+#define ARENA_GHOST_SIGHT 90.0f  ///< the same radius for a ghost
 #define ARENA_TEAMS 4u           ///< numbered from 1
 #define ARENA_RADIUS 1.5f        ///< of a fighter
 #define ARENA_SOLDIER_SPEED 10.0f
@@ -31,9 +31,9 @@
 #define ARENA_RAY_AMMO 5
 #define ARENA_HEALTH 100
 #define ARENA_AMMO_MAX 99
-#define ARENA_AIM_STEPS 4096 ///< of the full circle, in inputs
+#define ARENA_AIM_STEPS 4096 ///< steps of the full circle, in inputs
 #define ARENA_BASE_RADIUS 22.0f
-#define ARENA_CAPTURE_POINTS 25 ///< a kill is one
+#define ARENA_CAPTURE_POINTS 25 ///< a kill gives 1
 #define ARENA_PHRASES 4u
 #define ARENA_TANK_SPEED 7.0f
 #define ARENA_ROUTE_POINTS 16u
@@ -43,15 +43,15 @@ enum { ARENA_ROAM, ARENA_RAID, ARENA_GUARD, ARENA_CARRY };
 enum { ARENA_FLAG_HOME, ARENA_FLAG_CARRIED, ARENA_FLAG_DROPPED };
 enum { ARENA_FLAG_IS_TAKEN, ARENA_FLAG_IS_DROPPED, ARENA_FLAG_IS_BACK, ARENA_FLAG_IS_CAPTURED };
 
-/// Component "gun" of a fighter: the owner's business.
+/// Component "gun" of a fighter: only the owner gets it.
 ES_STRUCT(ArenaGun)
 typedef struct arena_gun {
     int32_t ammo ES_QUANT(0, 1, 7);
-    uint32_t ready_tick; ///< the next shot may leave then
-    uint32_t ray_tick;   ///< the next ray
+    uint32_t ready_tick; ///< tick from which the next shot may leave
+    uint32_t ray_tick;   ///< tick from which the next ray may leave
 } arena_gun;
 
-/// Component "order" of a soldier: the team's business.
+/// Component "order" of a soldier: only its team gets it.
 ES_STRUCT(ArenaOrder)
 typedef struct arena_order {
     int32_t kind ES_QUANT(0, 1, 2); ///< ARENA_ROAM...
@@ -64,15 +64,15 @@ ES_STRUCT(ArenaMind)
 typedef struct arena_mind {
     ecs_vec2 course;    ///< velocity
     int32_t role;       ///< ARENA_ROAM, ARENA_RAID, ARENA_GUARD
-    uint32_t goal_tick; ///< then a new goal is chosen
+    uint32_t goal_tick; ///< at this tick the soldier chooses a new goal
 } arena_mind;
 
-/// Component "route" of a tank, boxed: the points that it drives to, round and round.
+/// Component "route" of a tank, boxed: the points that the tank visits in a loop.
 typedef struct arena_route {
-    uint32_t at; ///< of the point that is next
+    uint32_t at; ///< index of the next point
     ecs_vec2 points[ARENA_ROUTE_POINTS];
 } arena_route;
-/// What a system sees of a boxed component: a pointer in the column.
+/// What a system gets for a boxed component: a pointer in the column.
 typedef arena_route* arena_route_box;
 ES_TYPE(arena_route_box, ArenaRoute)
 
@@ -95,13 +95,13 @@ typedef struct arena_input {
 
 ES_STRUCT(ArenaShot)
 typedef struct arena_shot {
-    ecs_entity shooter; ///< may be gone, or never seen by a client
+    ecs_entity shooter; ///< may be destroyed, or unknown to a client
 } arena_shot;
 
 ES_STRUCT(ArenaFlag)
 typedef struct arena_flag {
     ecs_entity carrier;
-    uint32_t back_tick;              ///< a dropped one goes home then
+    uint32_t back_tick;              ///< at this tick a dropped flag goes home
     int32_t state ES_QUANT(0, 1, 2); ///< ARENA_FLAG_HOME...
 } arena_flag;
 
@@ -109,7 +109,7 @@ ES_STRUCT(ArenaMatch)
 typedef struct arena_match {
     int32_t round ES_QUANT(0, 1, 16);
     uint32_t end_tick;
-    int32_t winner ES_QUANT(0, 1, 3); ///< of the round before; 0: there was none
+    int32_t winner ES_QUANT(0, 1, 3); ///< winner of the last round; 0: none
 } arena_match;
 
 ES_STRUCT(ArenaScore)
@@ -122,7 +122,7 @@ typedef struct arena_score {
 ES_STRUCT(ArenaEntry)
 typedef struct arena_entry {
     uint32_t client;
-    ecs_entity player; ///< out of sight for most
+    ecs_entity player; ///< out of scope for most clients
     int32_t team ES_QUANT(0, 1, 3);
     int32_t kills ES_QUANT(0, 1, 16);
     int32_t deaths ES_QUANT(0, 1, 16);
@@ -167,7 +167,7 @@ ES_EVENT(ray, exported)
 ES_MESSAGE(Arena__Ray)
 typedef struct arena_ray {
     ecs_entity target;
-    /// Quarters of a unit; up to 100 units outside of the map.
+    /// Quarters of a unit; up to 100 units outside of the map are allowed.
     int32_t from_x, from_y, to_x, to_y ES_CLAMP(-400, 4 * (int32_t)ARENA_SIZE + 400);
 } arena_ray;
 
@@ -195,7 +195,7 @@ typedef struct arena_round_over {
     uint32_t points, round;
 } arena_round_over;
 
-/// Position of each message in the module's table; on the wire it is one more.
+/// Index of each message in the module's table; the number on the wire is one more.
 enum {
     ARENA_MESSAGE_INPUT,
     ARENA_MESSAGE_RALLY,
@@ -228,12 +228,12 @@ enum {
     ARENA_ACTION_FIRE,
     ARENA_ACTION_RAY,
     ARENA_ACTION_RALLY,
-    ARENA_ACTION_USE, ///< a health kit; the next ones: ARENA_PICKUP_KINDS
-    ARENA_ACTION_SAY = ARENA_ACTION_USE + ARENA_PICKUP_KINDS, ///< ARENA_PHRASES of them
+    ARENA_ACTION_USE, ///< a health kit; ARENA_PICKUP_KINDS actions begin here
+    ARENA_ACTION_SAY = ARENA_ACTION_USE + ARENA_PICKUP_KINDS, ///< ARENA_PHRASES actions begin here
     ARENA_ACTION_COUNT = ARENA_ACTION_SAY + ARENA_PHRASES,
 };
 
-/// Who did it, for the score. The entity may be gone.
+/// The entity that gets the score of a hit. It may be destroyed.
 typedef struct arena_striker {
     ecs_entity entity;
     uint8_t team;
@@ -241,7 +241,7 @@ typedef struct arena_striker {
 
 /// The context block of one world.
 typedef struct arena_game {
-    bool is_truth; ///< the server's world: it decides, sends events, creates and destroys
+    bool is_truth; ///< true in the server's world: decides, sends events, creates, destroys
     ecs_component_id pos, vel, team, owner, together, health, condition, gun, order, mind, aim,
         seat, input, wait_tick, boost_tick, end_tick, shot, kind, flag, channel, beacon_tick, match,
         score, entry, name, chat, rounds, pack, route, parent;
@@ -253,7 +253,7 @@ typedef struct arena_game {
     ecs_event_type said, hit, ray, killed, flag_moved, round_over;
     ecs_query* fighters;               ///< pos, vel, team, owner, health, condition
     ecs_query* soldiers;               ///< team
-    ecs_query* players;                ///< pos, team: with a life or without
+    ecs_query* players;                ///< pos, team; fighters and ghosts
     ecs_query* shots;                  ///< pos, vel, team, shot
     ecs_query* pickups;                ///< pos, kind
     ecs_query* flags;                  ///< pos, team, flag
@@ -266,39 +266,40 @@ typedef struct arena_game {
     uint32_t tick_rate_hz;
     float dt;
     double settings[ARENA_SETTING_COUNT];
-    uint32_t soldiers_by_team[ARENA_TEAMS + 1]; ///< with the grid
+    uint32_t soldiers_by_team[ARENA_TEAMS + 1]; ///< counted when the grid is built
     uint32_t shots_made;                        ///< in this tick
-    arena_grid* grid;                           ///< of fighters; NULL where nothing is decided
-    arena_view* view;                           ///< NULL where nothing is drawn
+    arena_grid* grid;                           ///< of fighters; NULL in a client's world
+    arena_view* view;                           ///< NULL in a world that draws nothing
 } arena_game;
 
-/// The table (what net_game_module_get returns from the .so).
+/// @return the module table, which net_game_module_get returns from the .so.
 const net_game_module* arena_module(void);
 void arena_take_settings(arena_game* game, const net_game_start* start);
-/// Ticks of a span of time, at least one.
+/// @return the number of ticks in a span of time, at least 1.
 uint32_t arena_ticks(const arena_game* game, float seconds);
 
 // types.c
 ecs_result arena_register_types(ecs_world* world, const base_reporter* reporter);
 
-// map.c: what never changes, the same on all sides
+// map.c: constant, and the same on all sides
 typedef struct arena_rock {
-    float x, y, radius; ///< radius 0: none there
+    float x, y, radius; ///< radius 0: no rock
 } arena_rock;
 #define ARENA_ROCK_CELL 64.0f
 #define ARENA_ROCK_CELLS 8u
-/// The rock of a cell of the map; it lies all inside.
+/// The rock of a cell of the map; the whole rock lies inside the cell.
 arena_rock arena_map_rock(uint32_t column, uint32_t row);
 ecs_vec2 arena_map_base(uint32_t team);
-ecs_vec2 arena_map_stand(uint32_t team); ///< where its flag is at home
-float arena_snap(float value);           ///< to ARENA_STEP
-/// Is a point within a rock?
+ecs_vec2 arena_map_stand(uint32_t team); ///< place of its flag at home
+float arena_snap(float value);           ///< rounds to ARENA_STEP
+/// @return true when the point is inside a rock.
 bool arena_map_is_rock(float x, float y);
-/// One step: by `course`, units per second, out of rocks, within the map. vel is what it moved.
+/// Move one tick by `course` (units per second), out of rocks, within the map. Sets vel to the real
+/// movement.
 void arena_map_move(ecs_vec2* pos, ecs_vec2* vel, ecs_vec2 course, uint32_t tick_rate_hz);
-/// A velocity that moves by whole steps of pos.
+/// @return the velocity nearest to `course` that moves by whole steps of pos.
 float arena_map_speed(float course, uint32_t tick_rate_hz);
-/// `way`, or aside when a rock lies `ahead` units on it.
+/// @return `way`; a way aside when a rock lies `ahead` units on it.
 ecs_vec2 arena_map_aside(ecs_vec2 pos, ecs_vec2 way, float ahead);
 float arena_length(ecs_vec2 value);
 ecs_vec2
@@ -313,32 +314,32 @@ ecs_result arena_register_minds(ecs_world* world, arena_game* game);
 
 // tank.c
 ecs_result arena_register_tanks(ecs_world* world, arena_game* game);
-/// Record the tanks that are missing.
+/// Record the creation of the missing tanks.
 void arena_place_tanks(ecs_world* world, const arena_game* game);
 
 // shot.c
 ecs_result arena_register_shots(ecs_world* world, arena_game* game);
-/// Record a shot, when one more may fly. `direction` is of length 1.
+/// Record a shot, if one more may fly. `direction` has length 1.
 bool arena_fire(ecs_world* world, arena_game* game, arena_striker shooter, ecs_vec2 from,
                 ecs_vec2 direction, ecs_tick tick);
-/// Take health from a fighter that has any; sends the events, counts kills.
+/// Take health from a fighter that has some; sends the events and counts kills.
 void arena_hurt(ecs_world* world, arena_game* game, ecs_entity victim, int32_t amount,
                 arena_striker striker, float x, float y);
 
 // ray.c
-/// Strike at once what the client saw from there. `client` 0: the present.
+/// Strike at once what the client saw from `from`. `client` 0: judge in the present.
 void arena_fire_ray(ecs_world* world, arena_game* game, arena_striker shooter, uint32_t client,
                     ecs_vec2 from, ecs_vec2 direction);
 
 // pick.c
 ecs_result arena_register_pickups(ecs_world* world, arena_game* game);
-/// Give a fighter what a pick-up of this kind does. @return false when it is of no use now.
+/// Give a fighter the effect of a pick-up. @return false when it is of no use now.
 bool arena_take(ecs_world* world, arena_game* game, ecs_entity entity, uint8_t kind, ecs_tick tick);
 void arena_place_pickup(ecs_world* world, const arena_game* game, uint8_t kind);
 
 // pack.c
 ecs_result arena_register_packs(ecs_world* world, arena_game* game);
-/// Put one into a player's pack. @return false when it is full, or the entity has none.
+/// Put one pick-up into a player's pack. @return false when it is full, or the entity has no pack.
 bool arena_pack_add(ecs_world* world, const arena_game* game, ecs_entity entity, uint32_t kind);
 int32_t arena_pack_count(const ecs_object* pack, uint32_t kind);
 
@@ -346,7 +347,7 @@ int32_t arena_pack_count(const ecs_object* pack, uint32_t kind);
 ecs_result arena_register_board(ecs_world* world, arena_game* game);
 const char* arena_phrase(uint32_t phrase);
 void arena_set_name(ecs_world* world, const arena_game* game, ecs_entity entry, const char* name);
-/// Keep how a round ended, before the points are cleared.
+/// Record how a round ended. Call it before the points are cleared.
 void arena_add_round(ecs_world* world, const arena_game* game, const arena_round_over* over);
 
 // flag.c
@@ -359,21 +360,22 @@ void arena_start(ecs_world* world, void* context, const net_game_start* start);
 ecs_entity arena_player_join(ecs_world* world, void* context, const net_game_player* player);
 void arena_player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity);
 arena_score* arena_find_score(ecs_world* world, const arena_game* game, uint8_t team);
-/// The board's row of a player; NULL for soldiers and for entities that are gone.
+/// @return the board's row of a player; NULL for soldiers and for destroyed entities.
 arena_entry* arena_find_entry(ecs_world* world, const arena_game* game, ecs_entity entity);
-/// A free place within a team's base.
+/// @return a free place within a team's base.
 ecs_vec2 arena_place_in_base(base_rng* rng, uint8_t team);
 int32_t arena_points(const arena_score* score);
-/// Is `a` above `b` on the board: more points, among equals the lower number.
+/// @return true when `a` is above `b` on the board: more points, or equal points and a lower
+///         number.
 bool arena_is_before(const arena_entry* a, const arena_entry* b);
 
-// interest.c: nothing happens in a world without clients
+// interest.c: these functions do nothing in a world without clients
 extern const net_interest_rules arena_interest;
-/// A client gets its team's flag and beacon wherever they are.
+/// The client gets its team's flag and beacon at any distance.
 void arena_hear_team(const arena_game* game, uint32_t client, uint8_t team);
-/// A client looks from `pos`, `radius` far; NULL: from its fighter, as by default.
+/// Set the place and the radius from which a client sees; `pos` NULL: from its fighter (default).
 void arena_look_from(const arena_game* game, uint32_t client, const ecs_vec2* pos, float radius);
-/// Judge in this tick what a client may see.
+/// Update the scope of a client in this tick.
 void arena_look_again(const arena_game* game, uint32_t client);
 
 // predict.c
@@ -383,7 +385,7 @@ uint32_t arena_predict(ecs_world* world, void* context, ecs_entity player, net_p
 // bot.c, human.c
 void arena_bot_think(const net_player_context* view, void* input);
 void arena_human_input(const net_player_context* view, const net_controls* controls, void* input);
-uint32_t arena_aim_of(float x, float y); ///< of a direction, for inputs
+uint32_t arena_aim_of(float x, float y); ///< of a direction, as in inputs
 
 // view.c
 ecs_result arena_register_view(ecs_world* world, arena_game* game);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The board that every client has: names, the last lines of the chat, the last rounds.
 //
-// Three values of any length, each of another type. `name` of a row is a text, written once when
-// the player joins. `chat` of the match is a list of texts: the oldest line goes when a new one
-// comes. `rounds` of the match is an array with one object per round, which a reader finds by
-// names. Each of them is sent whole when it changes, so they are short.
+// It has three variable-size values, each of another type. `name` of a row is a text; it is written
+// once, when the player joins. `chat` of the match is a list of texts; a new line replaces the
+// oldest one. `rounds` of the match is an array with one object per round; a reader finds the
+// values of an object by name. Each value is sent whole when it changes, so the values are short.
 //
-// A player says one of a few phrases, at most one per second. Those who see the speaker get the
-// event `said` for a bubble over its head; the line goes to all.
+// A player says one of a few phrases, at most one per second. The clients that see the speaker get
+// the event `said` and show a bubble over its head. All clients get the line in the chat.
 
 #include "arena.h"
 #include "board.es.h"
@@ -32,7 +32,7 @@ const char* arena_phrase(uint32_t phrase) {
 void arena_set_name(ecs_world* world, const arena_game* game, ecs_entity entry, const char* name) {
     ecs_string* text = ecs_find_mut(world, entry, game->name);
     if (!text || !name) return;
-    // Without memory the row has no name; clients say "player 3" then.
+    // When memory runs out, the row has no name, and clients show "player 3".
     (void)!ecs_string_set(ecs_world_allocator(world), text, name, (uint32_t)strlen(name));
 }
 
@@ -49,7 +49,7 @@ static void add_line(ecs_world* world, const arena_game* game, const char* line)
     ecs_list* chat = ecs_find_mut(world, ecs_singleton(world, game->match_template), game->chat);
     if (!chat) return;
     if (ecs_list_count(chat) == CHAT_LINES) (void)!ecs_list_remove(allocator, chat, 0);
-    // Without memory the line is lost.
+    // When memory runs out, the line is lost.
     (void)!ecs_list_push_text(allocator, chat, line, (uint32_t)strlen(line));
 }
 
@@ -69,7 +69,7 @@ static void say_es_event_handler(const ecs_stage* stage, ES_CONTEXT const arena_
 
 // ---- rounds ----
 
-// The name of the player with most points; the lower number among equals.
+// The name of the player with most points; among equals the player with the lower number.
 static const char* best_player(ecs_world* world, const arena_game* game) {
     const arena_entry* best = NULL;
     const ecs_string* name = NULL;

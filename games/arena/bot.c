@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A bot: a player that knows what its mirror shows.
+// A bot: a player that knows only what its mirror shows.
 //
-// It looks once at all that is in sight, goes for what it lacks, else for the nearest enemy, else
-// somewhere; it leads its shots and rays what it sees where it sees it. A flag that it took goes
-// home first.
+// A bot looks for the nearest enemy and for what it lacks. It goes first for what it lacks, then
+// for the enemy, then for a random place. It aims its shots ahead of a moving enemy. It aims its
+// rays at the place where it sees the enemy. When it carries a flag, it goes home first.
 
 #include "arena.h"
 
@@ -15,11 +15,11 @@
 #define HURT 45
 #define FEW_SHOTS 12
 #define WANDER_S 15.0f
-#define WANDER_EDGE 90.0f // the bases are crowded enough
-#define DETOUR 25.0f      // for the power
-#define RALLIES 1200u     ///< one call in so many inputs
-#define PHRASES 6000u     ///< the same of phrases
-#define USE_PAUSE 15u     ///< inputs until something else of the pack is used
+#define WANDER_EDGE 90.0f // distance to the map's edges; enough fighters are in the bases
+#define DETOUR 25.0f      // how far a bot goes for the power
+#define RALLIES 1200u     ///< a bot sends a rally once in this number of inputs
+#define PHRASES 6000u     ///< a bot says a phrase once in this number of inputs
+#define USE_PAUSE 15u     ///< inputs until the bot uses its pack again
 
 typedef struct bot_memory {
     ecs_vec2 goal;
@@ -87,7 +87,7 @@ static ecs_vec2 unit(float x, float y) {
     return (ecs_vec2){x / length, y / length};
 }
 
-// Around the enemy, now one way, now the other.
+// Go around the enemy, and change the side from time to time.
 static ecs_vec2 dance(const net_player_context* view, ecs_vec2 own, const found* enemy,
                       bot_memory* memory) {
     if (view->input_number >= memory->turn_until) {
@@ -143,7 +143,7 @@ static void shoot(const net_player_context* view, ecs_vec2 own, const found* ene
     out->is_firing = distance < SHOOT;
 }
 
-// One of sixteen directions, as with keys: a direction that stays costs no bytes.
+// Move in one of sixteen directions, as with keys. A direction that does not change costs no bytes.
 static void go(ecs_vec2 way, arena_input* out) {
     uint32_t step = ARENA_AIM_STEPS / 16;
     uint32_t aim = (arena_aim_of(way.x, way.y) + step / 2) / step * step & (ARENA_AIM_STEPS - 1);
@@ -152,7 +152,7 @@ static void go(ecs_vec2 way, arena_input* out) {
     out->move_y = (int32_t)base_round_i64((double)(direction.y * 127.0f));
 }
 
-// Health when hurt, ammunition when little is left, power when an enemy is in sight.
+// Use health when hurt, ammunition when little is left, power when an enemy is in sight.
 static void use_pack(const net_player_context* view, const found* enemy, bot_memory* memory) {
     const arena_game* game = view->context;
     const ecs_object* pack = ecs_find(view->world, view->player, game->pack);
@@ -172,7 +172,7 @@ static void use_pack(const net_player_context* view, const found* enemy, bot_mem
     }
 }
 
-// A full queue: the bot does without.
+// When the queue is full, the message is lost; the bot does not need it.
 static void talk(const net_player_context* view, const found* enemy, bot_memory* memory) {
     use_pack(view, enemy, memory);
     if (base_rng_below(view->rng, RALLIES) == 0) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Flags: taken from another team's stand, carried to the own base.
+// Flags: a player takes a flag from the stand of another team and carries it to its own base.
 //
-//     HOME --an enemy touches it--> CARRIED --reaches the own base--> HOME, captured
-//                                     |----the carrier dies--> DROPPED --its team touches it, or
-//                                     time--> HOME
-//                                                                 '----an enemy touches it-->
-//                                                                 CARRIED
+//     HOME    --an enemy touches it---------> CARRIED
+//     CARRIED --it reaches the own base-----> HOME, captured
+//     CARRIED --the carrier is killed-------> DROPPED
+//     DROPPED --its team touches it, or time> HOME
+//     DROPPED --an enemy touches it---------> CARRIED
 //
-// Carrier and flag have the same number in `together`, so a client sees both or none, and both at
-// one tick: a flag never lags behind who carries it. A carrier has one flag.
+// Carrier and flag have the same number in `together`, so a client gets both or none, and both at
+// one tick: a flag never lags behind its carrier. A carrier has one flag.
 
 #include "arena.h"
 #include "flag.es.h"
@@ -53,7 +53,7 @@ static void capture(ecs_world* world, const arena_game* game, ecs_entity carrier
     if (entry) entry->captures++;
 }
 
-// Nearest who may take or bring back; the first among equals.
+// The nearest fighter that may take the flag or bring it back; the first one among equals.
 static const arena_body* find_toucher(ecs_world* world, const arena_game* game, ecs_vec2 pos,
                                       uint8_t team, bool is_home) {
     arena_area area = arena_grid_area(pos.x, pos.y, TOUCH);
@@ -100,8 +100,8 @@ static void carry(ecs_world* world, arena_game* game, ecs_entity entity, ecs_vec
     *vel = (ecs_vec2){0.0f, 0.0f};
 }
 
-// The flag's team has the flag in its worlds, and from now on who carries it: at once, not at a
-// client's next judgement.
+// The clients of the flag's team have the flag in scope, so they also get its carrier from now on.
+// They get it at once, not when the server next updates the scope.
 static void show_thief(ecs_world* world, const arena_game* game, uint8_t team) {
     ecs_query_iter it = ecs_query_begin(world, game->players);
     while (ecs_query_next(&it)) {

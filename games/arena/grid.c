@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A counting sort by square. Squares of one row are neighbours in memory, so an area is one run per
-// row.
+// A counting sort by square. The squares of one row are neighbours in memory, so an area is one run
+// of bodies per row.
 
 #include "grid.h"
 

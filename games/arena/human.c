@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a human's keys and pointer mean. The own fighter is always in the middle of the picture, so
-// the aim is from there to the pointer; without a pointer it is where the fighter goes.
+// Turns the keys and the pointer of a person into an input. The player's own fighter is always in
+// the middle of the picture, so it aims from there to the pointer. Without a pointer it aims in the
+// direction in which it moves.
 
 #include "arena.h"
 
@@ -42,7 +43,7 @@ void arena_human_input(const net_player_context* view, const net_controls* contr
     out->is_firing =
         is_on(controls, ARENA_ACTION_FIRE) || (controls->has_pointer && controls->pointer_down);
     out->is_raying = is_on(controls, ARENA_ACTION_RAY);
-    // Where a queue is full the player presses again.
+    // When a queue is full, the message is lost and the player presses the key again.
     for (uint32_t i = 0; view->send && i < ARENA_PICKUP_KINDS; i++) {
         const arena_use use = {i};
         if (is_pressed(controls, ARENA_ACTION_USE + i))

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Interest: which entities a client gets.
 //
-// Within ARENA_SIGHT all is seen, but ghosts by their own team alone. Every client has the board;
-// flags and beacons reach their team wherever they are, and with a flag goes who carries it. Exact
-// health and orders are the team's, gun and aim the owner's; who has the power sees the health and
-// orders of all. A ghost looks farther, from where it died.
+// A client gets every entity within ARENA_SIGHT, except ghosts of other teams. Every client gets
+// the board. The flags and beacons of a team reach all its clients at any distance, and with a flag
+// comes its carrier. Exact health and orders go to the team, gun and aim to the owner. A player
+// with the power gets the health and the orders of all fighters. A ghost sees farther than a
+// fighter, from the place where the fighter was killed.
 
 #include "arena.h"
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The map: bases in the corners, at most one rock per square of 64, and how anything moves on it.
+// The map: bases in the corners, at most one rock per square of 64 units, and movement on it.
 //
-// A rock lies all inside its square, with more room around it than a fighter needs, so a question
-// looks at one square. Movement is in whole steps of ARENA_STEP: vel is the number of steps that
-// was really made, times the rate, and nothing is lost when it is sent. All of it is a function of
-// constants; nothing of it is sent.
+// A rock lies inside its square, with more room around it than a fighter needs, so a check looks at
+// one square only. Movement is in whole steps of ARENA_STEP. vel is the number of steps of the real
+// movement times the tick rate, so nothing is lost when it is sent. The map is a function of
+// constants, so it is never sent.
 
 #include "arena.h"
 
 #include "base/math.h"
 
-#define STAND 128.0f    ///< of the map's edges; no rock lies on a square's corner
-#define ROCK_MARGIN 18u ///< of the centre to the square's edge: radius and a fighter's
+#define STAND 128.0f    ///< distance to the map's edges; no rock lies on a square's corner
+#define ROCK_MARGIN 18u ///< centre to the square's edge: a rock's radius and a fighter's
 
 arena_rock arena_map_rock(uint32_t column, uint32_t row) {
     uint32_t last = ARENA_ROCK_CELLS - 1;
@@ -32,7 +32,7 @@ ecs_vec2 arena_map_base(uint32_t team) {
                       corner / 2 % 2 ? ARENA_SIZE - 40.0f : 40.0f};
 }
 
-// On the way to the middle, where others come by.
+// The stand lies on the way to the middle, where other fighters pass.
 ecs_vec2 arena_map_stand(uint32_t team) {
     ecs_vec2 base = arena_map_base(team);
     return (ecs_vec2){base.x < ARENA_SIZE * 0.5f ? STAND : ARENA_SIZE - STAND,
@@ -75,7 +75,7 @@ void arena_map_move(ecs_vec2* pos, ecs_vec2* vel, ecs_vec2 course, uint32_t tick
     }
     x = base_clamp(arena_snap(x), ARENA_EDGE, ARENA_SIZE - ARENA_EDGE);
     y = base_clamp(arena_snap(y), ARENA_EDGE, ARENA_SIZE - ARENA_EDGE);
-    // What is pushed by a rock may come farther than vel can say.
+    // A rock may push a fighter farther than the range of vel.
     vel->x = base_clamp((x - pos->x) * rate, -ARENA_SPEED_MAX, ARENA_SPEED_MAX);
     vel->y = base_clamp((y - pos->y) * rate, -ARENA_SPEED_MAX, ARENA_SPEED_MAX);
     *pos = (ecs_vec2){x, y};

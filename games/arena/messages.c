@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The messages of the game, and the functions between them and the payloads of arena.h
+// The messages of the game, and the functions that convert between them and the payloads in arena.h
 // (ES_MESSAGE).
 
 #include "arena.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What the server's soldiers do: a thousand of them, cheap, the same on every machine.
+// The soldiers of the server: a thousand of them, cheap, the same on every machine.
 //
-// A soldier thinks once in THINK_EVERY ticks, each in its turn by index, and between two thoughts
-// it goes straight on, also when the next would turn it but a little; so its velocity is constant
-// for a while, which is what the line likes best. A thought looks
-// at the squares around (grid.h), never at all others: nearest enemy in sight, else the way to the
-// goal. Roles differ by the goal only: roam anywhere or to the team's beacon, raid another team's
-// flag, guard the own. Who carries a flag goes home. Ammunition is the players' concern. Left to
-// move.c: rocks and edges.
+// A soldier thinks once in THINK_EVERY ticks; its index chooses the tick. Between two thoughts it
+// moves straight on, and a thought that would change the course only a little keeps it. So its
+// velocity stays constant for a while, which costs the fewest bytes. A thought looks at the squares
+// around the soldier (grid.h), never at all fighters: it finds the nearest enemy in sight and the
+// way to the goal. Roles differ only in the goal: roam anywhere or to the team's beacon, raid the
+// flag of another team, guard the own flag. A soldier with a flag goes home. Soldiers use no
+// ammunition. move.c handles rocks and edges.
 
 #include "arena.h"
 #include "mind.es.h"
@@ -15,20 +15,20 @@
 #include "base/math.h"
 
 #define THINK_EVERY 8u
-#define LOOK 26.0f ///< for enemies
+#define LOOK 26.0f ///< how far a soldier sees enemies
 #define SHOOT 22.0f
 #define KEEP_AWAY 9.0f ///< from an enemy
 #define ARRIVED 6.0f
 #define GOAL_S 25.0f
-#define RAID_S 70.0f // across the map
+#define RAID_S 70.0f // enough to cross the map
 #define RELOAD_S 1.2f
 #define STEADY 1.9f  // a course that differs by less counts as the same
-#define SPREAD 0.12f ///< of a shot's direction
+#define SPREAD 0.12f ///< largest error of a shot's direction, in radians
 
 typedef struct sight {
     const arena_body* enemy;
     float enemy_distance;
-    ecs_vec2 push; ///< away from comrades who stand too near
+    ecs_vec2 push; ///< away from comrades that stand too near
 } sight;
 
 static sight look_around(const arena_game* game, ecs_entity self, ecs_vec2 pos, uint8_t team) {
@@ -126,7 +126,7 @@ static ecs_vec2 towards(ecs_vec2 from, ecs_vec2 to) {
     return (ecs_vec2){way.x / length, way.y / length};
 }
 
-// Around the enemy, neither too near nor too far.
+// Shoot at the enemy. @return a way around it, neither too near nor too far.
 static ecs_vec2 fight(ecs_world* world, arena_game* game, const arena_striker* self, ecs_vec2 pos,
                       const sight* seen, arena_gun* gun, uint32_t tick) {
     const arena_body* enemy = seen->enemy;
@@ -169,7 +169,7 @@ static void think_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, ecs_en
         goal = (ecs_vec2){(float)order->x, (float)order->y};
         mind->goal_tick = tick + arena_ticks(game, mind->role == ARENA_RAID ? RAID_S : GOAL_S);
     }
-    // Raiders and carriers shoot while they go on, the others stay to fight.
+    // Raiders and carriers shoot while they go on; the other soldiers stay and fight.
     ecs_vec2 way = towards(pos, goal);
     if (seen.enemy) {
         ecs_vec2 dance = fight(stage->world, game, &self, pos, &seen, gun, tick);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Movement: an input becomes a component when it arrives, and a step once per tick.
+// Movement: an arriving input becomes a component, and the component moves the fighter once per
+// tick.
 //
-// A player moves by the last input, on the server and in a client's prediction by the same
-// function. The boost is another template, so its fighters have systems of their own; soldiers take
-// the course of their mind. The gun's times and ammunition are counted on both sides too, so that a
-// client knows when the next shot leaves; shots themselves are the server's.
+// The server and a client's prediction move a player by its last input with the same function. A
+// boosted fighter has another template, so it has its own systems. Soldiers follow the course of
+// their mind. Both sides also count the times and the ammunition of the gun, so that a client knows
+// when the next shot leaves. Only the server creates shots.
 
 #include "arena.h"
 #include "move.es.h"
@@ -20,7 +21,7 @@ static void take_input_es_event_handler(const arena_input* event, arena_input* i
     *input = *event;
 }
 
-// Of the same length in all directions.
+// The speed is the same in all directions.
 static ecs_vec2 input_course(const arena_input* input, float speed) {
     ecs_vec2 course = {(float)input->move_x / 127.0f, (float)input->move_y / 127.0f};
     float length = arena_length(course);
@@ -51,7 +52,7 @@ static void move_soldiers_es(ES_CONTEXT const arena_game* game, ecs_vec2* pos, e
     arena_map_move(pos, vel, mind->course, game->tick_rate_hz);
 }
 
-// The server alone makes the shots. The count of rounds is the same on both sides.
+// Only the server creates the shots. Both sides count the ammunition.
 ES_TAG(server | predict)
 static void pull_triggers_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, ecs_entity entity,
                              arena_gun* gun, ecs_vec2 pos, uint8_t team, uint32_t owner,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a player carries: pick-ups that were of no use when it touched them, to be used later.
+// The pack of a player: pick-ups that were of no use when the player touched them, for later use.
 //
-// `pack` is an object: one number per kind, under its name, and nothing for a kind that it has not.
-// Only the owner gets it. A ghost has none, so it is lost with the life.
+// `pack` is an object: it has one number per kind, under the name of the kind, and no entry for a
+// kind that the player does not have. Only the owner gets it. A ghost has no pack, so a killed
+// player loses it.
 
 #include "arena.h"
 #include "pack.es.h"

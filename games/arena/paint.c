@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shapes over net_draw. A shape that cannot be seen (no area, no alpha, out of the view) is not
-// handed on.
+// Shapes over net_draw. A shape without area or alpha, or outside of the view, is not drawn.
 
 #include "arena.h"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Pick-ups: the fighter that touches one gets it, and another one appears elsewhere at once.
+// Pick-ups: the fighter that touches one gets it, and at once another one appears elsewhere.
 //
-// Health and ammunition are numbers. Power is another template: the fighter is recreated as itself
-// and "boost", which makes it faster; on a client that is another set of components on the same
-// entity.
+// Health and ammunition are numbers. Power is another template: the fighter is recreated with
+// "boost", which makes it faster. On a client this is another set of components on the same entity.
 
 #include "arena.h"
 #include "pick.es.h"
@@ -18,7 +17,7 @@
 void arena_place_pickup(ecs_world* world, const arena_game* game, uint8_t kind) {
     base_rng* rng = ecs_world_rng(world);
     ecs_vec2 pos = {0};
-    // A few tries for a free place; in a rock it is out of reach.
+    // Try a few times to find a free place: no fighter can reach a pick-up in a rock.
     for (uint32_t i = 0; i < 8; i++) {
         pos.x = arena_snap(8.0f + base_rng_float(rng) * (ARENA_SIZE - 16.0f));
         pos.y = arena_snap(8.0f + base_rng_float(rng) * (ARENA_SIZE - 16.0f));
@@ -57,7 +56,7 @@ static void boost(ecs_world* world, arena_game* game, ecs_entity entity, ecs_tic
     if (owner) arena_look_again(game, *owner);
 }
 
-// @return false when it is of no use to this fighter.
+// @return false when the pick-up is of no use to this fighter now.
 bool arena_take(ecs_world* world, arena_game* game, ecs_entity entity, uint8_t kind,
                 ecs_tick tick) {
     if (ecs_find(world, entity, game->route)) return false; // tanks take nothing
@@ -80,7 +79,7 @@ bool arena_take(ecs_world* world, arena_game* game, ecs_entity entity, uint8_t k
     return true;
 }
 
-// What is of no use now goes into the pack; so does power while power lasts.
+// Put a pick-up that is of no use now into the pack, also a second power while the first one lasts.
 static bool take_or_keep(ecs_world* world, arena_game* game, ecs_entity entity, uint8_t kind,
                          ecs_tick tick) {
     bool is_spare = kind == ARENA_POWER && ecs_find(world, entity, game->boost_tick);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a client shows ahead of the server: the own fighter, alone.
+// A client predicts only the player's own fighter.
 //
-// Its movement asks for the own input, the rocks and whether it is boosted: all of it known. A
-// ghost does not move.
+// The movement needs the player's input, the rocks and whether the fighter is boosted; the client
+// knows all three. A ghost does not move.
 
 #include "arena.h"
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The ray: it strikes at once, and is judged by what its shooter saw.
+// The ray: it strikes at once. The server judges it by what the shooter saw.
 //
-// A fighter that is near the line now, or may have been there as far back as the past reaches, is
-// looked up in the grid; each is asked for where it was in the moment on the shooter's screen.
-// Rocks stand still. The nearest on the line is struck, in the present: who is dead by now is not
-// struck again.
+// The grid gives the fighters near the line. The search is wide enough for a fighter that was on
+// the line up to PAST_S ago. For each of them the server looks up where it was at the moment on the
+// shooter's screen. Rocks do not move. The ray strikes the nearest fighter on the line, and the
+// damage is done in the present: a fighter that is killed by now is not struck again.
 
 #include "arena.h"
 
 #include "base/math.h"
 
-#define ROCK_STEP 1.5f ///< the line is looked at so often
+#define ROCK_STEP 1.5f ///< distance between two checks along the line
 #define PAST_S 0.5f
 
-// How far the line is free.
+// How far the line is free of rocks and inside the map.
 static float free_way(ecs_vec2 from, ecs_vec2 direction) {
     float way = 0.0f;
     for (; way < ARENA_RAY_REACH; way += ROCK_STEP) {
@@ -34,7 +34,7 @@ static bool find_place(const look* past, const arena_body* body, ecs_vec2* place
     const net_game_services* services = past->game->services;
     *place = body->pos;
     if (!services || past->tick == 0) return true;
-    // Who did not live then was not on the screen.
+    // A fighter that did not exist then was not on the screen.
     return services->rewind(services->context, past->tick, past->fraction, body->entity,
                             past->game->pos, place);
 }

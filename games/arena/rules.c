@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The rules of a match: who is there, who comes back, who wins.
+// The rules of a match: who plays, which fighters are replaced, which team wins.
 //
-// A tick begins with fighters that were killed in the one before: soldiers are destroyed and others
-// replace them, a few per tick, players become ghosts for a while (recreated, the same handle) and
-// come back in their base. Then the grid is made for the minds, and once more behind the moves for
-// shots and pick-ups: it is never kept from one tick to the next, so that a restored world has the
-// same future. A round ends by time. The team with most points has won it, the lower number among
-// equals.
+// A tick begins with the fighters that were killed in the tick before. Soldiers are destroyed, and
+// others replace them, a few per tick. Players become ghosts for a while (recreated, the same
+// handle) and then return in their base. After this the grid is built for the minds, and once more
+// after the moves for shots and pick-ups. The grid is never kept for the next tick, so a restored
+// world has the same future. A round ends by time. The team with most points wins it; among equals
+// the team with the lower number wins.
 
 #include "arena.h"
 #include "rules.es.h"
@@ -15,7 +15,7 @@
 
 #define GHOST_S 2.5f
 #define BEACON_S 25.0f
-#define SPAWNS_PER_TICK 2u ///< and team
+#define SPAWNS_PER_TICK 2u ///< per team
 #define RAID_PERCENT 12u
 #define GUARD_PERCENT 8u
 
@@ -53,7 +53,7 @@ arena_entry* arena_find_entry(ecs_world* world, const arena_game* game, ecs_enti
     return seat ? ecs_find_mut(world, seat->entry, game->entry) : NULL;
 }
 
-// ---- coming and going ----
+// ---- join and leave ----
 
 static void place_soldier(ecs_world* world, const arena_game* game, uint8_t team, bool is_first) {
     base_rng* rng = ecs_world_rng(world);
@@ -136,7 +136,7 @@ ecs_entity arena_player_join(ecs_world* world, void* context, const net_game_pla
     arena_entry entry = {.client = player->client, .team = team};
     const ecs_init entry_inits[] = {{game->entry, &entry}};
     arena_seat seat = {ECS_ENTITY_NONE};
-    // A full world lets the newcomer watch.
+    // When the world is full, the new player only watches.
     if (ecs_create(world, game->entry_template, entry_inits, BASE_COUNT(entry_inits), &seat.entry))
         return ECS_ENTITY_NONE;
     const ecs_vec2 pos = arena_place_in_base(ecs_world_rng(world), team);
@@ -154,7 +154,7 @@ ecs_entity arena_player_join(ecs_world* world, void* context, const net_game_pla
     return entry.player;
 }
 
-// Find it by the client: a ghost has an entry too.
+// Find the entry by the client: a ghost has an entry too.
 static ecs_entity find_entry_of(ecs_world* world, const arena_game* game, uint32_t client) {
     ecs_entity found = ECS_ENTITY_NONE;
     ecs_query_iter it = ecs_query_begin(world, game->entries);
@@ -173,7 +173,7 @@ void arena_player_leave(ecs_world* world, void* context, uint32_t client, ecs_en
     if (ecs_is_alive(world, entity)) (void)!ecs_destroy(world, entity);
 }
 
-// ---- at the beginning of a tick ----
+// ---- begin of a tick ----
 
 ES_TAG(server)
 static void bury_soldiers_es(const ecs_stage* stage, ecs_entity entity, uint8_t health,
@@ -182,8 +182,8 @@ static void bury_soldiers_es(const ecs_stage* stage, ecs_entity entity, uint8_t 
     if (health == 0) (void)ecs_command_destroy(stage->world, entity);
 }
 
-// A client judges again every few ticks what it may see. Those who saw the player must not see its
-// ghost until then.
+// The server updates the scope of a client every few ticks. Enemies that saw the player must not
+// see its ghost until then, so their scopes are updated in this tick.
 static void hide_ghost(ecs_world* world, const arena_game* game, ecs_vec2 from) {
     const float reach = ARENA_GHOST_SIGHT * 1.25f;
     ecs_query_iter it = ecs_query_begin(world, game->players);

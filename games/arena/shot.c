@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Shots: they fly straight and strike the first fighter of another team on their way.
 //
-// A shot that flies is judged in the present, since all see it come; the ray (ray.c) is judged in
-// what its shooter saw. A fighter without health stays until the next tick begins, with health 0,
-// so that clients get the last hit while the victim is there (rules.c buries it). A victim is
-// struck by one shot after the other in the order of rows; a killed one stops none.
+// The server judges a shot in the present, because all players see it come; the ray (ray.c) is
+// judged by what its shooter saw. A killed fighter stays with health 0 until the next tick begins
+// (rules.c), so that clients get the last hit while the victim exists. Several shots strike a
+// victim one after the other in the order of rows. A killed victim stops no shot.
 
 #include "arena.h"
 #include "shot.es.h"
@@ -42,7 +42,7 @@ static void keep_books(ecs_world* world, arena_game* game, ecs_entity victim,
     arena_entry* loser = arena_find_entry(world, game, victim);
     if (killer) killer->kills++;
     if (loser) loser->deaths++;
-    if (!loser) return; // no event about a soldier
+    if (!loser) return; // soldiers have no entry: no event
     const arena_killed killed = {victim, striker.entity, loser->client, killer ? killer->client : 0,
                                  *team,  striker.team};
     (void)ecs_event_broadcast(world, game->killed, &killed);
@@ -65,10 +65,10 @@ void arena_hurt(ecs_world* world, arena_game* game, ecs_entity victim, int32_t a
 
 typedef struct strike {
     const arena_body* body;
-    float t; ///< part of the way
+    float t; ///< part of the way, 0..1
 } strike;
 
-// The first on the way from `from`: where the line comes into the circle around the fighter.
+// Find the first fighter on the way: the line from `from` enters the circle around it.
 static strike find_strike(const arena_grid* grid, ecs_vec2 from, ecs_vec2 way, uint8_t team) {
     strike first = {NULL, 2.0f};
     float middle_x = from.x + way.x * 0.5f, middle_y = from.y + way.y * 0.5f;
@@ -111,7 +111,7 @@ static void fly_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, uint32_t
             arena_hurt(stage->world, game, first.body->entity, ARENA_SHOT_DAMAGE, striker,
                        first.body->pos.x, first.body->pos.y);
         }
-        // A full queue: it is over in the next tick.
+        // When the queue is full, the shot is destroyed in the next tick.
         if (first.body || is_over) (void)ecs_command_destroy(stage->world, entities[i]);
     }
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Tanks: a hull that drives its round, and a turret on it. Two entities, one family.
+// Tanks: a hull that drives along its route, and a turret on it. They are two entities of one
+// family.
 //
-// The turret has the component `ecs.parent`, which names the hull. It is where the hull is, and it
-// is destroyed with it: nothing here destroys a turret. Both have one number in `together`, so a
-// client sees both or none, at one tick.
+// The turret has the component `ecs.parent`, which names the hull. It takes the position of the
+// hull, and it is destroyed with the hull, so no code here destroys a turret. Both have one number
+// in `together`, so a client gets both or none, at one tick.
 //
-// A hull's `route` is a boxed component: the points lie in a pool and not in the column, so that
-// rows of hulls stay small, and a pointer to a route is good as long as its hull lives. The turret
-// looks along it.
+// The `route` of a hull is a boxed component: the points are in a pool and not in the column. So
+// rows of hulls stay small, and a pointer to a route is valid while its hull exists. The turret
+// looks along the route.
 
 #include "arena.h"
 #include "tank.es.h"
@@ -20,7 +21,7 @@
 #define AIMED 0.1f     ///< radians
 #define RELOAD_S 0.5f
 
-// ---- coming and going ----
+// ---- create and destroy ----
 
 static ecs_vec2 free_place(base_rng* rng) {
     ecs_vec2 place = {0};
@@ -35,7 +36,7 @@ static ecs_vec2 free_place(base_rng* rng) {
 static void place_tank(ecs_world* world, const arena_game* game, uint32_t number) {
     base_rng* rng = ecs_world_rng(world);
     const uint8_t team = (uint8_t)((number - 1) % ARENA_TEAMS + 1);
-    const uint32_t together = ARENA_TEAMS + number; // flags have the numbers of teams
+    const uint32_t together = ARENA_TEAMS + number; // flags use the numbers of the teams
     const ecs_vec2 pos = arena_place_in_base(rng, team);
     arena_route route = {.at = 0};
     for (uint32_t i = 0; i < ARENA_ROUTE_POINTS; i++)
@@ -73,10 +74,10 @@ static void replace_tanks_es(const ecs_stage* stage, ES_CONTEXT const arena_game
 ES_TAG(server)
 ES_REQUIRE(tank : tag)
 static void bury_tanks_es(const ecs_stage* stage, ecs_entity entity, uint8_t health) {
-    if (health == 0) (void)ecs_command_destroy(stage->world, entity); // and its turret
+    if (health == 0) (void)ecs_command_destroy(stage->world, entity); // destroys its turret too
 }
 
-// ---- a tick ----
+// ---- one tick ----
 
 static ecs_vec2 towards(ecs_vec2 from, ecs_vec2 to) {
     const ecs_vec2 way = {to.x - from.x, to.y - from.y};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The structs of arena as the core sees them: what shoal-esgen finds in arena.h, and the boxed one,
-// which is registered by hand.
+// Registers the structs of arena.h. shoal-esgen finds most of them; the boxed one is registered by
+// hand.
 
 #include "arena.h"
 #include "types.es.h"
@@ -20,7 +20,7 @@ static ecs_result register_route(ecs_world* world, const base_reporter* reporter
         {"at", offsetof(arena_route, at), ECS_FIELD_U32, 1, {0, 0, 0}},
         {"points", offsetof(arena_route, points), ECS_FIELD_F32, 2 * ARENA_ROUTE_POINTS, {0, 0, 0}},
     };
-    // It owns nothing, so that making, giving back and destroying one are the same.
+    // A route owns no memory, so create, reset and destroy are the same.
     static const ecs_type_ops ops = {
         .create = clear_route, .reset = clear_route, .destroy = clear_route};
     const ecs_type_desc route = {"ArenaRoute", sizeof(arena_route), _Alignof(arena_route),

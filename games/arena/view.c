@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The picture: the ground, the camera, and the events of the server.
 //
-// The own fighter is in the middle, as far around it as a client sees; a spectator, who sees what a
-// playback holds, has the whole map. Beyond sight there is fog: nothing is drawn there because
-// nothing of it is known. Rocks and bases are known to all. Sparks and beams burn by the frames'
-// time and come from events; the same frames give the same picture.
+// The player's own fighter is in the middle, and the view reaches as far as the client gets
+// entities. A spectator sees the whole map. Fog covers the rest, because the client knows no entity
+// there. All clients know rocks and bases. Events create sparks and beams, which fade by the time
+// of the frames; the same frames give the same picture.
 
 #include "arena.h"
 #include "view.es.h"
@@ -113,7 +113,7 @@ static void draw_ground_es(const ecs_stage* stage, ES_CONTEXT arena_game* game) 
 static void spark(arena_view* view, float x, float y, float speed, float life_s, ecs_color color) {
     arena_spark* made = &view->sparks[view->spark_next];
     view->spark_next = (view->spark_next + 1) % ARENA_SPARKS;
-    // One draw per statement: the order of chance is part of the picture.
+    // One random number per statement: their order is part of the picture.
     float angle = base_rng_float(&view->rng) * 2.0f * BASE_PI;
     float part = base_rng_float(&view->rng);
     made->life_s = life_s * (0.5f + base_rng_float(&view->rng));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the picture remembers between frames. Never read by the simulation; all of it bounded.
+/// What the picture keeps between frames. The simulation never reads it. All parts have fixed
+/// sizes.
 #pragma once
 
 #include "paint.h"
@@ -26,35 +27,35 @@ typedef struct arena_beam {
     ecs_color color;
 } arena_beam;
 
-/// What a player says, over its head.
+/// A phrase of a player, shown over its fighter.
 typedef struct arena_bubble {
     ecs_entity speaker;
     uint32_t phrase;
     float left_s;
 } arena_bubble;
 
-/// A line of news: names are looked up when it is drawn.
+/// A line of news. The names are looked up when the line is drawn.
 typedef struct arena_news {
-    uint32_t who, whom; ///< clients; 0: see the teams
+    uint32_t who, whom; ///< clients; 0: the teams below
     uint32_t team, other_team;
     uint32_t flag_what; ///< ARENA_FLAG_IS_TAKEN...; ARENA_NEWS_KILL: no flag
     float left_s;
 } arena_news;
 
 typedef struct arena_view {
-    arena_pen pen;   ///< of this frame
-    ecs_vec2 camera; ///< where the own fighter was seen last
+    arena_pen pen;   ///< the pen of this frame
+    ecs_vec2 camera; ///< where the player's own fighter was last seen
     bool has_camera;
-    ecs_entity player; ///< of the last frame
-    float sight;       ///< how far the own fighter, or its ghost, sees
-    uint8_t own_team;  ///< 0: watches
+    ecs_entity player; ///< the player of the last frame
+    float sight;       ///< how far the own fighter or its ghost sees
+    uint8_t own_team;  ///< 0: the player only watches
     base_rng rng;
     arena_spark sparks[ARENA_SPARKS];
     arena_beam beams[ARENA_BEAMS];
     arena_news news[ARENA_NEWS];
     arena_bubble bubbles[ARENA_BUBBLES];
     uint32_t spark_next, beam_next, news_next, bubble_next;
-    float hurt_s; ///< the own fighter was struck
+    float hurt_s; ///< remaining time of the effect after a hit on the own fighter
     float banner_s;
     char banner[ARENA_NEWS_BYTES];
     ecs_color banner_color;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The picture of what counts: points of the teams, the best players, the own state, a map, the
-// news.
+// The picture of the results: points of the teams, the best players, the state of the player, a map
+// and the news.
 
 #include "arena.h"
 #include "view_board.es.h"
@@ -47,7 +47,7 @@ static void draw_clock_es(ES_CONTEXT const arena_game* game, const arena_match* 
     arena_text_centred(draw, ARENA_VIEW_WIDTH * 0.5f, 55.0f, 13.0f, soft, text);
 }
 
-// The last rounds, the newest at the right: "red 120 (Ann)".
+// The last rounds, the newest one on the right: "red 120 (Ann)".
 ES_STAGE(render)
 ES_TAG(render)
 static void draw_rounds_es(ES_CONTEXT const arena_game* game, const ecs_array* rounds) {
@@ -68,7 +68,7 @@ static void draw_rounds_es(ES_CONTEXT const arena_game* game, const ecs_array* r
     }
 }
 
-// The newest line at the bottom.
+// The chat, the newest line at the bottom.
 ES_STAGE(render)
 ES_TAG(render)
 static void draw_chat_es(ES_CONTEXT const arena_game* game, ES_LIST(t) const ecs_list* chat) {
@@ -230,7 +230,7 @@ static void describe(const net_draw* draw, const arena_news* news, char* text, s
     const char* whom = news->whom
                            ? arena_player_name(draw, news->whom, whom_buffer, sizeof whom_buffer)
                            : teams[news->other_team];
-    // A name of any length fits by what is shown of it.
+    // The format cuts long names, so any name fits.
     if (news->flag_what == ARENA_NEWS_KILL)
         (void)base_text_format(text, bytes, "%.28s got %.28s", who, whom);
     else
@@ -243,7 +243,7 @@ ES_TAG(render)
 static void draw_news_es(ES_CONTEXT const arena_game* game) {
     const arena_view* view = game->view;
     const net_draw* draw = view->pen.draw;
-    // The newest at the top.
+    // The newest line comes first, at the top.
     for (uint32_t i = 0; i < ARENA_NEWS; i++) {
         const arena_news* news = &view->news[(view->news_next + ARENA_NEWS - 1 - i) % ARENA_NEWS];
         if (news->left_s <= 0.0f) continue;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The picture of what lives: pick-ups, flags, beacons, shots, fighters, sparks, and the fog over
-// it.
+// The picture of the entities: pick-ups, flags, beacons, shots, fighters and sparks, with the fog
+// over them.
 //
-// Health is exact where the client has it, in three steps where it has not: the exact value of
-// another team never comes here.
+// Health is exact where the client has it, else it has three steps: a client never gets the exact
+// value of another team.
 
 #include "arena.h"
 #include "view_play.es.h"
@@ -11,7 +11,7 @@
 #include "base/math.h"
 #include "base/text.h"
 
-#define NAME_SCALE 4.0f ///< names are shown from here on
+#define NAME_SCALE 4.0f ///< names are shown from this scale on
 
 static const ecs_color white = {255, 255, 255, 255};
 
@@ -212,7 +212,7 @@ static void draw_bubbles_es(const ecs_stage* stage, ES_CONTEXT const arena_game*
     }
 }
 
-// Beyond sight.
+// Cover the area beyond sight with fog.
 ES_STAGE(render)
 ES_TAG(render)
 static void draw_fog_es(ES_CONTEXT const arena_game* game) {
