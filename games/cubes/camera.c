@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Cameras: what a player is in this world. An input turns it about the point where its Transform
-// is.
+// Cameras: a player is a camera in this world. An input turns it about the point of its Transform.
 //
-// Inputs come as events, zero or several per tick, while a camera must turn exactly once: so an
-// input is kept and a system of its own turns. Both run in a client's prediction as on the server;
-// yaw, pitch and distance end each tick on their step, so that what is predicted is what comes.
+// Inputs are events: a tick has none, one or several. A camera must turn exactly once per tick, so
+// one system keeps the input and another one turns the camera. A client's prediction runs both as
+// the server does. Yaw, pitch and distance end each tick on their grid, so the predicted values
+// equal the values that the server sends.
 
 #include "cubes.h"
 
@@ -13,7 +13,7 @@
 #include "camera.es.h"
 
 #define TURN_PER_S 1.6f ///< radians at full speed
-#define ZOOM_PER_S 1.2f ///< part of the distance
+#define ZOOM_PER_S 1.2f ///< part of the distance per second
 #define FULL 127.0f
 
 static float snap(float value, float grid) {
@@ -50,13 +50,13 @@ ecs_entity cubes_player_join(ecs_world* world, void* context, const net_game_pla
     uint32_t which = game->settings[CUBES_SETTING_FALL] != 0.0;
     const cubes_spawn spawn = {.seed = 0, .tick = (uint32_t)ecs_world_tick(world)};
     const cubes_player value = {.client = player->client};
-    // The golden angle: newcomers spread around the cubes.
+    // The golden angle spreads new players around the cubes.
     float yaw = (float)(player->client % 4096u) * 2.3999632f + 0.5f;
     yaw -= base_floor((yaw + BASE_PI) / (2.0f * BASE_PI)) * 2.0f * BASE_PI;
     const cubes_orbit orbit = {snap(yaw, CUBES_ANGLE_GRID), snap(0.3f, CUBES_ANGLE_GRID), 230.0f};
     const ecs_init inits[] = {{game->spawn, &spawn}, {game->player, &value}, {game->orbit, &orbit}};
     ecs_entity entity = ECS_ENTITY_NONE;
-    // A full world lets the newcomer watch.
+    // When the world is full, the new player only watches.
     if (ecs_create(world, game->camera_templates[which], inits, BASE_COUNT(inits), &entity))
         return ECS_ENTITY_NONE;
     return entity;

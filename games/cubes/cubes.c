@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The module table of cubes: the list of everything that it consists of. Start reading here.
+// The module table of cubes lists all parts of the game. Start reading here.
 //
-// A world of cubes that fall, and cameras that look at them. What falls is decided by the
-// datablock: the setting "fall" chooses names of templates and nothing else asks for it.
+// A world of cubes that fall, and cameras that look at them. The datablock decides what falls: the
+// setting "fall" chooses the names of templates, and no other code reads it.
 
 #include "cubes.h"
 
@@ -54,7 +54,7 @@ static ecs_result find_ids(ecs_world* world, cubes_game* game) {
     return ECS_OK;
 }
 
-// A template's default, so that a level designer can change it without a compiler.
+// The template holds the value, so that a level designer can change it without a compiler.
 static bool take_default(const ecs_template* from, ecs_component_id component, void* value,
                          size_t size) {
     const ecs_template_component* found = ecs_template_find_component(from, component);
@@ -111,7 +111,7 @@ static void start(ecs_world* world, void* context, const net_game_start* start) 
                                    .tick = (uint32_t)ecs_world_tick(world)};
         const ecs_init inits[] = {{game->spawn, &spawn}};
         ecs_entity entity;
-        // A full world has fewer cubes.
+        // When the world is full, it has fewer cubes.
         if (ecs_create(world, game->cube_templates[which], inits, BASE_COUNT(inits), &entity))
             return;
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/// Cubes from the inside: components, settings, ids, and what its files ask of each other.
+/// The private header of cubes: components, settings, ids, and the functions that its files share.
 ///
-/// y points up, the cubes' home is [-100, 100] on each axis. Only `spawn`, `orbit` and `player` go
-/// to clients; where a cube is follows from its spawn and the tick, on every side by the same
-/// functions.
+/// y points up; the cubes fall within [-100, 100] on each axis. Clients get only `spawn`, `orbit`
+/// and `player`. The place of a cube follows from its spawn and the tick: every side computes it
+/// with the same functions.
 #pragma once
 
 #include "ecs/es.h"
@@ -13,15 +13,15 @@
 #define CUBES_VIEW_HEIGHT 540.0f
 #define CUBES_COUNT 10000u
 #define CUBES_COUNT_MAX 32000u
-#define CUBES_HALF 100.0f        ///< positions are drawn from [-CUBES_HALF, CUBES_HALF] per axis
-#define CUBES_FORCE_MIN (-10.0f) ///< gravity is (0, U(min, max), 0)
+#define CUBES_HALF 100.0f        ///< random positions lie in [-CUBES_HALF, CUBES_HALF] per axis
+#define CUBES_FORCE_MIN (-10.0f) ///< gravity is (0, random in [min, max], 0)
 #define CUBES_FORCE_MAX (-1.0f)
 #define CUBES_ROTATION_MAX 3.0f ///< radians per axis, from 0
 #define CUBES_SCALE_MIN 3.0f    ///< one value for all axes
 #define CUBES_SCALE_MAX 5.0f
 #define CUBES_NEVER UINT32_MAX
 
-#define CUBES_ANGLE_GRID (1.0f / 4096.0f) ///< yaw and pitch end each tick on it
+#define CUBES_ANGLE_GRID (1.0f / 4096.0f) ///< step of yaw and pitch; both end each tick on it
 #define CUBES_DISTANCE_GRID (1.0f / 16.0f)
 #define CUBES_PITCH_MAX 1.45f
 #define CUBES_DISTANCE_MIN 8.0f
@@ -42,21 +42,21 @@ typedef struct cubes_transform {
     ecs_vec3 position, rotation, scale;
 } cubes_transform;
 
-/// All that a client must know: the rest is drawn from the seed.
+/// All that a client must know about a cube: the seed gives the rest.
 ES_STRUCT(CubesSpawn)
 typedef struct cubes_spawn {
-    uint32_t seed; ///< 0: the template's values instead of chance
-    uint32_t tick; ///< after this tick it is where it begins
+    uint32_t seed; ///< 0: the values of the template instead of random ones
+    uint32_t tick; ///< after this tick the cube is at its start
 } cubes_spawn;
 
-/// How far this side has computed.
+/// How far this side has computed a fall.
 ES_STRUCT(CubesFall)
 typedef struct cubes_fall {
-    uint32_t tick; ///< newest that is in Transform and RigidBody
-    uint32_t next; ///< after this one it begins again at the top; 0: nothing is laid out yet
+    uint32_t tick; ///< the newest tick that is in Transform and RigidBody
+    uint32_t next; ///< after this tick the cube starts again at the top; 0: it has no place yet
 } cubes_fall;
 
-/// A camera looks from `distance` at its Transform's position.
+/// A camera looks at the position of its Transform from `distance`.
 ES_STRUCT(CubesOrbit)
 typedef struct cubes_orbit {
     float yaw ES_QUANT(-4, CUBES_ANGLE_GRID, 15);   ///< [-pi, pi)
@@ -99,16 +99,16 @@ typedef struct cubes_view cubes_view; ///< view.h
 /// The context block of one world.
 typedef struct cubes_game {
     ecs_component_id spawn, fall, transform, body, gravity, orbit, input, player;
-    ecs_template_id cube_templates[2], camera_templates[2]; ///< by the setting "fall"
-    cubes_transform home; ///< where cameras begin: the template's values
-    cubes_gravity pull;   ///< how they fall
+    ecs_template_id cube_templates[2], camera_templates[2]; ///< index: the setting "fall"
+    cubes_transform home;                                   ///< the template's start of a camera
+    cubes_gravity pull;                                     ///< the template's gravity
     double settings[CUBES_SETTING_COUNT];
     ecs_query* cameras; ///< orbit, transform, body if any, player
     ecs_query* cubes;   ///< spawn, without orbit
-    cubes_view* view;   ///< NULL where nothing is drawn
+    cubes_view* view;   ///< NULL in a world that draws nothing
 } cubes_game;
 
-/// The table (what net_game_module_get returns from the .so).
+/// @return the module table, which net_game_module_get returns from the .so.
 const net_game_module* cubes_module(void);
 void cubes_take_settings(cubes_game* game, const net_game_start* start);
 
@@ -117,9 +117,9 @@ ecs_result cubes_register_types(ecs_world* world, const base_reporter* reporter)
 
 // fall.c
 ecs_result cubes_register_fall(ecs_world* world, cubes_game* game);
-/// What a seed says. `gravity` may be NULL.
+/// Draw the values of a seed. `gravity` may be NULL.
 void cubes_draw(uint32_t seed, cubes_transform* transform, cubes_gravity* gravity);
-/// Ticks until something that rests falls `height`; CUBES_NEVER when it does not.
+/// @return the ticks in which a resting body falls `height`; CUBES_NEVER when it never does.
 uint32_t cubes_ticks_to_fall(float height, const cubes_gravity* gravity, float dt);
 
 // camera.c
@@ -128,7 +128,7 @@ ecs_entity cubes_player_join(ecs_world* world, void* context, const net_game_pla
 void cubes_player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity);
 uint32_t cubes_predict(ecs_world* world, void* context, ecs_entity player, net_predicted* entities,
                        uint32_t capacity);
-/// From the camera's point to its eye, of length 1.
+/// @return the direction from the camera's point to its eye, of length 1.
 ecs_vec3 cubes_orbit_direction(const cubes_orbit* orbit);
 
 // input.c

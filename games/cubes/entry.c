@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The one symbol that programs look for in cubes.so. It has its own file so that a test may link
-// several games at once and ask each by its own name.
+// The one symbol that programs look for in cubes.so. It has its own file, so that a test can link
+// several games at once and call the module function of each.
 
 #include "cubes.h"
 

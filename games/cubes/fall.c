@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Falling: the one rule of this world, and how every side comes to the same numbers without
-// messages.
+// Falling: the one rule of this world. Every side computes the same numbers without messages.
 //
-//     position += velocity * dt; velocity += gravity * dt        for all that has Transform,
-//     RigidBody, Gravity
+//     position += velocity * dt; velocity += gravity * dt
 //
-// A cube is its spawn: a seed and a tick. A side that meets one without a place yet (the server a
-// new one, a client one that it got, a playback after a jump back) draws it from the seed and runs
-// the rule for the ticks that were missed; who missed none pays one comparison. So ten thousand
-// moving cubes cost the line nothing, and all sides hold the same bits: they ran the same steps.
+// The rule applies to every entity with Transform, RigidBody and Gravity.
 //
-// A fall ends after as many ticks as a body needs to the bottom by the exact law, a number that
-// follows from gravity and height, so a late client skips falls that are over: at most the present
-// one is run again. Without respawn there is but one, and a client that joins after N ticks runs N
-// steps per cube, at most STEPS_MAX: the tick is the server's word, and no number that it says may
-// keep a client busy for long. Who comes later than that sees a shorter fall.
+// A seed and a tick describe a cube: its spawn. A side may have a cube without a place: the server
+// has a new cube, a client has received one, or a playback has jumped back. Then the side draws the
+// cube from its seed and runs the rule for the missed ticks. A cube without missed ticks costs one
+// comparison. So ten thousand moving cubes cost no bandwidth, and all sides hold the same bits,
+// because they ran the same steps.
 //
-// What has no RigidBody is laid out and rests. Nothing here knows whether it is a cube or a camera.
+// A fall ends after the number of ticks that a body needs to reach the bottom by the exact law.
+// This number follows from gravity and height, so a late client skips finished falls and runs at
+// most the current one again. Without respawn there is only one fall. A client that joins after N
+// ticks then runs N steps per cube, at most STEPS_MAX. The limit exists because the tick comes from
+// the server: no number that the server sends may keep a client busy for long. A client that joins
+// later than STEPS_MAX shows a shorter fall.
+//
+// An entity without RigidBody gets its place and rests. No code here checks whether it is a cube or
+// a camera.
 
 #include "cubes.h"
 
@@ -24,13 +27,13 @@
 
 #include "fall.es.h"
 
-#define STEPS_MAX (1u << 18) ///< to catch up with; over an hour at 60 ticks a second
+#define STEPS_MAX (1u << 18) ///< most ticks to catch up; over an hour at 60 ticks a second
 
 static float between(base_rng* rng, float low, float high) {
     return low + base_rng_float(rng) * (high - low);
 }
 
-// One draw per statement: the order of chance is part of the match.
+// One random number per statement: their order is part of the match.
 void cubes_draw(uint32_t seed, cubes_transform* transform, cubes_gravity* gravity) {
     base_rng rng = base_rng_make(seed, 1);
     float force = between(&rng, CUBES_FORCE_MIN, CUBES_FORCE_MAX);
@@ -73,7 +76,7 @@ static void begin_again(cubes_fall* fall, cubes_transform* transform, cubes_body
     fall->next = add_ticks(fall->next, cubes_ticks_to_fall(2.0f * CUBES_HALF, gravity, dt));
 }
 
-// To the spawn; what chance does not say, the camera's template does.
+// Put the entity at its spawn. Without a seed the values come from the template of the camera.
 static void lay_out(const cubes_game* game, const cubes_spawn* spawn, cubes_fall* fall,
                     cubes_transform* transform, cubes_body* body, cubes_gravity* gravity,
                     float dt) {
@@ -91,8 +94,8 @@ static void lay_out(const cubes_game* game, const cubes_spawn* spawn, cubes_fall
     fall->next = add_ticks(spawn->tick, cubes_ticks_to_fall(height, gravity, dt));
 }
 
-// Be where it is after `tick`. At a fall's last tick it is at the bottom, the next step is from the
-// top.
+// Bring the entity to its state after `tick`. In the last tick of a fall it is at the bottom; the
+// next step starts at the top.
 static void catch_up(const cubes_game* game, const cubes_spawn* spawn, cubes_fall* fall,
                      cubes_transform* transform, cubes_body* body, cubes_gravity* gravity, float dt,
                      uint32_t tick) {
@@ -104,7 +107,7 @@ static void catch_up(const cubes_game* game, const cubes_spawn* spawn, cubes_fal
     }
     if (fall->next < tick) {
         uint32_t period = cubes_ticks_to_fall(2.0f * CUBES_HALF, gravity, dt);
-        fall->next += (tick - 1 - fall->next) / period * period; // falls that are over
+        fall->next += (tick - 1 - fall->next) / period * period; // skip finished falls
         fall->tick = fall->next;
     }
     if (tick - fall->tick > STEPS_MAX) fall->tick = tick - STEPS_MAX;
@@ -114,7 +117,7 @@ static void catch_up(const cubes_game* game, const cubes_spawn* spawn, cubes_fal
     }
 }
 
-// On the server, before the rule: what is new is laid out, who is at the bottom goes to the top.
+// On the server, before the rule: new entities get their place, cubes at the bottom go to the top.
 ES_TAG(server)
 static void cubes_begin_es(const ecs_stage* stage, cubes_fall* fall, cubes_transform* transform,
                            ES_OPTIONAL cubes_body* body, ES_OPTIONAL cubes_gravity* gravity,
@@ -127,15 +130,14 @@ static void cubes_begin_es(const ecs_stage* stage, cubes_fall* fall, cubes_trans
     fall->tick = before + 1;
 }
 
-// The rule.
 ES_TAG(server)
 static void cubes_fall_es(const ecs_stage* stage, cubes_transform* transform, cubes_body* body,
                           const cubes_gravity* gravity) {
     step(transform, body, gravity, stage->dt);
 }
 
-// On a client, whose ticks come twice, or some at once, as packets do: the same steps up to this
-// tick.
+// On a client, where packets may repeat a tick or bring several at once: run the same steps up to
+// this tick.
 ES_TAG(gameClient)
 static void cubes_follow_es(const ecs_stage* stage, cubes_fall* fall, cubes_transform* transform,
                             ES_OPTIONAL cubes_body* body, ES_OPTIONAL cubes_gravity* gravity,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where inputs come from: the wire, a bot, a human.
+// Inputs come from the wire, from a bot or from a person.
 
 #include "cubes.h"
 
@@ -21,10 +21,10 @@ const net_message cubes_messages[1] = {
 
 // ---- bot ----
 
-// A flight around and through the cubes: a speed of turning that it keeps for a while, and a height
-// and a distance that it wants next.
+// A bot flies around and through the cubes. It keeps a speed of turning for a while, and it moves
+// to the pitch and the distance that it chose.
 typedef struct bot_memory {
-    uint64_t until; ///< input number
+    uint64_t until; ///< the input number at which the bot chooses again
     float pitch, distance;
     int32_t yaw;
 } bot_memory;
@@ -53,7 +53,7 @@ void cubes_bot_think(const net_player_context* view, void* input) {
     out->zoom = towards(memory->distance / orbit->distance - 1.0f, 2.0f);
 }
 
-// ---- human ----
+// ---- person ----
 
 static bool is_on(const net_controls* controls, uint32_t action) {
     if (action >= controls->action_count) return false;
@@ -66,7 +66,7 @@ static int32_t axis(const net_controls* controls, uint32_t less, uint32_t more) 
     return 127 * ((int32_t)is_on(controls, more) - (int32_t)is_on(controls, less));
 }
 
-// While its button is down the pointer pulls the picture: the further from the middle, the faster.
+// While its button is down, the pointer turns the picture: the farther from the middle, the faster.
 static int32_t pull(float at, float size) {
     return (int32_t)(base_clamp(at / size * 2.0f - 1.0f, -1.0f, 1.0f) * 127.0f);
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// A cube as triangles: turned, projected, its three sides that face the eye lit flat, and the air
-// before it.
+// A cube as triangles: turned, projected, with flat light on the three sides that face the eye, and
+// with the colour of the air in front of it.
 //
-// All is done in camera space with three half axes: a side's normal is an axis, its corners are
-// sums of axes. The colour says how fast it is: slow ones are blue, the fast glow.
+// All computations are in camera space with three half axes: the normal of a side is an axis, and
+// its corners are sums of axes. The colour shows the speed: slow cubes are blue, fast cubes glow.
 
 #include "view.h"
 
 #include "base/math.h"
 
-#define AIR_BEGINS 0.4f  ///< part of the distance to the middle that is clear
-#define AIR_UNITS 305.0f ///< from there to where only sky is left
+#define AIR_BEGINS 0.4f  ///< clear part of the distance to the middle
+#define AIR_UNITS 305.0f ///< from there to the depth at which only sky is seen
 #define SPEED_FULL 46.0f
-#define DOT_UNITS 1.5f ///< half a side on the picture below which a cube is one square
+#define DOT_UNITS 1.5f ///< below this half side on the picture a cube is one square
 
 ecs_vec3 cubes_to_lens(const cubes_lens* lens, ecs_vec3 world) {
     float x = world.x - lens->eye.x, y = world.y - lens->eye.y, z = world.z - lens->eye.z;
@@ -36,7 +36,7 @@ static ecs_color mix(ecs_color from, ecs_color to, float part) {
                        mix_byte(from.b, to.b, part), mix_byte(from.a, to.a, part)};
 }
 
-// `part` of a row of colours.
+// The colour at `part` (0..1) of a row of colours.
 static ecs_color along(const ecs_color* colors, uint32_t count, float part) {
     float at = base_clamp(part, 0.0f, 1.0f) * (float)(count - 1);
     uint32_t first = (uint32_t)at;
@@ -100,7 +100,7 @@ static ecs_color color_of(const cubes_item* item) {
     static const ecs_color colors[] = {{74, 120, 214, 255}, {92, 108, 232, 255},
                                        {158, 92, 226, 255}, {236, 88, 150, 255},
                                        {255, 146, 84, 255}, {255, 214, 130, 255}};
-    // No two are quite alike.
+    // The seed changes the colour a little from cube to cube.
     float own = (float)(item->seed >> 24) / 255.0f - 0.5f;
     float part = item->speed / SPEED_FULL;
     ecs_color color = along(colors, BASE_COUNT(colors), part + own * 0.22f);
@@ -108,7 +108,7 @@ static ecs_color color_of(const cubes_item* item) {
                base_abs(own) * 0.3f);
 }
 
-// Light comes from above, a little from the left, behind the eye.
+// The light comes from above, a little from the left, and from behind the eye.
 static ecs_color lit(const cubes_lens* lens, ecs_color color, ecs_vec3 normal, float half) {
     const ecs_vec3 sun = {-0.36f, 0.82f, 0.44f};
     const float up = normal.x * lens->right.y + normal.y * lens->up.y + normal.z * lens->forward.y;
@@ -135,7 +135,7 @@ void cubes_solid(const net_draw* draw, cubes_batch* batch, const cubes_lens* len
     }
     for (uint32_t i = 0; i < 3; i++) {
         ecs_vec3 n = item->axes[i], u = item->axes[(i + 1) % 3], v = item->axes[(i + 2) % 3];
-        // The side of this axis that is turned to the eye; of a side edge on, neither is.
+        // Choose the side of this axis that faces the eye; a side seen edge on is not drawn.
         float along_n = n.x * item->at.x + n.y * item->at.y + n.z * item->at.z;
         if (along_n > 0.0f) n = (ecs_vec3){-n.x, -n.y, -n.z};
         if (half * half >= base_abs(along_n)) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The structs of cubes as the core sees them: what shoal-esgen finds in cubes.h.
+// Registers the structs of cubes.h that shoal-esgen finds.
 
 #include "cubes.h"
 #include "types.es.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The picture: systems of stage "render", which exist only where the world has that tag.
+// The picture: systems of stage "render", which run only where the world has that tag.
 //
-//     lens and sky -> gather what is before the lens -> sort by depth -> mark what hides what ->
-//     back to front
+//     lens and sky -> collect the cubes in front of the lens -> sort by depth -> drop hidden cubes
+//     -> draw from back to front
 //
-// Cubes come from the simulation's own columns; between two ticks they move on by their velocity,
-// which is exactly what the next tick will do. A counting sort over CUBES_BUCKETS depths keeps the
-// order the same everywhere. Nearest first, each cube marks the small squares of the picture that
-// the ball inside it covers for certain; one whose surroundings are all marked is hidden by what
-// will be painted over it, so leaving it out changes no pixel.
+// Cubes come from the columns of the simulation. Between two ticks they move on by their velocity,
+// exactly as the next tick will move them. A counting sort over CUBES_BUCKETS depths keeps the same
+// order on every machine. Beginning with the nearest cube, each cube marks the tiles of the picture
+// that its inner ball covers for certain. When all tiles around a cube are marked, nearer cubes
+// hide it, so leaving it out changes no pixel.
 
 #include "view.h"
 
@@ -21,9 +21,9 @@
 
 #define FOCAL 560.0f
 #define NEAR 2.0f
-#define EDGE_UNITS 7.0f ///< cubes grow at the top and shrink at the bottom over so much
+#define EDGE_UNITS 7.0f ///< height over which cubes grow at the top and shrink at the bottom
 #define GRID_STEP 25.0f
-#define GRID_HALF 10 ///< lines to each side
+#define GRID_HALF 10 ///< lines on each side
 #define SKY_BANDS 45u
 
 // ---- lens ----
@@ -84,7 +84,7 @@ static void draw_floor_line(const net_draw* draw, const cubes_lens* lens, ecs_ve
                (ecs_color){255, 150, 120, (uint8_t)(clear * 150.0f)});
 }
 
-// Where the cubes end.
+// The floor lies where the cubes end their fall.
 static void draw_floor(const net_draw* draw, const cubes_lens* lens) {
     for (int32_t i = -GRID_HALF; i <= GRID_HALF; i++) {
         for (int32_t k = -GRID_HALF; k < GRID_HALF; k++) {
@@ -109,7 +109,7 @@ static void cubes_sky_es(const ecs_stage* stage, ES_CONTEXT cubes_game* game) {
     cubes_orbit orbit;
     ecs_vec3 middle;
     if (!find_camera(stage->world, game, draw->player, &orbit, &middle, view->part * stage->dt)) {
-        // The camera of a spectator: once around in a minute and a half.
+        // The camera of a spectator goes around once in 90 seconds.
         double tick = has_tick ? draw->tick : (double)stage->tick;
         double turn = tick * (double)stage->dt / 90.0;
         orbit =
@@ -123,7 +123,7 @@ static void cubes_sky_es(const ecs_stage* stage, ES_CONTEXT cubes_game* game) {
 
 // ---- cubes ----
 
-// At the ends of a fall a cube is small, so that it neither appears nor goes at once.
+// At both ends of a fall a cube is small, so that it does not appear or disappear suddenly.
 static float grown(const cubes_game* game, float scale, float y) {
     if (game->settings[CUBES_SETTING_RESPAWN] == 0.0) return scale;
     return scale * base_clamp((CUBES_HALF - base_abs(y)) / EDGE_UNITS, 0.0f, 1.0f);
@@ -147,7 +147,8 @@ static void cubes_gather_es(const ecs_stage* stage, const cubes_transform* trans
     float scale = body ? grown(game, transform->scale.x, position.y) : transform->scale.x;
     cubes_item* item = &view->items[view->item_count];
     item->at = cubes_to_lens(&view->lens, position);
-    // Its corners reach 0.87 of the scale; the sides of the picture are planes through the eye.
+    // The corners of a cube reach 0.87 of the scale. The sides of the picture are planes through
+    // the eye.
     float radius = scale * 0.87f;
     bool is_seen = item->at.z > NEAR + radius && scale > 0.05f &&
                    base_abs(item->at.x) * FOCAL <
@@ -168,7 +169,7 @@ static uint32_t bucket_of(const cubes_view* view, const cubes_item* item) {
     return (uint32_t)(base_clamp(part, 0.0f, 0.9999f) * (float)CUBES_BUCKETS);
 }
 
-// Nearest first; equal ones in the order of the rows.
+// Sort the nearest cube first; equal ones keep the order of the rows.
 static void sort_items(cubes_view* view) {
     memset(view->buckets, 0, sizeof view->buckets);
     for (uint32_t i = 0; i < view->item_count; i++)
@@ -180,14 +181,14 @@ static void sort_items(cubes_view* view) {
 }
 
 typedef struct tiles {
-    uint32_t left, top, right, bottom; ///< right and bottom are one past
+    uint32_t left, top, right, bottom; ///< right and bottom are one past the end
 } tiles;
 
 static uint32_t tile_at(float at, uint32_t count) {
     return (uint32_t)base_clamp(at / CUBES_TILE, 0.0f, (float)count);
 }
 
-// All tiles that a cube can touch: its box in camera space, seen from the eye.
+// All tiles that a cube can touch: the picture of its box in camera space.
 static tiles tiles_around(const cubes_lens* lens, const cubes_item* item) {
     const ecs_vec3* axes = item->axes;
     float x = base_abs(axes[0].x) + base_abs(axes[1].x) + base_abs(axes[2].x);
@@ -211,8 +212,7 @@ static bool is_hidden(const cubes_view* view, tiles area) {
     return true;
 }
 
-// Tiles that lie in a disc. Of a ball that is not in the middle of the picture more is seen than
-// this.
+// Mark the tiles inside a disc. Away from the middle of the picture a ball covers more than this.
 static void cover(cubes_view* view, ecs_vec2 middle, float radius) {
     uint32_t top = tile_at(middle.y - radius + CUBES_TILE, CUBES_TILES_Y);
     uint32_t bottom = tile_at(middle.y + radius, CUBES_TILES_Y);
@@ -287,7 +287,7 @@ static void cubes_players_es(const ecs_stage* stage, ecs_entity entity, const cu
     draw_player(draw, &game->view->lens, orbit, transform, player->client);
 }
 
-// "10,000".
+// Format a count as "10,000".
 static void format_count(char* text, size_t bytes, uint32_t count) {
     if (count < 1000)
         snprintf(text, bytes, "%u", count);
@@ -302,7 +302,7 @@ static void cubes_board_es(const ecs_stage* stage, ES_CONTEXT const cubes_game* 
     char count[16], text[96];
     format_count(count, sizeof count, ecs_query_count(stage->world, game->cubes));
     snprintf(text, sizeof text, "%s cubes", count);
-    // A shade behind the words: before a bright cube they are read as well.
+    // A dark shade behind the text keeps it readable in front of a bright cube.
     const ecs_color dark = {6, 6, 20, 150}, none = {6, 6, 20, 0};
     const float points[] = {0, 0, 420, 0, 0, 110};
     const ecs_color shade[] = {dark, none, none};

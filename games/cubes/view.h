@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-/// The picture of cubes: lens, what one frame gathers, and the solids that it draws. Never read by
-/// the simulation; all of it bounded and made once.
+/// The picture of cubes: the lens, the data of one frame, and the solids. The simulation never
+/// reads it. All parts have fixed sizes and are created once.
 #pragma once
 
 #include "cubes.h"
 
-#define CUBES_TILE 2.0f ///< view units: of the coverage map
+#define CUBES_TILE 2.0f ///< size of a tile of the coverage map, in view units
 #define CUBES_TILES_X 480u
 #define CUBES_TILES_Y 270u
 #define CUBES_BUCKETS 4096u
 #define CUBES_BATCH_POINTS 3072u
 
-/// Where it looks from: camera space has x to the right, y up, z away from the eye.
+/// The place and the axes of the eye. Camera space: x to the right, y up, z away from the eye.
 typedef struct cubes_lens {
     ecs_vec3 eye, right, up, forward;
     float focal; ///< view units at distance 1
@@ -23,12 +23,12 @@ typedef struct cubes_item {
     ecs_vec3 at;
     float scale;
     ecs_vec3 rotation;
-    ecs_vec3 axes[3]; ///< half a side each; of those that are drawn
+    ecs_vec3 axes[3]; ///< half a side each; only set for drawn cubes
     float speed;
     uint32_t seed;
 } cubes_item;
 
-/// Triangles that wait to be handed on together.
+/// Triangles that are drawn in one call.
 typedef struct cubes_batch {
     uint32_t count; ///< points
     float points[CUBES_BATCH_POINTS * 2];
@@ -37,11 +37,11 @@ typedef struct cubes_batch {
 
 struct cubes_view {
     cubes_lens lens;
-    float part; ///< of a tick since the newest one
+    float part; ///< part of a tick since the newest one, 0..1
     uint32_t item_count, drawn_count;
     cubes_item items[CUBES_COUNT_MAX];
     uint32_t order[CUBES_COUNT_MAX];   ///< nearest first
-    uint32_t visible[CUBES_COUNT_MAX]; ///< of those, what nothing hides
+    uint32_t visible[CUBES_COUNT_MAX]; ///< the drawn cubes of `order`; nothing hides them
     uint32_t buckets[CUBES_BUCKETS + 1];
     uint8_t is_covered[CUBES_TILES_Y][CUBES_TILES_X];
     cubes_batch batch;
@@ -49,17 +49,17 @@ struct cubes_view {
 
 // solid.c
 ecs_vec3 cubes_to_lens(const cubes_lens* lens, ecs_vec3 world);
-/// View coordinates; needs at.z > 0.
+/// @return view coordinates; needs at.z > 0.
 ecs_vec2 cubes_project(const cubes_lens* lens, ecs_vec3 at);
-/// The sky at a height of the view.
+/// @return the colour of the sky at a height of the view.
 ecs_color cubes_sky(float y);
-/// `color` as seen through `depth` units of air, before the sky at `y`.
+/// @return `color` as seen through `depth` units of air, in front of the sky at `y`.
 ecs_color cubes_air(const cubes_lens* lens, ecs_color color, float depth, float y);
-/// How much of a thing is left at `depth`: 1 near by, 0 where only sky is seen.
+/// @return how clear a thing at `depth` is: 1 near the eye, 0 where only sky is seen.
 float cubes_clearness(const cubes_lens* lens, float depth);
-/// Turn its axes, about x, then y, then z.
+/// Find its half axes: turn about x, then y, then z.
 void cubes_find_axes(const cubes_lens* lens, cubes_item* item);
-/// Add the sides of a cube that are turned to the eye.
+/// Add the sides of a cube that face the eye.
 void cubes_solid(const net_draw* draw, cubes_batch* batch, const cubes_lens* lens,
                  const cubes_item* item);
 void cubes_batch_flush(const net_draw* draw, cubes_batch* batch);
