@@ -16,40 +16,49 @@
 #include "table/storage.h"
 
 // A creation in a world with a loader: an entity whose resources are not there is put off.
-static ecs_result create_loading(ecs_world* world, ecs_template_id template_id,
-                                 const ecs_init* inits, uint32_t init_count, ecs_entity* entity,
-                                 bool* is_put_off) {
+// Apart, so that ecs_create saves no registers in a world without one.
+static __attribute__((noinline)) ecs_result
+create_loading(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
+               uint32_t init_count, ecs_entity* entity) {
     ecs_structure_check(world);
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, template_id, &binding);
-    if (result != ECS_OK || !(binding->archetype->notify & ECS_NOTIFY_LOAD)) return result;
-    ecs_entity handle = ECS_ENTITY_NONE;
-    result =
-        ecs_loading_create(world, template_id, binding, inits, init_count, &handle, is_put_off);
-    if (*is_put_off) *entity = handle;
-    return result;
-}
-
-ecs_result ecs_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
-                      uint32_t init_count, ecs_entity* entity) {
-    if (world->has_loader) {
+    if (result != ECS_OK) return result;
+    if (binding->archetype->notify & ECS_NOTIFY_LOAD) {
+        ecs_entity handle = ECS_ENTITY_NONE;
         bool is_put_off = false;
-        ecs_result result =
-            create_loading(world, template_id, inits, init_count, entity, &is_put_off);
+        result = ecs_loading_create(world, template_id, binding, inits, init_count, &handle,
+                                    &is_put_off);
+        if (is_put_off) *entity = handle;
         if (result != ECS_OK || is_put_off) return result;
     }
     return ecs_structure_create(world, template_id, inits, init_count, entity);
 }
 
-ecs_result ecs_destroy(ecs_world* world, ecs_entity entity) {
-    ecs_structure_check(world);
-    if (world->storage->links.pages && ecs_state(world, entity) >= ECS_STATE_LOADING &&
-        ecs_hierarchy_has_family(world, entity)) {
-        ecs_hierarchy_destroy(world, entity);
-        return ECS_OK;
-    }
+ecs_result ecs_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
+                      uint32_t init_count, ecs_entity* entity) {
+    if (world->has_loader) return create_loading(world, template_id, inits, init_count, entity);
+    return ecs_structure_create(world, template_id, inits, init_count, entity);
+}
+
+// An entity that has no family.
+static inline ecs_result destroy_single(ecs_world* world, ecs_entity entity) {
     if (!ecs_is_alive(world, entity)) return ecs_loading_destroy(world, entity);
     return ecs_structure_destroy(world, entity);
+}
+
+// A destruction in a world with parents. Apart, so that ecs_destroy saves no registers.
+static __attribute__((noinline)) ecs_result destroy_related(ecs_world* world, ecs_entity entity) {
+    if (ecs_state(world, entity) < ECS_STATE_LOADING || !ecs_hierarchy_has_family(world, entity))
+        return destroy_single(world, entity);
+    ecs_hierarchy_destroy(world, entity);
+    return ECS_OK;
+}
+
+ecs_result ecs_destroy(ecs_world* world, ecs_entity entity) {
+    ecs_structure_check(world);
+    if (world->storage->links.pages) return destroy_related(world, entity);
+    return destroy_single(world, entity);
 }
 
 ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,

@@ -148,8 +148,10 @@ __attribute__((noinline)) static bool send_to_nobody(ecs_world* world) {
     return true;
 }
 
-bool ecs_event_send(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload) {
-    BASE_ASSERT(type != ECS_EVENT_NONE && type <= world->events->kind_count);
+// Aligned: its jumps are close together, and some CPUs are slow where one crosses 32 bytes.
+__attribute__((aligned(64))) bool ecs_event_send(ecs_world* world, ecs_entity target,
+                                                 ecs_event_type type, const void* payload) {
+    BASE_ASSERT(type - 1u < world->events->kind_count); // refuses ECS_EVENT_NONE too: it wraps
     return target == ECS_ENTITY_NONE ? send_to_nobody(world) : post(world, target, type, payload);
 }
 

@@ -147,28 +147,27 @@ static inline bool create_prepared(ecs_world* world, ecs_template_id template_id
                                    const ecs_init* inits, uint32_t init_count, ecs_entity* entity) {
     ecs_storage* storage = world->storage;
     ecs_runway* runway = &storage->runway;
-    ecs_entity_list* born = &world->tracker->created;
     if (runway->left == 0 || runway->template_id != template_id) return false;
     // Where structure may not change create_any asserts.
     if (world->fast.walk_depth > 0 || (world->stage_depth > 0 && !world->commands->is_flushing))
         return false;
     ecs_chunk* chunk = runway->chunk;
-    ecs_archetype* archetype = chunk->archetype;
     for (uint32_t i = 0; i < init_count; i++)
         if (inits[i].component >= storage->slot_count ||
-            archetype->lookup[inits[i].component].column == ECS_SLOT_NONE)
+            chunk->lookup[inits[i].component].column == ECS_SLOT_NONE)
             return false;
     ecs_entity made = runway->is_fresh ? ecs_entity_make(runway->indices->fresh++, 1)
                                        : ecs_handle_recycle(storage, runway->indices);
     if (made == ECS_ENTITY_NONE) return false;
     runway->left--;
     uint32_t row = storage->chunk_counts[chunk->id]++;
-    archetype->row_count++;
+    chunk->archetype->row_count++;
     storage->entity_count++;
     ecs_row_settle(storage, chunk, row, made, template_id);
+    ecs_entity_list* born = &world->tracker->created;
     born->items[born->count++] = made;
     *entity = made;
-    if (init_count > 0 || archetype->track_count > 0)
+    if (init_count > 0 || chunk->archetype->track_count > 0)
         finish_prepared(world, chunk, row, inits, init_count);
     return true;
 }
