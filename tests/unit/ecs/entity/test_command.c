@@ -115,7 +115,7 @@ static void mistakes_are_counted_and_skipped(void** state) { // S4.8
     assert_int_equal(ecs_world_counters(world)->commands_refused, 2);
     assert_false(ecs_command_recreate(world, 1, 999, NULL, 0));
     assert_int_equal(ecs_command_count(world), 0);
-    (void)ecs_world_hash(world); // names the templates of what is queued
+    (void)ecs_world_hash(world); // names the templates of the queued commands
     assert_int_equal(ecs_world_counters(world)->commands_refused, 3);
     ecs_init init = {fixture.hp, &value};
     ecs_entity ball = ecs_command_create(world, fixture.ball, &init, 1);
@@ -162,7 +162,7 @@ static void texts_are_copied_and_given_back(void** state) {
     const ecs_string* title = ecs_get(world, ecs_entity_make(65536, 1), fixture.title);
     assert_string_equal(ecs_string_text(title), "written in a command");
     assert_int_not_equal(ecs_command_create(world, fixture.sign, &init, 1), ECS_ENTITY_NONE);
-    store_close(&fixture); // one is still queued
+    store_close(&fixture); // one command is still queued
     assert_int_equal(memory.bytes_out, 0);
 }
 
@@ -172,7 +172,7 @@ static void a_steady_queue_allocates_nothing(void** state) {
     store_memory_init(&memory);
     ecs_world_config config = ecs_world_config_default();
     config.allocator = &memory.allocator;
-    // Never-used indices go first, so records stop growing when all were used once.
+    // The world uses new indices first, so records stop growing after every index was used once.
     config.limits.local_entities_max = 6000;
     store fixture;
     store_make(&fixture, &config);
@@ -238,7 +238,7 @@ static void a_queue_comes_back_from_its_bytes_and_damage_is_refused(void** state
         ecs_commands_clear(world);
         bytes.data[at] ^= 0xff;
         base_reader reader = base_reader_make(bytes.data, bytes.size);
-        (void)!ecs_commands_read(world, &reader); // must not fail in any other way
+        (void)!ecs_commands_read(world, &reader); // it must not fail in any other way
         bytes.data[at] ^= 0xff;
     }
     ecs_commands_clear(world);
@@ -256,7 +256,7 @@ static void a_queue_comes_back_from_its_bytes_and_damage_is_refused(void** state
     store_close(&fixture);
 }
 
-// Every row of every column at the same place in both worlds.
+// Check that every row of every column is at the same place in both worlds.
 static void check_same_rows(const ecs_world* a, const ecs_world* b) {
     assert_int_equal(a->storage->archetype_count, b->storage->archetype_count);
     assert_int_equal(a->storage->entity_count, b->storage->entity_count);
@@ -296,7 +296,7 @@ static void check_same_changes(ecs_world* a, ecs_world* b) {
     ecs_changes_clear(b);
 }
 
-// One random order to one entity: recorded in `a`, carried out at once in `b`.
+// Make a random change of one entity: record it in `a`, and do it at once in `b`.
 static void order_twice(store* a, store* b, base_rng* rng, ecs_template_id target, bool is_destroy,
                         ecs_entity entity) {
     if (is_destroy) {
@@ -323,7 +323,8 @@ static void fill_twice(store* a, store* b, base_rng* rng, uint32_t count) {
     }
 }
 
-// Orders to entities that follow each other or to any, with some named twice and some long gone.
+// Change entities that follow each other, or any entities. Some are named twice, and some were
+// destroyed long ago.
 static void flush_twice(store* a, store* b, base_rng* rng, ecs_entity* entities, uint32_t count) {
     const ecs_template_id targets[] = {a->ball, a->orb,  a->mover,  a->rock,
                                        a->pad,  a->sign, a->nothing};
@@ -339,7 +340,7 @@ static void flush_twice(store* a, store* b, base_rng* rng, ecs_entity* entities,
     ecs_command_flush(a->world);
 }
 
-// Entities in the order of rows, which a run often follows.
+// List entities in the order of rows. Runs of commands often follow this order.
 static uint32_t list_rows(const ecs_world* world, ecs_entity* entities) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < world->storage->archetype_count; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Systems that write down what they hear: "ball+4" is the system "ball" hearing of the creation of
-/// index 4.
+/// Systems that write down the events they get. "ball+4" means: the system "ball" got the creation
+/// of index 4.
 #pragma once
 
 #include "table/store_world.h"
@@ -10,7 +10,7 @@ typedef struct hearing {
     char text[8192];
 } hearing;
 
-/// One system's ear: its context.
+/// The context of one system.
 typedef struct ear {
     hearing* hearing;
     const char* name;
@@ -43,7 +43,7 @@ static inline void hear_event(const ecs_stage* stage, const ecs_event* event,
               is_unicast ? ecs_entity_index(event->target) : rows->count);
 }
 
-/// Handler of the named events for entities with the terms.
+/// Register a handler of the named events, for entities that match the terms.
 static inline void hear(hearing* all, const ear* own, const char* const* events,
                         uint32_t event_count, const ecs_term* terms, uint32_t term_count) {
     const ecs_system_desc desc = {.name = own->name,

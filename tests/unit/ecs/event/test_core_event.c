@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// S5.18: the core events that systems get about structure and changes, when, and in which order.
+// S5.18: the core events about structure and changes: which system gets them, when, and in which
+// order.
 #include "hear_world.h"
 
 static const ecs_term with_pos[] = {{"pos", "p2", ECS_READ}};
@@ -21,7 +22,7 @@ static void an_entity_is_told_of_when_it_comes_moves_and_goes(void** state) { //
     assert_int_equal(ecs_recreate(world, entity, all.store.rock, NULL, 0), ECS_OK);
     hear_expect(&all, "ball<65536 pos*65536 ");
     assert_int_equal(ecs_recreate(world, entity, all.store.rock, NULL, 0), ECS_OK);
-    hear_expect(&all, ""); // the same template: nothing happened
+    hear_expect(&all, ""); // the same template: no event
     assert_int_equal(ecs_recreate(world, entity, all.store.orb, NULL, 0), ECS_OK);
     hear_expect(&all, "pos*65536 ball*65536 ball>65536 ");
     assert_int_equal(ecs_recreate(world, entity, all.store.ball, NULL, 0), ECS_OK);
@@ -85,7 +86,8 @@ static void values_are_there_right_after_a_birth_and_right_before_a_death(void**
     store_close(&all.store);
 }
 
-// Writes the number of living entities, to see that batches are delivered one at a time.
+// Write the number of living entities. It shows that the events of a batch are delivered one at a
+// time.
 static void count_living(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)rows;
     const ear* own = stage->context;
@@ -128,7 +130,7 @@ static void many_at_once_are_told_one_by_one(void** state) { // S5.10 S5.18
     store_close(&all.store);
 }
 
-// Every creation of a ball records commands: create a rock, link to it, destroy the ball.
+// Each creation of a ball records commands: create a rock, create a link to it, destroy the ball.
 static void answer_birth(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     const ear* own = stage->context;
     const store* fixture = &own->hearing->store;
@@ -162,14 +164,14 @@ static void structure_inside_handlers_is_deferred(void** state) { // S5.10 S5.18
     base_assert_handler_set(test_assert_handler);
     ecs_entity first = store_create(&all.store, all.store.ball);
     hear_expect(&all, "ball!1 any+65536 ");
-    assert_int_equal(ecs_command_count(world), 3); // it waits: no stage runs
+    assert_int_equal(ecs_command_count(world), 3); // the command waits: no stage runs
     assert_true(ecs_is_alive(world, first));
     ecs_entity second = ecs_command_create(world, all.store.ball, NULL, 0);
     assert_true(ecs_entity_is_placeholder(second));
     ecs_command_flush(world);
     base_assert_handler_set(NULL);
-    // A rock, a link, the first ball gone, the second one; its rock and link, and it goes: one
-    // flush.
+    // One flush: a rock, a link, the first ball is destroyed, the second ball is created, its rock,
+    // its link.
     hear_expect(&all, "any+65537 any+65538 ball!3 any+65539 any+65540 any+65541 ");
     assert_int_equal(ecs_command_count(world), 0);
     assert_int_equal(ecs_world_entity_count(world), 4);
@@ -257,7 +259,7 @@ static void a_change_is_told_in_the_next_step_to_those_who_track_it(void** state
         .name = "move", .stage = "act", .run = write_pos, .terms = writes, .term_count = 1};
     assert_int_equal(ecs_system_register(all.store.world, &move), ECS_OK);
     track(&all, &pos, pos_name, 1, with_pos, 1);
-    track(&all, &title, title_name, 1, with_pos, 1); // has no title: any pos will do
+    track(&all, &title, title_name, 1, with_pos, 1); // it has no title, but it matches with_pos
     track(&all, &terms, NULL, 0, with_pos, 1);
     store_seal(&all.store);
     ecs_world* world = all.store.world;
@@ -267,7 +269,7 @@ static void a_change_is_told_in_the_next_step_to_those_who_track_it(void** state
     ecs_string text = {.data = "new", .size = 3};
     assert_int_equal(ecs_set(world, sign, all.store.title, &text), ECS_OK);
     hear_step(&all);
-    hear_expect(&all, ""); // found at the end of the step
+    hear_expect(&all, ""); // the next step finds the change at its end
     uint64_t hash = ecs_world_hash(world);
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
@@ -452,7 +454,8 @@ static ecs_result register_both(ecs_world* world) {
     return result == ECS_OK ? ecs_order_set(world, "act", order, 2, NULL) : result;
 }
 
-// @return whether all of it went well; else what failed left the world as it was.
+// Make structure and changes while allocations fail. A failed call leaves the world unchanged.
+// @return whether no call failed.
 static bool live_with_failures(store_memory* memory, uint64_t fail_at) {
     store fixture;
     ecs_world_config config = ecs_world_config_default();
@@ -481,7 +484,7 @@ static bool live_with_failures(store_memory* memory, uint64_t fail_at) {
         ecs_world_validate(fixture.world);
         for (uint32_t i = 0; i < 3; i++)
             if (made[i] != ECS_ENTITY_NONE)
-                assert_int_equal(ecs_destroy(fixture.world, made[i]), ECS_OK); // asks for none
+                assert_int_equal(ecs_destroy(fixture.world, made[i]), ECS_OK); // needs no memory
         ecs_step step = {.tick = 1, .dt = 1};
         ecs_world_step(fixture.world, &step);
         ecs_world_validate(fixture.world);
@@ -517,7 +520,7 @@ static void a_move_that_fails_tells_that_they_appear_again(void** state) { // S5
         store_open(&all.store, &config);
         hear(&all, &ball, hear_all_events, 5, with_radius, 1);
         store_seal(&all.store);
-        store_create(&all.store, all.store.poster); // there is room for another
+        store_create(&all.store, all.store.poster); // there is room for one more
         ecs_entity entity = store_create(&all.store, all.store.ball);
         all.text[0] = '\0';
         memory.fail_at = memory.calls + fail_at;

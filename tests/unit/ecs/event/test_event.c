@@ -43,7 +43,7 @@ static void a_unicast_event_reaches_the_row_of_its_target(void** state) { // S5.
     (void)live_create(&fixture, fixture.thing);
     ecs_entity second = live_create(&fixture, fixture.thing);
     send_hit(&fixture, second, 30);
-    assert_string_equal(fixture.trace, ""); // deferred
+    assert_string_equal(fixture.trace, ""); // the event is deferred
     live_step(&fixture);
     assert_string_equal(fixture.trace, "[30@2 x1]");
     assert_int_equal(*(const int32_t*)ecs_get(fixture.world, second, fixture.hp), 70);
@@ -336,7 +336,7 @@ static void an_unregistered_type_asserts(void** state) {
     live_close(&fixture);
 }
 
-// Every column is the cell of the target itself, or NULL where the target has none.
+// Check that every column is the cell of the target, or NULL where the target has none.
 static void check_cells(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     live* fixture = stage->context;
     const ecs_component_id components[] = {fixture->hp, fixture->team, fixture->vel};

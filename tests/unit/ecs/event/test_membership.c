@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// S4.5: who entered and left a system's rows, told at its turn.
+// S4.5: the entities that entered and left a system's rows. The system gets them when it runs.
 #include "hear_world.h"
 
 static const ecs_term with_radius[] = {{"radius", "r", ECS_READ}};
@@ -61,9 +61,9 @@ static void members_are_told_when_the_turn_comes_not_at_once(void** state) { // 
     hear_step(&all);
     hear_expect(&all, "+0 10 .0 ");
     hear_step(&all);
-    hear_expect(&all, ".0 "); // once
+    hear_expect(&all, ".0 "); // only once
     assert_int_equal(ecs_recreate(world, b, all.store.orb, NULL, 0), ECS_OK);
-    assert_int_equal(ecs_recreate(world, a, all.store.orb, NULL, 0), ECS_OK); // stays a member
+    assert_int_equal(ecs_recreate(world, a, all.store.orb, NULL, 0), ECS_OK); // it stays a member
     hear_step(&all);
     hear_expect(&all, "+1 .0 .1 ");
     assert_int_equal(ecs_destroy(world, a), ECS_OK);
@@ -98,7 +98,7 @@ static void who_comes_and_goes_between_turns_is_not_told(void** state) { // S4.5
     ecs_entity kept = store_create(&all.store, all.store.ball);
     for (uint32_t i = 0; i < 3; i++)
         hear_step(&all);
-    hear_expect(&all, "+0 10 .0 "); // tick 3 is its first turn
+    hear_expect(&all, "+0 10 .0 "); // the system runs first in tick 3
     ecs_entity brief = store_create(&all.store, all.store.ball);
     hear_step(&all);
     assert_int_equal(ecs_destroy(world, brief), ECS_OK);
@@ -193,9 +193,9 @@ static void a_save_knows_who_was_told(void** state) { // S4.5
     assert_true(ecs_world_hash(world) == hash);
     ecs_world_validate(world);
     hear_step(&all);
-    hear_expect(&all, "-1 +2 .0 .2 "); // the same future
+    hear_expect(&all, "-1 +2 .0 .2 "); // both worlds have the same future
 
-    // A copy by rows, then one by way of a save.
+    // Copy the world once by rows, and once by a save.
     hearing other = {.text = ""};
     const ear other_own = {&other, ""};
     desc.context = (void*)&other_own;
@@ -229,9 +229,9 @@ static void a_world_that_becomes_another_hears_the_difference(void** state) { //
     assert_int_equal(ecs_world_copy(all.store.world, plain.store.world), ECS_OK);
     hear_step(&all);
     hear_expect(&all, "-1 +2 .0 .2 ");
-    // A save of a world that knows more than the other wants is read as well.
+    // A world can also read a save that has membership lists which it does not need.
     assert_int_equal(ecs_world_copy(plain.store.world, all.store.world), ECS_OK);
-    // What cannot be restored empties the world: all leave.
+    // A failed restore empties the world: all members leave.
     assert_int_equal(ecs_world_restore(all.store.world, "", 0), ECS_ERR_MALFORMED);
     hear_step(&all);
     hear_expect(&all, "-0 -2 ");

@@ -36,7 +36,7 @@ static void children_rise_by_index_however_they_came(void** state) {
     }
     expect_children(&fixture, root, c, 4);
     assert_int_equal(ecs_hierarchy_parent(fixture.world, c[2]), root);
-    // To one that cannot have a parent itself, and back to none.
+    // Move a child to a parent that cannot have a parent itself, and back to no parent.
     assert_int_equal(ecs_hierarchy_set_parent(fixture.world, c[1], other), ECS_OK);
     assert_int_equal(ecs_hierarchy_set_parent(fixture.world, c[0], ECS_ENTITY_NONE), ECS_OK);
     expect_children(&fixture, root, c + 2, 2);
@@ -64,7 +64,7 @@ static void each_error_of_setting_a_parent(void** state) {
     assert_int_equal(ecs_hierarchy_set_parent(world, 9999, root), ECS_ERR_STALE);
     assert_int_equal(ecs_hierarchy_set_parent(world, root, ecs_entity_make(77, 3)), ECS_ERR_STALE);
     assert_int_equal(ecs_hierarchy_parent(world, root), ECS_ENTITY_NONE);
-    // One that is referred to may come.
+    // A handle that has a reference may become alive later.
     assert_int_equal(ecs_handle_retain(world, ecs_entity_make(77, 3)), ECS_OK);
     assert_int_equal(ecs_hierarchy_set_parent(world, root, ecs_entity_make(77, 3)), ECS_OK);
     assert_int_equal(ecs_hierarchy_parent(world, root), ECS_ENTITY_NONE);
@@ -142,7 +142,7 @@ static void a_parents_death_is_that_of_its_children_first(void** state) {
     ecs_entity ab = load_child(&fixture, fixture.limb, a);
     ecs_entity foreign = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
     assert_true(ecs_command_destroy(fixture.world, root));
-    assert_true(ecs_command_destroy(fixture.world, ba)); // gone by then
+    assert_true(ecs_command_destroy(fixture.world, ba)); // the entity is destroyed by then
     ecs_command_flush(fixture.world);
     const ecs_entity order[] = {aa, ab, a, ba, b, root};
     assert_int_equal(log.count, 6);
@@ -180,7 +180,7 @@ static void a_cycle_that_was_written_is_cut(void** state) {
     ecs_entity b = load_child(&fixture, fixture.limb, a);
     ecs_entity c = load_child(&fixture, fixture.limb, b);
     ecs_entity tail = load_child(&fixture, fixture.limb, c);
-    // A swap goes through something that looks like a cycle, and is none.
+    // A swap of parents has a state that looks like a cycle but is none.
     set_raw(&fixture, b, ECS_ENTITY_NONE);
     set_raw(&fixture, a, b);
     assert_int_equal(ecs_hierarchy_parent(world, a), b);
@@ -188,14 +188,14 @@ static void a_cycle_that_was_written_is_cut(void** state) {
     set_raw(&fixture, b, c);
     assert_int_equal(ecs_hierarchy_parent(world, b), ECS_ENTITY_NONE);
     assert_int_equal(ecs_hierarchy_parent(world, c), ECS_ENTITY_NONE);
-    assert_int_equal(ecs_hierarchy_parent(world, a), b); // not on it
+    assert_int_equal(ecs_hierarchy_parent(world, a), b); // `a` is not on the cycle
     assert_int_equal(ecs_hierarchy_parent(world, tail), c);
     assert_int_equal(ecs_world_counters(world)->parents_cut, 2);
     assert_int_equal(*(const ecs_entity*)ecs_get(world, b, fixture.parent), ECS_ENTITY_NONE);
     set_raw(&fixture, a, a);
     assert_int_equal(ecs_hierarchy_parent(world, a), ECS_ENTITY_NONE);
     assert_int_equal(ecs_world_counters(world)->parents_cut, 3);
-    set_raw(&fixture, a, ecs_entity_make(ECS_INDEX_MAX, 1)); // no index of this world
+    set_raw(&fixture, a, ecs_entity_make(ECS_INDEX_MAX, 1)); // this world has no such index
     assert_int_equal(ecs_hierarchy_parent(world, a), ECS_ENTITY_NONE);
     load_close(&fixture);
 }
@@ -276,7 +276,7 @@ static void a_system_may_write_parents(void** state) {
     keeper = c[0];
     load_step(&fixture);
     expect_children(&fixture, c[0], c + 1, 2);
-    // What two walks between two steps write, each asked about.
+    // Two walks write between two steps. The test checks the result of each walk.
     ecs_step step = {.tick = 2, .dt = 0.5f};
     for (uint32_t i = 0; i < 3; i++) {
         const ecs_entity others[] = {c[i == 0 ? 1 : 0], c[i == 2 ? 1 : 2]};
@@ -303,14 +303,15 @@ static void on_a_mirror_a_child_may_come_first_and_nothing_cascades(void** state
     ecs_entity parent = ecs_entity_make(9, 2), child = ecs_entity_make(5, 1);
     apply_net(&fixture, child, parent);
     assert_int_equal(ecs_hierarchy_parent(world, child), ECS_ENTITY_NONE);
-    apply_net(&fixture, ecs_entity_make(9, 1), ECS_ENTITY_NONE); // an older life of the index
+    // an older incarnation of the index
+    apply_net(&fixture, ecs_entity_make(9, 1), ECS_ENTITY_NONE);
     assert_int_equal(ecs_hierarchy_parent(world, child), ECS_ENTITY_NONE);
     expect_children(&fixture, ecs_entity_make(9, 1), NULL, 0);
     assert_int_equal(ecs_destroy(world, ecs_entity_make(9, 1)), ECS_OK);
     apply_net(&fixture, parent, ECS_ENTITY_NONE);
     assert_int_equal(ecs_hierarchy_parent(world, child), parent);
     expect_children(&fixture, parent, &child, 1);
-    // Half of a swap: walks end, nothing is cut.
+    // Half of a swap: walks end, and no link is cut.
     set_raw(&fixture, parent, child);
     assert_int_equal(ecs_hierarchy_parent(world, parent), child);
     assert_int_equal(ecs_hierarchy_below(world, parent, parent), child);
@@ -321,7 +322,7 @@ static void on_a_mirror_a_child_may_come_first_and_nothing_cascades(void** state
     assert_int_equal(ecs_world_counters(world)->parents_cut, 0);
     set_raw(&fixture, child, ECS_ENTITY_NONE);
     assert_int_equal(ecs_hierarchy_root(world, parent), child);
-    // Deaths are the server's word.
+    // On a mirror the server destroys entities.
     assert_int_equal(ecs_destroy(world, child), ECS_OK);
     assert_true(ecs_is_alive(world, parent));
     assert_int_equal(ecs_hierarchy_parent(world, parent), ECS_ENTITY_NONE);
@@ -356,7 +357,7 @@ static void a_composite_is_complete_when_nothing_below_it_loads(void** state) {
     assert_true(ecs_is_complete(world, root));
     assert_int_equal(ecs_hierarchy_parent(world, below), leaf);
     assert_int_equal(ecs_hierarchy_parent(world, leaf), root);
-    // A family with members that load is destroyed with them.
+    // Destroying a family also destroys its members that still load.
     ecs_resource resource = load_resource(1);
     ecs_resource_forget(world, &resource);
     ecs_entity waiting = load_child(&fixture, fixture.tree, below);

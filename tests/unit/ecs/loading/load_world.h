@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the tests of loading and of families share: a world whose components need resources and
-/// have parents, a loader that does what the test says, and an allocator that counts and may fail.
+/// Shared code for the tests of loading and of families: a world whose components need resources
+/// and have parents, a loader that the test controls, and an allocator that counts and may fail.
 #pragma once
 
 #include <stdio.h>
@@ -14,8 +14,8 @@
 #include "ecs/ecs.h"
 #include "ecs_internal.h"
 
-/// Counts what is out; fails at call number `fail_at` (1-based; 0: never) and keeps failing after
-/// it.
+/// Counts held blocks. It fails at call number `fail_at` (1-based; 0: never) and at all later
+/// calls.
 typedef struct load_memory {
     base_allocator allocator;
     uint64_t calls;
@@ -41,7 +41,7 @@ static inline void load_memory_init(load_memory* memory) {
     *memory = (load_memory){.allocator = {load_memory_allocate, load_memory_release, memory}};
 }
 
-/// Needs `count` resources named id, id + 1, ... and none when count is 0.
+/// Needs `count` resources named id, id + 1, ...; none when count is 0.
 typedef struct load_mesh {
     uint32_t id;
     uint32_t count;
@@ -103,10 +103,10 @@ static const char load_text[] =
 /// A loader that the test controls.
 typedef struct load_manual {
     ecs_loader loader;
-    ecs_load_answer answer; ///< to what is asked next
-    uint32_t begun;         ///< how often it was asked, whatever the answer
+    ecs_load_answer answer; ///< the answer to the next request
+    uint32_t begun;         ///< the number of requests, with any answer
     uint32_t cancelled;
-    uint32_t count; ///< of those under way
+    uint32_t count; ///< the number of loads under way
     uint32_t tickets[8192];
     char names[8192][16];
     ecs_loaded done[8192];
@@ -152,7 +152,8 @@ static inline void load_cancel(void* context, uint32_t ticket) {
     }
 }
 
-/// The next poll says so of what is under way under this id. @return false when it is not.
+/// The next poll reports the load of this id as finished. @return false when no such load is under
+/// way.
 static inline bool load_finish(load_manual* manual, uint32_t id, bool is_loaded) {
     ecs_resource resource = load_resource(id);
     for (uint32_t i = 0; i < manual->count; i++) {
@@ -175,7 +176,7 @@ typedef struct load {
     load_manual* manual;
 } load;
 
-/// @return the first error; world and loader are the fixture's in any case.
+/// @return the first error. The fixture owns world and loader in all cases.
 static inline ecs_result load_try_open(load* fixture, const ecs_world_config* config) {
     memset(fixture, 0, sizeof(*fixture));
     fixture->manual = calloc(1, sizeof(load_manual));
@@ -218,7 +219,7 @@ static inline ecs_result load_try_seal(load* fixture) {
     return result;
 }
 
-/// Sealed, with the manual loader.
+/// Seal the world with the manual loader.
 static inline void load_seal(load* fixture) {
     assert_int_equal(load_try_seal(fixture), ECS_OK);
     ecs_loading_set(fixture->world, &fixture->config);
@@ -247,7 +248,7 @@ static inline ecs_result load_try_create(load* fixture, ecs_template_id template
     return ecs_create(fixture->world, template_id, &init, 1, entity);
 }
 
-/// An entity that needs the resource `id`.
+/// Create an entity that needs the resource `id`.
 static inline ecs_entity load_create(load* fixture, ecs_template_id template_id, uint32_t id) {
     ecs_entity entity = ECS_ENTITY_NONE;
     assert_int_equal(load_try_create(fixture, template_id, id, 1, &entity), ECS_OK);

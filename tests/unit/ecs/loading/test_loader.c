@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Entities that wait for resources: S5.22, and the state LOADING of S5.15 as seen from outside.
+/// Entities that wait for resources: S5.22, and the state LOADING of S5.15 as callers see it.
 #include "load_world.h"
 
 static ecs_entity_state state_of(const load* fixture, ecs_entity entity) {
@@ -71,7 +71,7 @@ static void a_resource_is_asked_for_once_and_shared(void** state) {
     assert_int_equal(ecs_resource_find(fixture.world, &resource), ECS_RESOURCE_UNKNOWN);
     assert_int_equal(state_of(&fixture, load_create(&fixture, fixture.prop, 4)), ECS_STATE_LOADING);
     assert_int_equal(fixture.manual->begun, 2);
-    ecs_resource_forget(fixture.world, &resource); // on its way: it stays
+    ecs_resource_forget(fixture.world, &resource); // the resource is being loaded, so it stays
     assert_int_equal(ecs_resource_find(fixture.world, &resource), ECS_RESOURCE_WAITING);
     load_close(&fixture);
 }
@@ -140,7 +140,8 @@ static void where_order_is_kept_nobody_overtakes(void** state) {
     ecs_entity second = load_create(&fixture, fixture.prop, 2);
     assert_true(load_finish(fixture.manual, 2, true));
     assert_int_equal(ecs_loading_poll(fixture.world), 0);
-    ecs_entity third = load_create(&fixture, fixture.prop, 2); // there, but it queues
+    // the resource is there, but the entity must queue
+    ecs_entity third = load_create(&fixture, fixture.prop, 2);
     assert_int_equal(state_of(&fixture, third), ECS_STATE_LOADING);
     assert_true(load_finish(fixture.manual, 1, true));
     assert_int_equal(ecs_loading_poll(fixture.world), 3);
@@ -187,7 +188,7 @@ static void on_failed_event(const ecs_stage* stage, const ecs_event* event, cons
     *(ecs_loading_failure*)stage->context = *(const ecs_loading_failure*)event->payload;
 }
 
-// S5.22: failure is reported and told
+// S5.22: a failure is reported, and an event is sent
 static void a_failure_is_told_and_the_handle_goes_back(void** state) {
     (void)state;
     load fixture;
@@ -225,7 +226,7 @@ static void a_failure_is_told_and_the_handle_goes_back(void** state) {
     assert_int_equal(ecs_loading_poll(fixture.world), 0);
     assert_int_equal(state_of(&fixture, held), ECS_STATE_ALLOCATED);
     base_assert_handler_set(NULL);
-    // Known by now.
+    // The world already knows that the resource fails.
     ecs_entity entity = ECS_ENTITY_NONE;
     assert_int_equal(load_try_create(&fixture, fixture.prop, 1, 1, &entity), ECS_ERR_LOAD);
     assert_int_equal(entity, ECS_ENTITY_NONE);
@@ -257,7 +258,7 @@ static void destroying_it_cancels_what_nobody_else_waits_for(void** state) {
     assert_int_equal(fixture.manual->cancelled, 1);
     assert_int_equal(ecs_loading_count(fixture.world), 0);
     assert_int_equal(ecs_handle_count(fixture.world, ECS_STATE_LOADING), 0);
-    // A result after the cancel belongs to no entity.
+    // A result that comes after the cancel belongs to no entity.
     ecs_entity c = load_create(&fixture, fixture.prop, 1);
     fixture.manual->done[fixture.manual->done_count++] = (ecs_loaded){ticket, true};
     assert_int_equal(ecs_loading_poll(fixture.world), 0);
@@ -302,7 +303,7 @@ static void sets_and_recreations_change_what_it_will_be(void** state) {
     load_close(&fixture);
 }
 
-// A default of the old template stays, as it does for living entities.
+// A default of the old template stays. The same happens with living entities.
 static void a_recreation_keeps_defaults_of_the_old_template(void** state) {
     (void)state;
     load fixture;
@@ -364,7 +365,8 @@ static void events_wait_with_it_up_to_the_limit(void** state) {
     load_close(&fixture);
 }
 
-// A single handler with terms is served in runs: what waits stands among what lives.
+// A single handler with terms gets its events in runs. Waiting events are among events for living
+// entities.
 static void events_wait_with_it_among_those_to_the_living(void** state) {
     (void)state;
     load fixture;
@@ -449,7 +451,8 @@ static void more_than_the_limit_of_waiting_entities_is_refused(void** state) {
         assert_int_equal(load_try_create(&fixture, fixture.prop, i, 1, &entity),
                          i <= 3 ? ECS_OK : ECS_ERR_FULL);
     }
-    assert_int_equal(fixture.manual->cancelled, 2); // of the four, and of the fourth
+    // one for the group of four, one for the fourth entity here
+    assert_int_equal(fixture.manual->cancelled, 2);
     load_close(&fixture);
 }
 
@@ -504,7 +507,7 @@ static void a_mirrors_entity_waits_at_its_handle(void** state) {
     assert_int_equal(ecs_world_counters(world)->bad_transitions, 1);
     ecs_entity direct = ecs_entity_make(8, 1);
     assert_int_equal(ecs_create_at(world, direct, fixture.shared, NULL, 0), ECS_OK);
-    // Another generation lives there by the time it came: it is given up.
+    // Another generation uses the index when the resource arrives, so this creation is dropped.
     assert_int_equal(ecs_create_at(world, ecs_entity_make(8, 2), fixture.net, NULL, 0), ECS_OK);
     assert_true(load_finish(fixture.manual, 1, true));
     assert_int_equal(ecs_loading_poll(world), 1);
@@ -603,7 +606,7 @@ static void a_restored_world_waits_for_the_same(void** state) {
     load_step(&fixture);
     load_step(&other);
     assert_int_equal(ecs_world_hash(other.world), ecs_world_hash(fixture.world));
-    // By copy too, into a world that waits for other things.
+    // Also by copy, into a world that waits for other resources.
     (void)load_create(&other, fixture.prop, 50);
     (void)load_create(&fixture, fixture.prop, 60);
     assert_int_equal(ecs_world_copy(other.world, fixture.world), ECS_OK);
@@ -627,7 +630,8 @@ static void damaged_saves_are_refused_and_leave_an_empty_world(void** state) {
         assert_int_equal(ecs_world_restore(other.world, bytes.data, size), ECS_ERR_MALFORMED);
         assert_int_equal(ecs_loading_count(other.world), 0);
     }
-    // The last bytes are what waits: whatever they become, the world is valid.
+    // The last bytes of a save describe the waiting entities. For all changes of them, the world
+    // stays valid.
     for (size_t at = bytes.size - (bytes.size < 200 ? bytes.size : 200); at < bytes.size; at++) {
         for (uint32_t bit = 0; bit < 8; bit++) {
             bytes.data[at] ^= (uint8_t)(1u << bit);
@@ -687,7 +691,7 @@ static void every_failed_allocation_is_an_answer(void** state) {
         assert_true(is_done || result == ECS_ERR_MEMORY);
         memory.fail_at = 0;
         ecs_loading_validate(fixture.world);
-        // What waits comes when there is memory again.
+        // The waiting entities become alive when there is memory again.
         ecs_loading_set(fixture.world, NULL);
         uint32_t waiting = ecs_loading_count(fixture.world);
         assert_int_equal(ecs_loading_poll(fixture.world), waiting);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// The thread behind the loader interface (S5.22). The function that loads waits for the test where
-/// order matters, so nothing here depends on which thread is faster.
+/// The thread behind the loader interface (S5.22). Where order matters, the function that loads
+/// waits for the test. So no result depends on the speed of a thread.
 #include "load_world.h"
 
 #include <pthread.h>
@@ -8,9 +8,9 @@
 #include <semaphore.h>
 
 typedef struct gate {
-    sem_t open;             ///< a load waits for one of these
-    _Atomic uint32_t loads; ///< begun on the thread
-    char names[512][16];    ///< in order, read when all were done
+    sem_t open;             ///< a load waits for this semaphore
+    _Atomic uint32_t loads; ///< loads that the thread began
+    char names[512][16];    ///< in order; the test reads them when all loads are done
 } gate;
 
 static bool load_gated(void* context, const ecs_resource* resource) {
@@ -51,7 +51,7 @@ static threaded* make(void) {
 
 static void end(threaded* made) {
     ecs_loading_set(made->fixture.world, NULL);
-    open_gate(&made->gate, 1024); // whatever it is loading
+    open_gate(&made->gate, 1024); // lets all loads finish
     ecs_loader_thread_destroy(made->thread);
     sem_destroy(&made->gate.open);
     load_close(&made->fixture);

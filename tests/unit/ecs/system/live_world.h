@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the tests of systems, events, tracking and saves share: a small world with tracked and
-/// untracked, plain, padded and text components.
+/// Shared code for the tests of systems, events, tracking and saves: a small world with tracked and
+/// untracked components: plain, padded and text.
 #pragma once
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "base/report.h"
 #include "ecs/ecs.h"
 
-/// Three bytes of padding after `kind`: not dense.
+/// Has three bytes of padding after `kind`, so it is not dense.
 typedef struct live_body {
     uint8_t kind;
     float mass;
@@ -56,7 +56,7 @@ typedef struct live {
     ecs_template_id thing, named, solid, marker, nothing;
     ecs_component_id pos, hp, vel, title, score, body, team, link, note;
     ecs_event_type hit, ping;
-    char trace[1024]; ///< what systems appended
+    char trace[1024]; ///< systems append to it
 } live;
 
 static inline void live_mark(live* fixture, const char* text) {
@@ -64,7 +64,7 @@ static inline void live_mark(live* fixture, const char* text) {
     (void)snprintf(fixture->trace + used, sizeof(fixture->trace) - used, "%s", text);
 }
 
-/// A world with types, templates and events; systems may be registered before live_seal.
+/// Make a world with types, templates and events. Tests may register systems before live_seal.
 static inline void live_open(live* fixture, const ecs_world_config* given) {
     memset(fixture, 0, sizeof(*fixture));
     ecs_world_config config = given != NULL ? *given : ecs_world_config_default();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// S3.3, S5.13, S5.14: how often a system runs, where it exists, how it may be cut.
+// S3.3, S5.13, S5.14: how often a system runs, where it exists, and into how many rows per call it
+// may be cut.
 #include "live_world.h"
 
 static void count_turn(const ecs_stage* stage, const ecs_rows* rows) {

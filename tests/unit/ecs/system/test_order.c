@@ -136,7 +136,7 @@ static void names_of_systems_that_tags_left_out_are_ignored(void** state) { // S
     live_close(&fixture);
 }
 
-// Whatever the constraints, a sorted order keeps them, and a refused one truly has a cycle.
+// A sorted order keeps all constraints. When the sort refuses them, they have a cycle.
 static void random_constraints_hold_or_form_a_cycle(void** state) { // S5.12
     (void)state;
     uint64_t seed = 20240611;
@@ -211,7 +211,7 @@ static void systems_stand_before_or_after_a_sync_point(void** state) { // S5.12
     ecs_system_info info;
     assert_true(ecs_stage_system_info(fixture.world, 0, 2, &info));
     assert_true(info.is_sync_point);
-    live_step(&fixture); // runs nothing there
+    live_step(&fixture); // it runs no system there
     assert_int_equal(ecs_sync_point_register(fixture.world, "act", "late"), ECS_ERR_SEALED);
     live_close(&fixture);
 }
@@ -223,13 +223,13 @@ static void an_explicit_order_chains_its_names_and_moves_nobody_else(void** stat
     static const char* const first[] = {"a", "b"};
     static const char* const names[] = {"d", "p", "b", "a"};
     base_report_first report;
-    assert_int_equal(order(&fixture, first, 2, &report), ECS_OK); // before anyone is registered
+    assert_int_equal(order(&fixture, first, 2, &report), ECS_OK); // before any system is registered
     static const char* const all[] = {"a", "b", "c", "d", "e"};
     for (uint32_t i = 0; i < 5; i++) {
         assert_int_equal(add(&fixture, all[i], NULL, NULL), ECS_OK);
     }
     assert_int_equal(ecs_sync_point_register(fixture.world, "act", "p"), ECS_OK);
-    assert_int_equal(order(&fixture, names, 4, &report), ECS_OK); // replaces the first
+    assert_int_equal(order(&fixture, names, 4, &report), ECS_OK); // it replaces the first list
     live_seal(&fixture);
     char text[64];
     order_text(&fixture, text);
@@ -251,7 +251,8 @@ static void an_order_that_is_wrong_is_refused_by_name(void** state) { // S5.12
     assert_non_null(strstr(report.text, "'a' twice"));
     assert_int_equal(add(&fixture, "a", NULL, "b"), ECS_OK);
     assert_int_equal(add(&fixture, "b", NULL, NULL), ECS_OK);
-    assert_int_equal(seal_reported(&fixture, &report), ECS_ERR_CYCLE); // the first list stayed
+    // the first list is still valid
+    assert_int_equal(seal_reported(&fixture, &report), ECS_ERR_CYCLE);
     assert_non_null(strstr(report.text, "a after b"));
     assert_non_null(strstr(report.text, "b after a"));
     assert_int_equal(order(&fixture, ghost, 2, &report), ECS_OK);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A tick that does what the ticks before it did asks for no memory and looks up no names.
+/// A tick that does the same as the ticks before it allocates no memory and looks up no names.
 #include "live_world.h"
 
 typedef struct counting {
@@ -30,7 +30,8 @@ static void run_move(const ecs_stage* stage, const ecs_rows* rows) {
     }
 }
 
-// Each tick some things die, as many are born, and the living hit each other.
+// In each tick the system destroys some entities, creates as many, and lets living entities hit
+// each other.
 static void run_churn(const ecs_stage* stage, const ecs_rows* rows) {
     live* fixture = stage->context;
     base_rng* rng = ecs_world_rng(stage->world);
@@ -100,7 +101,7 @@ static void a_steady_tick_allocates_nothing_and_looks_up_no_name(void** state) {
         live_step(&fixture);
         hashes += ecs_world_hash(fixture.world);
         assert_true(ecs_changes_get(fixture.world).changed_count >= 2900);
-        // One who is hit may die in the same flush, before the event is delivered.
+        // An entity that is hit may be destroyed in the same flush, before the event is delivered.
         assert_in_range(ecs_changes_get(fixture.world).event_count, 1, 9);
         ecs_changes_clear(fixture.world);
     }
@@ -112,8 +113,8 @@ static void a_steady_tick_allocates_nothing_and_looks_up_no_name(void** state) {
     assert_int_equal(counts.bytes, 0);
 }
 
-// Creations and deaths far beyond the number of indices that live at once: the walk over freed
-// indices comes around again and again, and no page of records is begun.
+// Many more entities are created and destroyed than there are indices in use at one time. The walk
+// over freed indices comes around again and again, and no new page of records is allocated.
 static void ten_thousand_creations_and_deaths_allocate_nothing(void** state) {
     (void)state;
     enum { ALIVE = 2000, WARM = 12000, CHURN = 10000, PER_TICK = 100 };
@@ -134,7 +135,7 @@ static void ten_thousand_creations_and_deaths_allocate_nothing(void** state) {
             if (i == WARM) allocations = counts.allocations;
             ecs_entity* one = &ring[i % ALIVE];
             assert_int_equal(ecs_destroy(world, *one), ECS_OK);
-            // Single ones and whole series take their indices alike.
+            // Single creations and whole series take their indices in the same way.
             if (i % 2 == 0)
                 assert_int_equal(ecs_create(world, templates[t], NULL, 0, one), ECS_OK);
             else

@@ -227,7 +227,7 @@ static void running_out_of_memory_registers_nothing(void** state) {
         assert_true(results[1] == ECS_OK || results[1] == ECS_ERR_MEMORY);
         assert_true(granted > 0 || results[0] == ECS_ERR_MEMORY);
     }
-    // Sealing may run out as well, and may be tried again.
+    // Sealing may also run out of memory. The caller may try it again.
     ecs_result sealed = ECS_ERR_MEMORY;
     for (int32_t granted = 0; sealed != ECS_OK; granted++) {
         assert_true(granted < 100);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// What the tests of storage share: a small world, and an allocator that counts and may fail.
+/// Shared code for the storage tests: a small world, and an allocator that counts and may fail.
 #pragma once
 
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #include "ecs/ecs.h"
 #include "ecs_internal.h"
 
-/// Counts what is out; fails at call number `fail_at` (1-based; 0: never) and keeps failing after
-/// it.
+/// Counts held blocks. It fails at call number `fail_at` (1-based; 0: never) and at all later
+/// calls.
 typedef struct store_memory {
     base_allocator allocator;
     uint64_t calls;
@@ -67,8 +67,8 @@ typedef struct store {
     ecs_component_id pos, vel, radius, hp, boost, title, title2, target;
 } store;
 
-/// World, types and templates; queries may be made before store_seal.
-/// @return the first error; the world (or NULL) is in `fixture` and the caller's.
+/// Create a world with types and templates. Tests may create queries before store_seal.
+/// @return the first error. The world (or NULL) is in `fixture` and belongs to the caller.
 static inline ecs_result store_try_open(store* fixture, const ecs_world_config* config) {
     memset(fixture, 0, sizeof *fixture);
     ecs_result result = ecs_world_create(config, &fixture->world);
@@ -116,7 +116,7 @@ static inline void store_seal(store* fixture) {
     assert_int_equal(store_try_seal(fixture), ECS_OK);
 }
 
-/// Open and sealed.
+/// Open and seal.
 static inline void store_make(store* fixture, const ecs_world_config* given) {
     store_open(fixture, given);
     store_seal(fixture);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Archetypes and chunks: who shares one, how columns lie, dense rows, zero tails.
+// Archetypes and chunks: which templates share an archetype, the layout of columns, dense rows,
+// zero tails.
 #include "store_world.h"
 
 #include "base/rng.h"

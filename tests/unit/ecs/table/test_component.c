@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Making, changing and reading single entities.
+// Creating, changing and reading single entities.
 #include "store_world.h"
 
 static void a_new_entity_has_its_templates_defaults(void** state) {

@@ -72,7 +72,7 @@ static void a_mirror_makes_replicated_templates_local(void** state) {
     store_close(&fixture);
 }
 
-// A world with `count` local indices.
+// Make a world with `count` local indices.
 static void make_small(store* fixture, uint32_t count) {
     ecs_world_config config = ecs_world_config_default();
     config.limits.replicated_index_max = 1;
@@ -127,7 +127,8 @@ static void a_generation_wraps_from_1023_to_1(void** state) {
     make_small(&fixture, COUNT);
     static ecs_entity entities[COUNT];
     for (uint32_t round = 0; round < 1025; round++) {
-        // One creation per round takes one index; walking them all wears each out alike.
+        // One creation per round takes one index. The walk over all indices uses them equally
+        // often.
         assert_int_equal(ecs_create(fixture.world, fixture.ball, NULL, 0, &entities[0]), ECS_OK);
         uint32_t generation = ecs_entity_generation(entities[0]);
         assert_true(generation >= 1 && generation <= ECS_GENERATION_MAX);
@@ -328,7 +329,7 @@ static void ranges_that_share_a_word_of_free_bits_keep_to_their_own(void** state
     assert_int_equal(ecs_create_many(world, fixture.ball, LOCAL, local), ECS_OK);
     for (uint32_t i = 0; i < LOCAL; i++)
         assert_int_equal(ecs_destroy(world, local[i]), ECS_OK);
-    // Two rounds bring the walk to the last word, whose own indices all live.
+    // Two rounds bring the walk to the last word. All indices of that word are alive.
     for (uint32_t i = 0; i < LAST - KEPT; i++)
         assert_int_equal(ecs_destroy(world, replicated[i]), ECS_OK);
     const uint32_t round = LAST - KEPT - ECS_FREE_INDICES_MIN + 1;

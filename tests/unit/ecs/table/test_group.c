@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// S4.1 to S4.4, S4.7, S1.5: what matches, one group per matcher, kept up to date, count and first.
+// S4.1 to S4.4, S4.7, S1.5: what matches, one group per matcher, updates of groups, count and
+// first.
 #include "store_world.h"
 
 #include "base/rng.h"
@@ -37,7 +38,7 @@ static void any_wants_one_of_several(void** state) { // S4.2
     ecs_query_iter iter;
     assert_true(ecs_query_find(world, all, mover, &iter));
     assert_non_null(iter.rows.columns[0]);
-    assert_null(iter.rows.columns[1]); // no column
+    assert_null(iter.rows.columns[1]); // this template has no such column
     assert_null(iter.rows.columns[2]);
     store_close(&fixture);
 }
@@ -206,7 +207,7 @@ static bool model_matches(const matcher* m, const bool* has) {
 }
 
 static void fill_matcher(matcher* m, base_rng* rng, bool has[SHAPES][KINDS]) {
-    // Mostly about the components of one shape, or nothing would ever match.
+    // Mostly use components of one shape. Otherwise nothing would ever match.
     const bool* like = has[base_rng_u32(rng) % SHAPES];
     uint32_t count = 1 + base_rng_u32(rng) % (TERMS_MAX - 1);
     m->count = 0;
@@ -272,7 +273,7 @@ static void matchers_combine_freely_over_many_components(void** state) { // S4.1
     for (uint32_t round = 0; round < 400; round++) {
         uint32_t s = base_rng_u32(&rng) % SHAPES;
         if (last[s] != ECS_ENTITY_NONE && base_rng_u32(&rng) % 2 == 0) {
-            uint32_t to = base_rng_u32(&rng) % SHAPES; // goes, or becomes another
+            uint32_t to = base_rng_u32(&rng) % SHAPES; // destroy the entity, or change its template
             if (last[to] == ECS_ENTITY_NONE) {
                 assert_int_equal(ecs_recreate(world, last[s], ids[to], NULL, 0), ECS_OK);
                 last[to] = last[s];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// An allocator that fails at its n-th allocation, and counts what is not given back.
+/// An allocator that fails at its n-th allocation, and counts blocks that are not freed.
 #pragma once
 
 #include "base/alloc.h"

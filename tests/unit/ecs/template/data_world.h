@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the tests of types and templates share: a world without entities, and loading of texts.
+/// Shared code for the tests of types and templates: a world without entities, and functions that
+/// load texts.
 #pragma once
 
 #include <stdio.h>
@@ -47,14 +48,14 @@ static const ecs_type_desc data_body_desc = {
     .field_count = BASE_COUNT(data_body_fields),
 };
 
-/// A world with the tag "server" and the type RigidBody.
+/// Make a world with the tag "server" and the type RigidBody.
 static inline ecs_world* data_world_create(const base_allocator* allocator) {
     static const char* const tags[] = {"server"};
     ecs_world_config config = ecs_world_config_default();
     config.allocator = allocator;
     config.tags = tags;
     config.tag_count = 1;
-    // No entity is made here: a small world is quick to set up ten thousand times.
+    // No test here creates an entity. A small world is quick to create ten thousand times.
     config.limits.replicated_index_max = 2048;
     config.limits.local_entities_max = 2048;
     config.limits.events_queued_max = 16;
@@ -80,7 +81,7 @@ static inline data_load data_load_bytes(ecs_world* world, const char* text, size
     return load;
 }
 
-/// Must load; says why if not.
+/// Load a text that must be valid. Print the message when it is not.
 static inline void data_load_ok(ecs_world* world, const char* text) {
     data_load load = data_load_bytes(world, text, strlen(text));
     if (load.report.count) print_error("%s\n", load.report.text);
@@ -88,7 +89,8 @@ static inline void data_load_ok(ecs_world* world, const char* text) {
     assert_int_equal(load.report.count, 0);
 }
 
-/// Must be refused with this first message, and leave no trace.
+/// Load a text that must be refused with this first message, and check that the world did not
+/// change.
 static inline void data_load_refused(ecs_world* world, const char* text, const char* message) {
     uint32_t templates = ecs_template_count(world);
     uint32_t components = ecs_component_count(world);
@@ -99,7 +101,7 @@ static inline void data_load_refused(ecs_world* world, const char* text, const c
     assert_int_equal(ecs_component_count(world), components);
 }
 
-/// Must load with this one warning.
+/// Load a text that must give exactly this warning.
 static inline void data_load_warned(ecs_world* world, const char* text, const char* message) {
     data_load load = data_load_bytes(world, text, strlen(text));
     assert_int_equal(load.result, ECS_OK);
@@ -107,7 +109,7 @@ static inline void data_load_warned(ecs_world* world, const char* text, const ch
     assert_int_equal(load.report.count, 1);
 }
 
-/// The template's component by name; NULL when it has none.
+/// Find a component of a template by name; NULL when the template has none.
 static inline const ecs_template_component* data_find(ecs_world* world, const char* template_name,
                                                       const char* component) {
     const ecs_template* template_ =
@@ -116,7 +118,7 @@ static inline const ecs_template_component* data_find(ecs_world* world, const ch
     return ecs_template_find_component(template_, ecs_component_find(world, component));
 }
 
-/// "600,700": a default as text.
+/// Check a default, given as text such as "600,700".
 static inline void data_expect(ecs_world* world, const char* template_name, const char* component,
                                const char* text) {
     const ecs_template_component* found = data_find(world, template_name, component);

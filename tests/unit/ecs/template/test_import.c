@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// S5.2: files that import others. The files are a table here; what a path may be is decided by its
-// letters.
+// S5.2: files that import other files. Here the files are a table. The letters of a path decide
+// whether it is valid.
 #include "data_memory.h"
 #include "data_world.h"
 
@@ -37,7 +37,7 @@ static ecs_result table_list(void* context, const char* folder,
     size_t size = strlen(folder);
     for (uint32_t i = 0; i < files->listed_max; i++)
         if (!found(names, "x.txt")) return ECS_OK;
-    for (uint32_t i = files->count; i > 0; i--) { // the order is none of the pack's business
+    for (uint32_t i = files->count; i > 0; i--) { // in reverse: the pack must not need this order
         const char* path = files->files[i - 1].path;
         if (size && (strncmp(path, folder, size) != 0 || path[size] != '/')) continue;
         const char* name = size ? path + size + 1 : path;
@@ -103,7 +103,7 @@ static void imports_stand_before_their_file_and_each_once(void** state) {
     base_report_first report;
     assert_int_equal(load(world, &files, "a.blk", &report), ECS_OK);
     assert_int_equal(report.count, 0);
-    assert_int_equal(files.reads, 6); // and once for the one that is not there
+    assert_int_equal(files.reads, 6); // and one more read for the file that does not exist
     expect_order(world, (const char* const[]){"m", "l", "c", "b", "a"}, 5);
     data_expect(world, "a", "x", "1");
     data_expect(world, "a", "y", "2");
@@ -219,7 +219,7 @@ static void patterns_match_like_a_shell(void** state) {
         assert_true(ecs_text_path_matches(yes[i][0], yes[i][1]));
     for (uint32_t i = 0; i < BASE_COUNT(no); i++)
         assert_false(ecs_text_path_matches(no[i][0], no[i][1]));
-    char pattern[128], name[4096]; // what makes careless matchers slow
+    char pattern[128], name[4096]; // such patterns make simple matchers slow
     for (uint32_t i = 0; i < sizeof pattern - 1; i++)
         pattern[i] = i % 2 ? 'a' : '*';
     pattern[sizeof pattern - 1] = '\0';
@@ -230,10 +230,10 @@ static void patterns_match_like_a_shell(void** state) {
     assert_false(ecs_text_path_matches(pattern, name));
 }
 
-/// A chain of files, each importing the next: file 0 is the root.
+/// A chain of files. Each one imports the next. File 0 is the root.
 typedef struct chain {
     uint32_t count;
-    size_t text_bytes; ///< of each, filled with blanks
+    size_t text_bytes; ///< the size of each text, filled with blanks
 } chain;
 
 static ecs_result chain_read(void* context, const char* path, base_bytes* text) {
@@ -314,7 +314,7 @@ static void a_pack_of_damaged_bytes_is_refused(void** state) {
     base_bytes_deinit(&pack);
 }
 
-/// Files of an example begin with "//// PATH" on a line of its own.
+/// Split an example into files. Each file begins with "//// PATH" on its own line.
 static uint32_t split_files(char* text, table_file* files, uint32_t files_max) {
     uint32_t count = 0;
     for (char* at = strstr(text, "//// "); at; at = strstr(at, "//// ")) {

@@ -11,7 +11,8 @@ static int teardown(void** state) {
     return 0;
 }
 
-/// S5.2: files made for more than this program load, and say what of them is not used.
+/// S5.2: files with types that this program does not know load. Warnings name the parts that are
+/// not used.
 static void unknown_types_are_kept_as_opaque_and_warned_of(void** state) {
     ecs_world* world = *state;
     data_load_warned(world, "a {\n \"x:list<RigidBody>\"{ } y:i=1 }",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// P12, S5.2: templates are exchanged while a world lives. The model at the end applies the same
-// texts to a naive list of entities.
+// P12, S5.2: templates are exchanged while a world runs. The model at the end applies the same
+// texts to a simple list of entities.
 #include "data_memory.h"
 #include "data_world.h"
 
@@ -96,15 +96,15 @@ static void values_follow_their_default_until_they_are_written(void** state) {
     assert_int_equal(int_of(world, child, "z"), 3);
     assert_int_equal(int_of(world, both, "x"), 10);
     assert_int_equal(int_of(world, other, "w"), 4);
-    // Ids stay, the new one comes after the composed one, and entities created now have the new
-    // values.
+    // Ids stay. The new template comes after the composed one. Entities that are created now have
+    // the new values.
     assert_int_equal(ecs_template_find(world, "a"), 1);
     assert_int_equal(ecs_template_find(world, "c"), 3);
     assert_int_equal(ecs_template_find(world, "a+c"), 4);
     assert_int_equal(ecs_template_find(world, "new"), 5);
     assert_int_equal(int_of(world, make(world, "a+c"), "y"), 20);
     assert_int_equal(int_of(world, make(world, "new"), "x"), 10);
-    // What is tracked is found by the next step like any change.
+    // The next step finds the tracked changes like any other change.
     step.tick = 2;
     ecs_world_step(world, &step);
     assert_int_equal(ecs_changes_get(world).changed_count, 3);
@@ -113,7 +113,7 @@ static void values_follow_their_default_until_they_are_written(void** state) {
     ecs_world_destroy(world);
 }
 
-// A new default that was written as often as the old one is a change all the same.
+// A new default counts as a change even when it was written as often as the old one.
 static void tracked_values_that_count_their_changes_are_found_different(void** state) {
     (void)state;
     static const char* const texts[] = {
@@ -170,7 +170,7 @@ static void entities_get_and_lose_components_with_their_template(void** state) {
     ecs_step step = {.tick = 1, .dt = 0.1f};
     ecs_world_step(world, &step);
     ecs_storage_validate(world);
-    // Back again; and what is saved now is the same when it is restored.
+    // Load the first text again. A save of the world is the same after a restore.
     assert_int_equal(reload_with(world, first_text, false).result, ECS_OK);
     ecs_storage_validate(world);
     base_bytes save, again;
@@ -328,7 +328,7 @@ static void memory_may_run_out_at_any_allocation_of_a_reload(void** state) {
 
 enum { MODEL_TEMPLATES = 4, MODEL_COMPONENTS = 5, MODEL_ENTITIES = 60, MODEL_STEPS = 30 };
 
-/// What the texts say: which components each template has, and its defaults.
+/// The content of the texts: the components of each template, and the defaults.
 typedef struct model_text {
     bool has[MODEL_TEMPLATES][MODEL_COMPONENTS];
     int32_t value[MODEL_TEMPLATES][MODEL_COMPONENTS];
@@ -341,7 +341,7 @@ typedef struct model_entity {
     int32_t value[MODEL_COMPONENTS];
 } model_entity;
 
-/// Composition: later parts over earlier.
+/// Composition: later parts override earlier ones.
 static bool model_default(const model_text* text, uint32_t template_, uint32_t c, int32_t* value) {
     if (template_ < MODEL_TEMPLATES) {
         *value = text->value[template_][c];
@@ -362,7 +362,7 @@ static void model_draw(base_rng* rng, model_text* text) {
 
 static void model_write(const model_text* text, char* target, size_t bytes) {
     size_t size = 0;
-    // The last one keeps every name known to the world.
+    // The last template has every component, so the world keeps every name.
     for (uint32_t t = 0; t <= MODEL_TEMPLATES; t++) {
         size += (size_t)snprintf(target + size, bytes - size, "t%u {", t);
         for (uint32_t c = 0; c < MODEL_COMPONENTS; c++) {
@@ -447,8 +447,8 @@ static void random_reloads_match_a_naive_twin(void** state) {
             ecs_world_validate(world);
             ecs_changes_clear(world);
         }
-        // What is saved is the same when it is restored, and so is the hash that was kept step by
-        // step.
+        // A save of the world is the same after a restore. The hash that was updated step by step
+        // is also the same.
         base_bytes save, again;
         base_bytes_init(&save, NULL);
         base_bytes_init(&again, NULL);

@@ -131,7 +131,8 @@ static void interpolation_and_its_jumps_are_inherited_one_by_one(void** state) {
     assert_true(data_find(world, "c", "pos")->teleport == 0);
     assert_int_equal(data_find(world, "c", "turn")->flags, sent | ECS_COMPONENT_INTERPOLATED);
     assert_true(data_find(world, "c", "turn")->teleport == 0);
-    // In a composition the later part wins here too; what is not sent is not interpolated.
+    // In a composition the later part also overrides the earlier one. A component that is not sent
+    // is not interpolated.
     assert_int_equal(data_find(world, "a+d", "pos")->flags, 0);
     assert_true(data_find(world, "a+d", "pos")->teleport == 0);
     assert_true(data_find(world, "a+e", "pos")->teleport == 120.0f);
@@ -194,7 +195,7 @@ static void components_whose_tags_the_world_lacks_are_left_out(void** state) {
     assert_non_null(data_find(world, "b", "both"));
     assert_null(data_find(world, "c", "q"));
     assert_non_null(data_find(world, "c", "p"));
-    // Ids do not depend on tags: both ends of a wire count alike.
+    // Ids do not depend on tags, so client and server give the same numbers.
     assert_int_not_equal(ecs_component_find(world, "r"), ECS_COMPONENT_NONE);
 }
 
@@ -482,7 +483,7 @@ static void the_same_parts_give_the_same_template(void** state) {
     ecs_template_id abc = ecs_template_compose(world, abc_parts, 2);
     assert_string_equal(ecs_template_get(world, abc)->name, "a+b+c");
     assert_int_equal(ecs_template_find(world, "a+b+c"), abc);
-    // A part that is there already only moves to the end.
+    // A part that is already there moves to the end.
     assert_int_equal(ecs_template_find(world, "b+a+b"), ab);
     assert_int_equal(ecs_template_find(world, "a+a"), a);
     uint32_t count = ecs_template_count(world);
@@ -552,7 +553,8 @@ static void the_component_limit_of_a_world_is_tested_at_its_edge(void** state) {
     assert_int_equal(id, ECS_COMPONENT_NONE);
 }
 
-// A short file may inherit a long list many times over: the sum is bounded, not only each template.
+// A short file may inherit a long list many times. The limit holds for the sum, not only for each
+// template.
 static void the_sum_of_inherited_components_is_tested_at_its_edge(void** state) {
     ecs_world* world = *state;
     static char text[1 << 17];

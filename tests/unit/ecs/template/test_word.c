@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Words about the wire: who sees a component, what it is the integral of, rotations, how urgent a
-// template is.
+// Words for replication: who sees a component, which component is its integral, rotations, and the
+// priority of a template.
 #include "data_world.h"
 
 static int setup(void** state) {
@@ -48,7 +48,7 @@ static void visibility_of_what_nobody_gets_is_refused(void** state) {
                       "x.blk:1: error: '_visble' means nothing here, did you mean '_visible'?");
 }
 
-// `count` classes beside the three that always are, in lines 2, 3, 4...
+// Write `count` classes besides the three standard ones, in lines 2, 3, 4...
 static void write_classes(char* text, uint32_t first, uint32_t count) {
     text += sprintf(text, "t%u {\n", first);
     for (uint32_t i = 0; i < count; i++)

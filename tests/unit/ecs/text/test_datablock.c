@@ -10,7 +10,7 @@ typedef struct parse_run {
     ecs_result result;
 } parse_run;
 
-/// The caller gives the text back: ecs_text_deinit.
+/// The caller frees the text with ecs_text_deinit.
 static parse_run parse_bytes(const char* source, size_t size) {
     parse_run parsed;
     base_reporter reporter = base_reporter_first(&parsed.report);
@@ -185,8 +185,8 @@ static const char rich_text[] =
     "_tags:t=render }\n"
     " m:m=[[1,0,0] [0,1,0] [0,0,1] [0,0,0]] big:u64=18446744073709551615 e:eid=0 t:tag=on }\n";
 
-/// Load, and check that a refused text left nothing behind. The text is copied to a block of its
-/// exact size, so that reading past its end is seen.
+/// Load, and check that a refused text changed nothing. The text is copied to a block of its exact
+/// size, so that a sanitizer sees a read past its end.
 static ecs_result load_exact(const char* source, size_t size) {
     ecs_world* world = data_world_create(NULL);
     assert_non_null(world);
@@ -195,7 +195,7 @@ static ecs_result load_exact(const char* source, size_t size) {
     memcpy(copy, source, size);
     data_load load = data_load_bytes(world, copy, size);
     free(copy);
-    // A type or a block may have become unknown: it is kept, with a warning each.
+    // The changed byte may give an unknown type or block. The load keeps it and warns.
     if (load.result == ECS_OK)
         assert_int_equal(load.report.count, ecs_template_opaque_count(world));
     else
@@ -222,7 +222,7 @@ static void a_text_with_any_byte_changed_loads_or_is_refused(void** state) {
     char source[sizeof rich_text];
     static const char bytes[] = "{}\"=:,;/*[\\\n_0a\xFF";
     for (size_t at = 0; at < size; at++) {
-        for (size_t b = at % 4; b < sizeof bytes; b += 4) { // the terminator is one of them
+        for (size_t b = at % 4; b < sizeof bytes; b += 4) { // the size includes the terminator
             memcpy(source, rich_text, size);
             source[at] = bytes[b];
             (void)load_exact(source, size);

@@ -100,7 +100,8 @@ static void the_state_hash_does_not_depend_on_the_order_of_rows(void** state) {
     ecs_entity right[3];
     assert_int_equal(ecs_create_many(a.world, a.thing, 3, left), ECS_OK);
     assert_int_equal(ecs_create_many(b.world, b.thing, 3, right), ECS_OK);
-    // Removing a middle row moves the last one into the hole: a's rows are 1 3, b's 1 2.
+    // Removing a middle row moves the last row into the hole. The rows of a are 1 3, the rows of b
+    // are 1 2.
     assert_int_equal(ecs_destroy(a.world, left[1]), ECS_OK);
     assert_int_equal(ecs_destroy(b.world, right[1]), ECS_OK);
     assert_true(ecs_world_state_hash(a.world) == ecs_world_state_hash(b.world));

@@ -229,7 +229,7 @@ static void run_bump(const ecs_stage* stage, const ecs_rows* rows) {
     }
 }
 
-// Sizes around blocks of 64 bytes and rows of one byte: every tail length is compared.
+// Sizes around blocks of 64 bytes, and rows of one byte: the test compares every tail length.
 static void a_written_column_lists_exactly_the_rows_that_differ(void** state) {
     (void)state;
     static const ecs_term terms[] = {{"team", "u8", ECS_WRITE}};

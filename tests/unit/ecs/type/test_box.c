@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-/// Boxed types (S5.4): a pointer in the column, the object at an address that never changes, in a
-/// pool of the type with a reset for what goes back (S4.6).
+/// Boxed types (S5.4): the column has a pointer, and the object has an address that never changes.
+/// The type has a pool of objects and resets a returned object (S4.6).
 #include "table/store_world.h"
 
 #include "type/box.h"
 
-/// A ship that counts how many of its kind live and owns a name.
+/// A ship that owns a name. It counts the living ships.
 typedef struct ship {
     int32_t crew;
-    uint32_t made;     ///< calls of create for this memory's present object
-    char* name;        ///< 8 bytes from the allocator, NULL: none yet
-    struct ship* self; ///< what others point at: right as long as it never moves
+    uint32_t made;     ///< create calls for the current object in this memory
+    char* name;        ///< 8 bytes from the allocator; NULL: not allocated yet
+    struct ship* self; ///< its own address; correct as long as the object never moves
 } ship;
 
 static const ecs_field ship_fields[] = {
@@ -132,7 +132,7 @@ static void a_boxed_object_never_moves(void** state) {
         assert_int_equal(hulls[i]->crew, 30);
         (*(ship**)ecs_get_mut(f.world, entities[i], f.hull))->crew = (int32_t)i;
     }
-    // Chunks grew, rows move, templates change: the objects stay.
+    // Chunks grow, rows move, templates change, and the objects stay in place.
     for (uint32_t i = 0; i < COUNT; i += 3)
         assert_int_equal(ecs_destroy(f.world, entities[i]), ECS_OK);
     for (uint32_t i = 1; i < COUNT; i += 3)
@@ -188,7 +188,7 @@ static void create_and_destroy_are_enough(void** state) {
     assert_true(open_fleet(&f, &bare_ops, false));
     ecs_entity entity;
     assert_int_equal(ecs_create(f.world, f.tracked, NULL, 0, &entity), ECS_OK);
-    assert_int_equal(hull_of(&f, entity)->crew, 30); // by its fields
+    assert_int_equal(hull_of(&f, entity)->crew, 30); // the default is set by its fields
     ship other = {.crew = 8};
     ship* pointer = &other;
     assert_int_equal(ecs_set(f.world, entity, f.hull, &pointer), ECS_OK);
@@ -215,13 +215,14 @@ static void plain_data_may_be_boxed_without_functions(void** state) {
     assert_int_equal(hull_of(&f, entity)->crew, 0);
     const ecs_type* type = ecs_type_get(f.world, ecs_type_find(f.world, "ship"));
     assert_false(ecs_type_is_plain(type));
-    assert_true(ecs_type_is_relocatable(type)); // the pointer is
+    assert_true(ecs_type_is_relocatable(type)); // the pointer itself is relocatable
     assert_int_equal(type->size, sizeof(void*));
     assert_int_equal(type->object_size, sizeof(ship));
     close_fleet(&f);
 }
 
-// S4.6: with a reset an object that went back comes again as it was made, and keeps what it owns.
+// S4.6: with a reset a returned object comes back as it was created, and keeps the memory that it
+// owns.
 static void an_object_that_goes_back_is_reset_and_reused(void** state) {
     (void)state;
     fleet f;
@@ -321,7 +322,8 @@ static void flags_that_make_no_sense_are_refused(void** state) {
     ecs_world_destroy(world);
 }
 
-/// Everything that copies an object, with memory running out at call `n`. @return nothing ran out.
+/// Run everything that copies an object. Memory runs out at call `n`. @return whether no call
+/// failed.
 static bool live_a_little(fleet* f, uint64_t n) {
     char name[8] = "Argo";
     ship other = {.crew = 2, .name = name};

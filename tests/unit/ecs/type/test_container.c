@@ -41,7 +41,8 @@ static void a_list_is_packed_and_grows_and_shrinks_anywhere(void** state) {
     const ecs_vec2* points = ecs_list_data(&list);
     assert_true(points[4].x == 4 && points[4].y == -1);
     assert_int_equal(ecs_list_remove(NULL, &list, 1), ECS_OK);
-    assert_int_equal(ecs_list_insert(NULL, &list, 0, ecs_list_get(&list, 3)), ECS_OK); // of itself
+    // an element of the list itself
+    assert_int_equal(ecs_list_insert(NULL, &list, 0, ecs_list_get(&list, 3)), ECS_OK);
     assert_string_equal(shown(ecs_element_list_of(ECS_ELEMENT_P2), &list),
                         "[4,-1;0,-1;2,-1;3,-1;4,-1]");
     assert_int_equal(ecs_list_set(NULL, &list, 1, NULL), ECS_OK);
@@ -93,7 +94,7 @@ static void an_array_holds_values_of_any_type(void** state) {
     assert_null(ecs_array_find(&array, 2, ECS_ELEMENT_I));
     assert_null(ecs_array_find(&array, 5, ECS_ELEMENT_I));
     assert_true(*(const bool*)ecs_array_find(&array, 2, ECS_ELEMENT_B));
-    // A copy of itself inside itself.
+    // Store a copy of the array inside itself.
     assert_int_equal(ecs_array_set(NULL, &array, 1, ECS_ELEMENT_ARRAY, &array), ECS_OK);
     assert_int_equal(ecs_array_count(ecs_array_find(&array, 1, ECS_ELEMENT_ARRAY)), 5);
     assert_int_equal(ecs_array_remove(NULL, &array, 1), ECS_OK);
@@ -163,15 +164,15 @@ static void a_shadow_sees_every_change_once_and_equal_versions_spare_the_look(vo
     assert_true(ecs_value_compare(type, &heap, &shadow, &value));
     assert_true(ecs_type_equal(type, &shadow, &value));
     assert_true(ecs_value_is_untouched(type, &shadow, &value));
-    // There and back: no difference, and the versions meet.
+    // The value changes back: there is no difference, and the versions become equal.
     set_i(&value, "a", 3);
     set_i(&value, "a", 2);
     assert_false(ecs_value_compare(type, &heap, &shadow, &value));
     assert_true(ecs_value_is_untouched(type, &shadow, &value));
-    // A write that skips the versions is not noticed.
+    // A write that does not raise the versions is not noticed.
     ((ecs_element*)(uintptr_t)ecs_object_find_element(&value, "a"))->as.i = 9;
     assert_false(ecs_value_compare(type, &heap, &shadow, &value));
-    // Assigning counts as a change; assigning the same does not.
+    // Assigning another value counts as a change. Assigning an equal value does not.
     ecs_object other = {0};
     assert_true(ecs_value_assign(type, &heap, &value, &other));
     assert_true(ecs_value_compare(type, &heap, &shadow, &value));
@@ -231,7 +232,7 @@ static void numbers_deep_inside_are_compared_and_assigned_without_memory(void** 
         assert_int_equal(shadow.own.body->bytes, value.own.body->bytes);
     }
     assert_int_equal(memory.calls, calls);
-    // Another shape costs memory, and when there is none the next compare tries again.
+    // Another shape needs memory. When there is none, the next compare tries again.
     assert_int_equal(ecs_array_set(allocator, inner, 1, ECS_ELEMENT_I, NULL), ECS_OK);
     memory.fail_at = memory.calls + 1;
     assert_true(ecs_value_compare(type, &context, &shadow, &value));
@@ -290,7 +291,7 @@ static void the_bytes_inside_are_limited_at_their_edge(void** state) {
     assert_int_equal(ecs_list_resize(NULL, &list, most - 1), ECS_OK);
     assert_int_equal(ecs_list_resize(NULL, &list, most), ECS_OK);
     assert_int_equal(list.own.body->bytes, ECS_CONTAINER_BYTES_MAX);
-    // Nested: what lies around it counts too, and a replaced value no more.
+    // Nested: the values around an element also count. A replaced value does not count any more.
     ecs_array array = {0};
     ecs_element_type type = ecs_element_list_of(ECS_ELEMENT_U32);
     assert_int_equal(ecs_array_push(NULL, &array, type, &list), ECS_ERR_FULL);
@@ -319,7 +320,7 @@ static void the_depth_is_limited_at_its_edge(void** state) {
     assert_int_equal(ecs_array_push(NULL, at, ecs_element_list_of(ECS_ELEMENT_B), NULL),
                      ECS_ERR_FULL);
     assert_int_equal(ecs_array_push(NULL, at, ECS_ELEMENT_B, NULL), ECS_OK);
-    // A value that is as high as may be fits nowhere.
+    // A value with the largest depth fits into no other value.
     ecs_array outer = {0};
     assert_int_equal(ecs_array_push(NULL, &outer, ECS_ELEMENT_ARRAY, &root), ECS_ERR_FULL);
     assert_int_equal(ecs_array_push(NULL, &outer, ECS_ELEMENT_ARRAY,
@@ -415,13 +416,13 @@ static void damaged_bytes_are_refused(void** state) {
     ecs_container_body_destroy(NULL, body);
     for (size_t size = 0; size < 15; size++)
         expect_damaged(ECS_ELEMENT_OBJECT, "\2\1a\2\1\0\0\0\1b\2\2\0\0\0", size);
-    expect_damaged(ECS_ELEMENT_OBJECT, "\2\1b\1\1\1a\1\1", 9);     // names fall
-    expect_damaged(ECS_ELEMENT_OBJECT, "\2\1a\1\1\1a\1\1", 9);     // the same name twice
-    expect_damaged(ECS_ELEMENT_OBJECT, "\1\0\1\1", 4);             // no name
-    expect_damaged(ECS_ELEMENT_OBJECT, "\1\1\0\1\1", 5);           // a NUL in a name
-    expect_damaged(ECS_ELEMENT_ARRAY, "\1\23\0", 3);               // a tag
-    expect_damaged(ECS_ELEMENT_ARRAY, "\1\0\0", 3);                // no type
-    expect_damaged(ECS_ELEMENT_ARRAY, "\1\50\0", 3);               // beyond all types
+    expect_damaged(ECS_ELEMENT_OBJECT, "\2\1b\1\1\1a\1\1", 9); // the names are not in rising order
+    expect_damaged(ECS_ELEMENT_OBJECT, "\2\1a\1\1\1a\1\1", 9); // the same name twice
+    expect_damaged(ECS_ELEMENT_OBJECT, "\1\0\1\1", 4);         // no name
+    expect_damaged(ECS_ELEMENT_OBJECT, "\1\1\0\1\1", 5);       // a NUL in a name
+    expect_damaged(ECS_ELEMENT_ARRAY, "\1\23\0", 3);           // a tag
+    expect_damaged(ECS_ELEMENT_ARRAY, "\1\0\0", 3);            // no type
+    expect_damaged(ECS_ELEMENT_ARRAY, "\1\50\0", 3);           // beyond all types
     expect_damaged(ecs_element_list_of(ECS_ELEMENT_B), "\1\2", 2); // a bool of 2
     expect_damaged(ecs_element_list_of(ECS_ELEMENT_B), "\x81\x80\1",
                    3); // more than there are bytes
@@ -451,7 +452,7 @@ static void the_limits_hold_for_bytes_too(void** state) {
         assert_int_equal(reader.failed, body == NULL);
         ecs_container_body_destroy(NULL, body);
     }
-    // 8,192 numbers of 8 bytes are all that fits.
+    // 8,192 numbers of 8 bytes are the most that fit.
     for (uint32_t count = 8191; count <= 8193; count++) {
         base_bytes_clear(&bytes);
         base_bytes_write_varint(&bytes, count);

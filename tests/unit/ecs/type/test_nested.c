@@ -39,9 +39,9 @@ static void a_childs_block_replaces_the_whole_value(void** state) {
     data_load_ok(*state, nested_text);
     data_expect(*state, "squire", "path", "[5,5]");
     data_expect(*state, "squire", "props", "{c:b=yes}");
-    data_expect(*state, "squire", "inventory", "[]"); // {} says empty
+    data_expect(*state, "squire", "inventory", "[]"); // {} makes an empty value
     data_expect(*state, "squire", "slots", "[\"head\";\"hand\"]");
-    data_expect(*state, "twin", "path", "[0,0;1,1]"); // words alone say nothing of the value
+    data_expect(*state, "twin", "path", "[0,0;1,1]"); // attributes alone do not change the value
     assert_int_equal(data_find(*state, "twin", "path")->flags, 0);
     assert_int_equal(data_find(*state, "squire", "path")->flags, ECS_COMPONENT_TRACKED);
     data_expect(*state, "squire+hero", "path", "[0,0;1,1]");
@@ -63,7 +63,7 @@ static void every_type_of_value_fits_inside(void** state) {
                 "u64:u64=6;u8:u8=3}");
 }
 
-// As real projects write them: names of files, in quotes, with the type behind.
+// As in real projects: names of files, in quotes, with the type behind.
 static void names_of_values_may_be_any_text(void** state) {
     data_load_ok(*state, "level { \"weather:object\"{\n \"content/clear day.blk\":r=1\n"
                          " \"content/rain.blk\" : r = 2\n \"x y:i\"{ value:i=3 } } }");
@@ -120,7 +120,7 @@ static void faults_inside_name_file_and_line(void** state) {
         assert_int_equal(data_load_bytes(world, cases[i][0], strlen(cases[i][0])).result,
                          ECS_ERR_SYNTAX);
     }
-    // Seven inside the outermost are fine.
+    // Seven levels inside the outermost one are allowed.
     data_load_ok(world, "a { \"x:object\"{ \"1:object\"{ \"2:object\"{ \"3:object\"{ \"4:object\"{ "
                         "\"5:object\"{ \"6:object\"{ \"7:object\"{ } } } } } } } } }");
 }
@@ -187,14 +187,14 @@ static void a_change_deep_inside_a_component_is_listed_once(void** state) {
     ecs_object* inner = ecs_object_find_mut(props, "nested", ECS_ELEMENT_OBJECT);
     ecs_vec2 place = {9, 9};
     assert_int_equal(ecs_object_set(NULL, inner, "at", ECS_ELEMENT_P2, &place), ECS_OK);
-    (void)ecs_get_mut(at.world, entities[8], at.props); // opened, not changed
+    (void)ecs_get_mut(at.world, entities[8], at.props); // opened but not changed
     step(&at, 2);
     ecs_changes changes = ecs_changes_get(at.world);
     assert_int_equal(changes.changed_count, 1);
     assert_int_equal(changes.changed[0].entity, entities[7]);
     assert_int_equal(changes.changed[0].component, at.props);
     assert_true(ecs_world_state_hash(at.world) != hash);
-    // There and back within a tick is no change; the defaults were never touched.
+    // A value that changes back within a tick is no change. The defaults were never changed.
     place = (ecs_vec2){1, 2};
     assert_int_equal(
         ecs_object_set(NULL,
@@ -240,13 +240,13 @@ static void saves_keep_what_was_told_and_what_was_not_yet(void** state) {
     ecs_entity entity;
     assert_int_equal(ecs_create(at.world, at.hero, NULL, 0, &entity), ECS_OK);
     step(&at, 1);
-    push_point(&at, entity, 4); // not told yet
+    push_point(&at, entity, 4); // no event was sent yet
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
     assert_int_equal(ecs_world_save(at.world, &bytes), ECS_OK);
     assert_int_equal(ecs_world_restore(other.world, bytes.data, bytes.size), ECS_OK);
     assert_true(ecs_world_hash(other.world) == ecs_world_hash(at.world));
-    // The copy of a world too, both ways of it.
+    // Both ways of copying a world give the same result.
     assert_int_equal(ecs_world_copy(other.world, at.world), ECS_OK);
     assert_true(ecs_world_hash(other.world) == ecs_world_hash(at.world));
     step(&at, 2);
@@ -259,8 +259,8 @@ static void saves_keep_what_was_told_and_what_was_not_yet(void** state) {
     ecs_world_destroy(other.world);
 }
 
-// A copied world tells changes by versions as well: those of the value and of its shadow differ
-// wherever they do in the original.
+// A copied world also finds changes by versions. The versions of the value and of its shadow differ
+// in the copy wherever they differ in the original.
 static void a_copied_world_misses_no_change(void** state) {
     (void)state;
     nest at;
@@ -353,7 +353,7 @@ static void memory_may_run_out_at_any_allocation(void** state) {
         memory.fail_at = 0;
         ecs_command_flush(at.world);
         step(&at, 1);
-        // What a load would need.
+        // The save must be one that a load accepts.
         base_bytes bytes;
         base_bytes_init(&bytes, NULL);
         assert_int_equal(ecs_world_save(at.world, &bytes), ECS_OK);

@@ -50,7 +50,7 @@ static void built_in_types_have_the_same_ids_everywhere(void** state) {
         assert_int_equal(type->object_size, type->size);
         assert_int_equal(type->ops != NULL, owns_memory);
         assert_int_equal(type->is_dense, !owns_memory);
-        // The row that values inside go by is the same.
+        // The row that describes inner values is the same.
         const ecs_type* row = ecs_builtin_type((ecs_type_id)(i + 1));
         assert_string_equal(row->name, names[i]);
         assert_int_equal(row->size, type->size);

@@ -32,7 +32,7 @@ static void strings_are_set_compared_and_cleared(void** state) {
     assert_int_equal(string.version, 1);
     assert_true(ecs_string_set(NULL, &string, "hello", 5));
     assert_int_equal(string.version, 1);
-    assert_true(ecs_string_set(NULL, &string, string.data + 1, 3)); // of itself
+    assert_true(ecs_string_set(NULL, &string, string.data + 1, 3)); // a part of itself
     assert_string_equal(ecs_string_text(&string), "ell");
     ecs_string_clear(NULL, &string);
     assert_null(string.data);
@@ -62,7 +62,7 @@ static void a_shadow_of_a_string_sees_every_change_once(void** state) {
     assert_true(ecs_value_compare(type, &heap, &shadow, &value));
     assert_string_equal(ecs_string_text(&shadow), "two");
     assert_false(ecs_value_compare(type, &heap, &shadow, &value));
-    // There and back: the versions differ, the text does not.
+    // The text changes back: the versions differ, the text does not.
     assert_true(ecs_string_set(NULL, &value, "six", 3));
     assert_true(ecs_string_set(NULL, &value, "two", 3));
     assert_false(ecs_value_compare(type, &heap, &shadow, &value));
@@ -149,7 +149,7 @@ static void nan_is_one_value_and_zero_keeps_its_sign(void** state) {
 }
 
 static void canonical_bytes_are_fixed(void** state) {
-    // The same on every machine: a value, its bytes and its hash written down.
+    // The same on every machine: a value, with its bytes and its hash as constants.
     ecs_ivec2 value = {1, -2};
     static const uint8_t expected[] = {1, 0, 0, 0, 0xFE, 0xFF, 0xFF, 0xFF};
     base_bytes bytes;

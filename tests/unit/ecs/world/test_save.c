@@ -15,7 +15,7 @@ static void* fails_after(void* context, size_t size, size_t align) {
     return base_allocator_heap()->allocate(base_allocator_heap()->context, size, align);
 }
 
-// Memory that is out, and the most that ever was.
+// Counts held memory and its maximum.
 typedef struct peak {
     size_t out, most;
     uint64_t calls;
@@ -34,7 +34,7 @@ static void peak_release(void* context, void* memory, size_t size) {
     base_allocator_heap()->release(NULL, memory, size);
 }
 
-// A world whose steps use chance, structure, events and order of rows.
+// A system that uses random numbers, structure, events and the order of rows.
 static void run_wander(const ecs_stage* stage, const ecs_rows* rows) {
     live* fixture = stage->context;
     base_rng* rng = ecs_world_rng(stage->world);
@@ -68,7 +68,7 @@ static void open_wandering_with(live* fixture, const base_allocator* allocator) 
     const char* events[] = {"hit"};
     ecs_world_config config = ecs_world_config_default();
     config.limits.events_per_flush_max = 3;
-    config.limits.replicated_index_max = 4000; // validation walks all indices
+    config.limits.replicated_index_max = 4000; // validation visits all indices
     config.limits.local_entities_max = 4000;
     config.seed = 11;
     config.allocator = allocator;
@@ -95,7 +95,7 @@ static void open_wandering(live* fixture) {
     open_wandering_with(fixture, NULL);
 }
 
-// @return the entity with a text.
+// Fill the world. @return the entity with a text.
 static ecs_entity populate(live* fixture) {
     assert_int_equal(ecs_create_many(fixture->world, fixture->thing, 40, NULL), ECS_OK);
     ecs_entity named = live_create(fixture, fixture->named);
@@ -190,8 +190,8 @@ static void what_waits_survives(void** state) {
     ecs_entity named = populate(&a);
     live_step(&a);
     ecs_entity first = ecs_entity_next(a.world, ECS_ENTITY_NONE);
-    // A told value and a newer one, for plain data and for text; commands; events on placeholders;
-    // handles that wait.
+    // A world with: a sent value and a newer one, for plain data and for text; commands; events on
+    // placeholders; handles with references.
     int32_t hp = 77;
     assert_int_equal(ecs_set(a.world, first, a.hp, &hp), ECS_OK);
     live_set_text(&a, named, a.title, "nobod?");
@@ -296,7 +296,8 @@ static void every_cut_is_refused_and_leaves_an_empty_world(void** state) {
     }
     base_bytes bytes = save(&a);
     for (size_t size = 0; size < bytes.size; size += 1 + size / 64) {
-        uint8_t* cut = malloc(size + 1); // its own block, so that a sanitizer sees a read past it
+        // in its own block, so that a sanitizer sees a read past its end
+        uint8_t* cut = malloc(size + 1);
         memcpy(cut, bytes.data, size);
         ecs_result result = ecs_world_restore(b.world, cut, size);
         free(cut);
@@ -309,7 +310,8 @@ static void every_cut_is_refused_and_leaves_an_empty_world(void** state) {
     live_close(&b);
 }
 
-// A row costs 6 bytes of a save and any number in memory: what must follow is asked for first.
+// A row takes 6 bytes of a save but may take much memory. So the restore checks first that the
+// values of the rows are in the save.
 static void rows_are_not_made_before_their_values_can_be_there(void** state) {
     (void)state;
     enum { WORDS = 8192, ROWS = 200 };
@@ -341,7 +343,7 @@ static void rows_are_not_made_before_their_values_can_be_there(void** state) {
     assert_int_equal(memory.out, 0);
 }
 
-// Ids of templates that were composed at run time may differ; what they stand for may not.
+// Ids of templates that were composed at run time may differ. Their meaning may not.
 static void a_world_that_composed_in_another_order_has_the_same_future(void** state) {
     (void)state;
     live a;
@@ -389,7 +391,8 @@ static void damaged_bytes_never_break_the_world(void** state) {
     (void)ecs_command_create(a.world, a.thing, NULL, 0);
     (void)ecs_event_broadcast(a.world, a.ping, NULL);
     base_bytes bytes = save(&a);
-    const size_t head = 16; // magic, version and schema: everything behind is reached
+    // magic, version and schema: changes behind them reach all of the reader
+    const size_t head = 16;
     for (uint32_t round = 0; round < 4000; round++) {
         uint8_t* copy = malloc(bytes.size);
         memcpy(copy, bytes.data, bytes.size);
@@ -474,7 +477,8 @@ static void running_out_of_memory_while_restoring_empties_the_world(void** state
         left = -1;
         if (result != ECS_OK) {
             refused++;
-            // Composing a template does not tell want of memory from a limit.
+            // The composition of a template reports missing memory and a reached limit with the
+            // same code.
             assert_true(result == ECS_ERR_MEMORY || result == ECS_ERR_FULL);
             assert_int_equal(ecs_world_entity_count(b.world), 0);
             check_usable(&b);
@@ -492,7 +496,7 @@ static void running_out_of_memory_while_restoring_empties_the_world(void** state
     live_close(&a);
 }
 
-// What save and restore would make, by either way, and the same future.
+// Both ways to copy give what save and restore give, and the copy has the same future.
 static void a_copy_is_what_save_and_restore_give(void** state) {
     (void)state;
     live a;
@@ -508,7 +512,7 @@ static void a_copy_is_what_save_and_restore_give(void** state) {
         check_same(&a, &b);
         assert_true(ecs_world_state_hash_walk(b.world) == ecs_world_state_hash(b.world));
         assert_int_equal(ecs_changes_get(b.world).changed_count, 0);
-        // The copy goes ahead, and is called back with the next round.
+        // The copy runs ahead. The next round replaces it by a new copy.
         for (uint32_t i = 0; i < round % 5; i++)
             live_step(&b);
     }

@@ -7,7 +7,7 @@ typedef struct damage {
     ecs_entity parent, child;
 } damage;
 
-// A sound world with a family of two.
+// Make a valid world with a family of two.
 static void damage_make(damage* at) {
     load_make(&at->fixture, NULL);
     ecs_world* world = at->fixture.world;
@@ -17,7 +17,7 @@ static void damage_make(damage* at) {
     ecs_world_validate(world);
 }
 
-// The same damage is found by the check itself and, in a validating build, by the next step.
+// The check itself finds the damage. In a validating build the next step finds it too.
 #define EXPECT_FOUND(at)                                                                           \
     do {                                                                                           \
         expect_assert_failure(ecs_world_validate((at)->fixture.world));                            \
@@ -86,7 +86,8 @@ static void a_hash_that_is_not_the_sum_is_found(void** state) {
     load_close(&at.fixture);
 }
 
-// Apart: a case that sees an assertion must not hold the locals of an inlined function.
+// A separate function: a test case that catches an assertion must not hold the locals of an inlined
+// function.
 static __attribute__((noinline)) ecs_link* link_of(const damage* at, ecs_entity entity) {
     return ecs_link_at(&at->fixture.world->storage->links, ecs_entity_index(entity));
 }

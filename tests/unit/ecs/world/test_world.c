@@ -182,7 +182,7 @@ static void indices_come_back_from_their_bytes(void** state) {
         ecs_storage_clear(world);
         bytes.data[at] ^= 0x81;
         reader = base_reader_make(bytes.data, bytes.size);
-        (void)!ecs_storage_read_indices(world, &reader); // must not fail in any other way
+        (void)!ecs_storage_read_indices(world, &reader); // it must not fail in any other way
         ecs_storage_clear(world);
         bytes.data[at] ^= 0x81;
     }
@@ -190,7 +190,7 @@ static void indices_come_back_from_their_bytes(void** state) {
     store_close(&fixture);
 }
 
-// Everything that allocates, in one go. @return the first error.
+// Run everything that allocates. @return the first error.
 static ecs_result live_a_life(store* fixture, const ecs_world_config* config) {
     ecs_result result = store_try_open(fixture, config);
     if (result != ECS_OK) return result;
