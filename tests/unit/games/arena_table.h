@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A match of arena with bots, in one process: the bots look at the server's own world.
+/// A match of arena with bots, in one process. The bots look at the server's own world.
 #pragma once
 
 #include "test.h"
@@ -28,7 +28,7 @@ typedef struct table {
     net_match* match;
     table_bot bots[TABLE_BOTS_MAX];
     uint32_t bot_count;
-    uint32_t events[ARENA_MESSAGE_COUNT]; ///< seen by table_step
+    uint32_t events[ARENA_MESSAGE_COUNT]; ///< counts the events that table_step got
     arena_hit last_hit;
     arena_killed last_kill;
     arena_flag_moved last_flag;
@@ -46,7 +46,7 @@ static inline char* table_read_file(const char* file) {
     return text;
 }
 
-/// `settings`: "agents=10", a NULL at the end; NULL: none.
+/// `settings` is a list such as "agents=10" with a NULL at the end; NULL: no settings.
 static inline void table_open(table* t, const char* const* settings, uint64_t seed, net_role role,
                               bool has_render) {
     memset(t, 0, sizeof *t);
@@ -136,7 +136,7 @@ static inline void table_listen(table* t) {
     }
 }
 
-/// One tick: bots think, the world steps, events are counted.
+/// Run one tick: the bots choose inputs, the world steps, and events are counted.
 static inline void table_step(table* t) {
     table_think(t);
     net_match_step(t->match);
@@ -149,12 +149,12 @@ static inline void table_steps(table* t, uint32_t count) {
         table_step(t);
 }
 
-/// A component of a client's entity, for writing.
+/// Get a component of a client's entity for writing.
 static inline void* table_of(table* t, uint32_t client, ecs_component_id component) {
     return ecs_find_mut(table_world(t), net_match_player(t->match, client), component);
 }
 
-/// Put a client's fighter somewhere, at rest, with all it needs.
+/// Put a client's fighter at a place, at rest, with all that it needs.
 static inline void table_put(table* t, uint32_t client, float x, float y) {
     arena_game* game = table_game(t);
     *(ecs_vec2*)table_of(t, client, game->pos) = (ecs_vec2){x, y};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A match of breakout with bots, in one process: the bots look at the server's own world.
+/// A match of breakout with bots, in one process. The bots look at the server's own world.
 #pragma once
 
 #include "test.h"
@@ -132,7 +132,7 @@ static inline void table_listen(table* t) {
     }
 }
 
-/// One tick: bots think, the world steps, events are counted.
+/// Run one tick: the bots choose inputs, the world steps, and events are counted.
 static inline void table_step(table* t) {
     table_think(t);
     net_match_step(t->match);

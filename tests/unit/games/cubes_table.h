@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// What the tests of cubes share: matches without sockets, and all that moves as one number.
+/// Shared code for the cubes tests: matches without sockets, and one number for all movement.
 #pragma once
 
 #include "test.h"
@@ -33,7 +33,7 @@ static inline net_match* open_match(const net_module* module, net_role role, boo
     config.has_render = has_render;
     config.seed = seed;
     char each[128];
-    while (setting && *setting) { // "a=1 b=2"
+    while (setting && *setting) { // settings such as "a=1 b=2"
         size_t length = strcspn(setting, " ");
         snprintf(each, sizeof each, "%.*s", (int)length, setting);
         assert_int_equal(net_match_setting_apply(&config, each, &reporter), NET_OK);
@@ -51,7 +51,7 @@ static inline void run(net_match* match, uint32_t ticks) {
     }
 }
 
-// Every entity with a spawn, by rising index.
+// Get the entities with a spawn, by rising index.
 static inline ecs_entity next_spawned(net_match* match, ecs_entity after) {
     ecs_world* world = net_match_world(match);
     const cubes_game* game = net_match_context(match);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arena on a client: what keys become, what is predicted, what is drawn.
+// Arena on a client: how keys become inputs, what the client predicts, what it draws.
 
 #include "arena_table.h"
 
@@ -52,7 +52,7 @@ static void keys_move_and_shoot_where_one_goes(void** state) {
     assert_int_equal(input.aim, 3 * ARENA_AIM_STEPS / 4);
     assert_true(input.is_firing && input.is_raying);
     h.actions[ARENA_ACTION_UP] = false;
-    assert_int_equal(ask(&h).aim, 3 * ARENA_AIM_STEPS / 4); // as it was
+    assert_int_equal(ask(&h).aim, 3 * ARENA_AIM_STEPS / 4); // unchanged
     h.actions[ARENA_ACTION_LEFT] = h.actions[ARENA_ACTION_RIGHT] = true;
     assert_int_equal(ask(&h).move_x, 0);
 }
@@ -94,7 +94,7 @@ static void angles_survive_the_way_through_an_input(void** state) {
 
 // ---- prediction ----
 
-// What replication brings: the living entities with their replicated values.
+// Copy what replication brings: the living entities with their replicated values.
 static void copy(table* t, net_match* ahead) {
     ecs_world* from = table_world(t);
     ecs_world* to = net_match_world(ahead);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Arena as a whole: hits, deaths, rebirth, pick-ups, flags, beacons, rounds, a thousand soldiers,
-// the same bits twice.
+// A whole match of arena: hits, kills, respawns, pick-ups, flags, beacons, rounds, a thousand
+// soldiers, and two runs with the same bits.
 
 #include "arena_table.h"
 
@@ -12,7 +12,7 @@
 
 #define ARENA_KNOWN_HASH 0xb9cf523939c28bb3ull
 
-// A place that no rock is near.
+// Get a place without a rock near it.
 static ecs_vec2 open_place(void) {
     for (float y = 100.0f;; y += 1.0f) {
         bool is_free = true;
@@ -26,7 +26,7 @@ static ecs_vec2 open_place(void) {
 
 static const char* const nobody_else[] = {"agents=0", "pickups=0", "tanks=0", NULL};
 
-// Clients 1 and 2 are of teams 1 and 2, 20 units from one another.
+// Clients 1 and 2 are in teams 1 and 2, with a distance of 20 units.
 static void open_duel(table* t) {
     table_open(t, nobody_else, 5, NET_ROLE_SERVER, false);
     net_match_join(t->match, 1, "left", false);
@@ -122,7 +122,7 @@ static void who_is_killed_waits_as_a_ghost_and_comes_back(void** state) {
     assert_int_equal(entry_of(&t, 1)->kills, 1);
     assert_int_equal(entry_of(&t, 2)->deaths, 1);
     assert_int_equal(arena_find_score(table_world(&t), game, 1)->kills, 1);
-    // With health 0 until the next tick, a ghost then: the same handle, no health.
+    // The health is 0 until the next tick. Then the player is a ghost: the same handle, no health.
     assert_int_equal(health_of(&t, 2), 0);
     table_step(&t);
     assert_string_equal(ecs_entity_template_name(table_world(&t), victim), "arena_ghost");
@@ -147,7 +147,7 @@ static void a_ray_strikes_at_once_and_not_through_rocks(void** state) {
     assert_int_equal(health_of(&t, 2), ARENA_HEALTH - ARENA_RAY_DAMAGE);
     assert_int_equal(t.events[ARENA_MESSAGE_RAY], 1);
     assert_int_equal(t.last_ray.target, net_match_player(t.match, 2));
-    // One more within the second: the gun is not ready.
+    // A second shot within the second: the gun is not ready.
     table_input(&t, 1, &ray);
     table_steps(&t, 10);
     assert_int_equal(t.events[ARENA_MESSAGE_RAY], 1);
@@ -163,7 +163,7 @@ static void a_ray_strikes_at_once_and_not_through_rocks(void** state) {
     table_close(&t);
 }
 
-// The target runs across the line; the shooter saw it six ticks ago, where it no longer is.
+// The target runs across the line. The shooter saw it six ticks ago, at a place that it has left.
 static void a_ray_strikes_what_its_shooter_saw(void** state) {
     (void)state;
     enum { BEHIND = 6 };
@@ -216,7 +216,7 @@ static void pickups_resync_load_and_lie_elsewhere_afterwards(void** state) {
     }
     ecs_entity kit = put_pickup(&t, place, ARENA_HEALTH_KIT);
     table_steps(&t, 2);
-    assert_true(ecs_is_alive(table_world(&t), kit)); // it is well, and its pack is full
+    assert_true(ecs_is_alive(table_world(&t), kit)); // the player has full health and a full pack
     *(uint8_t*)table_of(&t, 1, game->health) = 20;
     *(uint8_t*)table_of(&t, 1, game->condition) = 1;
     table_steps(&t, 2);
@@ -351,7 +351,7 @@ static void a_call_lights_the_beacon_of_the_team(void** state) {
         assert_int_equal(net_match_event_check(t.match, message, packed, size), NET_OK);
         net_match_client_event(t.match, 1, message, packed, size);
         table_steps(&t, 2);
-        assert_int_equal(ecs_query_count(table_world(&t), game->beacons), 1); // it moves
+        assert_int_equal(ecs_query_count(table_world(&t), game->beacons), 1); // the beacon moves
     }
     ecs_entity beacon = ecs_query_first(table_world(&t), game->beacons);
     assert_int_equal(*(const uint8_t*)ecs_get(table_world(&t), beacon, game->team), 1);
@@ -416,7 +416,8 @@ static void any_inputs_are_clamped(void** state) {
     table_close(&t);
 }
 
-// What moves is on the wire's grid in every tick, and vel is what it moved.
+// Moving entities are on the grid of the wire in each tick. vel is the distance that an entity
+// moved.
 static void assert_on_grid(table* t) {
     arena_game* game = table_game(t);
     ecs_query* const queries[] = {game->fighters, game->shots};
@@ -493,7 +494,7 @@ static void a_thousand_soldiers_and_200_players_fight_for_300_ticks(void** state
     assert_true(shots_most > 50 && shots_most <= 400);
     assert_true(t.events[ARENA_MESSAGE_HIT] > 300);
     assert_true(seen / 200 >= 90 && seen / 200 <= 190);
-    // Killed soldiers are replaced.
+    // The match replaces killed soldiers.
     assert_in_range(ecs_query_count(world, game->soldiers), 900, 1000);
     table_close(&t);
 }
@@ -532,7 +533,8 @@ static void two_runs_have_the_same_hash_in_every_tick(void** state) {
     table_close(&t);
 }
 
-// Soldiers alone: what players saw is kept beside the world, and is none of it.
+// The match has only soldiers. The record of what players saw is beside the world and not part of
+// it.
 static void a_restored_world_has_the_same_future(void** state) {
     (void)state;
     enum { TICKS = 300 };
@@ -559,7 +561,7 @@ static void a_restored_world_has_the_same_future(void** state) {
     table_close(&other);
 }
 
-// The same on every compiler and build type; a change of rules or bots changes it.
+// The result is the same for every compiler and build type. A change of rules or bots changes it.
 static void a_known_match_comes_to_a_known_end(void** state) {
     (void)state;
     static const char* const some[] = {"agents=300", NULL};

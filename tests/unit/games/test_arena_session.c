@@ -21,7 +21,7 @@ typedef struct seat {
 } seat;
 
 typedef struct session {
-    table t; ///< the server's match; bots think in their clients
+    table t; ///< the server's match; the bots run in their clients
     net_sim* sim;
     net_transport* transport;
     net_server* server;
@@ -79,11 +79,11 @@ static void close_session(session* s) {
     table_close(&s->t);
 }
 
-// What the walks through all mirrors met.
+// Counts over all walks through all mirrors.
 typedef struct census {
     uint32_t fighters, comrades, enemies, secrets, revealed, own_guns, own_packs, ghosts, rows,
         flags;
-    uint64_t seen; ///< entities with a place, all mirrors and walks
+    uint64_t seen; ///< entities with a place, over all mirrors and walks
     uint32_t walks;
 } census;
 
@@ -112,7 +112,7 @@ static void look_at_fighters(session* s, const seat* one, census* found) {
             if (entity == player) {
                 found->own_guns += gun->ammo != 40;
             } else {
-                assert_int_equal(gun->ammo, 40); // the template's
+                assert_int_equal(gun->ammo, 40); // the value of the template
                 assert_int_equal(gun->ready_tick, 0);
             }
             if (team[i] == *own_team) {
@@ -128,7 +128,7 @@ static void look_at_fighters(session* s, const seat* one, census* found) {
     }
 }
 
-// A client that has not had the power for a while has no enemy's exact health.
+// Check that a client without the power for some ticks has no exact health of an enemy.
 static void assert_no_secret(const seat* one, uint32_t ticks_without_power) {
     if (ticks_without_power < 40) return;
     ecs_world* world = net_match_world(one->match);
@@ -180,7 +180,7 @@ static void look_at_the_rest(const seat* one, census* found) {
         for (uint32_t i = 0; i < it.rows.count; i++) {
             has_own_flag |= team[i] == *own_team;
             if (flag[i].state != ARENA_FLAG_CARRIED) continue;
-            // Both or none, at one tick.
+            // The client has both or none, at one tick.
             const ecs_vec2* carrier = ecs_find(world, flag[i].carrier, game->pos);
             assert_non_null(carrier);
             assert_memory_equal(carrier, &pos[i], sizeof *carrier);
@@ -234,7 +234,7 @@ static void a_thief_is_never_out_of_sight_of_whom_it_robbed(void** state) {
     open_session(&s, absent, &link);
     for (uint32_t i = 0; i < 30; i++)
         step_session(&s);
-    // A player of team 1 takes the flag of team 2, which is far from all players; client 2 is of
+    // A player of team 1 takes the flag of team 2, which is far from all players. Client 2 is in
     // team 2.
     ecs_entity thief = net_match_player(s.t.match, 1);
     const arena_game* game = table_game(&s.t);
@@ -247,7 +247,7 @@ static void a_thief_is_never_out_of_sight_of_whom_it_robbed(void** state) {
     for (uint32_t i = 0; i < 200; i++) {
         table_put(&s.t, 1, 250.0f, 30.0f + (float)i);
         step_session(&s);
-        // Owners stay at home.
+        // The flag owners stay at home.
         ecs_vec2 home = arena_map_base(2);
         table_put(&s.t, 2, home.x, home.y);
         if (i < 40) continue;

@@ -64,7 +64,7 @@ static void a_turret_is_destroyed_with_its_tank(void** state) {
     arena_game* game = table_game(&t);
     ecs_world* world = table_world(&t);
     tank_list list = find_tanks(&t);
-    // A boxed value does not move: not when another one goes, nor when one comes.
+    // A boxed value does not move when another one is created or destroyed.
     arena_route* const* cell = ecs_get(world, list.tanks[1], game->route);
     const arena_route* route = *cell;
     table_steps(&t, 2);
@@ -76,7 +76,7 @@ static void a_turret_is_destroyed_with_its_tank(void** state) {
     cell = ecs_get(world, list.tanks[1], game->route);
     assert_ptr_equal(*cell, route);
     table_steps(&t, 310);
-    assert_int_equal(find_tanks(&t).count, 2); // another one came
+    assert_int_equal(find_tanks(&t).count, 2); // another tank was created
     assert_int_equal(count_turrets(&t), 2);
     cell = ecs_get(world, list.tanks[1], game->route);
     assert_ptr_equal(*cell, route);
@@ -102,7 +102,7 @@ static void a_turret_turns_to_an_enemy_and_shoots(void** state) {
         table_step(&t);
     }
     assert_true(t.events[ARENA_MESSAGE_HIT] > 0);
-    assert_int_equal(t.last_hit.client, 0); // a tank is no client's
+    assert_int_equal(t.last_hit.client, 0); // a tank belongs to no client
     assert_true(*(const uint8_t*)table_of(&t, 2, game->health) < ARENA_HEALTH);
     table_close(&t);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arena's values of any length: names, the chat, the rounds that were, and what a player carries.
+// Variable-size values of arena: names, the chat, the past rounds, and the pack of a player.
 
 #include "arena_table.h"
 
@@ -45,7 +45,7 @@ static void the_last_lines_of_the_chat_stay(void** state) {
     for (uint32_t i = 0; i < 8; i++) {
         const arena_say say = {i % ARENA_PHRASES};
         send_event(&t, 1, "say", &say);
-        send_event(&t, 1, "say", &say); // within a second: ignored
+        send_event(&t, 1, "say", &say); // within a second: the match ignores it
         table_steps(&t, 40);
         chat = of_match(&t, table_game(&t)->chat);
         assert_int_equal(ecs_list_count(chat), i < 6 ? i + 1 : 6);
@@ -73,7 +73,7 @@ static void a_round_that_ended_is_kept_as_an_object(void** state) {
     assert_string_equal(ecs_string_text(ecs_object_find(round, "best", ECS_ELEMENT_T)), "Bob");
     table_steps(&t, 6 * 5 * 30);
     rounds = of_match(&t, game->rounds);
-    assert_int_equal(ecs_array_count(rounds), 5); // the oldest went
+    assert_int_equal(ecs_array_count(rounds), 5); // the oldest round was removed
     round = ecs_array_find(rounds, 0, ECS_ELEMENT_OBJECT);
     assert_true(*(const int32_t*)ecs_object_find(round, "round", ECS_ELEMENT_I) > 1);
     table_close(&t);
@@ -89,13 +89,13 @@ static void pickups_go_in_and_uses_come_out(void** state) {
     assert_int_equal(ecs_object_count(pack_of(&t, 1)), 0);
     for (uint32_t i = 0; i < 3; i++)
         assert_true(arena_pack_add(world, game, player, ARENA_HEALTH_KIT));
-    assert_false(arena_pack_add(world, game, player, ARENA_HEALTH_KIT)); // full
+    assert_false(arena_pack_add(world, game, player, ARENA_HEALTH_KIT)); // the pack is full
     assert_true(arena_pack_add(world, game, player, ARENA_POWER));
     assert_int_equal(arena_pack_count(pack_of(&t, 1), ARENA_HEALTH_KIT), 3);
     assert_int_equal(arena_pack_count(pack_of(&t, 1), ARENA_AMMO_BOX), 0);
     assert_int_equal(ecs_object_count(pack_of(&t, 1)), 2);
     const arena_use kit = {ARENA_HEALTH_KIT}, box = {ARENA_AMMO_BOX}, power = {ARENA_POWER};
-    // Of no use, and not there.
+    // Use a kit without need, and use a kit that is not in the pack.
     send_event(&t, 1, "use", &kit);
     send_event(&t, 1, "use", &box);
     table_step(&t);
@@ -105,12 +105,12 @@ static void pickups_go_in_and_uses_come_out(void** state) {
     table_step(&t);
     assert_int_equal(*(const uint8_t*)table_of(&t, 1, game->health), 65);
     assert_int_equal(arena_pack_count(pack_of(&t, 1), ARENA_HEALTH_KIT), 2);
-    // The pack stays when the template changes, and its last power is used.
+    // The pack stays when the template changes. The player uses its last power.
     send_event(&t, 1, "use", &power);
     table_steps(&t, 2);
     assert_string_equal(ecs_entity_template_name(world, player), "arena_player+boost");
     assert_int_equal(ecs_object_count(pack_of(&t, 1)), 1);
-    // It is lost with the life.
+    // A killed player loses the pack.
     *(uint8_t*)table_of(&t, 1, game->health) = 0;
     table_steps(&t, 2);
     assert_string_equal(ecs_entity_template_name(world, player), "arena_ghost");

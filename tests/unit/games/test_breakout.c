@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Breakout as a whole: levels, lives, scores, events, many players, the same bits twice.
+// A whole match of breakout: levels, lives, scores, events, many players, and two runs with the
+// same bits.
 
 #include "breakout_table.h"
 #include "net/match_messages.h"
@@ -18,7 +19,7 @@ static void the_templates_begin_with_those_of_the_design(void** state) {
     free(text);
 }
 
-// A level that is to come is LOADING until its picture was read, before the next tick.
+// The next level is LOADING until the match has read its picture, which is before the next tick.
 static void the_next_level_is_loaded_while_the_pause_runs(void** state) {
     (void)state;
     table t;
@@ -96,9 +97,10 @@ static void four_bots_clear_level_one_within_three_minutes(void** state) {
         }
     }
     assert_int_equal(t.levels_cleared, 1);
-    // The same on every compiler and build type; a change of rules, physics or bots changes it.
+    // The result is the same for every compiler and build type. A change of rules, physics or bots
+    // changes it.
     assert_int_equal(ticks, 3391);
-    // After the pause the next level lies there.
+    // After the pause the next level is there.
     for (uint32_t i = 0; i < 120; i++)
         table_step(&t);
     assert_int_equal(table_match(&t)->level, 2);
@@ -126,7 +128,7 @@ static void a_tick_looks_no_name_up(void** state) {
 static void balls_that_nobody_catches_cost_lives_until_the_game_begins_again(void** state) {
     (void)state;
     table t;
-    // A tiny, motionless pad and a fast ball: sooner or later everything is lost.
+    // A tiny, motionless pad and a fast ball: in the end the match loses all lives.
     table_open(&t, (const char* const[]){"lives=2", "ball_speed=2", "level=2"}, 3, 3,
                NET_ROLE_SERVER, false);
     net_match_join(t.match, 1, "statue", false);
@@ -172,11 +174,11 @@ static void brick_hits_carry_brick_player_and_points(void** state) {
     table_join_bots(&t, 1);
     while (t.brick_hits == 0)
         table_step(&t);
-    assert_int_equal(t.last_hit.client, 1); // who served
+    assert_int_equal(t.last_hit.client, 1); // the client that served
     assert_int_equal(t.last_hit.score, 10);
     assert_true(t.last_hit.x > 0 && t.last_hit.x < 1200 && t.last_hit.y > 0 && t.last_hit.y < 600);
     ecs_world* world = net_match_world(t.match);
-    // A struck brick keeps its handle and stays, as rubble, until its level ends.
+    // A struck brick keeps its handle. It stays as rubble until its level ends.
     assert_true(ecs_is_alive(world, t.last_hit.brick));
     const char* name = ecs_entity_template_name(world, t.last_hit.brick);
     assert_string_equal(name, t.last_hit.hits_left > 0 ? "breakout_brick" : "breakout_rubble");
@@ -245,7 +247,7 @@ static void a_leaver_takes_the_pad_and_the_held_ball_finds_another(void** state)
     table_step(&t);
     const breakout_owner* owner = ecs_get(world, ball, game->owner);
     assert_int_equal(owner->pad, net_match_player(t.match, 3 - leaver));
-    // The free slot goes to the next who comes.
+    // The free slot goes to the next client that joins.
     net_match_join(t.match, 3, "third", false);
     const breakout_player* third = ecs_get(world, net_match_player(t.match, 3), game->player);
     assert_int_equal(third->slot, (int32_t)leaver - 1);
@@ -296,7 +298,7 @@ static void an_input_moves_the_pad_by_its_speed_and_no_further_than_the_wall(voi
     float after = ((const ecs_vec2*)ecs_get(world, pad, game->pos))->x;
     assert_float_equal(after - before, 10.0f, 0.001f);
     for (uint32_t i = 0; i < 200; i++) {
-        net_match_input(t.match, 1, NULL, 0); // the last one again
+        net_match_input(t.match, 1, NULL, 0); // repeats the last input
         net_match_step(t.match);
     }
     after = ((const ecs_vec2*)ecs_get(world, pad, game->pos))->x;
@@ -304,7 +306,7 @@ static void an_input_moves_the_pad_by_its_speed_and_no_further_than_the_wall(voi
     table_close(&t);
 }
 
-// A match with comings and goings; the same for the same seed.
+// Run a match with clients that join and leave. It is the same for the same seed.
 static void run_busy(table* t, uint32_t ticks, uint64_t* hashes) {
     for (uint32_t i = 0; i < ticks; i++) {
         if (i == 0) table_join_bots(t, 3);

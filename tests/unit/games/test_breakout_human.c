@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What keys and a pointer become: short taps, who of both leads, cheers.
+// How keys and a pointer become inputs: short taps, keys against pointer, cheers.
 
 #include "breakout_table.h"
 
@@ -58,7 +58,7 @@ static void keys_become_an_input(void** state) {
     input = ask(&h);
     assert_int_equal(input.move, -127);
     assert_true(input.is_launching);
-    h.actions[BREAKOUT_ACTION_RIGHT] = true; // both: neither
+    h.actions[BREAKOUT_ACTION_RIGHT] = true; // both keys: no movement
     assert_int_equal(ask(&h).move, 0);
     table_close(&h.t);
 }
@@ -72,7 +72,7 @@ static void a_tap_between_two_inputs_counts(void** state) {
     breakout_input input = ask(&h);
     assert_int_equal(input.move, 127);
     assert_true(input.is_launching);
-    // A program without taps: what is held counts.
+    // A program without `pressed`: held keys count.
     h.controls.size_bytes = offsetof(net_controls, pressed);
     input = ask(&h);
     assert_int_equal(input.move, 0);
@@ -86,27 +86,27 @@ static void the_pointer_leads_from_when_it_moves_until_a_key_is_pressed(void** s
     open_human(&h);
     h.controls.has_pointer = true;
     h.controls.pointer_x = 1190.0f;
-    assert_int_equal(ask(&h).move, 0); // lies there
+    assert_int_equal(ask(&h).move, 0); // the pointer does not move
     h.controls.is_pointer_moved = true;
     assert_int_equal(ask(&h).move, 127);
     h.controls.is_pointer_moved = false;
-    assert_int_equal(ask(&h).move, 127); // still the goal
+    assert_int_equal(ask(&h).move, 127); // it is still the goal
     h.actions[BREAKOUT_ACTION_LEFT] = true;
     assert_int_equal(ask(&h).move, -127);
     h.actions[BREAKOUT_ACTION_LEFT] = false;
-    assert_int_equal(ask(&h).move, 0); // does not run back
+    assert_int_equal(ask(&h).move, 0); // the pad does not run back
     h.controls.pointer_down = true;
     breakout_input input = ask(&h);
     assert_int_equal(input.move, 127);
     assert_true(input.is_launching);
     h.controls.pointer_down = false;
-    // Near the goal it slows down, on it it rests.
+    // The pad slows down near the goal and stops on it.
     const ecs_vec2* pos = ecs_get(h.view.world, h.view.player, table_game(&h.t)->pos);
     h.controls.pointer_x = pos->x + 80.0f + 7.5f;
     assert_in_range(ask(&h).move, 63, 64); // half of the 15 units of a tick
     h.controls.pointer_x = pos->x + 80.0f;
     assert_int_equal(ask(&h).move, 0);
-    // Before the own pad is there, nothing is sent.
+    // While the client has no pad, nothing is sent.
     h.controls.pointer_x = 1190.0f;
     h.view.player = ECS_ENTITY_NONE;
     assert_int_equal(ask(&h).move, 0);
@@ -133,7 +133,7 @@ static void a_number_key_cheers_once_per_press(void** state) {
     (void)ask(&h);
     assert_int_equal(h.sent, 1);
     assert_int_equal(h.emote, 6);
-    h.pressed[BREAKOUT_ACTION_CHEER + 6] = false; // still held
+    h.pressed[BREAKOUT_ACTION_CHEER + 6] = false; // the key is still held
     (void)ask(&h);
     assert_int_equal(h.sent, 1);
     table_close(&h.t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The prediction world beside the server's: the same inputs give the same pad and ball, and nothing
-// else of the game happens there.
+// The prediction world beside the server's world. The same inputs give the same pad and ball.
+// Nothing else of the game happens in the prediction world.
 
 #include "breakout_table.h"
 
@@ -27,8 +27,8 @@ static void close_pair(pair* p) {
     table_close(&p->server);
 }
 
-// What replication brings: the living entities with their replicated values. No quantisation shows,
-// since pads and balls are on the wire's grid already (assert_on_grid).
+// Copy what replication brings: the living entities with their replicated values. The copy does not
+// quantise, since pads and balls are already on the grid of the wire (assert_on_grid).
 static void copy(pair* p) {
     ecs_world* from = net_match_world(p->server.match);
     ecs_world* to = net_match_world(p->ahead);
@@ -116,7 +116,7 @@ static void the_own_pad_and_the_ball_it_holds_are_where_the_server_has_them(void
     const breakout_game* game = table_game(&p.server);
     ecs_entity ball = ecs_query_first(net_match_world(p.server.match), game->balls);
     base_rng rng = base_rng_make(3, 3);
-    // Held for 1.5 s, then it goes by itself, in both at once.
+    // The ball is held for 1.5 s. Then it starts by itself, in both worlds at once.
     uint32_t held = 0;
     for (uint32_t i = 0; i < 120; i++) {
         step_both(&p, some_move(&rng, i), false);
@@ -145,7 +145,7 @@ static void a_ball_is_let_go_at_once_and_flies_the_same_way(void** state) {
     assert_false(((const breakout_owner*)ecs_get(world, ball, game->owner))->is_held);
     base_rng rng = base_rng_make(5, 5);
     uint32_t ticks = 0;
-    // Far beyond the first brick: hits are taken there, too.
+    // Run far beyond the first brick: the prediction also reflects the ball there.
     while (ticks < 600 && p.server.brick_hits < 3 && ecs_is_alive(world, ball)) {
         step_both(&p, some_move(&rng, ticks), false);
         if (ecs_is_alive(world, ball)) assert_same_ball(&p, ball);
@@ -160,7 +160,7 @@ static void assert_on_grid(const ecs_vec2* value) {
     assert_true(value->y * 16.0f == base_floor(value->y * 16.0f));
 }
 
-// Ends of lives, as replication brings them: balls that were lost, bricks that are rubble.
+// Destroy what replication would destroy: balls that were lost, and bricks that are rubble.
 static void bury(pair* p) {
     ecs_world* truth = net_match_world(p->server.match);
     ecs_world* ahead = net_match_world(p->ahead);
@@ -200,7 +200,7 @@ static void with_fresh_rows_twice_a_second_no_tick_of_a_long_match_differs(void*
         }
         ecs_entity ball = ecs_query_first(world, game->balls);
         int32_t move = some_move(&rng, i);
-        if (ball) { // follow it, so that it bounces on the own pad
+        if (ball) { // follow the ball, so that it bounces on the own pad
             const ecs_vec2* at = ecs_get(world, ball, game->pos);
             const ecs_vec2* pad = ecs_get(world, p.player, game->pos);
             move = (int32_t)base_clamp((at->x - pad->x - 60.0f) * 8.0f, -127.0f, 127.0f);
@@ -209,7 +209,7 @@ static void with_fresh_rows_twice_a_second_no_tick_of_a_long_match_differs(void*
         step_both(&p, move, i % 50 == 5);
         assert_same(&p, p.player, game->pos, sizeof(ecs_vec2));
         assert_on_grid(ecs_get(world, p.player, game->pos));
-        // A ball that was lost or served a moment ago is news.
+        // A ball that was lost or served a moment ago exists in one world only.
         if (!ecs_is_alive(world, ball) || !ecs_is_alive(net_match_world(p.ahead), ball)) continue;
         assert_same_ball(&p, ball);
         assert_on_grid(ecs_get(world, ball, game->pos));
@@ -233,7 +233,7 @@ static void nothing_but_flying_happens_ahead(void** state) {
     uint32_t entities = ecs_world_entity_count(world);
     breakout_match before =
         *(const breakout_match*)ecs_get(world, breakout_match_entity(world, game), game->match);
-    // The ball strikes bricks, and is lost at last: the pad goes out of its way.
+    // The ball strikes bricks. In the end it is lost, because the pad moves away.
     for (uint32_t i = 0; i < 1200; i++)
         step_ahead(&p, net_match_tick(p.server.match) + 1 + i, 127, false);
     assert_int_equal(ecs_world_entity_count(world), entities);
@@ -262,7 +262,7 @@ static uint32_t ask(pair* p, net_predicted* entities, uint32_t capacity) {
                             entities, capacity);
 }
 
-// The weight of the first ball at a place.
+// Get the weight of the first ball at a place.
 static float weight_at(pair* p, ecs_vec2 pos, ecs_vec2 vel) {
     ecs_world* world = net_match_world(p->ahead);
     breakout_game* game = net_match_context(p->ahead);
@@ -288,7 +288,7 @@ static void balls_near_the_own_pad_are_shown_as_predicted(void** state) {
     step_server(&p, 0, false);
     copy(&p);
     net_predicted entities[NET_PREDICTED_MAX];
-    // Held by the own pad.
+    // The own pad holds the ball.
     assert_int_equal(ask(&p, entities, NET_PREDICTED_MAX), 2);
     assert_true(entities[0].weight == 1.0f && entities[1].weight == 1.0f);
     assert_int_equal(ask(&p, entities, 1), 1);
@@ -301,7 +301,7 @@ static void balls_near_the_own_pad_are_shown_as_predicted(void** state) {
     assert_true(weight_at(&p, (ecs_vec2){middle, 700.0f}, down) == 1.0f);
     assert_true(weight_at(&p, (ecs_vec2){middle, 751.0f}, up) == 1.0f);
     assert_true(weight_at(&p, (ecs_vec2){middle, 320.0f}, down) == 0.0f);
-    // No jump anywhere on the way, up or down, and the same at the touch.
+    // The weight does not jump on the way up or down, and it is the same at the touch.
     float before = 1.0f;
     for (float y = 751.0f; y > 300.0f; y -= 10.0f) {
         float weight = weight_at(&p, (ecs_vec2){middle, y}, up);
@@ -310,13 +310,13 @@ static void balls_near_the_own_pad_are_shown_as_predicted(void** state) {
         before = weight;
     }
     assert_true(before == 0.0f);
-    // Out of reach to the side: 80 of half a pad, 5 of the ball, 300 a second.
+    // Out of reach to the side: half a pad is 80, the ball is 5, the pad moves 300 a second.
     assert_true(weight_at(&p, (ecs_vec2){middle + 84.0f, 750.0f}, down) == 1.0f);
     assert_true(weight_at(&p, (ecs_vec2){middle + 400.0f, 740.0f}, down) == 0.0f);
     assert_true(weight_at(&p, (ecs_vec2){middle + 400.0f, 740.0f}, up) == 0.0f);
-    // Lost, it stays as predicted until the server takes it.
+    // A lost ball stays as predicted until the server removes it.
     assert_true(weight_at(&p, (ecs_vec2){middle, 790.0f}, down) == 1.0f);
-    // Without a pad of one's own there is nothing.
+    // Without an own pad the weight is zero.
     p.player = ECS_ENTITY_NONE;
     assert_int_equal(ask(&p, entities, NET_PREDICTED_MAX), 0);
     close_pair(&p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The geometry of a ball: touches of boxes, and where it lands.
+// The geometry of a ball: touches of boxes, and where the ball lands.
 
 #include "breakout_table.h"
 
@@ -43,11 +43,12 @@ static void a_way_that_ends_before_the_box_touches_nothing(void** state) {
 static void a_corner_is_round(void** state) {
     (void)state;
     breakout_touch touch;
-    // Towards the corner along the diagonal: touched when the centre is 5 away from it.
+    // The ball moves to the corner along the diagonal. It touches when its centre is 5 away from
+    // the corner.
     assert_true(sweep(90.0f, 90.0f, 10.0f, 10.0f, &touch));
     assert_float_equal(touch.normal.x, -0.70710678f, 1e-5f);
     assert_float_equal(touch.normal.y, -0.70710678f, 1e-5f);
-    // Through the square at the corner, but past the arc.
+    // The ball crosses the square at the corner but passes the arc.
     assert_false(sweep(94.0f, 98.5f, 4.0f, -4.5f, &touch));
 }
 
@@ -59,7 +60,8 @@ static void a_circle_that_starts_inside_touches_at_once_unless_it_leaves(void** 
     assert_float_equal(touch.normal.y, -1.0f, 0.0f);
     assert_false(sweep(130.0f, 98.0f, 1.0f, -10.0f, &touch));
     assert_true(
-        sweep(130.0f, 101.0f, 0.0f, 10.0f, &touch)); // centre in the box: the shortest way out
+        // the centre is in the box: the ball takes the shortest way out
+        sweep(130.0f, 101.0f, 0.0f, 10.0f, &touch));
     assert_float_equal(touch.normal.y, -1.0f, 0.0f);
 }
 
@@ -90,7 +92,7 @@ static void random_ways_touch_where_the_distance_is_the_radius(void** state) {
             assert_float_equal(distance_to_box(at), 5.0f, 0.01f);
             assert_true(way.x * touch.normal.x + way.y * touch.normal.y < 0.0f);
         }
-        // Nothing was touched earlier.
+        // The ball touches nothing earlier.
         for (uint32_t k = 0; k <= 40; k++) {
             float t = end * (float)k / 40.0f;
             ecs_vec2 at = {from.x + way.x * t, from.y + way.y * t};
@@ -111,7 +113,7 @@ static void a_landing_is_folded_at_the_side_walls(void** state) {
                        0.01f);
     assert_float_equal(breakout_landing_x(pos, (ecs_vec2){-200.0f, 100.0f}, 5.0f, 750.0f), 210.0f,
                        0.01f);
-    // Both walls.
+    // The ball bounces on both walls.
     assert_float_equal(breakout_landing_x(pos, (ecs_vec2){500.0f, 100.0f}, 5.0f, 750.0f), 220.0f,
                        0.05f);
 }

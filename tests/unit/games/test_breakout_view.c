@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The picture, drawn into a list instead of a window: what is drawn, where, and that nothing of it
-// touches the simulation.
+// The picture, drawn into a list instead of a window: what is drawn and where. Drawing does not
+// change the simulation.
 
 #include "breakout_table.h"
 #include "net/match_messages.h"
@@ -9,12 +9,12 @@
 
 typedef struct recorder {
     uint32_t rects, circles, lines, triangles, texts;
-    float low_x, low_y, high_x, high_y; ///< of circles and rects
+    float low_x, low_y, high_x, high_y; ///< the bounds of circles and rects
     char text[TEXTS_MAX][48];
 } recorder;
 
 static void see(recorder* r, float x, float y) {
-    assert_true(x == x && y == y); // no NaN reaches the screen
+    assert_true(x == x && y == y); // no NaN may reach the screen
     if (x < r->low_x) r->low_x = x;
     if (y < r->low_y) r->low_y = y;
     if (x > r->high_x) r->high_x = x;
@@ -127,7 +127,7 @@ static uint32_t sparks_alight(table* t) {
 static void the_picture_shows_bricks_pads_balls_names_and_the_score(void** state) {
     (void)state;
     table t;
-    // Server and picture in one world: both sets of systems exist.
+    // Server and picture are in one world, so both sets of systems exist.
     table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, true);
     table_join_bots(&t, 2);
     recorder r;
@@ -158,13 +158,13 @@ static void a_brick_hit_strikes_sparks(void** state) {
     recorder r;
     while (t.brick_hits == 0)
         table_step(&t);
-    table_step(&t); // the broadcast is heard
+    table_step(&t); // the view gets the broadcast
     assert_true(sparks_alight(&t) >= 6);
     render(&t, &r, ECS_ENTITY_NONE);
     assert_true(has_text(&r, "+10"));
     uint32_t rects = r.rects;
     for (uint32_t i = 0; i < 90; i++)
-        render(&t, &r, ECS_ENTITY_NONE); // they burn out
+        render(&t, &r, ECS_ENTITY_NONE); // the effects end
     assert_true(r.rects < rects);
     assert_int_equal(sparks_alight(&t), 0);
     assert_false(has_text(&r, "+10"));
@@ -276,7 +276,7 @@ static void a_jump_in_time_clears_what_the_picture_remembers(void** state) {
     table_step(&t);
     render(&t, &r, ECS_ENTITY_NONE);
     assert_true(sparks_alight(&t) > 0);
-    // A paused playback: nothing goes on, nothing is lost.
+    // A paused playback: effects stand still and are not lost.
     uint32_t count = first_trail(&t)->count;
     render_at(&t, &r, ECS_ENTITY_NONE, (double)net_match_tick(t.match), 0.0f);
     assert_int_equal(first_trail(&t)->count, count);
@@ -312,7 +312,7 @@ static void a_pad_flashes_when_a_ball_turns_on_it(void** state) {
         }
     }
     assert_true(bounces > 3);
-    // The turn is seen up to two ticks later.
+    // The view sees the bounce up to two ticks later.
     assert_in_range(flashes, bounces - 1, bounces);
     table_close(&t);
 }
@@ -355,13 +355,13 @@ static void the_list_names_the_best_and_oneself(void** state) {
     for (uint32_t i = 1; i <= 20; i++) {
         breakout_player* player =
             ecs_get_mut(world, net_match_player(t.match, i), table_game(&t)->player);
-        player->score = (int32_t)(i * 7 % 20) * 10; // all different; client 17 has 190
+        player->score = (int32_t)(i * 7 % 20) * 10; // all scores differ; client 17 has 190
     }
     recorder r;
-    render(&t, &r, net_match_player(t.match, 20)); // 0 points
+    render(&t, &r, net_match_player(t.match, 20)); // this player has 0 points
     assert_true(has_text(&r, "player 17") && has_text(&r, "190"));
     assert_true(has_text(&r, "player 14") && has_text(&r, "180"));
-    assert_false(has_text(&r, "player 3")); // 10 points
+    assert_false(has_text(&r, "player 3")); // this player has 10 points
     assert_true(has_text(&r, "player 20") && has_text(&r, "20"));
     table_close(&t);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cubes: the numbers of S1.7, S1.8 by data alone, and worlds that agree to the bit without
+// Cubes: the numbers of S1.7 and S1.8 come from data alone. Worlds agree to the bit without
 // messages.
 
 #include "cubes_table.h"
@@ -21,7 +21,7 @@ static void s1_7_ten_thousand_cubes_begin_with_the_numbers_of_the_demo(void** st
     net_match* match = open_match(module, NET_ROLE_SERVER, false, 1, NULL);
     ecs_world* world = net_match_world(match);
     const cubes_game* game = net_match_context(match);
-    // After one tick from rest: the place is still the first, the velocity is gravity * dt.
+    // After one tick from rest the place is still the first one, and the velocity is gravity * dt.
     run(match, 1);
     assert_int_equal(ecs_query_count(world, game->cubes), 10000);
     float low = 200.0f, high = -200.0f;
@@ -52,7 +52,7 @@ static void s1_7_ten_thousand_cubes_begin_with_the_numbers_of_the_demo(void** st
             scale_sum += (double)at->scale.x;
         }
     }
-    // All of the range is used, evenly.
+    // The values use the whole range evenly.
     assert_true(low < -99.5f && high > 99.5f);
     assert_true(is_within((float)(force_sum / 10000.0), -5.6f, -5.4f));
     assert_true(is_within((float)(scale_sum / 10000.0), 3.97f, 4.03f));
@@ -96,7 +96,7 @@ static void s1_7_each_tick_is_position_then_velocity_bit_for_bit(void** state) {
             assert_true(body->velocity.y == v[i]);
         }
     }
-    assert_true(y[0] < -100.0f); // they fall for ever
+    assert_true(y[0] < -100.0f); // the cubes fall for ever
     net_match_destroy(match);
     net_module_close(module);
 }
@@ -115,7 +115,7 @@ static void s1_7_with_respawn_no_cube_leaves_the_box_by_more_than_a_step(void** 
             const cubes_transform* transform = ecs_get(world, at, game->transform);
             const cubes_body* body = ecs_get(world, at, game->body);
             assert_true(is_within(transform->position.y, -103.0f, 100.0f));
-            // From the top it begins at rest.
+            // A cube begins at rest at the top.
             restarts += transform->position.y == CUBES_HALF && body->velocity.y > -0.2f;
         }
     }
@@ -150,7 +150,7 @@ static void s1_8_other_templates_let_the_camera_fall_and_the_cubes_rest(void** s
         ecs_entity camera = net_match_player(match, 1);
         assert_string_equal(ecs_entity_template_name(world, camera),
                             fall ? "camera_falling" : "camera");
-        // The same systems in the same order whatever falls.
+        // The systems and their order do not depend on what falls.
         assert_string_equal(ecs_stage_system_name(world, 0, 0), "cubes_begin_es");
         assert_string_equal(ecs_stage_system_name(world, 0, 1), "cubes_fall_es");
         run(match, 60);
@@ -170,8 +170,8 @@ static void s1_8_other_templates_let_the_camera_fall_and_the_cubes_rest(void** s
         if (fall)
             assert_int_equal(moved, 0);
         else
-            assert_true(moved > 290); // a few may be back at where they began
-        // A second of free fall at 2 units / s^2.
+            assert_true(moved > 290); // a few may be back at their first place
+        // One second of free fall at 2 units / s^2.
         const cubes_transform* eye = ecs_get(world, camera, game->transform);
         assert_true(fall ? is_within(eye->position.y, -1.05f, -0.95f) : eye->position.y == 0.0f);
         net_match_destroy(match);
@@ -217,7 +217,7 @@ static void check_worlds_agree(const char* settings) {
     uint32_t joined = 0;
     uint64_t now_us = 1000000;
     for (uint32_t i = 0; i < 4000; i++, now_us += TICK_US) {
-        // The second comes when cubes have fallen more than once.
+        // The second client comes when cubes have fallen more than once.
         if (i == 0 || i == 1700) {
             join(sim, module, &links[joined], joined + 1, &lines[joined]);
             joined++;
@@ -239,7 +239,7 @@ static void check_worlds_agree(const char* settings) {
         assert_true(
             net_world_digest_walk(net_match_schema(lines[k].match), mirror, NULL, NULL).hash ==
             scope);
-        // What was never sent is the same too.
+        // Values that were never sent are also the same.
         assert_true(motion_hash(lines[k].match) == motion_hash(match));
         assert_int_equal(ecs_world_counters(mirror)->bad_transitions, 0);
     }
@@ -337,7 +337,8 @@ static void every_build_comes_to_the_same_bits(void** state) {
     net_match* match = open_match(module, NET_ROLE_SERVER, false, 42, "cubes=3000");
     net_match_join(match, 1, "Ada", false);
     run(match, 1800);
-    // A change of the rule, of chance or of the templates changes it; a compiler must not.
+    // A change of the rule, the random numbers or the templates changes the hash. A compiler must
+    // not.
     char text[32];
     snprintf(text, sizeof text, "%016llx", (unsigned long long)motion_hash(match));
     assert_string_equal(text, "b22e0784fae74cb3");
@@ -376,7 +377,7 @@ static void an_input_turns_the_camera_within_its_limits(void** state) {
     net_match_input(match, 1, packed, size);
     run(match, 1);
     const cubes_orbit* orbit = ecs_get(world, camera, game->orbit);
-    assert_float_equal(orbit->yaw - first.yaw, 1.6f / 60.0f, 0.0005f); // clamped: no faster
+    assert_float_equal(orbit->yaw - first.yaw, 1.6f / 60.0f, 0.0005f); // the turn is clamped
     for (uint32_t i = 0; i < 600; i++) {
         net_match_input(match, 1, NULL, 0);
         run(match, 1);

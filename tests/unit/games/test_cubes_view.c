@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The picture of cubes, drawn into counters instead of a window: what is drawn, and that nothing of
-// it touches the simulation.
+// The picture of cubes, drawn into counters instead of a window. Drawing does not change the
+// simulation.
 
 #include "cubes_table.h"
 
@@ -34,10 +34,10 @@ static void draw_triangles(void* context, const float* points, const ecs_color* 
     recorder* r = context;
     assert_true(count > 0 && count % 3 == 0);
     for (uint32_t i = 0; i < count; i++) {
-        // No NaN, nothing from behind the eye, nothing to see through.
+        // No NaN, nothing from behind the eye, no transparency.
         assert_true(is_within(points[i * 2], -4000.0f, 5000.0f));
         assert_true(is_within(points[i * 2 + 1], -4000.0f, 5000.0f));
-        assert_true(colors[i].a == 255 || count == 3); // but for the shade behind words
+        assert_true(colors[i].a == 255 || count == 3); // except the shade behind texts
     }
     r->points += count;
 }
@@ -95,7 +95,7 @@ static void the_picture_shows_the_cubes_from_outside_inside_and_below(void** sta
         assert_int_equal(r.rects, 45);
         assert_true(r.texts >= 2);
         assert_true(game->view->drawn_count <= game->view->item_count);
-        // Nearest first, which the painter walks backwards.
+        // The nearest cube is first. The painter walks the list backwards.
         const cubes_view* view = game->view;
         for (uint32_t k = 1; k < view->drawn_count; k++) {
             float step =
