@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A playback in a window without a display: keys and pointer come as SDL's events, and where the
-// playback is then is asked of the playback. Its picture has the bricks that the world has.
+// A playback in a window without a display. Keys and pointer come as SDL events. The test asks the
+// playback for its place. Its picture has the bricks of the world.
 #include "playback/playback_record.h"
 #include "window/picture.h"
 
@@ -46,7 +46,7 @@ static int teardown(void** state) {
     return 0;
 }
 
-// Events wait for the window from before it is there; closing it quits all of SDL.
+// Events wait for the window before it exists. Closing the window ends all of SDL.
 static void open_queue(stage* on, double at) {
     assert_int_equal(SDL_InitSubSystem(SDL_INIT_VIDEO), 0);
     on->config.at = at;
@@ -71,7 +71,8 @@ static void push_pointer(uint32_t type, float x, float y) {
     assert_int_equal(SDL_PushEvent(&event), 1);
 }
 
-// S and s: Shift goes down and comes up. The rest: Left, Right, Space, Home, End, Up, Down, help.
+// S: Shift goes down; s: Shift comes up. The other letters: Left, Right, Space, Home, End, Up,
+// Down, help.
 static void push_keys(const char* keys) {
     static const struct {
         char letter;
@@ -113,7 +114,8 @@ static void keys_move_the_playback(void** state) {
     assert_false(on->playback.is_diverged || on->playback.is_damaged);
 }
 
-// 960 x 540 shows 1200 x 880 units: the strip is 736 pixels wide, below 491.
+// A window of 960 x 540 shows 1200 x 880 units. The strip is 736 pixels wide and starts below row
+// 491.
 static void the_pointer_moves_the_playback_on_the_strip_alone(void** state) {
     stage* on = *state;
     open_queue(on, 100);
@@ -123,13 +125,13 @@ static void the_pointer_moves_the_playback_on_the_strip_alone(void** state) {
     double middle = net_playback_tick(on->playback.playback);
     assert_true(middle > TICKS * 0.49 && middle < TICKS * 0.51);
     open_queue(on, 100);
-    push_pointer(SDL_MOUSEBUTTONDOWN, 480, 300); // on the field
+    push_pointer(SDL_MOUSEBUTTONDOWN, 480, 300); // on the field, not on the strip
     push_pointer(SDL_MOUSEMOTION, 480, 515);
     push_pointer(SDL_MOUSEBUTTONUP, 480, 515);
     assert_int_equal(client_playback_show(&on->playback), 0);
     assert_true(net_playback_tick(on->playback.playback) == 100.0);
     open_queue(on, 100);
-    push_pointer(SDL_MOUSEBUTTONDOWN, 480, 515); // dragged beyond the end
+    push_pointer(SDL_MOUSEBUTTONDOWN, 480, 515); // the drag ends beyond the strip
     push_pointer(SDL_MOUSEMOTION, 959, 300);
     push_pointer(SDL_MOUSEBUTTONUP, 959, 300);
     push_pointer(SDL_MOUSEMOTION, 200, 515);
@@ -150,7 +152,7 @@ static void the_strip_marks_where_the_playback_is_and_what_was(void** state) {
     uint32_t count;
     const net_playback_mark* marks = net_playback_marks(on->playback.playback, &count);
     for (uint32_t i = 0; i < count; i++) {
-        // Pointed at, a mark says what it was: the line below the bar is its own.
+        // A mark under the pointer has a text: it replaces the line below the bar.
         float part = (float)marks[i].tick / (float)TICKS;
         client_timeline_look look = {.playback = on->playback.playback,
                                      .game = game,
@@ -164,7 +166,7 @@ static void the_strip_marks_where_the_playback_is_and_what_was(void** state) {
         client_draw_end(p.draw);
         uint32_t legend = picture_count(&p, 0, 855, 1200, 25, (ecs_color){130, 140, 170, 255}, 8);
         assert_true(legend > 50);
-        // The head is in the middle.
+        // The playback head is in the middle.
         assert_true(picture_is(&p, 600, 839, (ecs_color){255, 255, 255, 255}, 2));
         assert_false(picture_is(&p, 300, 839, (ecs_color){255, 255, 255, 255}, 2));
         picture_begin(&p);
@@ -177,7 +179,7 @@ static void the_strip_marks_where_the_playback_is_and_what_was(void** state) {
     }
 }
 
-// Of bricks the middle, of struck ones too, in the playback's own picture.
+// The test looks at the middle of each brick in the playback's own picture, also of struck bricks.
 static void pixels_of_bricks_have_the_colours_of_bricks(void** state) {
     stage* on = *state;
     const double moments[] = {60, TICKS / 2, TICKS};
@@ -188,7 +190,8 @@ static void pixels_of_bricks_have_the_colours_of_bricks(void** state) {
         net_playback_draw(on->playback.playback, &p.view);
         client_draw_end(p.draw);
         net_match* match =
-            net_playback_match(on->playback.playback); // run again: not what was drawn from
+            // the match of the playback, run again: the picture was not drawn from it
+            net_playback_match(on->playback.playback);
         ecs_world* world = net_match_world(match);
         const breakout_game* game = net_match_context(match);
         uint32_t bricks = 0, struck = 0;
@@ -199,7 +202,8 @@ static void pixels_of_bricks_have_the_colours_of_bricks(void** state) {
             const ecs_vec2* pos = ecs_get(world, at, game->pos);
             const ecs_vec2* size = ecs_get(world, at, game->rect_size);
             ecs_color color = *(const ecs_color*)ecs_get(world, at, game->color);
-            // A little lighter or darker by its gradient; a ball may be over one or two of them.
+            // The gradient makes a brick a little lighter or darker. A ball may cover one or two
+            // bricks.
             bool is_seen = picture_is(&p, (int)(pos->x + size->x * 0.3f),
                                       (int)(pos->y + size->y * 0.5f), color, 34);
             bricks += kind == game->brick_template && is_seen;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A picture in memory, drawn by SDL's software renderer: what a window shows, without one.
+/// A picture in memory, drawn by SDL's software renderer. It shows what a window would show.
 #pragma once
 
 #include "window/draw_sdl.h"
@@ -8,7 +8,7 @@
 #include <SDL.h>
 #include <string.h>
 
-/// Counts what is held, so that a steady frame can be seen to allocate nothing.
+/// Counts held memory, so that a test sees that a steady frame allocates nothing.
 typedef struct counted {
     uint64_t calls, held_bytes;
 } counted;
@@ -83,7 +83,7 @@ static inline bool picture_is_background(const picture* p, int x, int y) {
     return picture_is(p, x, y, picture_background, 0);
 }
 
-/// Pixels of a box that are near a colour.
+/// Count the pixels of a box that are near a colour.
 static inline uint32_t picture_count(const picture* p, int left, int top, int width, int height,
                                      ecs_color color, int off) {
     uint32_t count = 0;
@@ -94,7 +94,7 @@ static inline uint32_t picture_count(const picture* p, int left, int top, int wi
     return count;
 }
 
-/// Pixels of a box that are not the background.
+/// Count the pixels of a box that are not the background.
 static inline uint32_t picture_drawn(const picture* p, int left, int top, int width, int height) {
     uint32_t all = (uint32_t)(width * height);
     return all - picture_count(p, left, top, width, height, picture_background, 0);

@@ -107,7 +107,7 @@ static void unknown_keys_are_left_to_others(void** state) {
     client_controls controls = make();
     client_event event = key(CLIENT_EVENT_KEY_DOWN, "F1");
     assert_false(client_controls_see(&controls, &event, 0.0f, 0.0f));
-    event.key = 0; // keys without a code are no action's missing ones
+    event.key = 0; // a key without a code must not match an action without a key
     assert_false(client_controls_see(&controls, &event, 0.0f, 0.0f));
     event.kind = CLIENT_EVENT_CLOSE;
     assert_false(client_controls_see(&controls, &event, 0.0f, 0.0f));
@@ -124,7 +124,7 @@ static void the_pointer_says_where_it_is_and_whether_it_moved(void** state) {
     assert_float_equal(taken.pointer_x, 600.0f, 0.0f);
     assert_float_equal(taken.pointer_y, 300.0f, 0.0f);
     assert_false(client_controls_take(&controls).is_pointer_moved);
-    // A click that is over before the input was taken.
+    // A click that ends before the input was taken.
     event.kind = CLIENT_EVENT_POINTER_DOWN;
     assert_true(client_controls_see(&controls, &event, 600.0f, 300.0f));
     event.kind = CLIENT_EVENT_POINTER_UP;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pixels where something was drawn, and none where nothing was.
+// There are pixels where something was drawn, and no pixels elsewhere.
 #include "picture.h"
 
 #include <math.h>
@@ -42,13 +42,14 @@ static void the_view_lies_in_the_middle_of_any_window(void** state) {
         client_draw_to_canvas(p.draw, CLIENT_CANVAS_VIEW, x, y, &x, &y);
         assert_float_equal(x, 123.0f, 0.05f);
         assert_float_equal(y, 456.0f, 0.05f);
-        // More than the view is asked for: the bars beside it stay.
+        // The drawing is larger than the view. The bars beside the view stay.
         p.view.rect(p.view.context, -5000.0f, -5000.0f, 20000.0f, 20000.0f, red);
         client_draw_end(p.draw);
         uint32_t left = (uint32_t)cases[i].left, top = (uint32_t)cases[i].top;
         uint32_t shown = (cases[i].width - 2 * left) * (cases[i].height - 2 * top);
         uint32_t is = picture_count(&p, 0, 0, (int)cases[i].width, (int)cases[i].height, red, 0);
-        assert_true(is <= shown && is + 2 * cases[i].width >= shown); // a row at either end
+        // at most one row less at either end
+        assert_true(is <= shown && is + 2 * cases[i].width >= shown);
         assert_true(left == 0 || picture_is_background(&p, (int)left - 1, 20));
         assert_true(top == 0 || picture_is_background(&p, 20, (int)top - 1));
         picture_close(&p);
@@ -203,7 +204,7 @@ static void later_calls_lie_above_earlier_ones_on_both_canvases(void** state) {
     picture_close(&p);
 }
 
-// More of everything than a batch holds, and more letters than the texture has room for.
+// More shapes than a batch holds, and more letters than the texture has room for.
 static void full_batches_and_textures_are_begun_again(void** state) {
     (void)state;
     picture p;
@@ -229,8 +230,8 @@ static void full_batches_and_textures_are_begun_again(void** state) {
     picture_close(&p);
 }
 
-// One call of many solid triangles is drawn without blending: the picture is the one that single
-// calls give.
+// One call with many solid triangles draws without blending. The picture equals the picture of
+// single calls.
 static void a_mass_of_solid_triangles_looks_as_one_by_one(void** state) {
     (void)state;
     enum { TRIANGLES = 200 };
@@ -247,7 +248,7 @@ static void a_mass_of_solid_triangles_looks_as_one_by_one(void** state) {
     picture mass, single;
     picture_open(&mass, 100, 100, 100.0f, 100.0f);
     picture_open(&single, 100, 100, 100.0f, 100.0f);
-    const ecs_color veil = {200, 0, 0, 100}; // what comes next is blended again
+    const ecs_color veil = {200, 0, 0, 100}; // the next drawing is blended again
     mass.view.triangles(mass.view.context, points, colors, TRIANGLES * 3);
     mass.view.rect(mass.view.context, 20.0f, 20.0f, 50.0f, 50.0f, veil);
     for (uint32_t i = 0; i < TRIANGLES; i++)

@@ -14,7 +14,7 @@ static client_font* open_builtin(void) {
     return font;
 }
 
-// The system's font where there is one; else the built-in letters are looked at twice.
+// Open the system's font when there is one. Otherwise the tests use the built-in letters twice.
 static client_font* open_found(void) {
     unsetenv("SHOAL_FONT");
     base_reporter reporter = base_reporter_first(&reports);
@@ -32,7 +32,7 @@ static void utf8_is_read_by_characters(void** state) {
     assert_int_equal(client_font_next(&text), 0x20ac);
     assert_int_equal(client_font_next(&text), 0x1f642);
     assert_int_equal(client_font_next(&text), 0);
-    assert_int_equal(client_font_next(&text), 0); // and stays there
+    assert_int_equal(client_font_next(&text), 0); // a further call also returns 0
 }
 
 static void what_is_no_utf8_is_a_question_mark_and_ends_where_it_ends(void** state) {
@@ -42,7 +42,7 @@ static void what_is_no_utf8_is_a_question_mark_and_ends_where_it_ends(void** sta
         "\xc0\x80",     "\xff",     "\xed\xa0\x80",     "\xe0\x80\x80",
         "\xf5\x80\x80", "\xc3\x28", "\xf4\x90\x80\x80", "\xf0\x80\x80\x80"};
     for (uint32_t i = 0; i < BASE_COUNT(wrong); i++) {
-        // Exactly as long as the text: a look beyond it is seen by sanitizers.
+        // A block exactly as long as the text: a sanitizer sees a read past its end.
         size_t bytes = strlen(wrong[i]) + 1;
         char* copy = malloc(bytes);
         assert_non_null(copy);
@@ -130,7 +130,7 @@ static void a_font_that_is_none_is_reported_and_another_one_used(void** state) {
     assert_non_null(strstr(reports.text, "/nowhere/font.ttf"));
     client_font_destroy(font);
     unsetenv("SHOAL_FONT");
-    // A text file is no font, nor is a folder.
+    // A text file is not a font, and a folder is not a font.
     font = client_font_create_from(NULL, __FILE__);
     assert_true(client_font_is_builtin(font));
     client_font_destroy(font);

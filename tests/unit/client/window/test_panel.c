@@ -69,7 +69,7 @@ static void fill(client_panel* panel) {
                                         .parts_bytes_s = 5000.0f};
 }
 
-// Half of the time nothing, then three quarters of the scale.
+// The value is zero half of the time, then three quarters of the scale.
 static void plots_stand_where_they_say_and_as_high_as_their_values(void** state) {
     (void)state;
     picture p;
@@ -84,12 +84,12 @@ static void plots_stand_where_they_say_and_as_high_as_their_values(void** state)
         ecs_color color = client_panel_plot_color((client_plot)i);
         int top = (int)(y + height * 0.25f + 0.5f);
         int middle = (int)(x + width * 0.5f), right = (int)(x + width);
-        // A bright end over the newer half, at its height and nowhere above.
+        // A bright line over the newer half: at the height of the value and not above.
         uint32_t bright = picture_count(&p, middle + 2, top - 2, right - middle - 3, 4, color, 30);
         assert_true(bright >= (uint32_t)(right - middle - 3));
         assert_int_equal(picture_count(&p, (int)x, (int)y, (int)width, top - 3 - (int)y, color, 30),
                          0);
-        // Below it the bar, tinted; in the older half, at that height, none.
+        // The tinted bar is below the line. The older half has no bar at that height.
         ecs_color bar = picture_pixel(&p, (middle + right) / 2, (int)(y + height * 0.6f));
         ecs_color none = picture_pixel(&p, (int)x + 10, (int)(y + height * 0.6f));
         assert_true(bar.r + bar.g + bar.b > none.r + none.g + none.b + 60);
@@ -124,7 +124,7 @@ static void plots_without_numbers_are_left_out(void** state) {
     float x = 0.0f, y = 0.0f, width = 0.0f, height = 0.0f;
     assert_false(client_panel_plot_box(&panel, CLIENT_PLOT_RTT, &x, &y, &width, &height));
     assert_true(client_panel_plot_box(&panel, CLIENT_PLOT_FRAME, &x, &y, &width, &height));
-    // It takes the first place.
+    // The panel takes the first place.
     client_panel all;
     client_panel_init(&all, PLOTS_ALL);
     float first_x = 0.0f, first_y = 0.0f;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Screens by their pictures: the card is where it should be, in its colour, with letters on it.
+// Screens by their pictures: the card is at its place, in its colour, with letters on it.
 #include "window/screens.h"
 
 #include "picture.h"
@@ -17,7 +17,7 @@ static void open_picture(picture* p) {
     picture_open(p, WIDTH, HEIGHT, 1200.0f, 800.0f);
 }
 
-// The bar on top of the card: as wide as the card, and so high.
+// Check the bar on top of the card: its width is that of the card, and its height is right.
 static void has_card(const picture* p, ecs_color edge, uint32_t width) {
     uint32_t pixels = picture_count(p, 0, 0, WIDTH, HEIGHT, edge, 2);
     assert_in_range(pixels, width * 3, width * 3 + 1500);
@@ -43,7 +43,7 @@ static void connecting_says_where_to_and_turns(void** state) {
     client_screen_connecting(&p.screen, WIDTH, HEIGHT, "127.0.0.1:7777", "Breakout", 0.75);
     client_draw_end(p.draw);
     assert_memory_not_equal(first, p.surface->pixels, bytes);
-    // The game is not known yet; and time may be any.
+    // The game is not known yet, and the time may have any value.
     picture_begin(&p);
     client_screen_connecting(&p.screen, WIDTH, HEIGHT, "127.0.0.1:7777", NULL, 1e9);
     client_screen_waiting(&p.screen, WIDTH, HEIGHT, "Breakout", 0.0);
@@ -62,7 +62,7 @@ static void a_lost_connection_lies_over_the_dimmed_picture(void** state) {
     client_draw_end(p.draw);
     has_card(&p, warm, 520);
     ecs_color corner = picture_pixel(&p, 5, 5);
-    assert_true(corner.r > 40 && corner.r < 130); // dimmed, not gone
+    assert_true(corner.r > 40 && corner.r < 130); // dimmed but not black
     assert_true(picture_count(&p, 320, 230, 420, 80, white, 40) > 150);
     picture_close(&p);
 }
@@ -77,7 +77,7 @@ static void the_end_says_what_and_why_and_what_to_do(void** state) {
     has_card(&p, bad, 520);
     assert_true(picture_count(&p, 240, 200, 480, 50, white, 40) > 150);
     assert_true(picture_count(&p, 240, 315, 480, 40, accent, 40) > 60);
-    // What is no fault is not red.
+    // A screen that reports no fault is not red.
     picture_begin(&p);
     client_screen_background(&p.screen, WIDTH, HEIGHT);
     client_screen_ended(&p.screen, WIDTH, HEIGHT, false, "The match is over", "", "");

@@ -20,7 +20,7 @@ static int make_folder(void** state) {
 
 static int remove_folder(void** state) {
     (void)state;
-    return rmdir(folder); // tests leave nothing behind
+    return rmdir(folder); // fails when the tests left a file
 }
 
 static size_t read_file(const char* name, uint8_t* bytes, size_t capacity) {
@@ -66,7 +66,7 @@ static void equal_pixels_give_equal_bytes(void** state) {
     assert_memory_equal(first, "\x89PNG\r\n\x1a\n", 8);
     assert_int_equal(read_u32(first + 16), 320);
     assert_int_equal(read_u32(first + 20), 200);
-    assert_int_equal(first[25], 2); // RGB: nothing shines through
+    assert_int_equal(first[25], 2); // RGB: no transparency
     picture_close(&p);
 }
 
@@ -81,7 +81,7 @@ static void a_place_that_cannot_be_written_is_reported_and_left_clean(void** sta
     assert_false(client_shot_write(p.renderer, "/nowhere/at/all.png", &reporter));
     assert_int_equal(reports.count, 1);
     assert_non_null(strstr(reports.text, "/nowhere/at/all.png"));
-    // A folder is in the way.
+    // A folder has the name of the file.
     (void)base_text_format(path, sizeof path, "%s/taken.png", folder);
     (void)base_text_format(part, sizeof part, "%s.part", path);
     assert_int_equal(mkdir(path, 0700), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Events and pacing of a window that SDL's dummy driver opens; events are put where SDL's own come
-// from.
+// Events and pacing of a window of SDL's dummy driver. The tests push events into the queue that
+// SDL's own events use.
 #include "window/window.h"
 
 #include "test.h"
@@ -30,8 +30,9 @@ static void push_window(uint8_t what) {
     assert_int_equal(SDL_PushEvent(&event), 1);
 }
 
-// Tells which event came of what was pushed; `is_any` false when none. SDL ends a round of events
-// where it looked for new ones last: what was pushed after that comes in the next round.
+// Get the client event of a pushed event; `is_any` false: there is none. SDL ends a round of events
+// at the last place where it looked for new ones. An event that is pushed later comes in the next
+// round.
 static client_event next(client_window* window, bool is_any) {
     client_event event = {0};
     bool has_one = client_window_next_event(window, &event);
@@ -55,7 +56,7 @@ static void a_window_that_nobody_sees_is_not_drawn(void** state) {
         assert_true(client_window_frame_due_us(window) == UINT64_MAX);
         push_window(pairs[i][1]);
         (void)next(window, false);
-        assert_true(client_window_frame_due_us(window) == 0); // at once
+        assert_true(client_window_frame_due_us(window) == 0); // a frame is due at once
     }
     client_window_destroy(window);
 }
@@ -72,7 +73,7 @@ static void frames_come_at_the_wanted_rate_and_are_not_caught_up(void** state) {
         begun++;
     }
     assert_in_range(begun, 49, 52);
-    now_us += 700000; // a stall
+    now_us += 700000; // a long pause
     client_window_begin_frame(window, now_us);
     net_draw draw = client_window_draw(window, CLIENT_CANVAS_VIEW);
     assert_float_equal(draw.frame_dt_s, 0.1f, 0.0001f); // effects do not jump
