@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Counts received bytes by kind: snapshots by component (net_client_component_bits), and four other
-// kinds. Together they are the bytes of the datagrams, so that the sum of the table is the value of
+// kinds. Together they are all bytes of the datagrams, so the sum of the table equals the value of
 // the plot.
 #include "feed.h"
 
@@ -63,7 +63,7 @@ static const char* name_of(const client_feed_sources* sources, uint32_t which) {
     return component ? component->name : "?";
 }
 
-// Sorts the parts: the largest first, equal ones by number.
+// Sort the parts: the largest first, equal ones by number.
 static void rank_parts(const client_feed* feed, const client_feed_sources* sources,
                        client_panel_facts* facts) {
     bool is_taken[CLIENT_FEED_RATES_MAX] = {false};

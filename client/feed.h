@@ -8,15 +8,14 @@
 #include "window/panel.h"
 #include "window/window.h"
 
-#define CLIENT_FEED_COMPONENTS_MAX 256u ///< components with a higher number are in no row
+#define CLIENT_FEED_COMPONENTS_MAX 256u ///< components with a higher number are not counted
 #define CLIENT_FEED_RATES_MAX (CLIENT_FEED_COMPONENTS_MAX + 4u)
 
 typedef struct client_feed {
     uint64_t next_us, last_us;
     net_client_meter last;
-    uint64_t
-        counts[CLIENT_FEED_RATES_MAX]; ///< bits so far: components by id, then the four other kinds
-    float rates[CLIENT_FEED_RATES_MAX]; ///< bytes per second, smoothed
+    uint64_t counts[CLIENT_FEED_RATES_MAX]; ///< bits: components by id, then the four other kinds
+    float rates[CLIENT_FEED_RATES_MAX];     ///< bytes per second, smoothed
 } client_feed;
 
 typedef struct client_feed_sources {

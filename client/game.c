@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds out which game the server runs, and opens its module.
+// Find out which game the server runs, and open its module.
 //
 // Without --game the client greets with an empty game name, and the refusal carries the name of the
 // server's game. That name is untrusted input: it may hold no path, and it is looked up in the

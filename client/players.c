@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define REST_MS_MAX 1000u
-#define SERVICE_US 10000u // the longest time between two looks at the connections
+#define SERVICE_US 10000u // longest time between two checks of the connections
 #define SLACK_PER_PLAYER_US 50u
 #define SLACK_US_MAX 4000u
 
@@ -125,7 +125,7 @@ bool client_players_service(client_program* self, uint64_t now_us) {
 }
 
 // Each player's clock follows its own queue of inputs on the server. Without slack many bots would
-// wake the loop at as many moments, and each wake-up looks at all players. A player that is due
+// wake the loop at as many moments, and each wake-up checks all players. A player that is due
 // within the slack ticks together with the first one.
 static uint64_t slack_us(const client_program* self) {
     uint64_t slack = self->player_count > 1 ? self->player_count * SLACK_PER_PLAYER_US : 0;
@@ -148,13 +148,14 @@ void client_players_tick(client_program* self, uint64_t now_us, uint64_t early_u
     uint64_t until_us = now_us + (early_us > slack ? early_us : slack);
     for (uint32_t i = 0; i < self->player_count; i++) {
         client_player* one = &self->players[i];
-        // More than one tick when a round of the loop took longer than a tick: a display that
-        // blocks must not set the tick rate.
+        // There is more than one tick when a round of the loop took longer than a tick: a display
+        // that blocks must not set the tick rate.
         for (uint32_t count = 0; count < NET_CATCH_UP_TICKS_MAX; count++) {
             if (net_client_get_phase(one->client) != NET_CLIENT_PLAYING) break;
             if (net_client_next_tick_us(one->client) > until_us) break;
             net_client_tick(one->client, now_us);
-            // Counted from the first state on: the wait before the match is not part of --ticks.
+            // Ticks count from the first state on: the wait before the match is not part of
+            // --ticks.
             if (self->config.ticks && net_client_tick_newest(one->client) > 0 &&
                 ++one->ticks >= self->config.ticks) {
                 net_client_leave(one->client, now_us);
@@ -169,9 +170,8 @@ void client_players_leave(client_program* self, uint64_t now_us) {
     }
 }
 
-// With many players a datagram comes every few microseconds, and each look at the sockets is a look
-// at all of them. So the loop looks no more often than once per slack. Signals still arrive
-// meanwhile.
+// With many players a datagram comes every few microseconds, and each check reads all sockets. So
+// the loop checks them at most once per slack. Signals still arrive meanwhile.
 static bool rest(client_program* self, uint64_t until_us) {
     if (net_loop_now_us() >= until_us) return false;
     uint32_t sockets = self->loop.socket_count;
@@ -220,14 +220,14 @@ static const char* end_name(net_client_end end) {
     }
 }
 
-// Prints the line of one client. @return its exit code; the highest code of all clients wins.
+// Print the line of one client. @return its exit code; the highest code of all clients wins.
 static int finish_player(client_program* self, client_player* one,
                          uint64_t dropped[NET_DROP_COUNT]) {
     net_client_end end = net_client_get_end(one->client);
     if (end == NET_CLIENT_END_REFUSED) return client_report_refused(self, one->client);
     if (end == NET_CLIENT_END_UNREACHABLE) return client_report_unreachable(self, one->client);
     net_client_report report = net_client_get_report(one->client);
-    if (report.client == 0) return NET_EXIT_CLEAN; // left before welcome
+    if (report.client == 0) return NET_EXIT_CLEAN; // the client left before the welcome
     for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
         dropped[i] += report.dropped[i];
     printf("client id=%" PRIu32 " tick=%" PRIu64 " entities=%" PRIu32 " components=%" PRIu32

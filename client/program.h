@@ -38,7 +38,7 @@ typedef struct client_idle {
     void* context;
 } client_idle;
 
-/// The person at the window: sees what the first player sees and gives its inputs.
+/// The person at the window, who sees what the first player sees and gives its inputs.
 typedef struct client_eyes {
     net_presenter* presenter;
     net_client_input_fn input; ///< NULL: the game's bot gives the inputs
@@ -46,25 +46,25 @@ typedef struct client_eyes {
 } client_eyes;
 
 /// Open the game of --game, or ask the server for its game and open that. `idle` may be NULL.
-/// @return NET_EXIT_CLEAN, or the exit code: reported.
+/// @return NET_EXIT_CLEAN; any other exit code: the error has been reported, and the program ends.
 BASE_MUST_USE int client_program_open_game(client_program* program, const client_idle* idle);
 
 /// Create all players and connect them. `eyes` (may be NULL) belong to the first one.
-/// @return NET_EXIT_CLEAN, or the exit code: reported.
+/// @return NET_EXIT_CLEAN; any other exit code: the error has been reported, and the program ends.
 BASE_MUST_USE int client_players_open(client_program* program, const client_eyes* eyes);
 /// Destroy all players. The server gets no goodbye: call client_players_leave first.
 void client_players_close(client_program* program);
-/// Receive for all players. @return false when every session has ended.
+/// Receive packets for all players. @return false when every session has ended.
 BASE_MUST_USE bool client_players_service(client_program* program, uint64_t now_us);
 /// @return the time at which the players need the next call, at most 10 ms after `now_us`.
 uint64_t client_players_due_us(const client_program* program, uint64_t now_us);
-/// Run the ticks that are due until `now_us` + `early_us`. A player that has had its --ticks
+/// Run the ticks that are due until `now_us` + `early_us`. A player that has played its --ticks
 /// leaves.
 void client_players_tick(client_program* program, uint64_t now_us, uint64_t early_us);
 /// Tell the server that all players leave. Their sessions end when the server has answered.
 void client_players_leave(client_program* program, uint64_t now_us);
 /// Play until all sessions have ended.
 void client_players_run(client_program* program);
-/// After the sessions have ended: send what is still under way, print the line of each client,
-/// write --dump-world. @return the exit code.
+/// Call it after the sessions have ended: send the packets that are still under way, print the line
+/// of each client, write --dump-world. @return the exit code.
 BASE_MUST_USE int client_players_finish(client_program* program);

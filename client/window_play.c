@@ -3,10 +3,10 @@
 //
 //     loop: signals -> keys and pointer -> network -> ticks that are due -> a frame that is due
 //
-// The network never waits for the picture longer than a frame takes. A hidden window draws nothing
-// and continues to play. Where a person can be (a display, no --ticks), the end of a session is
-// shown, with the choice to play again; everywhere else the program ends as it does without a
-// window.
+// The network waits for the picture no longer than a frame takes. A hidden window draws nothing,
+// and the player continues to play. Where a person can be present (a display, no --ticks), the end
+// of a session is shown, with the choice to play again. Everywhere else the program ends as it does
+// without a window.
 #include "window_play.h"
 
 #include "window/controls.h"
@@ -23,7 +23,7 @@
 #define EARLY_US 8000u                  ///< half a frame at 60 Hz
 #define EVENTS_US 4000u                 ///< longest time between two looks at keys
 #define COVERED_FRAME_US 100000         ///< period of updates of a hidden view
-#define LOST_PREFIX "connection lost: " ///< how the client's report of it begins
+#define LOST_PREFIX "connection lost: " ///< first words of the client's report of it
 #define PLOTS_ALL ((1u << CLIENT_PLOT_COUNT) - 1u)
 
 typedef enum own_key {
@@ -167,7 +167,7 @@ static void draw_end(show* on, const net_draw* draw, float width, float height, 
         break;
     case NET_CLIENT_END_LOST:
         headline = "The connection is lost";
-        // Without such a report the server ended the session.
+        // Without such a report, the server ended the session.
         if (strncmp(reason, LOST_PREFIX, strlen(LOST_PREFIX)) == 0)
             reason += strlen(LOST_PREFIX);
         else
@@ -208,7 +208,7 @@ static void draw_frame(show* on, uint64_t now_us, picture what, const char* shot
     if (!client_window_end_frame(on->window, shot)) on->has_failed = true;
 }
 
-// Draws a frame when it is due. A hidden window only keeps its view up to date.
+// Draw a frame when it is due. A hidden window only keeps its view up to date.
 static void show_playing(show* on, uint64_t now_us) {
     uint64_t due_us = client_window_frame_due_us(on->window);
     if (now_us >= due_us) {
@@ -223,7 +223,8 @@ static uint64_t min_us(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-// Runs while the client asks for the game. @return false: the user wants to stop.
+// The client calls this while it asks the server for the game. @return false: the user wants to
+// stop.
 static bool idle(void* context) {
     show* on = context;
     uint64_t now_us = net_loop_now_us();
@@ -288,7 +289,7 @@ static void close_session(show* on) {
     on->presenter = NULL;
 }
 
-// Writes the picture of the last frame, or reports that the tick of --shot-tick was never shown.
+// Write the picture of the last frame, or report that the tick of --shot-tick was never shown.
 static void shoot_last(show* on) {
     const client_config* config = &on->program->config;
     if (!config->shot || on->is_shot) return;
@@ -302,7 +303,7 @@ static void shoot_last(show* on) {
     draw_frame(on, net_loop_now_us(), PICTURE_PLAYING, config->shot);
 }
 
-// Shows the end until the user leaves or plays again.
+// Show the end screen until the user leaves or plays again.
 static void show_end(show* on) {
     while (!on->is_leaving && !on->wants_again) {
         uint64_t now_us = net_loop_now_us();

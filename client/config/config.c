@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One table gives the command line, the environment and --help.
+// One table describes the command line, the environment and --help.
 #include "config/config.h"
 
 #include "host/version.h"
@@ -20,7 +20,7 @@ static bool is_side(uint64_t pixels) {
     return pixels >= CLIENT_PIXELS_MIN && pixels <= CLIENT_PIXELS_MAX;
 }
 
-// "960x540"
+// Read a size such as "960x540".
 static bool parse_size(const char* text, uint32_t* width, uint32_t* height) {
     const char* cross = strchr(text, 'x');
     char first[16];
@@ -70,7 +70,7 @@ static bool check_picture(client_config* config, const base_reporter* reporter) 
     return true;
 }
 
-// An option that would have no effect is a mistake of the user, so it is refused.
+// Refuse an option that would have no effect, because it is a mistake of the user.
 static bool check_use(const client_config* config, const base_reporter* reporter) {
     const struct {
         const char* name;

@@ -10,13 +10,13 @@
 #define CLIENT_PIXELS_MAX 8192u
 
 typedef struct client_config {
-    const char* address; ///< the positional word; NULL with a replay
-    const char* game;    ///< NULL: ask the server, or the log
+    const char* address; ///< the positional argument; NULL with a replay
+    const char* game;    ///< NULL: ask the server, or read it from the log
     bool is_headless;
     bool is_rendering; ///< --render; --shot implies it
     uint64_t bots;     ///< 0: one player, no bot
     const char* name;
-    uint64_t ticks; ///< leave after so many client ticks; 0: stay
+    uint64_t ticks; ///< leave after this number of client ticks; 0: stay
     const char* dump_world;
     const char* trace;
     const char* session_trace; ///< file; NULL: no trace
@@ -28,18 +28,18 @@ typedef struct client_config {
     uint64_t shot_tick; ///< 0: the last frame
     const char* size;   ///< as given; width and height hold its numbers
     uint32_t width, height;
-    double fps; ///< 0: those of the display
+    double fps; ///< frames per second; 0: the rate of the display
     bool has_panel;
 
     const char* replay; ///< a log; NULL: play on a server
     double at;          ///< tick at which the replay begins
-    double speed;       ///< of the replay: 1 is the speed of the match; 0: not given
+    double speed;       ///< speed of the replay: 1 is the speed of the match; 0: not given
 
     const char* config;
-    char config_text[16384]; ///< text options from the file borrow from it
+    char config_text[16384]; ///< text of the config file; options borrow from it
 } client_config;
 
 /// Read the command line, the environment and the config file.
-/// @return as base_options_read.
+/// @return the same results as base_options_read.
 BASE_MUST_USE base_options_result client_config_read(client_config* config, int argc, char** argv,
                                                      const base_reporter* reporter);

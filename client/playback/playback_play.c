@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Plays a log: in a window, as a picture (both in playback_window.c), or without both, for its
-// hashes.
+// Plays a log: in a window or as a picture (both in playback_window.c), or without them, only for
+// its hashes.
 //
-// A log never names a path: the game is found by name in the module path, or given with --game. The
-// exit codes are those of shoal-replay.
+// A log never names a path: the game is found by its name in the module path, or it is given with
+// --game. The exit codes are those of shoal-replay.
 #include "playback/playback_play.h"
 
 #include "ecs/save.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A log that differs or is damaged can still be watched. The exit code names it at the end.
+// A log that differs or is damaged can still be watched. The exit code reports it at the end.
 #include "playback/playback_state.h"
 
 bool client_playback_note(client_playback* self, net_result result) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// What the parts of a playback share: the log, its game, and how it went so far.
+/// What the parts of a playback share: the log, its game, and its result so far.
 #pragma once
 
 #include "config/config.h"
@@ -15,9 +15,9 @@ typedef struct client_playback {
     net_module* module;
     net_playback* playback;
     bool is_diverged; ///< the replay gave other bits than the log
-    bool is_damaged;  ///< the log is damaged, or could not be followed to its end
+    bool is_damaged;  ///< the log is damaged or cannot be followed to its end
 } client_playback;
 
-/// Take note of the result of showing a moment.
+/// Record the result of showing a moment.
 /// @return true when the playback can continue; false: reported.
 BASE_MUST_USE bool client_playback_note(client_playback* playback, net_result result);

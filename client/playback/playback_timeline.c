@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Three lines: the position; the bar with its marks; the meaning of the marks, or the event under
-// the pointer.
+// The strip has three lines: the position; the bar with its marks; and the meaning of the marks, or
+// the event under the pointer.
 #include "playback/playback_timeline.h"
 
 #include "base/text.h"
@@ -24,7 +24,7 @@ static const ecs_color words = {205, 212, 235, 255};
 static const ecs_color faint = {130, 140, 170, 255};
 static const ecs_color join = {96, 220, 130, 255};
 static const ecs_color leave = {170, 150, 140, 255};
-// By message: the first of a game is mostly what happens most.
+// Colours by message number. The first message of a game is usually the most frequent one.
 static const ecs_color events[] = {{255, 208, 84, 255},  {255, 96, 104, 255}, {110, 200, 255, 255},
                                    {220, 130, 255, 255}, {255, 150, 60, 255}, {120, 240, 220, 255}};
 
@@ -124,7 +124,7 @@ static void draw_bar(const client_timeline* strip, const client_timeline_look* l
     uint32_t count;
     const net_playback_mark* marks = net_playback_marks(look->playback, &count);
     for (uint32_t i = 0; i < count; i++) {
-        // People above the bar's middle, events over all of it.
+        // Joins and leaves are above the bar's middle; events cover its whole height.
         bool is_event = marks[i].kind == NET_PLAYBACK_EVENT;
         draw->rect(draw->context, place(strip, look->playback, (double)marks[i].tick) - u,
                    y - (is_event ? 0.0f : 4.0f * u), 2.0f * u,

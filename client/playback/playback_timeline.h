@@ -9,7 +9,7 @@
 #include "net/playback.h"
 
 typedef struct client_timeline {
-    float x, y, width, height; ///< of the strip, in view units
+    float x, y, width, height; ///< place of the strip, in view units
 } client_timeline;
 
 /// What the strip shows besides the playback's marks.
@@ -23,12 +23,12 @@ typedef struct client_timeline_look {
     float pointer_x, pointer_y;
 } client_timeline_look;
 
-/// The place of the strip for a game's view.
+/// @return the place of the strip for a game's view.
 client_timeline client_timeline_make(const net_game_module* game);
 /// Draw the strip on CLIENT_CANVAS_VIEW.
 void client_timeline_draw(const client_timeline* strip, const client_timeline_look* look,
                           const net_draw* draw);
-/// The tick at `x`; left and right of the bar the tick of its nearest end.
+/// @return the tick at `x`; left or right of the bar, the tick of its nearest end.
 double client_timeline_tick(const client_timeline* strip, const net_playback* playback, float x);
 /// @return true when the point lies on the strip.
 bool client_timeline_has(const client_timeline* strip, float x, float y);

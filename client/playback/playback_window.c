@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A playback in a window: keys and pointer move it, the clock plays it, the strip below shows the
-// position.
+// A playback in a window: keys and pointer move it, the clock plays it, and the strip below shows
+// the position.
 //
 // A picture (--shot) is one frame after a seek, so that equal moments give equal bytes. It shows
 // the game only, in the size that players see; with --panel it shows the strip too.
@@ -20,7 +20,7 @@
 #define JUMP_FAR_S 30.0
 #define STEP_FAR_TICKS 10.0
 #define EVENTS_US 5000u ///< between two looks at events while no frame is due
-#define FRAME_S_MAX 0.1 ///< a longer pause of the program is not made up for
+#define FRAME_S_MAX 0.1 ///< a longer pause of the program is not caught up
 
 typedef enum playback_key {
     KEY_SPACE,
@@ -90,7 +90,7 @@ static void move(show* on, double direction) {
         return;
     }
     double steps = on->is_shift_down ? STEP_FAR_TICKS : 1.0;
-    double whole = (double)(uint64_t)wanted(on); // a step lands on a tick
+    double whole = (double)(uint64_t)wanted(on); // a step ends on a whole tick
     bool is_between = whole < wanted(on);
     seek(on, whole + direction * steps + (is_between && direction < 0.0 ? 1.0 : 0.0));
 }
@@ -229,7 +229,7 @@ static void draw_help(show* on) {
     draw.rect(draw.context, x - 20.0f, y - 16.0f, 500.0f,
               line * (float)BASE_COUNT(help_lines) + 26.0f, (ecs_color){8, 10, 20, 225});
     for (uint32_t i = 0; i < BASE_COUNT(help_lines); i++) {
-        // The key and what it does, in two columns.
+        // Two columns: the key, and what it does.
         char key[16];
         (void)base_text_format(key, sizeof key, "%.14s", help_lines[i]);
         draw.text(draw.context, x, y + (float)i * line, height, (ecs_color){255, 208, 84, 255},

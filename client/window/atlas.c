@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Shelves: glyphs stand side by side on a shelf as high as its highest; a full shelf is followed by
-// the next below. Discs and the white spot have the first shelves and stay.
+// Glyphs stand side by side on a shelf that is as high as its highest glyph. When a shelf is full,
+// the next one begins below it. Discs and the white spot are on the first shelves and stay there.
 //
-// Each patch has a pixel of nothing around it, so that filtering never sees its neighbour.
+// Each patch has an empty border of one pixel, so that filtering never reads its neighbour.
 #include "window/atlas.h"
 
 #include "base/assert.h"
@@ -13,7 +13,7 @@
 
 #define GLYPH_SLOTS 4096u // a power of two
 #define GLYPHS_MAX 3000u
-#define GLYPH_PIXELS_MAX 256 // of a side
+#define GLYPH_PIXELS_MAX 256 // longest side
 
 static const float radii[CLIENT_DISCS] = {1.5f,  2.0f,  3.0f,  4.0f,  6.0f,  8.0f,
                                           12.0f, 16.0f, 24.0f, 32.0f, 64.0f, 128.0f};
@@ -123,14 +123,14 @@ static bool make_glyph(client_atlas* atlas, const client_font* font, uint32_t ch
     client_glyph size = client_font_measure(font, character, height);
     *glyph = (client_atlas_glyph){.left = size.left, .top = size.top};
     if (size.width == 0) return true;
-    // Some scripts have words as one character: names are untrusted input, and no person reads
-    // these.
+    // A single character can be very wide in some scripts. Names are untrusted input, so such a
+    // character is not drawn.
     if (size.width > GLYPH_PIXELS_MAX || size.height > GLYPH_PIXELS_MAX) return true;
-    // A frame of nothing within the patch too: forgotten neighbours may have left something there.
+    // The border inside the patch must be empty too: removed neighbours may have left pixels there.
     if (!take_patch(atlas, size.width + 2, size.height + 2, &glyph->patch)) return false;
     uint32_t count = (uint32_t)(glyph->patch.width * glyph->patch.height);
     uint32_t stride = (uint32_t)glyph->patch.width;
-    // Coverage is made at the end of the scratch and spread over its beginning.
+    // The coverage is written at the end of the scratch memory, then spread over its beginning.
     uint8_t* cover = (uint8_t*)atlas->pixels + pixel_bytes() - count;
     memset(cover, 0, count);
     client_font_raster(font, character, height, cover + stride + 1, stride);

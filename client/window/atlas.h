@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-/// The one texture: a white spot, soft discs of some sizes, and glyphs as they are first used.
+/// The one texture: a white spot, soft discs of some sizes, and glyphs, each added at its first
+/// use.
 ///
 /// Every pixel is white; its alpha is the part of the pixel that is covered. Discs have a rim of
 /// one pixel that fades out.
 /// Memory: allocated at creation. When the texture is full, all glyphs are removed and drawn again
-/// as needed. The caller draws what it has gathered before that (client_atlas_is_full).
+/// as needed. Before that the caller draws the triangles that it has collected
+/// (client_atlas_is_full).
 #pragma once
 
 #include "window/font.h"
 
 #define CLIENT_ATLAS_PIXELS 1024u
 #define CLIENT_DISCS 12u
-#define CLIENT_GLYPH_HEIGHT_MAX 160u ///< pixels; higher letters are enlarged
+#define CLIENT_GLYPH_HEIGHT_MAX 160u ///< pixels; larger letters are scaled up from this height
 
 struct SDL_Renderer;
 struct SDL_Texture;
@@ -31,20 +33,20 @@ typedef struct client_atlas {
     const base_allocator* allocator;
     struct SDL_Texture* texture;
     client_patch white;
-    client_patch discs[CLIENT_DISCS]; ///< by radius, rising: client_atlas_disc_radius
+    client_patch discs[CLIENT_DISCS]; ///< by rising radius; see client_atlas_disc_radius
     int32_t shelf_x, shelf_y, shelf_height;
-    int32_t floor_x, floor_y, floor_height; ///< shelves where glyphs begin
+    int32_t floor_x, floor_y, floor_height; ///< the shelf where glyphs begin
     client_atlas_glyph* glyphs;
     uint32_t glyph_count;
-    uint32_t* pixels; ///< scratch
+    uint32_t* pixels; ///< scratch memory
 } client_atlas;
 
 BASE_MUST_USE bool client_atlas_init(client_atlas* atlas, const base_allocator* allocator,
                                      struct SDL_Renderer* renderer, const base_reporter* reporter);
 void client_atlas_deinit(client_atlas* atlas);
-/// The radius of a disc's solid circle, in the middle of its patch.
+/// @return the radius of a disc's solid circle, in the middle of its patch.
 float client_atlas_disc_radius(uint32_t disc);
-/// The smallest disc of at least this radius; the largest disc for larger radii.
+/// @return the smallest disc of at least this radius; the largest disc for larger radii.
 uint32_t client_atlas_disc_for(float radius);
 /// @return NULL when there is no room: call client_atlas_forget, then try again.
 const client_atlas_glyph* client_atlas_find(client_atlas* atlas, const client_font* font,

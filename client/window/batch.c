@@ -30,7 +30,7 @@ void client_batch_deinit(client_batch* batch) {
 
 void client_batch_flush(client_batch* batch) {
     if (batch->index_count > 0) {
-        // It fails when the window is gone, which its events tell as well.
+        // It fails when the window is gone; the events report that too.
         (void)SDL_SetRenderDrawBlendMode(batch->renderer, batch->is_opaque ? SDL_BLENDMODE_NONE
                                                                            : SDL_BLENDMODE_BLEND);
         (void)SDL_RenderGeometry(batch->renderer, batch->is_textured ? batch->atlas->texture : NULL,
@@ -58,10 +58,10 @@ void client_batch_clip(client_batch* batch, const SDL_Rect* clip) {
     (void)SDL_RenderSetClipRect(batch->renderer, clip);
 }
 
-// Runs of the software renderer; a graphics card has but the first.
+// The kinds of runs for the software renderer; a graphics card uses only the first.
 typedef enum batch_run { RUN_TEXTURED, RUN_PLAIN, RUN_OPAQUE } batch_run;
 
-// Where the next vertices go; after this there is room for all of them.
+// @return where the next vertices go. There is room for all of them.
 static SDL_Vertex* make_room(client_batch* batch, batch_run run, uint32_t vertices,
                              uint32_t indices) {
     BASE_ASSERT(vertices <= CLIENT_BATCH_VERTICES && indices <= CLIENT_BATCH_INDICES);
@@ -126,7 +126,7 @@ void client_batch_gradient(client_batch* batch, client_box box, ecs_color top, e
         put_box(batch, box, top, bottom);
         return;
     }
-    // Rows of one colour are joined.
+    // Neighbouring rows of one colour are joined.
     int32_t rows = (int32_t)(box.bottom - box.top);
     ecs_color color = top;
     int32_t begin = 0;
@@ -161,7 +161,7 @@ void client_batch_patch(client_batch* batch, client_box box, const client_patch*
     take_quad(batch);
 }
 
-// Is there so much, all of it solid, that a run of its own pays?
+// @return true when there are enough points, all solid, to be drawn without blending.
 static bool is_solid_mass(const ecs_color* colors, uint32_t count) {
     if (count < OPAQUE_POINTS_MIN) return false;
     for (uint32_t i = 0; i < count; i++)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-/// Triangles gathered for few SDL_RenderGeometry calls, in the order in which they were given.
+/// Collects triangles for few SDL_RenderGeometry calls and keeps the order in which they were
+/// given.
 ///
-/// A graphics card gets one call per clip rectangle: plain colours are taken from the white spot of
-/// the texture. SDL's software renderer is several times faster without a texture. For it, plain
-/// and textured triangles are gathered separately, and upright gradients become bands of one
-/// colour. It blends by drawing each triangle into a surface first, so many solid triangles are
-/// drawn without blending.
+/// A graphics card gets one call per clip rectangle: plain colours come from the white spot of the
+/// texture. SDL's software renderer is several times faster without a texture. For it, plain and
+/// textured triangles are collected separately, and upright gradients become bands of one colour.
+/// It blends a triangle by drawing it into a surface first, so many solid triangles are drawn
+/// without blending.
 ///
-/// Memory: allocated at creation. A full batch is drawn and begins again.
+/// Memory: allocated at creation. A full batch is drawn, then it is empty again.
 #pragma once
 
 #include "window/atlas.h"
@@ -25,7 +26,7 @@ typedef struct client_batch {
     SDL_Vertex* vertices;
     int* indices;
     uint32_t vertex_count, index_count;
-    bool is_textured; ///< kind of the triangles gathered now
+    bool is_textured; ///< kind of the collected triangles
     bool is_opaque;
     bool is_software;
     bool has_clip;
@@ -46,12 +47,12 @@ void client_batch_flush(client_batch* batch);
 void client_batch_clip(client_batch* batch, const SDL_Rect* clip);
 
 void client_batch_box(client_batch* batch, client_box box, ecs_color color);
-/// A box with a colour along its top and one along its bottom.
+/// A box with a gradient from the top to the bottom.
 void client_batch_gradient(client_batch* batch, client_box box, ecs_color top, ecs_color bottom);
 void client_batch_patch(client_batch* batch, client_box box, const client_patch* patch,
                         ecs_color color);
 /// `points` holds x, y for each point; three points make a triangle.
 void client_batch_triangles(client_batch* batch, const float* points, const ecs_color* colors,
                             uint32_t count);
-/// A quadrilateral: corners around it.
+/// A quadrilateral; `points` holds its corners in the order around it.
 void client_batch_quad(client_batch* batch, const float* points, const ecs_color* colors);

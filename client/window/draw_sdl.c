@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// From canvas units to pixels, and from the game's shapes to boxes, patches and triangles.
+// Turns canvas units into pixels, and the game's shapes into boxes, patches and triangles.
 //
-// Upright edges lie on whole pixels: nothing is blurred, neighbours meet without a seam, and the
-// card's picture is that of the software renderer. Round and slanted edges fade over one pixel:
-// discs by their patch, lines by two strips whose alpha goes to nothing. Letters are made at the
-// size in which they are shown and stand on whole pixels.
+// Upright edges lie on whole pixels: nothing is blurred, neighbours meet without a seam, and a
+// graphics card gives the same picture as the software renderer. Round and slanted edges fade over
+// one pixel: discs by their patch, lines by two strips whose alpha falls to 0. Letters are drawn at
+// the size in which they are shown, and they stand on whole pixels.
 #include "window/draw_sdl.h"
 
 #include "window/batch.h"
@@ -15,8 +15,8 @@
 #include <math.h>
 #include <string.h>
 
-#define LETTER_PIXELS_MIN 4.0f ///< smaller text is a smear
-#define PIXELS_FAR 1e6f        ///< beyond this nothing can be seen, and floats lose pixels
+#define LETTER_PIXELS_MIN 4.0f ///< smaller text cannot be read
+#define PIXELS_FAR 1e6f        ///< farther pixels cannot be seen, and floats become inexact
 
 typedef struct canvas {
     client_draw* draw;
@@ -111,7 +111,7 @@ void client_draw_to_pixels(const client_draw* draw, client_canvas id, float x, f
     *pixel_y = on->top + y * on->scale;
 }
 
-// Also what is no number becomes one.
+// Clamp a coordinate. NaN becomes -PIXELS_FAR.
 static float within(float pixels) {
     return pixels > -PIXELS_FAR ? fminf(pixels, PIXELS_FAR) : -PIXELS_FAR;
 }
@@ -126,7 +126,7 @@ static float snap(float pixels) {
     return floorf(pixels + 0.5f);
 }
 
-// At least one pixel: what is thin does not vanish.
+// A box is at least one pixel wide and high, so that thin shapes do not vanish.
 static client_box snap_box(float left, float top, float right, float bottom) {
     client_box box = {snap(left), snap(top), snap(right), snap(bottom)};
     if (box.right <= box.left) box.right = box.left + 1.0f;
@@ -220,7 +220,7 @@ static bool is_same(ecs_color a, ecs_color b) {
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-// Two triangles that cover an upright box with a colour along its top and one along its bottom.
+// Two triangles may form an upright box with a gradient; such a box is drawn as one shape.
 static bool draw_gradient(const canvas* on, const float* points, const ecs_color* colors) {
     float left = points[0], right = points[0], top = points[1], bottom = points[1];
     for (uint32_t i = 1; i < 6; i++) {
@@ -239,7 +239,7 @@ static bool draw_gradient(const canvas* on, const float* points, const ecs_color
         if (*side && !is_same(**side, colors[i])) return false;
         *side = &colors[i];
     }
-    // Together they have all corners, and share the two of a diagonal; else they overlap.
+    // Together they touch all corners, and they share the two of a diagonal; else they overlap.
     uint32_t shared = corners[0] & corners[1];
     bool is_whole = left < right && top < bottom && (corners[0] | corners[1]) == 15u;
     if (!is_whole || (shared != 6u && shared != 9u)) return false;
@@ -268,7 +268,7 @@ static void draw_triangles(void* context, const float* points, const ecs_color* 
     }
 }
 
-// What was gathered refers to the glyphs that give way.
+// When the texture is full, the collected triangles are drawn before all glyphs are removed.
 static const client_atlas_glyph* find_glyph(client_draw* draw, uint32_t character,
                                             uint32_t height) {
     const client_atlas_glyph* glyph =
@@ -306,7 +306,7 @@ static float text_width(void* context, float height, const char* text) {
     return client_font_width(on->draw->font, height, text);
 }
 
-// net_draw has one context, which is the canvas.
+// The one context of net_draw is the canvas.
 static const char* player_name(void* context, uint32_t client) {
     const client_draw* draw = ((const canvas*)context)->draw;
     return draw->find_name ? draw->find_name(draw->name_context, client) : NULL;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /// net_draw over SDL's renderer.
 ///
-/// Two canvases on one picture:
-///   VIEW    the game's view rectangle, as large as fits, in the middle; nothing is drawn outside
-///   of it SCREEN  the whole picture, scaled so that 960 x 540 units fit: panels, screens, help.
-///           Its real size: client_draw_canvas_size
+/// One picture has two canvases:
+///     VIEW    the game's view rectangle, as large as fits, in the middle; clips its content
+///     SCREEN  the whole picture, scaled so that 960 x 540 units fit: panels, screens, help;
+///             client_draw_canvas_size gives its real size
 ///
-/// Everything is gathered into triangles and drawn in few calls; the order is kept across canvases.
-/// The same calls on the same size give the same bytes with SDL's software renderer.
+/// All shapes become triangles, which are drawn in few calls; the order is kept across canvases.
+/// The same calls at the same size give the same bytes with SDL's software renderer.
 ///
-/// Memory: buffers grow to the largest frame and stay; a glyph is drawn into the texture at its
+/// Memory: buffers grow to the largest frame and stay. A glyph is drawn into the texture at its
 /// first use. Threads: only the renderer's thread.
 #pragma once
 
@@ -32,19 +32,18 @@ BASE_MUST_USE client_draw* client_draw_create(const base_allocator* allocator,
                                               const base_reporter* reporter);
 void client_draw_destroy(client_draw* draw); ///< may be NULL; before the renderer
 
-/// Sizes of the picture in pixels and of the game's view (0: the same as SCREEN).
+/// Set the sizes of the picture in pixels and of the game's view (0: the same as SCREEN).
 void client_draw_resize(client_draw* draw, uint32_t width, uint32_t height, float view_width,
                         float view_height);
 /// Begin a picture.
 void client_draw_begin(client_draw* draw, ecs_color background);
-/// Draw the rest. The picture is then complete in the renderer, and not yet shown.
+/// Draw the rest. The picture is then complete in the renderer, but not yet shown.
 void client_draw_end(client_draw* draw);
-/// The function that finds players' names; may be NULL. `context` must stay valid while pictures
-/// are drawn.
+/// Finds the name of a player; may be NULL. `context` must stay valid while pictures are drawn.
 typedef const char* (*client_name_fn)(void* context, uint32_t client);
 void client_draw_set_names(client_draw* draw, client_name_fn find, void* context);
-/// A net_draw with functions and pixels_per_unit filled in; the caller sets the rest. Valid until
-/// client_draw_destroy.
+/// @return a net_draw with functions and pixels_per_unit filled in; the caller sets the rest. Valid
+///         until client_draw_destroy.
 net_draw client_draw_get(client_draw* draw, client_canvas canvas);
 
 void client_draw_canvas_size(const client_draw* draw, client_canvas canvas, float* width,
@@ -53,4 +52,4 @@ void client_draw_to_canvas(const client_draw* draw, client_canvas canvas, float 
                            float pixel_y, float* x, float* y);
 void client_draw_to_pixels(const client_draw* draw, client_canvas canvas, float x, float y,
                            float* pixel_x, float* pixel_y);
-uint32_t client_draw_batches(const client_draw* draw); ///< of the last picture
+uint32_t client_draw_batches(const client_draw* draw); ///< draw calls of the last picture

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Letters from a TrueType file (stb_truetype) or from stb_easy_font's rectangles.
 //
-// A font file is foreign data. stb_truetype checks little, so only what an administrator put there
-// is read: SHOAL_FONT or the system's own folders. Everything is measured once per glyph and cached
-// by the atlas; widths are asked often, so the common characters' advances are kept here in units
-// of the height.
+// A font file is foreign data, and stb_truetype checks little. So only files of the administrator
+// are read: SHOAL_FONT or the system's own folders. The atlas caches each glyph, so a glyph is
+// measured once. Widths are needed often, so the advances of the common characters are kept here,
+// in units of the height.
 #include "window/font.h"
 
 #include "window/stb_easy.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EM_PER_HEIGHT 0.92f // DejaVu is large for its size
+#define EM_PER_HEIGHT 0.92f // DejaVu letters are large for their size
 #define EASY_BASELINE 7.0f  // of stb_easy_font's line of 12
 #define EASY_PER_HEIGHT 9.6f
 #define ADVANCES 256u
@@ -25,7 +25,7 @@ struct client_font {
     uint8_t* bytes; // NULL: built-in letters
     size_t byte_count;
     stbtt_fontinfo info;
-    float advances[ADVANCES]; // of Latin-1, for height 1
+    float advances[ADVANCES]; // for Latin-1 characters, at height 1
 };
 
 static const char* const places[] = {
@@ -54,7 +54,7 @@ static bool read_file(client_font* font, const char* path) {
     return false;
 }
 
-// The built-in letters are ASCII; other characters are '?'.
+// The built-in letters are ASCII; other characters become '?'.
 static char easy_letter(uint32_t character) {
     return character >= ' ' && character < 127 ? (char)character : '?';
 }
@@ -120,7 +120,7 @@ uint32_t client_font_next(const char** text) {
     if (more == 0) return '?';
     uint32_t character = first & (0x3fu >> more);
     for (uint32_t i = 1; i <= more; i++) {
-        if ((at[i] & 0xc0) != 0x80) return '?'; // the end, too: nothing behind it is read
+        if ((at[i] & 0xc0) != 0x80) return '?'; // this also stops at the end of the text
         character = character << 6 | (at[i] & 0x3fu);
     }
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
@@ -158,7 +158,7 @@ static int outline(const client_font* font, uint32_t character) {
     return glyph ? glyph : stbtt_FindGlyphIndex(&font->info, '?');
 }
 
-// A pixel of the built-in letters, in pixels of the line.
+// The size of one pixel of the built-in letters, in pixels of the line.
 static float easy_scale(uint32_t height) {
     return (float)height / EASY_PER_HEIGHT;
 }
@@ -186,7 +186,7 @@ client_glyph client_font_measure(const client_font* font, uint32_t character, ui
     return (client_glyph){left, top + baseline(height), right - left, bottom - top};
 }
 
-// How much of a pixel [at, at + 1) lies in [low, high).
+// @return how much of the pixel [at, at + 1) lies in [low, high).
 static float overlap(float at, float low, float high) {
     float first = fmaxf(at, low), last = fminf(at + 1.0f, high);
     return last > first ? last - first : 0.0f;

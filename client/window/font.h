@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// Measures and pictures of single letters, from DejaVu Sans. Without a font file they are those of
+/// Sizes and pictures of single letters, from DejaVu Sans. Without a font file they come from
 /// stb_easy_font.
 ///
-/// Shape: a height is about the distance of two lines of text; the baseline lies
-///        CLIENT_FONT_BASELINE of it below the top. Text is UTF-8. Bytes that are no UTF-8 and
-///        characters that the font does not have are shown as '?'. There is no kerning: widths add
-///        up.
-/// The same font gives the same numbers and pixels on every machine.
+/// A height is about the distance between two lines of text. The baseline lies CLIENT_FONT_BASELINE
+/// of it below the top. Text is UTF-8. Bytes that are no UTF-8, and characters that the font does
+/// not have, are shown as '?'. There is no kerning, so widths add up. The same font gives the same
+/// numbers and pixels on every machine.
 #pragma once
 
 #include "base/alloc.h"
@@ -17,9 +16,9 @@
 
 typedef struct client_font client_font;
 
-/// Open the font of SHOAL_FONT, or DejaVuSans.ttf in the folders where distributions keep it.
-/// @return NULL when memory is missing. A SHOAL_FONT that is no font is reported; the built-in
-///         letters are used then, and also without any font file.
+/// Open the font of SHOAL_FONT, or DejaVuSans.ttf in the usual folders of distributions.
+/// @return NULL when memory is missing. A SHOAL_FONT that is no font is reported. Then, and also
+///         without any font file, the built-in letters are used.
 BASE_MUST_USE client_font* client_font_create(const base_allocator* allocator,
                                               const base_reporter* reporter);
 /// Open the font of this file; NULL: the built-in letters.
@@ -28,10 +27,10 @@ BASE_MUST_USE client_font* client_font_create_from(const base_allocator* allocat
 void client_font_destroy(client_font* font); ///< may be NULL
 bool client_font_is_builtin(const client_font* font);
 
-/// The next character of UTF-8 text; *text goes past it. 0 at the end.
+/// @return the next character of UTF-8 text, 0 at the end. *text is moved past the character.
 uint32_t client_font_next(const char** text);
 
-/// The distance from this character to the next one, at a height.
+/// @return the distance from this character to the next one, at a height.
 float client_font_advance(const client_font* font, uint32_t character, float height);
 float client_font_width(const client_font* font, float height, const char* text);
 

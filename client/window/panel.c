@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// One column: head, plots in two columns, the table of bytes, two lists of numbers.
+// The panel is one column: head, plots in two columns, the table of bytes, two lists of numbers.
 //
-// A plot is a row of bars, the newest at its right, each with a bright end: upright boxes alone,
-// which are cheap with every renderer and fall on whole pixels. Numbers are right aligned, so that
-// they stand below each other and do not wander when their digits change.
+// A plot is a row of bars with bright ends, the newest bar on the right. Bars are upright boxes,
+// which are cheap with every renderer and lie on whole pixels. Numbers are right aligned, so that
+// they stand below each other and do not move when their digits change.
 #include "window/panel.h"
 
 #include "base/assert.h"
@@ -26,7 +26,7 @@
 typedef struct plot_style {
     const char* label;
     const char* unit;
-    const char* format; ///< of the number
+    const char* format; ///< format of the number
     float scale_min;
     ecs_color color;
 } plot_style;
@@ -62,7 +62,7 @@ static float value_of(const client_panel* panel, client_plot plot, uint32_t age)
     BASE_ASSERT(age < panel->count);
     uint32_t at = (panel->next + CLIENT_PANEL_SAMPLES - 1 - age) % CLIENT_PANEL_SAMPLES;
     float value = panel->samples[at].values[plot];
-    return value > 0.0f ? value : 0.0f; // also what is no number
+    return value > 0.0f ? value : 0.0f; // NaN becomes 0
 }
 
 ecs_color client_panel_plot_color(client_plot plot) {
@@ -82,7 +82,7 @@ float client_panel_scale(const client_panel* panel, client_plot plot) {
     return step;
 }
 
-// Plots that are shown, row by row.
+// The place of a plot among the shown plots, row by row. @return false when it is not shown.
 static bool tile_of(const client_panel* panel, client_plot plot, float* x, float* y) {
     uint32_t place = 0;
     if (!(panel->plots & 1u << plot)) return false;

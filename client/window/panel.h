@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /// The panel of F1: plots of the connection, the view and the drawing over the last ten seconds.
 ///
-/// Shape: the caller fills samples (10 per second) and facts; the panel knows no session. Plots for
-///        which a program has no numbers are left out (`plots`).
-/// Memory: none of its own. Drawn on CLIENT_CANVAS_SCREEN.
+/// Shape: the caller fills samples (10 per second) and facts; the panel does not know the session.
+/// `plots` leaves out plots for which a program has no numbers.
+/// Memory: it allocates nothing. It is drawn on CLIENT_CANVAS_SCREEN.
 #pragma once
 
 #include "net/game.h"
@@ -12,7 +12,7 @@
 #define CLIENT_PANEL_SAMPLES 100u
 #define CLIENT_PANEL_PARTS 8u ///< rows of the table of bytes
 
-/// Its place on the screen canvas.
+/// The place of the panel on the screen canvas.
 #define CLIENT_PANEL_LEFT 12.0f
 #define CLIENT_PANEL_TOP 12.0f
 #define CLIENT_PANEL_WIDTH 320.0f
@@ -26,7 +26,7 @@ typedef enum client_plot {
     CLIENT_PLOT_IN,     ///< kB/s
     CLIENT_PLOT_OUT,    ///< kB/s
     CLIENT_PLOT_LEAD,   ///< ms that the prediction is ahead of the newest tick
-    CLIENT_PLOT_FRAME,  ///< ms; to draw a frame
+    CLIENT_PLOT_FRAME,  ///< ms to draw a frame
     CLIENT_PLOT_COUNT,
 } client_plot;
 
@@ -57,7 +57,7 @@ typedef struct client_panel_facts {
 } client_panel_facts;
 
 typedef struct client_panel {
-    client_panel_sample samples[CLIENT_PANEL_SAMPLES]; ///< ring
+    client_panel_sample samples[CLIENT_PANEL_SAMPLES]; ///< a ring: `next` is written next
     uint32_t next, count;
     uint32_t plots; ///< a bit per client_plot that is shown
     client_panel_facts facts;
@@ -66,9 +66,10 @@ typedef struct client_panel {
 void client_panel_init(client_panel* panel, uint32_t plots);
 void client_panel_add(client_panel* panel, const client_panel_sample* sample);
 void client_panel_draw(const client_panel* panel, const net_draw* draw);
-/// The place of a plot's bars, for tests and pointers. @return false when the plot is not shown.
+/// Find the place of a plot's bars, for tests and pointers. @return false when the plot is not
+/// shown.
 bool client_panel_plot_box(const client_panel* panel, client_plot plot, float* x, float* y,
                            float* width, float* height);
 ecs_color client_panel_plot_color(client_plot plot);
-/// The end of a plot's scale: 1, 2 or 5 times a power of ten, not below the largest value.
+/// @return the end of a plot's scale: 1, 2 or 5 times a power of ten, not below the largest value.
 float client_panel_scale(const client_panel* panel, client_plot plot);

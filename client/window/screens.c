@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every screen is a card in the middle: a headline, what it is about, and what happens or can be
-// done.
+// Every screen is a card in the middle: a headline, its subject, and what happens or what the user
+// can do.
 #include "window/screens.h"
 
 #include "base/math.h"
@@ -31,7 +31,7 @@ static size_t last_character(const char* text) {
     return at;
 }
 
-// Cut with dots where it is wider than it may be.
+// Draw text around `x`. Text that is too wide is cut and ends with dots.
 static void put_middle(const net_draw* draw, float x, float y, float height, ecs_color color,
                        const char* text, float width_max) {
     char cut[256];
@@ -52,7 +52,7 @@ static void put_middle(const net_draw* draw, float x, float y, float height, ecs
     }
 }
 
-// In lines of whole words, at most `lines`.
+// Draw text in lines of whole words, at most `lines`.
 static void put_lines(const net_draw* draw, float x, float y, float height, ecs_color color,
                       const char* text, float width_max, uint32_t lines) {
     char line[256];
@@ -65,7 +65,7 @@ static void put_lines(const net_draw* draw, float x, float y, float height, ecs_
             if (draw->text_width(draw->context, height, line) > width_max) break;
             fits = end = word;
         }
-        if (fits == 0) break; // one word is too wide: it is cut below
+        if (fits == 0) break; // one word is too wide: put_middle cuts it
         (void)base_text_format(line, sizeof line, "%.*s", (int)fits, text);
         put_middle(draw, x, y + (float)count++ * height * 1.35f, height, color, line, width_max);
         text += fits + strspn(text + fits, " ");
@@ -161,7 +161,7 @@ void client_screen_ended(const net_draw* draw, float width, float height, bool i
 
 static void help_row(const net_draw* draw, float x, float y, const char* keys, const char* help) {
     char text[64];
-    // "Left,A" reads better as "Left, A".
+    // Write "Left,A" as "Left, A".
     size_t used = 0;
     for (const char* at = keys; *at && used + 3 < sizeof text; at++) {
         text[used++] = *at;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/// The screens without a game and those above it: connecting, waiting, lost, the end, help. Pure
-/// drawing: the same arguments give the same picture.
+/// The screens before, during and after a game: connecting, waiting, lost, the end, help. They only
+/// draw: the same arguments give the same picture.
 ///
-/// Drawn on CLIENT_CANVAS_SCREEN; `width` and `height` are that canvas' size. All texts are
-/// borrowed for the call; NULL and "" are left out.
+/// They are drawn on CLIENT_CANVAS_SCREEN; `width` and `height` are the size of that canvas. All
+/// texts are borrowed for the call; NULL and "" are skipped.
 #pragma once
 
 #include "net/game.h"
@@ -11,20 +11,20 @@
 /// `game` may be NULL while the client asks for it. `time_s` turns the spinner.
 void client_screen_connecting(const net_draw* draw, float width, float height, const char* address,
                               const char* game, double time_s);
-/// The client is in a match that has not begun.
+/// The client has joined a match that has not begun.
 void client_screen_waiting(const net_draw* draw, float width, float height, const char* game,
                            double time_s);
-/// Over the last picture, which is dimmed: nothing has come for `quiet_s` seconds; the client tries
+/// Drawn over the dimmed last picture: no packet has come for `quiet_s` seconds; the client tries
 /// for another `left_s` seconds.
 void client_screen_resuming(const net_draw* draw, float width, float height, double quiet_s,
                             double left_s, double time_s);
-/// Over the last picture, or over client_screen_background: `headline` is what happened, `reason`
-/// why, `hint` what the user can do. A fault is red.
+/// Drawn over the last picture, or over client_screen_background. `headline` is what happened,
+/// `reason` is why, `hint` is what the user can do. A fault is red.
 void client_screen_ended(const net_draw* draw, float width, float height, bool is_fault,
                          const char* headline, const char* reason, const char* hint);
 /// The background where there is no picture of the game.
 void client_screen_background(const net_draw* draw, float width, float height);
-/// The game's keys, and the client's own (`rows` of key and meaning).
+/// The keys of the game and of the client; each row has a key and its meaning.
 typedef struct client_help_row {
     const char* keys;
     const char* help;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pixels are read back, made opaque RGB, compressed by stb_image_write with its own fixed settings,
-// and written beside the goal first, so that no program reads half a picture.
+// The pixels are read back, made opaque RGB, compressed by stb_image_write with fixed settings, and
+// first written to a file beside the target, so that no program reads an incomplete picture.
 #include "window/shot.h"
 
 #include "base/alloc.h"

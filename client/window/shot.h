@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The renderer's pixels as a PNG file. Equal pixels give equal bytes.
+/// Writes the renderer's pixels as a PNG file. Equal pixels give equal bytes.
 #pragma once
 
 #include "base/report.h"

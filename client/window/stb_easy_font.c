@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// stb_easy_font, wrapped: its header defines static functions, so that they live in this file. Its
-// code is not ours: warnings are off here.
+// Wraps stb_easy_font: its header defines static functions, so they are in this file. Its code is
+// foreign, so warnings are off here.
 #include "window/stb_easy.h"
 
 #include "stb_easy_font.h"

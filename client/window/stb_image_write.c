@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// stb_image_write's functions, compiled here once. Its code is not ours: warnings are off for this
-// file.
+// stb_image_write's functions, compiled here once. Its code is foreign, so warnings are off here.
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STBI_WRITE_NO_STDIO
 #include "stb_image_write.h"

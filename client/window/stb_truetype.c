@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// stb_truetype's functions, compiled here once. Its code is not ours: warnings are off for this
-// file.
+// stb_truetype's functions, compiled here once. Its code is foreign, so warnings are off here.
 #define STB_TRUETYPE_IMPLEMENTATION
 #include "stb_truetype.h"

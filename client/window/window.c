@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// SDL's window and renderer, its events as our own, and the time that frames take.
+// SDL's window and renderer, the events of the window, and the times of the frames.
 //
-// SDL keeps its state in the library, so a process has one window. Signals stay with net/loop.h:
-// SDL does not handle them.
+// SDL keeps its state in the library, so a process has one window. net/loop.h handles the signals;
+// SDL does not.
 //
-// Frames are paced by the display where it can (vsync: presenting waits), else by the clock. A
-// frame's time is measured up to presenting, so that it says how long drawing takes and not how
-// long the display lets one wait.
+// The display paces the frames where it can (vsync: presenting waits), else the clock does. The
+// time of a frame ends before presenting, so that it measures the drawing and not the wait for the
+// display.
 #include "window/window.h"
 
 #include "window/shot.h"
@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define BUCKET_US 20u
-#define BUCKETS 2500u ///< 50 ms; the last one has all that is longer
+#define BUCKETS 2500u ///< 50 ms; the last one counts all longer times
 #define FPS_DEFAULT 60.0
 #define FRAME_DT_MAX 0.1f
 
@@ -77,7 +77,7 @@ static bool open_renderer(client_window* self) {
     }
     SDL_RendererInfo info = {0};
     if (!self->renderer || SDL_GetRendererInfo(self->renderer, &info) != 0) return false;
-    // The software renderer claims it too, without waiting for anything.
+    // The software renderer reports vsync too, but it does not wait.
     self->is_vsync = (info.flags & SDL_RENDERER_ACCELERATED) && self->config.fps <= 0.0 &&
                      (info.flags & SDL_RENDERER_PRESENTVSYNC);
     SDL_DisplayMode mode = {0};
@@ -140,7 +140,7 @@ bool client_window_is_interactive(const client_window* self) {
 
 int32_t client_window_key(const char* name) {
     SDL_Keycode key = SDL_GetKeyFromName(name);
-    // SDL names the keys of the number block and Enter in its own way.
+    // SDL has its own names for Enter and for the keys of the number block.
     if (key == SDLK_UNKNOWN && is_named(name, "Enter")) key = SDLK_RETURN;
     if (key == SDLK_UNKNOWN && is_named(name, "Esc")) key = SDLK_ESCAPE;
     return key;
@@ -164,7 +164,7 @@ static void see_window_event(client_window* self, const SDL_WindowEvent* event) 
     }
 }
 
-// The pointer comes in window coordinates, which have more pixels on some displays.
+// The pointer comes in window coordinates; on some displays the picture has more pixels than these.
 static void place_pointer(const client_window* self, int x, int y, client_event* event) {
     int window_w = 0, window_h = 0, output_w = 0, output_h = 0;
     SDL_GetWindowSize(self->window, &window_w, &window_h);
@@ -227,8 +227,8 @@ void client_window_to_canvas(const client_window* self, client_canvas canvas, fl
 
 // ---- frames ----
 
-// Half of the display's period leaves the waiting to it, and bounds the rate where it does not
-// wait.
+// With vsync half of the display's period is used: the display does the waiting, and the rate is
+// still limited on a display that does not wait.
 static uint64_t period_us(const client_window* self) {
     if (self->config.fps > 0.0) return (uint64_t)(1e6 / self->config.fps);
     return (uint64_t)(1e6 / self->display_fps) / (self->is_vsync ? 2 : 1);
@@ -244,7 +244,7 @@ void client_window_begin_frame(client_window* self, uint64_t now_us) {
     float since_s = (float)(now_us - self->begun_us) * 1e-6f;
     self->frame_dt_s = since_s < FRAME_DT_MAX ? since_s : FRAME_DT_MAX;
     self->begun_us = now_us;
-    // On time on the average; after a stall nothing is caught up.
+    // Frames are on time on average. After a stall no frames are caught up.
     self->due_us += period_us(self);
     if (self->due_us < now_us) self->due_us = now_us + period_us(self) / 2;
     int width = 1, height = 1;

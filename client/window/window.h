@@ -10,10 +10,10 @@
 ///                client_window_end_frame(window, shot_or_NULL);
 ///            }
 ///
-/// No display (neither DISPLAY nor WAYLAND_DISPLAY, and SDL_VIDEODRIVER not set): SDL's dummy
-/// driver and its software renderer, which make the same pictures byte for byte. With the dummy
-/// driver the renderer is always the software one. No key can come then:
-/// client_window_is_interactive is false.
+/// Without a display (neither DISPLAY nor WAYLAND_DISPLAY, and SDL_VIDEODRIVER not set), SDL's
+/// dummy driver and its software renderer are used; they make the same pictures byte for byte. With
+/// the dummy driver the renderer is always the software one. Then no key can come, and
+/// client_window_is_interactive returns false.
 ///
 /// Memory: this code allocates nothing in a steady frame. Threads: only the main thread.
 #pragma once
@@ -31,19 +31,19 @@ typedef struct client_window_config {
     const base_reporter* reporter;
     const char* title;
     uint32_t width, height;        ///< pixels
-    double fps;                    ///< frames per second at most; 0: those of the display
+    double fps;                    ///< most frames per second; 0: the rate of the display
     float view_width, view_height; ///< size of the game's view; 0: not known yet
 } client_window_config;
 
 typedef enum client_event_kind {
-    CLIENT_EVENT_CLOSE,        ///< the window's cross, or the session ends
+    CLIENT_EVENT_CLOSE,        ///< the user closed the window, or the desktop session ends
     CLIENT_EVENT_KEY_DOWN,     ///< `key`; `is_repeat` while it is held
     CLIENT_EVENT_KEY_UP,       ///< `key`
     CLIENT_EVENT_POINTER_MOVE, ///< `x`, `y`
     CLIENT_EVENT_POINTER_DOWN, ///< `x`, `y`
     CLIENT_EVENT_POINTER_UP,   ///< `x`, `y`
-    CLIENT_EVENT_POINTER_GONE, ///< it left the window
-    CLIENT_EVENT_FOCUS_LOST,   ///< keys that are down will not say when they come up
+    CLIENT_EVENT_POINTER_GONE, ///< the pointer left the window
+    CLIENT_EVENT_FOCUS_LOST,   ///< for keys that are down now, no KEY_UP will come
 } client_event_kind;
 
 typedef struct client_event {
@@ -56,41 +56,41 @@ typedef struct client_event {
 /// @return NULL when SDL refuses or memory is missing: reported.
 BASE_MUST_USE client_window* client_window_create(const client_window_config* config);
 void client_window_destroy(client_window* window); ///< may be NULL
-/// Once the game is known.
+/// Set the title and the view when the game is known.
 void client_window_set_view(client_window* window, const char* title, float width, float height);
 
-/// For net_draw's player_name.
+/// Set the function for net_draw's player_name.
 void client_window_set_names(client_window* window, client_name_fn find, void* context);
 
-/// A person can sit in front of it.
+/// @return true when a person can use the window.
 bool client_window_is_interactive(const client_window* window);
-/// The code of a key by its SDL name ("Left", "Space", "F1"); 0 for a name that SDL does not know.
+/// @return the code of a key by its SDL name ("Left", "Space", "F1"); 0 for an unknown name.
 int32_t client_window_key(const char* name);
-/// @return false when no more events are there. Resizing and hiding are dealt with inside.
+/// @return false when there are no more events. Resizing and hiding are handled inside.
 BASE_MUST_USE bool client_window_next_event(client_window* window, client_event* event);
-/// From pixels to coordinates of a canvas; both may lie outside of it.
+/// Convert pixels to coordinates of a canvas; both may lie outside of it.
 void client_window_to_canvas(const client_window* window, client_canvas canvas, float pixel_x,
                              float pixel_y, float* x, float* y);
 
-/// When the next frame should begin; UINT64_MAX while the window is hidden.
+/// @return when the next frame should begin; UINT64_MAX while the window is hidden.
 uint64_t client_window_frame_due_us(const client_window* window);
 void client_window_begin_frame(client_window* window, uint64_t now_us);
-/// The drawing functions, with time_s, frame_dt_s and pixels_per_unit filled in; player, names and
-/// tick are the caller's. Both canvases can be used in turn; later calls lie above earlier ones.
-/// Until client_window_end_frame.
+/// @return the drawing functions, with time_s, frame_dt_s and pixels_per_unit filled in; the caller
+///         sets player, names and tick. Both canvases can be used in turn; later calls draw over
+///         earlier ones. Valid until client_window_end_frame.
 net_draw client_window_draw(client_window* window, client_canvas canvas);
 void client_window_canvas_size(const client_window* window, client_canvas canvas, float* width,
                                float* height);
-/// Finish the frame and show it; with `shot` its picture is written there first (PNG).
+/// Finish the frame and show it. With `shot`, its picture is first written to that file (PNG).
 /// @return false when the picture could not be written (reported).
 BASE_MUST_USE bool client_window_end_frame(client_window* window, const char* shot);
 
-/// How long frames took to draw, without waiting for the display.
+/// How long drawing the frames took, without the wait for the display.
 typedef struct client_window_frames {
     uint64_t count;
     uint32_t us_p50, us_p99, us_last;
     uint32_t batches_last; ///< draw calls of the last frame
 } client_window_frames;
 client_window_frames client_window_get_frames(const client_window* window);
-/// "frames n=N frame_us_p50=N frame_us_p99=N"
+/// Write the line "frames n=N frame_us_p50=N frame_us_p99=N".
 void client_window_write_frames(const client_window* window, FILE* file);
