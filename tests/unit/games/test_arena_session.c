@@ -247,7 +247,7 @@ static void a_thief_is_never_out_of_sight_of_whom_it_robbed(void** state) {
     for (uint32_t i = 0; i < 200; i++) {
         table_put(&s.t, 1, 250.0f, 30.0f + (float)i);
         step_session(&s);
-        // The flag owners stay at home.
+        // The owner of the flag stays at home.
         ecs_vec2 home = arena_map_base(2);
         table_put(&s.t, 2, home.x, home.y);
         if (i < 40) continue;

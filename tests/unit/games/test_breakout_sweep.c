@@ -60,7 +60,7 @@ static void a_circle_that_starts_inside_touches_at_once_unless_it_leaves(void** 
     assert_float_equal(touch.normal.y, -1.0f, 0.0f);
     assert_false(sweep(130.0f, 98.0f, 1.0f, -10.0f, &touch));
     assert_true(
-        // the centre is in the box: the ball takes the shortest way out
+        // The centre is in the box: the ball takes the shortest way out.
         sweep(130.0f, 101.0f, 0.0f, 10.0f, &touch));
     assert_float_equal(touch.normal.y, -1.0f, 0.0f);
 }

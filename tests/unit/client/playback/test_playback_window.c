@@ -71,8 +71,8 @@ static void push_pointer(uint32_t type, float x, float y) {
     assert_int_equal(SDL_PushEvent(&event), 1);
 }
 
-// S: Shift goes down; s: Shift comes up. The other letters: Left, Right, Space, Home, End, Up,
-// Down, help.
+// Push keys by letters: S presses Shift and s releases it, < and > are Left and Right, H is Home, E
+// is End, + and - are Up and Down, h is help.
 static void push_keys(const char* keys) {
     static const struct {
         char letter;
@@ -190,7 +190,7 @@ static void pixels_of_bricks_have_the_colours_of_bricks(void** state) {
         net_playback_draw(on->playback.playback, &p.view);
         client_draw_end(p.draw);
         net_match* match =
-            // the match of the playback, run again: the picture was not drawn from it
+            // The match of the playback, run again: the picture was not drawn from it.
             net_playback_match(on->playback.playback);
         ecs_world* world = net_match_world(match);
         const breakout_game* game = net_match_context(match);

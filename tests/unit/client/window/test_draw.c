@@ -48,7 +48,7 @@ static void the_view_lies_in_the_middle_of_any_window(void** state) {
         uint32_t left = (uint32_t)cases[i].left, top = (uint32_t)cases[i].top;
         uint32_t shown = (cases[i].width - 2 * left) * (cases[i].height - 2 * top);
         uint32_t is = picture_count(&p, 0, 0, (int)cases[i].width, (int)cases[i].height, red, 0);
-        // at most one row less at either end
+        // At most one row less at either end.
         assert_true(is <= shown && is + 2 * cases[i].width >= shown);
         assert_true(left == 0 || picture_is_background(&p, (int)left - 1, 20));
         assert_true(top == 0 || picture_is_background(&p, 20, (int)top - 1));

@@ -303,7 +303,7 @@ static void on_a_mirror_a_child_may_come_first_and_nothing_cascades(void** state
     ecs_entity parent = ecs_entity_make(9, 2), child = ecs_entity_make(5, 1);
     apply_net(&fixture, child, parent);
     assert_int_equal(ecs_hierarchy_parent(world, child), ECS_ENTITY_NONE);
-    // an older incarnation of the index
+    // An older incarnation of the index.
     apply_net(&fixture, ecs_entity_make(9, 1), ECS_ENTITY_NONE);
     assert_int_equal(ecs_hierarchy_parent(world, child), ECS_ENTITY_NONE);
     expect_children(&fixture, ecs_entity_make(9, 1), NULL, 0);

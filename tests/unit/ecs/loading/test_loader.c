@@ -140,7 +140,7 @@ static void where_order_is_kept_nobody_overtakes(void** state) {
     ecs_entity second = load_create(&fixture, fixture.prop, 2);
     assert_true(load_finish(fixture.manual, 2, true));
     assert_int_equal(ecs_loading_poll(fixture.world), 0);
-    // the resource is there, but the entity must queue
+    // The resource is there, but the entity must queue.
     ecs_entity third = load_create(&fixture, fixture.prop, 2);
     assert_int_equal(state_of(&fixture, third), ECS_STATE_LOADING);
     assert_true(load_finish(fixture.manual, 1, true));
@@ -451,7 +451,7 @@ static void more_than_the_limit_of_waiting_entities_is_refused(void** state) {
         assert_int_equal(load_try_create(&fixture, fixture.prop, i, 1, &entity),
                          i <= 3 ? ECS_OK : ECS_ERR_FULL);
     }
-    // one for the group of four, one for the fourth entity here
+    // One for the group of four, one for the fourth entity here.
     assert_int_equal(fixture.manual->cancelled, 2);
     load_close(&fixture);
 }

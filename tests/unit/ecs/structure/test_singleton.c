@@ -43,7 +43,7 @@ static void a_second_singleton_is_refused_while_one_lives(void** state) { // S5.
     ecs_world* world = fixture.world;
     ecs_entity entity = ECS_ENTITY_NONE, second = 77;
     assert_int_equal(ecs_singleton(world, fixture.board), ECS_ENTITY_NONE);
-    // creating a series of one template has its own short code path
+    // Creating a series of one template has its own short code path.
     for (uint32_t round = 0; round < 5; round++) {
         assert_int_equal(ecs_create(world, fixture.board, NULL, 0, &entity), ECS_OK);
         assert_int_equal(ecs_singleton(world, fixture.board), entity);
@@ -55,7 +55,7 @@ static void a_second_singleton_is_refused_while_one_lives(void** state) { // S5.
     }
     assert_int_equal(ecs_create(world, fixture.table, NULL, 0, &entity), ECS_OK);
     assert_int_equal(ecs_create(world, fixture.table, NULL, 0, &second), ECS_OK);
-    // the template is not marked
+    // The template is not marked.
     assert_int_equal(ecs_singleton(world, fixture.table), ECS_ENTITY_NONE);
     assert_int_equal(ecs_singleton(world, ECS_TEMPLATE_NONE), ECS_ENTITY_NONE);
     assert_int_equal(ecs_singleton(world, 999), ECS_ENTITY_NONE);
@@ -75,7 +75,7 @@ static void many_and_commands_and_recreates_are_refused_alike(void** state) { //
     assert_int_equal(ecs_recreate(world, table, fixture.board, NULL, 0), ECS_ERR_TAKEN);
     int32_t value = 9;
     ecs_init init = {ecs_component_find(world, "size"), &value};
-    // to its own template
+    // To its own template.
     assert_int_equal(ecs_recreate(world, entity, fixture.board, &init, 1), ECS_OK);
     assert_int_equal(refused(&fixture), 3);
     assert_int_equal(ecs_recreate(world, entity, fixture.table, NULL, 0), ECS_OK);

@@ -251,7 +251,7 @@ static void an_order_that_is_wrong_is_refused_by_name(void** state) { // S5.12
     assert_non_null(strstr(report.text, "'a' twice"));
     assert_int_equal(add(&fixture, "a", NULL, "b"), ECS_OK);
     assert_int_equal(add(&fixture, "b", NULL, NULL), ECS_OK);
-    // the first list is still valid
+    // The first list is still valid.
     assert_int_equal(seal_reported(&fixture, &report), ECS_ERR_CYCLE);
     assert_non_null(strstr(report.text, "a after b"));
     assert_non_null(strstr(report.text, "b after a"));

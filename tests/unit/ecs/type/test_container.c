@@ -41,7 +41,7 @@ static void a_list_is_packed_and_grows_and_shrinks_anywhere(void** state) {
     const ecs_vec2* points = ecs_list_data(&list);
     assert_true(points[4].x == 4 && points[4].y == -1);
     assert_int_equal(ecs_list_remove(NULL, &list, 1), ECS_OK);
-    // an element of the list itself
+    // An element of the list itself.
     assert_int_equal(ecs_list_insert(NULL, &list, 0, ecs_list_get(&list, 3)), ECS_OK);
     assert_string_equal(shown(ecs_element_list_of(ECS_ELEMENT_P2), &list),
                         "[4,-1;0,-1;2,-1;3,-1;4,-1]");

@@ -88,7 +88,7 @@ static void a_write_that_nobody_marked_is_found(void** state) {
     ecs_entity entity = live_create(&fixture, fixture.thing);
     live_step(&fixture);
     ecs_world_validate(fixture.world);
-    // this write breaks the const rule
+    // This write breaks the const rule.
     int32_t* hp = (int32_t*)ecs_get(fixture.world, entity, fixture.hp);
     *hp = 1;
     base_assert_handler_set(test_assert_handler);

@@ -296,7 +296,7 @@ static void every_cut_is_refused_and_leaves_an_empty_world(void** state) {
     }
     base_bytes bytes = save(&a);
     for (size_t size = 0; size < bytes.size; size += 1 + size / 64) {
-        // in its own block, so that a sanitizer sees a read past its end
+        // In its own block, so that a sanitizer sees a read past its end.
         uint8_t* cut = malloc(size + 1);
         memcpy(cut, bytes.data, size);
         ecs_result result = ecs_world_restore(b.world, cut, size);
@@ -391,7 +391,7 @@ static void damaged_bytes_never_break_the_world(void** state) {
     (void)ecs_command_create(a.world, a.thing, NULL, 0);
     (void)ecs_event_broadcast(a.world, a.ping, NULL);
     base_bytes bytes = save(&a);
-    // magic, version and schema: changes behind them reach all of the reader
+    // Magic, version and schema: changes behind them reach all of the reader.
     const size_t head = 16;
     for (uint32_t round = 0; round < 4000; round++) {
         uint8_t* copy = malloc(bytes.size);

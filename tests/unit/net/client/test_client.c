@@ -367,7 +367,7 @@ static void forged_events_are_counted_and_go_nowhere(void** state) {
     duel at;
     open_welcomed(&at);
     raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, 1, 0, "", 0); // an input
-    // an event that only clients may send
+    // An event that only clients may send.
     raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, 4, 0, "", 0);
     raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, UINT32_MAX, 0, "", 0);
     raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, 2, 0, "\xFF", 1);
@@ -397,7 +397,7 @@ static void an_event_waits_for_its_entity_and_holds_the_next(void** state) {
     run(&at, 2);
     ping(&at, 2, 0, 1);
     run(&at, 30);
-    // the server received it, so the client does not send it again
+    // The server received it, so the client does not send it again.
     assert_int_equal(at.server.event_ack, 2);
     assert_int_equal(game(&at)->pings, 0);
     assert_int_equal(make(&at), third);
@@ -512,7 +512,7 @@ static void misuse_is_seen(void** state) {
     base_assert_handler_set(test_assert_handler);
     uint32_t number = 1;
     expect_assert_failure((void)!net_client_send_event(at.client, 0, &number));
-    // only the server may send it
+    // Only the server may send it.
     expect_assert_failure((void)!net_client_send_event(at.client, 2, &number));
     expect_assert_failure((void)!net_client_send_event(at.client, 5, &number));
     base_assert_handler_set(NULL);

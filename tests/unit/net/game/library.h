@@ -123,7 +123,7 @@ static inline void library_write(const ecs_stage* stage, const ecs_rows* none) {
     }
 }
 
-// On clients: a client that gets an event about a page also has that page.
+// On clients: count the events, and the events whose page the client has.
 static inline void library_hear(const ecs_stage* stage, const ecs_event* event,
                                 const ecs_rows* rows) {
     (void)rows;

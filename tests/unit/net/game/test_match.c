@@ -285,7 +285,7 @@ static void inputs_are_checked_before_they_touch_the_world(void** state) {
     table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
     uint8_t bytes[NET_INPUT_BYTES_MAX + 2] = {0x08, 0x10};
     assert_int_equal(net_match_input_check(t.match, bytes, 2), NET_OK);
-    // every field has its default
+    // Every field has its default.
     assert_int_equal(net_match_input_check(t.match, bytes, 0), NET_OK);
     assert_int_equal(net_match_input_check(t.match, bytes, 1), NET_ERR_MALFORMED);
     bytes[0] = 0xff;

@@ -139,7 +139,7 @@ static void what_is_asked_is_taken_once_and_kept(void** state) {
     assert_null(net_interest_requests_find(net_match_interest_requests(open.match), 4));
     net_match_leave(open.match, 5);
     assert_null(net_interest_requests_find(net_match_interest_requests(open.match), 5));
-    // the call may still name the client that left; it has no effect
+    // The call may still name the client that left; it has no effect.
     services->set_groups(context, 5, 3);
     net_match_join(open.match, 6, "cat", false);
     services->set_groups(context, 5, 3);

@@ -376,7 +376,7 @@ static void before_the_first_step_nothing_is_known(void** state) {
     shut(&at);
 }
 
-// ---- lives ----
+// ---- incarnations ----
 
 static void the_dead_answer_for_when_they_lived_and_nobody_else_does(void** state) {
     (void)state;
@@ -475,7 +475,7 @@ static void a_jump_holds_the_older_value_until_its_tick(void** state) {
     float aim = 5000;
     assert_int_equal(ecs_set(at.world, one, at.aim, &aim), ECS_OK);
     step(&at);
-    // its template has no `_teleport`
+    // Its template has no `_teleport`.
     assert_true(net_rewind_get(at.rewind, 3, 0.5f, one, at.aim, &aim));
     assert_true(aim > 2400 && aim < 2600);
     shut(&at);

@@ -393,7 +393,7 @@ static void a_steady_match_takes_no_memory(void** state) {
     open_hall(&at, true);
     for (uint32_t i = 1; i <= PLAYERS; i++)
         net_match_join(at.match, i, "x", true);
-    // test_rewind.c covers created and destroyed entities
+    // test_rewind.c covers created and destroyed entities.
     ((gallery*)net_match_context(at.match))->is_calm = true;
     play_on(at.match, 1, 200, NULL);
     uint64_t before = at.memory.count;
@@ -497,7 +497,7 @@ static void a_view_goes_with_its_input_from_the_packet_into_the_log(void** state
         packet.seen = self.raw.state_tick * 256 - 3 * 256 + t % 256;
         if (t == 48) packet.seen = UINT64_MAX;
         if (t == 49) packet.seen = 0;
-        // less than one tick: no moment is left for the input before
+        // Less than one tick: no moment is left for the input before.
         if (t == 51) packet.seen = 200;
         uint32_t count = number > 4 ? 4 : number;
         for (uint32_t i = 0; i < count; i++) {

@@ -209,7 +209,7 @@ static void a_team_sees_what_is_of_the_team(void** state) {
     interest_set(&t, enemy, t.side, 3); // the enemy changes sides
     interest_round(&t);
     assert_int_equal(interest_classes(&t, 1, enemy), PUBLIC | TEAM);
-    // a player without a team does not share a team with other players without one
+    // A player without a team does not share a team with other players without one.
     interest_set(&t, player, t.side, 0);
     interest_round(&t);
     assert_int_equal(interest_classes(&t, 1, friend), PUBLIC);
@@ -339,7 +339,7 @@ static void positions_that_are_no_numbers_are_seen_by_nobody_and_harm_nothing(vo
     for (uint32_t i = 0; i < 2 * SCOPES_HZ; i++)
         interest_step(&t);
     assert_false(interest_sees(&t, 1, dot));
-    // a query of the whole grid, once
+    // A query of the whole grid, once.
     net_interest_set_viewpoint(t.interest, 1, (float[]){0, 0, 0}, 1e9f);
     interest_step(&t);
     assert_true(interest_sees(&t, 1, dot));
@@ -561,7 +561,7 @@ static void turns_are_spread_over_the_ticks(void** state) {
     assert_false(net_interest_is_due(t.interest, 3));
     interest_move(&t, dot, 5, 5);
     interest_step(&t);
-    // the new client, and the client that is next in turn
+    // The new client, and the client that is next in turn.
     assert_true(t.queries >= 2 && t.queries <= 3);
     interest_close(&t);
 }

@@ -229,7 +229,7 @@ static void an_earlier_log_is_kept_aside(void** state) {
     net_log_file* first;
     net_log_file* second;
     assert_int_equal(files_create(&config, &first), NET_OK);
-    // the first log already writes this file
+    // The first log already writes this file.
     assert_int_equal(files_create(&config, &second), NET_ERR_IO);
     assert_int_equal(net_log_file_destroy(first), NET_OK);
     config.file = "/nowhere/at/all";

@@ -168,7 +168,7 @@ static void a_save_of_one_run_is_refused_when_it_is_cut(void** state) {
     assert_int_equal(net_log_replay_step(replay, &tick), NET_OK);
     assert_int_equal(tick.tick, 31);
     assert_true(tick.state_hash == record->state_hash[31]);
-    // Another file replaces the log while it is open.
+    // The file changes while it is open.
     uint8_t was;
     int fd = open(record->files.log, O_RDONLY);
     net_log_cursor cursor;

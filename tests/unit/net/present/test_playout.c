@@ -350,7 +350,7 @@ static void a_divisor_asks_for_as_many_ticks_more(void** state) {
         assert_true(playout.loss < 0.001);
         assert_true(playout.target_us >= divisor * 16600.0);
         // Every second packet is lost. This counts as loss, but the ticks that were left out do
-        // not. By the sequence numbers, one packet was lost.
+        // not. By the numbers of ticks, each gap has one lost packet.
         net_playout_init(&playout, 60, 0);
         for (uint64_t tick = 0; tick < 600; tick += 2 * divisor)
             net_playout_packet(&playout, 1000000 + tick * 16667, tick + 1, 2 * divisor - 2);

@@ -389,7 +389,7 @@ static void what_the_server_did_otherwise_is_corrected_and_moves_over(void** sta
     float x;
     assert_true(shown_x(g, &x));
     assert_true(base_abs(x - to) < 0.1f);
-    // the distance is 40; this limit is for a quarter of a tick
+    // The distance is 40; this limit is for a quarter of a tick.
     assert_true(g->shown_step_max < 6.0f);
     game_close(g);
 }
@@ -412,8 +412,8 @@ static void a_correction_that_is_too_far_is_shown_at_once(void** state) {
     game_close(g);
 }
 
-// The way becomes longer for good. The server repeats inputs, and skips as many inputs when they
-// come late. The client predicts by the same rule, so its places are the server's.
+// The way becomes longer for good. The server repeats inputs. Then it settles: it drops late inputs
+// that equal a repeated one. The client predicts by the same rule, so its places are the server's.
 static void late_inputs_are_settled_on_both_sides(void** state) {
     (void)state;
     game* g = game_open(3, 3, 0, 4);

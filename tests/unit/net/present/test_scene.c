@@ -265,7 +265,7 @@ static void what_rested_is_not_carried_on(void** state) {
     close_all(&f);
 }
 
-// ---- lives and jumps ----
+// ---- incarnations and jumps ----
 
 static void a_life_begins_and_ends_at_its_tick(void** state) {
     (void)state;

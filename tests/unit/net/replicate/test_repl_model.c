@@ -574,7 +574,7 @@ static void open(harness* h, uint64_t seed) {
         .jitter_us = base_rng_below(&h->rng, 120000),
     };
     h->body_bytes = base_rng_chance(&h->rng, 0.5) ? 1172 : 40 + base_rng_below(&h->rng, 100);
-    // no group fits into such a body
+    // No group fits into such a body.
     if (h->has_groups && base_rng_chance(&h->rng, 0.3)) h->body_bytes = 30;
 }
 

@@ -206,7 +206,7 @@ static void a_full_packet_ring_takes_its_oldest_as_lost(void** state) {
     (void)view_write(&w, 0);
     assert_int_equal(view_counters(&w)->records_create, 2);
     assert_int_equal(view_counters(&w)->packets_lost, 1);
-    // the packet is forgotten; the acknowledgement is not forged
+    // The packet is forgotten; the acknowledgement is not forged.
     assert_false(net_repl_state_acked(w.clients[0].repl, 65534));
     assert_int_equal(view_counters(&w)->acks_forged, 0);
     view_close(&w);
@@ -318,7 +318,7 @@ static void who_comes_back_before_the_destroy_arrived_goes_on_in_its_slot(void**
     assert_true(net_repl_state_probe(w.clients[0].repl, &slot, &age, &hash));
     assert_int_equal(slot, 0);
     assert_int_equal(view_counters(&w)->records_create, 2);
-    // the acknowledgement is from before the reset: no effect
+    // The acknowledgement is from before the reset: no effect.
     assert_true(net_repl_state_acked(w.clients[0].repl, destroy));
     assert_true(net_repl_state_sees(w.clients[0].repl, ball, NULL));
     assert_true(view_is_equal(&w, 0));

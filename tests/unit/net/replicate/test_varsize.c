@@ -126,7 +126,7 @@ static void a_value_that_is_its_templates_default_is_not_sent(void** state) {
     publish(&at);
     assert_int_equal(at.channel.count, 0);
     varsize_set_text(&at.server, page, at.server.title, "one");
-    // the value changes back within the tick
+    // The value changes back within the tick.
     varsize_set_text(&at.server, page, at.server.title, "blank");
     step(&at);
     publish(&at);
@@ -304,7 +304,7 @@ static void a_component_that_went_and_came_back_is_told(void** state) {
     publish(&at);
     assert_int_equal(at.channel.count, 4); // all large values of the page
     deliver(&at);
-    // the record is in a packet that is still under way
+    // The record is in a packet that is still under way.
     assert_string_equal(title(&at, page), "first");
     tell(&at, page, at.mirror.side.page); // the client has nothing of the sheet
     assert_string_equal(title(&at, page), "blank");
@@ -534,13 +534,13 @@ static void after_a_lost_connection_what_was_under_way_is_sent_as_a_new_version(
     assert_int_equal(at.channel.count, 1);
     assert_true(at.channel.copies[0]->message.version > old.message.version);
     deliver(&at);
-    // the acknowledgement is late and does no harm
+    // The acknowledgement is late and does no harm.
     assert_true(net_varsize_sender_ack(at.repl, old.message.version));
     assert_true(net_varsize_sender_is_settled(at.repl));
     assert_string_equal(title(&at, page), "one");
     varsize_set_text(&at.server, page, at.server.title, "two");
     exchange(&at);
-    // the message is stale: acknowledged, no other effect
+    // The message is stale: acknowledged, no other effect.
     assert_int_equal(receive(&at, &old), NET_OK);
     assert_string_equal(title(&at, page), "two");
     assert_int_equal(net_varsize_receiver_get_counters(at.mirror.client)->stale, 1);

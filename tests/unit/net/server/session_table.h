@@ -71,7 +71,7 @@ typedef struct table_config {
     uint32_t send_divisor, rate_bytes_max;
     bool is_threaded;
     bool has_bandwidth;
-    /// server_trace: for the server; seat_trace: for every client
+    /// server_trace: for the server; seat_trace: for every client.
     net_trace_fn server_trace, seat_trace;
     void* server_trace_context;
     void* seat_trace_context;

@@ -63,7 +63,7 @@ static void goes_dark_for(uint32_t seconds, uint64_t seed) {
     assert_int_equal(report.client, 1);
     assert_true(report.tick + 10 > net_match_tick(at.match));
     assert_int_equal(net_client_player(at.seats[0].client), player);
-    // The client does not play again what it did before the outage.
+    // After the outage the match does not play inputs from before it.
     net_client_meter meter;
     net_client_get_meter(at.seats[0].client, &meter);
     assert_true(meter.input_depth <= 5);

@@ -284,7 +284,7 @@ static void names_of_players_are_printable_bounded_and_never_empty(void** state)
                "123456789012345678901234567\xF0\x9F\x90\x9F");
 }
 
-// ---- the life of a match
+// ---- the phases of a match
 
 static void clients_min_holds_the_first_tick(void** state) {
     (void)state;

@@ -193,7 +193,7 @@ static void forged_acknowledgements_of_events_are_strikes(void** state) {
     raw_client_inputs(raw, forged, 0, 0, NULL, 0);
     run_politely(&at, raw, 5);
     assert_int_equal(malformed(&at), 1);
-    // the event with its player; the server repeats it until it is acknowledged
+    // The event with its player; the server repeats it until it is acknowledged.
     assert_int_equal(raw->event_newest, 1);
     table_close(&at);
 }

@@ -339,7 +339,7 @@ static void a_client_at_the_least_rate_gets_everything_in_the_end(void** state) 
     table_close(&at);
 }
 
-// ---- to whom
+// ---- to which clients
 
 // Client 2 sees only its own entity.
 static net_relevance hide_from_two(const net_interest_question* question) {

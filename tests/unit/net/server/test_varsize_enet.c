@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The longest large values over ENet: fragments on the reliable channel, sent by the second thread
-// of the server, through the filter of datagrams, over a line with loss.
+// The longest large values over ENet: fragments on the reliable channel, sent by the net half of
+// the server, through the filter of datagrams, over a line with loss.
 #include "test.h"
 
 #include "game/library.h"

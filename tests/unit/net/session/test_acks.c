@@ -32,7 +32,7 @@ static void three_later_acknowledgements_declare_a_loss(void** state) {
     (void)state;
     net_ack_sender* send = sender(0, 8);
     net_ack_result result;
-    // acknowledges 3 and 2
+    // Acknowledges 3 and 2.
     assert_int_equal(net_ack_sender_receive(send, 9000, 3, 0x1, 0, &result), NET_OK);
     assert_int_equal(result.lost_count, 0);
     assert_int_equal(net_ack_sender_receive(send, 9000, 4, 0x3, 0, &result), NET_OK);
@@ -116,7 +116,7 @@ static void who_says_nothing_is_still_found_among_what_flies(void** state) {
     net_ack_sender* send = sender(0, 4);
     assert_true(net_ack_sender_is_flying(send));
     net_ack_result result;
-    // acknowledges 3, 2 and 0
+    // Acknowledges 3, 2 and 0.
     assert_int_equal(net_ack_sender_receive(send, 9000, 3, 0x5, 0, &result), NET_OK);
     assert_int_equal(result.acked_count, 3);
     assert_true(net_ack_sender_is_flying(send)); // packet 1 is still flying

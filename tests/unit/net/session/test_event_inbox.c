@@ -96,7 +96,7 @@ static void an_event_waits_for_the_entity_it_is_about(void** state) {
     assert_int_equal(next(&at), 0);
     age(&at, NET_EVENT_WAIT_TICKS_MAX);
     assert_int_equal(at.box.count, 1);
-    // this test world never gives a handle twice, so change the target
+    // This test world never gives a handle twice, so change the target.
     ecs_entity living = make(&at);
     at.box.entries[0].event.target = living;
     assert_int_equal(next(&at), 11);

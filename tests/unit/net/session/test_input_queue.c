@@ -295,8 +295,8 @@ static void thinning_out_keeps_what_changes_something(void** state) {
     assert_int_equal(inputs.used, 21);
 }
 
-// For any order of arrivals and ticks, no change of the payload is lost as long as no change was
-// skipped.
+// For any order of arrivals and ticks, every change of the payload takes effect as long as the
+// queue skips no input.
 static void no_press_is_lost_whatever_comes_when(void** state) {
     (void)state;
     base_rng rng = base_rng_make(20261, 3);

@@ -27,7 +27,7 @@ static void a_ring_puts_late_rows_in_their_place(void** state) {
         assert_true(net_row_ring_put(&ring, NULL, tick, &tick));
     assert_int_equal(ring.count, NET_ROW_HISTORY_MAX);
     assert_int_equal(net_row_ring_tick(&ring, 0), 100);
-    // older than all entries of a full ring
+    // Older than all entries of a full ring.
     assert_true(net_row_ring_put(&ring, NULL, 50, &ticks[0]));
     assert_int_equal(net_row_ring_tick(&ring, 0), 100);
     net_row_ring_deinit(&ring, NULL);

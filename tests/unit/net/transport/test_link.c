@@ -267,8 +267,8 @@ static void creating_without_memory_says_so(void** state) {
     net_link_destroy(NULL);
 }
 
-// The outage counts from the first datagram. It affects only datagrams that are pushed after its
-// beginning.
+// The time of an outage counts from the first datagram. The time of the push decides whether a
+// datagram is lost.
 static void nothing_passes_an_outage(void** state) {
     (void)state;
     const net_link_config config = {.delay_ms = 5, .outage_at_ms = 100, .outage_for_ms = 50};

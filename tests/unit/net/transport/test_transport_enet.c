@@ -235,7 +235,7 @@ static void a_peer_that_vanishes_is_given_up_within_a_minute(void** state) {
     at.clients[0]->ops->destroy(at.clients[0]);
     at.clients[0] = NULL;
     run_ms(&at, 30000);
-    // the silence rule of the session layer applies first
+    // The silence rule of the session layer applies first.
     assert_int_equal(at.at_server.disconnects, 0);
     run_ms(&at, 35000);
     assert_int_equal(at.at_server.disconnects, 1);

@@ -111,7 +111,7 @@ static void a_lone_connect_holds_its_slot_for_five_seconds_and_a_few_replies(voi
     assert_int_equal(first_peer(at.server)->state, ENET_PEER_STATE_DISCONNECTED);
     net_transport_stats stats = stats_of(at.server);
     assert_int_equal(stats.peers_reset, 1);
-    // the layer above never learned of the peer
+    // The layer above never learned of the peer.
     assert_int_equal(at.at_server.connects + at.at_server.disconnects, 0);
     assert_true(stats.sent_bytes <= 11 * 48);
     world_connect(&at, 0);
@@ -332,7 +332,7 @@ static void a_new_connect_from_the_same_port_ends_the_old_connection(void** stat
         inject_from(from.host, from.port, &connect);
         run_ms(&at, 50);
     }
-    // the layer above never learned of the incomplete ones
+    // The layer above never learned of the incomplete ones.
     assert_int_equal(at.at_server.disconnects, 1);
     assert_int_equal(at.at_server.disconnected, old);
     assert_int_equal(at.at_server.reason, 0);

@@ -195,7 +195,7 @@ static void a_goodbye_comes_after_everything_that_was_queued(void** state) {
     assert_int_equal(at.at_client.disconnects, 1);
     assert_int_equal(at.at_client.disconnected, at.at_client.connected);
     assert_int_equal(at.at_client.reason, 9);
-    // the server knows that the client received the goodbye
+    // The server knows that the client received the goodbye.
     assert_int_equal(at.at_server.disconnects, 1);
     assert_int_equal(at.at_server.reason, 0);
     world_deinit(&at);
