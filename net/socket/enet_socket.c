@@ -2,8 +2,8 @@
 // libenet.so calls them through its procedure linkage table, so the definitions of the executable
 // win; nothing of ENet is patched. One place where every datagram passes, in both directions:
 //
-//   enet_socket_send    -> [out link of --net] -> kernel or virtual wire
-//   enet_socket_receive <- [in link of --net]  <- refuse empty, oversized, unanswerable <- kernel
+//   enet_socket_send    -> [guard] -> [out link of --net] -> kernel or virtual wire
+//   enet_socket_receive <- [guard] <- [in link of --net] <- refuse empty, oversized, unanswerable
 //
 // ENet takes 0 from a receive for "no more datagrams" and a negative number for a failure of the
 // whole host. So an empty datagram would end the drain, and a long one the service. Here neither is
@@ -33,22 +33,23 @@ enum { SKIPPED_MAX = 4096 };
 
 // ---- the wire: kernel or virtual
 
-static void wire_send(net_socket_entry* entry, net_socket_address to, const void* bytes,
+static void wire_send(net_socket_entry* entry, const net_address* to, const void* bytes,
                       size_t size) {
     if (entry->is_virtual) {
         net_socket_virtual_send(entry, to, bytes, size);
         return;
     }
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(to.port), .sin_addr.s_addr = to.host};
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons(to->port),
+                                  .sin_addr.s_addr = net_address_ipv4_host(to)};
     ssize_t sent = sendto(entry->descriptor, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT,
                           (const struct sockaddr*)&address, sizeof address);
     if (sent < 0) entry->stats.socket_errors++;
 }
 
 // Receive any datagram; *size is its true size even when `capacity` is too small.
-static bool wire_receive(net_socket_entry* entry, net_socket_address* from, void* bytes,
-                         size_t capacity, size_t* size) {
+static bool wire_receive(net_socket_entry* entry, net_address* from, void* bytes, size_t capacity,
+                         size_t* size) {
     if (entry->is_virtual) return net_socket_virtual_receive(entry, from, bytes, capacity, size);
     for (int tries = 0; tries < SKIPPED_MAX; tries++) {
         struct sockaddr_in address = {0};
@@ -56,7 +57,7 @@ static bool wire_receive(net_socket_entry* entry, net_socket_address* from, void
         ssize_t got = recvfrom(entry->descriptor, bytes, capacity, MSG_DONTWAIT | MSG_TRUNC,
                                (struct sockaddr*)&address, &address_size);
         if (got >= 0) {
-            *from = (net_socket_address){address.sin_addr.s_addr, ntohs(address.sin_port)};
+            *from = net_address_ipv4(address.sin_addr.s_addr, ntohs(address.sin_port));
             *size = (size_t)got;
             return true;
         }
@@ -68,15 +69,15 @@ static bool wire_receive(net_socket_entry* entry, net_socket_address* from, void
     return false;
 }
 
-// The next datagram that may reach ENet; 0 when there is none.
-static size_t wire_receive_sound(net_socket_entry* entry, net_socket_address* from, void* bytes,
+// The next datagram that may reach the guard or ENet; 0 when there is none.
+static size_t wire_receive_sound(net_socket_entry* entry, net_address* from, void* bytes,
                                  size_t capacity) {
     size_t size = 0;
     for (int skipped = 0; skipped < SKIPPED_MAX; skipped++) {
         if (!wire_receive(entry, from, bytes, capacity, &size)) return 0;
         if (size == 0)
             entry->stats.dropped_empty++;
-        else if (size > NET_DATAGRAM_BYTES_MAX || size > capacity)
+        else if (size > NET_SOCKET_OUTER_BYTES_MAX || size > capacity)
             entry->stats.dropped_oversized++;
         else if (from->port == 0) // cannot be answered: the kernel refuses to send there
             entry->stats.socket_errors++;
@@ -100,21 +101,22 @@ static void release_due(net_socket_entry* entry, uint64_t now_us) {
     size_t size = 0;
     const uint8_t* bytes;
     while ((bytes = net_link_peek(entry->out, now_us, &tag, &size))) {
-        wire_send(entry, net_socket_tag_address(tag), bytes, size);
+        net_address to = net_socket_tag_address(tag);
+        wire_send(entry, &to, bytes, size);
         net_link_pop(entry->out);
     }
 }
 
-static size_t receive_through_link(net_socket_entry* entry, net_socket_address* from, void* bytes,
+static size_t receive_through_link(net_socket_entry* entry, net_address* from, void* bytes,
                                    size_t capacity) {
     net_link* link = link_get(&entry->in, entry, 1);
-    uint8_t buffer[NET_DATAGRAM_BYTES_MAX];
+    uint8_t buffer[NET_SOCKET_OUTER_BYTES_MAX];
     uint64_t now_us = net_socket_now_us(), tag = 0;
     size_t size = 0;
     for (uint32_t i = 0; link && i < NET_LINK_DATAGRAMS_MAX; i++) {
         size = wire_receive_sound(entry, from, buffer, sizeof buffer);
         if (size == 0) break;
-        net_link_push(link, now_us, net_socket_tag(*from), buffer, size);
+        net_link_push(link, now_us, net_socket_tag(from), buffer, size);
     }
     const uint8_t* due = link ? net_link_peek(link, now_us, &tag, &size) : NULL;
     if (!due) return 0;
@@ -169,6 +171,72 @@ uint64_t net_socket_next_us(void) {
 
 // ---- ENet's functions: datagrams
 
+// Outer datagrams: what the wire and --net see.
+static void outer_send(net_socket_entry* entry, const net_address* to, const void* bytes,
+                       size_t size) {
+    entry->stats.sent_datagrams++;
+    entry->stats.sent_bytes += size;
+    net_link* link = net_socket_get_state()->has_link ? link_get(&entry->out, entry, 0) : NULL;
+    if (!link) {
+        wire_send(entry, to, bytes, size);
+        return;
+    }
+    net_link_push(link, net_socket_now_us(), net_socket_tag(to), bytes, size);
+    expect_release(net_socket_get_state(), link);
+}
+
+void net_socket_wire_send(int descriptor, const net_address* to, const void* bytes, size_t size) {
+    BASE_ASSERT(to && bytes && size <= NET_SOCKET_OUTER_BYTES_MAX);
+    net_socket_entry* entry = net_socket_entry_find(descriptor);
+    if (entry) outer_send(entry, to, bytes, size);
+}
+
+static void inner_send(net_socket_entry* entry, const ENetAddress* address, const uint8_t* bytes,
+                       size_t size) {
+    if (!entry->has_guard) {
+        net_address to = net_address_ipv4(address->host, address->port);
+        outer_send(entry, &to, bytes, size);
+        return;
+    }
+    const net_socket_guard* guard = &entry->guard;
+    uint8_t out[NET_SOCKET_OUTER_BYTES_MAX];
+    net_address to = {0};
+    size_t sealed = guard->send(guard->context, net_socket_now_us(), address->host, address->port,
+                                bytes, size, out, &to);
+    BASE_ASSERT(sealed <= sizeof out);
+    if (sealed > 0) outer_send(entry, &to, out, sealed);
+}
+
+// The next outer datagram, from the wire or from the link before it.
+static size_t outer_receive(net_socket_entry* entry, net_address* from, uint8_t* bytes,
+                            size_t capacity) {
+    size_t size = net_socket_get_state()->has_link
+                      ? receive_through_link(entry, from, bytes, capacity)
+                      : wire_receive_sound(entry, from, bytes, capacity);
+    if (size == 0) return 0;
+    entry->stats.recv_datagrams++;
+    entry->stats.recv_bytes += size;
+    return size;
+}
+
+// What ENet gets of an outer datagram; 0: nothing.
+static size_t open_outer(net_socket_entry* entry, const net_address* from, uint8_t* outer,
+                         size_t size, const uint8_t** inner, ENetAddress* address) {
+    if (entry->has_guard) {
+        const net_socket_guard* guard = &entry->guard;
+        size_t opened = guard->receive(guard->context, net_socket_now_us(), from, outer, size,
+                                       inner, &address->host, &address->port);
+        BASE_ASSERT(opened <= NET_DATAGRAM_BYTES_MAX);
+        if (opened == 0) entry->stats.guard_kept++;
+        return opened;
+    }
+    *inner = outer;
+    *address = (ENetAddress){.host = net_address_ipv4_host(from), .port = from->port};
+    if (net_address_is_ipv4(from)) return size;
+    entry->stats.socket_errors++; // ENet alone has no words for it
+    return 0;
+}
+
 int enet_socket_send(ENetSocket socket, const ENetAddress* address, const ENetBuffer* buffers,
                      size_t count) {
     net_socket_entry* entry = net_socket_entry_get(socket);
@@ -183,20 +251,10 @@ int enet_socket_send(ENetSocket socket, const ENetAddress* address, const ENetBu
         size += buffers[i].dataLength;
     }
     if (!entry) return (int)size; // no memory: loss
-    entry->stats.sent_datagrams++;
-    entry->stats.sent_bytes += size;
-    net_link* link = net_socket_get_state()->has_link ? link_get(&entry->out, entry, 0) : NULL;
-    if (!fits) {
+    if (fits)
+        inner_send(entry, address, bytes, size);
+    else
         entry->stats.socket_errors++;
-    } else {
-        net_socket_address to = {address->host, address->port};
-        if (link) {
-            net_link_push(link, net_socket_now_us(), net_socket_tag(to), bytes, size);
-            expect_release(net_socket_get_state(), link);
-        } else {
-            wire_send(entry, to, bytes, size);
-        }
-    }
     return (int)size;
 }
 
@@ -204,15 +262,20 @@ int enet_socket_receive(ENetSocket socket, ENetAddress* address, ENetBuffer* buf
                         size_t count) {
     net_socket_entry* entry = net_socket_entry_get(socket);
     if (!entry || count == 0) return 0;
-    net_socket_address from = {0, 0};
-    size_t size = net_socket_get_state()->has_link
-                      ? receive_through_link(entry, &from, buffers->data, buffers->dataLength)
-                      : wire_receive_sound(entry, &from, buffers->data, buffers->dataLength);
-    if (size == 0) return 0;
-    entry->stats.recv_datagrams++;
-    entry->stats.recv_bytes += size;
-    if (address) *address = (ENetAddress){.host = from.host, .port = from.port};
-    return (int)size;
+    uint8_t outer[NET_SOCKET_OUTER_BYTES_MAX];
+    for (int skipped = 0; skipped < SKIPPED_MAX; skipped++) {
+        net_address from = {0};
+        const uint8_t* inner = NULL;
+        ENetAddress seen = {0};
+        size_t size = outer_receive(entry, &from, outer, sizeof outer);
+        if (size == 0) return 0;
+        size = open_outer(entry, &from, outer, size, &inner, &seen);
+        if (size == 0 || size > buffers->dataLength) continue;
+        memcpy(buffers->data, inner, size);
+        if (address) *address = seen;
+        return (int)size;
+    }
+    return 0;
 }
 
 // ---- ENet's functions: sockets
@@ -221,8 +284,10 @@ ENetSocket enet_socket_create(ENetSocketType type) {
     if (net_socket_get_state()->is_virtual) return net_socket_virtual_create();
     int kind = type == ENET_SOCKET_TYPE_DATAGRAM ? SOCK_DGRAM : SOCK_STREAM;
     int descriptor = socket(AF_INET, kind | SOCK_CLOEXEC, 0);
-    if (descriptor >= 0) (void)net_socket_entry_get(descriptor);
-    return descriptor;
+    if (descriptor < 0 || net_socket_entry_get(descriptor)) return descriptor;
+    (void)close(descriptor);
+    errno = ENOMEM;
+    return -1;
 }
 
 void enet_socket_destroy(ENetSocket socket) {
@@ -236,8 +301,8 @@ int enet_socket_bind(ENetSocket socket, const ENetAddress* address) {
     if (!address) address = &any;
     if (socket >= NET_SOCKET_VIRTUAL_FIRST) {
         net_socket_entry* entry = net_socket_entry_find(socket);
-        net_socket_address bound = {address->host, address->port};
-        return entry && net_socket_virtual_bind(entry, bound) ? 0 : -1;
+        net_address bound = net_address_ipv4(address->host, address->port);
+        return entry && net_socket_virtual_bind(entry, &bound) ? 0 : -1;
     }
     struct sockaddr_in bound = {
         .sin_family = AF_INET, .sin_port = htons(address->port), .sin_addr.s_addr = address->host};
@@ -248,7 +313,8 @@ int enet_socket_get_address(ENetSocket socket, ENetAddress* address) {
     if (socket >= NET_SOCKET_VIRTUAL_FIRST) {
         const net_socket_entry* entry = net_socket_entry_find(socket);
         if (!entry) return -1;
-        *address = (ENetAddress){.host = entry->bound.host, .port = entry->bound.port};
+        *address =
+            (ENetAddress){.host = net_address_ipv4_host(&entry->bound), .port = entry->bound.port};
         return 0;
     }
     struct sockaddr_in bound = {0};

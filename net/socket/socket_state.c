@@ -82,6 +82,18 @@ net_result net_socket_link_set(const net_link_config* config) {
     return NET_OK;
 }
 
+void net_socket_guard_set(int descriptor, const net_socket_guard* guard) {
+    net_socket_entry* entry = net_socket_entry_find(descriptor);
+    BASE_ASSERT(entry);
+    entry->has_guard = guard != NULL;
+    entry->guard = guard ? *guard : (net_socket_guard){0};
+}
+
+bool net_socket_is_guarded(int descriptor) {
+    const net_socket_entry* entry = net_socket_entry_find(descriptor);
+    return entry && entry->has_guard;
+}
+
 void net_socket_get_stats(int descriptor, net_socket_stats* stats) {
     const net_socket_entry* entry = net_socket_entry_find(descriptor);
     *stats = (net_socket_stats){0};
@@ -95,12 +107,45 @@ void net_socket_get_stats(int descriptor, net_socket_stats* stats) {
     }
 }
 
-uint64_t net_socket_tag(net_socket_address address) {
-    return (uint64_t)address.host << 16 | address.port;
+// ---- addresses in the tags of links
+
+// A tag has 64 bits: an IPv4 host fits, of an IPv6 host it holds the place in a table.
+#define TAG_IS_PLACE (UINT64_C(1) << 63)
+enum { PLACES_TRIED = 16 };
+
+static bool host_place(const net_address* host, uint32_t* place) {
+    net_socket_state* state = net_socket_get_state();
+    if (!state->hosts)
+        state->hosts = base_allocate_zero(NULL, NET_SOCKET_HOSTS_MAX * sizeof *state->hosts);
+    if (!state->hosts) return false;
+    uint32_t first = (uint32_t)base_hash64(host->ip, sizeof host->ip, host->scope);
+    for (uint32_t i = 0; i < PLACES_TRIED; i++) {
+        *place = (first + i) % NET_SOCKET_HOSTS_MAX;
+        net_address* kept = &state->hosts[*place];
+        bool is_free = net_address_is_wildcard(kept);
+        if (is_free) *kept = *host;
+        if (is_free || net_address_equal(kept, host)) return true;
+    }
+    *place = (first + state->hosts_next++ % PLACES_TRIED) % NET_SOCKET_HOSTS_MAX;
+    state->hosts[*place] = *host;
+    return true;
 }
 
-net_socket_address net_socket_tag_address(uint64_t tag) {
-    return (net_socket_address){.host = (uint32_t)(tag >> 16), .port = (uint16_t)tag};
+uint64_t net_socket_tag(const net_address* address) {
+    if (net_address_is_ipv4(address))
+        return (uint64_t)net_address_ipv4_host(address) << 16 | address->port;
+    net_address host = *address;
+    host.port = 0;
+    uint32_t place = 0;
+    if (!host_place(&host, &place)) return 0; // no memory: port 0, loss
+    return TAG_IS_PLACE | (uint64_t)place << 16 | address->port;
+}
+
+net_address net_socket_tag_address(uint64_t tag) {
+    if (!(tag & TAG_IS_PLACE)) return net_address_ipv4((uint32_t)(tag >> 16), (uint16_t)tag);
+    net_address address = net_socket_get_state()->hosts[tag >> 16 & (NET_SOCKET_HOSTS_MAX - 1)];
+    address.port = (uint16_t)tag;
+    return address;
 }
 
 // ---- the clock

@@ -6,20 +6,16 @@
 
 #include "base/rng.h"
 
-// Addresses as ENet keeps them: host in network order, port in host order.
-typedef struct net_socket_address {
-    uint32_t host;
-    uint16_t port;
-} net_socket_address;
-
 typedef struct net_socket_entry {
     int descriptor;
     bool is_virtual;
-    uint32_t number;          // of creation in this process: seeds the links
-    net_socket_address bound; // virtual ones
-    net_link* out;            // bad network, towards the wire; NULL when there is none
-    net_link* in;             // bad network, from the wire
-    net_link* wire;           // virtual ones: what the kernel's buffer is to the others
+    uint32_t number;   // of creation in this process: seeds the links
+    net_address bound; // virtual ones
+    net_link* out;     // bad network, towards the wire; NULL when there is none
+    net_link* in;      // bad network, from the wire
+    net_link* wire;    // virtual ones: what the kernel's buffer is to the others
+    bool has_guard;
+    net_socket_guard guard;
     net_socket_stats stats;
 } net_socket_entry;
 
@@ -30,6 +26,8 @@ typedef struct net_socket_table {
 
 // Tests open and close virtual sockets thousands of times; a wire is megabytes.
 enum { NET_SOCKET_SPARES = 4 };
+// Much more than a link carries at once, so no host in a tag gives way while it is on its way.
+enum { NET_SOCKET_HOSTS_MAX = 65536 };
 
 typedef struct net_socket_state {
     net_socket_table real;
@@ -47,6 +45,8 @@ typedef struct net_socket_state {
     uint64_t skipped_us;                         // what stalls took out of the clock
     uint32_t time_offset_ms;
     uint32_t time_calls;
+    net_address* hosts;  // IPv6 hosts in tags, NET_SOCKET_HOSTS_MAX; NULL before the first
+    uint32_t hosts_next; // which one of a crowded place gives way
 } net_socket_state;
 
 // The process's state; the single exception to the rule against globals (net/socket.h says why).
@@ -58,16 +58,17 @@ net_socket_entry* net_socket_entry_find(int descriptor);
 uint64_t net_socket_now_us(void);
 // Once per service: takes stalls out of the clock.
 void net_socket_clock_pump(void);
-uint64_t net_socket_tag(net_socket_address address);
-net_socket_address net_socket_tag_address(uint64_t tag);
+// An address as a link's tag, and back. The low 16 bits are the port.
+uint64_t net_socket_tag(const net_address* address);
+net_address net_socket_tag_address(uint64_t tag);
 
 // The virtual wire.
 int net_socket_virtual_create(void);
 // A closed socket's wire; NULL is fine.
 void net_socket_virtual_wire_release(net_link* wire);
-bool net_socket_virtual_bind(net_socket_entry* entry, net_socket_address address);
-void net_socket_virtual_send(net_socket_entry* from, net_socket_address to, const void* bytes,
+bool net_socket_virtual_bind(net_socket_entry* entry, const net_address* address);
+void net_socket_virtual_send(net_socket_entry* from, const net_address* to, const void* bytes,
                              size_t size);
 // The next datagram of any size into `bytes`. @return false when there is none.
-bool net_socket_virtual_receive(net_socket_entry* at, net_socket_address* from, void* bytes,
+bool net_socket_virtual_receive(net_socket_entry* at, net_address* from, void* bytes,
                                 size_t capacity, size_t* size);

@@ -33,14 +33,19 @@ void net_socket_virtual_advance(uint64_t now_us) {
     state->virtual_us = now_us;
 }
 
-static net_socket_entry* find_bound(net_socket_address address) {
+// Does a socket bound to `bound` hear what is sent to `to`? [::] hears both families.
+static bool hears(const net_address* bound, const net_address* to) {
+    if (bound->port == 0 || bound->port != to->port) return false;
+    if (net_address_is_wildcard(bound))
+        return net_address_is_ipv4(to) || !net_address_is_ipv4(bound);
+    return net_address_is_wildcard(to) || net_address_equal(bound, to);
+}
+
+static net_socket_entry* find_bound(const net_address* address) {
     const net_socket_table* table = &net_socket_get_state()->virtual;
     for (uint32_t i = 0; i < table->capacity; i++) {
         net_socket_entry* entry = table->entries[i];
-        if (!entry || entry->bound.port != address.port) continue;
-        if (entry->bound.host == htonl(INADDR_ANY) || address.host == htonl(INADDR_ANY) ||
-            entry->bound.host == address.host)
-            return entry;
+        if (entry && hears(&entry->bound, address)) return entry;
     }
     return NULL;
 }
@@ -84,36 +89,41 @@ int net_socket_virtual_create(void) {
     return -1;
 }
 
-bool net_socket_virtual_bind(net_socket_entry* entry, net_socket_address address) {
-    if (address.port == 0) {
+bool net_socket_virtual_bind(net_socket_entry* entry, const net_address* address) {
+    net_address bound = *address;
+    if (bound.port == 0) {
         do
-            address.port = net_socket_get_state()->virtual_port_next++;
-        while (address.port < FIRST_FREE_PORT || find_bound(address));
-    } else if (find_bound(address)) {
+            bound.port = net_socket_get_state()->virtual_port_next++;
+        while (bound.port < FIRST_FREE_PORT || find_bound(&bound));
+    } else if (find_bound(&bound)) {
         errno = EADDRINUSE;
         return false;
     }
-    entry->bound = address;
+    entry->bound = bound;
     return true;
 }
 
-static void put(net_socket_entry* to, net_socket_address from, const void* bytes, size_t size) {
+static void put(net_socket_entry* to, const net_address* from, const void* bytes, size_t size) {
     // Longer than any link carries: it is refused for its size either way.
     if (size > NET_LINK_BYTES_MAX) size = NET_LINK_BYTES_MAX;
     net_link_push(to->wire, net_socket_now_us(), net_socket_tag(from), bytes, size);
 }
 
-void net_socket_virtual_send(net_socket_entry* from, net_socket_address to, const void* bytes,
+void net_socket_virtual_send(net_socket_entry* from, const net_address* to, const void* bytes,
                              size_t size) {
-    if (from->bound.port == 0)
-        (void)net_socket_virtual_bind(from, (net_socket_address){htonl(INADDR_LOOPBACK), 0});
-    net_socket_address source = from->bound;
-    if (source.host == htonl(INADDR_ANY)) source.host = htonl(INADDR_LOOPBACK);
+    net_address loopback = net_address_ipv4(htonl(INADDR_LOOPBACK), from->bound.port);
+    if (!net_address_is_ipv4(to)) loopback = (net_address){.ip = {[15] = 1}, .port = loopback.port};
+    if (from->bound.port == 0) {
+        const net_address any = {0};
+        (void)net_socket_virtual_bind(from, &any);
+        loopback.port = from->bound.port;
+    }
+    const net_address* source = net_address_is_wildcard(&from->bound) ? &loopback : &from->bound;
     net_socket_entry* target = find_bound(to);
     if (target) put(target, source, bytes, size);
 }
 
-bool net_socket_virtual_receive(net_socket_entry* at, net_socket_address* from, void* bytes,
+bool net_socket_virtual_receive(net_socket_entry* at, net_address* from, void* bytes,
                                 size_t capacity, size_t* size) {
     uint64_t tag = 0;
     const uint8_t* found = net_link_peek(at->wire, net_socket_now_us(), &tag, size);
@@ -124,10 +134,17 @@ bool net_socket_virtual_receive(net_socket_entry* at, net_socket_address* from, 
     return true;
 }
 
+bool net_socket_virtual_inject_from(const net_address* from, uint16_t to_port, const void* bytes,
+                                    size_t size) {
+    const net_address to = {.port = to_port};
+    net_socket_entry* target = find_bound(&to);
+    if (!target) return false;
+    put(target, from, bytes, size);
+    return true;
+}
+
 bool net_socket_virtual_inject(uint32_t from_host, uint16_t from_port, uint16_t to_port,
                                const void* bytes, size_t size) {
-    net_socket_entry* target = find_bound((net_socket_address){htonl(INADDR_ANY), to_port});
-    if (!target) return false;
-    put(target, (net_socket_address){from_host, from_port}, bytes, size);
-    return true;
+    net_address from = net_address_ipv4(from_host, from_port);
+    return net_socket_virtual_inject_from(&from, to_port, bytes, size);
 }

@@ -14,3 +14,6 @@ void net_socket_virtual_advance(uint64_t now_us);
 /// (network order) and `from_port`. @return false when no socket is bound to `to_port`.
 bool net_socket_virtual_inject(uint32_t from_host, uint16_t from_port, uint16_t to_port,
                                const void* bytes, size_t size);
+/// The same from an address of either family.
+bool net_socket_virtual_inject_from(const net_address* from, uint16_t to_port, const void* bytes,
+                                    size_t size);

@@ -25,10 +25,10 @@
 // that the user may hold. queued_bytes is exact: every packet subtracts itself when ENet frees it.
 #include "net/transport_enet.h"
 
-#include "transport/address.h"
 #include "transport/enet_host.h"
 #include "transport/enet_peers.h"
 
+#include "net/address.h"
 #include "net/socket.h"
 
 #include "base/assert.h"
@@ -264,7 +264,8 @@ static net_result enet_transport_connect(net_transport* transport, const char* a
     net_address to;
     if (owner->is_server) return NET_ERR_FULL;
     if (net_address_parse(address, &to) != NET_OK || to.port == 0) return NET_ERR_ADDRESS;
-    ENetAddress where = {.host = to.host, .port = to.port};
+    if (!net_address_is_ipv4(&to)) return NET_ERR_ADDRESS;
+    ENetAddress where = {.host = net_address_ipv4_host(&to), .port = to.port};
     ENetPeer* begun = enet_host_connect(owner->host, &where, CHANNELS, 0);
     if (!begun) return NET_ERR_FULL;
     uint32_t index = index_of(owner, begun);
@@ -365,14 +366,15 @@ static void host_init(net_enet_transport* owner, uint32_t peers_per_address_max)
 }
 
 static net_result host_create(net_enet_transport* owner, const net_enet_config* config) {
-    net_address at = {0, 0};
+    net_address at = {0};
     if (config->listen) {
         if (net_address_parse(config->listen, &at) != NET_OK) return NET_ERR_ADDRESS;
-        if (!config->is_insecure_allowed && !net_address_is_loopback(at)) return NET_ERR_REFUSED;
+        if (!net_address_is_ipv4(&at)) return NET_ERR_ADDRESS;
+        if (!config->is_insecure_allowed && !net_address_is_loopback(&at)) return NET_ERR_REFUSED;
     }
     if (enet_initialize() != 0) return NET_ERR_SOCKET;
     if (net_socket_is_installed && !net_socket_is_installed()) return NET_ERR_SOCKET;
-    ENetAddress address = {.host = at.host, .port = at.port};
+    ENetAddress address = {.host = net_address_ipv4_host(&at), .port = at.port};
     errno = 0;
     owner->host =
         enet_host_create(config->listen ? &address : NULL, owner->slot_count, CHANNELS, 0, 0);
@@ -409,8 +411,8 @@ bool net_transport_enet_address(const net_transport* transport, char* text, size
     BASE_ASSERT(transport && transport->ops == &enet_ops);
     const net_enet_transport* owner = (const net_enet_transport*)transport;
     if (!owner->is_server) return false;
-    net_address at = {.host = owner->host->address.host, .port = owner->host->address.port};
-    return net_address_print(at, text, text_bytes);
+    net_address at = net_address_ipv4(owner->host->address.host, owner->host->address.port);
+    return net_address_print(&at, text, text_bytes);
 }
 
 void* net_transport_enet_host(net_transport* transport) {

@@ -11,7 +11,7 @@
     X(NET_ERR_MALFORMED, -3, "bytes that break the protocol: drop them, count them")               \
     X(NET_ERR_STALE, -4, "older than what is known already: drop, do not acknowledge")             \
     X(NET_ERR_SCHEMA, -5, "templates, components or messages differ: use the same game files")     \
-    X(NET_ERR_ADDRESS, -6, "the address cannot be resolved: write HOST:PORT (IPv4 or a name)")     \
+    X(NET_ERR_ADDRESS, -6, "the address cannot be resolved: write HOST:PORT or [IPv6]:PORT")       \
     X(NET_ERR_BIND, -7, "the address cannot be bound: choose another port")                        \
     X(NET_ERR_REFUSED, -8, "not without --insecure: connections are not encrypted")                \
     X(NET_ERR_CLOSED, -9, "the connection is closed")                                              \

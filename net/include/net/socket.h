@@ -8,6 +8,7 @@
 /// thread that owns the ENet hosts may call this.
 #pragma once
 
+#include "net/address.h"
 #include "net/link.h"
 
 /// Virtual sockets (tests) have descriptors from here on, beyond any real one. ppoll must not see
@@ -25,8 +26,37 @@ BASE_MUST_USE net_result net_socket_link_set(const net_link_config* config);
 typedef struct net_socket_stats {
     uint64_t sent_bytes, recv_bytes, sent_datagrams, recv_datagrams;
     uint64_t sim_dropped, dropped_empty, dropped_oversized, socket_errors;
+    uint64_t guard_kept; ///< datagrams from which the guard gave nothing to ENet
 } net_socket_stats;
 void net_socket_get_stats(int descriptor, net_socket_stats* stats);
+/// Longest datagram on the wire: what every IPv6 path carries in one piece.
+#define NET_SOCKET_OUTER_BYTES_MAX 1232u
+
+/// What stands between the wire and ENet: it opens and seals datagrams. Both functions are called
+/// by the thread that owns the host, with the layer's clock, and must not use ENet or the socket,
+/// except for net_socket_wire_send. ENet sees only the addresses that the guard gives.
+typedef struct net_socket_guard {
+    void* context;
+    /// A datagram of 1..NET_SOCKET_OUTER_BYTES_MAX bytes came; it may be decrypted in place.
+    /// @return the bytes of the inner datagram, at most NET_DATAGRAM_BYTES_MAX; 0: there is none
+    ///         (part of a handshake, or dropped). *inner points into `bytes`; *host (network order)
+    ///         and *port are the address that ENet sees.
+    size_t (*receive)(void* context, uint64_t now_us, const net_address* from, uint8_t* bytes,
+                      size_t size, const uint8_t** inner, uint32_t* host, uint16_t* port);
+    /// ENet sends to an address that `receive` or the transport gave.
+    /// @return the bytes in `out` (capacity NET_SOCKET_OUTER_BYTES_MAX), 0: dropped. *to: where.
+    size_t (*send)(void* context, uint64_t now_us, uint32_t host, uint16_t port,
+                   const uint8_t* bytes, size_t size, uint8_t* out, net_address* to);
+} net_socket_guard;
+
+/// Put a guard (copied) on the socket of an ENet host. NULL: none; then ENet sees IPv4 addresses
+/// as they are. The descriptor must be open (asserted).
+void net_socket_guard_set(int descriptor, const net_socket_guard* guard);
+/// Has it a guard?
+bool net_socket_is_guarded(int descriptor);
+/// Send a datagram as it is, past the guard: its own answers. Through --net as all others. At most
+/// NET_SOCKET_OUTER_BYTES_MAX bytes (asserted); failures are loss.
+void net_socket_wire_send(int descriptor, const net_address* to, const void* bytes, size_t size);
 /// Drop the state of a closed socket.
 void net_socket_forget(int descriptor);
 /// Send the datagrams that the simulated network held back until now. Call it once per service.

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Addresses by getaddrinfo: ENet's own resolver knows one host, no ports and no IPv6.
+#include "net/address.h"
+
+#include "base/text.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { HOST_BYTES_MAX = 256, NAMES_MAX = 16 };
+
+static const uint8_t mapped_prefix[12] = {[10] = 0xFF, [11] = 0xFF};
+static const uint8_t zeros[16];
+
+// "HOST:PORT" or "[HOST]:PORT" in two parts. A bare IPv6 address would be ambiguous.
+static bool split(const char* text, char host[HOST_BYTES_MAX], bool* is_literal, uint16_t* port) {
+    const char* colon = text ? strrchr(text, ':') : NULL;
+    if (!colon || colon == text) return false;
+    const char* end = colon;
+    *is_literal = text[0] == '[';
+    if (*is_literal) {
+        if (end[-1] != ']') return false;
+        text++;
+        end--;
+    }
+    size_t size = (size_t)(end - text);
+    if (end <= text || size >= HOST_BYTES_MAX) return false;
+    memcpy(host, text, size);
+    host[size] = '\0';
+    if ((strchr(host, ':') != NULL) != *is_literal) return false;
+    uint64_t number = 0;
+    if (!base_text_parse_u64(colon + 1, &number) || number > UINT16_MAX) return false;
+    *port = (uint16_t)number;
+    return true;
+}
+
+static bool convert(const struct addrinfo* from, uint16_t port, net_address* to) {
+    if (from->ai_family == AF_INET) {
+        struct sockaddr_in found;
+        memcpy(&found, from->ai_addr, sizeof found);
+        *to = net_address_ipv4(found.sin_addr.s_addr, port);
+        return true;
+    }
+    if (from->ai_family != AF_INET6) return false;
+    struct sockaddr_in6 found;
+    memcpy(&found, from->ai_addr, sizeof found);
+    *to = (net_address){.scope = found.sin6_scope_id, .port = port};
+    memcpy(to->ip, &found.sin6_addr, sizeof to->ip);
+    return true;
+}
+
+net_result net_address_resolve(const char* text, net_address* found, uint32_t capacity,
+                               uint32_t* count) {
+    char host[HOST_BYTES_MAX];
+    bool is_literal = false;
+    uint16_t port = 0;
+    *count = 0;
+    if (!split(text, host, &is_literal, &port)) return NET_ERR_ADDRESS;
+    struct addrinfo hints = {.ai_family = is_literal ? AF_INET6 : AF_UNSPEC,
+                             .ai_socktype = SOCK_DGRAM,
+                             .ai_flags = is_literal ? AI_NUMERICHOST : 0};
+    struct addrinfo* list = NULL;
+    if (getaddrinfo(host, NULL, &hints, &list) != 0) return NET_ERR_ADDRESS;
+    for (const struct addrinfo* at = list; at && *count < capacity; at = at->ai_next)
+        if (convert(at, port, &found[*count])) ++*count;
+    freeaddrinfo(list);
+    return *count > 0 ? NET_OK : NET_ERR_ADDRESS;
+}
+
+net_result net_address_parse(const char* text, net_address* address) {
+    net_address found[NAMES_MAX];
+    uint32_t count = 0;
+    if (net_address_resolve(text, found, NAMES_MAX, &count) != NET_OK) return NET_ERR_ADDRESS;
+    *address = found[0];
+    for (uint32_t i = 0; i < count; i++) {
+        if (!net_address_is_ipv4(&found[i])) continue;
+        *address = found[i];
+        break;
+    }
+    return NET_OK;
+}
+
+bool net_address_print(const net_address* address, char* text, size_t text_bytes) {
+    char host[INET6_ADDRSTRLEN] = "";
+    unsigned port = address->port;
+    if (net_address_is_ipv4(address)) {
+        (void)inet_ntop(AF_INET, address->ip + sizeof mapped_prefix, host, sizeof host);
+        return base_text_format(text, text_bytes, "%s:%u", host, port);
+    }
+    (void)inet_ntop(AF_INET6, address->ip, host, sizeof host);
+    if (address->scope == 0) return base_text_format(text, text_bytes, "[%s]:%u", host, port);
+    return base_text_format(text, text_bytes, "[%s%%%u]:%u", host, (unsigned)address->scope, port);
+}
+
+net_address net_address_ipv4(uint32_t host, uint16_t port) {
+    net_address made = {.port = port};
+    memcpy(made.ip, mapped_prefix, sizeof mapped_prefix);
+    memcpy(made.ip + sizeof mapped_prefix, &host, sizeof host);
+    return made;
+}
+
+bool net_address_is_ipv4(const net_address* address) {
+    return memcmp(address->ip, mapped_prefix, sizeof mapped_prefix) == 0;
+}
+
+uint32_t net_address_ipv4_host(const net_address* address) {
+    uint32_t host = 0;
+    if (net_address_is_ipv4(address))
+        memcpy(&host, address->ip + sizeof mapped_prefix, sizeof host);
+    return host;
+}
+
+bool net_address_equal(const net_address* a, const net_address* b) {
+    return a->port == b->port && a->scope == b->scope && memcmp(a->ip, b->ip, sizeof a->ip) == 0;
+}
+
+bool net_address_is_loopback(const net_address* address) {
+    if (net_address_is_ipv4(address)) return address->ip[12] == 127;
+    return memcmp(address->ip, zeros, 15) == 0 && address->ip[15] == 1;
+}
+
+bool net_address_is_private(const net_address* address) {
+    const uint8_t* ip = address->ip;
+    if (net_address_is_loopback(address)) return true;
+    if (!net_address_is_ipv4(address))
+        return (ip[0] == 0xFE && (ip[1] & 0xC0) == 0x80) || (ip[0] & 0xFE) == 0xFC;
+    return ip[12] == 10 || (ip[12] == 172 && (ip[13] & 0xF0) == 16) ||
+           (ip[12] == 192 && ip[13] == 168) || (ip[12] == 169 && ip[13] == 254);
+}
+
+bool net_address_is_wildcard(const net_address* address) {
+    size_t first = net_address_is_ipv4(address) ? sizeof mapped_prefix : 0;
+    return memcmp(address->ip + first, zeros, sizeof zeros - first) == 0;
+}

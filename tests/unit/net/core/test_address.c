@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Addresses of both families as text and as bytes.
+#include "test.h"
+
+#include "net/address.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+static net_address parsed(const char* text) {
+    net_address address = {0};
+    assert_int_equal(net_address_parse(text, &address), NET_OK);
+    return address;
+}
+
+static void a_literal_comes_back_as_it_was_written(void** state) {
+    (void)state;
+    static const char* const TEXTS[] = {"1.2.3.4:7",    "0.0.0.0:0", "255.255.255.255:65535",
+                                        "[::1]:7",      "[::]:0",    "[2001:db8::5]:1",
+                                        "[fe80::1%1]:9"};
+    for (size_t i = 0; i < BASE_COUNT(TEXTS); i++) {
+        net_address address = parsed(TEXTS[i]);
+        char text[NET_ADDRESS_TEXT_BYTES];
+        assert_true(net_address_print(&address, text, sizeof text));
+        assert_string_equal(text, TEXTS[i]);
+        assert_false(net_address_print(&address, text, strlen(TEXTS[i])));
+        assert_true(net_address_print(&address, text, strlen(TEXTS[i]) + 1));
+    }
+}
+
+static void the_longest_text_fits(void** state) {
+    (void)state;
+    net_address address = {.scope = UINT32_MAX, .port = UINT16_MAX};
+    memset(address.ip, 0xAB, sizeof address.ip);
+    char text[NET_ADDRESS_TEXT_BYTES];
+    assert_true(net_address_print(&address, text, sizeof text));
+}
+
+static void ipv4_is_kept_as_mapped_ipv6(void** state) {
+    (void)state;
+    net_address mapped = parsed("[::ffff:1.2.3.4]:7"), plain = parsed("1.2.3.4:7");
+    assert_true(net_address_equal(&mapped, &plain));
+    assert_true(net_address_is_ipv4(&mapped));
+    assert_int_equal(net_address_ipv4_host(&mapped), htonl(0x01020304));
+    net_address made = net_address_ipv4(htonl(0x01020304), 7);
+    assert_true(net_address_equal(&made, &plain));
+    net_address other = parsed("[::1]:7");
+    assert_false(net_address_is_ipv4(&other));
+    assert_int_equal(net_address_ipv4_host(&other), 0);
+}
+
+static void host_scope_and_port_make_an_address(void** state) {
+    (void)state;
+    net_address a = parsed("[fe80::1%1]:7"), b = a;
+    assert_true(net_address_equal(&a, &b));
+    b.port = 8;
+    assert_false(net_address_equal(&a, &b));
+    b = a;
+    b.scope = 2;
+    assert_false(net_address_equal(&a, &b));
+    b = a;
+    b.ip[15] = 2;
+    assert_false(net_address_equal(&a, &b));
+}
+
+static void what_is_no_address_is_refused_and_changes_nothing(void** state) {
+    (void)state;
+    static const char* const TEXTS[] = {
+        "",           ":7",        "1.2.3.4",  "1.2.3.4:", "1.2.3.4:65536",
+        "1.2.3.4:-1", "1.2.3.4:x", "::1:7",    "[::1]",    "[::1:7",
+        "::1]:7",     "[]:7",      "[::1]x:7", "[g]:7",    "[1.2.3.4]:7",
+        "[]",         "[",         "]:7",      "a b:7",    "[::1]:"};
+    net_address kept = parsed("9.9.9.9:9"), address = kept;
+    for (size_t i = 0; i < BASE_COUNT(TEXTS); i++) {
+        uint32_t count = 5;
+        assert_int_equal(net_address_parse(TEXTS[i], &address), NET_ERR_ADDRESS);
+        assert_true(net_address_equal(&address, &kept));
+        assert_int_equal(net_address_resolve(TEXTS[i], &address, 1, &count), NET_ERR_ADDRESS);
+        assert_int_equal(count, 0);
+    }
+    assert_int_equal(net_address_parse(NULL, &address), NET_ERR_ADDRESS);
+    char longest[300];
+    memset(longest, 'a', sizeof longest);
+    memcpy(longest + sizeof longest - 3, ":7", 3);
+    assert_int_equal(net_address_parse(longest, &address), NET_ERR_ADDRESS);
+}
+
+static void a_name_is_resolved(void** state) {
+    (void)state;
+    net_address address = parsed("localhost:7"), found[4];
+    assert_true(net_address_is_loopback(&address));
+    assert_int_equal(address.port, 7);
+    uint32_t count = 0;
+    assert_int_equal(net_address_resolve("localhost:9", found, 4, &count), NET_OK);
+    assert_in_range(count, 1, 4);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(net_address_is_loopback(&found[i]));
+        assert_int_equal(found[i].port, 9);
+    }
+    assert_int_equal(net_address_resolve("localhost:9", found, 1, &count), NET_OK);
+    assert_int_equal(count, 1);
+}
+
+static void kinds_of_hosts_are_told_apart(void** state) {
+    (void)state;
+    static const struct {
+        const char* text;
+        bool is_loopback, is_private, is_wildcard;
+    } CASES[] = {
+        {"127.0.0.1:1", true, true, false},
+        {"127.255.255.255:1", true, true, false},
+        {"128.0.0.1:1", false, false, false},
+        {"[::1]:1", true, true, false},
+        {"[::2]:1", false, false, false},
+        {"0.0.0.0:1", false, false, true},
+        {"[::]:1", false, false, true},
+        {"10.0.0.0:1", false, true, false},
+        {"10.255.255.255:1", false, true, false},
+        {"9.255.255.255:1", false, false, false},
+        {"11.0.0.0:1", false, false, false},
+        {"172.15.255.255:1", false, false, false},
+        {"172.16.0.0:1", false, true, false},
+        {"172.31.255.255:1", false, true, false},
+        {"172.32.0.0:1", false, false, false},
+        {"192.168.0.0:1", false, true, false},
+        {"192.169.0.0:1", false, false, false},
+        {"169.254.3.4:1", false, true, false},
+        {"169.253.3.4:1", false, false, false},
+        {"[fe80::1]:1", false, true, false},
+        {"[febf::1]:1", false, true, false},
+        {"[fec0::1]:1", false, false, false},
+        {"[fc00::1]:1", false, true, false},
+        {"[fdff::1]:1", false, true, false},
+        {"[fe00::1]:1", false, false, false},
+        {"[fbff::1]:1", false, false, false},
+        {"[2001:db8::1]:1", false, false, false},
+        {"[::ffff:10.0.0.1]:1", false, true, false},
+        {"[::ffff:127.0.0.1]:1", true, true, false},
+    };
+    for (size_t i = 0; i < BASE_COUNT(CASES); i++) {
+        net_address address = parsed(CASES[i].text);
+        assert_int_equal(net_address_is_loopback(&address), CASES[i].is_loopback);
+        assert_int_equal(net_address_is_private(&address), CASES[i].is_private);
+        assert_int_equal(net_address_is_wildcard(&address), CASES[i].is_wildcard);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_literal_comes_back_as_it_was_written),
+        TEST(the_longest_text_fits),
+        TEST(ipv4_is_kept_as_mapped_ipv6),
+        TEST(host_scope_and_port_make_an_address),
+        TEST(what_is_no_address_is_refused_and_changes_nothing),
+        TEST(a_name_is_resolved),
+        TEST(kinds_of_hosts_are_told_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
