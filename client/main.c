@@ -50,9 +50,14 @@ static void release(client_program* self) {
 }
 
 int main(int argc, char** argv) {
+    base_reporter reporter = base_reporter_stderr();
+    if (!net_host_prepare(&reporter)) return NET_EXIT_RUNTIME;
     client_program* self = calloc(1, sizeof *self);
-    if (!self) return NET_EXIT_RUNTIME;
-    self->reporter = base_reporter_stderr();
+    if (!self) {
+        base_report(&reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
+        return NET_EXIT_RUNTIME;
+    }
+    self->reporter = reporter;
     int code = NET_EXIT_RUNTIME;
     switch (client_config_read(&self->config, argc, argv, &self->reporter)) {
     case BASE_OPTIONS_HELP:

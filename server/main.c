@@ -7,6 +7,7 @@
 #include "program.h"
 
 #include "host/exit_code.h"
+#include "host/setup.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,9 +39,14 @@ static int read_options_and_run(server_program* self, int argc, char** argv) {
 }
 
 int main(int argc, char** argv) {
+    base_reporter reporter = base_reporter_stderr();
+    if (!net_host_prepare(&reporter)) return NET_EXIT_RUNTIME;
     server_program* self = calloc(1, sizeof *self);
-    if (!self) return NET_EXIT_RUNTIME;
-    self->reporter = base_reporter_stderr();
+    if (!self) {
+        base_report(&reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
+        return NET_EXIT_RUNTIME;
+    }
+    self->reporter = reporter;
     bool is_check = argc > 1 && strcmp(argv[1], "check") == 0;
     int code = is_check ? server_check(argc - 2, argv + 2, &self->reporter)
                         : read_options_and_run(self, argc, argv);

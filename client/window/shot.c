@@ -31,7 +31,8 @@ static bool write_png(const char* path, const uint8_t* rgb, int width, int heigh
         base_report(reporter, path, 0, "the name is too long");
         return false;
     }
-    sink to = {.file = fopen(part, "wb")};
+    (void)remove(part); // a link goes, and not what it leads to
+    sink to = {.file = fopen(part, "wbx")};
     if (!to.file) {
         base_report(reporter, path, 0, "cannot be written: %s", strerror(errno));
         return false;

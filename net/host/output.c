@@ -2,12 +2,14 @@
 // Results go to stdout and to files that the user names, notes to the reporter.
 #include "host/output.h"
 
+#include "base/file.h"
 #include "base/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DROPPED_BYTES_MAX = 1024 };
 
@@ -15,13 +17,19 @@ void net_host_write_line(void* file, const char* line) {
     fprintf(file, "%s\n", line);
 }
 
+static FILE* open_file(const char* path, const base_reporter* reporter) {
+    int descriptor = base_file_overwrite(path);
+    FILE* file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    if (file) return file;
+    base_report(reporter, path, 0, "%s", base_file_why(errno));
+    if (descriptor >= 0) close(descriptor);
+    return NULL;
+}
+
 bool net_host_write_file(const char* path, net_host_write_fn write, void* context,
                          const base_reporter* reporter) {
-    FILE* file = fopen(path, "w");
-    if (!file) {
-        base_report(reporter, path, 0, "%s", strerror(errno));
-        return false;
-    }
+    FILE* file = open_file(path, reporter);
+    if (!file) return false;
     errno = 0;
     bool is_written = write(context, file) && !ferror(file);
     // A full disk may show only here.
@@ -34,8 +42,7 @@ bool net_host_write_file(const char* path, net_host_write_fn write, void* contex
 
 bool net_host_open_file(const char* path, const base_reporter* reporter, void** file) {
     if (!path) return true;
-    *file = fopen(path, "w");
-    if (!*file) base_report(reporter, path, 0, "%s", strerror(errno));
+    *file = open_file(path, reporter);
     return *file != NULL;
 }
 

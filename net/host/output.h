@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What programs write: files of lines, and the line about dropped data.
+/// What programs write: files of lines, and the line about dropped data. What a match contains is
+/// for the operator alone: files have the rights 0600, and links are not followed (base/file.h).
 #pragma once
 
 #include "net/drops.h"

@@ -4,6 +4,9 @@
 
 #include "net/module.h"
 
+/// Call it first in main: descriptors 0 to 2 are open (base/file.h), and there will be no core file
+/// (host/secret.h). @return false: reported.
+BASE_MUST_USE bool net_host_prepare(const base_reporter* reporter);
 /// Open the game of this name or file. A name is looked up in the module path
 /// (net_module_default_path).
 /// @return as net_module_open; reported through `reporter` (NULL: silent). The caller closes the

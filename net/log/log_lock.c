@@ -4,6 +4,7 @@
 #include "log/log_lock.h"
 
 #include "base/assert.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "log/log_queue.h"
 
@@ -18,15 +19,16 @@
 // Is the name still that of the open file?
 static bool is_file_of(int fd, const char* name) {
     struct stat of_fd, of_name;
-    return fstat(fd, &of_fd) == 0 && stat(name, &of_name) == 0 && of_fd.st_dev == of_name.st_dev &&
+    return fstat(fd, &of_fd) == 0 && lstat(name, &of_name) == 0 && of_fd.st_dev == of_name.st_dev &&
            of_fd.st_ino == of_name.st_ino;
 }
 
-// An earlier log of this name, locked by us, becomes FILE.old, with its queue.
+// An earlier log of this name, locked by us, becomes FILE.old, with its queue. An empty file is no
+// log.
 static bool move_locked(const char* name, int fd, const base_reporter* reporter) {
     char old[4096], queue[4096], old_queue[4096];
     struct stat status;
-    if (fstat(fd, &status) == 0 && status.st_size == 0) return true;
+    if (fstat(fd, &status) == 0 && status.st_size == 0) return unlink(name) == 0;
     bool is_right = base_text_format(old, sizeof old, "%s.old", name) &&
                     net_log_queue_name(queue, sizeof queue, name) &&
                     net_log_queue_name(old_queue, sizeof old_queue, old);
@@ -40,14 +42,14 @@ static bool move_locked(const char* name, int fd, const base_reporter* reporter)
 // An earlier log of this name is kept as FILE.old.
 static bool move_old(const char* name, const base_reporter* reporter) {
     struct stat status;
-    if (stat(name, &status) != 0) return true;
+    if (lstat(name, &status) != 0) return true;
     if (!S_ISREG(status.st_mode)) {
         base_report(reporter, name, 0, "is there and no plain file");
         return false;
     }
-    int fd = open(name, O_RDWR | O_CLOEXEC);
+    int fd = open(name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
-        base_report(reporter, name, 0, "cannot be opened: %s", strerror(errno));
+        base_report(reporter, name, 0, "cannot be opened: %s", base_file_why(errno));
         return false;
     }
     bool is_free = flock(fd, LOCK_EX | LOCK_NB) == 0 && is_file_of(fd, name);
@@ -61,9 +63,10 @@ static bool move_old(const char* name, const base_reporter* reporter) {
 net_result net_log_lock_create(const char* name, const base_reporter* reporter, int* fd) {
     BASE_ASSERT(name && *fd < 0);
     if (!move_old(name, reporter)) return NET_ERR_IO;
-    *fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    *fd = base_file_create(name);
     if (*fd < 0) {
-        base_report(reporter, name, 0, "cannot be created: %s", strerror(errno));
+        base_report(reporter, name, 0, "cannot be created: %s",
+                    errno == EEXIST ? "another server took this log" : strerror(errno));
         return NET_ERR_IO;
     }
     if (flock(*fd, LOCK_EX | LOCK_NB) != 0) {

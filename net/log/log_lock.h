@@ -7,6 +7,7 @@
 
 /// Create and lock the file `name`; *fd (-1 before) is its descriptor, also after an error when it
 /// was opened. An earlier log with this name becomes NAME.old, with its queue. A log that another
-/// server writes is not touched. @return NET_OK; NET_ERR_IO (reported).
+/// server writes is not touched, and a link of that name is refused (base/file.h).
+/// @return NET_OK; NET_ERR_IO (reported).
 BASE_MUST_USE net_result net_log_lock_create(const char* name, const base_reporter* reporter,
                                              int* fd);

@@ -8,6 +8,7 @@
 #include "log/log_queue.h"
 
 #include "base/assert.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "log/log_record.h"
@@ -66,9 +67,12 @@ net_result net_log_queue_create(net_log_queue* queue, const char* log_file, uint
         base_report(reporter, log_file, 0, "the name is too long");
         return NET_ERR_IO;
     }
-    queue->fd = open(queue->file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    // The log of this name is ours, so what lies here belongs to no log. The name goes, and not
+    // what a link leads to.
+    (void)unlink(queue->file);
+    queue->fd = base_file_create(queue->file);
     if (queue->fd < 0) {
-        base_report(reporter, queue->file, 0, "cannot be created: %s", strerror(errno));
+        base_report(reporter, queue->file, 0, "cannot be created: %s", base_file_why(errno));
         return NET_ERR_IO;
     }
     int error = posix_fallocate(queue->fd, 0, (off_t)queue->memory_bytes);

@@ -221,6 +221,34 @@ case_a_log_that_cannot_be_written_ends_with_1() {
     ulimit -S -f "$(ulimit -H -f)"
 }
 
+# A program without standard descriptors: its first files must not get their numbers, or lines for
+# the operator go into them.
+case_a_server_without_descriptors_keeps_its_log_clean() {
+    "$bin/shoal-server" --game breakout --listen 127.0.0.1:0 --ticks 5 --fast --log a.slog \
+        --trace-session a.txt --dump-world nowhere/a.txt <&- >&- 2>&- && fail "it wrote a world"
+    is_closed a.slog
+    verifies a.slog
+    if grep -qv '^t_ms=' a.txt; then fail "a.txt has other lines than those of a trace"; fi
+    [ "$(stat -c %a a.slog a.txt | sort -u)" = 600 ] || fail "others can read the files"
+}
+
+case_links_are_not_followed() {
+    echo kept >victim
+    ln -s victim a.slog
+    refused 1 'a.slog: error: is there and no plain file' \
+        shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog
+    ln -s victim trace.txt
+    refused 1 'trace.txt: error: it is a link' \
+        shoal-server --game breakout --listen 127.0.0.1:0 --log none --trace-session trace.txt
+    refused 1 'trace.txt: error: it is a link' shoal-client 127.0.0.1:1 --trace trace.txt
+    ln -s victim b.slog.queue
+    serve server --ticks 5 --fast --log b.slog --dump-world trace.txt
+    ends_with 1 server
+    says server.err 'trace.txt: error: it is a link'
+    is_closed b.slog
+    [ "$(cat victim)" = kept ] || fail "a file behind a link was overwritten"
+}
+
 case_fast_does_not_wait_and_gives_the_same_match() {
     local begun=$SECONDS
     serve fast --fast --ticks 6000 --log fast.slog --seed 5 --set level=2

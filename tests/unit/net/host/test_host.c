@@ -2,6 +2,7 @@
 // Code that the programs share: exit codes, the build id, files, and the line about dropped data.
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -113,6 +114,35 @@ static void a_file_that_cannot_be_written_is_reported(void** state) {
                         "/dev/null: error: cannot be written: its content is not complete");
 }
 
+static void a_link_is_not_followed_when_a_file_is_written(void** state) {
+    (void)state;
+    char victim[] = "/tmp/shoal-host-XXXXXX", name[64], text[8] = {0};
+    int descriptor = mkstemp(victim);
+    assert_int_equal(write(descriptor, "kept", 4), 4);
+    snprintf(name, sizeof name, "%s.link", victim);
+    assert_int_equal(symlink(victim, name), 0);
+    base_report_first first;
+    base_reporter reporter = base_reporter_first(&first);
+    assert_false(net_host_write_file(name, write_two_lines, "one", &reporter));
+    assert_non_null(strstr(first.text, "it is a link"));
+    reporter = base_reporter_first(&first);
+    void* file = NULL;
+    assert_false(net_host_open_file(name, &reporter, &file));
+    assert_null(file);
+    assert_int_equal(first.count, 1);
+    unlink(name);
+    assert_true(net_host_open_file(name, &reporter, &file));
+    fclose(file);
+    struct stat status;
+    assert_int_equal(lstat(name, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0600);
+    assert_int_equal(pread(descriptor, text, sizeof text, 0), 4);
+    assert_string_equal(text, "kept");
+    close(descriptor);
+    unlink(name);
+    unlink(victim);
+}
+
 static void dropped_data_is_one_line_or_none(void** state) {
     (void)state;
     uint64_t dropped[NET_DROP_COUNT] = {0};
@@ -142,6 +172,7 @@ int main(void) {
         TEST(a_wrong_network_spec_is_reported_and_none_is_right),
         TEST(a_file_gets_the_lines_that_were_written),
         TEST(a_file_that_cannot_be_written_is_reported),
+        TEST(a_link_is_not_followed_when_a_file_is_written),
         TEST(dropped_data_is_one_line_or_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

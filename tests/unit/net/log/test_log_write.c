@@ -239,6 +239,53 @@ static void an_earlier_log_is_kept_aside(void** state) {
     files_close(&files);
 }
 
+static mode_t rights_of(const char* name) {
+    struct stat status;
+    assert_int_equal(lstat(name, &status), 0);
+    assert_true(S_ISREG(status.st_mode));
+    return status.st_mode & 07777;
+}
+
+static void a_link_in_place_of_a_file_of_the_log_overwrites_nothing(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    char failure[256], victim[128];
+    snprintf(victim, sizeof victim, "%s/victim", files.folder);
+    file_write(victim, (const uint8_t*)"kept", 4);
+    net_log_file_config config = files_config(&files);
+    net_log_file* file;
+    mode_t before = umask(0);
+    // In place of the queue: the link goes, and the log has its own queue.
+    assert_int_equal(symlink(victim, files.queue), 0);
+    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_int_equal(rights_of(files.log), 0600);
+    assert_int_equal(rights_of(files.queue), 0600);
+    files_tick(file, 1);
+    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    // As a second name of the queue.
+    assert_int_equal(link(victim, files.queue), 0);
+    assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+    // In place of the log, with a file behind it and without.
+    unlink(files.log);
+    assert_int_equal(symlink(victim, files.log), 0);
+    assert_int_equal(files_create(&config, &file), NET_ERR_IO);
+    unlink(files.log);
+    assert_int_equal(symlink("nothing", files.log), 0);
+    assert_int_equal(files_create(&config, &file), NET_ERR_IO);
+    char nothing[128];
+    snprintf(nothing, sizeof nothing, "%s/nothing", files.folder);
+    assert_false(file_exists(nothing));
+    umask(before);
+    size_t size;
+    uint8_t* data = file_read(victim, &size);
+    assert_int_equal(size, 4);
+    assert_memory_equal(data, "kept", 4);
+    free(data);
+    unlink(victim);
+    files_close(&files);
+}
+
 static void records_are_what_log_proto_says(void** state) {
     (void)state;
     net_log_draft draft = {.memory = malloc(NET_LOG_DRAFT_BYTES)};
@@ -404,6 +451,7 @@ int main(void) {
         TEST(a_broken_disk_ends_the_log_and_is_not_tried_again),
         TEST(short_writes_and_signals_are_gone_on_with),
         TEST(an_earlier_log_is_kept_aside),
+        TEST(a_link_in_place_of_a_file_of_the_log_overwrites_nothing),
         TEST(records_are_what_log_proto_says),
         TEST(the_thread_writes_what_a_busy_simulation_pushes),
         TEST(validation_finds_a_queue_that_lost_a_record),

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// Files of secrets: which are refused, and what remains in memory.
+#include "test.h"
+
+#include "host/secret.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static net_host_secret secret;
+
+typedef struct key_file {
+    char path[32];
+    int descriptor;
+    base_report_first first;
+    base_reporter reporter;
+} key_file;
+
+static void file_open(key_file* file, size_t size) {
+    strcpy(file->path, "/tmp/shoal-key-XXXXXX");
+    file->descriptor = mkstemp(file->path);
+    assert_true(file->descriptor >= 0);
+    for (size_t i = 0; i < size; i++)
+        assert_int_equal(write(file->descriptor, "K", 1), 1);
+    file->reporter = base_reporter_first(&file->first);
+}
+
+static void file_close(key_file* file) {
+    close(file->descriptor);
+    unlink(file->path);
+}
+
+static void assert_wiped(void) {
+    static const net_host_secret none;
+    assert_memory_equal(&secret, &none, sizeof none);
+}
+
+static void assert_refused(key_file* file, const char* why) {
+    memset(&secret, 'x', sizeof secret);
+    assert_false(net_host_read_secret_file(file->path, &secret, &file->reporter));
+    assert_int_equal(file->first.count, 1);
+    assert_non_null(strstr(file->first.text, why));
+    assert_null(strstr(file->first.text, "KK"));
+    assert_int_equal(secret.size, 0);
+    file->reporter = base_reporter_first(&file->first);
+}
+
+static void a_file_for_its_owner_alone_is_read_and_wiped(void** state) {
+    (void)state;
+    key_file file;
+    file_open(&file, 64);
+    assert_true(net_host_read_secret_file(file.path, &secret, &file.reporter));
+    assert_int_equal(secret.size, 64);
+    assert_int_equal(secret.bytes[63], 'K');
+    assert_int_equal(file.first.count, 0);
+    net_host_wipe_secret(&secret);
+    assert_wiped();
+    assert_int_equal(fchmod(file.descriptor, 0400), 0);
+    assert_true(net_host_read_secret_file(file.path, &secret, &file.reporter));
+    net_host_wipe_secret(&secret);
+    file_close(&file);
+}
+
+static void a_file_that_others_can_read_is_refused_with_the_remedy(void** state) {
+    (void)state;
+    static const mode_t modes[] = {0640, 0604, 0610, 0666, 0644, 0602};
+    key_file file;
+    file_open(&file, 64);
+    for (size_t i = 0; i < BASE_COUNT(modes); i++) {
+        assert_int_equal(fchmod(file.descriptor, modes[i]), 0);
+        assert_refused(&file, "chmod 600 /tmp/shoal-key-");
+    }
+    file_close(&file);
+}
+
+static void a_file_of_another_user_is_refused(void** state) {
+    (void)state;
+    if (geteuid() != 0) skip();
+    key_file file;
+    file_open(&file, 64);
+    assert_int_equal(fchown(file.descriptor, 12345, 12345), 0);
+    assert_refused(&file, "another user");
+    file_close(&file);
+}
+
+static void files_have_between_one_byte_and_the_limit(void** state) {
+    (void)state;
+    static const struct {
+        size_t size;
+        const char* why;
+    } cases[] = {{0, "empty"},
+                 {1, NULL},
+                 {NET_HOST_SECRET_BYTES_MAX - 1, NULL},
+                 {NET_HOST_SECRET_BYTES_MAX, NULL},
+                 {NET_HOST_SECRET_BYTES_MAX + 1, "longer than 4096 bytes"}};
+    for (size_t i = 0; i < BASE_COUNT(cases); i++) {
+        key_file file;
+        file_open(&file, cases[i].size);
+        if (cases[i].why) {
+            assert_refused(&file, cases[i].why);
+            assert_wiped();
+        } else {
+            assert_true(net_host_read_secret_file(file.path, &secret, &file.reporter));
+            assert_int_equal(secret.size, cases[i].size);
+        }
+        file_close(&file);
+    }
+}
+
+static void what_is_no_file_is_refused(void** state) {
+    (void)state;
+    key_file file = {.path = "/tmp"};
+    file.reporter = base_reporter_first(&file.first);
+    assert_refused(&file, "no plain file");
+    strcpy(file.path, "/no/such/file");
+    assert_refused(&file, "cannot be opened: No such file");
+}
+
+static void a_program_with_secrets_writes_no_core_file(void** state) {
+    (void)state;
+    struct rlimit before, now;
+    assert_int_equal(getrlimit(RLIMIT_CORE, &before), 0);
+    assert_true(net_host_forbid_core());
+    assert_int_equal(getrlimit(RLIMIT_CORE, &now), 0);
+#ifdef NDEBUG
+    assert_int_equal(now.rlim_cur, 0);
+    assert_int_equal(now.rlim_max, 0);
+    assert_int_equal(prctl(PR_GET_DUMPABLE), 0);
+#else
+    assert_int_equal(now.rlim_cur, before.rlim_cur);
+    assert_int_equal(prctl(PR_GET_DUMPABLE), 1);
+#endif
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_file_for_its_owner_alone_is_read_and_wiped),
+        TEST(a_file_that_others_can_read_is_refused_with_the_remedy),
+        TEST(a_file_of_another_user_is_refused),
+        TEST(files_have_between_one_byte_and_the_limit),
+        TEST(what_is_no_file_is_refused),
+        TEST(a_program_with_secrets_writes_no_core_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
