@@ -27,7 +27,7 @@ net_result net_host_open_module(const char* name, const base_reporter* reporter,
 
 bool net_host_simulate_network(const char* spec, const base_reporter* reporter) {
     if (!spec) return true;
-    net_link_config link;
+    net_link_pair link;
     return net_link_config_parse(spec, reporter, &link) == NET_OK &&
-           net_socket_link_set(&link) == NET_OK;
+           net_socket_link_set_pair(&link) == NET_OK;
 }

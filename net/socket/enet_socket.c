@@ -89,9 +89,14 @@ static size_t wire_receive_sound(net_socket_entry* entry, net_address* from, voi
 
 // ---- the bad network
 
+static bool has_link(const net_socket_entry* entry) {
+    return entry->has_link || net_socket_get_state()->has_link;
+}
+
 static net_link* link_get(net_link** link, const net_socket_entry* entry, uint64_t direction) {
     if (*link) return *link;
-    net_link_config config = net_socket_get_state()->link;
+    const net_link_pair* pair = &net_socket_get_state()->link;
+    net_link_config config = direction == 0 ? pair->up : pair->down;
     config.seed = base_hash64_mix(config.seed, (uint64_t)entry->number << 1 | direction);
     return net_link_create(NULL, &config, link) == NET_OK ? *link : NULL;
 }
@@ -176,7 +181,7 @@ static void outer_send(net_socket_entry* entry, const net_address* to, const voi
                        size_t size) {
     entry->stats.sent_datagrams++;
     entry->stats.sent_bytes += size;
-    net_link* link = net_socket_get_state()->has_link ? link_get(&entry->out, entry, 0) : NULL;
+    net_link* link = has_link(entry) ? link_get(&entry->out, entry, 0) : NULL;
     if (!link) {
         wire_send(entry, to, bytes, size);
         return;
@@ -210,9 +215,8 @@ static void inner_send(net_socket_entry* entry, const ENetAddress* address, cons
 // The next outer datagram, from the wire or from the link before it.
 static size_t outer_receive(net_socket_entry* entry, net_address* from, uint8_t* bytes,
                             size_t capacity) {
-    size_t size = net_socket_get_state()->has_link
-                      ? receive_through_link(entry, from, bytes, capacity)
-                      : wire_receive_sound(entry, from, bytes, capacity);
+    size_t size = has_link(entry) ? receive_through_link(entry, from, bytes, capacity)
+                                  : wire_receive_sound(entry, from, bytes, capacity);
     if (size == 0) return 0;
     entry->stats.recv_datagrams++;
     entry->stats.recv_bytes += size;

@@ -51,6 +51,7 @@ static void entry_drop_links(net_socket_entry* entry) {
     net_link_destroy(entry->out);
     net_link_destroy(entry->in);
     entry->out = entry->in = NULL;
+    entry->has_link = false;
 }
 
 void net_socket_forget(int descriptor) {
@@ -64,17 +65,17 @@ void net_socket_forget(int descriptor) {
     base_release(NULL, old, sizeof *old);
 }
 
-net_result net_socket_link_set(const net_link_config* config) {
+net_result net_socket_link_set_pair(const net_link_pair* pair) {
     net_socket_state* state = net_socket_get_state();
-    if (config) {
+    if (pair) {
         // Try it here, so that an error is reported now and not at the first datagram.
         net_link* probe = NULL;
-        net_result result = net_link_create(NULL, config, &probe);
+        net_result result = net_link_create(NULL, &pair->up, &probe);
         if (result != NET_OK) return result;
         net_link_destroy(probe);
-        state->link = *config;
+        state->link = *pair;
     }
-    state->has_link = config != NULL;
+    state->has_link = pair != NULL;
     net_socket_table* const tables[] = {&state->real, &state->virtual};
     for (uint32_t t = 0; t < BASE_COUNT(tables); t++)
         for (uint32_t i = 0; i < tables[t]->capacity; i++)
@@ -92,6 +93,32 @@ void net_socket_guard_set(int descriptor, const net_socket_guard* guard) {
 bool net_socket_is_guarded(int descriptor) {
     const net_socket_entry* entry = net_socket_entry_find(descriptor);
     return entry && entry->has_guard;
+}
+
+net_result net_socket_link_set(const net_link_config* config) {
+    if (!config) return net_socket_link_set_pair(NULL);
+    return net_socket_link_set_pair(&(net_link_pair){.up = *config, .down = *config});
+}
+
+net_result net_socket_link_set_one(int descriptor, const net_link_pair* pair) {
+    net_socket_entry* entry = net_socket_entry_get(descriptor);
+    if (!entry) return NET_ERR_MEMORY;
+    if (entry->has_link) {
+        net_link_config_set(entry->out, &pair->up);
+        net_link_config_set(entry->in, &pair->down);
+        return NET_OK;
+    }
+    net_link *out = NULL, *in = NULL;
+    if (net_link_create(NULL, &pair->up, &out) != NET_OK ||
+        net_link_create(NULL, &pair->down, &in) != NET_OK) {
+        net_link_destroy(out);
+        return NET_ERR_MEMORY;
+    }
+    entry_drop_links(entry);
+    entry->out = out;
+    entry->in = in;
+    entry->has_link = true;
+    return NET_OK;
 }
 
 void net_socket_get_stats(int descriptor, net_socket_stats* stats) {

@@ -11,6 +11,7 @@ typedef struct net_socket_entry {
     bool is_virtual;
     uint32_t number;   // of creation in this process: seeds the links
     net_address bound; // virtual ones
+    bool has_link;     // a network of its own
     net_link* out;     // bad network, towards the wire; NULL when there is none
     net_link* in;      // bad network, from the wire
     net_link* wire;    // virtual ones: what the kernel's buffer is to the others
@@ -34,7 +35,7 @@ typedef struct net_socket_state {
     net_socket_table virtual; // by descriptor - NET_SOCKET_VIRTUAL_FIRST
     uint32_t created;
     bool has_link;
-    net_link_config link;
+    net_link_pair link;
     bool is_virtual;
     uint64_t virtual_us;
     base_rng virtual_rng;

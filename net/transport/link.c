@@ -5,15 +5,16 @@
 // deliveries in the same order, on every machine.
 //
 // Every push draws exactly DRAWS_PER_PUSH numbers, whatever the configuration: changing the loss of
-// a path in the middle of a run leaves the later jitter what it would have been.
+// a path in the middle of a run leaves the later jitter what it would have been. Bursts, flipped
+// bits and new ports have streams of their own (link_faults.h).
 //
 // The rate models one transmitter: a datagram leaves when those before it are out. It counts the 28
-// bytes of IP and UDP around the payload, as a real line does. A queue that is longer than
-// QUEUE_US_MAX loses what comes (drop tail).
+// bytes of IP and UDP around the payload, as a real line does. A queue that is longer than queue_ms
+// loses what comes (drop tail).
 //
 // The pool is large and touched only as far as it is used: free slots are handed out last in, first
 // out, so a quiet path stays in a few pages.
-#include "net/link.h"
+#include "transport/link_faults.h"
 
 #include "base/assert.h"
 #include "base/macros.h"
@@ -25,7 +26,6 @@ enum {
     HEADER_BYTES = 28, // IPv4 and UDP
     NO_SLOT = UINT16_MAX,
 };
-#define QUEUE_US_MAX UINT64_C(500000)
 
 typedef struct entry {
     uint64_t arrival_us;
@@ -39,6 +39,7 @@ struct net_link {
     net_link_config config;
     net_link_stats stats;
     base_rng rng;
+    net_link_faults faults;
     uint64_t order_next;
     uint64_t busy_until_us; // of the transmitter
     uint64_t first_us;      // of the first datagram; with has_first
@@ -52,28 +53,17 @@ struct net_link {
     uint8_t bytes[NET_LINK_DATAGRAMS_MAX][NET_LINK_BYTES_MAX];
 };
 
-static void assert_config(const net_link_config* config) {
-    BASE_ASSERT(config->loss_percent >= 0 && config->loss_percent <= 100);
-    BASE_ASSERT(config->duplicate_percent >= 0 && config->duplicate_percent <= 100);
-    BASE_ASSERT(config->reorder_percent >= 0 && config->reorder_percent <= 100);
-    BASE_ASSERT(config->delay_ms >= 0 && config->delay_ms <= NET_LINK_MS_MAX);
-    BASE_ASSERT(config->jitter_ms >= 0 && config->jitter_ms <= NET_LINK_MS_MAX);
-    BASE_ASSERT(config->outage_at_ms >= 0 && config->outage_at_ms <= NET_LINK_OUTAGE_MS_MAX);
-    BASE_ASSERT(config->outage_for_ms >= 0 && config->outage_for_ms <= NET_LINK_OUTAGE_MS_MAX);
-    BASE_ASSERT(config->rate_kbit == 0 || (config->rate_kbit >= NET_LINK_RATE_KBIT_MIN &&
-                                           config->rate_kbit <= NET_LINK_RATE_KBIT_MAX));
-}
-
 net_result net_link_create(const base_allocator* allocator, const net_link_config* config,
                            net_link** link) {
     BASE_ASSERT(config && link);
-    assert_config(config);
+    BASE_ASSERT(net_link_config_is_sound(config));
     net_link* made = base_allocate(allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
     made->allocator = allocator;
     made->config = *config;
     made->stats = (net_link_stats){0};
     made->rng = base_rng_make(config->seed, 0);
+    net_link_faults_init(&made->faults, config->seed);
     made->order_next = 0;
     made->busy_until_us = 0;
     made->first_us = 0;
@@ -93,8 +83,11 @@ void net_link_destroy(net_link* link) {
 
 void net_link_config_set(net_link* link, const net_link_config* config) {
     BASE_ASSERT(link && config);
-    assert_config(config);
-    if (config->seed != link->config.seed) link->rng = base_rng_make(config->seed, 0);
+    BASE_ASSERT(net_link_config_is_sound(config));
+    if (config->seed != link->config.seed) {
+        link->rng = base_rng_make(config->seed, 0);
+        net_link_faults_init(&link->faults, config->seed);
+    }
     link->config = *config;
 }
 
@@ -141,23 +134,26 @@ static uint64_t us_from_ms(double ms) {
     return (uint64_t)(ms * 1000.0 + 0.5);
 }
 
-static bool put(net_link* link, uint64_t arrival_us, uint64_t tag, const void* bytes, size_t size) {
+// @return the copied bytes; NULL when the pool is empty.
+static uint8_t* put(net_link* link, uint64_t arrival_us, uint64_t tag, const void* bytes,
+                    size_t size) {
     if (link->free_count == 0) {
         link->stats.overflowed++;
-        return false;
+        return NULL;
     }
     uint16_t slot = link->free[--link->free_count];
     link->entries[slot] = (entry){arrival_us, link->order_next++, tag, (uint32_t)size};
     if (size > 0) memcpy(link->bytes[slot], bytes, size);
     heap_push(link, slot);
-    return true;
+    return link->bytes[slot];
 }
 
 // When the transmitter has sent these bytes; UINT64_MAX when its queue is too long.
 static uint64_t departure_us(net_link* link, uint64_t now_us, size_t size) {
     if (link->config.rate_kbit == 0) return now_us;
     uint64_t start_us = link->busy_until_us > now_us ? link->busy_until_us : now_us;
-    if (start_us - now_us > QUEUE_US_MAX) return UINT64_MAX;
+    double queue_ms = link->config.queue_ms > 0 ? link->config.queue_ms : NET_LINK_QUEUE_MS_DEFAULT;
+    if (start_us - now_us > us_from_ms(queue_ms)) return UINT64_MAX;
     double bits = (double)(size + HEADER_BYTES) * 8.0;
     link->busy_until_us = start_us + us_from_ms(bits / link->config.rate_kbit);
     return link->busy_until_us;
@@ -171,12 +167,22 @@ bool net_link_is_out(const net_link* link, uint64_t now_us) {
     return now_us >= begin_us && now_us - begin_us < us_from_ms(config->outage_for_ms);
 }
 
+// Each of them is asked for every datagram, so that none changes the chances of the others.
+static bool is_lost(net_link* link, uint64_t now_us, double chance, size_t size) {
+    const net_link_config* config = &link->config;
+    bool is_in_burst = net_link_faults_burst(&link->faults, config, now_us);
+    bool is_unlucky = config->burst_ms > 0 ? is_in_burst : chance * 100.0 < config->loss_percent;
+    bool is_too_long = config->mtu_bytes > 0 && (double)size > config->mtu_bytes;
+    return is_unlucky || is_too_long || net_link_is_out(link, now_us);
+}
+
 void net_link_push(net_link* link, uint64_t now_us, uint64_t tag, const void* bytes, size_t size) {
     BASE_ASSERT(link && (bytes || size == 0));
     const net_link_config* config = &link->config;
     double draws[DRAWS_PER_PUSH];
     for (uint32_t i = 0; i < DRAWS_PER_PUSH; i++)
         draws[i] = draw(link);
+    net_link_flips flips = net_link_faults_flips(&link->faults, config, size);
     link->stats.sent++;
     if (!link->has_first) link->first_us = now_us;
     link->has_first = true;
@@ -189,7 +195,7 @@ void net_link_push(net_link* link, uint64_t now_us, uint64_t tag, const void* by
         link->stats.overflowed++;
         return;
     }
-    if (draws[0] * 100.0 < config->loss_percent || net_link_is_out(link, now_us)) {
+    if (is_lost(link, now_us, draws[0], size)) {
         link->stats.lost++;
         return;
     }
@@ -199,7 +205,11 @@ void net_link_push(net_link* link, uint64_t now_us, uint64_t tag, const void* by
         arrival_us += us_from_ms(1.0 + draws[3] * (config->jitter_ms + 9.0));
         link->stats.reordered++;
     }
-    if (!put(link, arrival_us, tag, bytes, size)) return;
+    uint8_t* copy = put(link, arrival_us, tag, bytes, size);
+    if (!copy) return;
+    for (uint32_t i = 0; i < flips.count; i++)
+        copy[flips.bits[i] / 8] ^= (uint8_t)(1u << flips.bits[i] % 8);
+    link->stats.flipped += flips.count > 0;
     if (draws[4] * 100.0 >= config->duplicate_percent) return;
     if (put(link, path_us + us_from_ms(draws[5] * config->jitter_ms), tag, bytes, size))
         link->stats.duplicated++;
@@ -229,6 +239,11 @@ uint64_t net_link_next_us(const net_link* link) {
     BASE_ASSERT(link);
     if (link->borrowed != NO_SLOT) return link->entries[link->borrowed].arrival_us;
     return link->heap_count > 0 ? link->entries[link->heap[0]].arrival_us : UINT64_MAX;
+}
+
+bool net_link_rebind_is_due(net_link* link, uint64_t now_us) {
+    BASE_ASSERT(link);
+    return link->has_first && net_link_faults_rebind(&link->faults, &link->config, now_us);
 }
 
 const net_link_stats* net_link_get_stats(const net_link* link) {

@@ -294,21 +294,229 @@ static void nothing_passes_an_outage(void** state) {
     net_link_destroy(link);
 }
 
+// ---- bursts, flips, holes, queues, ports
+
+static void losses_in_bursts_have_their_mean_and_their_length(void** state) {
+    (void)state;
+    enum { LONG = 400000 }; // ms
+    net_link* link = link_make((net_link_config){.loss_percent = 20, .burst_ms = 300, .seed = 4});
+    uint32_t bursts = 0;
+    bool was_lost = false;
+    for (uint32_t ms = 0; ms < LONG; ms++) {
+        net_link_push(link, ms * UINT64_C(1000), ms, &ms, sizeof ms);
+        uint32_t number = 0;
+        bool is_lost = !pull(link, UINT64_MAX, &number);
+        bursts += is_lost && !was_lost;
+        was_lost = is_lost;
+    }
+    uint64_t lost = net_link_get_stats(link)->lost;
+    assert_in_range(lost, LONG * 16 / 100, LONG * 24 / 100);
+    assert_in_range(lost / bursts, 250, 350);
+    net_link_destroy(link);
+}
+
+static void bursts_of_all_or_nothing_are_exact(void** state) {
+    (void)state;
+    static const double losses[] = {0, 100};
+    for (size_t i = 0; i < BASE_COUNT(losses); i++) {
+        net_link* link =
+            link_make((net_link_config){.loss_percent = losses[i], .burst_ms = 1, .seed = 4});
+        for (uint64_t ms = 0; ms < 1000; ms++)
+            net_link_push(link, ms * 1000, 0, "x", 1);
+        // The line begins in the good state; the first step leaves it.
+        assert_int_equal(net_link_get_stats(link)->lost, losses[i] > 0 ? 999 : 0);
+        net_link_destroy(link);
+    }
+}
+
+static void a_long_silence_costs_a_bursty_line_no_time(void** state) {
+    (void)state;
+    net_link* link = link_make((net_link_config){.loss_percent = 50, .burst_ms = 50, .seed = 4});
+    for (uint64_t days = 0; days < 50; days++)
+        net_link_push(link, days * UINT64_C(86400000000), 0, "x", 1);
+    assert_in_range(net_link_get_stats(link)->lost, 10, 40);
+    net_link_destroy(link);
+}
+
+static uint32_t count_bits(const uint8_t* bytes, size_t size) {
+    uint32_t bits = 0;
+    for (size_t i = 0; i < size * 8; i++)
+        bits += bytes[i / 8] >> i % 8 & 1;
+    return bits;
+}
+
+static void one_to_three_bits_of_some_datagrams_are_flipped(void** state) {
+    (void)state;
+    net_link* link = link_make((net_link_config){.flip_percent = 25, .seed = 9});
+    uint32_t by_count[NET_LINK_FLIPPED_BITS_MAX + 2] = {0}, ends = 0;
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        uint8_t zeros[2] = {0};
+        net_link_push(link, 0, 0, zeros, sizeof zeros);
+        size_t size = 0;
+        const uint8_t* found = net_link_peek(link, 0, NULL, &size);
+        assert_non_null(found);
+        uint32_t bits = count_bits(found, size);
+        by_count[bits < BASE_COUNT(by_count) ? bits : NET_LINK_FLIPPED_BITS_MAX + 1]++;
+        ends |= (uint32_t)(found[0] & 1) | (uint32_t)(found[1] >> 6 & 2);
+        net_link_pop(link);
+    }
+    assert_int_equal(by_count[NET_LINK_FLIPPED_BITS_MAX + 1], 0);
+    assert_in_range(by_count[0], SAMPLES * 72 / 100, SAMPLES * 78 / 100);
+    for (uint32_t bits = 1; bits <= NET_LINK_FLIPPED_BITS_MAX; bits++)
+        assert_in_range(by_count[bits], SAMPLES * 6 / 100, SAMPLES * 11 / 100);
+    assert_int_equal(ends, 3); // the first and the last bit, too
+    assert_int_equal(net_link_get_stats(link)->flipped, SAMPLES - by_count[0]);
+    net_link_push(link, 0, 0, NULL, 0);
+    net_link_destroy(link);
+}
+
+static void only_datagrams_above_the_mtu_vanish(void** state) {
+    (void)state;
+    net_link* link = link_make((net_link_config){.mtu_bytes = 1252});
+    static const uint8_t bytes[1300];
+    static const struct {
+        size_t size;
+        uint64_t lost;
+    } sent[] = {{1, 0}, {1251, 0}, {1252, 0}, {1253, 1}, {1300, 2}};
+    for (size_t i = 0; i < BASE_COUNT(sent); i++) {
+        net_link_push(link, 0, 0, bytes, sent[i].size);
+        assert_int_equal(net_link_get_stats(link)->lost, sent[i].lost);
+    }
+    net_link_destroy(link);
+}
+
+static void the_queue_is_as_long_as_configured(void** state) {
+    (void)state;
+    static const struct {
+        double queue_ms;
+        uint64_t last_us;
+    } lines[] = {{0, 501000}, {100, 101000}, {2000, 2001000}};
+    for (size_t i = 0; i < BASE_COUNT(lines); i++) {
+        // 72 bytes of payload and 28 of headers take a millisecond.
+        net_link* link =
+            link_make((net_link_config){.rate_kbit = 800, .queue_ms = lines[i].queue_ms});
+        static const uint8_t bytes[72];
+        for (uint32_t k = 0; k < 3000; k++)
+            net_link_push(link, 0, 0, bytes, sizeof bytes);
+        uint64_t last_us = 0, passed = 0;
+        size_t size;
+        for (; net_link_next_us(link) != UINT64_MAX; passed++) {
+            last_us = net_link_next_us(link);
+            assert_non_null(net_link_peek(link, UINT64_MAX, NULL, &size));
+            net_link_pop(link);
+        }
+        assert_int_equal(last_us, lines[i].last_us);
+        assert_int_equal(net_link_get_stats(link)->overflowed, 3000 - passed);
+        net_link_destroy(link);
+    }
+}
+
+static void rebinding_is_due_once_in_each_interval(void** state) {
+    (void)state;
+    net_link* link = link_make((net_link_config){.rebind_ms = 1000, .seed = 3});
+    assert_false(net_link_rebind_is_due(link, 5000000)); // nothing was sent yet
+    net_link_push(link, 5000000, 0, "x", 1);
+    uint32_t count = 0, shortest = UINT32_MAX, longest = 0, last = 5000;
+    for (uint32_t ms = 5000; ms < 505000; ms++) {
+        if (!net_link_rebind_is_due(link, ms * UINT64_C(1000))) continue;
+        uint32_t took = ms - last;
+        last = ms;
+        count++;
+        if (took < shortest) shortest = took;
+        if (took > longest) longest = took;
+    }
+    assert_in_range(count, 480, 520);
+    assert_in_range(shortest, 500, 510);
+    assert_in_range(longest, 1490, 1501);
+    net_link_config_set(link, &(net_link_config){.seed = 3});
+    assert_false(net_link_rebind_is_due(link, UINT64_C(1000000000)));
+    net_link_destroy(link);
+}
+
+// A test that adds a fault to a line compares two runs that are otherwise the same.
+static void new_faults_leave_loss_and_jitter_alone(void** state) {
+    (void)state;
+    net_link* plain = link_make((net_link_config){.loss_percent = 20, .jitter_ms = 40, .seed = 8});
+    net_link* other = link_make((net_link_config){.loss_percent = 20,
+                                                  .jitter_ms = 40,
+                                                  .flip_percent = 50,
+                                                  .rebind_ms = 100,
+                                                  .mtu_bytes = 1000,
+                                                  .seed = 8});
+    push_numbers(plain, 500);
+    push_numbers(other, 500);
+    while (net_link_next_us(plain) != UINT64_MAX) {
+        assert_int_equal(net_link_next_us(plain), net_link_next_us(other));
+        uint64_t tags[2];
+        size_t size;
+        assert_non_null(net_link_peek(plain, UINT64_MAX, &tags[0], &size));
+        assert_non_null(net_link_peek(other, UINT64_MAX, &tags[1], &size));
+        assert_int_equal(tags[0], tags[1]);
+        net_link_pop(plain);
+        net_link_pop(other);
+    }
+    assert_int_equal(net_link_next_us(other), UINT64_MAX);
+    net_link_destroy(plain);
+    net_link_destroy(other);
+}
+
+// ---- the text form
+
 static void settings_are_read_in_any_order(void** state) {
     (void)state;
-    net_link_config config = {.loss_percent = 99};
+    net_link_pair pair = {.up = {.loss_percent = 99}};
     assert_int_equal(net_link_config_parse("seed=7,rate=512,reorder=2,duplicate=1,jitter=20,"
                                            "delay=80,loss=5.5",
-                                           NULL, &config),
+                                           NULL, &pair),
                      NET_OK);
-    assert_true(config.loss_percent == 5.5 && config.delay_ms == 80 && config.jitter_ms == 20);
-    assert_true(config.duplicate_percent == 1 && config.reorder_percent == 2);
-    assert_true(config.rate_kbit == 512 && config.seed == 7);
-    assert_int_equal(net_link_config_parse("outage_for=10000,outage_at=500", NULL, &config),
+    assert_memory_equal(&pair.up, &pair.down, sizeof pair.up);
+    assert_true(pair.up.loss_percent == 5.5 && pair.up.delay_ms == 80 && pair.up.jitter_ms == 20);
+    assert_true(pair.up.duplicate_percent == 1 && pair.up.reorder_percent == 2);
+    assert_true(pair.up.rate_kbit == 512 && pair.up.seed == 7);
+    assert_int_equal(net_link_config_parse("rebind=20000,mtu=1252,queue=2000,flip=1,burst=300,"
+                                           "outage_for=10000,outage_at=500",
+                                           NULL, &pair),
                      NET_OK);
-    assert_true(config.outage_at_ms == 500 && config.outage_for_ms == 10000);
-    assert_int_equal(net_link_config_parse("", NULL, &config), NET_OK);
-    assert_true(config.loss_percent == 0 && config.seed == 0);
+    assert_true(pair.up.outage_at_ms == 500 && pair.up.outage_for_ms == 10000);
+    assert_true(pair.up.burst_ms == 300 && pair.up.flip_percent == 1 && pair.up.queue_ms == 2000);
+    assert_true(pair.up.mtu_bytes == 1252 && pair.up.rebind_ms == 20000);
+    assert_int_equal(net_link_config_parse("", NULL, &pair), NET_OK);
+    assert_true(pair.up.loss_percent == 0 && pair.up.seed == 0);
+}
+
+static void a_direction_wins_over_both_whichever_comes_first(void** state) {
+    (void)state;
+    static const char* const texts[] = {"loss=5,up.loss=30,down.delay=7,delay=9",
+                                        "down.delay=7,up.loss=30,delay=9,loss=5"};
+    for (size_t i = 0; i < BASE_COUNT(texts); i++) {
+        net_link_pair pair;
+        assert_int_equal(net_link_config_parse(texts[i], NULL, &pair), NET_OK);
+        assert_true(pair.up.loss_percent == 30 && pair.down.loss_percent == 5);
+        assert_true(pair.up.delay_ms == 9 && pair.down.delay_ms == 7);
+    }
+    net_link_pair pair;
+    assert_int_equal(net_link_config_parse("up.seed=3,down.loss=30", NULL, &pair), NET_OK);
+    assert_true(pair.up.seed == 3 && pair.down.seed == 0);
+    assert_true(pair.up.loss_percent == 0 && pair.down.loss_percent == 30);
+}
+
+static void presets_are_whole_lines_and_can_be_changed(void** state) {
+    (void)state;
+    static const char* const presets[] = {"wifi", "4g", "bad", "satellite"};
+    for (size_t i = 0; i < BASE_COUNT(presets); i++) {
+        net_link_pair pair, changed;
+        char text[64];
+        assert_int_equal(net_link_config_parse(presets[i], NULL, &pair), NET_OK);
+        assert_true(pair.up.delay_ms > 0 && pair.down.delay_ms > 0 && pair.up.loss_percent > 0);
+        net_link_destroy(link_make(pair.up));
+        net_link_destroy(link_make(pair.down));
+        snprintf(text, sizeof text, "%s,loss=5,down.delay=1,seed=4", presets[i]);
+        assert_int_equal(net_link_config_parse(text, NULL, &changed), NET_OK);
+        pair.up.loss_percent = pair.down.loss_percent = 5;
+        pair.up.seed = pair.down.seed = 4;
+        pair.down.delay_ms = 1;
+        assert_memory_equal(&pair, &changed, sizeof pair);
+    }
 }
 
 static void a_wrong_setting_is_answered_with_the_nearest_or_the_range(void** state) {
@@ -334,6 +542,23 @@ static void a_wrong_setting_is_answered_with_the_nearest_or_the_range(void** sta
         {"seed=1.5", NET_ERR_MALFORMED, "whole number"},
         {"seed=-1", NET_ERR_MALFORMED, "whole number"},
         {"loss=1,loss=2", NET_ERR_MALFORMED, "twice"},
+        {"up.loss=1,up.loss=2", NET_ERR_MALFORMED, "twice"},
+        {"up.los=1", NET_ERR_UNKNOWN, "no link setting"},
+        {"up.=1", NET_ERR_UNKNOWN, "no link setting"},
+        {"up.loss", NET_ERR_MALFORMED, "no value"},
+        {"down.loss=101", NET_ERR_MALFORMED, "from 0 to 100"},
+        {"burst=0.5", NET_ERR_MALFORMED, "0 for no bursts"},
+        {"burst=10001", NET_ERR_MALFORMED, "from 1 to 10000"},
+        {"flip=101", NET_ERR_MALFORMED, "from 0 to 100"},
+        {"queue=10001", NET_ERR_MALFORMED, "0 for 500"},
+        {"mtu=63", NET_ERR_MALFORMED, "from 64 to 1500"},
+        {"mtu=1501", NET_ERR_MALFORMED, "0 for unlimited"},
+        {"rebind=99", NET_ERR_MALFORMED, "0 for never"},
+        {"satelite", NET_ERR_UNKNOWN, "did you mean satellite?"},
+        {"loss=5,4g", NET_ERR_MALFORMED, "not first"},
+        {"4g,bad", NET_ERR_MALFORMED, "not first"},
+        {"4g=5", NET_ERR_UNKNOWN, "no link setting"},
+        {"up.4g", NET_ERR_UNKNOWN, "no link setting"},
         {"loss=1,", NET_ERR_MALFORMED, "comma"},
         {",loss=1", NET_ERR_UNKNOWN, "no link setting"},
         {"loss=0000000000000000000000000000000000000000000000000000000000000001", NET_ERR_MALFORMED,
@@ -342,15 +567,23 @@ static void a_wrong_setting_is_answered_with_the_nearest_or_the_range(void** sta
     for (size_t i = 0; i < BASE_COUNT(cases); i++) {
         base_report_first first;
         base_reporter reporter = base_reporter_first(&first);
-        net_link_config config = {.loss_percent = 42};
-        assert_int_equal(net_link_config_parse(cases[i].text, &reporter, &config), cases[i].result);
+        net_link_pair pair = {.up = {.loss_percent = 42}};
+        assert_int_equal(net_link_config_parse(cases[i].text, &reporter, &pair), cases[i].result);
         if (!strstr(first.text, cases[i].said))
             fail_msg("%s: said \"%s\"", cases[i].text, first.text);
-        assert_true(config.loss_percent == 42);
+        assert_true(pair.up.loss_percent == 42);
     }
-    net_link_config config;
-    assert_int_equal(net_link_config_parse("loss=0,rate=0,delay=10000", NULL, &config), NET_OK);
-    assert_int_equal(net_link_config_parse("loss=100,rate=1", NULL, &config), NET_OK);
+    static const char* const limits[] = {"loss=0,rate=0,delay=10000",
+                                         "loss=100,rate=1",
+                                         "burst=1,queue=1,mtu=64,rebind=100",
+                                         "burst=10000,queue=10000,mtu=1500,rebind=3600000",
+                                         "burst=0,queue=0,mtu=0,rebind=0,flip=0",
+                                         "flip=100"};
+    net_link_pair pair;
+    for (size_t i = 0; i < BASE_COUNT(limits); i++) {
+        assert_int_equal(net_link_config_parse(limits[i], NULL, &pair), NET_OK);
+        net_link_destroy(link_make(pair.up));
+    }
 }
 
 int main(void) {
@@ -370,7 +603,17 @@ int main(void) {
         TEST(popping_what_was_not_peeked_is_a_mistake),
         TEST(creating_without_memory_says_so),
         TEST(nothing_passes_an_outage),
+        TEST(losses_in_bursts_have_their_mean_and_their_length),
+        TEST(bursts_of_all_or_nothing_are_exact),
+        TEST(a_long_silence_costs_a_bursty_line_no_time),
+        TEST(one_to_three_bits_of_some_datagrams_are_flipped),
+        TEST(only_datagrams_above_the_mtu_vanish),
+        TEST(the_queue_is_as_long_as_configured),
+        TEST(rebinding_is_due_once_in_each_interval),
+        TEST(new_faults_leave_loss_and_jitter_alone),
         TEST(settings_are_read_in_any_order),
+        TEST(a_direction_wins_over_both_whichever_comes_first),
+        TEST(presets_are_whole_lines_and_can_be_changed),
         TEST(a_wrong_setting_is_answered_with_the_nearest_or_the_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
