@@ -27,6 +27,7 @@ net_result net_client_create(const net_client_config* config, net_client** out) 
     net_client* client = base_allocate_zero(config->allocator, sizeof *client);
     if (!client) return NET_ERR_MEMORY;
     client->config = *config;
+    net_ration_init(&client->ration, config->reporter);
     client->allocator = config->allocator;
     client->rng = base_rng_make(config->seed, 77);
     net_event_outbox_init(&client->outbox, client->allocator);
@@ -51,6 +52,7 @@ fail:
 
 void net_client_destroy(net_client* client) {
     if (!client) return;
+    net_ration_end(&client->ration);
     net_varsize_receiver_destroy(client->varsize);
     if (client->mirror) net_mirror_destroy(client->mirror);
     if (client->rows) net_rows_destroy(client->rows);
@@ -89,6 +91,7 @@ void net_client_service(net_client* client, uint64_t now_us) {
 
 void net_client_tick(net_client* client, uint64_t now_us) {
     client->now_us = now_us;
+    net_ration_tell(&client->ration, now_us);
     net_pace_tick(&client->pace, now_us);
     if (client->phase != NET_CLIENT_PLAYING || client->is_closing) return;
     BASE_ASSERT(client->mirror && client->varsize && client->has_peer);

@@ -85,8 +85,8 @@ static void resume(net_client* client, const Shoal__Wire__Welcome* welcome) {
         return;
     }
     client->resumes++;
-    base_report(client->config.reporter, NULL, 0, "note: back after %.1f s as client %u",
-                net_client_quiet_s(client), client->client);
+    base_report(net_ration_take(&client->ration, NET_RATION_BACK, client->now_us), NULL, 0,
+                "note: back after %.1f s as client %u", net_client_quiet_s(client), client->client);
     net_roster_clear(&client->roster);
     client->received_us = client->back_us = client->now_us;
     client->input_floor = client->input_number;
@@ -149,7 +149,8 @@ static void receive_refused(net_client* client, const Shoal__Wire__Refused* refu
     base_text_copy(client->refusal_game, sizeof client->refusal_game, refused->game);
     bool is_resuming = client->phase == NET_CLIENT_RESUMING;
     if (is_resuming)
-        base_report(client->config.reporter, NULL, 0, "connection lost: %s", client->refusal_text);
+        base_report(net_ration_take(&client->ration, NET_RATION_LOST, client->now_us), NULL, 0,
+                    "connection lost: %s", client->refusal_text);
     net_client_begin_closing(client, is_resuming ? NET_CLIENT_END_LOST : NET_CLIENT_END_REFUSED);
 }
 

@@ -121,7 +121,7 @@ static void drop_connection(net_client* client) {
 
 void net_client_begin_resuming(net_client* client) {
     BASE_ASSERT(client->has_resume && !client->is_closing);
-    base_report(client->config.reporter, NULL, 0,
+    base_report(net_ration_take(&client->ration, NET_RATION_LOST, client->now_us), NULL, 0,
                 "note: connection lost: nothing received for %.1f s, trying again",
                 net_client_quiet_s(client));
     net_client_set_phase(client, NET_CLIENT_RESUMING, "connection_lost");
@@ -132,8 +132,8 @@ void net_client_begin_resuming(net_client* client) {
 static void retry(net_client* client, uint64_t quiet_us) {
     const uint64_t now_us = client->now_us;
     if (quiet_us > NET_SILENCE_MS_MAX * 1000u) {
-        base_report(client->config.reporter, NULL, 0, "connection lost: no answer for %.1f s",
-                    net_client_quiet_s(client));
+        base_report(net_ration_take(&client->ration, NET_RATION_LOST, client->now_us), NULL, 0,
+                    "connection lost: no answer for %.1f s", net_client_quiet_s(client));
         net_client_finish(client, NET_CLIENT_END_LOST);
         return;
     }

@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "net/client.h"
 #include "net/end.h"
+#include "net/ration.h"
 #include "proto/codec.h"
 
 #define NET_CLIENT_RESYNCS_MAX 4u ///< entities that a client requests at a time
@@ -78,6 +79,7 @@ struct net_client {
     uint64_t dropped[NET_DROP_COUNT]; ///< without what queues and mirror count themselves
     base_rng rng;
     proto_codec codec;
+    net_ration ration; ///< of lines that a server can cause
     _Alignas(16) uint8_t bot_memory[NET_BOT_MEMORY_BYTES];
     _Alignas(16) uint8_t input_payload[ECS_EVENT_BYTES_MAX];
     uint8_t packet[NET_STATE_BYTES_MAX];

@@ -121,6 +121,33 @@ net_result net_match_event_check(net_match* match, uint32_t message, const void*
     return is_right ? NET_OK : NET_ERR_MALFORMED;
 }
 
+// ---- the canonical form ----
+
+static net_result take(net_match* match, uint32_t message, const void* data, size_t size,
+                       size_t size_max, uint8_t* target, size_t* target_size) {
+    payload unpacked;
+    *target_size = 0;
+    if (!unpack(match, message, data, size, size_max, &unpacked)) return NET_ERR_MALFORMED;
+    if (net_match_pack(match, message, unpacked.bytes, target, size_max, target_size) != NET_OK)
+        return NET_ERR_MALFORMED;
+    if (*target_size == size && (size == 0 || memcmp(target, data, size) == 0)) return NET_OK;
+    // The match asserts later that it can unpack it.
+    return unpack(match, message, target, *target_size, size_max, &unpacked) ? NET_OK
+                                                                             : NET_ERR_MALFORMED;
+}
+
+net_result net_match_input_take(net_match* match, const void* data, size_t size,
+                                uint8_t target[NET_INPUT_BYTES_MAX], size_t* target_size) {
+    return take(match, match->input_message, data, size, NET_INPUT_BYTES_MAX, target, target_size);
+}
+
+net_result net_match_event_take(net_match* match, uint32_t message, const void* data, size_t size,
+                                uint8_t target[NET_EVENT_PAYLOAD_BYTES_MAX], size_t* target_size) {
+    *target_size = 0;
+    if (!is_kind(match, message, NET_MESSAGE_TO_SERVER)) return NET_ERR_MALFORMED;
+    return take(match, message, data, size, NET_EVENT_PAYLOAD_BYTES_MAX, target, target_size);
+}
+
 // ---- posting ----
 
 // Clamped at once, so that a number chosen by a peer does not overflow later.

@@ -104,6 +104,7 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     server->session_count = config->clients_max + NET_SERVER_SPARE_SESSIONS;
     server->tick_us = 1000000u / net_match_get_config(config->match)->tick_rate_hz;
     server->rng = base_rng_make(net_match_get_config(config->match)->seed, 16);
+    net_ration_init(&server->ration, config->reporter);
     set_cadence(server);
     net_result result = NET_ERR_MEMORY;
     if (!allocate_scratch(server)) goto fail;
@@ -132,6 +133,7 @@ static void release_session(net_server* server, net_session* session) {
 void net_server_destroy(net_server* server) {
     if (!server) return;
     net_worker_destroy(server->worker);
+    net_ration_end(&server->ration);
     uint32_t count = server->session_count;
     for (uint32_t i = 0; server->sessions && i < count; i++) {
         if (server->sessions[i]) release_session(server, server->sessions[i]);

@@ -281,8 +281,10 @@ static bool take_inputs(net_server* server, net_session* session,
             session->inputs.duplicate++;
             continue;
         }
-        if (payload->len > NET_INPUT_BYTES_MAX ||
-            net_match_input_check(server->config.match, payload->data, payload->len) != NET_OK) {
+        uint8_t input[NET_INPUT_BYTES_MAX];
+        size_t size = 0;
+        if (net_match_input_take(server->config.match, payload->data, payload->len, input, &size) !=
+            NET_OK) {
             server->reports[session->report].inputs_malformed++;
             return false;
         }
@@ -290,8 +292,7 @@ static bool take_inputs(net_server* server, net_session* session,
         uint64_t earlier = (uint64_t)(count - 1 - i) * 256;
         uint64_t seen = packet->seen > earlier ? packet->seen - earlier : 0;
         // A full ring counts the input.
-        (void)net_input_queue_push(&session->inputs, number, payload->data, (uint32_t)payload->len,
-                                   seen);
+        (void)net_input_queue_push(&session->inputs, number, input, (uint32_t)size, seen);
     }
     return true;
 }
@@ -302,14 +303,16 @@ static bool take_events(net_server* server, net_session* session,
     const net_game_module* game = net_match_get_config(server->config.match)->module->game;
     for (size_t i = 0; i < packet->n_events; i++) {
         Shoal__Wire__GameEvent event = *packet->events[i];
-        if (event.payload.len > NET_EVENT_PAYLOAD_BYTES_MAX ||
-            net_match_event_check(server->config.match, event.message, event.payload.data,
-                                  event.payload.len) != NET_OK ||
+        uint8_t payload[NET_EVENT_PAYLOAD_BYTES_MAX];
+        size_t size = 0;
+        if (net_match_event_take(server->config.match, event.message, event.payload.data,
+                                 event.payload.len, payload, &size) != NET_OK ||
             game->messages[event.message - 1].is_reliable != (event.number != 0)) {
             return false;
         }
         // A client acts with its own entity only, whatever target it writes.
         event.target = ECS_ENTITY_NONE;
+        event.payload = (ProtobufCBinaryData){size, payload};
         if (net_event_inbox_push(&session->inbox, &event) != NET_OK)
             net_server_drop(server, NET_DROP_EVENT_FULL, 1);
     }

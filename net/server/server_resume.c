@@ -41,8 +41,8 @@ static void lose_packets(net_server* server, net_session* session) {
 static void report_away(net_server* server, net_session* session, const char* why) {
     if (session->is_quiet) return;
     session->is_quiet = true;
-    base_report(server->config.reporter, NULL, 0, "note: client %u (%s) is away: %s",
-                session->client, session->name, why);
+    base_report(net_ration_take(&server->ration, NET_RATION_AWAY, server->now_us), NULL, 0,
+                "note: client %u (%s) is away: %s", session->client, session->name, why);
 }
 
 void net_session_lose(net_server* server, net_session* session) {
@@ -54,8 +54,9 @@ void net_session_lose(net_server* server, net_session* session) {
 }
 
 static void report_back(net_server* server, const net_session* session) {
-    base_report(server->config.reporter, NULL, 0, "note: client %u (%s) is back after %.1f s",
-                session->client, session->name, seconds_since(server, session->received_us));
+    base_report(net_ration_take(&server->ration, NET_RATION_BACK, server->now_us), NULL, 0,
+                "note: client %u (%s) is back after %.1f s", session->client, session->name,
+                seconds_since(server, session->received_us));
 }
 
 void net_session_note_received(net_server* server, net_session* session) {

@@ -13,6 +13,7 @@
 #include "server/session.h"
 
 #include "base/rng.h"
+#include "net/ration.h"
 #include "net/server.h"
 #include "proto/codec.h"
 
@@ -91,6 +92,7 @@ struct net_server {
     uint32_t report_count, report_capacity;
     uint32_t report_next; ///< where the search for the oldest closed report begins
     proto_codec codec;
+    net_ration ration; ///< of lines that clients can cause
     net_server_counters counters;
     bool has_bandwidth;
     net_bandwidth bandwidth;

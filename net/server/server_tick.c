@@ -323,6 +323,7 @@ static void flush(net_server* server) {
 void net_server_tick(net_server* server, uint64_t now_us) {
     BASE_ASSERT(server && server->tick_us > 0);
     server->now_us = now_us;
+    net_ration_tell(&server->ration, now_us);
     bool is_beginning = server->phase == NET_SERVER_HOLDING &&
                         count_in_state(server, NET_SESSION_ACCEPTED) >= server->config.clients_min;
     if (is_beginning) net_server_set_phase(server, NET_SERVER_RUNNING);

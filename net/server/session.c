@@ -19,6 +19,7 @@
 #include "server/session_report.h"
 #include "server/session_trace.h"
 #include "session/control.h"
+#include "session/names.h"
 #include "state/varsize.h"
 
 #include "base/assert.h"
@@ -151,9 +152,18 @@ bool net_session_welcome(net_server* server, net_session* session, bool is_resum
     return false;
 }
 
+static const char* name_at(void* context, uint32_t place) {
+    const net_session* session = ((const net_server*)context)->sessions[place];
+    bool is_player =
+        session && (session->state == NET_SESSION_ACCEPTED || net_session_is_in_match(session));
+    return is_player ? session->name : NULL;
+}
+
 bool net_session_accept(net_server* server, net_session* session) {
+    _Static_assert(NET_CLIENTS_MAX + NET_SERVER_SPARE_SESSIONS <= NET_NAMES_MAX, "all are asked");
     BASE_ASSERT(session->state == NET_SESSION_GREETING && session->client == 0);
     if (!net_session_open_report(server, session)) return false;
+    net_name_distinguish(session->name, server->session_count, name_at, server);
     net_session_set_state(server, session, NET_SESSION_ACCEPTED, "accepted");
     make_secret(server, session);
     (void)net_session_welcome(server, session, false);

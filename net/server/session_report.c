@@ -138,6 +138,7 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
     session->end = end;
     if (end == NET_END_LEFT || end == NET_END_GOODBYE || session->client == 0) return;
     server->counters.drops++;
-    base_report(server->config.reporter, NULL, 0, "client %u (%s) dropped: %s", session->client,
-                session->name, end == NET_END_TIMEOUT ? "it fell silent" : "it broke the protocol");
+    base_report(net_ration_take(&server->ration, NET_RATION_DROPPED, server->now_us), NULL, 0,
+                "client %u (%s) dropped: %s", session->client, session->name,
+                end == NET_END_TIMEOUT ? "it fell silent" : "it broke the protocol");
 }

@@ -17,6 +17,19 @@ BASE_MUST_USE net_result net_match_input_check(net_match* match, const void* pay
 BASE_MUST_USE net_result net_match_event_check(net_match* match, uint32_t message,
                                                const void* payload, size_t size);
 
+/// The same check; then write the message in its canonical form: the fields that the module reads,
+/// as it clamps them, and nothing else. What a client adds (unknown fields, repeated ones, longer
+/// encodings) reaches neither the match nor the log. Our own clients send the canonical form.
+/// @return as the checks; NET_ERR_MALFORMED also when the canonical form is too long, or the module
+///         refuses it.
+BASE_MUST_USE net_result net_match_input_take(net_match* match, const void* payload, size_t size,
+                                              uint8_t target[NET_INPUT_BYTES_MAX],
+                                              size_t* target_size);
+BASE_MUST_USE net_result net_match_event_take(net_match* match, uint32_t message,
+                                              const void* payload, size_t size,
+                                              uint8_t target[NET_EVENT_PAYLOAD_BYTES_MAX],
+                                              size_t* target_size);
+
 /// Post an input on the client's player entity. `payload` NULL repeats the client's last input.
 /// Without a player entity the input is kept for later repeats and not posted.
 void net_match_input(net_match* match, uint32_t client, const void* payload, size_t size);

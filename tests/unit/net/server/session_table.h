@@ -13,6 +13,8 @@
 
 #include "net/client.h"
 #include "net/link.h"
+#include "net/log_reader.h"
+#include "net/log_writer.h"
 #include "net/schema.h"
 #include "net/match.h"
 #include "net/server.h"
@@ -71,6 +73,7 @@ typedef struct table_config {
     uint32_t send_divisor, rate_bytes_max;
     bool is_threaded;
     bool has_bandwidth;
+    const char* log_file; ///< NULL: the server writes no log
     /// server_trace: for the server; seat_trace: for every client.
     net_trace_fn server_trace, seat_trace;
     void* server_trace_context;
@@ -87,6 +90,7 @@ typedef struct table {
     net_sim* sim;
     net_transport* transport;
     net_server* server;
+    net_log_writer* log;
     table_seat seats[TABLE_SEATS];
     uint32_t seat_count;
     raw_client raw_clients[TABLE_SEATS];
@@ -111,10 +115,15 @@ static inline void table_open(table* at, table_config config) {
     assert_int_equal(net_match_create(&match, &reporter, &at->match), NET_OK);
     assert_int_equal(net_sim_create(NULL, config.seed, &at->sim), NET_OK);
     assert_int_equal(net_sim_server(at->sim, 4 * TABLE_SEATS, &at->transport), NET_OK);
+    if (config.log_file)
+        assert_int_equal(
+            net_log_writer_create(NULL, config.log_file, at->match, "test", 0, &reporter, &at->log),
+            NET_OK);
     net_server_config server = {
         .allocator = &at->memory.allocator,
         .match = at->match,
         .transport = config.wrap ? config.wrap(at->transport) : at->transport,
+        .log = at->log,
         .clients_max = config.clients_max ? config.clients_max : TABLE_SEATS,
         .clients_min = config.clients_min,
         .ticks_max = config.ticks_max,
@@ -255,6 +264,7 @@ static inline void table_close(table* at) {
         at->raw_clients[i].transport->ops->destroy(at->raw_clients[i].transport);
     }
     net_server_destroy(at->server);
+    if (at->log) assert_int_equal(net_log_writer_destroy(at->log), NET_OK);
     at->transport->ops->destroy(at->transport);
     net_sim_destroy(at->sim);
     net_match_destroy(at->match);

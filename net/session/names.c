@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// A name has a stem and a number: "Ada" is number 1 of the stem "Ada", "Ada (2)" number 2. One pass
+// finds out whether the name is taken, a second one which numbers of its stem are.
+#include "session/names.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <string.h>
+
+#define NUMBER_BYTES 7u // " (4103)"
+
+typedef struct stem {
+    size_t bytes;
+    uint32_t number; // 1: the name has none
+} stem;
+
+static char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_equal(const char* a, const char* b, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++)
+        if (lower(a[i]) != lower(b[i])) return false;
+    return true;
+}
+
+bool net_name_is_equal(const char* a, const char* b) {
+    size_t bytes = strlen(a);
+    return strlen(b) == bytes && is_equal(a, b, bytes);
+}
+
+// "Ada (12)" is "Ada" and 12. A number that net_name_distinguish would not write is a part of the
+// stem.
+static stem stem_of(const char* name) {
+    const size_t bytes = strlen(name);
+    const stem whole = {bytes, 1};
+    if (bytes < 5 || name[bytes - 1] != ')') return whole;
+    size_t digits = 0;
+    uint32_t number = 0, unit = 1;
+    for (size_t at = bytes - 2; at > 0 && name[at] >= '0' && name[at] <= '9' && digits < 4; at--) {
+        number += (uint32_t)(name[at] - '0') * unit;
+        unit *= 10;
+        digits++;
+    }
+    size_t open = bytes - 2 - digits;
+    bool is_number = digits > 0 && name[open + 1] != '0' && number >= 2 && open >= 2 &&
+                     name[open] == '(' && name[open - 1] == ' ';
+    return is_number ? (stem){open - 1, number} : whole;
+}
+
+// The longest whole characters of a clean name with room for a number.
+static size_t cut(const char* name, size_t bytes) {
+    const size_t bytes_max = NET_PLAYER_NAME_BYTES_MAX - 1 - NUMBER_BYTES;
+    if (bytes <= bytes_max) return bytes;
+    bytes = bytes_max;
+    while (bytes > 0 && ((unsigned char)name[bytes] & 0xC0) == 0x80)
+        bytes--;
+    while (bytes > 1 && name[bytes - 1] == ' ')
+        bytes--;
+    return bytes;
+}
+
+void net_name_distinguish(char name[NET_PLAYER_NAME_BYTES_MAX], uint32_t count, net_name_fn other,
+                          void* context) {
+    _Static_assert(NET_NAMES_MAX + 1 <= 9999, "a number has four digits");
+    BASE_ASSERT(count <= NET_NAMES_MAX);
+    bool is_taken = false;
+    for (uint32_t i = 0; i < count && !is_taken; i++) {
+        const char* taken = other(context, i);
+        is_taken = taken && net_name_is_equal(taken, name);
+    }
+    if (!is_taken) return;
+    const size_t bytes = cut(name, stem_of(name).bytes);
+    uint64_t numbers[(NET_NAMES_MAX + 2) / 64 + 1] = {3}; // 0 and 1 are not written
+    for (uint32_t i = 0; i < count; i++) {
+        const char* taken = other(context, i);
+        if (!taken) continue;
+        stem of = stem_of(taken);
+        if (of.bytes != bytes || of.number > NET_NAMES_MAX + 1 || !is_equal(taken, name, bytes))
+            continue;
+        numbers[of.number / 64] |= UINT64_C(1) << of.number % 64;
+    }
+    uint32_t number = 2;
+    while (numbers[number / 64] >> number % 64 & 1)
+        number++;
+    char made[NET_PLAYER_NAME_BYTES_MAX];
+    base_text_format(made, sizeof made, "%.*s (%u)", (int)bytes, name, number);
+    memcpy(name, made, sizeof made);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// What members leave behind on a server: in the log, on the operator's screen, in the list of
+// players.
+#include "session_table.h"
+
+#include "log/log_files.h"
+
+#include "net/ration.h"
+#include "net/replay.h"
+#include "swarm.pb-c.h"
+
+// ---- the log
+
+static void look_for_mark(void* context, const char* line) {
+    uint32_t* found = context;
+    *found += strstr(line, "6d61726b") != NULL; // "mark" as hex
+    *found += strstr(line, "mark") != NULL;
+}
+
+static uint32_t marks_in(const char* file, const net_module* module) {
+    const base_reporter reporter = base_reporter_stderr();
+    net_log_reader* reader = NULL;
+    uint32_t found = 0;
+    assert_int_equal(net_log_reader_create(NULL, file, &reporter, &reader), NET_OK);
+    assert_int_equal(net_log_dump(reader, NULL, look_for_mark, &found), NET_OK);
+    net_verify_result result;
+    assert_int_equal(net_log_verify(reader, module, 0, NULL, NULL, &reporter, &result), NET_OK);
+    net_log_reader_destroy(reader);
+    return found;
+}
+
+// A client adds to a valid message: an unknown field, the same field twice, a number in
+// more bytes than it needs. Neither the log nor the match gets any of it.
+static void what_a_client_adds_to_a_message_does_not_reach_the_log(void** state) {
+    (void)state;
+    static const uint8_t UNKNOWN[] = {8, 4, 0x7A, 4, 'm', 'a', 'r', 'k'};
+    static const uint8_t TWICE[] = {8, 10, 8, 4};
+    static const uint8_t LONG[] = {8, 0x84, 0x80, 0x80, 0x00};
+    static const uint8_t SHOUT[] = {8, 1, 0x7A, 4, 'm', 'a', 'r', 'k'};
+    log_files files;
+    files_open(&files);
+    table at;
+    table_open(&at, (table_config){.seed = 1, .quiet = 1e9, .log_file = files.log});
+    raw_client* raw = table_guest(&at);
+    raw_client_inputs(raw, raw_client_packet(raw), 1, 1, UNKNOWN, sizeof UNKNOWN);
+    table_run(&at, 3);
+    raw_client_inputs(raw, raw_client_packet(raw), 2, 1, TWICE, sizeof TWICE);
+    table_run(&at, 3);
+    raw_client_inputs(raw, raw_client_packet(raw), 3, 1, LONG, sizeof LONG);
+    table_run(&at, 3);
+    raw_client_event(raw, raw_client_packet(raw), 1, 4, SHOUT, sizeof SHOUT);
+    table_run(&at, 3);
+    assert_int_equal(raw->input_ack, 3);
+    assert_int_equal(raw->event_ack, 1);
+    assert_int_equal(table_dropped(&at, NET_DROP_MALFORMED), 0);
+    net_match* match = at.match;
+    const swarm_context* game = net_match_context(match);
+    const uint32_t* shouts =
+        ecs_get(net_match_world(match), net_match_player(match, raw->client), game->shouts);
+    assert_int_equal(*shouts, 1);
+    assert_int_equal(net_log_writer_destroy(at.log), NET_OK);
+    at.log = NULL;
+    assert_int_equal(marks_in(files.log, at.module), 0);
+    table_close(&at);
+    files_close(&files);
+}
+
+// ---- the screen
+
+typedef struct screen {
+    uint32_t lines, told;
+} screen;
+
+static void count_line(void* context, const char* file, uint32_t line, const char* message) {
+    (void)file, (void)line;
+    screen* on = context;
+    on->lines++;
+    on->told += strstr(message, "more lines like this") != NULL;
+}
+
+static void begin_again(raw_client* raw) {
+    raw->peer = 0;
+    raw->is_connected = raw->is_gone = raw->is_welcome = false;
+}
+
+// Six clients join, break the protocol and join again: each end is a line for the operator.
+static void a_flood_of_faults_is_a_trickle_of_lines(void** state) {
+    (void)state;
+    screen on = {0};
+    const base_reporter reporter = {count_line, &on};
+    table at;
+    table_open(&at, (table_config){.seed = 2, .quiet = 1e9, .reporter = &reporter});
+    for (uint32_t i = 0; i < TABLE_SEATS; i++)
+        (void)table_raw_client(&at);
+    const uint32_t seconds = 60;
+    for (uint32_t tick = 0; tick < seconds * TICKS_PER_SECOND; tick++) {
+        for (uint32_t i = 0; i < TABLE_SEATS; i++) {
+            raw_client* raw = &at.raw_clients[i];
+            if (raw->is_gone)
+                begin_again(raw);
+            else if (raw->is_welcome)
+                raw_client_garbage(raw, NET_CHANNEL_CONTROL);
+            else if (raw->is_connected)
+                raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", "eve");
+        }
+        table_step(&at);
+    }
+    uint64_t drops = net_server_get_counters(at.server)->drops;
+    print_message("%llu sessions dropped, %u lines\n", (unsigned long long)drops, on.lines);
+    assert_true(drops > 1000);
+    assert_true(on.lines <= NET_RATION_LINES_BURST + 2 * seconds);
+    assert_true(on.told >= seconds / 2);
+    table_close(&at);
+}
+
+// ---- the list of players
+
+static void two_players_of_one_name_are_told_apart(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 3, .quiet = 1e9});
+    static const char* const REQUESTED[] = {"Ada", "ada ", "\u202EAda\u200B", "Eve"};
+    static const char* const GIVEN[] = {"Ada", "ada (2)", "Ada (3)", "Eve"};
+    for (uint32_t i = 0; i < 4; i++) {
+        raw_client* raw = table_raw_client(&at);
+        for (uint32_t k = 0; k < 20 && !raw->is_connected; k++)
+            table_step(&at);
+        raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", REQUESTED[i]);
+        for (uint32_t k = 0; k < 20 && raw->states == 0; k++)
+            table_step(&at);
+        assert_string_equal(net_match_player_name(at.match, raw->client), GIVEN[i]);
+        assert_string_equal(at.raw_clients[0].came_name, GIVEN[i]);
+    }
+    // Who leaves gives the name back.
+    raw_client_goodbye(&at.raw_clients[0]);
+    table_run(&at, 10);
+    raw_client* next = table_raw_client(&at);
+    for (uint32_t k = 0; k < 20 && !next->is_connected; k++)
+        table_step(&at);
+    raw_client_hello(next, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", "Ada");
+    table_run(&at, 10);
+    assert_string_equal(net_match_player_name(at.match, next->client), "Ada");
+    table_close(&at);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(what_a_client_adds_to_a_message_does_not_reach_the_log),
+        TEST(a_flood_of_faults_is_a_trickle_of_lines),
+        TEST(two_players_of_one_name_are_told_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// Names of players: what others see of them, and that no two look alike.
+#include <stdio.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "session/control.h"
+#include "session/names.h"
+#include "session/roster.h"
+
+#include "base/rng.h"
+
+static const char* clean(const char* requested) {
+    static char name[NET_PLAYER_NAME_BYTES_MAX];
+    net_control_clean_name(name, requested);
+    return name;
+}
+
+static void what_turns_or_hides_text_is_left_out(void** state) {
+    (void)state;
+    static const char* const HIDDEN[] = {
+        "\u200B", "\u200C", "\u200D", "\u200E", "\u200F",   "\u202A", "\u202B",
+        "\u202C", "\u202D", "\u202E", "\u2066", "\u2067",   "\u2068", "\u2069",
+        "\u061C", "\uFEFF", "\u00AD", "\u034F", "\u2060",   "\u2064", "\u180E",
+        "\u3164", "\uFFA0", "\u115F", "\u2028", "\u2029",   "\uFE0F", "\U000E0041",
+        "\uFFFE", "\u2800", "\x07",   "\x7F",   "\xC2\x85",
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(HIDDEN); i++) {
+        char requested[32];
+        (void)snprintf(requested, sizeof requested, "A%sd%sa%s", HIDDEN[i], HIDDEN[i], HIDDEN[i]);
+        assert_string_equal(clean(requested), "Ada");
+        assert_string_equal(clean(HIDDEN[i]), "player");
+    }
+}
+
+static void spaces_of_every_kind_are_one_plain_space_between_words(void** state) {
+    (void)state;
+    assert_string_equal(clean("  Ada   Byron  "), "Ada Byron");
+    assert_string_equal(clean("Ada\u00A0\u2003\u3000Byron\u00A0"), "Ada Byron");
+    assert_string_equal(clean("\u00A0\u3000"), "player");
+    assert_string_equal(clean(""), "player");
+    // The cut does not leave a space at the end.
+    assert_string_equal(clean("123456789012345678901234567890 x"),
+                        "123456789012345678901234567890");
+}
+
+static void names_of_people_stay(void** state) {
+    (void)state;
+    static const char* const NAMES[] = {"Ada",
+                                        "Zo\u00EB",
+                                        "\u0410\u0434\u0430",
+                                        "\u30A2\u30C0",
+                                        "\u0639\u0627\u062F\u0629",
+                                        "\U0001F680 pilot",
+                                        "a-b_c.d"};
+    for (uint32_t i = 0; i < BASE_COUNT(NAMES); i++)
+        assert_string_equal(clean(NAMES[i]), NAMES[i]);
+}
+
+static void bytes_that_are_not_text_are_left_out(void** state) {
+    (void)state;
+    // Overlong forms, surrogates, beyond U+10FFFF, lone and missing continuations.
+    assert_string_equal(clean("A\xC0\xAF"
+                              "d\xED\xA0\x80"
+                              "a\xF4\x90\x80\x80"),
+                        "Ada");
+    assert_string_equal(clean("\x80"
+                              "A\xE2\x80"
+                              "d\xFF"
+                              "a\xC3"),
+                        "Ada");
+}
+
+static void any_bytes_give_a_clean_name_that_stays_clean(void** state) {
+    (void)state;
+    const uint64_t seed = 11;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    base_rng rng = base_rng_make(seed, 1);
+    for (uint32_t round = 0; round < 20000; round++) {
+        char requested[64];
+        uint32_t size = base_rng_below(&rng, sizeof requested);
+        for (uint32_t i = 0; i < size; i++)
+            requested[i] = (char)(1 + base_rng_below(&rng, 255));
+        requested[size] = '\0';
+        char once[NET_PLAYER_NAME_BYTES_MAX];
+        net_control_clean_name(once, requested);
+        assert_in_range(strlen(once), 1, NET_PLAYER_NAME_BYTES_MAX - 1);
+        assert_string_equal(clean(once), once);
+    }
+}
+
+// ---- names that differ
+
+typedef struct house {
+    char names[64][NET_PLAYER_NAME_BYTES_MAX];
+    uint32_t count;
+} house;
+
+static const char* name_at(void* context, uint32_t place) {
+    house* of = context;
+    return of->names[place][0] ? of->names[place] : NULL;
+}
+
+static const char* enter(house* of, const char* requested) {
+    char name[NET_PLAYER_NAME_BYTES_MAX];
+    net_control_clean_name(name, requested);
+    net_name_distinguish(name, of->count, name_at, of);
+    memcpy(of->names[of->count], name, sizeof name);
+    return of->names[of->count++];
+}
+
+static void the_second_of_a_name_gets_a_number(void** state) {
+    (void)state;
+    house of = {.count = 0};
+    assert_string_equal(enter(&of, "Ada"), "Ada");
+    assert_string_equal(enter(&of, "Ada"), "Ada (2)");
+    assert_string_equal(enter(&of, "aDA "), "aDA (3)");
+    assert_string_equal(enter(&of, "Ad\u200Ba"), "Ada (4)");
+    assert_string_equal(enter(&of, "Ada (2)"), "Ada (5)");
+    assert_string_equal(enter(&of, "Adam"), "Adam");
+    of.names[1][0] = '\0'; // "Ada (2)" left
+    assert_string_equal(enter(&of, "Ada"), "Ada (2)");
+}
+
+static void a_number_that_nobody_was_given_belongs_to_the_name(void** state) {
+    (void)state;
+    house of = {.count = 0};
+    static const char* const NAMES[] = {"(2)",       "x(2)", "x (1)", "x (02)",
+                                        "x (99999)", "x ()", "x (2",  "x (2) y"};
+    for (uint32_t i = 0; i < BASE_COUNT(NAMES); i++)
+        assert_string_equal(enter(&of, NAMES[i]), NAMES[i]);
+    assert_string_equal(enter(&of, "x (99999)"), "x (99999) (2)");
+    assert_string_equal(enter(&of, "x (9999)"), "x (9999)");
+    assert_string_equal(enter(&of, "x (9999)"), "x (2)");
+}
+
+static void a_long_name_is_cut_for_its_number(void** state) {
+    (void)state;
+    house of = {.count = 0};
+    const char* longest = "1234567890123456789012345678901";
+    assert_string_equal(enter(&of, longest), longest);
+    assert_string_equal(enter(&of, longest), "123456789012345678901234 (2)");
+    assert_string_equal(enter(&of, longest), "123456789012345678901234 (3)");
+    // Whole characters: the 24th byte lies inside of one.
+    const char* rockets =
+        "12\U0001F680\U0001F680\U0001F680\U0001F680\U0001F680\U0001F680\U0001F680";
+    (void)enter(&of, rockets);
+    assert_string_equal(enter(&of, rockets),
+                        "12\U0001F680\U0001F680\U0001F680\U0001F680\U0001F680 (2)");
+}
+
+static const char* always_bot(void* context, uint32_t place) {
+    static char name[NET_PLAYER_NAME_BYTES_MAX];
+    (void)context;
+    if (place == 0) return "bot";
+    (void)snprintf(name, sizeof name, "bot (%u)", place + 1);
+    return name;
+}
+
+static void a_full_house_of_one_name_has_a_number_for_the_next(void** state) {
+    (void)state;
+    char name[NET_PLAYER_NAME_BYTES_MAX] = "bot";
+    net_name_distinguish(name, NET_NAMES_MAX, always_bot, NULL);
+    char expected[NET_PLAYER_NAME_BYTES_MAX];
+    (void)snprintf(expected, sizeof expected, "bot (%u)", NET_NAMES_MAX + 1);
+    assert_string_equal(name, expected);
+}
+
+static void the_roster_cleans_what_a_server_sends(void** state) {
+    (void)state;
+    net_roster roster;
+    net_roster_init(&roster, base_allocator_heap());
+    Shoal__Wire__RosterEntry entry = SHOAL__WIRE__ROSTER_ENTRY__INIT;
+    Shoal__Wire__RosterEntry* entries[1] = {&entry};
+    Shoal__Wire__Roster change = SHOAL__WIRE__ROSTER__INIT;
+    entry.client = 7;
+    entry.name = (char*)(uintptr_t) "\u202EadA\u200B ";
+    change.n_came = 1;
+    change.came = entries;
+    assert_int_equal(net_roster_take(&roster, &change), NET_OK);
+    assert_string_equal(net_roster_find(&roster, 7)->name, "adA");
+    net_roster_deinit(&roster);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(what_turns_or_hides_text_is_left_out),
+        TEST(spaces_of_every_kind_are_one_plain_space_between_words),
+        TEST(names_of_people_stay),
+        TEST(bytes_that_are_not_text_are_left_out),
+        TEST(any_bytes_give_a_clean_name_that_stays_clean),
+        TEST(the_second_of_a_name_gets_a_number),
+        TEST(a_number_that_nobody_was_given_belongs_to_the_name),
+        TEST(a_long_name_is_cut_for_its_number),
+        TEST(a_full_house_of_one_name_has_a_number_for_the_next),
+        TEST(the_roster_cleans_what_a_server_sends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
