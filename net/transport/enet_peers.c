@@ -9,26 +9,7 @@
 
 #define STUCK_US_MAX UINT64_C(5000000)
 
-enum {
-    RESEND_SLACK_MS = 20,
-    RESEND_MS_MAX = 1000,
-    ATTEMPTS_REMEMBERED = 64,
-};
-
-static void clamp_resends(ENetPeer* peer) {
-    if (enet_list_empty(&peer->sentReliableCommands)) return;
-    enet_uint32 wait_ms = peer->roundTripTime + 2 * peer->roundTripTimeVariance + RESEND_SLACK_MS;
-    if (wait_ms > RESEND_MS_MAX) wait_ms = RESEND_MS_MAX;
-    bool is_first = true;
-    for (ENetListIterator at = enet_list_begin(&peer->sentReliableCommands);
-         at != enet_list_end(&peer->sentReliableCommands); at = enet_list_next(at)) {
-        ENetOutgoingCommand* command = (ENetOutgoingCommand*)(void*)at;
-        if (command->roundTripTimeout > wait_ms) command->roundTripTimeout = wait_ms;
-        enet_uint32 due = command->sentTime + command->roundTripTimeout;
-        if (is_first || (int32_t)(due - peer->nextTimeout) < 0) peer->nextTimeout = due;
-        is_first = false;
-    }
-}
+#define ATTEMPTS_REMEMBERED 64u
 
 // ENet 1.3.17 never subtracts dropped messages from this account. When no message waits the true
 // value is zero.
@@ -43,9 +24,10 @@ static void repair_waiting_data(ENetPeer* peer) {
     peer->totalWaitingData = 0;
 }
 
-void net_enet_lose(net_enet_transport* owner, net_enet_slot* lost) {
+void net_enet_lose(net_enet_transport* owner, net_enet_slot* lost, uint32_t reason) {
     if (lost->state == NET_ENET_SLOT_FREE || lost->is_lost) return;
     lost->is_lost = true;
+    lost->lost_reason = reason;
     owner->lost_count++;
 }
 
@@ -69,15 +51,19 @@ void net_enet_check_peers(net_enet_transport* owner, uint64_t now_us) {
             enet_peer_reset(peer);
             owner->stats.peers_reset++;
             watched->stuck_us = NET_ENET_NEVER_US;
-            net_enet_lose(owner, watched);
+            net_enet_lose(owner, watched, 0);
         }
         if (peer->state == ENET_PEER_STATE_DISCONNECTED) {
-            net_enet_lose(owner, watched);
+            net_enet_lose(owner, watched, 0);
             continue;
         }
         if (peer->mtu > NET_MTU_BYTES) peer->mtu = NET_MTU_BYTES;
-        clamp_resends(peer);
         repair_waiting_data(peer);
+        if (!net_enet_watch_resends(watched, peer, now_us, owner->now_us) || !owner->is_server)
+            continue;
+        enet_peer_reset(peer);
+        owner->stats.peers_deaf++;
+        net_enet_lose(owner, watched, NET_TRANSPORT_DEAF);
     }
 }
 
@@ -96,7 +82,7 @@ static bool replace_connection(net_enet_transport* owner, uint32_t connect_id) {
         if (newer == 0) continue; // the same attempt again
         if (newer <= ATTEMPTS_REMEMBERED) return false;
         enet_peer_reset(peer);
-        net_enet_lose(owner, &owner->slots[i]);
+        net_enet_lose(owner, &owner->slots[i], 0);
     }
     return true;
 }
@@ -115,6 +101,13 @@ static bool is_current(net_enet_transport* owner, uint32_t id, const net_filter_
                     : connect_id == host->peers[id].connectID;
 }
 
+static void note_heard(net_enet_transport* owner, uint32_t id) {
+    const ENetHost* host = owner->host;
+    if (id >= owner->slot_count) return;
+    const ENetAddress *from = &host->receivedAddress, *of = &host->peers[id].address;
+    if (from->host == of->host && from->port == of->port) owner->slots[id].heard_us = owner->now_us;
+}
+
 int net_enet_intercept(ENetHost* host, ENetEvent* event) {
     (void)event;
     net_enet_transport* owner = host->peers[0].data;
@@ -127,7 +120,10 @@ int net_enet_intercept(ENetHost* host, ENetEvent* event) {
         owner->stats.dropped_malformed++;
         return 1;
     }
-    if (is_current(owner, id, &context)) return 0;
+    if (is_current(owner, id, &context)) {
+        note_heard(owner, id);
+        return 0;
+    }
     owner->stats.dropped_stale++;
     return 1;
 }

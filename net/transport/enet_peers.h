@@ -7,6 +7,8 @@
 #include <enet/enet.h>
 
 #define NET_ENET_NEVER_US UINT64_MAX
+#define NET_ENET_OVERHEAD_BYTES 12u ///< ENet's header and command of a message
+#define NET_ENET_RESEND_BYTES_BURST 65536.0
 
 typedef enum net_enet_slot_state {
     NET_ENET_SLOT_FREE,
@@ -18,10 +20,18 @@ typedef enum net_enet_slot_state {
 typedef struct net_enet_slot {
     net_enet_slot_state state;
     uint32_t generation;
-    bool is_lost;        ///< reset by us: the user gets DISCONNECTED next
-    uint32_t connect_id; ///< of the connection that stuck_us is about
-    uint64_t stuck_us;   ///< since when it is neither free nor connected
-    size_t queued_bytes; ///< of packets that ENet holds
+    bool is_lost;         ///< reset by us: the user gets DISCONNECTED next
+    uint32_t connect_id;  ///< of the connection that stuck_us is about
+    uint64_t stuck_us;    ///< since when it is neither free nor connected
+    size_t queued_bytes;  ///< of packets that ENet holds
+    uint64_t sent_bytes;  ///< since it connected, resends included
+    uint32_t resent_ms;   ///< resends before this time of ENet's clock are counted
+    double resend_tokens; ///< bytes of resends whose wait is clamped
+    uint64_t heard_us;    ///< arrival of its newest datagram
+    uint64_t deaf_us;     ///< heard for so long without an acknowledgement of `waits_for`
+    uint16_t waits_for;   ///< the oldest control message that is not acknowledged
+    bool is_waiting;      ///< there is one
+    uint32_t lost_reason; ///< of is_lost
 } net_enet_slot;
 
 typedef struct net_enet_transport {
@@ -32,6 +42,7 @@ typedef struct net_enet_transport {
     uint32_t slot_count;
     uint32_t lost_count; ///< slots with is_lost
     uint32_t passes_left;
+    uint64_t now_us; ///< of the newest service
     net_enet_slot* slots;
     ENetPacket* borrowed;
     net_transport_stats stats;
@@ -39,8 +50,12 @@ typedef struct net_enet_transport {
 
 /// Once per service, for every peer: mtu, resend times, leaked accounts, and the watchdog.
 void net_enet_check_peers(net_enet_transport* owner, uint64_t now_us);
-/// The connection of the slot is lost: the user gets DISCONNECTED next.
-void net_enet_lose(net_enet_transport* owner, net_enet_slot* lost);
+/// Look after the resends to one peer: bytes, waits. `before_us`: the last service.
+/// @return true: it is heard and acknowledges nothing, for too long.
+bool net_enet_watch_resends(net_enet_slot* slot, ENetPeer* peer, uint64_t now_us,
+                            uint64_t before_us);
+/// The connection of the slot is lost: the user gets DISCONNECTED next, with `reason`.
+void net_enet_lose(net_enet_transport* owner, net_enet_slot* lost, uint32_t reason);
 /// ENet calls it for every datagram. @return 1: dropped; 0: go on. The host finds its transport
 /// through the first peer, because ENet has no context argument.
 int net_enet_intercept(ENetHost* host, ENetEvent* event);

@@ -68,7 +68,10 @@ net_result net_sim_side_send(net_sim_endpoint* sender, net_sim_client_end* owner
         sender->stats.sent_datagrams++;
         sender->stats.sent_bytes += size;
     }
-    if (result != NET_OK) sender->stats.send_refused++;
+    if (result == NET_OK)
+        from->sent_bytes += size;
+    else
+        sender->stats.send_refused++;
     return result;
 }
 

@@ -21,6 +21,7 @@ typedef struct net_sim_side {
     uint32_t epoch;
     net_peer peer;
     uint64_t since_us; ///< of NET_SIM_SIDE_CONNECTING and NET_SIM_SIDE_LEAVING
+    uint64_t sent_bytes;
 } net_sim_side;
 
 /// The common part of endpoints; first member of both kinds.
@@ -40,8 +41,9 @@ struct net_sim_client_end {
     uint32_t index; ///< in order of creation
     uint32_t generation;
     net_sim_path up, down;
-    net_sim_side here;  ///< the client's view
-    net_sim_side there; ///< the server's view
+    net_peer_identity identity; ///< what the server learns of it
+    net_sim_side here;          ///< the client's view
+    net_sim_side there;         ///< the server's view
     uint64_t
         gone_us; ///< when the other side was destroyed without a goodbye; UINT64_MAX: it exists
     bool is_destroyed; ///< the server still believes in it

@@ -69,6 +69,10 @@ static net_peer peer_id(const net_enet_transport* owner, uint32_t index) {
 static void slot_take(net_enet_transport* owner, net_enet_slot* taken, net_enet_slot_state state) {
     if (taken->is_lost) owner->lost_count--; // the user does not wait for the end of an older one
     taken->is_lost = false;
+    taken->sent_bytes = taken->deaf_us = 0;
+    taken->is_waiting = false;
+    taken->resent_ms = enet_time_get();
+    taken->resend_tokens = NET_ENET_RESEND_BYTES_BURST;
     taken->state = state;
     taken->generation = (taken->generation + 1) & GENERATION_MASK;
     if (taken->generation == 0) taken->generation = 1;
@@ -104,6 +108,7 @@ static void enet_transport_service(net_transport* transport, uint64_t now_us) {
     if (net_socket_pump) net_socket_pump();
     collect_totals(owner);
     net_enet_check_peers(owner, now_us);
+    owner->now_us = now_us;
     owner->passes_left = PASSES_MAX;
 }
 
@@ -113,8 +118,9 @@ static bool take_lost(net_enet_transport* owner, net_transport_event* event) {
     for (uint32_t i = 0; owner->lost_count > 0 && i < owner->slot_count; i++) {
         net_enet_slot* lost = &owner->slots[i];
         if (!lost->is_lost) continue;
-        *event =
-            (net_transport_event){.kind = NET_TRANSPORT_DISCONNECTED, .peer = peer_id(owner, i)};
+        *event = (net_transport_event){.kind = NET_TRANSPORT_DISCONNECTED,
+                                       .peer = peer_id(owner, i),
+                                       .reason = lost->lost_reason};
         lost->is_lost = false;
         lost->state = NET_ENET_SLOT_FREE;
         owner->lost_count--;
@@ -128,7 +134,7 @@ static bool take_connect(net_enet_transport* owner, ENetPeer* peer, net_transpor
     net_enet_slot* taken = &owner->slots[index];
     if (peer->channelCount != CHANNELS) {
         enet_peer_reset(peer);
-        net_enet_lose(owner, taken);
+        net_enet_lose(owner, taken, 0);
         return false;
     }
     if (taken->state == NET_ENET_SLOT_CONNECTING)
@@ -231,6 +237,7 @@ static net_result send_packet(net_enet_transport* owner, uint32_t index, net_cha
     packet->userData = from;
     packet->freeCallback = packet_is_free;
     from->queued_bytes += size;
+    from->sent_bytes += size + NET_ENET_OVERHEAD_BYTES;
     if (enet_peer_send(&owner->host->peers[index], (enet_uint8)channel, packet) == 0) return NET_OK;
     enet_packet_destroy(packet); // still ours
     return NET_ERR_FULL;
@@ -327,6 +334,23 @@ static uint32_t enet_transport_sockets(const net_transport* transport, int* desc
     return 1;
 }
 
+static bool enet_transport_identity(const net_transport* transport, net_peer peer,
+                                    net_peer_identity* identity) {
+    const net_enet_transport* owner = (const net_enet_transport*)transport;
+    uint32_t index = 0;
+    *identity = (net_peer_identity){.player = 0};
+    if (!slot_find(owner, peer, &index)) return false;
+    const ENetAddress* at = &owner->host->peers[index].address;
+    identity->address = net_address_ipv4(at->host, at->port);
+    return true;
+}
+
+static uint64_t enet_transport_peer_sent_bytes(const net_transport* transport, net_peer peer) {
+    uint32_t index = 0;
+    const net_enet_slot* slot = slot_find((const net_enet_transport*)transport, peer, &index);
+    return slot ? slot->sent_bytes : 0;
+}
+
 // The host first: its packets still subtract themselves from the slots.
 static void enet_transport_destroy(net_transport* transport) {
     net_enet_transport* owner = transport_of(transport);
@@ -346,6 +370,8 @@ static const net_transport_ops enet_ops = {
     .stats = enet_transport_stats,
     .sockets = enet_transport_sockets,
     .destroy = enet_transport_destroy,
+    .identity = enet_transport_identity,
+    .peer_sent_bytes = enet_transport_peer_sent_bytes,
 };
 
 static void host_init(net_enet_transport* owner, uint32_t peers_per_address_max) {

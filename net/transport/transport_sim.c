@@ -208,6 +208,18 @@ static void server_destroy(net_transport* transport) {
     base_release(allocator, owner, sizeof *owner);
 }
 
+static bool server_identity(const net_transport* transport, net_peer peer,
+                            net_peer_identity* identity) {
+    const net_sim_client_end* of = server_find((const net_sim_server_end*)transport, peer);
+    *identity = of ? of->identity : (net_peer_identity){.player = 0};
+    return of != NULL;
+}
+
+static uint64_t server_peer_sent_bytes(const net_transport* transport, net_peer peer) {
+    const net_sim_client_end* of = server_find((const net_sim_server_end*)transport, peer);
+    return of ? of->there.sent_bytes : 0;
+}
+
 static const net_transport_ops server_ops = {
     .service = server_service,
     .next = server_next,
@@ -218,6 +230,8 @@ static const net_transport_ops server_ops = {
     .stats = server_stats,
     .sockets = sim_sockets,
     .destroy = server_destroy,
+    .identity = server_identity,
+    .peer_sent_bytes = server_peer_sent_bytes,
 };
 
 // ---- a client's end
@@ -376,6 +390,15 @@ net_result net_sim_server(net_sim* sim, uint32_t peers_max, net_transport** tran
     return NET_OK;
 }
 
+// Each client has a host of its own, in the network for benchmarks (RFC 2544).
+static net_address address_of(uint32_t index) {
+    const uint8_t host[4] = {198, (uint8_t)(18 + (index >> 16 & 1)), (uint8_t)(index >> 8),
+                             (uint8_t)index};
+    uint32_t network;
+    memcpy(&network, host, sizeof network);
+    return net_address_ipv4(network, 40000);
+}
+
 net_result net_sim_client(net_sim* sim, const net_link_config* link, net_transport** transport) {
     BASE_ASSERT(sim && link && transport);
     net_sim_client_end* made = base_allocate_zero(sim->allocator, sizeof *made);
@@ -383,6 +406,7 @@ net_result net_sim_client(net_sim* sim, const net_link_config* link, net_transpo
     made->endpoint = (net_sim_endpoint){.base = {&client_ops}, .sim = sim};
     made->index = sim->client_count;
     made->gone_us = UINT64_MAX;
+    made->identity.address = address_of(made->index);
     uint64_t seed = base_hash64_mix(base_hash64_mix(sim->seed, link->seed), made->index);
     net_result result =
         net_sim_path_init(&made->up, sim->allocator, link, base_hash64_mix(seed, 1));
@@ -408,6 +432,12 @@ void net_sim_link_set(net_transport* transport, const net_link_config* link) {
     net_sim_client_end* owner = client_of(transport);
     net_sim_path_config_set(&owner->up, link);
     net_sim_path_config_set(&owner->down, link);
+}
+
+void net_sim_identity_set(net_transport* transport, const net_peer_identity* identity) {
+    BASE_ASSERT(transport && transport->ops == &client_ops && identity);
+    BASE_ASSERT(identity->user_bytes <= NET_USER_BYTES_MAX);
+    client_of(transport)->identity = *identity;
 }
 
 uint64_t net_sim_datagram_hash(const net_sim* sim) {

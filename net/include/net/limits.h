@@ -31,9 +31,12 @@
 #define NET_REPORTS_MAX 16384u        ///< peer reports; then the oldest closed one gives way
 #define NET_PLAYER_NAME_BYTES_MAX 32u ///< with the NUL
 #define NET_RESUME_BYTES 16u          ///< of the secret that brings a client back into its session
+#define NET_USER_BYTES_MAX 256u       ///< user data of a token
 #define NET_CONNECT_MS_MAX 5000u  ///< a connection attempt fails after this time without an answer
 #define NET_QUIET_MS_MAX 3000u    ///< a client connects again after this time without a datagram
 #define NET_SILENCE_MS_MAX 30000u ///< a session ends after this time without an acknowledgement
+#define NET_DEAF_MS_MAX                                                                            \
+    10000u ///< a client that is heard for so long and acknowledges nothing is dropped
 #define NET_SETTLE_MS_MAX                                                                          \
     10000u                    ///< after the last tick: time for clients to acknowledge everything
 #define NET_STOP_MS_MAX 1500u ///< the same after net_server_stop

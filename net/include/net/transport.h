@@ -7,6 +7,7 @@
 /// transport.
 #pragma once
 
+#include "net/address.h"
 #include "net/limits.h"
 #include "net/result.h"
 #include "base/alloc.h"
@@ -50,10 +51,24 @@ typedef struct net_transport_stats {
     uint64_t socket_errors;     ///< errors of the kernel, treated as loss
     uint64_t service_errors;    ///< failures that ENet returned; never fatal
     uint64_t peers_reset;       ///< connections that the watchdog reset: stuck
+    uint64_t peers_deaf;        ///< connections that ended with NET_TRANSPORT_DEAF
     uint64_t send_refused;      ///< sends refused by a full queue or a size limit
     uint64_t dropped_malformed; ///< datagrams that break the format, kept from ENet
     uint64_t dropped_stale;     ///< datagrams of connection attempts that were given up
 } net_transport_stats;
+
+/// The reason of DISCONNECTED when the server's own transport ended the connection: its datagrams
+/// come, but for NET_DEAF_MS_MAX it acknowledged no control message that waits for it.
+#define NET_TRANSPORT_DEAF 0xDEAFu
+
+/// Who is at the other end of a connection, as far as the transport knows.
+typedef struct net_peer_identity {
+    net_address address;              ///< where its datagrams come from now
+    uint64_t player;                  ///< of the token's back end; 0: unknown
+    uint32_t key;                     ///< id of the key that sealed the token; 0: unknown
+    uint32_t user_bytes;              ///< of `user`
+    uint8_t user[NET_USER_BYTES_MAX]; ///< from the token: team, permissions...
+} net_peer_identity;
 
 /// Longest UDP payload that reaches ENet.
 #define NET_DATAGRAM_BYTES_MAX 1232u
@@ -90,9 +105,22 @@ typedef struct net_transport_ops {
     uint32_t (*sockets)(const net_transport* transport, int* descriptors, uint32_t capacity);
     /// Close all connections without a goodbye and free the transport.
     void (*destroy)(net_transport* transport);
+    /// Of a connection of a server. NULL: the transport does not know.
+    /// @return false when there is no such connection; *identity is zeroed then.
+    bool (*identity)(const net_transport* transport, net_peer peer, net_peer_identity* identity);
+    /// Bytes of UDP payload sent to a peer since it connected, resends included; 0 for an unknown
+    /// one. NULL: the transport does not count them.
+    uint64_t (*peer_sent_bytes)(const net_transport* transport, net_peer peer);
 } net_transport_ops;
 
 /// Providers embed this as their first member.
 struct net_transport {
     const net_transport_ops* ops;
 };
+
+/// Ask for the identity of a peer. @return false, *identity is zeroed: it is not known.
+static inline bool net_transport_identity(const net_transport* transport, net_peer peer,
+                                          net_peer_identity* identity) {
+    *identity = (net_peer_identity){.player = 0};
+    return transport->ops->identity && transport->ops->identity(transport, peer, identity);
+}

@@ -24,6 +24,9 @@ BASE_MUST_USE net_result net_sim_client(net_sim* sim, const net_link_config* lin
                                         net_transport** transport);
 /// Change the link of a client's endpoint, for both directions from now on.
 void net_sim_link_set(net_transport* client, const net_link_config* link);
+/// Set what the server learns of a client's endpoint, from now on. Without it each endpoint has an
+/// address of its own in 198.18.0.0/15, and no player.
+void net_sim_identity_set(net_transport* client, const net_peer_identity* identity);
 /// A hash over all datagrams of the realtime channel in sending order: equal runs have equal
 /// hashes.
 uint64_t net_sim_datagram_hash(const net_sim* sim);

@@ -431,6 +431,72 @@ static void a_client_cannot_choose_our_throttle_or_bandwidth(void** state) {
     world_deinit(&at);
 }
 
+// ---- who acknowledges nothing
+
+static int read_nothing(ENetHost* host, ENetEvent* event) {
+    (void)host, (void)event;
+    return 1;
+}
+
+// The client's datagrams go on coming, and it reads nothing. The server's control messages for it
+// fill the window.
+static void who_never_acknowledges_gets_little_and_is_gone_after_ten_seconds(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 2);
+    (void)world_connect(&at, 0);
+    net_peer peer = at.at_server.connected;
+    ENetHost* client = host_of(at.clients[0]);
+    client->intercept = read_nothing;
+    uint64_t before = stats_of(at.server).sent_bytes;
+    uint8_t bytes[1000] = {0};
+    uint64_t begin_us = at.now_us, first_s = 0;
+    for (uint32_t tick = 0; at.at_server.disconnects == 0 && tick < 60 * 60; tick++) {
+        (void)at.server->ops->send(at.server, peer, NET_CHANNEL_CONTROL, bytes, sizeof bytes);
+        (void)send_number(at.clients[0], at.at_clients[0].connected, NET_CHANNEL_REALTIME, tick);
+        run_tick(&at);
+        if (tick == 60) first_s = stats_of(at.server).sent_bytes - before;
+        uint64_t counted = at.server->ops->peer_sent_bytes(at.server, peer);
+        uint64_t sent = stats_of(at.server).sent_bytes - before;
+        if (at.at_server.disconnects == 0) assert_true(counted + 20000 > sent * 9 / 10);
+    }
+    uint64_t sent = stats_of(at.server).sent_bytes - before;
+    print_message("%llu bytes in the first second, %llu in all, gone after %.1f s\n",
+                  (unsigned long long)first_s, (unsigned long long)sent,
+                  (double)(at.now_us - begin_us) * 1e-6);
+    assert_in_range(at.now_us - begin_us, 10000000, 12000000);
+    assert_int_equal(at.at_server.reason, NET_TRANSPORT_DEAF);
+    assert_int_equal(stats_of(at.server).peers_deaf, 1);
+    assert_true(sent < 900000);
+    uint64_t after = stats_of(at.server).sent_bytes;
+    run_ms(&at, 5000);
+    assert_true(stats_of(at.server).sent_bytes - after < 1000);
+    world_deinit(&at);
+}
+
+static void a_blackout_makes_nobody_deaf(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 2);
+    (void)world_connect(&at, 0);
+    net_peer peer = at.at_server.connected;
+    const net_link_config dark = {.loss_percent = 100}, bad = {.loss_percent = 40, .delay_ms = 50};
+    for (uint32_t round = 0; round < 4; round++) {
+        assert_int_equal(send_number(at.server, peer, NET_CHANNEL_CONTROL, 0), NET_OK);
+        assert_int_equal(net_socket_link_set(round % 2 ? &bad : &dark), NET_OK);
+        for (uint32_t tick = 0; tick < 14 * 60; tick++) {
+            (void)send_number(at.clients[0], at.at_clients[0].connected, NET_CHANNEL_REALTIME, 0);
+            run_tick(&at);
+        }
+        assert_int_equal(net_socket_link_set(NULL), NET_OK);
+        run_ms(&at, 3000);
+        assert_int_equal(at.at_clients[0].control_count, round + 1);
+    }
+    assert_int_equal(at.at_server.disconnects, 0);
+    assert_int_equal(stats_of(at.server).peers_deaf, 0);
+    world_deinit(&at);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_client_cannot_choose_our_throttle_or_bandwidth),
@@ -450,6 +516,8 @@ int main(void) {
         TEST(a_new_connect_from_the_same_port_ends_the_old_connection),
         TEST(a_connect_of_an_older_attempt_ends_nothing),
         TEST(a_client_that_connects_believes_its_own_attempt_only),
+        TEST(who_never_acknowledges_gets_little_and_is_gone_after_ten_seconds),
+        TEST(a_blackout_makes_nobody_deaf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -405,6 +405,37 @@ static void sizes_and_queues_beyond_their_limits_are_refused(void** state) {
     world_deinit(&at);
 }
 
+static void the_server_knows_the_address_and_the_player_of_an_endpoint(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 1, (net_link_config){.delay_ms = 5});
+    net_peer peer;
+    assert_int_equal(at.client->ops->connect(at.client, "sim", &peer), NET_OK);
+    run_ms(&at, 30);
+    net_peer_identity identity;
+    assert_true(net_transport_identity(at.server, at.at_server.connected, &identity));
+    char text[NET_ADDRESS_TEXT_BYTES];
+    assert_true(net_address_print(&identity.address, text, sizeof text));
+    assert_string_equal(text, "198.18.0.0:40000");
+    assert_true(identity.player == 0 && identity.key == 0 && identity.user_bytes == 0);
+    identity.player = 77;
+    net_sim_identity_set(at.client, &identity);
+    net_peer_identity again;
+    assert_true(net_transport_identity(at.server, at.at_server.connected, &again));
+    assert_true(again.player == 77);
+    assert_true(at.server->ops->peer_sent_bytes(at.server, at.at_server.connected) == 0);
+    assert_int_equal(
+        at.server->ops->send(at.server, at.at_server.connected, NET_CHANNEL_CONTROL, "12345", 5),
+        NET_OK);
+    assert_true(at.server->ops->peer_sent_bytes(at.server, at.at_server.connected) == 5);
+    // A client's end knows nothing of its server. An unknown peer has no identity.
+    assert_false(net_transport_identity(at.client, peer, &again));
+    assert_false(net_transport_identity(at.server, 1u << 20 | 5, &again));
+    assert_true(again.player == 0);
+    assert_true(at.server->ops->peer_sent_bytes(at.server, 0) == 0);
+    world_deinit(&at);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(connecting_takes_a_round_trip),
@@ -420,6 +451,7 @@ int main(void) {
         TEST(a_full_server_does_not_answer_until_a_slot_is_free),
         TEST(the_bytes_of_an_event_outlive_sending_them_on),
         TEST(sizes_and_queues_beyond_their_limits_are_refused),
+        TEST(the_server_knows_the_address_and_the_player_of_an_endpoint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
