@@ -49,9 +49,8 @@ net_result net_mirror_create(const net_mirror_config* config, net_mirror** mirro
     net_mirror* made = base_allocate_zero(config->allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
     made->allocator = config->allocator;
-    net_mirror_memory_init(&made->memory, config->allocator,
-                           config->memory_bytes_max ? config->memory_bytes_max
-                                                    : NET_MIRROR_BYTES_MAX);
+    base_quota_init(&made->memory, config->allocator,
+                    config->memory_bytes_max ? config->memory_bytes_max : NET_MIRROR_BYTES_MAX);
     net_pool_init(&made->pool, &made->memory.allocator);
     made->world = config->world;
     made->rows = config->rows;

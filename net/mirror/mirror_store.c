@@ -17,28 +17,6 @@
 
 enum { GAP_BITS = 7, GAP_MORE = 1 << GAP_BITS, GAP_BYTES_MAX = 5 };
 
-static void* memory_allocate(void* context, size_t size, size_t align) {
-    net_mirror_memory* memory = context;
-    BASE_ASSERT(align <= BASE_CACHE_LINE_BYTES);
-    if (size > memory->bytes_max - memory->used_bytes) return NULL;
-    void* block = base_allocate(memory->parent, size);
-    if (block) memory->used_bytes += size;
-    return block;
-}
-
-static void memory_release(void* context, void* block, size_t size) {
-    net_mirror_memory* memory = context;
-    memory->used_bytes -= size;
-    base_release(memory->parent, block, size);
-}
-
-void net_mirror_memory_init(net_mirror_memory* memory, const base_allocator* parent,
-                            size_t bytes_max) {
-    *memory = (net_mirror_memory){.allocator = {memory_allocate, memory_release, memory},
-                                  .parent = parent,
-                                  .bytes_max = bytes_max};
-}
-
 net_mirror_slot* net_mirror_slot_at(net_mirror* mirror, uint32_t slot) {
     BASE_ASSERT(slot < mirror->index_max);
     if (slot >= mirror->slot_capacity &&

@@ -2,6 +2,7 @@
 /// Private to mirror: what a mirror holds, and a decoded snapshot before it is applied.
 #pragma once
 
+#include "base/quota.h"
 #include "state/snapshot_format.h"
 #include "mirror/mirror.h"
 #include "core/pool.h"
@@ -84,17 +85,10 @@ typedef struct net_mirror_record {
     ecs_tick base_tick;                   ///< oldest base of the row, unless is_absolute
 } net_mirror_record;
 
-/// The allocator of all that a mirror holds: it refuses requests beyond the limit.
-typedef struct net_mirror_memory {
-    base_allocator allocator;
-    const base_allocator* parent;
-    size_t used_bytes, bytes_max;
-} net_mirror_memory;
-
 struct net_mirror {
     const base_allocator* allocator; ///< of the mirror itself
-    net_mirror_memory memory;
-    net_pool pool; ///< of rows and lists
+    base_quota memory;               ///< of all that it holds
+    net_pool pool;                   ///< of rows and lists
     ecs_world* world;
     net_rows* rows;
     uint32_t index_max;  ///< of indices and slots (below)
@@ -135,8 +129,6 @@ BASE_MUST_USE net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs
                                            proto_bit_reader* snapshot);
 
 // mirror_store.c
-void net_mirror_memory_init(net_mirror_memory* memory, const base_allocator* parent,
-                            size_t bytes_max);
 /// The entry of a slot below index_max, or of an index up to it; NULL when memory ran out. Valid
 /// until the next call of the same function.
 net_mirror_slot* net_mirror_slot_at(net_mirror* mirror, uint32_t slot);

@@ -4,15 +4,27 @@
 #include "base/assert.h"
 #include "base/report.h"
 
+#include "base/shown.h"
 #include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static void replace_controls(char* text) {
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7F) *text = '?';
+static void replace_hidden(char* text) {
+    char* to = text;
+    while (*text) {
+        uint32_t code;
+        bool is_shown;
+        uint32_t size = base_shown_next(text, &code, &is_shown);
+        if (is_shown)
+            memmove(to, text, size);
+        else
+            *to = '?';
+        to += is_shown ? size : 1;
+        text += size;
+    }
+    *to = '\0';
 }
 
 void base_report(const base_reporter* reporter, const char* file, uint32_t line, const char* format,
@@ -25,7 +37,7 @@ void base_report(const base_reporter* reporter, const char* file, uint32_t line,
     va_end(arguments);
     if (size < 0) (void)base_text_copy(message, sizeof message, "(unprintable message)");
     if (size >= (int)sizeof message) memcpy(message + sizeof message - 4, "...", 4);
-    replace_controls(message);
+    replace_hidden(message);
     reporter->report(reporter->context, file, line, message);
 }
 

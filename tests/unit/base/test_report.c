@@ -45,6 +45,12 @@ static void control_characters_are_replaced(void** state) {
     base_reporter reporter = base_reporter_first(&first);
     base_report(&reporter, NULL, 0, "name '%s'", "a\nb\x1B[31m\x7F\xC3\xA9");
     assert_string_equal(first.text, "error: name 'a?b?[31m?\xC3\xA9'");
+    reporter = base_reporter_first(&first);
+    base_report(&reporter, NULL, 0, "%s",
+                "\xC2\x9B"
+                "31m\xE2\x80\xAE"
+                "x\xFF");
+    assert_string_equal(first.text, "error: ?31m?x?");
 }
 
 static void keep(void* context, const char* file, uint32_t line, const char* message) {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "test.h"
+
+#include "base/quota.h"
+
+static void the_sum_is_bounded_and_comes_back(void** state) {
+    (void)state;
+    base_quota quota;
+    base_quota_init(&quota, NULL, 4 * BASE_CACHE_LINE_BYTES);
+    void* three = base_allocate(&quota.allocator, 3 * BASE_CACHE_LINE_BYTES);
+    assert_non_null(three);
+    assert_null(base_allocate(&quota.allocator, BASE_CACHE_LINE_BYTES + 1));
+    void* one = base_allocate(&quota.allocator, BASE_CACHE_LINE_BYTES);
+    assert_non_null(one);
+    assert_null(base_allocate(&quota.allocator, 0));
+    assert_int_equal(quota.used_bytes, quota.bytes_max);
+    assert_int_equal(quota.refused, 2);
+    base_release(&quota.allocator, one, BASE_CACHE_LINE_BYTES);
+    one = base_allocate(&quota.allocator, 1);
+    assert_non_null(one);
+    base_release(&quota.allocator, one, 1);
+    base_release(&quota.allocator, three, 3 * BASE_CACHE_LINE_BYTES);
+    assert_int_equal(quota.used_bytes, 0);
+    assert_int_equal(quota.used_peak, quota.bytes_max);
+}
+
+static void small_blocks_count_as_what_they_take(void** state) {
+    (void)state;
+    base_quota quota;
+    base_quota_init(&quota, NULL, 10 * BASE_CACHE_LINE_BYTES);
+    void* blocks[11] = {NULL};
+    uint32_t count = 0;
+    while (count < BASE_COUNT(blocks) && (blocks[count] = base_allocate(&quota.allocator, 1)))
+        count++;
+    assert_int_equal(count, 10);
+    while (count > 0)
+        base_release(&quota.allocator, blocks[--count], 1);
+    assert_int_equal(quota.used_bytes, 0);
+}
+
+static void sizes_that_would_overflow_are_refused(void** state) {
+    (void)state;
+    base_quota quota;
+    base_quota_init(&quota, NULL, SIZE_MAX);
+    assert_null(base_allocate(&quota.allocator, SIZE_MAX));
+    assert_null(base_allocate(&quota.allocator, SIZE_MAX - BASE_CACHE_LINE_BYTES));
+    assert_int_equal(quota.used_bytes, 0);
+}
+
+static void the_heap_running_out_is_not_counted(void** state) {
+    (void)state;
+    base_quota small, large;
+    base_quota_init(&small, NULL, BASE_CACHE_LINE_BYTES);
+    base_quota_init(&large, &small.allocator, 100 * BASE_CACHE_LINE_BYTES);
+    assert_null(base_allocate(&large.allocator, 2 * BASE_CACHE_LINE_BYTES));
+    assert_int_equal(large.used_bytes, 0);
+    assert_int_equal(large.refused, 0);
+    assert_int_equal(small.refused, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest cases[] = {
+        TEST(the_sum_is_bounded_and_comes_back),
+        TEST(small_blocks_count_as_what_they_take),
+        TEST(sizes_that_would_overflow_are_refused),
+        TEST(the_heap_running_out_is_not_counted),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

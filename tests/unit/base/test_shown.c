@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "test.h"
+
+#include "base/shown.h"
+
+#include <string.h>
+
+static void check(const char* source, const char* expected) {
+    char target[64];
+    (void)base_shown_copy(target, sizeof target, source);
+    assert_string_equal(target, expected);
+}
+
+static void plain_text_of_any_script_stays(void** state) {
+    (void)state;
+    check("Bo", "Bo");
+    check("J\xC3\xB6rg \xE2\x82\xAC \xF0\x9F\x90\x9F", "J\xC3\xB6rg \xE2\x82\xAC \xF0\x9F\x90\x9F");
+    check("\xD7\xA9\xD7\x9C\xD7\x95\xD7\x9D", "\xD7\xA9\xD7\x9C\xD7\x95\xD7\x9D"); // Hebrew letters
+    check("\xF4\x8F\xBF\xBD", "\xF4\x8F\xBF\xBD");                                 // U+10FFFD
+    check("", "");
+}
+
+static void what_a_terminal_obeys_goes(void** state) {
+    (void)state;
+    check("\x1B[31mred\x07\r\n\t\x7F", "[31mred");
+    check("a\xC2\x9B"
+          "31mb",
+          "a31mb"); // CSI as one character, C1
+    check("\xC2\x80\xC2\x9F\xC2\xA0", "\xC2\xA0");
+}
+
+static void what_turns_text_round_or_hides_in_it_goes(void** state) {
+    (void)state;
+    check("\xE2\x80\xAE"
+          "bob",
+          "bob"); // U+202E
+    check("a\xE2\x81\xA6"
+          "b\xE2\x81\xA9"
+          "c",
+          "abc");                                      // U+2066, U+2069
+    check("\xE2\x80\x8F\xD8\x9C\xE2\x80\x8Bx", "x");   // U+200F, U+061C, U+200B
+    check("bo\xC2\xAD\xEF\xBB\xBF\xE2\x81\xA0", "bo"); // U+00AD, U+FEFF, U+2060
+    check("\xF3\xA0\x81\x81x", "x");                   // U+E0041, a tag
+    check("\xE2\x80\x8A\xE2\x80\x90\xE2\x80\xAF\xE2\x81\xB0",
+          "\xE2\x80\x8A\xE2\x80\x90\xE2\x80\xAF\xE2\x81\xB0"); // beside the ranges
+}
+
+static void bytes_that_are_no_characters_go(void** state) {
+    (void)state;
+    check("a\xFF\xFE"
+          "b\xC3",
+          "ab");
+    check("\xC0\xAF\xE0\x80\xAFx", "x");             // overlong
+    check("\xED\xA0\x80x", "x");                     // a surrogate
+    check("\xF4\x90\x80\x80x\xF5\x80\x80\x80", "x"); // above U+10FFFF
+    check("\xE2\x82", "");
+}
+
+static void it_is_cut_at_whole_characters(void** state) {
+    (void)state;
+    char target[6];
+    assert_true(base_shown_copy(target, sizeof target, "abc\xE2\x82\xACz"));
+    assert_string_equal(target, "abc");
+    assert_true(base_shown_copy(target, sizeof target, "ab\xE2\x82\xACz"));
+    assert_string_equal(target, "ab\xE2\x82\xAC");
+    assert_true(base_shown_copy(target, 1, "") == false);
+    assert_string_equal(target, "");
+    assert_false(base_shown_copy(target, 0, "x"));
+}
+
+static void blanks_alone_are_nothing_to_see(void** state) {
+    (void)state;
+    char target[8];
+    assert_false(base_shown_copy(target, sizeof target, "  \xE2\x80\x8B "));
+    assert_string_equal(target, "   ");
+    assert_true(base_shown_copy(target, sizeof target, " x"));
+}
+
+int main(void) {
+    const struct CMUnitTest cases[] = {
+        TEST(plain_text_of_any_script_stays),
+        TEST(what_a_terminal_obeys_goes),
+        TEST(what_turns_text_round_or_hides_in_it_goes),
+        TEST(bytes_that_are_no_characters_go),
+        TEST(it_is_cut_at_whole_characters),
+        TEST(blanks_alone_are_nothing_to_see),
+    };
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
