@@ -2,6 +2,9 @@
 // The players, in a sorted array: client numbers rise, so new players are mostly appended.
 #include "session/roster.h"
 
+#include "base/hash.h"
+#include "base/shown.h"
+#include "base/text.h"
 #include "session/control.h"
 
 #include <string.h>
@@ -36,12 +39,41 @@ static bool is_at(const net_roster* roster, uint32_t place, uint32_t client) {
     return place < roster->count && roster->players[place].client == client;
 }
 
-static void remove_client(net_roster* roster, uint32_t client) {
-    uint32_t place = find_place(roster, client);
-    if (!is_at(roster, place, client)) return;
-    roster->count--;
-    memmove(&roster->players[place], &roster->players[place + 1],
-            (roster->count - place) * sizeof *roster->players);
+// All at once: a message may name 2,000 of them.
+static void remove_clients(net_roster* roster, const uint32_t* clients, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint32_t place = find_place(roster, clients[i]);
+        if (is_at(roster, place, clients[i])) roster->players[place].is_gone = true;
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < roster->count; i++)
+        if (!roster->players[i].is_gone) roster->players[kept++] = roster->players[i];
+    roster->count = kept;
+}
+
+static bool is_taken(const net_roster* roster, uint32_t place, const char* name, uint32_t hash) {
+    for (uint32_t i = 0; i < roster->count; i++) {
+        const net_roster_player* other = &roster->players[i];
+        if (i != place && other->name_hash == hash && strcmp(other->name, name) == 0) return true;
+    }
+    return false;
+}
+
+static uint32_t hash_of(const char* name) {
+    return (uint32_t)base_hash64(name, strlen(name), 0);
+}
+
+// Two players must not look the same: the later one gets its client number behind the name.
+static void give_name(net_roster* roster, uint32_t place, const char* requested) {
+    net_roster_player* player = &roster->players[place];
+    net_control_clean_name(player->name, requested);
+    player->name_hash = hash_of(player->name);
+    if (!is_taken(roster, place, player->name, player->name_hash)) return;
+    char number[16], shortened[NET_PLAYER_NAME_BYTES_MAX];
+    (void)base_text_format(number, sizeof number, "#%u", player->client);
+    (void)base_shown_copy(shortened, sizeof shortened - strlen(number), player->name);
+    (void)base_text_format(player->name, sizeof player->name, "%s%s", shortened, number);
+    player->name_hash = hash_of(player->name);
 }
 
 static net_result add_client(net_roster* roster, const Shoal__Wire__RosterEntry* entry) {
@@ -58,13 +90,12 @@ static net_result add_client(net_roster* roster, const Shoal__Wire__RosterEntry*
     }
     net_roster_player* player = &roster->players[place];
     *player = (net_roster_player){.client = entry->client, .is_bot = entry->is_bot};
-    net_control_clean_name(player->name, entry->name);
+    give_name(roster, place, entry->name);
     return NET_OK;
 }
 
 net_result net_roster_take(net_roster* roster, const Shoal__Wire__Roster* change) {
-    for (size_t i = 0; i < change->n_went; i++)
-        remove_client(roster, change->went[i]);
+    if (change->n_went > 0) remove_clients(roster, change->went, change->n_went);
     for (size_t i = 0; i < change->n_came; i++) {
         net_result result = add_client(roster, change->came[i]);
         if (result != NET_OK) return result;

@@ -11,8 +11,10 @@
 
 typedef struct net_roster_player {
     uint32_t client;
-    char name[NET_PLAYER_NAME_BYTES_MAX];
+    uint32_t name_hash;
+    char name[NET_PLAYER_NAME_BYTES_MAX]; ///< unlike that of any other player
     bool is_bot;
+    bool is_gone; ///< only while a change is applied
 } net_roster_player;
 
 typedef struct net_roster {
@@ -26,7 +28,7 @@ void net_roster_deinit(net_roster* roster);
 /// Remove all players.
 void net_roster_clear(net_roster* roster);
 /// Apply a change: remove the players that left, then add those that came. Names are cleaned; a
-/// known player gets the new name.
+/// known player gets the new name; a name that another player has gets "#" and the client number.
 /// @return NET_OK; NET_ERR_MALFORMED (client number 0, or more than NET_CLIENTS_MAX players:
 ///         entries before it were applied; count it); NET_ERR_MEMORY (end the session).
 BASE_MUST_USE net_result net_roster_take(net_roster* roster, const Shoal__Wire__Roster* change);

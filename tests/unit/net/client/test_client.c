@@ -1,88 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The client against servers that break the protocol rules.
-#include "raw_server.h"
-#include "server/session_table.h"
-
-#include "swarm.pb-c.h"
+#include "client/duel.h"
 
 #include <math.h>
-
-typedef struct duel {
-    table_memory memory;
-    net_module* module;
-    net_match* match;
-    net_sim* sim;
-    net_transport *here, *there;
-    net_client* client;
-    raw_server server;
-    uint64_t now_us;
-} duel;
-
-static void open_as(duel* at, const char* name) {
-    memset(at, 0, sizeof *at);
-    table_memory_init(&at->memory);
-    base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(
-        net_module_wrap(swarm_module_get(), swarm_templates(), "swarm.blk", &reporter, &at->module),
-        NET_OK);
-    net_match_config match = net_match_config_default(at->module);
-    match.allocator = &at->memory.allocator;
-    match.role = NET_ROLE_MIRROR;
-    assert_int_equal(net_match_create(&match, &reporter, &at->match), NET_OK);
-    assert_int_equal(net_sim_create(NULL, 1, &at->sim), NET_OK);
-    assert_int_equal(net_sim_server(at->sim, 2, &at->there), NET_OK);
-    const net_link_config link = {.delay_ms = 1};
-    assert_int_equal(net_sim_client(at->sim, &link, &at->here), NET_OK);
-    net_client_config client = {
-        .allocator = &at->memory.allocator,
-        .match = at->match,
-        .transport = at->here,
-        .address = "sim",
-        .name = name,
-        .seed = 1,
-    };
-    assert_int_equal(net_client_create(&client, &at->client), NET_OK);
-    raw_server_open(&at->server, at->there);
-    at->now_us = 1000000;
-}
-
-static void open(duel* at) {
-    open_as(at, "dueller");
-}
-
-static void close(duel* at) {
-    net_client_destroy(at->client);
-    raw_server_close(&at->server);
-    at->here->ops->destroy(at->here);
-    at->there->ops->destroy(at->there);
-    net_sim_destroy(at->sim);
-    net_match_destroy(at->match);
-    net_module_close(at->module);
-    assert_int_equal(at->memory.bytes, 0);
-}
-
-static void run(duel* at, uint32_t ticks) {
-    for (uint32_t i = 0; i < ticks; i++) {
-        at->now_us += TABLE_TICK_US;
-        raw_server_service(&at->server, at->now_us);
-        net_client_service(at->client, at->now_us);
-        net_client_tick(at->client, at->now_us);
-    }
-}
-
-static void open_welcomed(duel* at) {
-    open(at);
-    run(at, 6);
-    assert_true(at->server.is_greeted);
-    raw_server_welcome(&at->server, 3, 60);
-    run(at, 2);
-    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
-}
-
-// Send one valid packet without changes, so that the client goes on.
-static void send_nothing_new(duel* at, uint64_t tick) {
-    raw_server_send_state(&at->server, raw_server_packet(&at->server, tick));
-}
 
 static uint64_t malformed(duel* at) {
     return net_client_get_report(at->client).packets_malformed;
@@ -95,84 +15,84 @@ static const swarm_context* game(const duel* at) {
 static void a_client_greets_with_its_game_schema_and_name(void** state) {
     (void)state;
     duel at;
-    open(&at);
-    run(&at, 6);
+    duel_open(&at);
+    duel_run(&at, 6);
     assert_int_equal(at.server.protocol, NET_PROTOCOL_VERSION);
     assert_true(at.server.schema_hash == net_schema_hash(net_match_schema(at.match)));
     assert_string_equal(at.server.game, "swarm");
     assert_string_equal(at.server.name, "dueller");
     assert_false(at.server.is_bot);
     raw_server_ask(&at.server);
-    run(&at, 3);
+    duel_run(&at, 3);
     assert_true(at.server.is_answered);
     uint32_t count = 0;
     (void)net_schema_items(net_match_schema(at.match), &count);
     assert_int_equal(at.server.answer_items, count);
-    close(&at);
+    duel_close(&at);
 }
 
 static void a_name_that_is_no_text_is_cleaned_before_it_is_sent(void** state) {
     (void)state;
     duel at;
-    open_as(&at, "J\xF6rg \xC3\xA9\xC3");
-    run(&at, 6);
+    duel_open_as(&at, (duel_config){.name = "J\xF6rg \xC3\xA9\xC3"});
+    duel_run(&at, 6);
     assert_int_equal(at.server.unreadable, 0);
     assert_string_equal(at.server.name, "Jrg \xC3\xA9");
-    close(&at);
+    duel_close(&at);
 }
 
 static void nobody_answering_is_unreachable_after_five_seconds(void** state) {
     (void)state;
     duel at;
-    open(&at);
+    duel_open(&at);
     const net_link_config dead = {.loss_percent = 100};
     net_sim_link_set(at.here, &dead);
-    run(&at, 4 * TICKS_PER_SECOND);
+    duel_run(&at, 4 * TICKS_PER_SECOND);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_CONNECTING);
-    run(&at, 2 * TICKS_PER_SECOND);
+    duel_run(&at, 2 * TICKS_PER_SECOND);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_ENDED);
     assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_UNREACHABLE);
-    close(&at);
+    duel_close(&at);
 }
 
 // Sequence numbers have 16 bits. An empty packet with seq 0 has no bytes.
 static void a_client_may_wait_for_its_match_longer_than_its_numbers_last(void** state) {
     (void)state;
     duel at;
-    open_welcomed(&at);
-    run(&at, UINT16_MAX + 100);
+    duel_open_welcomed(&at);
+    duel_run(&at, UINT16_MAX + 100);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    send_nothing_new(&at, 1);
-    run(&at, 2);
+    duel_send_nothing_new(&at, 1);
+    duel_run(&at, 2);
     assert_int_equal(net_client_get_report(at.client).tick, 1);
     assert_int_equal(malformed(&at), 0);
-    close(&at);
+    duel_close(&at);
 }
 
 static void a_server_that_does_not_welcome_is_given_up_after_five_seconds(void** state) {
     (void)state;
     duel at;
-    open(&at);
-    run(&at, 4 * TICKS_PER_SECOND);
+    duel_open(&at);
+    duel_run(&at, 4 * TICKS_PER_SECOND);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_GREETING);
     raw_server_ask(&at.server); // requests of the server do not extend the time
-    run(&at, 2 * TICKS_PER_SECOND);
+    duel_run(&at, 2 * TICKS_PER_SECOND);
     assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_UNREACHABLE);
-    run(&at, 2);
+    duel_run(&at, 2);
     assert_true(at.server.is_gone);
-    close(&at);
+    duel_close(&at);
 }
 
 static void a_refusal_is_kept_with_its_words(void** state) {
     (void)state;
     duel at;
-    open(&at);
-    run(&at, 6);
+    duel_open(&at);
+    duel_run(&at, 6);
     char long_text[600];
     memset(long_text, 'x', sizeof long_text);
     long_text[sizeof long_text - 1] = '\0';
     raw_server_refuse(&at.server, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL, long_text, long_text);
-    run(&at, 2 * TICKS_PER_SECOND); // the server does not close the connection either
+    duel_run(&at, 2 * TICKS_PER_SECOND); // the server does not close the connection either
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_ENDED);
     assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_REFUSED);
     char text[64];
@@ -180,29 +100,29 @@ static void a_refusal_is_kept_with_its_words(void** state) {
                      SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL);
     assert_int_equal(text[0], 'x');
     assert_true(strlen(net_client_refusal_game(at.client)) < NET_GAME_NAME_BYTES_MAX);
-    close(&at);
+    duel_close(&at);
 }
 
 static void impossible_welcomes_are_ignored_and_counted(void** state) {
     (void)state;
     duel at;
-    open(&at);
-    run(&at, 6);
+    duel_open(&at);
+    duel_run(&at, 6);
     raw_server_welcome(&at.server, 0, 60);
     raw_server_welcome(&at.server, 1, NET_TICK_RATE_HZ_MIN - 1);
     raw_server_welcome(&at.server, 1, NET_TICK_RATE_HZ_MAX + 1);
     raw_server_welcome(&at.server, 1, UINT32_MAX);
-    run(&at, 3);
+    duel_run(&at, 3);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_GREETING);
     assert_int_equal(malformed(&at), 4);
     raw_server_welcome(&at.server, 7, NET_TICK_RATE_HZ_MAX);
-    run(&at, 3);
+    duel_run(&at, 3);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
     raw_server_welcome(&at.server, 8, 60); // a second welcome
-    run(&at, 3);
+    duel_run(&at, 3);
     assert_int_equal(malformed(&at), 5);
     assert_int_equal(net_client_get_report(at.client).client, 7);
-    close(&at);
+    duel_close(&at);
 }
 
 static void a_goodbye_says_how_it_ended(void** state) {
@@ -217,61 +137,61 @@ static void a_goodbye_says_how_it_ended(void** state) {
     };
     for (uint32_t i = 0; i < BASE_COUNT(CASES); i++) {
         duel at;
-        open_welcomed(&at);
+        duel_open_welcomed(&at);
         raw_server_goodbye(&at.server, CASES[i].reason);
-        run(&at, 2);
+        duel_run(&at, 2);
         assert_int_equal(net_client_send_event(at.client, 4, &(uint32_t){1}), NET_ERR_CLOSED);
-        run(&at, 70);
+        duel_run(&at, 70);
         assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_ENDED);
         assert_int_equal(net_client_get_end(at.client), CASES[i].end);
-        close(&at);
+        duel_close(&at);
     }
 }
 
 static void a_goodbye_before_the_welcome_is_a_refusal(void** state) {
     (void)state;
     duel at;
-    open(&at);
-    run(&at, 6);
+    duel_open(&at);
+    duel_run(&at, 6);
     raw_server_goodbye(&at.server, NET_END_GOODBYE);
-    run(&at, 70);
+    duel_run(&at, 70);
     char text[128];
     assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_REFUSED);
     assert_int_equal(net_client_refusal(at.client, text, sizeof text),
                      SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED);
-    close(&at);
+    duel_close(&at);
 }
 
 static void a_connection_that_ends_without_a_word_is_lost(void** state) {
     (void)state;
     duel at;
-    open_welcomed(&at);
+    duel_open_welcomed(&at);
     at.there->ops->disconnect(at.there, at.server.peer, 0, true);
-    run(&at, 3);
+    duel_run(&at, 3);
     assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LOST);
-    close(&at);
+    duel_close(&at);
 }
 
 static void a_server_that_falls_silent_is_lost_after_thirty_seconds(void** state) {
     (void)state;
     duel at;
-    open_welcomed(&at);
-    send_nothing_new(&at, 1);
-    run(&at, 29 * TICKS_PER_SECOND);
+    duel_open_welcomed(&at);
+    duel_send_nothing_new(&at, 1);
+    duel_run(&at, 29 * TICKS_PER_SECOND);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    run(&at, 2 * TICKS_PER_SECOND);
+    duel_run(&at, 2 * TICKS_PER_SECOND);
     assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LOST);
-    run(&at, 2);
+    duel_run(&at, 2);
     assert_true(at.server.is_gone);
-    close(&at);
+    duel_close(&at);
 }
 
 static void malformed_packets_are_counted_and_never_acknowledged(void** state) {
     (void)state;
     duel at;
-    open_welcomed(&at);
-    send_nothing_new(&at, 1); // seq 0
-    run(&at, 3);
+    duel_open_welcomed(&at);
+    duel_send_nothing_new(&at, 1); // seq 0
+    duel_run(&at, 3);
     assert_true(at.server.has_ack);
     assert_int_equal(at.server.ack, 0);
 
@@ -291,17 +211,17 @@ static void malformed_packets_are_counted_and_never_acknowledged(void** state) {
     packet.header.has_probe = true;
     packet.header.probe_age = 3; // the probe would be before tick 0
     raw_server_send_state(&at.server, packet);
-    run(&at, 3);
+    duel_run(&at, 3);
     assert_int_equal(malformed(&at), 5);
     assert_int_equal(at.server.ack, 0);
     assert_int_equal(at.server.ack_bits, 0);
     packet = raw_server_packet(&at.server, 3); // seq 4
     raw_server_send_state(&at.server, packet);
-    run(&at, 3);
+    duel_run(&at, 3);
     assert_int_equal(at.server.ack, 4);
     assert_int_equal(at.server.ack_bits, 1u << 3); // of the packets before it, only packet 0
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    close(&at);
+    duel_close(&at);
 }
 
 static void tell_player(duel* at, uint32_t number, uint32_t entity) {
@@ -315,25 +235,25 @@ static void tell_player(duel* at, uint32_t number, uint32_t entity) {
 static void inputs_begin_with_the_assigned_player_and_repeat_eight(void** state) {
     (void)state;
     duel at;
-    open_welcomed(&at);
-    run(&at, 5);
+    duel_open_welcomed(&at);
+    duel_run(&at, 5);
     assert_int_equal(at.server.input_count, 0);
     assert_int_equal(net_client_player(at.client), ECS_ENTITY_NONE);
     tell_player(&at, 1, 77);
-    run(&at, 3);
+    duel_run(&at, 3);
     assert_int_equal(net_client_player(at.client), 77);
     assert_int_equal(at.server.event_ack, 1);
-    run(&at, 20);
+    duel_run(&at, 20);
     assert_int_equal(at.server.input_count, NET_INPUT_REDUNDANCY);
     assert_true(at.server.input_first > 8);
     uint64_t packets = at.server.packets;
     tell_player(&at, 2, 0); // the client is a spectator from now on
-    run(&at, 3);
+    duel_run(&at, 3);
     uint32_t first = at.server.input_first;
-    run(&at, 10);
+    duel_run(&at, 10);
     assert_int_equal(at.server.input_first, first);
     assert_true(at.server.packets > packets + 10);
-    close(&at);
+    duel_close(&at);
 }
 
 static void ping(duel* at, uint32_t number, uint32_t target, uint32_t content) {
@@ -348,36 +268,36 @@ static void ping(duel* at, uint32_t number, uint32_t target, uint32_t content) {
 static void reliable_events_are_delivered_once_and_in_order(void** state) {
     (void)state;
     duel at;
-    open_welcomed(&at);
+    duel_open_welcomed(&at);
     static const uint32_t NUMBERS[] = {2, 1, 1, 3, 2, 3, 2, 4, 1};
     for (uint32_t i = 0; i < BASE_COUNT(NUMBERS); i++) {
         ping(&at, NUMBERS[i], 0, NUMBERS[i]);
-        run(&at, 2);
+        duel_run(&at, 2);
     }
-    run(&at, 2);
+    duel_run(&at, 2);
     assert_int_equal(game(&at)->pings, 4);
     assert_int_equal(game(&at)->ping_faults, 0);
     assert_int_equal(at.server.event_ack, 4);
     assert_int_equal(malformed(&at), 0);
-    close(&at);
+    duel_close(&at);
 }
 
 static void forged_events_are_counted_and_go_nowhere(void** state) {
     (void)state;
     duel at;
-    open_welcomed(&at);
+    duel_open_welcomed(&at);
     raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, 1, 0, "", 0); // an input
     // An event that only clients may send.
     raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, 4, 0, "", 0);
     raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, UINT32_MAX, 0, "", 0);
     raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, 2, 0, "\xFF", 1);
     raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, 0, 0, "\xFF", 1);
-    run(&at, 4);
+    duel_run(&at, 4);
     assert_int_equal(malformed(&at), 5);
     assert_int_equal(game(&at)->pings, 0);
     assert_int_equal(net_client_player(at.client), ECS_ENTITY_NONE);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    close(&at);
+    duel_close(&at);
 }
 
 static ecs_entity make(duel* at) {
@@ -390,97 +310,97 @@ static ecs_entity make(duel* at) {
 static void an_event_waits_for_its_entity_and_holds_the_next(void** state) {
     (void)state;
     duel at;
-    open_welcomed(&at);
+    duel_open_welcomed(&at);
     ecs_entity first = make(&at), second = make(&at);
     ecs_entity third = second + (second - first);
     ping(&at, 1, third, 1);
-    run(&at, 2);
+    duel_run(&at, 2);
     ping(&at, 2, 0, 1);
-    run(&at, 30);
+    duel_run(&at, 30);
     // The server received it, so the client does not send it again.
     assert_int_equal(at.server.event_ack, 2);
     assert_int_equal(game(&at)->pings, 0);
     assert_int_equal(make(&at), third);
-    run(&at, 2);
+    duel_run(&at, 2);
     assert_true(game(&at)->pings >= 1);
     assert_int_equal(net_client_get_report(at.client).events_dropped, 0);
-    close(&at);
+    duel_close(&at);
 }
 
 static void an_event_whose_entity_never_comes_is_given_up(void** state) {
     (void)state;
     duel at;
-    open_welcomed(&at);
+    duel_open_welcomed(&at);
     ping(&at, 1, 4000, 1);
     ping(&at, 2, UINT32_MAX, 1);
     ping(&at, 3, 0, 1);
-    run(&at, NET_EVENT_WAIT_TICKS_MAX - 2);
+    duel_run(&at, NET_EVENT_WAIT_TICKS_MAX - 2);
     assert_int_equal(game(&at)->pings, 0);
-    run(&at, 8);
+    duel_run(&at, 8);
     assert_int_equal(game(&at)->pings, 1);
     assert_int_equal(net_client_get_report(at.client).events_dropped, 2);
-    close(&at);
+    duel_close(&at);
 }
 
 static void a_full_queue_of_own_events_says_so(void** state) {
     (void)state;
     duel at;
-    open_welcomed(&at);
+    duel_open_welcomed(&at);
     for (uint32_t i = 1; i <= NET_EVENTS_RELIABLE_MAX; i++)
         assert_int_equal(net_client_send_event(at.client, 4, &i), NET_OK);
     uint32_t more = NET_EVENTS_RELIABLE_MAX + 1;
     assert_int_equal(net_client_send_event(at.client, 4, &more), NET_ERR_FULL);
-    run(&at, 3);
+    duel_run(&at, 3);
     assert_true(at.server.event_newest > 0);
     raw_state packet = raw_server_packet(&at.server, 5);
     raw_server_send_state(&at.server, packet);
-    run(&at, 3);
+    duel_run(&at, 3);
     assert_int_equal(net_client_send_event(at.client, 4, &more), NET_OK);
-    close(&at);
+    duel_close(&at);
 }
 
 static void acknowledging_events_that_were_never_sent_is_counted(void** state) {
     (void)state;
     duel at;
-    open_welcomed(&at);
+    duel_open_welcomed(&at);
     assert_int_equal(net_client_send_event(at.client, 4, &(uint32_t){1}), NET_OK);
-    run(&at, 2);
+    duel_run(&at, 2);
     raw_state packet = raw_server_packet(&at.server, 5);
     packet.header.has_event_ack = true;
     packet.header.event_ack = 500;
     raw_server_send_state(&at.server, packet);
-    run(&at, 3);
+    duel_run(&at, 3);
     assert_int_equal(malformed(&at), 1);
     assert_int_equal(at.server.event_newest, 1); // the client still sends it
-    close(&at);
+    duel_close(&at);
 }
 
 static void acknowledgements_follow_sequence_numbers_round_the_wrap(void** state) {
     (void)state;
     duel at;
-    open_welcomed(&at);
+    duel_open_welcomed(&at);
     at.server.seq = 65000;
     for (uint32_t tick = 1; tick <= 1200; tick++) {
-        send_nothing_new(&at, tick);
-        run(&at, 1);
+        duel_send_nothing_new(&at, tick);
+        duel_run(&at, 1);
     }
-    run(&at, 3);
+    duel_run(&at, 3);
     assert_int_equal(at.server.ack, (uint16_t)(65000 + 1199));
     assert_true(at.server.ack_bits == UINT64_MAX);
     assert_int_equal(malformed(&at), 0);
-    close(&at);
+    duel_close(&at);
 }
 
 static void input_packets_wrap_and_keep_their_acknowledgements(void** state) {
     (void)state;
     duel at;
-    open_welcomed(&at);
+    duel_open_welcomed(&at);
     tell_player(&at, 1, 77);
     uint32_t wraps = 0;
     uint16_t before = 0;
     for (uint32_t tick = 1; tick <= 66000; tick++) {
-        send_nothing_new(&at, tick);
-        run(&at, 1);
+        duel_send_nothing_new(&at, tick);
+        duel_run(&at, 1);
         if (at.server.input_seq < before) wraps++;
         before = at.server.input_seq;
     }
@@ -488,27 +408,27 @@ static void input_packets_wrap_and_keep_their_acknowledgements(void** state) {
     assert_int_equal(malformed(&at), 0);
     assert_true(net_client_get_report(at.client).rtt_ms > 0);
     assert_true(net_client_get_report(at.client).rtt_ms < 100);
-    close(&at);
+    duel_close(&at);
 }
 
 static void leaving_says_goodbye(void** state) {
     (void)state;
     duel at;
-    open_welcomed(&at);
+    duel_open_welcomed(&at);
     net_client_leave(at.client, at.now_us);
     net_client_leave(at.client, at.now_us);
-    run(&at, 5);
+    duel_run(&at, 5);
     assert_true(at.server.is_told_goodbye);
     assert_true(at.server.is_gone);
     assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LEFT);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_ENDED);
-    close(&at);
+    duel_close(&at);
 }
 
 static void misuse_is_seen(void** state) {
     (void)state;
     duel at;
-    open_welcomed(&at);
+    duel_open_welcomed(&at);
     base_assert_handler_set(test_assert_handler);
     uint32_t number = 1;
     expect_assert_failure((void)!net_client_send_event(at.client, 0, &number));
@@ -516,7 +436,7 @@ static void misuse_is_seen(void** state) {
     expect_assert_failure((void)!net_client_send_event(at.client, 2, &number));
     expect_assert_failure((void)!net_client_send_event(at.client, 5, &number));
     base_assert_handler_set(NULL);
-    close(&at);
+    duel_close(&at);
 }
 
 // ---- settings, roster, resuming
@@ -535,13 +455,13 @@ static Shoal__Wire__Welcome welcome_with(double* settings, size_t count) {
 }
 
 static void open_with_secret(duel* at) {
-    open(at);
-    run(at, 6);
+    duel_open(at);
+    duel_run(at, 6);
     raw_server_welcome_as(&at->server, welcome_with(NULL, 0));
-    run(at, 2);
+    duel_run(at, 2);
     assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
-    send_nothing_new(at, 1);
-    run(at, 2);
+    duel_send_nothing_new(at, 1);
+    duel_run(at, 2);
     assert_int_equal(net_client_get_report(at->client).tick, 1);
 }
 
@@ -549,8 +469,8 @@ static void settings_that_no_server_has_are_malformed(void** state) {
     (void)state;
     const net_game_module* game = swarm_module_get();
     duel at;
-    open(&at);
-    run(&at, 6);
+    duel_open(&at);
+    duel_run(&at, 6);
     double settings[NET_SETTINGS_MAX + 1];
     for (uint32_t i = 0; i < BASE_COUNT(settings); i++)
         settings[i] = i < game->setting_count ? game->settings[i].min : 0;
@@ -569,15 +489,15 @@ static void settings_that_no_server_has_are_malformed(void** state) {
     Shoal__Wire__Welcome cut = welcome_with(settings, 1);
     cut.resume.len--;
     raw_server_welcome_as(&at.server, cut);
-    run(&at, 3);
+    duel_run(&at, 3);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_GREETING);
     assert_int_equal(malformed(&at), BASE_COUNT(wrong) + 4);
     settings[0] = game->settings[0].max;
     raw_server_welcome_as(&at.server, welcome_with(settings, game->setting_count));
-    run(&at, 3);
+    duel_run(&at, 3);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
     assert_true(net_match_get_config(at.match)->settings[0] == game->settings[0].max);
-    close(&at);
+    duel_close(&at);
 }
 
 static void send_roster(duel* at, uint32_t first, uint32_t count, const char* name) {
@@ -597,18 +517,18 @@ static void send_roster(duel* at, uint32_t first, uint32_t count, const char* na
     control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_ROSTER;
     control.roster = &roster;
     (void)raw_server_send(&at->server, NET_CHANNEL_CONTROL, &control.base);
-    run(at, 2);
+    duel_run(at, 2);
 }
 
 static void a_roster_is_bounded_and_its_names_are_cleaned(void** state) {
     (void)state;
     duel at;
-    open(&at);
-    run(&at, 6);
+    duel_open(&at);
+    duel_run(&at, 6);
     send_roster(&at, 1, 1, "early");
     assert_int_equal(malformed(&at), 1); // the packet came before welcome
     raw_server_welcome(&at.server, 3, 60);
-    run(&at, 2);
+    duel_run(&at, 2);
     send_roster(&at, 5, 1, "\x02 a name that is much longer than thirty-one bytes can be");
     assert_int_equal(strlen(net_client_player_name(at.client, 5)), NET_PLAYER_NAME_BYTES_MAX - 1);
     send_roster(&at, 5, 1, "");
@@ -625,21 +545,23 @@ static void a_roster_is_bounded_and_its_names_are_cleaned(void** state) {
         told += count;
     }
     assert_int_equal(malformed(&at), 2);
-    assert_string_equal(net_client_player_name(at.client, number), "many");
+    char last[NET_PLAYER_NAME_BYTES_MAX]; // another player has the name already
+    (void)snprintf(last, sizeof last, "many#%u", number);
+    assert_string_equal(net_client_player_name(at.client, number), last);
     send_roster(&at, 1, 1, "one too many");
     assert_int_equal(malformed(&at), 3);
     assert_null(net_client_player_name(at.client, 1));
     send_roster(&at, 5, 1, "known already");
     assert_int_equal(malformed(&at), 3);
     assert_string_equal(net_client_player_name(at.client, 5), "known already");
-    close(&at);
+    duel_close(&at);
 }
 
 static void three_seconds_of_silence_are_answered_with_the_secret(void** state) {
     (void)state;
     duel at;
     open_with_secret(&at);
-    run(&at, 3 * TICKS_PER_SECOND + 10);
+    duel_run(&at, 3 * TICKS_PER_SECOND + 10);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_RESUMING);
     assert_int_equal(at.server.hellos, 2);
     assert_int_equal(at.server.resume_size, sizeof SECRET);
@@ -648,8 +570,8 @@ static void three_seconds_of_silence_are_answered_with_the_secret(void** state) 
     assert_int_equal(at.server.gone_reason, 0); // the client did not leave on purpose
     // The client sends nothing before the next welcome, and it ignores state packets.
     uint64_t packets = at.server.packets;
-    send_nothing_new(&at, 2);
-    run(&at, 30);
+    duel_send_nothing_new(&at, 2);
+    duel_run(&at, 30);
     assert_int_equal(at.server.packets, packets);
     assert_int_equal(net_client_get_report(at.client).tick, 1);
     // A welcome with another number, or for a session that is not resumed, is refused.
@@ -658,19 +580,19 @@ static void three_seconds_of_silence_are_answered_with_the_secret(void** state) 
     other.is_resumed = true;
     other.client = 4;
     raw_server_welcome_as(&at.server, other);
-    run(&at, 3);
+    duel_run(&at, 3);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_RESUMING);
     assert_int_equal(malformed(&at), 2);
     Shoal__Wire__Welcome ours = welcome_with(NULL, 0);
     ours.is_resumed = true;
     raw_server_welcome_as(&at.server, ours);
-    run(&at, 3);
+    duel_run(&at, 3);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    send_nothing_new(&at, 3);
-    run(&at, 3);
+    duel_send_nothing_new(&at, 3);
+    duel_run(&at, 3);
     assert_int_equal(net_client_get_report(at.client).tick, 3);
     assert_true(at.server.input_seq > 1); // the numbers continued
-    close(&at);
+    duel_close(&at);
 }
 
 static void a_connection_that_breaks_is_made_again_at_once(void** state) {
@@ -678,10 +600,10 @@ static void a_connection_that_breaks_is_made_again_at_once(void** state) {
     duel at;
     open_with_secret(&at);
     at.there->ops->disconnect(at.there, at.server.peer, 0, true);
-    run(&at, 10);
+    duel_run(&at, 10);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_RESUMING);
     assert_int_equal(at.server.hellos, 2);
-    close(&at);
+    duel_close(&at);
 }
 
 static void a_connection_that_is_ended_with_a_reason_is_lost(void** state) {
@@ -689,38 +611,38 @@ static void a_connection_that_is_ended_with_a_reason_is_lost(void** state) {
     duel at;
     open_with_secret(&at);
     at.there->ops->disconnect(at.there, at.server.peer, NET_END_TIMEOUT, true);
-    run(&at, 10);
+    duel_run(&at, 10);
     assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LOST);
     assert_int_equal(at.server.hellos, 1);
-    close(&at);
+    duel_close(&at);
 }
 
 static void a_session_that_is_gone_is_lost(void** state) {
     (void)state;
     duel at;
     open_with_secret(&at);
-    run(&at, 3 * TICKS_PER_SECOND + 10);
+    duel_run(&at, 3 * TICKS_PER_SECOND + 10);
     raw_server_refuse(&at.server, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE, "it is over", "");
-    run(&at, 2 * TICKS_PER_SECOND);
+    duel_run(&at, 2 * TICKS_PER_SECOND);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_ENDED);
     assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LOST);
     char text[64];
     assert_int_equal(net_client_refusal(at.client, text, sizeof text),
                      SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE);
     assert_string_equal(text, "it is over");
-    close(&at);
+    duel_close(&at);
 }
 
 static void attempts_end_thirty_seconds_after_the_last_word(void** state) {
     (void)state;
     duel at;
     open_with_secret(&at);
-    run(&at, 29 * TICKS_PER_SECOND);
+    duel_run(&at, 29 * TICKS_PER_SECOND);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_RESUMING);
     assert_true(at.server.hellos >= 4); // each new connection repeats an unanswered hello
-    run(&at, 2 * TICKS_PER_SECOND);
+    duel_run(&at, 2 * TICKS_PER_SECOND);
     assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LOST);
-    close(&at);
+    duel_close(&at);
 }
 
 // The silence before the welcome does not count. The client gets time for the next state.
@@ -728,35 +650,35 @@ static void who_is_welcome_again_at_the_last_moment_stays(void** state) {
     (void)state;
     duel at;
     open_with_secret(&at);
-    run(&at, 29 * TICKS_PER_SECOND);
+    duel_run(&at, 29 * TICKS_PER_SECOND);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_RESUMING);
-    run(&at, 40);
+    duel_run(&at, 40);
     Shoal__Wire__Welcome ours = welcome_with(NULL, 0);
     ours.is_resumed = true;
     while (net_client_get_phase(at.client) == NET_CLIENT_RESUMING) {
         if (at.server.is_connected) raw_server_welcome_as(&at.server, ours);
-        run(&at, 1);
+        duel_run(&at, 1);
     }
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    run(&at, TICKS_PER_SECOND);
+    duel_run(&at, TICKS_PER_SECOND);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    send_nothing_new(&at, 3);
-    run(&at, 3);
+    duel_send_nothing_new(&at, 3);
+    duel_run(&at, 3);
     assert_int_equal(net_client_get_report(at.client).tick, 3);
-    close(&at);
+    duel_close(&at);
 }
 
 static void who_leaves_while_resuming_has_left(void** state) {
     (void)state;
     duel at;
     open_with_secret(&at);
-    run(&at, 3 * TICKS_PER_SECOND + 10);
+    duel_run(&at, 3 * TICKS_PER_SECOND + 10);
     const uint32_t number = 1;
     assert_int_equal(net_client_send_event(at.client, 4, &number), NET_ERR_CLOSED);
     net_client_leave(at.client, at.now_us);
     assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_ENDED);
     assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LEFT);
-    close(&at);
+    duel_close(&at);
 }
 
 int main(void) {

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+/// A client of ours against a server without rules. Their memory is counted and bounded.
+#pragma once
+
+#include "raw_server.h"
+#include "server/session_table.h"
+
+#include "base/quota.h"
+#include "net/presenter.h"
+
+#include "swarm.pb-c.h"
+
+/// What one client may have of memory for its server (client/players.c).
+#define DUEL_BYTES_MAX ((size_t)256 << 20)
+
+typedef struct duel_config {
+    const char* name;              ///< NULL: "dueller"
+    const char* templates;         ///< NULL: those of the test game
+    const base_reporter* reporter; ///< of the client; NULL: silent
+    bool has_view;                 ///< with a presenter, as a client with a window
+    size_t bytes_max;              ///< 0: DUEL_BYTES_MAX
+} duel_config;
+
+typedef struct duel {
+    table_memory memory;
+    base_quota quota;
+    net_module* module;
+    net_match* match;
+    net_presenter* presenter; ///< or NULL
+    net_sim* sim;
+    net_transport *here, *there;
+    net_client* client;
+    raw_server server;
+    uint64_t now_us;
+} duel;
+
+static inline void duel_open_as(duel* at, duel_config config) {
+    memset(at, 0, sizeof *at);
+    table_memory_init(&at->memory);
+    base_quota_init(&at->quota, &at->memory.allocator,
+                    config.bytes_max ? config.bytes_max : DUEL_BYTES_MAX);
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(net_module_wrap(swarm_module_get(),
+                                     config.templates ? config.templates : swarm_templates(),
+                                     "swarm.blk", &reporter, &at->module),
+                     NET_OK);
+    net_match_config match = net_match_config_default(at->module);
+    match.allocator = &at->quota.allocator;
+    match.role = NET_ROLE_MIRROR;
+    assert_int_equal(net_match_create(&match, &reporter, &at->match), NET_OK);
+    assert_int_equal(net_sim_create(NULL, 1, &at->sim), NET_OK);
+    assert_int_equal(net_sim_server(at->sim, 2, &at->there), NET_OK);
+    const net_link_config link = {.delay_ms = 1};
+    assert_int_equal(net_sim_client(at->sim, &link, &at->here), NET_OK);
+    const net_presenter_config view = {
+        .allocator = &at->quota.allocator, .module = at->module, .is_predicting = true};
+    if (config.has_view)
+        assert_int_equal(net_presenter_create(&view, &reporter, &at->presenter), NET_OK);
+    net_client_config client = {
+        .allocator = &at->quota.allocator,
+        .match = at->match,
+        .transport = at->here,
+        .address = "sim",
+        .name = config.name ? config.name : "dueller",
+        .seed = 1,
+        .reporter = config.reporter,
+        .presenter = at->presenter,
+    };
+    assert_int_equal(net_client_create(&client, &at->client), NET_OK);
+    raw_server_open(&at->server, at->there);
+    at->now_us = 1000000;
+}
+
+static inline void duel_open(duel* at) {
+    duel_open_as(at, (duel_config){0});
+}
+
+static inline void duel_close(duel* at) {
+    net_client_destroy(at->client);
+    net_presenter_destroy(at->presenter);
+    raw_server_close(&at->server);
+    at->here->ops->destroy(at->here);
+    at->there->ops->destroy(at->there);
+    net_sim_destroy(at->sim);
+    net_match_destroy(at->match);
+    net_module_close(at->module);
+    assert_int_equal(at->quota.used_bytes, 0);
+    assert_int_equal(at->memory.bytes, 0);
+}
+
+static inline void duel_run(duel* at, uint32_t ticks) {
+    for (uint32_t i = 0; i < ticks; i++) {
+        at->now_us += TABLE_TICK_US;
+        raw_server_service(&at->server, at->now_us);
+        net_client_service(at->client, at->now_us);
+        net_client_tick(at->client, at->now_us);
+        if (at->presenter) (void)net_presenter_frame(at->presenter, at->now_us);
+    }
+}
+
+static inline void duel_welcome(duel* at) {
+    duel_run(at, 6);
+    assert_true(at->server.is_greeted);
+    raw_server_welcome(&at->server, 3, 60);
+    duel_run(at, 2);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
+}
+
+static inline void duel_open_welcomed(duel* at) {
+    duel_open(at);
+    duel_welcome(at);
+}
+
+// Send one valid packet without changes, so that the client goes on.
+static inline void duel_send_nothing_new(duel* at, uint64_t tick) {
+    raw_server_send_state(&at->server, raw_server_packet(&at->server, tick));
+}
