@@ -2,14 +2,16 @@
 // Find out which game the server runs, and open its module.
 //
 // Without --game the client greets with an empty game name, and the refusal carries the name of the
-// server's game. That name is untrusted input: it may hold no path, and it is looked up in the
-// module path only.
+// server's game. That name is untrusted input: only a plain name is taken ([a-z0-9_]), and it is
+// looked up in the module path only.
 #include "players.h"
 
 #include "base/text.h"
 #include "host/setup.h"
 
 #include <string.h>
+
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
 
 static void await_refusal(client_program* self, net_client* client, const client_idle* idle) {
     while (net_client_get_phase(client) != NET_CLIENT_ENDED) {
@@ -33,7 +35,7 @@ static int ask_game(client_program* self, const client_idle* idle) {
     const char* game = net_client_refusal_game(client);
     if (net_client_get_end(client) != NET_CLIENT_END_REFUSED) {
         code = client_report_unreachable(self, client);
-    } else if (game[0] == '\0' || strchr(game, '/') || strchr(game, '.')) {
+    } else if (game[0] == '\0' || game[strspn(game, NAME_CHARACTERS)] != '\0') {
         code = client_report_refused(self, client);
     } else {
         base_text_copy(self->game, sizeof self->game, game);

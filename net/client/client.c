@@ -81,7 +81,10 @@ void net_client_service(net_client* client, uint64_t now_us) {
         client->has_peer = true;
     }
     net_transport_event event;
-    while (client->phase != NET_CLIENT_ENDED && transport->ops->next(transport, &event)) {
+    // What is left comes with the next service: a flood must not keep the program from its ticks.
+    for (uint32_t i = 0; i < NET_CLIENT_MESSAGES_MAX; i++) {
+        if (client->phase == NET_CLIENT_ENDED || client->has_enough) break;
+        if (!transport->ops->next(transport, &event)) break;
         net_client_receive(client, &event);
     }
     net_client_ack_varsize(client);

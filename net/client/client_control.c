@@ -14,6 +14,7 @@
 #include "state/rows.h"
 
 #include "base/assert.h"
+#include "base/shown.h"
 #include "base/text.h"
 #include "net/match.h"
 #include "net/presenter.h"
@@ -25,6 +26,7 @@
 
 void net_client_greet(net_client* client) {
     BASE_ASSERT(client->has_peer);
+    client->has_answered = false;
     const net_match* match = client->config.match;
     char name[NET_PLAYER_NAME_BYTES_MAX];
     net_control_clean_name(name, client->config.name ? client->config.name : "");
@@ -63,7 +65,7 @@ static void trace_update(void* context, ecs_entity entity, ecs_tick tick, uint64
 static void receive_roster(net_client* client, const Shoal__Wire__Roster* roster) {
     net_result result = net_roster_take(&client->roster, roster);
     if (result == NET_ERR_MALFORMED) net_client_malformed(client);
-    if (result == NET_ERR_MEMORY) net_client_finish(client, NET_CLIENT_END_LOST);
+    if (result == NET_ERR_MEMORY) net_client_overrun(client, result);
 }
 
 // Settings count only as a whole, and only when a server with the same table could have them.
@@ -129,7 +131,7 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
     }
     if (net_mirror_create(&config, &client->mirror) != NET_OK ||
         net_client_open_varsize(client, index_max) != NET_OK) {
-        net_client_finish(client, NET_CLIENT_END_LOST);
+        net_client_overrun(client, NET_ERR_MEMORY);
         return;
     }
     client->client = welcome->client;
@@ -145,8 +147,8 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
 
 static void receive_refused(net_client* client, const Shoal__Wire__Refused* refused) {
     client->refusal = (uint32_t)refused->reason;
-    base_text_copy(client->refusal_text, sizeof client->refusal_text, refused->text);
-    base_text_copy(client->refusal_game, sizeof client->refusal_game, refused->game);
+    (void)base_shown_copy(client->refusal_text, sizeof client->refusal_text, refused->text);
+    (void)base_shown_copy(client->refusal_game, sizeof client->refusal_game, refused->game);
     bool is_resuming = client->phase == NET_CLIENT_RESUMING;
     if (is_resuming)
         base_report(net_ration_take(&client->ration, NET_RATION_LOST, client->now_us), NULL, 0,
@@ -173,7 +175,15 @@ static void receive_goodbye(net_client* client, const Shoal__Wire__Goodbye* good
 
 // As many items as a message holds. Items are sorted, so the first difference is named when it is
 // among them; the server refuses the client either way.
+//
+// The answer is up to 300 times as long as the question. A server asks once after a hello; one that
+// asks again wants our upload.
 static void send_schema(net_client* client) {
+    if (client->has_answered || client->phase == NET_CLIENT_PLAYING) {
+        net_client_malformed(client);
+        return;
+    }
+    client->has_answered = true;
     uint32_t count = 0;
     const net_schema_item* items = net_schema_items(net_match_schema(client->config.match), &count);
     if (count > ANSWER_ITEMS_MAX) count = ANSWER_ITEMS_MAX;

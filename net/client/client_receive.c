@@ -141,15 +141,16 @@ static bool receive_state(net_client* client, const Shoal__Wire__StatePacket* pa
                           const net_packet_header* header, proto_bit_reader* body) {
     if (header->has_ack) {
         // The acknowledgement counts even when the snapshot is malformed.
-        net_result result = net_ack_sender_receive(&client->sent, client->now_us, header->ack, 0,
-                                                   header->ack_delay_us, &client->acks);
-        if (result != NET_OK && result != NET_ERR_STALE) {
+        net_result acked = net_ack_sender_receive(&client->sent, client->now_us, header->ack, 0,
+                                                  header->ack_delay_us, &client->acks);
+        if (acked != NET_OK && acked != NET_ERR_STALE) {
             net_client_malformed(client);
             return false;
         }
     }
-    switch (net_mirror_read(client->mirror, header->seq, header->tick,
-                            header->has_body ? body : NULL, NULL)) {
+    net_result result = net_mirror_read(client->mirror, header->seq, header->tick,
+                                        header->has_body ? body : NULL, NULL);
+    switch (result) {
     case NET_OK:
         break;
     case NET_ERR_STALE:
@@ -159,11 +160,12 @@ static bool receive_state(net_client* client, const Shoal__Wire__StatePacket* pa
         net_client_malformed(client);
         return false;
     default:
-        net_client_finish(client, NET_CLIENT_END_LOST);
+        net_client_overrun(client, result);
         return false;
     }
-    if (net_varsize_receiver_tick(client->varsize) != NET_OK) {
-        net_client_finish(client, NET_CLIENT_END_LOST);
+    result = net_varsize_receiver_tick(client->varsize);
+    if (result != NET_OK) {
+        net_client_overrun(client, result);
         return false;
     }
     check_probe(client, header);
@@ -213,8 +215,10 @@ static void receive_realtime(net_client* client, const uint8_t* bytes, size_t si
     if (net_ack_receiver_check(&client->received, header.seq) != NET_ACK_NEW) return;
     net_meter_state(&client->meter, client->now_us, packet, header.tick, reader.offset_bits,
                     (uint64_t)(net_match_dt(client->config.match) * 1e6f));
+    const uint64_t faults = client->faults.count;
     if (!receive_state(client, packet, &header, &reader)) return;
     net_ack_receiver_mark(&client->received, header.seq, client->now_us);
+    if (client->faults.count == faults) net_client_faults_forgive(&client->faults);
     net_client_deliver_events(client);
 }
 
@@ -241,8 +245,10 @@ static void receive_message(net_client* client, const net_transport_event* event
     }
     if (client->phase != NET_CLIENT_RESUMING) client->received_us = client->now_us;
     if (event->channel == NET_CHANNEL_CONTROL) {
+        const uint64_t faults = client->faults.count;
         client->meter.control_bytes += event->size;
         net_client_receive_control(client, event->bytes, event->size);
+        if (client->faults.count == faults) net_client_faults_forgive(&client->faults);
     } else {
         receive_realtime(client, event->bytes, event->size);
     }

@@ -17,6 +17,7 @@
 #include "session/control.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 
 #define CLOSE_MS_MAX 1000u
 
@@ -83,8 +84,26 @@ net_result net_client_send_control(net_client* client, const Shoal__Wire__Client
     return result;
 }
 
+void net_client_give_up(net_client* client, const char* why) {
+    if (client->phase == NET_CLIENT_ENDED) return;
+    const bool is_welcome =
+        client->phase == NET_CLIENT_PLAYING || client->phase == NET_CLIENT_RESUMING;
+    if (is_welcome)
+        base_report(client->config.reporter, NULL, 0, "connection lost: %s", why);
+    else
+        (void)base_text_copy(client->refusal_text, sizeof client->refusal_text, why);
+    net_client_finish(client, is_welcome ? NET_CLIENT_END_LOST : NET_CLIENT_END_UNREACHABLE);
+}
+
+void net_client_overrun(net_client* client, net_result result) {
+    net_client_give_up(client, result == NET_ERR_MEMORY
+                                   ? "no memory is left for what the server sends"
+                                   : "the world has no room for what the server sends");
+}
+
 void net_client_malformed(net_client* client) {
     client->dropped[NET_DROP_MALFORMED]++;
+    if (net_client_faults_add(&client->faults, client->now_us)) client->has_enough = true;
 }
 
 double net_client_quiet_s(const net_client* client) {
@@ -126,6 +145,9 @@ void net_client_begin_resuming(net_client* client) {
                 net_client_quiet_s(client));
     net_client_set_phase(client, NET_CLIENT_RESUMING, "connection_lost");
     drop_connection(client);
+    // A server that ends each connection at once must not make this client call as fast as it can.
+    if (client->back_us > 0 && client->now_us - client->back_us < NET_CLIENT_RETRY_MS * 1000u)
+        client->retry_us = client->now_us + NET_CLIENT_RETRY_MS * 1000u;
 }
 
 // While RESUMING.
@@ -159,6 +181,9 @@ static void check_silence(net_client* client) {
 void net_client_check_connection(net_client* client) {
     const uint64_t now_us = client->now_us;
     check_silence(client);
+    if (client->has_enough) net_client_give_up(client, "the server broke the protocol too often");
+    if (net_client_faults_only(&client->faults, now_us) && !client->is_closing)
+        net_client_give_up(client, "the server sent nothing but faults for 10 s");
     bool is_waiting =
         client->phase == NET_CLIENT_CONNECTING || client->phase == NET_CLIENT_GREETING;
     if (is_waiting && !client->is_closing && now_us > client->started_us &&

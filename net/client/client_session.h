@@ -21,7 +21,13 @@ void net_client_begin_closing(net_client* client, net_client_end end);
 void net_client_begin_resuming(net_client* client);
 /// Once per service: resume after a silence, retry, give up.
 void net_client_check_connection(net_client* client);
-/// Count a message that breaks the protocol.
+/// End at once because of what the server does, and report why. `why` completes a sentence.
+void net_client_give_up(net_client* client, const char* why);
+/// What came needs more than this client can have, or the world refused it. `result`: of the part
+/// that failed. As net_client_give_up.
+void net_client_overrun(net_client* client, net_result result);
+/// Count a message that breaks the protocol. After too many of them
+/// (client_faults.h) the service that runs, or the next one, ends the session.
 void net_client_malformed(net_client* client);
 /// Seconds since the newest datagram.
 double net_client_quiet_s(const net_client* client);

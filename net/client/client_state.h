@@ -2,6 +2,7 @@
 /// The state of a client, for the files of this room.
 #pragma once
 
+#include "client/client_faults.h"
 #include "session/acks.h"
 #include "session/event_inbox.h"
 #include "session/event_outbox.h"
@@ -16,7 +17,8 @@
 #include "net/ration.h"
 #include "proto/codec.h"
 
-#define NET_CLIENT_RESYNCS_MAX 4u ///< entities that a client requests at a time
+#define NET_CLIENT_RESYNCS_MAX 4u     ///< entities that a client requests at a time
+#define NET_CLIENT_MESSAGES_MAX 4096u ///< that one service takes in
 
 typedef struct net_mirror net_mirror;                     ///< mirror/mirror.h
 typedef struct net_rows net_rows;                         ///< state/rows.h
@@ -47,6 +49,9 @@ struct net_client {
     uint64_t received_us; ///< arrival of the newest datagram; while resuming: before the loss
     uint64_t retry_us;    ///< while resuming: when to connect next, or when the attempt began
     uint64_t back_us;     ///< when the session was resumed last
+    net_client_faults faults;
+    bool has_enough;   ///< of them: the session ends with this service
+    bool has_answered; ///< the SchemaQuestion of this connection
     uint32_t resumes;
     net_roster roster;
     net_meter meter;

@@ -95,7 +95,7 @@ void net_client_receive_varsize(net_client* client, const Shoal__Wire__VarsizeVa
     if (result == NET_OK && client->config.presenter)
         net_presenter_varsize(client->config.presenter, &message);
     if (result != NET_OK) {
-        net_client_finish(client, NET_CLIENT_END_LOST);
+        net_client_overrun(client, result);
         return;
     }
     BASE_ASSERT(client->varsize_ack_count < NET_VARSIZE_FLIGHT_MAX);

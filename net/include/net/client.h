@@ -25,11 +25,14 @@ typedef enum net_client_phase {
 
 typedef enum net_client_end {
     NET_CLIENT_END_NONE,
-    NET_CLIENT_END_GOODBYE,     ///< the server ended the match
-    NET_CLIENT_END_LEFT,        ///< net_client_leave
-    NET_CLIENT_END_LOST,        ///< the connection was lost after welcome, and stayed lost
-    NET_CLIENT_END_UNREACHABLE, ///< no answer within NET_CONNECT_MS_MAX
-    NET_CLIENT_END_REFUSED,     ///< net_client_refusal has the reason
+    NET_CLIENT_END_GOODBYE, ///< the server ended the match
+    NET_CLIENT_END_LEFT,    ///< net_client_leave
+    /// The connection was lost after welcome, and stayed lost; or the server broke the protocol too
+    /// often, or sent more than there is memory for. The reporter got the reason.
+    NET_CLIENT_END_LOST,
+    /// No answer within NET_CONNECT_MS_MAX, or the server broke the protocol before welcome.
+    NET_CLIENT_END_UNREACHABLE,
+    NET_CLIENT_END_REFUSED, ///< net_client_refusal has the reason
 } net_client_end;
 
 /// Called for each row that was applied to the mirror (--trace).
@@ -101,7 +104,8 @@ ecs_entity net_client_player(const net_client* client);
 /// the next service.
 const char* net_client_player_name(const net_client* client, uint32_t number);
 /// After REFUSED: the reason (RefusedReason of wire.proto), and its sentence in `text`. After
-/// UNREACHABLE: 0, and a sentence when the address itself is wrong, else "". NUL-terminated and cut
+/// UNREACHABLE: 0, and a sentence when there is a reason to tell, else "". Only what
+/// a person may be shown (base/shown.h). NUL-terminated and cut
 /// to `text_bytes`.
 uint32_t net_client_refusal(const net_client* client, char* text, size_t text_bytes);
 /// The game that the refusing server names; "" when it named none. Untrusted text: use it only to
