@@ -62,7 +62,10 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
     } else {
         base_text_copy(one->name, sizeof one->name, name);
     }
+    base_quota_init(&one->memory, NULL, NET_CLIENT_BYTES_MAX);
+    const base_allocator* memory = eyes ? &eyes->memory->allocator : &one->memory.allocator;
     net_match_config match = net_match_config_default(self->module);
+    match.allocator = memory;
     match.role = NET_ROLE_MIRROR;
     if (net_match_create(&match, &self->reporter, &one->match) != NET_OK) return NET_EXIT_USAGE;
     if (client_transport_open(&one->transport) != NET_OK) {
@@ -71,6 +74,7 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
     }
     client_transport_gather(&self->loop, one->transport);
     net_client_config config = {
+        .allocator = memory,
         .match = one->match,
         .transport = one->transport,
         .address = self->config.address,

@@ -4,6 +4,7 @@
 
 #include "config/config.h"
 
+#include "base/quota.h"
 #include "host/exit_code.h"
 #include "net/client.h"
 #include "net/loop.h"
@@ -14,6 +15,7 @@
 
 typedef struct client_player {
     char name[NET_PLAYER_NAME_BYTES_MAX];
+    base_quota memory; ///< of all that the server makes it keep; unused with client_eyes.memory
     net_match* match;
     net_transport* transport;
     net_client* client;
@@ -41,6 +43,7 @@ typedef struct client_idle {
 /// The person at the window, who sees what the first player sees and gives its inputs.
 typedef struct client_eyes {
     net_presenter* presenter;
+    base_quota* memory;        ///< of presenter and player
     net_client_input_fn input; ///< NULL: the game's bot gives the inputs
     void* input_context;
 } client_eyes;

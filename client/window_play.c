@@ -49,6 +49,7 @@ typedef struct show {
     client_program* program;
     client_window* window;
     net_presenter* presenter;
+    base_quota memory; // of presenter and first player
     client_controls controls;
     client_feed feed;
     client_panel panel;
@@ -274,10 +275,13 @@ static int open_session(show* on) {
     client_panel_init(&on->panel, PLOTS_ALL);
     (void)base_text_format(on->panel.facts.title, sizeof on->panel.facts.title, "%.24s  %.36s",
                            game->title, program->config.address);
-    const net_presenter_config config = {.module = program->module, .is_predicting = true};
+    base_quota_init(&on->memory, NULL, NET_CLIENT_BYTES_MAX);
+    const net_presenter_config config = {
+        .allocator = &on->memory.allocator, .module = program->module, .is_predicting = true};
     net_result result = net_presenter_create(&config, &program->reporter, &on->presenter);
     if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
     const client_eyes eyes = {.presenter = on->presenter,
+                              .memory = &on->memory,
                               .input = program->config.bots ? NULL : think_as_human,
                               .input_context = on};
     return client_players_open(program, &eyes);

@@ -2,6 +2,7 @@
 // The figures of a client: what went through its connection, and its line at the end.
 #include "client/client_state.h"
 #include "mirror/mirror.h"
+#include "state/rows.h"
 #include "state/varsize.h"
 
 #include "net/match.h"
@@ -46,6 +47,7 @@ static void add_dropped(const net_client* client, uint64_t dropped[NET_DROP_COUN
     dropped[NET_DROP_EVENT_KNOWN] += client->inbox.known;
     dropped[NET_DROP_EVENT_FULL] += client->inbox.full;
     dropped[NET_DROP_EVENT_WAITED] += client->inbox.dropped;
+    if (client->rows) dropped[NET_DROP_COMPOSITION] += net_rows_refused(client->rows);
     if (client->mirror)
         dropped[NET_DROP_RECORD_OLD] += net_mirror_get_counters(client->mirror)->stale_records;
     if (!client->varsize) return;

@@ -20,6 +20,7 @@ const char* net_drop_name(net_drop reason) {
         [NET_DROP_SEND] = "send",
         [NET_DROP_ACK_FORGED] = "ack_forged",
         [NET_DROP_ACK_STALE] = "ack_stale",
+        [NET_DROP_COMPOSITION] = "composition",
         [NET_DROP_RECORD_OLD] = "record_old",
         [NET_DROP_INPUT_KNOWN] = "input_known",
         [NET_DROP_INPUT_FULL] = "input_full",

@@ -108,7 +108,9 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     set_cadence(server);
     net_result result = NET_ERR_MEMORY;
     if (!allocate_scratch(server)) goto fail;
-    if (!proto_codec_init(&server->codec, server->allocator, PROTO_UNPACK_BYTES_MAX)) goto fail;
+    if (!proto_codec_init(&server->codec, server->allocator, PROTO_UNPACK_CLIENT_BYTES_MAX) ||
+        !proto_codec_init(&server->answer_codec, server->allocator, PROTO_UNPACK_ANSWER_BYTES_MAX))
+        goto fail;
     result = create_replication(server);
     if (result != NET_OK) goto fail;
     // When no thread can be had the net half runs at once: slower, with the same datagrams.
@@ -160,6 +162,7 @@ void net_server_destroy(net_server* server) {
     net_server_close_accounts(server);
     if (server->rows) net_rows_destroy(server->rows);
     proto_codec_deinit(&server->codec);
+    proto_codec_deinit(&server->answer_codec);
     base_release(server->allocator, server, sizeof *server);
 }
 

@@ -157,9 +157,9 @@ static void take_control(net_server* server, net_session* session, const uint8_t
         return;
     }
     session->control_credit -= (uint32_t)size;
-    const ProtobufCMessage* message =
-        proto_codec_decode(&server->codec, &shoal__wire__client_control__descriptor, bytes, size,
-                           NET_CONTROL_BYTES_MAX);
+    const ProtobufCMessage* message = proto_codec_decode(
+        session->state == NET_SESSION_ASKED ? &server->answer_codec : &server->codec,
+        &shoal__wire__client_control__descriptor, bytes, size, NET_CONTROL_BYTES_MAX);
     if (!message) {
         net_session_trace_packet(server, session, server->now_us, NET_TRACE_RECEIVED, "malformed",
                                  0, size);

@@ -32,6 +32,7 @@ struct net_rows {
     net_row_template** numbers; ///< [wire number]
     uint32_t number_count;
     uint32_t composed_count; ///< compositions asked for so far
+    uint64_t refused_count;  ///< compositions beyond the limit
     char class_names[NET_CLASSES_MAX][ECS_NAME_BYTES_MAX];
     uint32_t class_count;
     ecs_component_id varsizes[ECS_COMPONENTS_MAX]; ///< [wire number]
@@ -416,8 +417,11 @@ const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts,
     }
     if (part_count == 1) return rows->numbers[parts[0]];
     // Past the limit no template is composed: untrusted input must not fill the world's table.
-    if (rows->composed_count == NET_ROW_TEMPLATES_MAX)
-        return find_composed(rows, parts, part_count);
+    if (rows->composed_count == NET_ROW_TEMPLATES_MAX) {
+        const net_row_template* found = find_composed(rows, parts, part_count);
+        rows->refused_count += !found;
+        return found;
+    }
     ecs_template_id id = ecs_template_compose(rows->world, ids, part_count);
     if (id == ECS_TEMPLATE_NONE) return NULL;
     if (id >= rows->state_capacity || rows->states[id] == ROW_UNSEEN) {
@@ -425,6 +429,10 @@ const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts,
         if (add_template_row(rows, id, parts, part_count, NULL) != NET_OK) return NULL;
     }
     return rows->by_id[id];
+}
+
+uint64_t net_rows_refused(const net_rows* rows) {
+    return rows->refused_count;
 }
 
 const net_row_template* net_rows_find(net_rows* rows, ecs_template_id template_id) {

@@ -44,7 +44,9 @@ typedef void (*net_client_input_fn)(void* context, const net_player_context* pla
 
 /// What the caller owns must outlive the client; texts too.
 typedef struct net_client_config {
-    const base_allocator* allocator; ///< NULL: the heap
+    /// NULL: the heap. With a base_quota of NET_CLIENT_BYTES_MAX for client, match and presenter, a
+    /// hostile server ends its session instead of the program.
+    const base_allocator* allocator;
     /// Role MIRROR, owned by the caller. NULL: only ask which game the server runs. Then the
     /// session ends REFUSED, and net_client_refusal_game has the game.
     net_match* match;

@@ -21,6 +21,7 @@ typedef enum net_drop {
     // Parts of them.
     NET_DROP_ACK_FORGED,     ///< acknowledges a packet that was never sent
     NET_DROP_ACK_STALE,      ///< acknowledges a packet that is half the circle of numbers old
+    NET_DROP_COMPOSITION,    ///< a create that names more compositions than a client takes
     NET_DROP_RECORD_OLD,     ///< a row older than the entity's: kept as a base, not applied
     NET_DROP_INPUT_KNOWN,    ///< a repeated input that came before
     NET_DROP_INPUT_FULL,     ///< the queue of inputs is full

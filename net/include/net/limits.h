@@ -13,6 +13,10 @@
 #define NET_CATCH_UP_TICKS_MAX                                                                     \
     5u ///< ticks that a program catches up after a stall; more are given up
 
+// Memory.
+/// What a client keeps for its server, in all its worlds; then the session ends (base/quota.h).
+#define NET_CLIENT_BYTES_MAX ((size_t)256 << 20)
+
 // Packets.
 #define NET_MTU_BYTES 1200u
 /// One state or input packet. ENet turns a larger one into reliable fragments (from 1,173 bytes on

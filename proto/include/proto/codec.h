@@ -11,11 +11,14 @@
 #include "base/arena.h"
 #include <protobuf-c/protobuf-c.h>
 
-#define PROTO_UNPACK_BYTES_MAX 65536u  ///< arena for one message
-#define PROTO_MESSAGE_BYTES_MAX 16384u ///< packed size of one message on the wire
-#define PROTO_DEPTH_MAX 8u             ///< levels of messages in messages, the outermost counts
-#define PROTO_FIELDS_MAX 2048u         ///< values in one message, with those of inner messages
-#define PROTO_UNKNOWN_FIELDS_MAX 16u   ///< fields that the descriptor does not know
+#define PROTO_UNPACK_BYTES_MAX 65536u         ///< arena for one message of a file or of a module
+#define PROTO_UNPACK_CLIENT_BYTES_MAX 16384u  ///< arena for one message of a client
+#define PROTO_UNPACK_ANSWER_BYTES_MAX 65536u  ///< arena for its answer to a schema question
+#define PROTO_UNPACK_SERVER_BYTES_MAX 262144u ///< arena for one message of a server
+#define PROTO_MESSAGE_BYTES_MAX 16384u        ///< packed size of one message on the wire
+#define PROTO_DEPTH_MAX 8u           ///< levels of messages in messages, the outermost counts
+#define PROTO_FIELDS_MAX 2048u       ///< values in one message, with those of inner messages
+#define PROTO_UNKNOWN_FIELDS_MAX 16u ///< fields that the descriptor does not know
 
 /// Memory for unpacking. It holds one message at a time. A codec may be moved between calls.
 typedef struct proto_codec {

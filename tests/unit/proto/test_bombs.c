@@ -139,6 +139,50 @@ static void a_small_arena_says_no(void** state) {
     proto_codec_deinit(&small);
 }
 
+// The worst that protobuf-c does for a byte of a client's and of a server's message, at the sizes that
+// the wire allows: the arena is the bound.
+static void the_arena_of_each_side_is_the_bound(void** state) {
+    (void)state;
+    static const struct {
+        const char* what;
+        const ProtobufCMessageDescriptor* descriptor;
+        const char* pattern;
+        size_t pattern_size, size_max, arena_bytes;
+    } CASES[] = {
+        {"empty inputs of a client", &shoal__wire__input_packet__descriptor, "\x42\x00", 2, 1172,
+         PROTO_UNPACK_CLIENT_BYTES_MAX},
+        {"empty events of a client", &shoal__wire__input_packet__descriptor, "\x4a\x00", 2, 1172,
+         PROTO_UNPACK_CLIENT_BYTES_MAX},
+        {"resync requests of a client", &shoal__wire__input_packet__descriptor, "\x58\x01", 2, 1172,
+         PROTO_UNPACK_CLIENT_BYTES_MAX},
+        {"unknown fields of a client", &shoal__wire__input_packet__descriptor, "\xf8\x7f\x00", 3,
+         1172, PROTO_UNPACK_CLIENT_BYTES_MAX},
+        {"empty events of a server", &shoal__wire__state_packet__descriptor, "\x12\x00", 2, 1172,
+         PROTO_UNPACK_SERVER_BYTES_MAX},
+        {"empty players of a server", &shoal__wire__roster__descriptor, "\x0a\x00", 2, 16384,
+         PROTO_UNPACK_SERVER_BYTES_MAX},
+        {"2,048 empty players of a server", &shoal__wire__roster__descriptor, "\x0a\x00", 2, 4096,
+         PROTO_UNPACK_SERVER_BYTES_MAX},
+        {"clients that went, of a server", &shoal__wire__roster__descriptor, "\x10\x01", 2, 4096,
+         PROTO_UNPACK_SERVER_BYTES_MAX},
+        {"empty items of an answer", &shoal__wire__schema_answer__descriptor, "\x0a\x00", 2, 4096,
+         PROTO_UNPACK_ANSWER_BYTES_MAX},
+    };
+    for (size_t i = 0; i < BASE_COUNT(CASES); i++) {
+        proto_codec side;
+        assert_true(proto_codec_init(&side, NULL, CASES[i].arena_bytes));
+        size_t size = repeat(CASES[i].pattern, CASES[i].pattern_size,
+                             CASES[i].size_max / CASES[i].pattern_size);
+        const ProtobufCMessage* message =
+            proto_codec_decode(&side, CASES[i].descriptor, bomb, size, CASES[i].size_max);
+        print_message("    %zu bytes, %s: %s, peak %zu\n", size, CASES[i].what,
+                      message ? "decoded" : "refused", side.arena.used_peak);
+        assert_true(side.arena.used_peak <= CASES[i].arena_bytes);
+        assert_true(message != NULL || side.refused == 1);
+        proto_codec_deinit(&side);
+    }
+}
+
 static void a_length_beyond_the_end_is_refused(void** state) {
     (void)state;
     const uint8_t huge[] = {0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f};
@@ -159,6 +203,7 @@ int main(void) {
         TEST(packed_numbers_are_capped),
         TEST(nesting_is_capped),
         TEST(a_small_arena_says_no),
+        TEST(the_arena_of_each_side_is_the_bound),
         TEST(a_length_beyond_the_end_is_refused),
     };
     return cmocka_run_group_tests(cases, open_codec, close_codec);

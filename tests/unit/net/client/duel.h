@@ -10,15 +10,12 @@
 
 #include "swarm.pb-c.h"
 
-/// What one client may have of memory for its server (client/players.c).
-#define DUEL_BYTES_MAX ((size_t)256 << 20)
-
 typedef struct duel_config {
     const char* name;              ///< NULL: "dueller"
     const char* templates;         ///< NULL: those of the test game
     const base_reporter* reporter; ///< of the client; NULL: silent
     bool has_view;                 ///< with a presenter, as a client with a window
-    size_t bytes_max;              ///< 0: DUEL_BYTES_MAX
+    size_t bytes_max;              ///< 0: NET_CLIENT_BYTES_MAX
 } duel_config;
 
 typedef struct duel {
@@ -38,7 +35,7 @@ static inline void duel_open_as(duel* at, duel_config config) {
     memset(at, 0, sizeof *at);
     table_memory_init(&at->memory);
     base_quota_init(&at->quota, &at->memory.allocator,
-                    config.bytes_max ? config.bytes_max : DUEL_BYTES_MAX);
+                    config.bytes_max ? config.bytes_max : NET_CLIENT_BYTES_MAX);
     base_reporter reporter = base_reporter_stderr();
     assert_int_equal(net_module_wrap(swarm_module_get(),
                                      config.templates ? config.templates : swarm_templates(),
