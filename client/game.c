@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
-
 static void await_refusal(client_program* self, net_client* client, const client_idle* idle) {
     while (net_client_get_phase(client) != NET_CLIENT_ENDED) {
         bool is_asked_to_end = net_loop_wait(&self->loop, net_loop_now_us() + 10000);
@@ -35,7 +33,7 @@ static int ask_game(client_program* self, const client_idle* idle) {
     const char* game = net_client_refusal_game(client);
     if (net_client_get_end(client) != NET_CLIENT_END_REFUSED) {
         code = client_report_unreachable(self, client);
-    } else if (game[0] == '\0' || game[strspn(game, NAME_CHARACTERS)] != '\0') {
+    } else if (!net_module_name_is_valid(game)) {
         code = client_report_refused(self, client);
     } else {
         base_text_copy(self->game, sizeof self->game, game);

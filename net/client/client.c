@@ -37,7 +37,8 @@ net_result net_client_create(const net_client_config* config, net_client** out) 
     net_pace_init(&client->pace, config->match ? net_match_get_config(config->match)->tick_rate_hz
                                                : NET_TICK_RATE_HZ_DEFAULT);
     net_result result = NET_ERR_MEMORY;
-    if (!proto_codec_init(&client->codec, client->allocator, PROTO_UNPACK_SERVER_BYTES_MAX)) goto fail;
+    if (!proto_codec_init(&client->codec, client->allocator, PROTO_UNPACK_SERVER_BYTES_MAX))
+        goto fail;
     if (config->match) {
         result =
             net_rows_create(client->allocator, net_match_world(config->match), NULL, &client->rows);

@@ -21,8 +21,6 @@ typedef struct net_module_table {
 BASE_MUST_USE net_result net_module_table_check(const net_game_module* table, const char* file,
                                                 const base_reporter* reporter,
                                                 net_module_table* copy);
-/// [a-z0-9_]{1,32}
-bool net_module_name_is_valid(const char* name);
 /// The part of net_module_check that runs none of the module's code: `data` is the file's content.
 BASE_MUST_USE net_result net_module_check_bytes(const void* data, size_t size, const char* file,
                                                 const base_reporter* reporter);

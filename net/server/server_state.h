@@ -93,7 +93,7 @@ struct net_server {
     uint32_t report_next; ///< where the search for the oldest closed report begins
     proto_codec codec;
     proto_codec answer_codec; ///< of schema answers, the only long messages of clients
-    net_ration ration; ///< of lines that clients can cause
+    net_ration ration;        ///< of lines that clients can cause
     net_server_counters counters;
     bool has_bandwidth;
     net_bandwidth bandwidth;

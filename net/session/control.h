@@ -5,9 +5,9 @@
 #include "net/transport.h"
 #include "wire.pb-c.h"
 
-/// A player's name as others see it: what may be shown of it (base/shown.h). Spaces of every kind become
-/// one plain space between words. Cut to NET_PLAYER_NAME_BYTES_MAX - 1 bytes, "player" when nothing
-/// is left. `requested` may be any bytes, NUL-terminated. A clean name stays as it is.
+/// A player's name as others see it: what may be shown of it (base/shown.h). Spaces of every
+/// kind become one plain space between words. Cut to NET_PLAYER_NAME_BYTES_MAX - 1 bytes, "player"
+/// when nothing is left. `requested` may be any bytes, NUL-terminated. A clean name stays as it is.
 void net_control_clean_name(char name[NET_PLAYER_NAME_BYTES_MAX], const char* requested);
 
 /// Encode a ServerControl or ClientControl and send it; *bytes is its encoded size.

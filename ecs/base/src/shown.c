@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// UTF-8, one character at a time, and a list of the characters that nobody should see: they turn
-// the direction of the text, have no width, or end a line.
+// UTF-8, one character at a time, and a list of characters that must not be shown. They turn the
+// direction of the text, have no width, or end a line.
 #include "base/shown.h"
 
 #include "base/assert.h"

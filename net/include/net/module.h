@@ -33,6 +33,8 @@ typedef struct net_module {
 ///         NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_module_open(const char* name_or_file, const char* search_path,
                                          const base_reporter* reporter, net_module** module);
+/// Is it [a-z0-9_]{1,32}? Check a name from outside of the program before it is looked up.
+bool net_module_name_is_valid(const char* name);
 /// Write the module path of a program: SHOAL_MODULE_PATH, then ../lib/shoal/games beside the folder
 /// of the executable (the same place in a build folder and after an installation), separated by
 /// colons. NUL-terminated and cut to `path_bytes`.

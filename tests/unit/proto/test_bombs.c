@@ -139,8 +139,8 @@ static void a_small_arena_says_no(void** state) {
     proto_codec_deinit(&small);
 }
 
-// The worst that protobuf-c does for a byte of a client's and of a server's message, at the sizes that
-// the wire allows: the arena is the bound.
+// The worst that protobuf-c does for a byte of a client's and of a server's message, at the sizes
+// that the wire allows: the arena is the bound.
 static void the_arena_of_each_side_is_the_bound(void** state) {
     (void)state;
     static const struct {

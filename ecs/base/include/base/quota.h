@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-/// An allocator with a limit in bytes: what a stranger can make us keep is bounded by the sum, not
-/// by names or counts.
+/// An allocator with a limit in bytes. It bounds what foreign input can make a program keep.
 ///
-/// Pass `allocator` to all that works for the stranger. A request beyond the limit gets NULL, as if
-/// memory had run out. A block counts with its size rounded up to a cache line, as the heap gives
-/// it. Threads: one at a time.
+/// Pass `allocator` to each part that keeps something of that input. A request beyond the limit
+/// gets NULL, as if memory had run out. A block counts with its size rounded up to a cache line, as
+/// the heap gives it. Threads: one at a time.
 #pragma once
 
 #include "base/alloc.h"
