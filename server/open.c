@@ -143,7 +143,7 @@ static int open_server(server_program* self) {
 }
 
 static void print_ready(const server_program* self) {
-    char address[64];
+    char address[NET_ENET_ADDRESS_TEXT_BYTES];
     BASE_ASSERT(net_transport_enet_address(self->transport, address, sizeof address));
     printf("ready listen=%s game=%s tick_rate=%" PRIu64 " schema=%016" PRIx64 "\n", address,
            self->module->game->name, self->config.tick_rate_hz,

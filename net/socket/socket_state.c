@@ -60,6 +60,8 @@ void net_socket_forget(int descriptor) {
     uint32_t index = 0;
     net_socket_table* table = table_of(descriptor, &index);
     table->entries[index] = NULL;
+    for (uint32_t i = 0; i < old->pipe_count; i++)
+        net_socket_pipe_destroy(old->pipes[i], &old->stats);
     entry_drop_links(old);
     net_socket_virtual_wire_release(old->wire);
     base_release(NULL, old, sizeof *old);
@@ -119,6 +121,13 @@ net_result net_socket_link_set_one(int descriptor, const net_link_pair* pair) {
     entry->in = in;
     entry->has_link = true;
     return NET_OK;
+}
+
+void net_socket_budget_set(int descriptor, const net_socket_budget* budget) {
+    net_socket_entry* entry = net_socket_entry_find(descriptor);
+    if (!entry) return;
+    entry->has_budget = budget != NULL;
+    if (budget) entry->budget = *budget;
 }
 
 void net_socket_get_stats(int descriptor, net_socket_stats* stats) {
@@ -181,6 +190,10 @@ static uint64_t monotonic_us(void) {
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+}
+
+uint64_t net_socket_wall_us(void) {
+    return net_socket_get_state()->is_virtual ? 0 : monotonic_us();
 }
 
 uint64_t net_socket_now_us(void) {

@@ -2,19 +2,26 @@
 // What the files of the socket layer share: one entry per descriptor, and the state of the process.
 #pragma once
 
-#include "net/socket.h"
+#include "socket/socket_pipe.h"
 
 #include "base/rng.h"
 
 typedef struct net_socket_entry {
     int descriptor;
     bool is_virtual;
-    uint32_t number;   // of creation in this process: seeds the links
-    net_address bound; // virtual ones
-    bool has_link;     // a network of its own
-    net_link* out;     // bad network, towards the wire; NULL when there is none
-    net_link* in;      // bad network, from the wire
-    net_link* wire;    // virtual ones: what the kernel's buffer is to the others
+    uint32_t number; // of creation in this process: seeds the links
+    // Where it is, or shall be, bound.
+    net_address bound[NET_SOCKET_ADDRESSES_MAX];
+    uint32_t bound_count;
+    net_socket_pipe* pipes[NET_SOCKET_ADDRESSES_MAX]; // of the kernel; the first is `descriptor`
+    uint32_t pipe_count;
+    uint32_t turn; // the pipe to read next
+    bool has_budget;
+    net_socket_budget budget; // `datagrams` counts down
+    bool has_link;            // a bad network of its own
+    net_link* out;            // bad network, towards the wire; NULL when there is none
+    net_link* in;             // bad network, from the wire
+    net_link* wire;           // virtual ones: what the kernel's buffer is to the others
     bool has_guard;
     net_socket_guard guard;
     net_socket_stats stats;
@@ -34,6 +41,9 @@ typedef struct net_socket_state {
     net_socket_table real;
     net_socket_table virtual; // by descriptor - NET_SOCKET_VIRTUAL_FIRST
     uint32_t created;
+    bool has_plan;
+    net_socket_plan plan;
+    uint8_t received[NET_SOCKET_OUTER_BYTES_MAX]; // from the virtual wire, or from a link
     bool has_link;
     net_link_pair link;
     bool is_virtual;
@@ -55,6 +65,7 @@ net_socket_state* net_socket_get_state(void);
 // The entry of a descriptor, made when there is none; NULL when memory ran out.
 net_socket_entry* net_socket_entry_get(int descriptor);
 net_socket_entry* net_socket_entry_find(int descriptor);
+void net_socket_forget(int descriptor);
 // Microseconds of the layer's clock.
 uint64_t net_socket_now_us(void);
 // Once per service: takes stalls out of the clock.
@@ -63,11 +74,18 @@ void net_socket_clock_pump(void);
 uint64_t net_socket_tag(const net_address* address);
 net_address net_socket_tag_address(uint64_t tag);
 
+// Outer datagrams: what the wire and --net see.
+void net_socket_outer_send(net_socket_entry* entry, const net_address* to, const void* bytes,
+                           size_t size);
+// The next one of sound size, 1..NET_SOCKET_OUTER_BYTES_MAX. *bytes is borrowed until the next
+// call. @return 0 when there is none.
+size_t net_socket_outer_receive(net_socket_entry* entry, net_address* from, uint8_t** bytes);
+
 // The virtual wire.
 int net_socket_virtual_create(void);
 // A closed socket's wire; NULL is fine.
 void net_socket_virtual_wire_release(net_link* wire);
-bool net_socket_virtual_bind(net_socket_entry* entry, const net_address* address);
+bool net_socket_virtual_bind(net_address* address); // one of an entry's `bound`
 void net_socket_virtual_send(net_socket_entry* from, const net_address* to, const void* bytes,
                              size_t size);
 // The next datagram of any size into `bytes`. @return false when there is none.

@@ -45,7 +45,8 @@ static net_socket_entry* find_bound(const net_address* address) {
     const net_socket_table* table = &net_socket_get_state()->virtual;
     for (uint32_t i = 0; i < table->capacity; i++) {
         net_socket_entry* entry = table->entries[i];
-        if (entry && hears(&entry->bound, address)) return entry;
+        for (uint32_t b = 0; entry && b < entry->bound_count; b++)
+            if (hears(&entry->bound[b], address)) return entry;
     }
     return NULL;
 }
@@ -89,8 +90,9 @@ int net_socket_virtual_create(void) {
     return -1;
 }
 
-bool net_socket_virtual_bind(net_socket_entry* entry, const net_address* address) {
+bool net_socket_virtual_bind(net_address* address) {
     net_address bound = *address;
+    address->port = 0; // not heard by itself
     if (bound.port == 0) {
         do
             bound.port = net_socket_get_state()->virtual_port_next++;
@@ -99,7 +101,7 @@ bool net_socket_virtual_bind(net_socket_entry* entry, const net_address* address
         errno = EADDRINUSE;
         return false;
     }
-    entry->bound = bound;
+    *address = bound;
     return true;
 }
 
@@ -109,18 +111,32 @@ static void put(net_socket_entry* to, const net_address* from, const void* bytes
     net_link_push(to->wire, net_socket_now_us(), net_socket_tag(from), bytes, size);
 }
 
+// What a receiver sees as the sender. A socket that is not bound gets a port for both families.
+static bool source_of(net_socket_entry* from, bool is_ipv4, net_address* source) {
+    if (from->bound_count == 0) {
+        from->bound_count = 1;
+        (void)net_socket_virtual_bind(&from->bound[0]); // [::]
+    }
+    for (uint32_t i = 0; i < from->bound_count; i++) {
+        const net_address* bound = &from->bound[i];
+        bool is_wildcard = net_address_is_wildcard(bound);
+        bool is_dual = is_wildcard && from->bound_count == 1 && !net_address_is_ipv4(bound);
+        if (net_address_is_ipv4(bound) != is_ipv4 && !is_dual) continue;
+        *source = *bound;
+        if (!is_wildcard) return true;
+        *source = is_ipv4 ? net_address_ipv4(htonl(INADDR_LOOPBACK), bound->port)
+                          : (net_address){.ip = {[15] = 1}, .port = bound->port};
+        return true;
+    }
+    return false;
+}
+
 void net_socket_virtual_send(net_socket_entry* from, const net_address* to, const void* bytes,
                              size_t size) {
-    net_address loopback = net_address_ipv4(htonl(INADDR_LOOPBACK), from->bound.port);
-    if (!net_address_is_ipv4(to)) loopback = (net_address){.ip = {[15] = 1}, .port = loopback.port};
-    if (from->bound.port == 0) {
-        const net_address any = {0};
-        (void)net_socket_virtual_bind(from, &any);
-        loopback.port = from->bound.port;
-    }
-    const net_address* source = net_address_is_wildcard(&from->bound) ? &loopback : &from->bound;
+    net_address source;
+    if (!source_of(from, net_address_is_ipv4(to), &source)) return;
     net_socket_entry* target = find_bound(to);
-    if (target) put(target, source, bytes, size);
+    if (target) put(target, &source, bytes, size);
 }
 
 bool net_socket_virtual_receive(net_socket_entry* at, net_address* from, void* bytes,

@@ -32,13 +32,19 @@
 #include "net/socket.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 
 #include <errno.h>
+#include <string.h>
 
 // Defined only in programs that link the socket layer.
 #pragma weak net_socket_is_installed
 #pragma weak net_socket_get_stats
 #pragma weak net_socket_pump
+#pragma weak net_socket_plan_next
+#pragma weak net_socket_addresses
+#pragma weak net_socket_descriptors
+#pragma weak net_socket_flush
 
 enum {
     CHANNELS = 2,
@@ -47,7 +53,10 @@ enum {
     QUEUED_BYTES_MAX = 256 * 1024,
     WAITING_BYTES_MAX = 64 * 1024,
     SOCKET_BYTES = 4 * 1024 * 1024,
-    PASSES_MAX = 64, // of at most 256 datagrams each, per service
+    SERVER_BATCH = 64, // datagrams of one system call
+    CLIENT_BATCH = 8,
+    LISTEN_BYTES_MAX = 600, // of two addresses as text
+    PASSES_MAX = 64,        // of at most 256 datagrams each, per service
     THROTTLE_INTERVAL_MS = 5000,
     TIMEOUT_LIMIT = 20000, // larger ones overflow 32 bits in ENet
     TIMEOUT_MS_MIN = 15000,
@@ -110,6 +119,12 @@ static void enet_transport_service(net_transport* transport, uint64_t now_us) {
     net_enet_check_peers(owner, now_us);
     owner->now_us = now_us;
     owner->passes_left = PASSES_MAX;
+}
+
+// What ENet sent waits in the batch of the socket layer. Every function that lets ENet send ends
+// with this.
+static void push_out(const net_enet_transport* owner) {
+    if (net_socket_flush) net_socket_flush(owner->host->socket);
 }
 
 // ---- events
@@ -203,8 +218,9 @@ static bool enet_transport_next(net_transport* transport, net_transport_event* e
     for (;;) {
         if (owner->lost_count > 0 && take_lost(owner, event)) return true;
         if (step(owner, &from) == 0) {
-            if (owner->lost_count == 0) return false;
-            continue;
+            if (owner->lost_count > 0) continue;
+            push_out(owner);
+            return false;
         }
         bool is_event = false;
         if (from.type == ENET_EVENT_TYPE_CONNECT)
@@ -260,6 +276,7 @@ static net_result enet_transport_send(net_transport* transport, net_peer peer, n
 static void enet_transport_flush(net_transport* transport) {
     net_enet_transport* owner = transport_of(transport);
     enet_host_flush(owner->host);
+    push_out(owner);
 }
 
 // ---- connections
@@ -297,6 +314,7 @@ static void enet_transport_disconnect(net_transport* transport, net_peer peer, u
         return;
     }
     enet_peer_disconnect_now(to, reason);
+    push_out(owner);
     if (left->is_lost) owner->lost_count--;
     left->is_lost = false;
     left->state = NET_ENET_SLOT_FREE;
@@ -330,8 +348,12 @@ static uint32_t enet_transport_sockets(const net_transport* transport, int* desc
                                        uint32_t capacity) {
     const net_enet_transport* owner = (const net_enet_transport*)transport;
     if (capacity == 0 || owner->host->socket >= NET_SOCKET_VIRTUAL_FIRST) return 0;
-    descriptors[0] = owner->host->socket;
-    return 1;
+    int found[NET_SOCKET_ADDRESSES_MAX] = {owner->host->socket};
+    uint32_t count =
+        net_socket_descriptors ? net_socket_descriptors(owner->host->socket, found) : 1;
+    if (count > capacity) count = capacity;
+    memcpy(descriptors, found, count * sizeof *found);
+    return count;
 }
 
 static bool enet_transport_identity(const net_transport* transport, net_peer peer,
@@ -391,16 +413,34 @@ static void host_init(net_enet_transport* owner, uint32_t peers_per_address_max)
     (void)enet_socket_set_option(host->socket, ENET_SOCKOPT_SNDBUF, SOCKET_BYTES);
 }
 
+// "ADDR:PORT" or "ADDR:PORT,ADDR:PORT": one address, or one of each family.
+static net_result listen_parse(const char* text, net_socket_plan* plan) {
+    char copy[LISTEN_BYTES_MAX];
+    if (!base_text_copy(copy, sizeof copy, text)) return NET_ERR_ADDRESS;
+    char* comma = strchr(copy, ',');
+    if (comma) *comma = '\0';
+    plan->listen_count = comma ? 2 : 1;
+    if (net_address_parse(copy, &plan->listen[0]) != NET_OK) return NET_ERR_ADDRESS;
+    if (!comma) return NET_OK;
+    if (net_address_parse(comma + 1, &plan->listen[1]) != NET_OK) return NET_ERR_ADDRESS;
+    return net_address_is_ipv4(&plan->listen[0]) != net_address_is_ipv4(&plan->listen[1])
+               ? NET_OK
+               : NET_ERR_ADDRESS;
+}
+
 static net_result host_create(net_enet_transport* owner, const net_enet_config* config) {
-    net_address at = {0};
-    if (config->listen) {
-        if (net_address_parse(config->listen, &at) != NET_OK) return NET_ERR_ADDRESS;
-        if (!net_address_is_ipv4(&at)) return NET_ERR_ADDRESS;
-        if (!config->is_insecure_allowed && !net_address_is_loopback(&at)) return NET_ERR_REFUSED;
-    }
+    net_socket_plan plan = {.batch = config->listen ? SERVER_BATCH : CLIENT_BATCH};
+    if (config->listen && listen_parse(config->listen, &plan) != NET_OK) return NET_ERR_ADDRESS;
+    for (uint32_t i = 0; i < plan.listen_count; i++)
+        if (!config->is_insecure_allowed && !net_address_is_loopback(&plan.listen[i]))
+            return NET_ERR_REFUSED;
+    const net_address* at = &plan.listen[0];
+    bool is_plain = plan.listen_count <= 1 && (!config->listen || net_address_is_ipv4(at));
+    if (!net_socket_plan_next && !is_plain) return NET_ERR_ADDRESS; // ENet alone
     if (enet_initialize() != 0) return NET_ERR_SOCKET;
     if (net_socket_is_installed && !net_socket_is_installed()) return NET_ERR_SOCKET;
-    ENetAddress address = {.host = net_address_ipv4_host(&at), .port = at.port};
+    ENetAddress address = {.host = net_address_ipv4_host(at), .port = at->port};
+    if (net_socket_plan_next) net_socket_plan_next(&plan);
     errno = 0;
     owner->host =
         enet_host_create(config->listen ? &address : NULL, owner->slot_count, CHANNELS, 0, 0);
@@ -437,8 +477,20 @@ bool net_transport_enet_address(const net_transport* transport, char* text, size
     BASE_ASSERT(transport && transport->ops == &enet_ops);
     const net_enet_transport* owner = (const net_enet_transport*)transport;
     if (!owner->is_server) return false;
-    net_address at = net_address_ipv4(owner->host->address.host, owner->host->address.port);
-    return net_address_print(&at, text, text_bytes);
+    net_address at[NET_SOCKET_ADDRESSES_MAX];
+    at[0] = net_address_ipv4(owner->host->address.host, owner->host->address.port);
+    uint32_t count = net_socket_addresses ? net_socket_addresses(owner->host->socket, at) : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!net_address_print(&at[i], text, text_bytes)) return false;
+        size_t size = strlen(text);
+        text += size;
+        text_bytes -= size;
+        if (i + 1 == count) return true;
+        if (text_bytes < 2) return false;
+        *text++ = ',';
+        text_bytes--;
+    }
+    return false;
 }
 
 void* net_transport_enet_host(net_transport* transport) {

@@ -28,13 +28,49 @@ BASE_MUST_USE net_result net_socket_link_set_pair(const net_link_pair* pair);
 /// @return NET_OK; NET_ERR_MEMORY (nothing changed).
 BASE_MUST_USE net_result net_socket_link_set_one(int descriptor, const net_link_pair* pair);
 
+#define NET_SOCKET_ADDRESSES_MAX 2u
+
+/// How the next ENet host of this thread gets its socket.
+typedef struct net_socket_plan {
+    /// Where a server listens: one address, or one of each family. [::] alone hears IPv4 too. None:
+    /// a client, of both families when the kernel has IPv6.
+    net_address listen[NET_SOCKET_ADDRESSES_MAX];
+    uint32_t listen_count;
+    /// Datagrams of one system call, 1..64. With more than 1 the user calls net_socket_flush after
+    /// each use of the host.
+    uint32_t batch;
+} net_socket_plan;
+/// Give it just before enet_host_create; that uses it up. Without a plan a socket is IPv4 and sends
+/// at once.
+void net_socket_plan_next(const net_socket_plan* plan);
+/// The addresses that a socket is bound to, at most NET_SOCKET_ADDRESSES_MAX. @return their number.
+uint32_t net_socket_addresses(int descriptor, net_address* addresses);
+/// The descriptors of the kernel to wait on, at most NET_SOCKET_ADDRESSES_MAX.
+/// @return their number; 0 for a virtual socket.
+uint32_t net_socket_descriptors(int descriptor, int* descriptors);
+
+/// What may be read until the next call of net_socket_budget_set. The clock is asked once in 64
+/// datagrams. What is over stays in the kernel's buffer.
+typedef struct net_socket_budget {
+    uint32_t datagrams;                 ///< of any kind, refused ones included
+    uint64_t until_us;                  ///< of wall_us
+    uint64_t (*wall_us)(void* context); ///< NULL: no clock
+    void* context;
+} net_socket_budget;
+/// NULL: no limit. An unknown descriptor is ignored.
+void net_socket_budget_set(int descriptor, const net_socket_budget* budget);
+/// Microseconds of CLOCK_MONOTONIC for budgets; 0 in virtual time, which never asks a real clock.
+uint64_t net_socket_wall_us(void);
+
 /// Per-socket counters; zeros for an unknown descriptor.
 typedef struct net_socket_stats {
     uint64_t sent_bytes, recv_bytes, sent_datagrams, recv_datagrams;
     uint64_t sim_dropped, dropped_empty, dropped_oversized, socket_errors;
-    uint64_t guard_kept; ///< datagrams from which the guard gave nothing to ENet
+    uint64_t guard_kept;             ///< datagrams from which the guard gave nothing to ENet
+    uint64_t send_calls, recv_calls; ///< system calls
 } net_socket_stats;
 void net_socket_get_stats(int descriptor, net_socket_stats* stats);
+
 /// Longest datagram on the wire: what every IPv6 path carries in one piece.
 #define NET_SOCKET_OUTER_BYTES_MAX 1232u
 
@@ -63,9 +99,10 @@ bool net_socket_is_guarded(int descriptor);
 /// Send a datagram as it is, past the guard: its own answers. Through --net as all others. At most
 /// NET_SOCKET_OUTER_BYTES_MAX bytes (asserted); failures are loss.
 void net_socket_wire_send(int descriptor, const net_address* to, const void* bytes, size_t size);
-/// Drop the state of a closed socket.
-void net_socket_forget(int descriptor);
+/// Send what waits in the batch of a socket. An unknown descriptor is ignored.
+void net_socket_flush(int descriptor);
 /// Send the datagrams that the simulated network held back until now. Call it once per service.
 void net_socket_pump(void);
-/// Microseconds until the next simulated datagram is due; UINT64_MAX when none is on its way.
+/// Microseconds until the next simulated datagram is due; 0 when datagrams were read and not given
+/// to ENet yet; UINT64_MAX when nothing is on its way.
 uint64_t net_socket_next_us(void);

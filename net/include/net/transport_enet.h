@@ -2,12 +2,15 @@
 /// Real sockets by ENet, as a net_transport.
 #pragma once
 
+#include "net/address.h"
 #include "net/transport.h"
 
 typedef struct net_enet_config {
     const base_allocator* allocator; ///< NULL: the heap; ENet itself always uses the heap
-    const char* listen;              ///< "127.0.0.1:7777" for a server, NULL for a client
-    uint32_t peers_max;              ///< clients at once; 1 for a client
+    /// "127.0.0.1:7777" for a server, "0.0.0.0:7777,[::]:7777" for one of both families on two
+    /// sockets, "[::]:7777" on one. NULL for a client.
+    const char* listen;
+    uint32_t peers_max; ///< clients at once; 1 for a client
     /// Connections of one address at a time; 0: no limit (loopback). A client that comes back from
     /// the same port takes the place of its old connection. A closing connection counts until it is
     /// closed, 5 s at most.
@@ -17,13 +20,15 @@ typedef struct net_enet_config {
 
 /// Make a server (it listens at once) or a client. Free it with ops->destroy. Use one process-wide
 /// thread for all ENet transports: ENet and the socket layer have global state.
-/// @return NET_OK; NET_ERR_ADDRESS (`listen` is no ADDR:PORT); NET_ERR_BIND (errno says why: choose
-///         another port); NET_ERR_REFUSED (not loopback and not is_insecure_allowed);
+/// @return NET_OK; NET_ERR_ADDRESS (`listen` is no ADDR:PORT, or has two of one family);
+///         NET_ERR_BIND (errno says why: choose another port); NET_ERR_REFUSED (not loopback and not is_insecure_allowed);
 ///         NET_ERR_SOCKET (no socket, or the self-test of the socket layer failed: link
 ///         shoal_socket directly into the program); NET_ERR_MEMORY; NET_ERR_FULL (peers_max is not
 ///         1..NET_CLIENTS_MAX).
 BASE_MUST_USE net_result net_transport_enet_create(const net_enet_config* config,
                                                    net_transport** transport);
-/// Write the address on which a server listens, as "127.0.0.1:40001". @return false for a client,
-/// and when `text_bytes` is too small.
+/// Enough for every text of net_transport_enet_address.
+#define NET_ENET_ADDRESS_TEXT_BYTES (2 * NET_ADDRESS_TEXT_BYTES)
+/// Write the address on which a server listens, as "127.0.0.1:40001"; of two with a comma between
+/// them. @return false for a client, and when `text_bytes` is too small.
 bool net_transport_enet_address(const net_transport* transport, char* text, size_t text_bytes);

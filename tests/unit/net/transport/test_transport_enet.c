@@ -388,7 +388,17 @@ static void addresses_and_limits_are_checked(void** state) {
         {"127.0.0.1:65535", 1, false, NET_OK},
         {"127.0.0.1:65536", 1, false, NET_ERR_ADDRESS},
         {"127.0.0.1:7x", 1, false, NET_ERR_ADDRESS},
-        {"[::1]:7000", 1, false, NET_ERR_ADDRESS},
+        {"[::1]:7000", 1, false, NET_OK},
+        {"::1:7000", 1, false, NET_ERR_ADDRESS},
+        {"[::]:7000", 1, false, NET_ERR_REFUSED},
+        {"[::]:7000", 1, true, NET_OK},
+        {"127.0.0.1:7000,[::1]:7000", 1, false, NET_OK},
+        {"127.0.0.1:7000,[::]:7000", 1, false, NET_ERR_REFUSED},
+        {"127.0.0.1:7000,127.0.0.1:7001", 1, false, NET_ERR_ADDRESS},
+        {"[::1]:7000,[::1]:7001", 1, false, NET_ERR_ADDRESS},
+        {"127.0.0.1:7000,", 1, false, NET_ERR_ADDRESS},
+        {",127.0.0.1:7000", 1, false, NET_ERR_ADDRESS},
+        {"127.0.0.1:7000,[::1]:7000,[::1]:7001", 1, false, NET_ERR_ADDRESS},
         {"", 1, false, NET_ERR_ADDRESS},
     };
     net_socket_virtual_set(true, 1);
@@ -472,7 +482,9 @@ static void libenet_calls_our_socket_layer(void** state) {
     net_socket_stats stats = {.sent_bytes = 1};
     net_socket_get_stats(123456, &stats);
     assert_int_equal(stats.sent_bytes, 0);
-    net_socket_forget(123456);
+    net_socket_flush(123456);
+    net_socket_budget_set(123456, NULL);
+    assert_false(net_socket_is_guarded(123456));
     assert_true(net_socket_next_us() == UINT64_MAX);
 }
 

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// Sockets of the kernel: IPv6, both families on one and on two sockets, names, batches. A machine
+// without IPv6 is said on stdout, and its cases are skipped by name.
+#include "socket/plain_guard.h"
+
+#include "net/transport_enet.h"
+
+#include "transport/enet_host.h"
+
+#include <enet/enet.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 10000, MESSAGES = 40 };
+
+typedef struct world {
+    net_transport *server, *client;
+    plain_guard server_guard, client_guard;
+    net_peer at_server, at_client;
+    uint32_t received;
+} world;
+
+static uint64_t now_us(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+}
+
+static bool has_ipv6(void) {
+    int probe = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in6 loopback = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    bool has = probe >= 0 && bind(probe, (struct sockaddr*)&loopback, sizeof loopback) == 0;
+    if (probe >= 0) (void)close(probe);
+    if (!has) printf("IPv6 IS NOT AVAILABLE on this machine: not tested\n");
+    return has;
+}
+
+static int socket_of(net_transport* transport) {
+    return ((ENetHost*)net_transport_enet_host(transport))->socket;
+}
+
+static void drain(net_transport* transport, net_peer* connected, world* at) {
+    net_transport_event event;
+    transport->ops->service(transport, now_us());
+    while (transport->ops->next(transport, &event)) {
+        if (event.kind == NET_TRANSPORT_CONNECTED) *connected = event.peer;
+        if (event.kind == NET_TRANSPORT_RECEIVED && transport == at->server) at->received++;
+    }
+    transport->ops->flush(transport);
+}
+
+static void step(world* at) {
+    struct pollfd waits[2 * NET_SOCKET_ADDRESSES_MAX] = {{.fd = -1}};
+    uint32_t count = 0;
+    net_transport* const both[] = {at->server, at->client};
+    for (size_t i = 0; i < BASE_COUNT(both); i++) {
+        int descriptors[NET_SOCKET_ADDRESSES_MAX];
+        uint32_t found = both[i]->ops->sockets(both[i], descriptors, NET_SOCKET_ADDRESSES_MAX);
+        assert_in_range(found, 1, NET_SOCKET_ADDRESSES_MAX);
+        for (uint32_t k = 0; k < found; k++)
+            waits[count++] = (struct pollfd){.fd = descriptors[k], .events = POLLIN};
+    }
+    (void)poll(waits, count, 1);
+    drain(at->server, &at->at_server, at);
+    drain(at->client, &at->at_client, at);
+}
+
+// Connect to the server's address number `which`, and send messages.
+static void reach(const char* listen, uint32_t which, const char* host) {
+    world at = {0};
+    net_enet_config server = {.listen = listen, .peers_max = 4, .is_insecure_allowed = true};
+    net_enet_config client = {.peers_max = 1};
+    assert_int_equal(net_transport_enet_create(&server, &at.server), NET_OK);
+    assert_int_equal(net_transport_enet_create(&client, &at.client), NET_OK);
+    plain_guard_set(&at.server_guard, socket_of(at.server));
+    plain_guard_set(&at.client_guard, socket_of(at.client));
+    net_address bound[NET_SOCKET_ADDRESSES_MAX];
+    assert_in_range(which + 1, 1, net_socket_addresses(socket_of(at.server), bound));
+    char target[NET_ADDRESS_TEXT_BYTES];
+    assert_true(base_text_format(target, sizeof target, "%s:%u", host, bound[which].port));
+    net_address to;
+    assert_int_equal(net_address_parse(target, &to), NET_OK);
+    (void)plain_number(&at.client_guard, &to);
+    net_peer peer = 0;
+    assert_int_equal(at.client->ops->connect(at.client, "10.0.0.0:7", &peer), NET_OK);
+    for (int i = 0; i < PATIENCE_MS && (!at.at_server || !at.at_client); i++)
+        step(&at);
+    assert_int_not_equal(at.at_server, 0);
+    for (uint32_t i = 0; i < MESSAGES; i++)
+        assert_int_equal(
+            at.client->ops->send(at.client, peer, NET_CHANNEL_CONTROL, target, sizeof target),
+            NET_OK);
+    for (int i = 0; i < PATIENCE_MS && at.received < MESSAGES; i++)
+        step(&at);
+    assert_int_equal(at.received, MESSAGES);
+    net_socket_stats stats;
+    net_socket_get_stats(socket_of(at.server), &stats);
+    assert_int_equal(stats.socket_errors, 0);
+    at.client->ops->destroy(at.client);
+    at.server->ops->destroy(at.server);
+}
+
+static void ipv6_alone(void** state) {
+    (void)state;
+    if (!has_ipv6()) skip();
+    reach("[::1]:0", 0, "[::1]");
+}
+
+static void one_socket_of_both_families(void** state) {
+    (void)state;
+    if (!has_ipv6()) skip();
+    reach("[::]:0", 0, "[::1]");
+    reach("[::]:0", 0, "127.0.0.1");
+}
+
+static void two_sockets_under_one_host(void** state) {
+    (void)state;
+    if (!has_ipv6()) skip();
+    reach("127.0.0.1:0,[::1]:0", 0, "127.0.0.1");
+    reach("127.0.0.1:0,[::1]:0", 1, "[::1]");
+    reach("[::]:0,0.0.0.0:0", 0, "[::1]");
+    reach("[::]:0,0.0.0.0:0", 1, "127.0.0.1");
+}
+
+static void both_families_at_one_port_on_two_sockets(void** state) {
+    (void)state;
+    if (!has_ipv6()) skip();
+    net_transport* first = NULL;
+    net_enet_config config = {.listen = "[::]:0", .peers_max = 1, .is_insecure_allowed = true};
+    assert_int_equal(net_transport_enet_create(&config, &first), NET_OK);
+    net_address bound[NET_SOCKET_ADDRESSES_MAX];
+    assert_int_equal(net_socket_addresses(socket_of(first), bound), 1);
+    first->ops->destroy(first);
+    char listen[64];
+    assert_true(base_text_format(listen, sizeof listen, "[::]:%u,0.0.0.0:%u", bound[0].port,
+                                 bound[0].port));
+    reach(listen, 1, "127.0.0.1");
+    reach(listen, 0, "[::1]");
+}
+
+static void ipv4_and_a_name(void** state) {
+    (void)state;
+    reach("127.0.0.1:0", 0, "127.0.0.1");
+    reach("localhost:0", 0, "localhost");
+}
+
+static void an_address_of_nobody_cannot_be_bound(void** state) {
+    (void)state;
+    net_transport* made = NULL;
+    net_enet_config config = {
+        .listen = "127.0.0.1:0,[2001:db8::1]:0", .peers_max = 1, .is_insecure_allowed = true};
+    net_result result = net_transport_enet_create(&config, &made);
+    assert_int_equal(result, NET_ERR_BIND);
+    assert_null(made);
+}
+
+// One call brings and takes many datagrams.
+static void datagrams_travel_in_batches(void** state) {
+    (void)state;
+    enum { COUNT = 60 };
+    net_transport *server = NULL, *other = NULL;
+    net_enet_config config = {.listen = "127.0.0.1:0", .peers_max = 1};
+    assert_int_equal(net_transport_enet_create(&config, &server), NET_OK);
+    assert_int_equal(net_transport_enet_create(&config, &other), NET_OK);
+    net_address to[NET_SOCKET_ADDRESSES_MAX];
+    assert_int_equal(net_socket_addresses(socket_of(other), to), 1);
+    for (uint32_t i = 0; i < COUNT; i++)
+        net_socket_wire_send(socket_of(server), to, "twelve bytes", 12);
+    net_socket_stats stats;
+    net_socket_get_stats(socket_of(server), &stats);
+    assert_int_equal(stats.send_calls, 0);
+    server->ops->flush(server);
+    net_socket_get_stats(socket_of(server), &stats);
+    assert_int_equal(stats.sent_datagrams, COUNT);
+    assert_in_range(stats.send_calls, 1, 2); // two when a route refuses segments
+    assert_int_equal(stats.socket_errors, 0);
+    for (int i = 0; i < PATIENCE_MS && stats.recv_datagrams < COUNT; i++) {
+        world at = {.server = other};
+        struct pollfd wait = {.fd = socket_of(other), .events = POLLIN};
+        (void)poll(&wait, 1, 1);
+        drain(other, &at.at_server, &at);
+        net_socket_get_stats(socket_of(other), &stats);
+    }
+    assert_int_equal(stats.recv_datagrams, COUNT);
+    server->ops->destroy(server);
+    other->ops->destroy(other);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(ipv6_alone),
+        TEST(one_socket_of_both_families),
+        TEST(two_sockets_under_one_host),
+        TEST(both_families_at_one_port_on_two_sockets),
+        TEST(ipv4_and_a_name),
+        TEST(an_address_of_nobody_cannot_be_bound),
+        TEST(datagrams_travel_in_batches),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
