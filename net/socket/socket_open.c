@@ -152,6 +152,7 @@ static bool bind_real(net_socket_entry* entry, uint32_t index) {
 int enet_socket_bind(ENetSocket socket, const ENetAddress* address) {
     net_socket_entry* entry = net_socket_entry_find(socket);
     if (!entry) return -1;
+    entry->is_server = true;
     if (entry->bound_count == 0) {
         entry->bound[0] = address ? net_address_ipv4(address->host, address->port)
                                   : net_address_ipv4(ENET_HOST_ANY, 0);

@@ -188,7 +188,9 @@ void net_socket_outer_send(net_socket_entry* entry, const net_address* to, const
         wire_send(entry, to, bytes, size);
         return;
     }
-    net_link_push(link, net_socket_now_us(), net_socket_tag(to), bytes, size);
+    uint64_t now_us = net_socket_now_us();
+    if (net_link_rebind_is_due(link, now_us)) net_socket_rebind(entry);
+    net_link_push(link, now_us, net_socket_tag(to), bytes, size);
     expect_release(net_socket_get_state(), link);
 }
 

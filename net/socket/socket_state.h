@@ -13,6 +13,7 @@ typedef struct net_socket_entry {
     // Where it is, or shall be, bound.
     net_address bound[NET_SOCKET_ADDRESSES_MAX];
     uint32_t bound_count;
+    bool is_server;                                   // bound by its user, so that others find it
     net_socket_pipe* pipes[NET_SOCKET_ADDRESSES_MAX]; // of the kernel; the first is `descriptor`
     uint32_t pipe_count;
     uint32_t turn; // the pipe to read next
@@ -49,6 +50,7 @@ typedef struct net_socket_state {
     bool is_virtual;
     uint64_t virtual_us;
     base_rng virtual_rng;
+    uint64_t virtual_hash; // of all that was sent
     uint16_t virtual_port_next;
     net_link* virtual_spares[NET_SOCKET_SPARES]; // wires of closed sockets, empty
     uint64_t release_us;                         // no out link has anything due before
@@ -81,11 +83,17 @@ void net_socket_outer_send(net_socket_entry* entry, const net_address* to, const
 // call. @return 0 when there is none.
 size_t net_socket_outer_receive(net_socket_entry* entry, net_address* from, uint8_t** bytes);
 
+// socket_rebind.c: another port for a client's socket, under the same descriptors. Does nothing for
+// a server's, whose clients would not find it.
+void net_socket_rebind(net_socket_entry* entry);
+
 // The virtual wire.
 int net_socket_virtual_create(void);
 // A closed socket's wire; NULL is fine.
 void net_socket_virtual_wire_release(net_link* wire);
 bool net_socket_virtual_bind(net_address* address); // one of an entry's `bound`
+// Give a bound socket other ports.
+void net_socket_virtual_rebind(net_socket_entry* entry);
 void net_socket_virtual_send(net_socket_entry* from, const net_address* to, const void* bytes,
                              size_t size);
 // The next datagram of any size into `bytes`. @return false when there is none.

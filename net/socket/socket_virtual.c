@@ -7,6 +7,7 @@
 #include "socket/socket_state.h"
 
 #include "base/assert.h"
+#include "base/hash.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,6 +21,7 @@ void net_socket_virtual_set(bool is_virtual, uint64_t seed) {
         net_socket_forget(NET_SOCKET_VIRTUAL_FIRST + (int)i);
     state->is_virtual = is_virtual;
     state->virtual_us = 0;
+    state->virtual_hash = 0;
     state->virtual_rng = base_rng_make(seed, 0);
     state->virtual_port_next = FIRST_FREE_PORT;
     state->created = 0;
@@ -131,10 +133,25 @@ static bool source_of(net_socket_entry* from, bool is_ipv4, net_address* source)
     return false;
 }
 
+void net_socket_virtual_rebind(net_socket_entry* entry) {
+    for (uint32_t i = 0; i < entry->bound_count; i++) {
+        entry->bound[i].port = 0;
+        (void)net_socket_virtual_bind(&entry->bound[i]);
+    }
+}
+
+uint64_t net_socket_virtual_hash(void) {
+    return net_socket_get_state()->virtual_hash;
+}
+
 void net_socket_virtual_send(net_socket_entry* from, const net_address* to, const void* bytes,
                              size_t size) {
     net_address source;
     if (!source_of(from, net_address_is_ipv4(to), &source)) return;
+    const uint64_t head[] = {net_socket_now_us(), (uint64_t)source.port << 16 | to->port};
+    net_socket_state* state = net_socket_get_state();
+    state->virtual_hash =
+        base_hash64(bytes, size, base_hash64(head, sizeof head, state->virtual_hash));
     net_socket_entry* target = find_bound(to);
     if (target) put(target, &source, bytes, size);
 }

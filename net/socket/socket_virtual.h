@@ -10,6 +10,8 @@
 void net_socket_virtual_set(bool is_virtual, uint64_t seed);
 /// Set the virtual clock; it never goes back (asserted).
 void net_socket_virtual_advance(uint64_t now_us);
+/// A hash over all datagrams that sockets sent since net_socket_virtual_set: time, ports, bytes.
+uint64_t net_socket_virtual_hash(void);
 /// Put a datagram of any size, 0 included, on the virtual wire as if it came from `from_host`
 /// (network order) and `from_port`. @return false when no socket is bound to `to_port`.
 bool net_socket_virtual_inject(uint32_t from_host, uint16_t from_port, uint16_t to_port,

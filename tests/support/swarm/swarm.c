@@ -11,6 +11,7 @@
 
 #define POPULATION_MIN 12u
 #define POPULATION_MAX 60u
+#define POPULATION_CROWD 150u ///< with load 2
 #define MUTATIONS_PER_TICK 6u
 
 ES_STRUCT(SwarmClock)
@@ -108,14 +109,28 @@ static void move_some(const ecs_stage* stage, swarm_context* context) {
     }
 }
 
+// With load 2 in the plain kind: more than a narrow line carries.
+static void move_crowd(const ecs_stage* stage, swarm_context* context) {
+    base_rng* rng = ecs_world_rng(stage->world);
+    ecs_query_iter iter = ecs_query_begin(stage->world, context->movers);
+    while (ecs_query_next(&iter)) {
+        ecs_vec2* pos = iter.rows.columns[0];
+        for (uint32_t i = 0; i < iter.rows.count; i++) {
+            pos[i].x = (float)base_rng_range(rng, -1000, 1000) * 0.125f;
+            pos[i].y = (float)base_rng_range(rng, -1000, 1000) * 0.125f;
+        }
+    }
+}
+
 static void mutate_once(const ecs_stage* stage, swarm_context* context) {
     ecs_world* world = stage->world;
     base_rng* rng = ecs_world_rng(world);
     uint32_t population = ecs_query_count(world, context->movers);
     ecs_entity one = swarm_random_wild_entity(world, context);
     uint32_t dice = base_rng_below(rng, 12);
-    if (population < POPULATION_MIN) dice = 0;
-    if (population > POPULATION_MAX) dice = 1;
+    bool is_crowd = context->load == 2 && !context->is_wild;
+    if (population < (is_crowd ? POPULATION_CROWD : POPULATION_MIN)) dice = 0;
+    if (population > (is_crowd ? POPULATION_CROWD : POPULATION_MAX)) dice = 1;
     switch (dice) {
     case 0: {
         ecs_vec2 pos = {(float)base_rng_range(rng, -1000, 1000) * 0.1f,
@@ -164,11 +179,13 @@ static void script_es(const ecs_stage* stage, ES_CONTEXT swarm_context* context)
     if (is_quiet(context, clock, stage->tick)) return;
     base_rng* rng = ecs_world_rng(stage->world);
     move_some(stage, context);
+    if (context->load == 2 && !context->is_wild) move_crowd(stage, context);
     for (uint32_t i = 0; i < MUTATIONS_PER_TICK; i++)
         mutate_once(stage, context);
     swarm_wild_mutate(stage->world, context);
     if (base_rng_chance(rng, 0.15)) {
         swarm_ping ping = {++clock->pings};
+        context->pings_raised = ping.number;
         (void)ecs_event_broadcast(stage->world, context->ping, &ping);
     }
     if (base_rng_chance(rng, 0.3)) {
@@ -296,7 +313,8 @@ const net_game_module* swarm_module_get(void) {
         {"quiet", 300, 0, 4e9, "the tick from which on nothing changes"},
         {"hardness", 1, 0, 10, "has no effect; it differs in tests of settings"},
         {"salt", 0, 0, 1, "1: values that no client may see are different, and change less"},
-        {"load", 0, 0, 2, "1: everything moves in every tick; 2: so do other values"},
+        {"load", 0, 0, 2,
+         "1: everything moves in every tick; 2: so do other values; plain: a crowd"},
         {"grants", 1, 0, 2,
          "0: no client sees the vault; 2: only the first client, and no client steers"},
     };

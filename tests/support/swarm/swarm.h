@@ -44,6 +44,7 @@ typedef struct swarm_context {
     ecs_query* targets;
     ecs_query* clocks;
     uint32_t ping_last;     ///< client: number of the last ping
+    uint32_t pings_raised;  ///< server: so many pings, numbered from 1
     uint64_t pings, sparks; ///< client: received
     uint64_t ping_faults;   ///< client: pings that did not follow the previous one
     uint64_t shout_faults;  ///< server: shouts that did not follow the player's previous one

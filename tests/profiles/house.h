@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+/// A server and its guests: the whole stack, in virtual time, on the virtual wire below ENet. Every
+/// guest has a line of its own. What is checked at every step is in watch.h.
+#pragma once
+
+#include "swarm.h"
+
+#include "net/client.h"
+#include "net/link.h"
+#include "net/match.h"
+#include "net/server.h"
+
+#define HOUSE_GUESTS_MAX 16u
+#define HOUSE_TICK_US UINT64_C(16667)
+#define HOUSE_TICKS_PER_SECOND 60u
+#define HOUSE_SHOUTS_KEPT 1024u
+
+typedef struct watch watch;
+
+typedef struct house_config {
+    uint64_t seed;
+    uint32_t guests;
+    uint32_t quiet_tick;                 ///< from this tick on the world stands still
+    bool is_crowded;                     ///< a world that changes faster than 128 kbit/s carry
+    const base_allocator* server_memory; ///< NULL: the heap
+    const base_allocator* guest_memory;
+} house_config;
+
+typedef struct guest {
+    struct house* house;
+    uint32_t index;
+    net_match* match;
+    net_transport* transport;
+    net_client* client; ///< NULL: the seat is empty
+    uint32_t number;    ///< of its client; 0: not welcomed yet
+    bool is_cut;        ///< its line lets nothing pass: its age is no fault
+    uint32_t ping_seen;
+    uint32_t shouts, shouts_seen; ///< sent, and seen on the server
+    uint64_t shout_us[HOUSE_SHOUTS_KEPT];
+    base_rng rng;
+} guest;
+
+/// What all have sent so far, and what their lines have lost.
+typedef struct house_traffic {
+    uint64_t datagrams, bytes, dropped;
+} house_traffic;
+
+typedef struct house {
+    house_config config;
+    net_module* module;
+    net_match* match;
+    net_transport* transport;
+    net_server* server;
+    guest guests[HOUSE_GUESTS_MAX];
+    watch* watch;
+    uint64_t now_us;
+    uint32_t seats;     ///< guests that have come so far, for seeds
+    house_traffic gone; ///< of transports that are closed
+} house;
+
+/// Open a server without clients. @return false: it could not be made.
+bool house_open(house* made, const house_config* config, watch* checks);
+void house_close(house* old);
+/// A new guest takes the seat, and begins to connect. @return false: out of memory.
+bool house_sit(house* at, uint32_t index);
+/// The guest is gone without a word, and its seat is empty.
+void house_clear(house* at, uint32_t index);
+/// Change the line of a guest, in both directions; its seeds follow from those of the house.
+void house_line_set(house* at, uint32_t index, const net_link_pair* line);
+/// One tick of the server and of all guests.
+void house_step(house* at);
+/// Whether all guests play.
+bool house_is_full(const house* at);
+/// So far, of all.
+house_traffic house_get_traffic(const house* at);
+/// Are datagrams authenticated below ENet?
+bool house_is_guarded(const house* at);
