@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A NAT that forgets a mapping gives the next datagram another source port. Here the socket itself
 // gets one: a fresh socket takes the place of the old one under the same descriptor, so that ENet,
-// ppoll and the guard notice nothing. Datagrams that the old one had received and ENet had not read are lost, as
-// it is behind a NAT.
+// ppoll and the guard notice nothing. Datagrams that the old one had received and ENet had not read
+// are lost, as they are behind a NAT.
 #define _GNU_SOURCE
 #include "socket/socket_state.h"
 
