@@ -7,6 +7,7 @@
 #include "program.h"
 
 #include "net/socket.h"
+#include "net/transport_enet.h"
 
 #include <inttypes.h>
 
@@ -61,8 +62,10 @@ static void reload_templates(server_program* self) {
                     result == NET_ERR_MEMORY ? net_result_text(result) : "its faults are above");
 }
 
-// Wait until `wake_us`, or until a datagram or a signal comes, then receive.
-static void wait_and_receive(server_program* self, uint64_t wake_us) {
+// Wait until the tick is due, or until a datagram or a signal comes, then receive. A flood is
+// received until the tick is due and no longer.
+static void wait_and_receive(server_program* self, uint64_t due_us) {
+    uint64_t wake_us = due_us;
     uint64_t now_us = net_loop_now_us();
     uint64_t socket_us = net_socket_next_us();
     if (socket_us != UINT64_MAX && now_us + socket_us < wake_us) wake_us = now_us + socket_us;
@@ -71,6 +74,7 @@ static void wait_and_receive(server_program* self, uint64_t wake_us) {
         net_server_stop(self->server, net_loop_now_us());
     }
     if (self->loop.is_reload_asked) reload_templates(self);
+    net_transport_enet_due(self->transport, due_us);
     net_server_service(self->server, net_loop_now_us());
 }
 

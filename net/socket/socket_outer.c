@@ -15,7 +15,7 @@
 
 enum {
     SKIPPED_MAX = 4096, // refused datagrams that one receive steps over; the next call goes on
-    CLOCK_EVERY = 64,   // datagrams between two looks at the clock of a budget
+    CLOCK_EVERY = 16,   // datagrams between two looks at the clock of a budget
 };
 
 // ---- the wire: kernel or virtual

@@ -42,7 +42,12 @@ typedef struct net_enet_transport {
     uint32_t slot_count;
     uint32_t lost_count; ///< slots with is_lost
     uint32_t passes_left;
-    uint64_t now_us; ///< of the newest service
+    uint32_t service_us_max;
+    uint64_t (*wall_us)(void* context); ///< NULL: none
+    void* wall_context;
+    uint64_t due_us;   ///< of the program's next tick
+    uint64_t until_us; ///< of this service
+    uint64_t now_us;   ///< of the newest service
     net_enet_slot* slots;
     ENetPacket* borrowed;
     net_transport_stats stats;

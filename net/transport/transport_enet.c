@@ -25,6 +25,7 @@
 // that the user may hold. queued_bytes is exact: every packet subtracts itself when ENet frees it.
 #include "net/transport_enet.h"
 
+#include "transport/enet_budget.h"
 #include "transport/enet_host.h"
 #include "transport/enet_peers.h"
 
@@ -56,7 +57,6 @@ enum {
     SERVER_BATCH = 64, // datagrams of one system call
     CLIENT_BATCH = 8,
     LISTEN_BYTES_MAX = 600, // of two addresses as text
-    PASSES_MAX = 64,        // of at most 256 datagrams each, per service
     THROTTLE_INTERVAL_MS = 5000,
     TIMEOUT_LIMIT = 20000, // larger ones overflow 32 bits in ENet
     TIMEOUT_MS_MIN = 15000,
@@ -118,7 +118,7 @@ static void enet_transport_service(net_transport* transport, uint64_t now_us) {
     collect_totals(owner);
     net_enet_check_peers(owner, now_us);
     owner->now_us = now_us;
-    owner->passes_left = PASSES_MAX;
+    net_enet_budget_begin(owner);
 }
 
 // What ENet sent waits in the batch of the socket layer. Every function that lets ENet send ends
@@ -195,14 +195,13 @@ static bool take_packet(net_enet_transport* owner, const ENetEvent* from,
     return true;
 }
 
-// One step of ENet. @return 1 with an event; 0 when there is none, when PASSES_MAX is reached, or
+// One step of ENet. @return 1 with an event; 0 when there is none, when the service is over, or
 // when a connection was replaced: its DISCONNECTED must come before the CONNECTED of the new one.
 static int step(net_enet_transport* owner, ENetEvent* event) {
-    while (owner->passes_left > 0 && owner->lost_count == 0) {
+    while (owner->lost_count == 0 && !net_enet_budget_is_over(owner)) {
         enet_uint32 before = owner->host->totalReceivedPackets;
         int result = enet_host_service(owner->host, event, 0);
         if (result > 0) return 1;
-        owner->passes_left--;
         if (result < 0)
             owner->stats.service_errors++;
         else if (owner->host->totalReceivedPackets == before)
@@ -446,6 +445,7 @@ static net_result host_create(net_enet_transport* owner, const net_enet_config* 
         enet_host_create(config->listen ? &address : NULL, owner->slot_count, CHANNELS, 0, 0);
     if (owner->host) {
         host_init(owner, config->peers_per_address_max);
+        net_enet_budget_init(owner, config);
         return NET_OK;
     }
     if (errno == ENOMEM) return NET_ERR_MEMORY;
@@ -491,6 +491,11 @@ bool net_transport_enet_address(const net_transport* transport, char* text, size
         text_bytes--;
     }
     return false;
+}
+
+void net_transport_enet_due(net_transport* transport, uint64_t due_us) {
+    BASE_ASSERT(transport && transport->ops == &enet_ops);
+    transport_of(transport)->due_us = due_us;
 }
 
 void* net_transport_enet_host(net_transport* transport) {

@@ -17,6 +17,9 @@
 /// What a client keeps for its server, in all its worlds; then the session ends (base/quota.h).
 #define NET_CLIENT_BYTES_MAX ((size_t)256 << 20)
 
+#define NET_SERVICE_US_MAX 4000u ///< wall-clock time of receiving, per service of a transport
+#define NET_SERVICE_US_MIN 500u  ///< the same when the next tick is due already
+
 // Packets.
 #define NET_MTU_BYTES 1200u
 /// One state or input packet. ENet turns a larger one into reliable fragments (from 1,173 bytes on

@@ -49,7 +49,7 @@ uint32_t net_socket_addresses(int descriptor, net_address* addresses);
 /// @return their number; 0 for a virtual socket.
 uint32_t net_socket_descriptors(int descriptor, int* descriptors);
 
-/// What may be read until the next call of net_socket_budget_set. The clock is asked once in 64
+/// What may be read until the next call of net_socket_budget_set. The clock is asked once in 16
 /// datagrams. What is over stays in the kernel's buffer.
 typedef struct net_socket_budget {
     uint32_t datagrams;                 ///< of any kind, refused ones included

@@ -55,6 +55,9 @@ typedef struct net_transport_stats {
     uint64_t send_refused;      ///< sends refused by a full queue or a size limit
     uint64_t dropped_malformed; ///< datagrams that break the format, kept from ENet
     uint64_t dropped_stale;     ///< datagrams of connection attempts that were given up
+    uint64_t dropped_repeats;  ///< datagrams that only repeat, above the ration of their connection
+    uint64_t dropped_connects; ///< connection attempts beyond the ration of their session
+    uint64_t services_cut;     ///< services that ended by their budget; the rest waits
 } net_transport_stats;
 
 /// The reason of DISCONNECTED when the server's own transport ended the connection: its datagrams

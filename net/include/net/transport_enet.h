@@ -16,17 +16,28 @@ typedef struct net_enet_config {
     /// closed, 5 s at most.
     uint32_t peers_per_address_max;
     bool is_insecure_allowed; ///< false: only loopback addresses are bound
+    /// Wall-clock time that one service, with the events of its next() calls, may take. What is not
+    /// read then waits in the kernel's buffer. 0: NET_SERVICE_US_MAX.
+    uint32_t service_us_max;
+    /// The clock of that, in microseconds. NULL: CLOCK_MONOTONIC, and none in virtual time.
+    uint64_t (*wall_us)(void* context);
+    void* wall_context;
 } net_enet_config;
 
 /// Make a server (it listens at once) or a client. Free it with ops->destroy. Use one process-wide
 /// thread for all ENet transports: ENet and the socket layer have global state.
 /// @return NET_OK; NET_ERR_ADDRESS (`listen` is no ADDR:PORT, or has two of one family);
-///         NET_ERR_BIND (errno says why: choose another port); NET_ERR_REFUSED (not loopback and not is_insecure_allowed);
+///         NET_ERR_BIND (errno says why: choose another port);
+///         NET_ERR_REFUSED (not loopback and not is_insecure_allowed);
 ///         NET_ERR_SOCKET (no socket, or the self-test of the socket layer failed: link
 ///         shoal_socket directly into the program); NET_ERR_MEMORY; NET_ERR_FULL (peers_max is not
 ///         1..NET_CLIENTS_MAX).
 BASE_MUST_USE net_result net_transport_enet_create(const net_enet_config* config,
                                                    net_transport** transport);
+/// Tell when the program has to do something else, in the microseconds of wall_us: its next tick.
+/// Services end by then, but have NET_SERVICE_US_MIN at least, so that a late program receives too.
+/// UINT64_MAX: nothing is due.
+void net_transport_enet_due(net_transport* transport, uint64_t due_us);
 /// Enough for every text of net_transport_enet_address.
 #define NET_ENET_ADDRESS_TEXT_BYTES (2 * NET_ADDRESS_TEXT_BYTES)
 /// Write the address on which a server listens, as "127.0.0.1:40001"; of two with a comma between

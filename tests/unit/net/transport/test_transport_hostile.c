@@ -47,6 +47,123 @@ static void a_burst_is_drained_within_one_service(void** state) {
     world_deinit(&at);
 }
 
+// Each look at this clock takes a tenth of a millisecond.
+static uint64_t slow_clock(void* context) {
+    uint64_t* now_us = context;
+    *now_us += 100;
+    return *now_us;
+}
+
+static void world_init_timed(world* made, uint64_t* clock_us, uint32_t service_us_max) {
+    world_init(made, 4);
+    made->server->ops->destroy(made->server);
+    net_enet_config config = {.listen = "127.0.0.1:7777",
+                              .peers_max = 4,
+                              .service_us_max = service_us_max,
+                              .wall_us = slow_clock,
+                              .wall_context = clock_us};
+    assert_int_equal(net_transport_enet_create(&config, &made->server), NET_OK);
+}
+
+static raw noise_for_enet(void) { // for a peer that does not exist: ENet ignores it
+    raw noise = raw_begin(0x0003, true);
+    raw_command(&noise, 0x85, 0xFF, 1);
+    return noise;
+}
+
+// issue 11, found by attack 1: a service has a budget of wall-clock time, and the rest waits
+static void a_flood_is_read_for_four_milliseconds_and_the_rest_waits(void** state) {
+    (void)state;
+    enum { FLOOD = 4000 };
+    world at;
+    uint64_t clock_us = 1000000, read = 0;
+    world_init_timed(&at, &clock_us, 0);
+    raw noise = noise_for_enet();
+    for (int i = 0; i < FLOOD; i++)
+        inject(&noise);
+    uint32_t services = 0;
+    for (; read < FLOOD && services < FLOOD; services++) {
+        uint64_t begin_us = clock_us;
+        run_tick(&at);
+        assert_in_range(clock_us - begin_us, 1, NET_SERVICE_US_MAX + 300);
+        assert_true(stats_of(at.server).recv_datagrams > read); // no service is in vain
+        read = stats_of(at.server).recv_datagrams;
+    }
+    assert_int_equal(read, FLOOD);
+    assert_in_range(services, 2, FLOOD / 64);
+    assert_in_range(stats_of(at.server).services_cut, 1, services);
+    world_deinit(&at);
+}
+
+static void a_service_ends_when_the_tick_is_due(void** state) {
+    (void)state;
+    static const struct {
+        int64_t due_in_us;
+        uint64_t share_us;
+    } CASES[] = {{-5000, NET_SERVICE_US_MIN},
+                 {0, NET_SERVICE_US_MIN},
+                 {NET_SERVICE_US_MIN, NET_SERVICE_US_MIN},
+                 {1500, 1400}, // the clock moved while it was asked
+                 {2900, 2800},
+                 {9000, 3000}};
+    world at;
+    uint64_t clock_us = 1000000;
+    world_init_timed(&at, &clock_us, 3000);
+    raw noise = noise_for_enet();
+    for (size_t i = 0; i < BASE_COUNT(CASES); i++) {
+        for (int k = 0; k < 4000; k++)
+            inject(&noise);
+        uint64_t begin_us = clock_us;
+        net_transport_enet_due(at.server, (uint64_t)((int64_t)begin_us + CASES[i].due_in_us));
+        run_tick(&at);
+        assert_in_range(clock_us - begin_us, CASES[i].share_us, CASES[i].share_us + 300);
+        net_transport_enet_due(at.server, UINT64_MAX);
+        run_ms(&at, 2000); // the rest
+    }
+    world_deinit(&at);
+}
+
+static void events_count_in_the_budget_of_a_service(void** state) {
+    (void)state;
+    enum { MESSAGES = 200 };
+    world at;
+    uint64_t clock_us = 1000000;
+    world_init_timed(&at, &clock_us, 1000);
+    net_peer peer = world_connect(&at, 0);
+    for (uint32_t i = 0; i < MESSAGES; i++)
+        assert_int_equal(send_number(at.clients[0], peer, NET_CHANNEL_CONTROL, i), NET_OK);
+    at.clients[0]->ops->flush(at.clients[0]);
+    uint32_t before = 0, services = 0;
+    for (; at.at_server.control_count < MESSAGES && services < MESSAGES; services++) {
+        run_tick(&at);
+        assert_in_range(at.at_server.control_count - before, 0, 12);
+        before = at.at_server.control_count;
+    }
+    assert_int_equal(at.at_server.control_count, MESSAGES);
+    assert_false(at.at_server.is_out_of_order);
+    world_deinit(&at);
+}
+
+// Virtual time asks no clock: the counts of datagrams and of calls are the only bounds.
+static void in_virtual_time_a_service_is_bounded_by_counts(void** state) {
+    (void)state;
+    enum { WIRE_MAX = 4096, FLOOD = 5 * WIRE_MAX, DATAGRAMS_MAX = 4 * WIRE_MAX };
+    world at;
+    world_init(&at, 4);
+    raw noise = noise_for_enet();
+    net_transport_event event;
+    at.server->ops->service(at.server, at.now_us);
+    for (int i = 0; i < FLOOD; i++) { // the wire holds less than one service may read
+        inject(&noise);
+        if (i % WIRE_MAX == WIRE_MAX - 1) assert_false(at.server->ops->next(at.server, &event));
+    }
+    assert_int_equal(stats_of(at.server).recv_datagrams, DATAGRAMS_MAX);
+    assert_int_equal(stats_of(at.server).services_cut, 0);
+    run_tick(&at);
+    assert_int_equal(stats_of(at.server).recv_datagrams, FLOOD);
+    world_deinit(&at);
+}
+
 // security 0.5: a peer at port 0 cannot be answered; the refusal of the kernel is a service error
 static void datagrams_from_port_zero_never_reach_enet(void** state) {
     (void)state;
@@ -502,6 +619,10 @@ int main(void) {
         TEST(a_client_cannot_choose_our_throttle_or_bandwidth),
         TEST(empty_and_oversized_datagrams_do_not_stop_the_drain),
         TEST(a_burst_is_drained_within_one_service),
+        TEST(a_flood_is_read_for_four_milliseconds_and_the_rest_waits),
+        TEST(a_service_ends_when_the_tick_is_due),
+        TEST(events_count_in_the_budget_of_a_service),
+        TEST(in_virtual_time_a_service_is_bounded_by_counts),
         TEST(datagrams_from_port_zero_never_reach_enet),
         TEST(a_connect_with_a_large_mtu_or_many_channels_is_clamped),
         TEST(every_peer_starts_with_our_mtu),
