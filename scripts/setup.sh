@@ -33,7 +33,7 @@ install_packages() {
 
 install_build_packages() {
     install_packages gcc libc6-dev cmake make ninja-build pkg-config libenet-dev libprotobuf-c-dev \
-        protobuf-c-compiler libzstd-dev libxxhash-dev libcmocka-dev \
+        protobuf-c-compiler libzstd-dev libxxhash-dev libsodium-dev libcmocka-dev \
         libsdl2-dev libstb-dev fonts-dejavu-core
 }
 

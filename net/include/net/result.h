@@ -21,7 +21,8 @@
     X(NET_ERR_DIVERGED, -13, "the re-run gave other bits than the log")                            \
     X(NET_ERR_UNKNOWN, -14, "no such name: the report names the nearest")                          \
     X(NET_ERR_SOCKET, -15, "the interposed socket layer is missing or does not work")              \
-    X(NET_ERR_VERSION, -16, "a later version wrote this: use a newer program")
+    X(NET_ERR_VERSION, -16, "a later version wrote this: use a newer program")                     \
+    X(NET_ERR_TOKEN, -17, "no sound key or token: make or ask for a new one")
 
 typedef enum net_result {
 #define NET_RESULT_ENUM(name, value, text) name = value,

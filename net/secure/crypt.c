@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// New keys: key' = BLAKE2b(key, "shoal rekey"), which does not lead back. The sender decides when,
+// and turns the phase bit. The receiver knows the next key in advance, so a forged phase costs it
+// no more than any forgery. It keeps the old key for datagrams that were overtaken; a sender never
+// turns twice in that time, so a strange phase means either the old key or the next, by time alone.
+#include "secure/crypt.h"
+
+#include "secure/secure_bytes.h"
+
+#include "base/assert.h"
+
+#include <sodium.h>
+
+enum { NONCE_BYTES = 12 };
+
+static void ratchet(const uint8_t key[NET_KEY_BYTES], uint8_t next[NET_KEY_BYTES]) {
+    static const char label[] = "shoal rekey";
+    (void)crypto_generichash(next, NET_KEY_BYTES, (const uint8_t*)label, sizeof label - 1, key,
+                             NET_KEY_BYTES);
+}
+
+void net_crypt_derive(const uint8_t token_key[NET_KEY_BYTES], net_crypt_direction direction,
+                      const uint8_t server_random[NET_OUTER_SERVER_RANDOM_BYTES],
+                      const uint8_t client_random[NET_OUTER_RANDOM_BYTES],
+                      const uint8_t session_random[NET_OUTER_RANDOM_BYTES],
+                      uint8_t key[NET_KEY_BYTES]) {
+    static const char label[] = "shoal session";
+    uint8_t bytes[sizeof label - 1 + 1 + 24 + 16 + 16];
+    net_secure_cursor to = {bytes};
+    net_secure_put(&to, label, sizeof label - 1);
+    net_secure_put_number(&to, (uint64_t)direction, 1);
+    net_secure_put(&to, server_random, NET_OUTER_SERVER_RANDOM_BYTES);
+    net_secure_put(&to, client_random, NET_OUTER_RANDOM_BYTES);
+    net_secure_put(&to, session_random, NET_OUTER_RANDOM_BYTES);
+    (void)crypto_generichash(key, NET_KEY_BYTES, bytes, sizeof bytes, token_key, NET_KEY_BYTES);
+}
+
+void net_crypt_sender_init(net_crypt_sender* sender, const uint8_t key[NET_KEY_BYTES],
+                           uint64_t now_us) {
+    *sender = (net_crypt_sender){.rekeyed_us = now_us};
+    memcpy(sender->key, key, sizeof sender->key);
+}
+
+void net_crypt_receiver_init(net_crypt_receiver* receiver, const uint8_t key[NET_KEY_BYTES]) {
+    memset(receiver, 0, sizeof *receiver);
+    memcpy(receiver->key, key, sizeof receiver->key);
+    ratchet(receiver->key, receiver->next);
+}
+
+static void number_nonce(uint64_t number, uint8_t nonce[NONCE_BYTES]) {
+    net_secure_cursor to = {nonce};
+    net_secure_put_number(&to, 0, 4);
+    net_secure_put_number(&to, number, 8);
+}
+
+static void rekey_when_due(net_crypt_sender* sender, uint64_t now_us) {
+    uint64_t age_us = now_us - sender->rekeyed_us;
+    bool is_due = age_us >= NET_CRYPT_REKEY_US ||
+                  sender->number - sender->rekeyed_number >= NET_CRYPT_REKEY_DATAGRAMS;
+    // Not while the other side may still take the phase for the old key's.
+    if (!is_due || age_us < 2 * NET_CRYPT_OLD_KEY_US) return;
+    uint8_t next[NET_KEY_BYTES];
+    ratchet(sender->key, next);
+    memcpy(sender->key, next, sizeof next);
+    sodium_memzero(next, sizeof next);
+    sender->phase = !sender->phase;
+    sender->rekeyed_number = sender->number;
+    sender->rekeyed_us = now_us;
+}
+
+size_t net_crypt_seal(net_crypt_sender* sender, uint64_t now_us, const net_crypt_plain* plain,
+                      uint8_t* out) {
+    if (sender->number >= NET_CRYPT_NUMBER_LAST) return 0;
+    rekey_when_due(sender, now_us);
+    sender->number++;
+    net_secure_cursor to = {out};
+    net_secure_put_number(&to, (uint64_t)plain->type | (sender->phase ? NET_OUTER_PHASE : 0u), 1);
+    net_secure_put_number(&to, plain->session, 4);
+    net_secure_put_number(&to, sender->number, 6);
+    if (plain->clear_size > 0) net_secure_put(&to, plain->clear, plain->clear_size);
+    uint8_t nonce[NONCE_BYTES];
+    number_nonce(sender->number, nonce);
+    unsigned long long sealed_size = 0;
+    (void)crypto_aead_chacha20poly1305_ietf_encrypt(to.at, &sealed_size, plain->bytes, plain->size,
+                                                    out, (size_t)(to.at - out), NULL, nonce,
+                                                    sender->key);
+    return (size_t)(to.at - out) + (size_t)sealed_size;
+}
+
+static void turn(net_crypt_receiver* receiver, uint64_t now_us) {
+    memcpy(receiver->old, receiver->key, NET_KEY_BYTES);
+    memcpy(receiver->key, receiver->next, NET_KEY_BYTES);
+    ratchet(receiver->key, receiver->next);
+    receiver->old_until_us = now_us + NET_CRYPT_OLD_KEY_US;
+    receiver->phase = !receiver->phase;
+}
+
+net_crypt_result net_crypt_open(net_crypt_receiver* receiver, uint64_t now_us, uint8_t* bytes,
+                                size_t size, size_t clear_size, uint8_t** inner, size_t* inner_size,
+                                bool* is_newest) {
+    size_t head = NET_OUTER_HEAD_BYTES + clear_size;
+    BASE_ASSERT(size >= head + NET_OUTER_TAG_BYTES);
+    uint64_t number = net_secure_get_number(bytes + 5, 6);
+    if (!net_replay_is_new(&receiver->replay, number)) return NET_CRYPT_REPLAYED;
+    if (receiver->old_until_us != 0 && now_us >= receiver->old_until_us) {
+        sodium_memzero(receiver->old, sizeof receiver->old);
+        receiver->old_until_us = 0;
+    }
+    bool phase = bytes[0] & NET_OUTER_PHASE, is_next = false;
+    const uint8_t* key = receiver->key;
+    if (phase != receiver->phase) {
+        is_next = receiver->old_until_us == 0;
+        key = is_next ? receiver->next : receiver->old;
+    }
+    uint8_t nonce[NONCE_BYTES];
+    number_nonce(number, nonce);
+    unsigned long long opened = 0;
+    if (crypto_aead_chacha20poly1305_ietf_decrypt(bytes + head, &opened, NULL, bytes + head,
+                                                  size - head, bytes, head, nonce, key) != 0) {
+        receiver->forged++;
+        return NET_CRYPT_FORGED;
+    }
+    if (is_next) turn(receiver, now_us);
+    *is_newest = number > receiver->replay.newest;
+    net_replay_add(&receiver->replay, number);
+    *inner = bytes + head;
+    *inner_size = (size_t)opened;
+    return NET_CRYPT_OK;
+}
+
+uint32_t net_crypt_session(const uint8_t* bytes) {
+    return (uint32_t)net_secure_get_number(bytes + 1, 4);
+}

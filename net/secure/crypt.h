@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+/// The two directions of a session: sealing and opening its datagrams, and new keys over time.
+///
+/// Layout: type with key phase u8, session u32, number u48, clear bytes of the type, then
+/// ChaCha20-Poly1305 of the content. All before the content is associated data. The number is the
+/// nonce: it begins at 1 and no key sees it twice.
+#pragma once
+
+#include "secure/outer.h"
+#include "secure/replay.h"
+
+#define NET_CRYPT_NUMBER_LAST ((UINT64_C(1) << 48) - 1)
+#define NET_CRYPT_REKEY_DATAGRAMS (UINT64_C(1) << 22)
+#define NET_CRYPT_REKEY_US UINT64_C(600000000)
+#define NET_CRYPT_OLD_KEY_US UINT64_C(5000000)
+#define NET_CRYPT_FORGED_MAX (1u << 20)
+
+/// From whom to whom: part of the derivation of keys.
+typedef enum net_crypt_direction { NET_CRYPT_TO_SERVER, NET_CRYPT_TO_CLIENT } net_crypt_direction;
+
+typedef struct net_crypt_sender {
+    uint8_t key[NET_KEY_BYTES];
+    uint64_t number; ///< of the newest datagram
+    uint64_t rekeyed_number, rekeyed_us;
+    bool phase;
+} net_crypt_sender;
+
+typedef struct net_crypt_receiver {
+    uint8_t key[NET_KEY_BYTES], next[NET_KEY_BYTES], old[NET_KEY_BYTES];
+    uint64_t old_until_us; ///< 0: there is no old key
+    bool phase;
+    uint32_t forged;
+    net_replay replay;
+} net_crypt_receiver;
+
+typedef enum net_crypt_result {
+    NET_CRYPT_OK,
+    NET_CRYPT_REPLAYED, ///< nothing was decrypted
+    NET_CRYPT_FORGED,
+} net_crypt_result;
+
+/// The key of one direction of a new session. The token's key, both sides' chance of the handshake
+/// and the server's chance of this very session: a token that is used again never repeats a key.
+void net_crypt_derive(const uint8_t token_key[NET_KEY_BYTES], net_crypt_direction direction,
+                      const uint8_t server_random[NET_OUTER_SERVER_RANDOM_BYTES],
+                      const uint8_t client_random[NET_OUTER_RANDOM_BYTES],
+                      const uint8_t session_random[NET_OUTER_RANDOM_BYTES],
+                      uint8_t key[NET_KEY_BYTES]);
+void net_crypt_sender_init(net_crypt_sender* sender, const uint8_t key[NET_KEY_BYTES],
+                           uint64_t now_us);
+void net_crypt_receiver_init(net_crypt_receiver* receiver, const uint8_t key[NET_KEY_BYTES]);
+
+/// One datagram to seal.
+typedef struct net_crypt_plain {
+    net_outer_type type;
+    uint32_t session;
+    const void* clear; ///< authenticated, not encrypted: the type says how many
+    size_t clear_size;
+    const void* bytes;
+    size_t size;
+} net_crypt_plain;
+
+/// Seal into `out`, which has room for 11 + clear + size + 16.
+/// @return the size; 0 when all numbers are used: the session must end.
+size_t net_crypt_seal(net_crypt_sender* sender, uint64_t now_us, const net_crypt_plain* plain,
+                      uint8_t* out);
+/// Open a datagram of this session in place: at least 11 + clear_size + 16 bytes (asserted).
+/// *inner points into `bytes`. *is_newest: no newer one came before.
+net_crypt_result net_crypt_open(net_crypt_receiver* receiver, uint64_t now_us, uint8_t* bytes,
+                                size_t size, size_t clear_size, uint8_t** inner, size_t* inner_size,
+                                bool* is_newest);
+/// The session in the head of a datagram of at least 11 bytes.
+uint32_t net_crypt_session(const uint8_t* bytes);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+/// The datagrams of the outer layer, byte by byte. proto/WIRE.md, "Outer layer", is the standard.
+#pragma once
+
+#include "secure/token_seal.h"
+
+#include "net/security.h"
+
+/// The low three bits of the first byte. The fourth is the key phase of a session's datagrams; the
+/// others are zero.
+typedef enum net_outer_type {
+    NET_OUTER_REQUEST,   ///< client: here is my token
+    NET_OUTER_CHALLENGE, ///< server: prove that you are where you say
+    NET_OUTER_RESPONSE,  ///< client: here is the proof, and the token again
+    NET_OUTER_DATA,      ///< inside of a session: a datagram of ENet
+    NET_OUTER_CLOSE,     ///< inside of a session: a reason
+    NET_OUTER_ACCEPT,    ///< inside of a session: it begins; a resume token
+    NET_OUTER_DENY,      ///< server: no, and why
+    NET_OUTER_PATH,      ///< inside of a session: is this address yours? And the answer
+} net_outer_type;
+
+enum {
+    NET_OUTER_TYPE_MASK = 7,
+    NET_OUTER_PHASE = 8,
+    NET_OUTER_HELLO_BYTES = 1200, ///< of requests and responses: more than all answers together
+    NET_OUTER_RANDOM_BYTES = 16,
+    NET_OUTER_SERVER_RANDOM_BYTES = 24,
+    NET_OUTER_TAG_BYTES = 16,
+    NET_OUTER_COOKIE_BYTES = 16,
+    NET_OUTER_CHALLENGE_BYTES = 1 + 24 + 48 + 16,
+    NET_OUTER_NOTICE_BYTES = 21, ///< of a DENY without a signature
+    NET_OUTER_DENY_BYTES = NET_OUTER_NOTICE_BYTES + 16,
+    NET_OUTER_HEAD_BYTES = 11, ///< of all datagrams of a session
+    NET_OUTER_RESUME_BYTES = 8 + 24 + NET_TOKEN_SEALED_BYTES + 2 * NET_KEY_BYTES,
+    NET_OUTER_ACCEPT_BYTES = NET_OUTER_HEAD_BYTES + 16 + NET_OUTER_RESUME_BYTES + 16,
+    NET_OUTER_PATH_BYTES = NET_OUTER_HEAD_BYTES + 8 + 16,
+    NET_OUTER_CLOSE_BYTES = NET_OUTER_HEAD_BYTES + 1 + 16,
+};
+
+/// REQUEST and RESPONSE begin alike. `sealed` points into the datagram.
+typedef struct net_outer_hello {
+    uint8_t client_random[NET_OUTER_RANDOM_BYTES];
+    net_token_head head;
+    const uint8_t* sealed;
+} net_outer_hello;
+
+/// What a challenge gives and a response brings back.
+typedef struct net_outer_proof {
+    uint8_t server_random[NET_OUTER_SERVER_RANDOM_BYTES];
+    uint64_t time_us; ///< of the server's clock
+    uint8_t cookie[NET_OUTER_COOKIE_BYTES];
+} net_outer_proof;
+
+/// The resume token in an ACCEPT.
+typedef struct net_outer_resume {
+    uint64_t expiry_unix_s;
+    uint8_t nonce[NET_TOKEN_NONCE_BYTES];
+    uint8_t sealed[NET_TOKEN_SEALED_BYTES];
+    uint8_t client_key[NET_KEY_BYTES];
+    uint8_t server_key[NET_KEY_BYTES];
+} net_outer_resume;
+
+/// Write a whole REQUEST.
+void net_outer_request_write(const net_outer_hello* hello, uint8_t bytes[NET_OUTER_HELLO_BYTES]);
+/// Read a REQUEST or RESPONSE of the right size, type and version.
+net_outer_hello net_outer_hello_read(const uint8_t bytes[NET_OUTER_HELLO_BYTES]);
+/// Are the bytes behind the fields zero?
+bool net_outer_hello_is_padded(const uint8_t bytes[NET_OUTER_HELLO_BYTES]);
+
+/// Write a CHALLENGE; `client_random` of the request is covered by its tag.
+void net_outer_challenge_write(const net_outer_proof* proof,
+                               const uint8_t client_random[NET_OUTER_RANDOM_BYTES],
+                               const uint8_t nonce[24], const uint8_t server_key[NET_KEY_BYTES],
+                               uint8_t bytes[NET_OUTER_CHALLENGE_BYTES]);
+/// @return false when it answers another request or is forged.
+bool net_outer_challenge_read(const uint8_t bytes[NET_OUTER_CHALLENGE_BYTES],
+                              const uint8_t client_random[NET_OUTER_RANDOM_BYTES],
+                              const uint8_t server_key[NET_KEY_BYTES], net_outer_proof* proof);
+
+void net_outer_response_write(const net_outer_hello* hello, const net_outer_proof* proof,
+                              const uint8_t client_key[NET_KEY_BYTES],
+                              uint8_t bytes[NET_OUTER_HELLO_BYTES]);
+net_outer_proof net_outer_response_proof(const uint8_t bytes[NET_OUTER_HELLO_BYTES]);
+/// Did the owner of the token write all of it?
+bool net_outer_response_is_signed(const uint8_t bytes[NET_OUTER_HELLO_BYTES],
+                                  const uint8_t client_key[NET_KEY_BYTES]);
+
+/// Write a DENY. With `server_key` NULL it is only a notice. @return its size.
+size_t net_outer_deny_write(net_secure_end reason,
+                            const uint8_t client_random[NET_OUTER_RANDOM_BYTES],
+                            const uint8_t* server_key, uint8_t bytes[NET_OUTER_DENY_BYTES]);
+/// Read a DENY of an attempt. *is_signed says whether the server wrote it; `server_key` may be
+/// NULL. @return false when it is not about this attempt. *version is that of the server.
+bool net_outer_deny_read(const uint8_t* bytes, size_t size,
+                         const uint8_t client_random[NET_OUTER_RANDOM_BYTES],
+                         const uint8_t* server_key, net_secure_end* reason, uint32_t* version,
+                         bool* is_signed);
+
+void net_outer_resume_write(const net_outer_resume* resume, uint8_t bytes[NET_OUTER_RESUME_BYTES]);
+net_outer_resume net_outer_resume_read(const uint8_t bytes[NET_OUTER_RESUME_BYTES]);

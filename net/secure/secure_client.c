@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+// A client shows what it has until something answers: first the resume token of its last session,
+// then its token, to each address of the server in turn. The answer says which of them counted. All
+// requests of one attempt have the same chance in them, so a late answer counts too.
+//
+// Only an answer that is signed ends an attempt. A notice without a signature is
+// remembered, and becomes the reason when nothing else comes.
+#include "secure/secure_client.h"
+
+#include "base/assert.h"
+
+#include <sodium.h>
+
+#include <string.h>
+
+#define DEV_LIFE_S UINT64_C(86400) // clocks of machines at home may be wrong
+
+static void credential_from_token(net_secure_credential* made, const net_token* token) {
+    made->is_there = true;
+    made->head = (net_token_head){.key_id = token->key_id,
+                                  .protocol = token->protocol,
+                                  .expiry_unix_s = token->expiry_unix_s};
+    memcpy(made->head.nonce, token->nonce, sizeof made->head.nonce);
+    memcpy(made->sealed, token->sealed, sizeof made->sealed);
+    memcpy(made->client_key, token->client_key, sizeof made->client_key);
+    memcpy(made->server_key, token->server_key, sizeof made->server_key);
+}
+
+void net_secure_client_init(net_secure_client* client, const net_security* security) {
+    BASE_ASSERT(security->entropy && sodium_init() >= 0);
+    memset(client, 0, sizeof *client);
+    client->entropy = *security->entropy;
+    client->protocol = security->protocol ? security->protocol : NET_TOKEN_PROTOCOL;
+    client->has_token = security->token != NULL;
+    if (security->token) credential_from_token(&client->token, security->token);
+    client->dev_player_id = security->dev_player_id;
+    while (client->dev_player_id == 0)
+        client->entropy.fill(client->entropy.context, &client->dev_player_id,
+                             sizeof client->dev_player_id);
+}
+
+void net_secure_client_deinit(net_secure_client* client) {
+    sodium_memzero(client, sizeof *client);
+}
+
+static void make_dev_token(net_secure_client* client, uint64_t unix_s) {
+    net_token_claims claims = {.player_id = client->dev_player_id,
+                               .protocol = client->protocol,
+                               .expiry_unix_s = unix_s + DEV_LIFE_S};
+    net_token token;
+    if (net_token_make_dev(&claims, &client->entropy, &token) != NET_OK) return; // cannot be
+    credential_from_token(&client->token, &token);
+    net_token_wipe(&token);
+}
+
+void net_secure_client_begin(net_secure_client* client, const net_secure_clock* clock,
+                             const net_address* addresses, uint32_t count) {
+    BASE_ASSERT(count >= 1 && count <= NET_SECURE_ADDRESSES_MAX);
+    if (!client->has_token) make_dev_token(client, clock->unix_s);
+    if (client->resume.head.expiry_unix_s <= clock->unix_s) client->resume.is_there = false;
+    memcpy(client->addresses, addresses, count * sizeof *addresses);
+    client->address_count = count;
+    client->sent_count = 0;
+    client->state = NET_SECURE_CLIENT_ASKING;
+    client->end = NET_SECURE_END_NONE;
+    client->is_version_told = false;
+    client->shown = NULL;
+    client->answered_us = client->send_us = clock->now_us;
+    client->wait_us = NET_SECURE_RESEND_US;
+    client->session = 0;
+    sodium_memzero(&client->sender, sizeof client->sender);
+    sodium_memzero(&client->receiver, sizeof client->receiver);
+    client->entropy.fill(client->entropy.context, client->random, sizeof client->random);
+}
+
+static void end(net_secure_client* client, net_secure_end reason) {
+    client->state = NET_SECURE_CLIENT_ENDED;
+    client->end = reason;
+    client->session = 0;
+    sodium_memzero(&client->sender, sizeof client->sender);
+    sodium_memzero(&client->receiver, sizeof client->receiver);
+}
+
+static net_outer_hello hello_of(const net_secure_client* client,
+                                const net_secure_credential* shown) {
+    net_outer_hello hello = {.head = shown->head, .sealed = shown->sealed};
+    memcpy(hello.client_random, client->random, sizeof hello.client_random);
+    return hello;
+}
+
+static void write_next_request(net_secure_client* client) {
+    const net_secure_credential* const all[] = {&client->resume, &client->token};
+    bool is_both = client->resume.is_there && client->token.is_there;
+    uint32_t turn = is_both ? client->sent_count % 2 : !client->resume.is_there;
+    uint32_t round = is_both ? client->sent_count / 2 : client->sent_count;
+    net_outer_hello hello = hello_of(client, all[turn]);
+    net_outer_request_write(&hello, client->hello);
+    client->server = client->addresses[round % client->address_count];
+    client->sent_count++;
+}
+
+static void give_up(net_secure_client* client, uint64_t unix_s) {
+    bool is_expired =
+        client->has_token && client->token.head.expiry_unix_s + NET_SECURE_TOLERANCE_S < unix_s;
+    end(client, client->is_version_told ? NET_SECURE_END_VERSION
+                : is_expired            ? NET_SECURE_END_EXPIRED
+                                        : NET_SECURE_END_SILENT);
+}
+
+static size_t send_hello(net_secure_client* client, uint64_t now_us,
+                         uint8_t out[NET_OUTER_HELLO_BYTES], net_address* to) {
+    if (client->state == NET_SECURE_CLIENT_ASKING) write_next_request(client);
+    client->send_us = now_us + client->wait_us;
+    client->wait_us += NET_SECURE_RESEND_STEP_US;
+    if (client->wait_us > NET_SECURE_RESEND_US_MAX) client->wait_us = NET_SECURE_RESEND_US_MAX;
+    memcpy(out, client->hello, NET_OUTER_HELLO_BYTES);
+    *to = client->server;
+    return NET_OUTER_HELLO_BYTES;
+}
+
+size_t net_secure_client_service(net_secure_client* client, const net_secure_clock* clock,
+                                 uint8_t out[NET_OUTER_HELLO_BYTES], net_address* to) {
+    if (client->state != NET_SECURE_CLIENT_ASKING && client->state != NET_SECURE_CLIENT_PROVING)
+        return 0;
+    if (clock->now_us - client->answered_us >= NET_SECURE_ANSWER_US_MAX) {
+        give_up(client, clock->unix_s);
+        return 0;
+    }
+    if (clock->now_us < client->send_us) return 0;
+    return send_hello(client, clock->now_us, out, to);
+}
+
+// ---- answers
+
+static void take_challenge(net_secure_client* client, const net_secure_clock* clock,
+                           const net_address* from, const uint8_t* bytes,
+                           net_secure_answer* answer) {
+    const net_secure_credential* const all[] = {&client->resume, &client->token};
+    for (uint32_t i = 0; i < BASE_COUNT(all) && !client->shown; i++)
+        if (all[i]->is_there &&
+            net_outer_challenge_read(bytes, client->random, all[i]->server_key, &client->proof))
+            client->shown = all[i];
+    if (!client->shown) {
+        client->stats.counts[NET_SECURE_DATA_FORGED]++;
+        return;
+    }
+    client->stats.counts[NET_SECURE_CHALLENGES]++;
+    net_outer_hello hello = hello_of(client, client->shown);
+    net_outer_response_write(&hello, &client->proof, client->shown->client_key, client->hello);
+    client->state = NET_SECURE_CLIENT_PROVING;
+    client->server = *from;
+    client->answered_us = clock->now_us;
+    client->wait_us = NET_SECURE_RESEND_US;
+    answer->reply_size = send_hello(client, clock->now_us, answer->reply, &answer->reply_to);
+}
+
+static void take_deny(net_secure_client* client, const uint8_t* bytes, size_t size) {
+    const net_secure_credential* const all[] = {&client->resume, &client->token};
+    net_secure_end reason = NET_SECURE_END_NONE;
+    uint32_t version = 0;
+    bool is_ours = false, is_signed = false;
+    for (uint32_t i = 0; i < BASE_COUNT(all) && !is_signed; i++)
+        is_ours = net_outer_deny_read(bytes, size, client->random,
+                                      all[i]->is_there ? all[i]->server_key : NULL, &reason,
+                                      &version, &is_signed);
+    if (!is_ours) {
+        client->stats.counts[NET_SECURE_DATA_FORGED]++;
+    } else if (is_signed) {
+        client->stats.counts[NET_SECURE_DENIED]++;
+        end(client, reason);
+    } else if (reason == NET_SECURE_END_VERSION && version != NET_SECURE_VERSION) {
+        client->is_version_told = true;
+    }
+}
+
+static void keep_resume_token(net_secure_client* client, const uint8_t* bytes) {
+    net_outer_resume read = net_outer_resume_read(bytes);
+    net_secure_credential* kept = &client->resume;
+    kept->is_there = true;
+    kept->head = (net_token_head){.key_id = NET_KEY_ID_RESUME,
+                                  .protocol = client->protocol,
+                                  .expiry_unix_s = read.expiry_unix_s};
+    memcpy(kept->head.nonce, read.nonce, sizeof kept->head.nonce);
+    memcpy(kept->sealed, read.sealed, sizeof kept->sealed);
+    memcpy(kept->client_key, read.client_key, sizeof kept->client_key);
+    memcpy(kept->server_key, read.server_key, sizeof kept->server_key);
+    sodium_memzero(&read, sizeof read);
+}
+
+// The keys are known only now, since the server's chance of the session is in the datagram itself.
+static void take_accept(net_secure_client* client, const net_secure_clock* clock, uint8_t* bytes) {
+    const net_secure_credential* shown = client->shown;
+    const uint8_t* session_random = bytes + NET_OUTER_HEAD_BYTES;
+    uint8_t key[NET_KEY_BYTES], *inner = NULL;
+    size_t inner_size = 0;
+    bool is_newest = false;
+    net_crypt_derive(shown->server_key, NET_CRYPT_TO_CLIENT, client->proof.server_random,
+                     client->random, session_random, key);
+    net_crypt_receiver_init(&client->receiver, key);
+    net_crypt_derive(shown->client_key, NET_CRYPT_TO_SERVER, client->proof.server_random,
+                     client->random, session_random, key);
+    if (net_crypt_open(&client->receiver, clock->now_us, bytes, NET_OUTER_ACCEPT_BYTES,
+                       NET_OUTER_RANDOM_BYTES, &inner, &inner_size, &is_newest) == NET_CRYPT_OK) {
+        net_crypt_sender_init(&client->sender, key, clock->now_us);
+        client->session = net_crypt_session(bytes);
+        client->state = NET_SECURE_CLIENT_OPEN;
+        client->stats.counts[NET_SECURE_ACCEPTED]++;
+        keep_resume_token(client, inner);
+    } else {
+        client->stats.counts[NET_SECURE_DATA_FORGED]++;
+    }
+    sodium_memzero(key, sizeof key);
+}
+
+// ---- inside of a session
+
+static void take_inside(net_secure_client* client, const net_secure_clock* clock,
+                        net_outer_type type, uint8_t* inner, size_t size,
+                        net_secure_answer* answer) {
+    if (type == NET_OUTER_DATA) {
+        answer->inner = inner;
+        answer->inner_size = size;
+    } else if (type == NET_OUTER_CLOSE) {
+        end(client, size > 0 && inner[0] != NET_SECURE_END_NONE ? (net_secure_end)inner[0]
+                                                                : NET_SECURE_END_CLOSED);
+    } else if (type == NET_OUTER_PATH && size == NET_OUTER_PATH_BYTES - NET_SECURE_OVERHEAD_BYTES) {
+        net_crypt_plain plain = {
+            .type = NET_OUTER_PATH, .session = client->session, .bytes = inner, .size = size};
+        answer->reply_size = net_crypt_seal(&client->sender, clock->now_us, &plain, answer->reply);
+        answer->reply_to = client->server;
+    } else if (type == NET_OUTER_ACCEPT) {
+        keep_resume_token(client, inner);
+    }
+}
+
+static void receive_inside(net_secure_client* client, const net_secure_clock* clock, uint8_t* bytes,
+                           size_t size, net_secure_answer* answer) {
+    net_outer_type type = (net_outer_type)(bytes[0] & NET_OUTER_TYPE_MASK);
+    size_t clear_size = type == NET_OUTER_ACCEPT ? NET_OUTER_RANDOM_BYTES : 0, inner_size = 0;
+    uint8_t* inner = NULL;
+    bool is_newest = false;
+    if (net_crypt_session(bytes) != client->session) {
+        client->stats.counts[NET_SECURE_SESSION_UNKNOWN]++;
+        return;
+    }
+    net_crypt_result result = net_crypt_open(&client->receiver, clock->now_us, bytes, size,
+                                             clear_size, &inner, &inner_size, &is_newest);
+    if (result == NET_CRYPT_OK) {
+        take_inside(client, clock, type, inner, inner_size, answer);
+    } else if (result == NET_CRYPT_REPLAYED) {
+        client->stats.counts[NET_SECURE_REPLAYED]++;
+    } else {
+        client->stats.counts[NET_SECURE_DATA_FORGED]++;
+        if (client->receiver.forged > NET_CRYPT_FORGED_MAX) end(client, NET_SECURE_END_FORGED);
+    }
+}
+
+static bool is_of_session(const uint8_t* bytes, size_t size) {
+    if (size < NET_OUTER_HEAD_BYTES + NET_OUTER_TAG_BYTES ||
+        bytes[0] & ~(NET_OUTER_TYPE_MASK | NET_OUTER_PHASE))
+        return false;
+    switch (bytes[0] & NET_OUTER_TYPE_MASK) {
+    case NET_OUTER_DATA:
+    case NET_OUTER_CLOSE:
+    case NET_OUTER_PATH:
+        return true;
+    case NET_OUTER_ACCEPT:
+        return size == NET_OUTER_ACCEPT_BYTES;
+    default:
+        return false;
+    }
+}
+
+void net_secure_client_receive(net_secure_client* client, const net_secure_clock* clock,
+                               const net_address* from, uint8_t* bytes, size_t size,
+                               net_secure_answer* answer) {
+    answer->inner_size = answer->reply_size = 0;
+    bool is_asking = client->state == NET_SECURE_CLIENT_ASKING;
+    bool is_proving = client->state == NET_SECURE_CLIENT_PROVING;
+    if (client->state == NET_SECURE_CLIENT_OPEN && is_of_session(bytes, size))
+        receive_inside(client, clock, bytes, size, answer);
+    else if (is_asking && size == NET_OUTER_CHALLENGE_BYTES && bytes[0] == NET_OUTER_CHALLENGE)
+        take_challenge(client, clock, from, bytes, answer);
+    else if (is_proving && size == NET_OUTER_ACCEPT_BYTES && bytes[0] == NET_OUTER_ACCEPT)
+        take_accept(client, clock, bytes);
+    else if ((is_asking || is_proving) && size >= NET_OUTER_NOTICE_BYTES &&
+             bytes[0] == NET_OUTER_DENY)
+        take_deny(client, bytes, size);
+    else
+        client->stats.counts[NET_SECURE_BAD_TYPE]++;
+}
+
+size_t net_secure_client_send(net_secure_client* client, uint64_t now_us, const void* bytes,
+                              size_t size, uint8_t* out, net_address* to) {
+    if (client->state != NET_SECURE_CLIENT_OPEN) return 0;
+    net_crypt_plain plain = {
+        .type = NET_OUTER_DATA, .session = client->session, .bytes = bytes, .size = size};
+    *to = client->server;
+    return net_crypt_seal(&client->sender, now_us, &plain, out);
+}
+
+size_t net_secure_client_close(net_secure_client* client, uint64_t now_us, uint8_t* out,
+                               net_address* to) {
+    if (client->state != NET_SECURE_CLIENT_OPEN) return 0;
+    uint8_t why = NET_SECURE_END_CLOSED;
+    net_crypt_plain plain = {
+        .type = NET_OUTER_CLOSE, .session = client->session, .bytes = &why, .size = sizeof why};
+    *to = client->server;
+    size_t size = net_crypt_seal(&client->sender, now_us, &plain, out);
+    end(client, NET_SECURE_END_CLOSED);
+    return size;
+}

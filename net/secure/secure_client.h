@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+/// The client's end of the outer layer: bytes and addresses in, bytes and addresses out. It knows
+/// neither sockets nor ENet.
+#pragma once
+
+#include "secure/crypt.h"
+#include "secure/secure_server.h"
+
+#define NET_SECURE_ADDRESSES_MAX 8u                ///< of a name, tried in turn
+#define NET_SECURE_ANSWER_US_MAX UINT64_C(5000000) ///< an attempt fails after so long a silence
+#define NET_SECURE_RESEND_US UINT64_C(250000)      ///< the first wait
+#define NET_SECURE_RESEND_STEP_US UINT64_C(125000) ///< each wait is so much longer
+#define NET_SECURE_RESEND_US_MAX UINT64_C(1000000)
+
+typedef enum net_secure_client_state {
+    NET_SECURE_CLIENT_IDLE,
+    NET_SECURE_CLIENT_ASKING,  ///< sends requests
+    NET_SECURE_CLIENT_PROVING, ///< sends responses
+    NET_SECURE_CLIENT_OPEN,
+    NET_SECURE_CLIENT_ENDED,
+} net_secure_client_state;
+
+/// What a client can show: a token, or the resume token of its last session.
+typedef struct net_secure_credential {
+    bool is_there;
+    net_token_head head;
+    uint8_t sealed[NET_TOKEN_SEALED_BYTES];
+    uint8_t client_key[NET_KEY_BYTES];
+    uint8_t server_key[NET_KEY_BYTES];
+} net_secure_credential;
+
+/// The fields are private to secure_client.c and its tests.
+typedef struct net_secure_client {
+    net_entropy entropy;
+    uint64_t protocol;
+    bool has_token; ///< else tokens of the built-in key are made
+    uint64_t dev_player_id;
+    net_secure_credential resume, token; ///< in the order in which they are shown
+    net_secure_client_state state;
+    net_secure_end end;
+    bool is_version_told; ///< an unsigned notice says that the server is of another version
+    net_address addresses[NET_SECURE_ADDRESSES_MAX];
+    uint32_t address_count, sent_count;
+    uint64_t answered_us, send_us, wait_us;
+    uint8_t random[NET_OUTER_RANDOM_BYTES];
+    const net_secure_credential* shown; ///< the one that the server answered
+    net_address server;
+    net_outer_proof proof;
+    uint8_t hello[NET_OUTER_HELLO_BYTES];
+    uint32_t session;
+    net_crypt_sender sender;
+    net_crypt_receiver receiver;
+    net_secure_stats stats;
+} net_secure_client;
+
+/// `entropy` must not be NULL (asserted); a client needs no more memory.
+void net_secure_client_init(net_secure_client* client, const net_security* security);
+/// Overwrite all keys.
+void net_secure_client_deinit(net_secure_client* client);
+
+/// Begin to connect to one server with 1..NET_SECURE_ADDRESSES_MAX addresses (asserted). A session
+/// that was open is forgotten; its resume token is kept and shown first.
+void net_secure_client_begin(net_secure_client* client, const net_secure_clock* clock,
+                             const net_address* addresses, uint32_t count);
+/// Call it in each service. @return the size of a datagram to send, in `out`; 0: none.
+size_t net_secure_client_service(net_secure_client* client, const net_secure_clock* clock,
+                                 uint8_t out[NET_OUTER_HELLO_BYTES], net_address* to);
+
+/// What came of a datagram.
+typedef struct net_secure_answer {
+    const uint8_t* inner; ///< into the bytes of the datagram
+    size_t inner_size;    ///< 0: nothing for ENet
+    size_t reply_size;    ///< 0: no answer
+    net_address reply_to;
+    uint8_t reply[NET_OUTER_HELLO_BYTES];
+} net_secure_answer;
+
+/// Take a datagram from the wire. It is decrypted in place.
+void net_secure_client_receive(net_secure_client* client, const net_secure_clock* clock,
+                               const net_address* from, uint8_t* bytes, size_t size,
+                               net_secure_answer* answer);
+/// Seal a datagram to the server into `out`, which has room for NET_SECURE_OVERHEAD_BYTES more.
+/// @return the size; 0 when no session is open.
+size_t net_secure_client_send(net_secure_client* client, uint64_t now_us, const void* bytes,
+                              size_t size, uint8_t* out, net_address* to);
+/// End an open session. @return the size of a datagram that says so, in `out`
+/// (NET_OUTER_CLOSE_BYTES); 0 when none was open.
+size_t net_secure_client_close(net_secure_client* client, uint64_t now_us, uint8_t* out,
+                               net_address* to);

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// Where a datagram goes: secure_server_hello.c has the handshake, secure_server_session.c what
+// belongs to sessions.
+//
+// A session's number says its slot, so there is no table that an attacker could fill or search.
+// What is checked comes in the order of its cost: size, type, number, replay window, then the
+// decryption, then the budget of the session. Only then the datagram may reach ENet.
+#include "secure/secure_server_state.h"
+
+#include "base/assert.h"
+
+#include <sodium.h>
+
+#include <string.h>
+
+static net_result create_parts(net_secure_server* made, const net_secure_server_config* config) {
+    uint8_t key[16];
+    made->entropy.fill(made->entropy.context, key, sizeof key);
+    made->sessions =
+        base_allocate_zero(made->allocator, made->session_max * sizeof *made->sessions);
+    made->free = base_allocate_zero(made->allocator, made->session_max * sizeof *made->free);
+    if (!made->sessions || !made->free) return NET_ERR_MEMORY;
+    for (uint32_t i = 0; i < made->session_max; i++)
+        made->free[i] = (uint16_t)(made->session_max - 1 - i);
+    made->free_count = made->session_max;
+    uint32_t uses_max = config->token_uses_max ? config->token_uses_max : NET_TOKEN_USES_MAX;
+    return net_token_uses_create(made->allocator, uses_max, key, &made->uses);
+}
+
+net_result net_secure_server_create(const net_secure_server_config* config,
+                                    net_secure_server** server) {
+    const net_security* security = &config->security;
+    BASE_ASSERT(security->entropy && security->address_count <= NET_TOKEN_ADDRESSES_MAX);
+    BASE_ASSERT(config->sessions_max >= 1 && config->sessions_max <= NET_SECURE_SESSIONS_MAX);
+    BASE_ASSERT(sodium_init() >= 0);
+    net_secure_server* made = base_allocate_zero(config->allocator, sizeof *made);
+    if (!made) return NET_ERR_MEMORY;
+    made->allocator = config->allocator;
+    made->entropy = *security->entropy;
+    made->protocol = security->protocol ? security->protocol : NET_TOKEN_PROTOCOL;
+    made->allow_dev_key = security->allow_dev_key;
+    made->ban = security->ban;
+    made->session_max = config->sessions_max;
+    made->address_count = security->address_count;
+    if (security->address_count > 0)
+        memcpy(made->addresses, security->addresses,
+               security->address_count * sizeof *made->addresses);
+    net_secure_server_keys_set(made, security->keys);
+    made->entropy.fill(made->entropy.context, made->resume_key, sizeof made->resume_key);
+    made->entropy.fill(made->entropy.context, made->unproved.key, sizeof made->unproved.key);
+    net_cookie_keys_init(&made->cookies, &made->entropy, config->now_us);
+    net_result result = create_parts(made, config);
+    if (result != NET_OK) {
+        net_secure_server_destroy(made);
+        return result;
+    }
+    *server = made;
+    return NET_OK;
+}
+
+void net_secure_server_destroy(net_secure_server* server) {
+    if (!server) return;
+    const base_allocator* allocator = server->allocator;
+    size_t bytes = server->session_max * sizeof *server->sessions;
+    net_token_uses_destroy(server->uses);
+    if (server->sessions) sodium_memzero(server->sessions, bytes);
+    base_release(allocator, server->sessions, bytes);
+    base_release(allocator, server->free, server->session_max * sizeof *server->free);
+    sodium_memzero(server, sizeof *server);
+    base_release(allocator, server, sizeof *server);
+}
+
+void net_secure_server_keys_set(net_secure_server* server, const net_key_ring* keys) {
+    net_key_ring_wipe(&server->keys);
+    if (keys) server->keys = *keys;
+}
+
+// ---- datagrams of sessions
+
+// Its address is another one than before. The new one must prove that it receives what we send,
+// since the sender may have made it up.
+static void ask_for_proof(net_secure_server* server, uint64_t now_us, net_secure_session* session,
+                          const net_address* from, net_secure_received* received) {
+    if (!net_budget_take(&session->moves, net_secure_move_rate, now_us)) {
+        server->stats.counts[NET_SECURE_MOVE_BUDGET]++;
+        return;
+    }
+    if (server->ban.is_banned && server->ban.is_banned(server->ban.context, from, &session->who)) {
+        server->stats.counts[NET_SECURE_ADDRESS_BANNED]++;
+        return;
+    }
+    session->candidate = *from;
+    session->is_candidate = true;
+    server->entropy.fill(server->entropy.context, session->path, sizeof session->path);
+    net_crypt_plain plain = {.type = NET_OUTER_PATH,
+                             .session = session->id,
+                             .bytes = session->path,
+                             .size = sizeof session->path};
+    received->reply_size = net_crypt_seal(&session->sender, now_us, &plain, received->reply);
+    received->reply_to = *from;
+}
+
+static void take_path(net_secure_server* server, net_secure_session* session,
+                      const net_address* from, const uint8_t* inner, size_t size) {
+    if (!session->is_candidate || size != sizeof session->path ||
+        !net_address_equal(from, &session->candidate) ||
+        sodium_memcmp(inner, session->path, sizeof session->path) != 0)
+        return;
+    session->address = *from;
+    session->is_candidate = false;
+    server->stats.counts[NET_SECURE_MOVED]++;
+}
+
+static void close_for_forgeries(net_secure_server* server, uint64_t now_us,
+                                net_secure_session* session, net_secure_received* received) {
+    received->reply_size =
+        net_secure_server_close(server, now_us, net_secure_session_peer(server, session),
+                                NET_SECURE_END_FORGED, received->reply, &received->reply_to);
+    server->stats.counts[NET_SECURE_CLOSED]--;
+    server->stats.counts[NET_SECURE_FORGERY_LIMIT]++;
+}
+
+static void take_opened(net_secure_server* server, uint64_t now_us, net_secure_session* session,
+                        net_outer_type type, const net_address* from, bool is_newest,
+                        net_secure_received* received, const uint8_t* inner, size_t size) {
+    session->heard_us = now_us;
+    if (!net_budget_take(&session->data, net_secure_data_rate, now_us)) {
+        server->stats.counts[NET_SECURE_DATA_BUDGET]++;
+        return;
+    }
+    if (type == NET_OUTER_CLOSE) {
+        net_secure_session_end(server, session, NET_SECURE_CLOSED);
+        return;
+    }
+    if (type == NET_OUTER_PATH) {
+        take_path(server, session, from, inner, size);
+        return;
+    }
+    if (is_newest && !net_address_equal(from, &session->address))
+        ask_for_proof(server, now_us, session, from, received);
+    received->peer = net_secure_session_peer(server, session);
+    received->inner = inner;
+    received->inner_size = size;
+}
+
+static void receive_inside(net_secure_server* server, uint64_t now_us, const net_address* from,
+                           uint8_t* bytes, size_t size, net_secure_received* received) {
+    net_secure_session* session = net_secure_session_find(server, net_crypt_session(bytes));
+    if (!session) {
+        server->stats.counts[NET_SECURE_SESSION_UNKNOWN]++;
+        return;
+    }
+    uint8_t* inner = NULL;
+    size_t inner_size = 0;
+    bool is_newest = false;
+    net_outer_type type = (net_outer_type)(bytes[0] & NET_OUTER_TYPE_MASK);
+    net_crypt_result result =
+        net_crypt_open(&session->receiver, now_us, bytes, size, 0, &inner, &inner_size, &is_newest);
+    if (result == NET_CRYPT_OK) {
+        take_opened(server, now_us, session, type, from, is_newest, received, inner, inner_size);
+    } else if (result == NET_CRYPT_REPLAYED) {
+        server->stats.counts[NET_SECURE_REPLAYED]++;
+    } else {
+        server->stats.counts[NET_SECURE_DATA_FORGED]++;
+        if (session->receiver.forged > NET_CRYPT_FORGED_MAX)
+            close_for_forgeries(server, now_us, session, received);
+    }
+}
+
+void net_secure_server_receive(net_secure_server* server, const net_secure_clock* clock,
+                               const net_address* from, uint8_t* bytes, size_t size,
+                               net_secure_received* received) {
+    received->inner_size = received->reply_size = 0;
+    received->peer = 0;
+    if (size < NET_OUTER_HEAD_BYTES + NET_OUTER_TAG_BYTES) {
+        server->stats.counts[NET_SECURE_BAD_SIZE]++;
+        return;
+    }
+    switch (bytes[0]) {
+    case NET_OUTER_REQUEST:
+    case NET_OUTER_RESPONSE:
+        if (size == NET_OUTER_HELLO_BYTES)
+            net_secure_server_hello(server, clock, from, bytes, received);
+        else
+            server->stats.counts[NET_SECURE_BAD_SIZE]++;
+        return;
+    case NET_OUTER_DATA:
+    case NET_OUTER_CLOSE:
+    case NET_OUTER_PATH:
+    case NET_OUTER_DATA | NET_OUTER_PHASE:
+    case NET_OUTER_CLOSE | NET_OUTER_PHASE:
+    case NET_OUTER_PATH | NET_OUTER_PHASE:
+        receive_inside(server, clock->now_us, from, bytes, size, received);
+        return;
+    default:
+        server->stats.counts[NET_SECURE_BAD_TYPE]++;
+    }
+}
+
+const net_secure_stats* net_secure_server_stats(const net_secure_server* server) {
+    return &server->stats;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+/// The server's end of the outer layer: bytes and addresses in, bytes and addresses out. It knows
+/// neither sockets nor ENet.
+///
+/// Nothing is kept of an address until it has proved itself, and an answer is always smaller than
+/// the question. Sessions are a fixed array. Nothing is allocated after create.
+#pragma once
+
+#include "secure/outer.h"
+
+#include "base/alloc.h"
+
+#define NET_SECURE_SESSIONS_MAX 4095u
+#define NET_SECURE_UNOPENED_US UINT64_C(5000000)  ///< a session that its user does not hold ends
+#define NET_SECURE_LINGER_US UINT64_C(2000000)    ///< the same after it was held
+#define NET_SECURE_SILENT_US UINT64_C(60000000)   ///< a session without a datagram ends
+#define NET_SECURE_RESUME_LIFE_S UINT64_C(604800) ///< of a resume token
+
+/// The time, twice: since some start for all budgets, and since 1970 for tokens.
+typedef struct net_secure_clock {
+    uint64_t now_us, unix_s;
+} net_secure_clock;
+
+/// A session: slot in the low 12 bits, then its generation, 1..65535. 0 is none.
+typedef uint32_t net_secure_peer;
+#define NET_SECURE_PEER_SLOT(peer) ((peer)&0xFFFu)
+#define NET_SECURE_PEER_GENERATION(peer) ((peer) >> 12)
+
+typedef struct net_secure_server net_secure_server;
+
+typedef struct net_secure_server_config {
+    const base_allocator* allocator;
+    uint32_t sessions_max;   ///< 1..NET_SECURE_SESSIONS_MAX (asserted)
+    uint32_t token_uses_max; ///< 0: NET_TOKEN_USES_MAX
+    net_security security;   ///< the server's half; `entropy` must not be NULL (asserted)
+    uint64_t now_us;
+} net_secure_server_config;
+
+/// @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_secure_server_create(const net_secure_server_config* config,
+                                                  net_secure_server** server);
+/// Overwrite all keys and free everything; NULL is fine. Clients get no notice.
+void net_secure_server_destroy(net_secure_server* server);
+
+/// What came of a datagram.
+typedef struct net_secure_received {
+    net_secure_peer peer; ///< of `inner`
+    const uint8_t* inner; ///< into the bytes of the datagram
+    size_t inner_size;    ///< 0: there is nothing inside, or not for ENet
+    size_t reply_size;    ///< 0: no answer
+    net_address reply_to;
+    uint8_t reply[NET_OUTER_ACCEPT_BYTES];
+} net_secure_received;
+
+/// Take a datagram from the wire. It is decrypted in place. What is wrong with it is counted.
+void net_secure_server_receive(net_secure_server* server, const net_secure_clock* clock,
+                               const net_address* from, uint8_t* bytes, size_t size,
+                               net_secure_received* received);
+/// Seal a datagram to a session into `out`, which has room for NET_SECURE_OVERHEAD_BYTES more.
+/// @return the size; 0 when there is no such session.
+size_t net_secure_server_send(net_secure_server* server, uint64_t now_us, net_secure_peer peer,
+                              const void* bytes, size_t size, uint8_t* out, net_address* to);
+/// Call it several times a second: rotates secrets, ends sessions that are silent or not held.
+void net_secure_server_service(net_secure_server* server, uint64_t now_us);
+/// The user's connection inside of the session exists. Call it in each service before
+/// net_secure_server_service. @return false when the session has ended: end the connection.
+bool net_secure_server_hold(net_secure_server* server, uint64_t now_us, net_secure_peer peer);
+/// End a session. @return the size of a datagram that says why, in `out`
+/// (NET_OUTER_CLOSE_BYTES); 0 when there is no such session.
+size_t net_secure_server_close(net_secure_server* server, uint64_t now_us, net_secure_peer peer,
+                               net_secure_end reason, uint8_t* out, net_address* to);
+/// Who is it? @return false when there is no such session.
+bool net_secure_server_identity(const net_secure_server* server, net_secure_peer peer,
+                                net_secure_identity* identity);
+/// Open sessions.
+uint32_t net_secure_server_count(const net_secure_server* server);
+/// Replace the keys: tokens of the new ring count from now on. Sessions stay. NULL or an empty
+/// ring: the built-in key only.
+void net_secure_server_keys_set(net_secure_server* server, const net_key_ring* keys);
+const net_secure_stats* net_secure_server_stats(const net_secure_server* server);

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+// The handshake. Requests come from all the world, with any address, as fast as a line carries
+// them. So what costs least is asked first, nothing is kept, and all that is wrong is answered by
+// silence, with one exception: another version gets a notice, within the budget of answers.
+//
+//   request:  size, type | version, protocol, expiry, padding | budgets | ban | token | address,
+//             use of the token | challenge
+//   response: the same first checks | cookie | the same session again? | ban | token | signature |
+//             address, use | ban | place | accept
+//
+// A response needs no budget before its cookie: that check costs half a microsecond, and only who
+// received a challenge passes it. A token counts as used by a response, since that one has a
+// signature: a request that was overheard and sent first from elsewhere takes nothing away.
+#include "secure/secure_server_state.h"
+
+#include <sodium.h>
+
+#include <string.h>
+
+enum { TAG_AT = NET_TOKEN_SEALED_BYTES - 16, VERSION_AT = 1, RANDOM_AT = 2 };
+
+static bool refuse(net_secure_server* server, net_secure_count why) {
+    server->stats.counts[why]++;
+    return false;
+}
+
+// ---- budgets
+
+// A loopback address cannot be made up from outside, and a test machine has many clients there.
+static net_address_entry* entry_of(net_secure_server* server, uint64_t now_us,
+                                   const net_address* from) {
+    return net_address_is_loopback(from) ? NULL
+                                         : net_address_table_get(&server->unproved, from, now_us);
+}
+
+static bool may_ask(net_secure_server* server, uint64_t now_us, net_address_entry* entry) {
+    if (entry && !net_budget_take(&entry->requests, net_secure_address_rate, now_us))
+        return refuse(server, NET_SECURE_ADDRESS_BUDGET);
+    if (!net_budget_take(&server->requests, net_secure_request_rate, now_us))
+        return refuse(server, NET_SECURE_REQUEST_BUDGET);
+    if (!net_budget_has(&server->replies, net_secure_reply_rate, now_us) ||
+        (entry && !net_budget_has(&entry->replies, net_secure_reply_one_rate, now_us)))
+        return refuse(server, NET_SECURE_REPLY_BUDGET);
+    return true;
+}
+
+static void take_reply(net_secure_server* server, uint64_t now_us, net_address_entry* entry) {
+    (void)net_budget_take(&server->replies, net_secure_reply_rate, now_us);
+    if (entry) (void)net_budget_take(&entry->replies, net_secure_reply_one_rate, now_us);
+}
+
+// ---- what both have in common
+
+static bool is_current(net_secure_server* server, const net_secure_clock* clock,
+                       const net_outer_hello* hello, const uint8_t* bytes) {
+    if (hello->head.protocol != server->protocol) return refuse(server, NET_SECURE_BAD_PROTOCOL);
+    if (clock->unix_s > NET_SECURE_TOLERANCE_S &&
+        clock->unix_s - NET_SECURE_TOLERANCE_S > hello->head.expiry_unix_s)
+        return refuse(server, NET_SECURE_TOKEN_EXPIRED);
+    if (!net_outer_hello_is_padded(bytes)) return refuse(server, NET_SECURE_BAD_PADDING);
+    return true;
+}
+
+static bool is_banned(const net_secure_server* server, const net_address* from,
+                      const net_secure_who* who) {
+    return server->ban.is_banned && server->ban.is_banned(server->ban.context, from, who);
+}
+
+// The key of a token; NULL when there is none that counts for this address.
+static const uint8_t* key_of(net_secure_server* server, const net_address* from, uint8_t id) {
+    if (id == NET_KEY_ID_RESUME) return server->resume_key;
+    if (id == NET_KEY_ID_DEV) {
+        bool is_accepted =
+            server->keys.count == 0 && (server->allow_dev_key || net_address_is_private(from));
+        if (is_accepted) return net_token_dev_key();
+        (void)refuse(server, NET_SECURE_KEY_REFUSED);
+        return NULL;
+    }
+    const net_key* key = net_key_ring_find(&server->keys, id);
+    if (!key) (void)refuse(server, NET_SECURE_KEY_UNKNOWN);
+    return key ? key->bytes : NULL;
+}
+
+static bool is_for_us(const net_secure_server* server, const net_token_private* token) {
+    if (server->address_count == 0 || token->address_count == 0) return true;
+    for (uint32_t i = 0; i < server->address_count; i++)
+        for (uint32_t k = 0; k < token->address_count; k++)
+            if (net_address_equal(&server->addresses[i], &token->addresses[k])) return true;
+    return false;
+}
+
+static bool open_token(net_secure_server* server, const net_address* from,
+                       const net_outer_hello* hello, net_token_private* token) {
+    if (is_banned(server, from, NULL)) return refuse(server, NET_SECURE_ADDRESS_BANNED);
+    const uint8_t* key = key_of(server, from, hello->head.key_id);
+    if (!key) return false;
+    if (!net_token_open(key, &hello->head, hello->sealed, token))
+        return refuse(server, NET_SECURE_TOKEN_FORGED);
+    if (!is_for_us(server, token)) return refuse(server, NET_SECURE_TOKEN_ELSEWHERE);
+    return true;
+}
+
+// All clients make tokens of the built-in key, and a resume token is known to its client only: one
+// use says nothing about another.
+static bool is_use_counted(uint8_t key_id) {
+    return key_id != NET_KEY_ID_DEV && key_id != NET_KEY_ID_RESUME;
+}
+
+static net_token_use use_of(const net_secure_server* server, const net_address* from,
+                            const net_outer_hello* hello) {
+    if (!is_use_counted(hello->head.key_id)) return NET_TOKEN_USE_AGAIN;
+    return net_token_uses_find(server->uses, hello->sealed + TAG_AT, from);
+}
+
+// ---- requests
+
+static void challenge(net_secure_server* server, const net_secure_clock* clock,
+                      const net_address* from, const net_outer_hello* hello,
+                      const uint8_t server_key[NET_KEY_BYTES], net_secure_received* received) {
+    net_outer_proof proof = {.time_us = clock->now_us};
+    uint8_t nonce[24];
+    server->entropy.fill(server->entropy.context, proof.server_random, sizeof proof.server_random);
+    server->entropy.fill(server->entropy.context, nonce, sizeof nonce);
+    net_cookie_facts facts = {.from = from,
+                              .token_tag = hello->sealed + TAG_AT,
+                              .client_random = hello->client_random,
+                              .server_random = proof.server_random,
+                              .time_us = proof.time_us};
+    net_cookie_make(&server->cookies, &facts, proof.cookie);
+    net_outer_challenge_write(&proof, hello->client_random, nonce, server_key, received->reply);
+    received->reply_size = NET_OUTER_CHALLENGE_BYTES;
+    received->reply_to = *from;
+    server->stats.counts[NET_SECURE_CHALLENGES]++;
+}
+
+static void take_request(net_secure_server* server, const net_secure_clock* clock,
+                         const net_address* from, const uint8_t* bytes,
+                         net_secure_received* received) {
+    net_outer_hello hello = net_outer_hello_read(bytes);
+    if (!is_current(server, clock, &hello, bytes)) return;
+    net_address_entry* entry = entry_of(server, clock->now_us, from);
+    net_token_private token = {0};
+    if (may_ask(server, clock->now_us, entry) && open_token(server, from, &hello, &token)) {
+        if (use_of(server, from, &hello) == NET_TOKEN_USE_OTHER) {
+            (void)refuse(server, NET_SECURE_TOKEN_USED);
+        } else {
+            take_reply(server, clock->now_us, entry);
+            challenge(server, clock, from, &hello, token.server_key, received);
+        }
+    }
+    sodium_memzero(&token, sizeof token);
+}
+
+// Every version has its number in the second byte and the client's chance behind it.
+static void tell_version(net_secure_server* server, uint64_t now_us, const net_address* from,
+                         const uint8_t* bytes, net_secure_received* received) {
+    server->stats.counts[NET_SECURE_BAD_VERSION]++;
+    if (bytes[0] != NET_OUTER_REQUEST) return;
+    net_address_entry* entry = entry_of(server, now_us, from);
+    if (!may_ask(server, now_us, entry)) return;
+    take_reply(server, now_us, entry);
+    received->reply_size =
+        net_outer_deny_write(NET_SECURE_END_VERSION, bytes + RANDOM_AT, NULL, received->reply);
+    received->reply_to = *from;
+    server->stats.counts[NET_SECURE_DENIED]++;
+}
+
+// ---- responses
+
+static void accept(net_secure_server* server, const net_secure_clock* clock,
+                   net_secure_session* session, net_secure_received* received) {
+    net_outer_resume resume = {.expiry_unix_s = clock->unix_s + NET_SECURE_RESUME_LIFE_S};
+    net_token_private opened = {.player_id = session->who.player_id,
+                                .origin_key_id = session->who.key_id,
+                                .session = session->id};
+    uint8_t bytes[NET_OUTER_RESUME_BYTES];
+    server->entropy.fill(server->entropy.context, resume.nonce, sizeof resume.nonce);
+    server->entropy.fill(server->entropy.context, opened.client_key, NET_KEY_BYTES);
+    server->entropy.fill(server->entropy.context, opened.server_key, NET_KEY_BYTES);
+    memcpy(opened.user_data, session->user_data, sizeof opened.user_data);
+    memcpy(resume.client_key, opened.client_key, NET_KEY_BYTES);
+    memcpy(resume.server_key, opened.server_key, NET_KEY_BYTES);
+    net_token_head head = {.key_id = NET_KEY_ID_RESUME,
+                           .protocol = server->protocol,
+                           .expiry_unix_s = resume.expiry_unix_s};
+    memcpy(head.nonce, resume.nonce, sizeof head.nonce);
+    net_token_seal(server->resume_key, &head, &opened, resume.sealed);
+    net_outer_resume_write(&resume, bytes);
+    net_crypt_plain plain = {.type = NET_OUTER_ACCEPT,
+                             .session = session->id,
+                             .clear = session->random,
+                             .clear_size = sizeof session->random,
+                             .bytes = bytes,
+                             .size = sizeof bytes};
+    received->reply_size = net_crypt_seal(&session->sender, clock->now_us, &plain, received->reply);
+    received->reply_to = session->address;
+    sodium_memzero(&resume, sizeof resume);
+    sodium_memzero(&opened, sizeof opened);
+    sodium_memzero(bytes, sizeof bytes);
+}
+
+static net_secure_session* find_by_cookie(net_secure_server* server, const uint8_t* cookie) {
+    for (uint32_t i = 0; i < server->session_max; i++) {
+        net_secure_session* session = &server->sessions[i];
+        if (session->id != 0 && memcmp(session->cookie, cookie, sizeof session->cookie) == 0)
+            return session;
+    }
+    return NULL;
+}
+
+static void deny(net_secure_server* server, const net_address* from, const net_outer_hello* hello,
+                 net_secure_end reason, const uint8_t server_key[NET_KEY_BYTES],
+                 net_secure_received* received) {
+    received->reply_size =
+        net_outer_deny_write(reason, hello->client_random, server_key, received->reply);
+    received->reply_to = *from;
+    server->stats.counts[NET_SECURE_DENIED]++;
+}
+
+static void derive_keys(net_secure_session* session, uint64_t now_us, const net_outer_hello* hello,
+                        const net_outer_proof* proof, const net_token_private* token) {
+    uint8_t key[NET_KEY_BYTES];
+    net_crypt_derive(token->client_key, NET_CRYPT_TO_SERVER, proof->server_random,
+                     hello->client_random, session->random, key);
+    net_crypt_receiver_init(&session->receiver, key);
+    net_crypt_derive(token->server_key, NET_CRYPT_TO_CLIENT, proof->server_random,
+                     hello->client_random, session->random, key);
+    net_crypt_sender_init(&session->sender, key, now_us);
+    sodium_memzero(key, sizeof key);
+}
+
+static net_secure_session* begin(net_secure_server* server, const net_secure_clock* clock,
+                                 const net_address* from, const net_outer_hello* hello,
+                                 const net_outer_proof* proof, const net_token_private* token) {
+    bool is_resumed = hello->head.key_id == NET_KEY_ID_RESUME;
+    net_secure_session* old = is_resumed ? net_secure_session_find(server, token->session) : NULL;
+    if (old) net_secure_session_end(server, old, NET_SECURE_REPLACED);
+    net_secure_session* begun = net_secure_session_begin(server, clock->now_us);
+    if (!begun) return NULL;
+    begun->address = *from;
+    begun->who = (net_secure_who){token->player_id, token->origin_key_id};
+    memcpy(begun->user_data, token->user_data, sizeof begun->user_data);
+    memcpy(begun->cookie, proof->cookie, sizeof begun->cookie);
+    derive_keys(begun, clock->now_us, hello, proof, token);
+    server->stats.counts[NET_SECURE_ACCEPTED]++;
+    if (is_resumed) server->stats.counts[NET_SECURE_RESUMED]++;
+    return begun;
+}
+
+// The client owns the token and its address. @return a session, or NULL (denied or refused).
+static net_secure_session* admit(net_secure_server* server, const net_secure_clock* clock,
+                                 const net_address* from, const net_outer_hello* hello,
+                                 const net_outer_proof* proof, const net_token_private* token,
+                                 net_secure_received* received) {
+    net_token_use use = use_of(server, from, hello);
+    net_secure_who who = {token->player_id, token->origin_key_id};
+    net_secure_session* begun = NULL;
+    if (use == NET_TOKEN_USE_OTHER) {
+        (void)refuse(server, NET_SECURE_TOKEN_USED);
+    } else if (is_banned(server, from, &who)) {
+        (void)refuse(server, NET_SECURE_PLAYER_BANNED);
+        deny(server, from, hello, NET_SECURE_END_BANNED, token->server_key, received);
+    } else if (use == NET_TOKEN_USE_FIRST &&
+               !net_token_uses_add(server->uses, hello->sealed + TAG_AT, from,
+                                   hello->head.expiry_unix_s, clock->unix_s)) {
+        (void)refuse(server, NET_SECURE_TOKENS_FULL);
+        deny(server, from, hello, NET_SECURE_END_FULL, token->server_key, received);
+    } else {
+        begun = begin(server, clock, from, hello, proof, token);
+        if (!begun) {
+            (void)refuse(server, NET_SECURE_SESSIONS_FULL);
+            deny(server, from, hello, NET_SECURE_END_FULL, token->server_key, received);
+        }
+    }
+    return begun;
+}
+
+static void take_response(net_secure_server* server, const net_secure_clock* clock,
+                          const net_address* from, const uint8_t* bytes,
+                          net_secure_received* received) {
+    net_outer_hello hello = net_outer_hello_read(bytes);
+    if (!is_current(server, clock, &hello, bytes)) return;
+    net_outer_proof proof = net_outer_response_proof(bytes);
+    net_cookie_facts facts = {.from = from,
+                              .token_tag = hello.sealed + TAG_AT,
+                              .client_random = hello.client_random,
+                              .server_random = proof.server_random,
+                              .time_us = proof.time_us};
+    if (!net_cookie_check(&server->cookies, &facts, clock->now_us, proof.cookie)) {
+        (void)refuse(server, NET_SECURE_COOKIE_FORGED);
+        return;
+    }
+    net_secure_session* session = find_by_cookie(server, proof.cookie);
+    net_token_private token = {0};
+    if (!session && open_token(server, from, &hello, &token)) {
+        if (net_outer_response_is_signed(bytes, token.client_key))
+            session = admit(server, clock, from, &hello, &proof, &token, received);
+        else
+            (void)refuse(server, NET_SECURE_RESPONSE_FORGED);
+    }
+    sodium_memzero(&token, sizeof token);
+    // The acceptance may be lost, then the response comes again.
+    if (session && net_budget_take(&session->accepts, net_secure_accept_rate, clock->now_us))
+        accept(server, clock, session, received);
+}
+
+void net_secure_server_hello(net_secure_server* server, const net_secure_clock* clock,
+                             const net_address* from, const uint8_t* bytes,
+                             net_secure_received* received) {
+    if (bytes[VERSION_AT] != NET_SECURE_VERSION)
+        tell_version(server, clock->now_us, from, bytes, received);
+    else if (bytes[0] == NET_OUTER_REQUEST)
+        take_request(server, clock, from, bytes, received);
+    else
+        take_response(server, clock, from, bytes, received);
+}

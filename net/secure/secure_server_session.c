@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// Sessions as the user of the server sees them: their life, sending, closing.
+#include "secure/secure_server_state.h"
+
+#include "base/assert.h"
+
+#include <sodium.h>
+
+#include <string.h>
+
+#define SWEEP_US UINT64_C(100000)
+
+static uint32_t slot_of(const net_secure_server* server, const net_secure_session* session) {
+    return (uint32_t)(session - server->sessions);
+}
+
+net_secure_peer net_secure_session_peer(const net_secure_server* server,
+                                        const net_secure_session* session) {
+    return (uint32_t)session->generation << NET_SECURE_SLOT_BITS | slot_of(server, session);
+}
+
+net_secure_session* net_secure_session_find(net_secure_server* server, uint32_t id) {
+    uint32_t slot = id & ((1u << NET_SECURE_SLOT_BITS) - 1);
+    if (id == 0 || slot >= server->session_max || server->sessions[slot].id != id) return NULL;
+    return &server->sessions[slot];
+}
+
+static net_secure_session* find_peer(const net_secure_server* server, net_secure_peer peer) {
+    uint32_t slot = NET_SECURE_PEER_SLOT(peer);
+    if (slot >= server->session_max) return NULL;
+    net_secure_session* session = &server->sessions[slot];
+    bool is_it = session->id != 0 && session->generation == NET_SECURE_PEER_GENERATION(peer);
+    return is_it ? session : NULL;
+}
+
+net_secure_session* net_secure_session_begin(net_secure_server* server, uint64_t now_us) {
+    if (server->free_count == 0) return NULL;
+    uint32_t slot = server->free[--server->free_count], chance = 0;
+    net_secure_session* begun = &server->sessions[slot];
+    uint16_t generation = (uint16_t)(begun->generation + 1);
+    memset(begun, 0, sizeof *begun);
+    begun->generation = generation ? generation : 1;
+    while (chance >> NET_SECURE_SLOT_BITS == 0)
+        server->entropy.fill(server->entropy.context, &chance, sizeof chance);
+    begun->id = (chance & ~((1u << NET_SECURE_SLOT_BITS) - 1)) | slot;
+    begun->heard_us = now_us;
+    begun->lease_us = now_us + NET_SECURE_UNOPENED_US;
+    server->entropy.fill(server->entropy.context, begun->random, sizeof begun->random);
+    return begun;
+}
+
+void net_secure_session_end(net_secure_server* server, net_secure_session* session,
+                            net_secure_count why) {
+    uint16_t generation = session->generation;
+    server->stats.counts[why]++;
+    sodium_memzero(session, sizeof *session);
+    session->generation = generation;
+    server->free[server->free_count++] = (uint16_t)slot_of(server, session);
+}
+
+void net_secure_server_service(net_secure_server* server, uint64_t now_us) {
+    net_cookie_keys_service(&server->cookies, &server->entropy, now_us);
+    if (now_us - server->swept_us < SWEEP_US || server->free_count == server->session_max) return;
+    server->swept_us = now_us;
+    for (uint32_t i = 0; i < server->session_max; i++) {
+        net_secure_session* session = &server->sessions[i];
+        if (session->id == 0) continue;
+        if (now_us >= session->heard_us + NET_SECURE_SILENT_US)
+            net_secure_session_end(server, session, NET_SECURE_SILENT);
+        else if (now_us >= session->lease_us)
+            net_secure_session_end(server, session,
+                                   session->is_held ? NET_SECURE_LINGERED : NET_SECURE_UNOPENED);
+    }
+}
+
+bool net_secure_server_hold(net_secure_server* server, uint64_t now_us, net_secure_peer peer) {
+    net_secure_session* session = find_peer(server, peer);
+    if (!session) return false;
+    session->is_held = true;
+    session->lease_us = now_us + NET_SECURE_LINGER_US;
+    return true;
+}
+
+size_t net_secure_server_send(net_secure_server* server, uint64_t now_us, net_secure_peer peer,
+                              const void* bytes, size_t size, uint8_t* out, net_address* to) {
+    net_secure_session* session = find_peer(server, peer);
+    if (!session) return 0;
+    net_crypt_plain plain = {
+        .type = NET_OUTER_DATA, .session = session->id, .bytes = bytes, .size = size};
+    *to = session->address;
+    return net_crypt_seal(&session->sender, now_us, &plain, out);
+}
+
+size_t net_secure_server_close(net_secure_server* server, uint64_t now_us, net_secure_peer peer,
+                               net_secure_end reason, uint8_t* out, net_address* to) {
+    net_secure_session* session = find_peer(server, peer);
+    if (!session) return 0;
+    uint8_t why = (uint8_t)reason;
+    net_crypt_plain plain = {
+        .type = NET_OUTER_CLOSE, .session = session->id, .bytes = &why, .size = sizeof why};
+    *to = session->address;
+    size_t size = net_crypt_seal(&session->sender, now_us, &plain, out);
+    net_secure_session_end(server, session, NET_SECURE_CLOSED);
+    return size;
+}
+
+bool net_secure_server_identity(const net_secure_server* server, net_secure_peer peer,
+                                net_secure_identity* identity) {
+    const net_secure_session* session = find_peer(server, peer);
+    if (!session) return false;
+    identity->address = session->address;
+    identity->player_id = session->who.player_id;
+    identity->key_id = session->who.key_id;
+    memcpy(identity->user_data, session->user_data, sizeof identity->user_data);
+    return true;
+}
+
+uint32_t net_secure_server_count(const net_secure_server* server) {
+    return server->session_max - server->free_count;
+}

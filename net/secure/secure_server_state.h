@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+/// What the files of secure_server share.
+#pragma once
+
+#include "secure/address_table.h"
+#include "secure/cookie.h"
+#include "secure/crypt.h"
+#include "secure/secure_server.h"
+#include "secure/token_uses.h"
+
+enum { NET_SECURE_SLOT_BITS = 12, NET_SECURE_PATH_BYTES = 8 };
+
+/// Budgets, by the clock of the caller.
+static const net_budget_rate net_secure_address_rate = {100000, 20};   // requests of one address
+static const net_budget_rate net_secure_request_rate = {50, 2000};     // requests of all
+static const net_budget_rate net_secure_reply_rate = {500, 200};       // answers to all
+static const net_budget_rate net_secure_reply_one_rate = {100000, 10}; // answers to one address
+static const net_budget_rate net_secure_data_rate = {2083, 960};       // datagrams of a session
+static const net_budget_rate net_secure_move_rate = {250000, 1};       // new addresses of a session
+static const net_budget_rate net_secure_accept_rate = {100000, 2};     // the same acceptance again
+
+typedef struct net_secure_session {
+    uint32_t id; ///< slot and 20 bits of chance; 0: free
+    uint16_t generation;
+    bool is_held;      ///< a connection inside of it exists or existed
+    bool is_candidate; ///< `candidate` was asked to prove itself
+    uint64_t heard_us, lease_us;
+    net_address address, candidate;
+    uint8_t path[NET_SECURE_PATH_BYTES]; ///< what the candidate must send back
+    net_secure_who who;
+    uint8_t user_data[NET_TOKEN_USER_BYTES];
+    uint8_t cookie[NET_OUTER_COOKIE_BYTES]; ///< of the response that began it
+    uint8_t random[NET_OUTER_RANDOM_BYTES];
+    net_crypt_sender sender;
+    net_crypt_receiver receiver;
+    net_budget data, moves, accepts;
+} net_secure_session;
+
+struct net_secure_server {
+    const base_allocator* allocator;
+    net_entropy entropy;
+    uint64_t protocol;
+    net_key_ring keys;
+    uint8_t resume_key[NET_KEY_BYTES];
+    bool allow_dev_key;
+    net_address addresses[NET_TOKEN_ADDRESSES_MAX];
+    uint32_t address_count;
+    net_secure_ban ban;
+    net_cookie_keys cookies;
+    net_budget requests, replies;
+    net_address_table unproved;
+    net_token_uses* uses;
+    net_secure_session* sessions;
+    uint16_t* free; ///< slots: a stack
+    uint32_t session_max, free_count;
+    uint64_t swept_us;
+    net_secure_stats stats;
+};
+
+/// A REQUEST or RESPONSE of 1,200 bytes.
+void net_secure_server_hello(net_secure_server* server, const net_secure_clock* clock,
+                             const net_address* from, const uint8_t* bytes,
+                             net_secure_received* received);
+
+/// Begin a session. @return NULL when all are taken.
+net_secure_session* net_secure_session_begin(net_secure_server* server, uint64_t now_us);
+/// End it: its keys are overwritten, its slot is free. `why` is counted.
+void net_secure_session_end(net_secure_server* server, net_secure_session* session,
+                            net_secure_count why);
+/// By the number in datagrams, NULL when there is none.
+net_secure_session* net_secure_session_find(net_secure_server* server, uint32_t id);
+net_secure_peer net_secure_session_peer(const net_secure_server* server,
+                                        const net_secure_session* session);

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// A heap by expiry says which place is free next; chains by keyed hash find a token. An entry moves
+// inside of the heap, never in memory, so the chains stay.
+#include "secure/token_uses.h"
+
+#include "net/security.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+
+#include <sodium.h>
+
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+typedef struct use {
+    uint64_t token, host; // keyed hashes
+    uint64_t expiry_unix_s;
+    uint32_t next; // of the chain
+} use;
+
+struct net_token_uses {
+    const base_allocator* allocator;
+    uint8_t key[16];
+    uint32_t capacity, count;
+    uint32_t chain_mask;
+    use* entries;
+    uint32_t* heap; // entries, soonest expiry first
+    uint32_t* chains;
+};
+
+static uint64_t hash(const net_token_uses* uses, const uint8_t bytes[16]) {
+    uint64_t value = 0;
+    uint8_t out[crypto_shorthash_BYTES];
+    (void)crypto_shorthash(out, bytes, 16, uses->key);
+    memcpy(&value, out, sizeof value);
+    return value;
+}
+
+net_result net_token_uses_create(const base_allocator* allocator, uint32_t capacity,
+                                 const uint8_t key[16], net_token_uses** uses) {
+    BASE_ASSERT(capacity >= 1 && capacity <= NET_TOKEN_USES_MAX);
+    net_token_uses* made = base_allocate_zero(allocator, sizeof *made);
+    if (!made) return NET_ERR_MEMORY;
+    made->allocator = allocator;
+    made->capacity = capacity;
+    memcpy(made->key, key, sizeof made->key);
+    uint32_t chains = 1;
+    while (chains < capacity)
+        chains *= 2;
+    made->chain_mask = chains - 1;
+    made->entries = base_allocate(allocator, capacity * sizeof *made->entries);
+    made->heap = base_allocate(allocator, capacity * sizeof *made->heap);
+    made->chains = base_allocate(allocator, chains * sizeof *made->chains);
+    if (!made->entries || !made->heap || !made->chains) {
+        net_token_uses_destroy(made);
+        return NET_ERR_MEMORY;
+    }
+    memset(made->chains, 0xFF, chains * sizeof *made->chains);
+    *uses = made;
+    return NET_OK;
+}
+
+void net_token_uses_destroy(net_token_uses* uses) {
+    if (!uses) return;
+    base_release(uses->allocator, uses->entries, uses->capacity * sizeof *uses->entries);
+    base_release(uses->allocator, uses->heap, uses->capacity * sizeof *uses->heap);
+    base_release(uses->allocator, uses->chains, (uses->chain_mask + 1u) * sizeof *uses->chains);
+    base_release(uses->allocator, uses, sizeof *uses);
+}
+
+static const use* find(const net_token_uses* uses, uint64_t token) {
+    for (uint32_t i = uses->chains[token & uses->chain_mask]; i != NONE; i = uses->entries[i].next)
+        if (uses->entries[i].token == token) return &uses->entries[i];
+    return NULL;
+}
+
+net_token_use net_token_uses_find(const net_token_uses* uses, const uint8_t tag[16],
+                                  const net_address* from) {
+    const use* found = find(uses, hash(uses, tag));
+    if (!found) return NET_TOKEN_USE_FIRST;
+    return found->host == hash(uses, from->ip) ? NET_TOKEN_USE_AGAIN : NET_TOKEN_USE_OTHER;
+}
+
+static void unchain(net_token_uses* uses, uint32_t index) {
+    uint32_t* link = &uses->chains[uses->entries[index].token & uses->chain_mask];
+    while (*link != index)
+        link = &uses->entries[*link].next;
+    *link = uses->entries[index].next;
+}
+
+static uint64_t expiry_at(const net_token_uses* uses, uint32_t place) {
+    return uses->entries[uses->heap[place]].expiry_unix_s;
+}
+
+static void swap(net_token_uses* uses, uint32_t a, uint32_t b) {
+    uint32_t kept = uses->heap[a];
+    uses->heap[a] = uses->heap[b];
+    uses->heap[b] = kept;
+}
+
+static void sink(net_token_uses* uses) {
+    for (uint32_t at = 0;;) {
+        uint32_t least = at, child = 2 * at + 1;
+        for (uint32_t i = child; i < child + 2 && i < uses->count; i++)
+            if (expiry_at(uses, i) < expiry_at(uses, least)) least = i;
+        if (least == at) return;
+        swap(uses, at, least);
+        at = least;
+    }
+}
+
+static void rise(net_token_uses* uses, uint32_t at) {
+    while (at > 0 && expiry_at(uses, at) < expiry_at(uses, (at - 1) / 2)) {
+        swap(uses, at, (at - 1) / 2);
+        at = (at - 1) / 2;
+    }
+}
+
+bool net_token_uses_add(net_token_uses* uses, const uint8_t tag[16], const net_address* from,
+                        uint64_t expiry_unix_s, uint64_t unix_s) {
+    bool is_full = uses->count == uses->capacity;
+    // A place is kept for as long as a server would accept the token.
+    if (is_full &&
+        (unix_s < NET_SECURE_TOLERANCE_S || expiry_at(uses, 0) >= unix_s - NET_SECURE_TOLERANCE_S))
+        return false;
+    uint32_t index = is_full ? uses->heap[0] : uses->count;
+    if (is_full) unchain(uses, index);
+    use* added = &uses->entries[index];
+    added->token = hash(uses, tag);
+    added->host = hash(uses, from->ip);
+    added->expiry_unix_s = expiry_unix_s;
+    added->next = uses->chains[added->token & uses->chain_mask];
+    uses->chains[added->token & uses->chain_mask] = index;
+    if (is_full) {
+        sink(uses);
+    } else {
+        uses->heap[uses->count] = index;
+        rise(uses, uses->count++);
+    }
+    return true;
+}
+
+uint32_t net_token_uses_count(const net_token_uses* uses) {
+    return uses->count;
+}

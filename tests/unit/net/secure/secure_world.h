@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// A server and clients of the outer layer, joined by function calls: no socket, no ENet, one seed.
+#pragma once
+
+#include "secure/secure_client.h"
+#include "secure/secure_server.h"
+
+#include "test.h"
+
+#include "base/rng.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define UNIX_S UINT64_C(1800000000)
+
+#define SWEEP_SLACK_US UINT64_C(100001) // sessions are looked at ten times a second
+
+enum { KEY_ID = 7, DATAGRAM_BYTES_MAX = 1300 };
+
+typedef struct chance {
+    base_rng rng;
+    net_entropy entropy;
+} chance;
+
+static inline void chance_fill(void* context, void* bytes, size_t size) {
+    chance* from = context;
+    for (size_t i = 0; i < size; i++)
+        ((uint8_t*)bytes)[i] = (uint8_t)base_rng_u32(&from->rng);
+}
+
+// `made` must not move.
+static inline void chance_init(chance* made, uint64_t seed) {
+    made->rng = base_rng_make(seed, 0);
+    made->entropy = (net_entropy){chance_fill, made};
+}
+
+// Memory for so many allocations and no more.
+typedef struct test_scarce {
+    uint32_t left;
+    uint32_t held;
+} test_scarce;
+
+static inline void* scarce_allocate(void* context, size_t size, size_t align) {
+    test_scarce* of = context;
+    const base_allocator* heap = base_allocator_heap();
+    if (of->left == 0) return NULL;
+    of->left--;
+    of->held++;
+    return heap->allocate(heap->context, size, align);
+}
+
+static inline void scarce_release(void* context, void* memory, size_t size) {
+    test_scarce* of = context;
+    const base_allocator* heap = base_allocator_heap();
+    if (memory) of->held--;
+    heap->release(heap->context, memory, size);
+}
+
+static inline base_allocator test_scarce_allocator(test_scarce* of) {
+    return (base_allocator){scarce_allocate, scarce_release, of};
+}
+
+static inline net_address address_of(const char* text) {
+    net_address address;
+    assert_int_equal(net_address_parse(text, &address), NET_OK);
+    return address;
+}
+
+typedef struct secure_world {
+    chance from;
+    net_key_ring ring;
+    net_secure_clock clock;
+    net_secure_server* server;
+    net_address server_address, client_address;
+    net_security client_security;
+    net_token token;
+    net_secure_client client;
+    uint64_t client_bytes, server_bytes; // sent
+    net_secure_peer peer;                // of the last datagram that had something inside
+    uint8_t inner[DATAGRAM_BYTES_MAX];   // of it
+    size_t inner_size;
+    uint8_t client_inner[DATAGRAM_BYTES_MAX];
+    size_t client_inner_size;
+} secure_world;
+
+static inline net_token make_token(secure_world* at, uint64_t player_id) {
+    net_token_claims claims = {.player_id = player_id, .expiry_unix_s = UNIX_S + 45};
+    net_token token;
+    snprintf((char*)claims.user_data, sizeof claims.user_data, "team %u", (unsigned)player_id);
+    assert_int_equal(net_token_make(&at->ring.keys[0], &claims, &at->from.entropy, &token), NET_OK);
+    return token;
+}
+
+// `security` is the server's, without entropy; its keys are those of the world when it has none and
+// `has_keys`.
+static inline void world_begin(secure_world* at, net_security security, bool has_keys,
+                               uint32_t sessions_max) {
+    memset(at, 0, sizeof *at);
+    chance_init(&at->from, 1);
+    net_key_make(KEY_ID, &at->from.entropy, &at->ring.keys[0]);
+    at->ring.count = 1;
+    at->clock = (net_secure_clock){1000000, UNIX_S};
+    security.entropy = &at->from.entropy;
+    if (has_keys) security.keys = &at->ring;
+    net_secure_server_config config = {
+        .sessions_max = sessions_max, .security = security, .now_us = at->clock.now_us};
+    assert_int_equal(net_secure_server_create(&config, &at->server), NET_OK);
+    at->server_address = address_of("198.51.100.1:7777");
+    at->client_address = address_of("203.0.113.9:5000");
+    at->token = make_token(at, 42);
+    at->client_security =
+        (net_security){.entropy = &at->from.entropy, .token = has_keys ? &at->token : NULL};
+    net_secure_client_init(&at->client, &at->client_security);
+}
+
+static inline void world_init(secure_world* at) {
+    world_begin(at, (net_security){0}, true, 4);
+}
+
+static inline void world_deinit(secure_world* at) {
+    net_secure_client_deinit(&at->client);
+    net_secure_server_destroy(at->server);
+}
+
+static inline uint64_t count_of(const secure_world* at, net_secure_count count) {
+    return net_secure_server_stats(at->server)->counts[count];
+}
+
+static inline void pass_us(secure_world* at, uint64_t us) {
+    at->clock.now_us += us;
+    net_secure_server_service(at->server, at->clock.now_us);
+}
+
+// The server takes a copy of a datagram. @return the size of its reply.
+static inline size_t to_server(secure_world* at, const net_address* from, const uint8_t* bytes,
+                               size_t size, net_secure_received* received) {
+    uint8_t copy[DATAGRAM_BYTES_MAX];
+    memcpy(copy, bytes, size);
+    at->client_bytes += size;
+    net_secure_server_receive(at->server, &at->clock, from, copy, size, received);
+    at->server_bytes += received->reply_size;
+    if (received->inner_size > 0) {
+        at->peer = received->peer;
+        at->inner_size = received->inner_size;
+        memcpy(at->inner, received->inner, received->inner_size);
+    }
+    return received->reply_size;
+}
+
+static inline size_t to_client(secure_world* at, net_secure_client* client, const uint8_t* bytes,
+                               size_t size, net_secure_answer* answer) {
+    uint8_t copy[DATAGRAM_BYTES_MAX];
+    memcpy(copy, bytes, size);
+    net_secure_client_receive(client, &at->clock, &at->server_address, copy, size, answer);
+    if (answer->inner_size > 0) {
+        at->client_inner_size = answer->inner_size;
+        memcpy(at->client_inner, answer->inner, answer->inner_size);
+    }
+    return answer->reply_size;
+}
+
+// Carry a datagram of a client to the server, and answers back and forth until there is none.
+static inline void carry(secure_world* at, net_secure_client* client, const net_address* from,
+                         const uint8_t* bytes, size_t size) {
+    net_secure_received received;
+    net_secure_answer answer = {.reply_size = size};
+    memcpy(answer.reply, bytes, size < sizeof answer.reply ? size : sizeof answer.reply);
+    while (answer.reply_size > 0) {
+        if (to_server(at, from, answer.reply, answer.reply_size, &received) == 0) return;
+        (void)to_client(at, client, received.reply, received.reply_size, &answer);
+    }
+}
+
+static inline void begin_client(secure_world* at, net_secure_client* client) {
+    net_secure_client_begin(client, &at->clock, &at->server_address, 1);
+}
+
+// One service of a client, with a wire that carries at once.
+static inline void serve_client(secure_world* at, net_secure_client* client,
+                                const net_address* from) {
+    uint8_t out[NET_OUTER_HELLO_BYTES];
+    net_address to;
+    size_t size = net_secure_client_service(client, &at->clock, out, &to);
+    if (size > 0) carry(at, client, from, out, size);
+}
+
+static inline void connect_client(secure_world* at, net_secure_client* client,
+                                  const net_address* from) {
+    begin_client(at, client);
+    serve_client(at, client, from);
+    assert_int_equal(client->state, NET_SECURE_CLIENT_OPEN);
+}
+
+// The world's client connects, and its first datagram tells the server's name of the session.
+static inline void connect_world(secure_world* at) {
+    uint8_t out[DATAGRAM_BYTES_MAX];
+    net_address to;
+    net_secure_received received;
+    connect_client(at, &at->client, &at->client_address);
+    size_t size = net_secure_client_send(&at->client, at->clock.now_us, "hello", 5, out, &to);
+    assert_int_equal(size, 5 + NET_SECURE_OVERHEAD_BYTES);
+    assert_true(net_address_equal(&to, &at->server_address));
+    (void)to_server(at, &at->client_address, out, size, &received);
+    assert_int_equal(at->inner_size, 5);
+    assert_memory_equal(at->inner, "hello", 5);
+}
+
+// Write the client's next request or response into `out` without carrying it.
+static inline size_t next_hello(secure_world* at, net_secure_client* client,
+                                uint8_t out[NET_OUTER_HELLO_BYTES]) {
+    net_address to;
+    return net_secure_client_service(client, &at->clock, out, &to);
+}
+
+// Seal one datagram of the client.
+static inline size_t seal_from_client(secure_world* at, const void* bytes, size_t size,
+                                      uint8_t out[DATAGRAM_BYTES_MAX]) {
+    net_address to;
+    return net_secure_client_send(&at->client, at->clock.now_us, bytes, size, out, &to);
+}

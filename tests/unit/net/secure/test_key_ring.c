@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "secure_world.h"
+
+typedef struct reported {
+    char message[256];
+    uint32_t line, count;
+} reported;
+
+static void keep(void* context, const char* file, uint32_t line, const char* message) {
+    reported* to = context;
+    assert_string_equal(file, "keys");
+    snprintf(to->message, sizeof to->message, "%s", message);
+    to->line = line;
+    to->count++;
+}
+
+static net_result parse(const char* text, net_key_ring* ring, reported* to) {
+    memset(to, 0, sizeof *to);
+    base_reporter reporter = {keep, to};
+    return net_key_ring_parse(ring, "keys", text, strlen(text), &reporter);
+}
+
+#define HEX_A "00112233445566778899aabbccddeeff00112233445566778899AABBCCDDEEFF"
+#define HEX_B "ff112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+static void a_key_file_gives_the_current_key_first(void** state) {
+    (void)state;
+    net_key_ring ring;
+    reported told;
+    assert_int_equal(
+        parse("# keys of the house\n\n 12\t" HEX_A "  # new\r\n3 " HEX_B, &ring, &told), NET_OK);
+    assert_int_equal(told.count, 0);
+    assert_int_equal(ring.count, 2);
+    assert_int_equal(ring.keys[0].id, 12);
+    assert_int_equal(ring.keys[0].bytes[1], 0x11);
+    assert_int_equal(ring.keys[1].bytes[0], 0xFF);
+    assert_ptr_equal(net_key_ring_find(&ring, 3), &ring.keys[1]);
+    assert_null(net_key_ring_find(&ring, 4));
+    net_key_ring_wipe(&ring);
+    assert_int_equal(ring.count, 0);
+}
+
+static void a_faulty_key_file_names_the_line_and_no_key(void** state) {
+    (void)state;
+    static const struct {
+        const char* text;
+        uint32_t line;
+    } cases[] = {
+        {"", 0},
+        {"# nothing\n", 0},
+        {"1 " HEX_A "\n1 " HEX_B, 2},
+        {"0 " HEX_A, 1},
+        {"255 " HEX_A, 1},
+        {"256 " HEX_A, 1},
+        {"1234 " HEX_A, 1},
+        {"\n\n-1 " HEX_A, 3},
+        {"1" HEX_A, 1},
+        {"1", 1},
+        {HEX_A, 1},
+        {"1 " HEX_A "0", 1},
+        {"1 0" HEX_A "0", 1},
+        {"1 00", 1},
+        {"1 " HEX_A "\n2 x0112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", 2},
+        {"1 " HEX_A " " HEX_A, 1},
+    };
+    for (size_t i = 0; i < BASE_COUNT(cases); i++) {
+        net_key_ring ring;
+        reported told;
+        assert_int_equal(parse(cases[i].text, &ring, &told), NET_ERR_TOKEN);
+        assert_int_equal(told.count, 1);
+        assert_int_equal(told.line, cases[i].line);
+        assert_null(strstr(told.message, "112233"));
+        assert_int_equal(ring.count, 0);
+    }
+}
+
+static void a_ring_has_sixteen_keys_at_most(void** state) {
+    (void)state;
+    char text[NET_KEY_TEXT_BYTES * (NET_KEYS_MAX + 1) + 1] = "";
+    for (uint32_t count = 1; count <= NET_KEYS_MAX + 1; count++) {
+        net_key_ring ring;
+        reported told;
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%u %s\n", (unsigned)count, HEX_A);
+        assert_int_equal(parse(text, &ring, &told), count > NET_KEYS_MAX ? NET_ERR_TOKEN : NET_OK);
+        assert_int_equal(told.line, count > NET_KEYS_MAX ? count : 0);
+    }
+}
+
+static void a_made_key_survives_its_text(void** state) {
+    (void)state;
+    chance from;
+    net_key first, second;
+    char text[NET_KEY_TEXT_BYTES];
+    net_key_ring ring;
+    reported told;
+    chance_init(&from, 5);
+    net_key_make(254, &from.entropy, &first);
+    net_key_make(254, &from.entropy, &second);
+    assert_false(net_key_equal(&first, &second));
+    assert_false(net_key_print(&first, text, sizeof text - 1));
+    assert_true(net_key_print(&first, text, sizeof text));
+    assert_int_equal(parse(text, &ring, &told), NET_OK);
+    assert_true(net_key_equal(&ring.keys[0], &first));
+    second = first;
+    second.id = 253;
+    assert_false(net_key_equal(&first, &second));
+    net_key_wipe(&first);
+    assert_int_equal(first.id + first.bytes[0] + first.bytes[31], 0);
+}
+
+static void the_system_makes_keys_and_reserved_ids_are_ours(void** state) {
+    (void)state;
+    net_key a, b;
+    net_key_make(1, net_entropy_system(), &a);
+    net_key_make(1, net_entropy_system(), &b);
+    assert_false(net_key_equal(&a, &b));
+    base_assert_handler_set(test_assert_handler);
+    expect_assert_failure(net_key_make(0, net_entropy_system(), &a));
+    expect_assert_failure(net_key_make(255, net_entropy_system(), &a));
+    base_assert_handler_set(NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_key_file_gives_the_current_key_first),
+        TEST(a_faulty_key_file_names_the_line_and_no_key),
+        TEST(a_ring_has_sixteen_keys_at_most),
+        TEST(a_made_key_survives_its_text),
+        TEST(the_system_makes_keys_and_reserved_ids_are_ours),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

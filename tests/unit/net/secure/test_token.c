@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// Tokens: what is in them, their text, and that the server's key opens exactly what was sealed.
+#include "secure_world.h"
+
+static net_token_head head_of(const net_token* token) {
+    net_token_head head = {.key_id = token->key_id,
+                           .protocol = token->protocol,
+                           .expiry_unix_s = token->expiry_unix_s};
+    memcpy(head.nonce, token->nonce, sizeof head.nonce);
+    return head;
+}
+
+static net_token_claims claims_with(uint32_t address_count) {
+    net_token_claims claims = {.player_id = UINT64_MAX - 5,
+                               .protocol = 77,
+                               .expiry_unix_s = UNIX_S,
+                               .address_count = address_count};
+    for (uint32_t i = 0; i < address_count && i < NET_TOKEN_ADDRESSES_MAX; i++)
+        claims.addresses[i] = address_of(i % 2 ? "[2001:db8::1]:7777" : "192.0.2.1:1");
+    memset(claims.user_data, 0xA5, sizeof claims.user_data);
+    return claims;
+}
+
+static void the_server_reads_what_the_back_end_said(void** state) {
+    (void)state;
+    chance from;
+    net_key key;
+    chance_init(&from, 1);
+    net_key_make(9, &from.entropy, &key);
+    for (uint32_t count = 0; count <= NET_TOKEN_ADDRESSES_MAX; count++) {
+        net_token_claims claims = claims_with(count);
+        net_token token;
+        net_token_private opened;
+        assert_int_equal(net_token_make(&key, &claims, &from.entropy, &token), NET_OK);
+        net_token_head head = head_of(&token);
+        assert_true(net_token_open(key.bytes, &head, token.sealed, &opened));
+        assert_true(opened.player_id == claims.player_id);
+        assert_int_equal(opened.origin_key_id, 9);
+        assert_int_equal(opened.session, 0);
+        assert_int_equal(opened.address_count, count);
+        for (uint32_t i = 0; i < count; i++)
+            assert_true(net_address_equal(&opened.addresses[i], &claims.addresses[i]));
+        assert_memory_equal(opened.user_data, claims.user_data, sizeof claims.user_data);
+        assert_memory_equal(opened.client_key, token.client_key, NET_KEY_BYTES);
+        assert_memory_equal(opened.server_key, token.server_key, NET_KEY_BYTES);
+    }
+    net_token_claims claims = claims_with(NET_TOKEN_ADDRESSES_MAX + 1);
+    net_token token;
+    assert_int_equal(net_token_make(&key, &claims, &from.entropy, &token), NET_ERR_TOKEN);
+}
+
+static void two_tokens_of_the_same_claims_share_nothing(void** state) {
+    (void)state;
+    secure_world at;
+    world_init(&at);
+    net_token a = make_token(&at, 1), b = make_token(&at, 1);
+    assert_memory_not_equal(a.nonce, b.nonce, sizeof a.nonce);
+    assert_memory_not_equal(a.sealed, b.sealed, sizeof a.sealed);
+    assert_memory_not_equal(a.client_key, b.client_key, NET_KEY_BYTES);
+    assert_memory_not_equal(a.client_key, a.server_key, NET_KEY_BYTES);
+    assert_true(a.protocol == NET_TOKEN_PROTOCOL);
+    net_token_wipe(&a);
+    assert_int_equal(a.sealed[3] + a.client_key[0] + a.server_key[31], 0);
+    world_deinit(&at);
+}
+
+static void the_text_of_a_token_gives_the_same_token(void** state) {
+    (void)state;
+    chance from;
+    net_key key;
+    chance_init(&from, 2);
+    net_key_make(9, &from.entropy, &key);
+    for (uint32_t count = 0; count <= NET_TOKEN_ADDRESSES_MAX; count++) {
+        net_token_claims claims = claims_with(count);
+        net_token token, read;
+        char text[NET_TOKEN_TEXT_BYTES + 8] = " \n", small[NET_TOKEN_TEXT_BYTES];
+        assert_int_equal(net_token_make(&key, &claims, &from.entropy, &token), NET_OK);
+        assert_true(net_token_print(&token, text + 2, NET_TOKEN_TEXT_BYTES));
+        size_t length = strlen(text + 2);
+        assert_false(net_token_print(&token, small, length));
+        assert_string_equal(small, "");
+        assert_true(net_token_print(&token, small, length + 1));
+        strcpy(text + 2 + length, "\t\r\n ");
+        assert_int_equal(net_token_parse(text, &read), NET_OK);
+        assert_memory_equal(&read, &token, sizeof token);
+    }
+}
+
+static void a_text_that_was_cut_or_changed_is_no_token(void** state) {
+    (void)state;
+    secure_world at;
+    world_init(&at);
+    char text[NET_TOKEN_TEXT_BYTES], changed[NET_TOKEN_TEXT_BYTES + 4];
+    net_token read = {.key_id = 99};
+    assert_true(net_token_print(&at.token, text, sizeof text));
+    size_t length = strlen(text);
+    for (size_t cut = 0; cut < length; cut++) {
+        memcpy(changed, text, cut);
+        changed[cut] = '\0';
+        assert_int_equal(net_token_parse(changed, &read), NET_ERR_TOKEN);
+    }
+    static const char* const tails[] = {"A", "AA", "AAAA", "=", " A", "*"};
+    for (size_t i = 0; i < BASE_COUNT(tails); i++) {
+        snprintf(changed, sizeof changed, "%s%s", text, tails[i]);
+        assert_int_equal(net_token_parse(changed, &read), NET_ERR_TOKEN);
+    }
+    strcpy(changed, text);
+    changed[0] = text[0] == 'A' ? 'B' : (char)(text[0] + 1); // another version
+    assert_int_equal(net_token_parse(changed, &read), NET_ERR_TOKEN);
+    strcpy(changed, text);
+    changed[100] = '+'; // of the other alphabet
+    assert_int_equal(net_token_parse(changed, &read), NET_ERR_TOKEN);
+    assert_int_equal(read.key_id, 99);
+    world_deinit(&at);
+}
+
+// security row 3: 10,000 mutated tokens
+static void no_changed_token_opens(void** state) {
+    (void)state;
+    secure_world at;
+    world_init(&at);
+    base_rng rng = base_rng_make(20, 0);
+    uint32_t runs = test_scaled(10000, 2000);
+    for (uint32_t i = 0; i < runs; i++) {
+        net_token changed = at.token;
+        net_token_private opened;
+        uint8_t key[NET_KEY_BYTES], mask = (uint8_t)(1u << base_rng_below(&rng, 8));
+        memcpy(key, at.ring.keys[0].bytes, sizeof key);
+        switch (base_rng_below(&rng, 6)) {
+        case 0:
+            changed.key_id ^= mask;
+            break;
+        case 1:
+            changed.protocol ^= UINT64_C(1) << base_rng_below(&rng, 64);
+            break;
+        case 2:
+            changed.expiry_unix_s ^= UINT64_C(1) << base_rng_below(&rng, 64);
+            break;
+        case 3:
+            changed.nonce[base_rng_below(&rng, sizeof changed.nonce)] ^= mask;
+            break;
+        case 4:
+            key[base_rng_below(&rng, sizeof key)] ^= mask;
+            break;
+        default:
+            changed.sealed[base_rng_below(&rng, sizeof changed.sealed)] ^= mask;
+        }
+        net_token_head head = head_of(&changed);
+        assert_false(net_token_open(key, &head, changed.sealed, &opened));
+    }
+    net_token_private opened;
+    net_token_head head = head_of(&at.token);
+    assert_true(net_token_open(at.ring.keys[0].bytes, &head, at.token.sealed, &opened));
+    world_deinit(&at);
+}
+
+static void a_back_end_that_seals_nonsense_is_refused(void** state) {
+    (void)state;
+    secure_world at;
+    world_init(&at);
+    net_token_private opened = {.player_id = 1}, read;
+    net_token_head head = head_of(&at.token);
+    uint8_t sealed[NET_TOKEN_SEALED_BYTES];
+    opened.address_count = NET_TOKEN_ADDRESSES_MAX;
+    net_token_seal(at.ring.keys[0].bytes, &head, &opened, sealed);
+    assert_true(net_token_open(at.ring.keys[0].bytes, &head, sealed, &read));
+    world_deinit(&at);
+}
+
+static void a_token_of_the_built_in_key_says_so(void** state) {
+    (void)state;
+    chance from;
+    net_token token;
+    net_token_private opened;
+    chance_init(&from, 3);
+    net_token_claims claims = {.player_id = 5, .expiry_unix_s = 6};
+    assert_int_equal(net_token_make_dev(&claims, &from.entropy, &token), NET_OK);
+    assert_int_equal(token.key_id, NET_KEY_ID_DEV);
+    net_token_head head = head_of(&token);
+    assert_true(net_token_open(net_token_dev_key(), &head, token.sealed, &opened));
+    assert_true(opened.player_id == 5);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(the_server_reads_what_the_back_end_said),
+        TEST(two_tokens_of_the_same_claims_share_nothing),
+        TEST(the_text_of_a_token_gives_the_same_token),
+        TEST(a_text_that_was_cut_or_changed_is_no_token),
+        TEST(no_changed_token_opens),
+        TEST(a_back_end_that_seals_nonsense_is_refused),
+        TEST(a_token_of_the_built_in_key_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
