@@ -164,21 +164,34 @@ bool net_filter_judge(uint8_t* bytes, size_t size, const net_filter_context* con
     return true;
 }
 
+bool net_filter_next(const uint8_t* bytes, size_t size, const net_filter_context* context,
+                     size_t* at, net_filter_command* command) {
+    if (size < 2) return false;
+    if (*at == 0) *at = read_u16(bytes) & HAS_SENT_TIME ? 4 : 2;
+    if (*at >= size || size - *at < 4) return false;
+    const uint8_t* found = bytes + *at;
+    uint8_t number = found[0] & 0x0F;
+    if (number >= COMMAND_COUNT || command_bytes[number] == 0) return false;
+    if (size - *at < command_bytes[number]) return false;
+    size_t payload = payload_size(found, context);
+    if (payload > size - *at - command_bytes[number]) return false;
+    bool is_connect = number == CONNECT || number == VERIFY_CONNECT;
+    *command =
+        (net_filter_command){.is_message = number == SEND_RELIABLE || number == SEND_FRAGMENT,
+                             .is_acknowledged = found[0] & WANTS_ACKNOWLEDGE,
+                             .sequence = read_u16(found + 2),
+                             .connect_id = is_connect ? found + CONNECT_ID_AT : NULL};
+    *at += command_bytes[number] + payload;
+    return true;
+}
+
 bool net_filter_connect_id(const uint8_t* bytes, size_t size, const net_filter_context* context,
                            uint32_t* connect_id) {
-    if (size < 2) return false;
-    size_t at = read_u16(bytes) & HAS_SENT_TIME ? 4 : 2;
-    while (at + 4 <= size) {
-        uint8_t number = bytes[at] & 0x0F;
-        if (number >= COMMAND_COUNT || command_bytes[number] == 0) return false;
-        if (size - at < command_bytes[number]) return false;
-        if (number == CONNECT || number == VERIFY_CONNECT) {
-            memcpy(connect_id, bytes + at + CONNECT_ID_AT, sizeof *connect_id); // ENet's own order
-            return true;
-        }
-        size_t payload = payload_size(bytes + at, context);
-        if (payload > size - at - command_bytes[number]) return false;
-        at += command_bytes[number] + payload;
+    net_filter_command command;
+    for (size_t at = 0; net_filter_next(bytes, size, context, &at, &command);) {
+        if (!command.connect_id) continue;
+        memcpy(connect_id, command.connect_id, sizeof *connect_id); // ENet's own order
+        return true;
     }
     return false;
 }

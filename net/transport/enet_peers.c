@@ -7,6 +7,10 @@
 
 #include "transport/datagram_filter.h"
 
+#include "net/socket.h"
+
+#pragma weak net_socket_is_guarded
+
 #define STUCK_US_MAX UINT64_C(5000000)
 
 #define ATTEMPTS_REMEMBERED 64u
@@ -87,6 +91,44 @@ static bool replace_connection(net_enet_transport* owner, uint32_t connect_id) {
     return true;
 }
 
+// Has the session that a CONNECT comes from a connected peer? A peer of an older session with the
+// same number is lost.
+static bool is_session_connected(net_enet_transport* owner, const ENetAddress* from) {
+    bool is_connected = false;
+    for (uint32_t i = 0; i < owner->slot_count; i++) {
+        ENetPeer* peer = &owner->host->peers[i];
+        if (peer->state == ENET_PEER_STATE_DISCONNECTED || peer->address.host != from->host)
+            continue;
+        if (peer->address.port != from->port) {
+            enet_peer_reset(peer);
+            net_enet_lose(owner, &owner->slots[i], 0);
+        } else if (peer->state == ENET_PEER_STATE_CONNECTED ||
+                   peer->state == ENET_PEER_STATE_DISCONNECT_LATER) {
+            is_connected = true;
+        }
+    }
+    return is_connected;
+}
+
+// ENet walks all peers for a CONNECT, so a guarded server gives it few.
+static bool may_knock(net_enet_transport* owner, uint32_t id) {
+    const ENetHost* host = owner->host;
+    if (!owner->is_server || id != NET_FILTER_NO_PEER) return true;
+    if (!net_socket_is_guarded || !net_socket_is_guarded(host->socket)) return true;
+    return net_connect_gate_pass(owner->gate, host->receivedAddress.host, enet_time_get()) &&
+           !is_session_connected(owner, &host->receivedAddress);
+}
+
+// ENet drops what comes from another address than the peer's; that costs the peer nothing.
+static bool may_repeat(net_enet_transport* owner, uint32_t id, const net_filter_context* context) {
+    const ENetHost* host = owner->host;
+    if (id >= owner->slot_count) return true;
+    const ENetAddress *from = &host->receivedAddress, *of = &host->peers[id].address;
+    if (from->host != of->host || from->port != of->port) return true;
+    return net_repeat_ration_pass(&owner->slots[id].repeats, host->receivedData,
+                                  host->receivedDataLength, context, enet_time_get());
+}
+
 // Does the datagram belong to this connection or attempt, not to an older one?
 static bool is_current(net_enet_transport* owner, uint32_t id, const net_filter_context* context) {
     const ENetHost* host = owner->host;
@@ -118,6 +160,14 @@ int net_enet_intercept(ENetHost* host, ENetEvent* event) {
             host->peers[id].channels[NET_CHANNEL_CONTROL].incomingReliableSequenceNumber;
     if (!net_filter_judge(host->receivedData, host->receivedDataLength, &context)) {
         owner->stats.dropped_malformed++;
+        return 1;
+    }
+    if (!may_knock(owner, id)) {
+        owner->stats.dropped_connects++;
+        return 1;
+    }
+    if (!may_repeat(owner, id, &context)) {
+        owner->stats.dropped_repeats++;
         return 1;
     }
     if (is_current(owner, id, &context)) {

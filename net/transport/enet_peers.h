@@ -2,6 +2,9 @@
 /// The state of an ENet transport, and the care of its peers.
 #pragma once
 
+#include "transport/connect_gate.h"
+#include "transport/repeat_ration.h"
+
 #include "net/transport_enet.h"
 
 #include <enet/enet.h>
@@ -32,6 +35,7 @@ typedef struct net_enet_slot {
     uint16_t waits_for;   ///< the oldest control message that is not acknowledged
     bool is_waiting;      ///< there is one
     uint32_t lost_reason; ///< of is_lost
+    net_repeat_ration repeats;
 } net_enet_slot;
 
 typedef struct net_enet_transport {
@@ -49,6 +53,7 @@ typedef struct net_enet_transport {
     uint64_t until_us; ///< of this service
     uint64_t now_us;   ///< of the newest service
     net_enet_slot* slots;
+    net_connect_gate* gate; ///< of a server
     ENetPacket* borrowed;
     net_transport_stats stats;
 } net_enet_transport;

@@ -80,6 +80,7 @@ static void slot_take(net_enet_transport* owner, net_enet_slot* taken, net_enet_
     taken->is_lost = false;
     taken->sent_bytes = taken->deaf_us = 0;
     taken->is_waiting = false;
+    net_repeat_ration_init(&taken->repeats, enet_time_get());
     taken->resent_ms = enet_time_get();
     taken->resend_tokens = NET_ENET_RESEND_BYTES_BURST;
     taken->state = state;
@@ -378,6 +379,7 @@ static void enet_transport_destroy(net_transport* transport) {
     take_back(owner);
     if (owner->host) enet_host_destroy(owner->host);
     base_release(owner->allocator, owner->slots, owner->slot_count * sizeof *owner->slots);
+    if (owner->gate) base_release(owner->allocator, owner->gate, sizeof *owner->gate);
     base_release(owner->allocator, owner, sizeof *owner);
 }
 
@@ -462,11 +464,14 @@ net_result net_transport_enet_create(const net_enet_config* config, net_transpor
     made->is_server = config->listen != NULL;
     made->slot_count = config->peers_max;
     made->slots = base_allocate_zero(config->allocator, made->slot_count * sizeof *made->slots);
-    net_result result = made->slots ? host_create(made, config) : NET_ERR_MEMORY;
+    if (made->is_server) made->gate = base_allocate(config->allocator, sizeof *made->gate);
+    bool has_memory = made->slots && (made->gate || !made->is_server);
+    net_result result = has_memory ? host_create(made, config) : NET_ERR_MEMORY;
     if (result != NET_OK) {
         enet_transport_destroy(&made->base);
         return result;
     }
+    if (made->gate) net_connect_gate_init(made->gate, enet_time_get());
     for (uint32_t i = 0; i < made->slot_count; i++)
         made->slots[i].stuck_us = NET_ENET_NEVER_US;
     *transport = &made->base;

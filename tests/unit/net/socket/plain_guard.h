@@ -16,7 +16,8 @@ enum { PLAIN_ADDRESSES_MAX = 16, PLAIN_MARK = 0x5A, PLAIN_PORT = 7 };
 typedef struct plain_guard {
     net_address known[PLAIN_ADDRESSES_MAX];
     uint32_t count;
-    uint32_t refused; // datagrams without the mark
+    uint32_t refused;    // datagrams without the mark
+    uint16_t generation; // of the sessions that begin now: ENet sees it in the port
 } plain_guard;
 
 static inline uint32_t plain_number(plain_guard* guard, const net_address* address) {
@@ -40,7 +41,7 @@ static inline size_t plain_receive(void* context, uint64_t now_us, const net_add
         bytes[i] ^= 0xFF;
     *inner = bytes + 1;
     *host = htonl(0x0A000000 + plain_number(guard, from));
-    *port = PLAIN_PORT;
+    *port = (uint16_t)(PLAIN_PORT + guard->generation);
     return size - 1;
 }
 
@@ -49,7 +50,7 @@ static inline size_t plain_send(void* context, uint64_t now_us, uint32_t host, u
     (void)now_us;
     const plain_guard* guard = context;
     uint32_t number = ntohl(host) - 0x0A000000;
-    if (number >= guard->count || port != PLAIN_PORT || size + 1 > NET_SOCKET_OUTER_BYTES_MAX)
+    if (number >= guard->count || port < PLAIN_PORT || size + 1 > NET_SOCKET_OUTER_BYTES_MAX)
         return 0;
     *to = guard->known[number];
     out[0] = PLAIN_MARK;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A guard between the virtual wire and ENet, and addresses of both families on that wire.
 #include "socket/plain_guard.h"
+#include "transport/connect_gate.h"
 #include "transport/enet_world.h"
 
 enum { UNMARKED = 3 };
@@ -174,6 +175,66 @@ static void a_guard_answers_by_itself(void** state) {
     world_deinit(&at.base);
 }
 
+// A CONNECT as the client's own session would seal it.
+static void inject_connect(const guarded_world* at, uint32_t session, uint32_t connect_id) {
+    raw connect = raw_connect(1200, 2, connect_id);
+    raw sealed = {.size = connect.size + 1};
+    sealed.bytes[0] = PLAIN_MARK;
+    for (size_t i = 0; i < connect.size; i++)
+        sealed.bytes[i + 1] = connect.bytes[i] ^ 0xFF;
+    assert_true(net_socket_virtual_inject_from(&at->at_server.known[session], PORT, sealed.bytes,
+                                               sealed.size));
+}
+
+static void a_session_with_a_connected_peer_begins_no_other_connection(void** state) {
+    (void)state;
+    guarded_world at;
+    guarded_init(&at, "127.0.0.1:7777");
+    assert_true(guarded_connect(&at, 0, "127.0.0.1:7777"));
+    for (uint32_t i = 0; i < 3; i++) {
+        inject_connect(&at, 0, htonl(0x1000 * (i + 1)));
+        run_ms(&at.base, 1000);
+        assert_int_equal(stats_of(at.base.server).dropped_connects, i + 1);
+    }
+    assert_int_equal(at.base.at_server.connects, 1);
+    assert_int_equal(at.base.at_server.disconnects, 0);
+    assert_int_equal(
+        send_number(at.base.clients[0], at.base.at_clients[0].connected, NET_CHANNEL_CONTROL, 0),
+        NET_OK);
+    run_ms(&at.base, 200);
+    assert_int_equal(at.base.at_server.control_count, 1);
+    world_deinit(&at.base);
+}
+
+// issue 11, found by attack 2: ENet walks all peers for each CONNECT
+static void a_flood_of_connects_from_a_session_reaches_enet_a_few_times(void** state) {
+    (void)state;
+    enum { FLOOD = 3000 };
+    guarded_world at;
+    guarded_init(&at, "127.0.0.1:7777");
+    net_address from = parsed(foreign);
+    (void)plain_number(&at.at_server, &from);
+    for (uint32_t i = 0; i < FLOOD; i++)
+        inject_connect(&at, 0, htonl(0x1000 * (i + 1)));
+    run_ms(&at.base, 20);
+    net_transport_stats stats = stats_of(at.base.server);
+    assert_int_equal(stats.dropped_connects, FLOOD - NET_SESSION_CONNECTS_BURST);
+    world_deinit(&at.base);
+}
+
+static void a_new_session_ends_the_connection_of_the_old_one_of_its_number(void** state) {
+    (void)state;
+    guarded_world at;
+    guarded_init(&at, "127.0.0.1:7777");
+    assert_true(guarded_connect(&at, 0, "127.0.0.1:7777"));
+    at.at_server.generation = 1; // a new session from the same place
+    inject_connect(&at, 0, htonl(0x5000));
+    run_ms(&at.base, 100);
+    assert_int_equal(at.base.at_server.disconnects, 1);
+    assert_int_equal(stats_of(at.base.server).dropped_connects, 0);
+    world_deinit(&at.base);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_guard_opens_and_seals_everything_that_enet_says),
@@ -183,6 +244,9 @@ int main(void) {
         TEST(servers_listen_on_one_or_two_families),
         TEST(many_hosts_of_ipv6_keep_their_names_on_a_delayed_wire),
         TEST(a_guard_answers_by_itself),
+        TEST(a_session_with_a_connected_peer_begins_no_other_connection),
+        TEST(a_flood_of_connects_from_a_session_reaches_enet_a_few_times),
+        TEST(a_new_session_ends_the_connection_of_the_old_one_of_its_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

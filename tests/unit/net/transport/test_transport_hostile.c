@@ -3,6 +3,8 @@
 // project's own sender never writes, and their cost.
 #include "enet_world.h"
 
+#include "transport/repeat_ration.h"
+
 // security 0.4, platform 5: empty datagrams end the drain, long ones fail the service
 static void empty_and_oversized_datagrams_do_not_stop_the_drain(void** state) {
     (void)state;
@@ -161,6 +163,59 @@ static void in_virtual_time_a_service_is_bounded_by_counts(void** state) {
     assert_int_equal(stats_of(at.server).services_cut, 0);
     run_tick(&at);
     assert_int_equal(stats_of(at.server).recv_datagrams, FLOOD);
+    world_deinit(&at);
+}
+
+// security 4.1, "duplicate walk": 7.7 s in one call
+static void repeats_of_a_command_reach_enet_as_a_ration(void** state) {
+    (void)state;
+    enum { FLOOD = 2000, COMMANDS = 32, WAITING = 100 };
+    world at;
+    world_init(&at, 4);
+    net_peer peer = world_connect(&at, 0);
+    raw waiting = raw_as_first_client(&at, true);
+    raw_command(&waiting, 0x86, 0, WAITING); // number 1 does not come: it waits
+    raw_u16(&waiting, 1);
+    raw_u8(&waiting, 'x');
+    raw repeats = raw_as_first_client(&at, true);
+    for (int i = 0; i < COMMANDS; i++) {
+        raw_command(&repeats, 0x86, 0, WAITING);
+        raw_u16(&repeats, 1);
+        raw_u8(&repeats, 'x');
+    }
+    inject_as_first_client(&at, &waiting);
+    run_tick(&at);
+    uint64_t sent_before = stats_of(at.server).sent_bytes;
+    for (int i = 0; i < FLOOD; i++)
+        inject_as_first_client(&at, &repeats);
+    run_tick(&at);
+    net_transport_stats stats = stats_of(at.server);
+    assert_int_equal(stats.dropped_repeats, FLOOD - NET_REPEATS_PER_SECOND / COMMANDS);
+    assert_in_range(stats.sent_bytes - sent_before, 0, NET_REPEATS_PER_SECOND * 16);
+    // Another connection and unsequenced data are not concerned.
+    assert_int_equal(send_number(at.clients[0], peer, NET_CHANNEL_REALTIME, 1), NET_OK);
+    world_connect(&at, 1);
+    assert_int_equal(at.at_server.realtime_count, 1);
+    world_deinit(&at);
+}
+
+// Another address that writes a player's number does not use up the player's ration.
+static void repeats_from_another_address_cost_the_peer_nothing(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 4);
+    world_connect(&at, 0);
+    raw ping = raw_as_first_client(&at, true);
+    raw_command(&ping, 0x85, 0xFF, 1);
+    for (int i = 0; i < 1000; i++)
+        inject(&ping);
+    run_tick(&at);
+    assert_int_equal(stats_of(at.server).dropped_repeats, 0);
+    for (int i = 0; i < 1000; i++)
+        inject_as_first_client(&at, &ping);
+    run_tick(&at);
+    assert_in_range(stats_of(at.server).dropped_repeats, 1000 - NET_REPEATS_PER_SECOND,
+                    1000 - NET_REPEATS_PER_SECOND + 8); // the client's own
     world_deinit(&at);
 }
 
@@ -623,6 +678,8 @@ int main(void) {
         TEST(a_service_ends_when_the_tick_is_due),
         TEST(events_count_in_the_budget_of_a_service),
         TEST(in_virtual_time_a_service_is_bounded_by_counts),
+        TEST(repeats_of_a_command_reach_enet_as_a_ration),
+        TEST(repeats_from_another_address_cost_the_peer_nothing),
         TEST(datagrams_from_port_zero_never_reach_enet),
         TEST(a_connect_with_a_large_mtu_or_many_channels_is_clamped),
         TEST(every_peer_starts_with_our_mtu),
