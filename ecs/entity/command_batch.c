@@ -259,16 +259,6 @@ static void copy_spans(uint8_t* to, uint32_t column, uint32_t size, const row_sp
     }
 }
 
-static void set_values(ecs_world* world, ecs_chunk* chunk, uint32_t row,
-                       const ecs_command* command) {
-    ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX];
-    ecs_command_unpack(world, command, inits);
-    for (uint32_t i = 0; i < command->init_count; i++) {
-        ecs_slot slot = chunk->lookup[inits[i].component];
-        ecs_bytes_copy(ecs_chunk_cell(chunk, slot.column, row), inits[i].value, slot.size);
-    }
-}
-
 // Recreates of rows of one archetype: commands from number `first` on.
 typedef struct recreation {
     ecs_archetype* source;
@@ -285,7 +275,9 @@ static void set_block_values(ecs_world* world, ecs_chunk* chunk, uint32_t row, u
     for (uint32_t i = 0; i < count;) {
         const uint32_t end = ecs_command_end(commands, run->head) - command;
         const ecs_command* like = &commands->items[run->head];
-        if (like->init_count > 0) set_values(world, chunk, row + i, like);
+        ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX];
+        if (like->init_count > 0) ecs_command_unpack(world, like, inits);
+        ecs_row_set_plain(chunk, row + i, inits, like->init_count);
         if (end > count) return;
         i = end;
         run->head++;
@@ -326,13 +318,7 @@ static void settle_block(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint3
                          ecs_template_id template_id) {
     ecs_entity_list* recreated = &world->tracker->recreated;
     const ecs_entity* entities = chunk->entities + row;
-    const uint32_t place = chunk->id << ECS_ROW_BITS | row;
-    for (uint32_t i = 0; i < count; i++)
-        *ecs_record_mut(world->storage, ecs_entity_index(entities[i])) = (ecs_record){
-            .place = place + i,
-            .life = (uint16_t)(ecs_entity_generation(entities[i]) | ECS_LIFE_CREATED),
-            .template_id = template_id,
-        };
+    ecs_rows_settle(world->storage, chunk, row, row + count, template_id);
     if (chunk->archetype->track_count == 0) {
         memcpy(recreated->items + recreated->count, entities, count * sizeof(ecs_entity));
         recreated->count += count;

@@ -78,7 +78,7 @@ static ecs_result take_handle(ecs_world* world, const ecs_binding* binding, ecs_
         return ecs_handle_load(world, *entity);
     }
     uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
-    uint32_t index = ecs_index_next(world, storage, range);
+    uint32_t index = ecs_index_peek(world, range);
     if (index == 0) return ECS_ERR_FULL;
     if (!ecs_record_reserve(world, index) || !ecs_held_reserve(world)) return ECS_ERR_MEMORY;
     ecs_entity made = ecs_handle_take(storage, range, index);

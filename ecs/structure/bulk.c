@@ -57,21 +57,6 @@ static bool append_rows(ecs_world* world, const ecs_binding* binding, uint32_t c
     return true;
 }
 
-// Records of rows whose handles were taken.
-static void settle_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row, uint32_t end,
-                        ecs_template_id template_id) {
-    BASE_ASSERT(row < end && end <= chunk->capacity);
-    const ecs_entity* entities = chunk->entities;
-    const uint32_t place = chunk->id << ECS_ROW_BITS;
-    for (uint32_t i = row; i < end; i++) {
-        ecs_entity entity = entities[i];
-        *ecs_record_mut(world->storage, ecs_entity_index(entity)) =
-            (ecs_record){.place = place | i,
-                         .life = (uint16_t)(ecs_entity_generation(entity) | ECS_LIFE_CREATED),
-                         .template_id = template_id};
-    }
-}
-
 // List the rows as created; the lists have room.
 static void list_created_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                               uint32_t end) {
@@ -115,7 +100,7 @@ ecs_result ecs_structure_create_many(ecs_world* world, ecs_template_id template_
         ecs_chunk* chunk = archetype->chunks[chunk_first++];
         uint32_t end = ecs_chunk_count(world->storage, chunk);
         ecs_handles_take(world, range, end - row, chunk->entities + row);
-        settle_rows(world, chunk, row, end, template_id);
+        ecs_rows_settle(world->storage, chunk, row, end, template_id);
         if (entities)
             memcpy(entities + done, chunk->entities + row, (end - row) * sizeof *entities);
         list_created_rows(world, chunk, row, end);

@@ -24,11 +24,10 @@ typedef struct move_plan {
     const void* sources[ECS_TEMPLATE_COMPONENTS_MAX];
 } move_plan;
 
-static void plan_move(const ecs_world* world, const ecs_binding* binding, const ecs_chunk* old,
-                      const ecs_init* inits, uint32_t init_count, move_plan* plan) {
+static void plan_move(const ecs_binding* binding, const ecs_chunk* old, const ecs_init* inits,
+                      uint32_t init_count, move_plan* plan) {
     BASE_ASSERT(init_count <= ECS_TEMPLATE_COMPONENTS_MAX);
-    bool are_there = ecs_row_choose_sources(world, binding, inits, init_count, plan->sources);
-    BASE_ASSERT(are_there);
+    ecs_row_choose_sources(binding, inits, init_count, plan->sources);
     const ecs_archetype* archetype = binding->archetype;
     for (uint32_t i = 0; i < archetype->column_count; i++)
         plan->from[i] = old->slots[archetype->columns[i].component];
@@ -101,15 +100,12 @@ static void move_plain_row(ecs_chunk* chunk, uint32_t row, const ecs_chunk* old,
                                              : ecs_chunk_cell(old, from, old_row),
                        chunk->sizes[i]);
     }
-    for (uint32_t i = 0; i < init_count; i++) {
-        ecs_slot slot = archetype->lookup[inits[i].component];
-        ecs_bytes_copy(ecs_chunk_cell(chunk, slot.column, row), inits[i].value, slot.size);
-    }
     for (uint32_t t = 0; t < archetype->track_count; t++) {
         uint32_t column = archetype->tracked[t];
         ecs_bytes_copy(ecs_chunk_cell(chunk, archetype->column_count + t, row),
                        ecs_chunk_cell(chunk, column, row), chunk->sizes[column]);
     }
+    ecs_row_set_plain(chunk, row, inits, init_count);
 }
 
 // Values that own memory: the parts that may fail first. @return false when memory ran out.
@@ -117,7 +113,7 @@ static bool move_owning_row(ecs_world* world, ecs_chunk* chunk, uint32_t row, ec
                             uint32_t old_row, const ecs_binding* binding, const ecs_init* inits,
                             uint32_t init_count) {
     move_plan plan;
-    plan_move(world, binding, old, inits, init_count, &plan);
+    plan_move(binding, old, inits, init_count, &plan);
     if (!build_cells(world, chunk, row, old, old_row, &plan)) return false;
     ecs_structure_leaving(world, old, old_row, old->entities[old_row]);
     move_cells(world, chunk, row, old, old_row, &plan);

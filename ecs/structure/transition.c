@@ -29,28 +29,23 @@
 #include "table/storage.h"
 #include "track/track.h"
 
-// What differs from the defaults in a row of plain data, value and shadow.
-static inline void set_plain_init(ecs_chunk* chunk, uint32_t row, ecs_slot slot,
-                                  const void* value) {
-    ecs_bytes_copy((uint8_t*)chunk + slot.offset + (size_t)slot.size * row, value, slot.size);
-    if (slot.track == ECS_SLOT_NONE) return;
-    ecs_bytes_copy(ecs_chunk_cell(chunk, chunk->archetype->column_count + slot.track, row), value,
-                   slot.size);
-}
-
-static inline void set_plain_inits(ecs_chunk* chunk, uint32_t row, const ecs_init* inits,
-                                   uint32_t init_count) {
-    for (uint32_t i = 0; i < init_count; i++)
-        set_plain_init(chunk, row, chunk->lookup[inits[i].component], inits[i].value);
+void ecs_row_set_plain(ecs_chunk* chunk, uint32_t row, const ecs_init* inits, uint32_t init_count) {
+    for (uint32_t i = 0; i < init_count; i++) {
+        ecs_slot slot = chunk->lookup[inits[i].component];
+        ecs_bytes_copy((uint8_t*)chunk + slot.offset + (size_t)slot.size * row, inits[i].value,
+                       slot.size);
+        if (slot.track == ECS_SLOT_NONE) continue;
+        ecs_bytes_copy(ecs_chunk_cell(chunk, chunk->archetype->column_count + slot.track, row),
+                       inits[i].value, slot.size);
+    }
 }
 
 // Plain data: defaults are there or copied, then what differs.
-static inline ecs_result create_plain_row(ecs_world* world, const ecs_binding* binding,
-                                          ecs_template_id template_id, const ecs_init* inits,
-                                          uint32_t init_count, ecs_chunk** chunk, uint32_t* row) {
+static ecs_result create_plain_row(ecs_world* world, const ecs_binding* binding,
+                                   ecs_template_id template_id, const ecs_init* inits,
+                                   uint32_t init_count, ecs_chunk** chunk, uint32_t* row) {
     ecs_archetype* archetype = binding->archetype;
-    if (!ecs_row_has_inits(world, archetype, inits, init_count)) return ECS_ERR_MISSING;
-    if (!ecs_runway_next(world, binding, template_id, chunk, row)) {
+    if (!ecs_runway_take(world, binding, template_id, chunk, row)) {
         ecs_result result = ecs_row_reserve(world, archetype, chunk);
         if (result != ECS_OK) return result;
         *row = ecs_chunk_append(world, *chunk, 1);
@@ -59,17 +54,18 @@ static inline ecs_result create_plain_row(ecs_world* world, const ecs_binding* b
         // The next one of such a series has more to do than to take a prepared row.
         if (!archetype->notify) ecs_runway_created(world, *chunk, *row, template_id);
     }
-    set_plain_inits(*chunk, *row, inits, init_count);
+    ecs_row_set_plain(*chunk, *row, inits, init_count);
     return ECS_OK;
 }
 
-static inline ecs_result create_row(ecs_world* world, const ecs_binding* binding,
-                                    ecs_template_id template_id, const ecs_init* inits,
-                                    uint32_t init_count, ecs_chunk** chunk, uint32_t* row) {
+static ecs_result create_row(ecs_world* world, const ecs_binding* binding,
+                             ecs_template_id template_id, const ecs_init* inits,
+                             uint32_t init_count, ecs_chunk** chunk, uint32_t* row) {
+    if (!ecs_row_has_inits(world, binding->archetype, inits, init_count)) return ECS_ERR_MISSING;
     if (!binding->archetype->has_ops)
         return create_plain_row(world, binding, template_id, inits, init_count, chunk, row);
     const void* sources[ECS_TEMPLATE_COMPONENTS_MAX];
-    if (!ecs_row_choose_sources(world, binding, inits, init_count, sources)) return ECS_ERR_MISSING;
+    ecs_row_choose_sources(binding, inits, init_count, sources);
     ecs_result result = ecs_row_reserve(world, binding->archetype, chunk);
     if (result != ECS_OK) return result;
     *row = ecs_chunk_append(world, *chunk, 1);
@@ -78,56 +74,44 @@ static inline ecs_result create_row(ecs_world* world, const ecs_binding* binding
     return ECS_ERR_MEMORY;
 }
 
-// A creation that concerns handlers or member lists, or that may be refused.
-__attribute__((noinline)) static ecs_result prepare_create(ecs_world* world,
-                                                           const ecs_binding* binding,
-                                                           ecs_template_id template_id,
-                                                           uint32_t index) {
-    BASE_ASSERT(index != 0 && binding->archetype);
-    if (binding->is_singleton && !ecs_singleton_has_room(world, template_id)) return ECS_ERR_TAKEN;
-    const ecs_edge* edge = binding->archetype->on_create;
-    return edge && !ecs_core_event_reserve(world, edge, index) ? ECS_ERR_MEMORY : ECS_OK;
-}
-
-__attribute__((noinline)) static void finish_create(ecs_world* world, ecs_binding* binding,
-                                                    ecs_entity entity) {
-    BASE_ASSERT(ecs_is_alive(world, entity));
-    if (binding->is_singleton) binding->single = entity;
-    if (binding->archetype->on_create)
-        ecs_core_event_after(world, binding->archetype->on_create, entity);
-}
-
-static __attribute__((noinline)) ecs_result create_any(ecs_world* world,
+// `given`: the handle that the caller chose; ECS_ENTITY_NONE: the next free one. Tracking does not
+// list a row that is not `is_listed`.
+static __attribute__((noinline)) ecs_result create_any(ecs_world* world, ecs_entity given,
                                                        ecs_template_id template_id,
                                                        const ecs_init* inits, uint32_t init_count,
-                                                       ecs_entity* entity) {
-    ecs_structure_check(world);
+                                                       bool is_listed, ecs_entity* entity) {
+    ecs_storage* storage = world->storage;
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, template_id, &binding);
     if (result != ECS_OK) return result;
-    uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
-    uint32_t index = ecs_index_next(world, world->storage, range);
+    const bool is_given = given != ECS_ENTITY_NONE;
+    const uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
+    const uint32_t index = is_given ? ecs_entity_index(given) : ecs_index_peek(world, range);
     if (index == 0) return ECS_ERR_FULL;
-    const uint32_t notify = binding->archetype->notify;
-    if (notify) {
-        result = prepare_create(world, binding, template_id, index);
-        if (result != ECS_OK) return result;
-    }
-    if ((world->storage->pages[index >> ECS_PAGE_BITS] == world->storage->zero_page &&
-         !ecs_record_reserve(world, index)) ||
-        !ecs_row_reserve_lists(world, 1, 0))
+    if (binding->is_singleton && !is_given && !ecs_singleton_has_room(world, template_id))
+        return ECS_ERR_TAKEN;
+    const ecs_edge* edge = is_listed ? binding->archetype->on_create : NULL;
+    if (!ecs_record_reserve(world, index) || (is_listed && !ecs_row_reserve_lists(world, 1, 0)) ||
+        (edge && !ecs_core_event_reserve(world, edge, index)))
         return ECS_ERR_MEMORY;
     ecs_chunk* chunk = NULL;
     uint32_t row = 0;
     result = create_row(world, binding, template_id, inits, init_count, &chunk, &row);
     if (result != ECS_OK) return result;
-    ecs_entity made = ecs_handle_take(world->storage, range, index);
-    ecs_row_settle(world->storage, chunk, row, made, template_id);
-    world->storage->entity_count++;
-    ecs_row_list_created(world, chunk, row, made);
-    ecs_runway_count(world);
+    ecs_entity made = is_given ? given : ecs_handle_take(storage, range, index);
+    ecs_row_settle(storage, chunk, row, made, template_id);
+    storage->entity_count++;
+    if (is_given && storage->held.count > 0) ecs_held_created(world, made);
+    if (is_listed) ecs_structure_created(world, chunk, row, made);
+    // Room in tracking's lists that a series was promised may be used up.
+    if (is_given)
+        storage->runway.left = 0;
+    else
+        ecs_runway_count(world);
+    if (binding->is_singleton) binding->single = made;
     *entity = made;
-    if (notify) finish_create(world, binding, made);
+    BASE_ASSERT(ecs_is_alive(world, made));
+    if (edge) ecs_core_event_after(world, edge, made);
     return ECS_OK;
 }
 
@@ -136,7 +120,7 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world,
 static __attribute__((noinline)) void finish_prepared(ecs_world* world, ecs_chunk* chunk,
                                                       uint32_t row, const ecs_init* inits,
                                                       uint32_t init_count) {
-    set_plain_inits(chunk, row, inits, init_count);
+    ecs_row_set_plain(chunk, row, inits, init_count);
     if (chunk->archetype->track_count > 0) ecs_track_count_row(world, chunk, row, true);
 }
 
@@ -175,38 +159,18 @@ static inline bool create_prepared(ecs_world* world, ecs_template_id template_id
 ecs_result ecs_structure_create(ecs_world* world, ecs_template_id template_id,
                                 const ecs_init* inits, uint32_t init_count, ecs_entity* entity) {
     if (create_prepared(world, template_id, inits, init_count, entity)) return ECS_OK;
-    return create_any(world, template_id, inits, init_count, entity);
+    ecs_structure_check(world);
+    return create_any(world, ECS_ENTITY_NONE, template_id, inits, init_count, true, entity);
 }
 
 // An entity at a handle that the caller chose.
 static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template_id template_id,
                                const ecs_init* inits, uint32_t init_count, bool is_listed) {
     BASE_ASSERT(ecs_entity_index(handle) != 0 && ecs_entity_generation(handle) != 0);
-    const ecs_record* record = ecs_record_at(world->storage, ecs_entity_index(handle));
-    if (record->life & ECS_LIFE_CREATED) {
-        if (ecs_is_alive(world, handle)) ecs_world_count_bad_transition(world);
-        return ECS_ERR_TAKEN;
-    }
-    ecs_binding* binding = NULL;
-    ecs_result result = ecs_row_bind(world, template_id, &binding);
-    if (result != ECS_OK) return result;
-    const ecs_edge* edge = is_listed ? binding->archetype->on_create : NULL;
-    if (!ecs_record_reserve(world, ecs_entity_index(handle)) ||
-        (is_listed && !ecs_row_reserve_lists(world, 1, 0)) ||
-        (edge && !ecs_core_event_reserve(world, edge, ecs_entity_index(handle))))
-        return ECS_ERR_MEMORY;
-    ecs_chunk* chunk = NULL;
-    uint32_t row = 0;
-    result = create_row(world, binding, template_id, inits, init_count, &chunk, &row);
-    if (result != ECS_OK) return result;
-    ecs_row_settle(world->storage, chunk, row, handle, template_id);
-    world->storage->entity_count++;
-    world->storage->runway.left = 0; // its share of the room for the word to tracking is used up
-    if (world->storage->held.count > 0) ecs_held_created(world, handle);
-    if (is_listed) ecs_structure_created(world, chunk, row, handle);
-    if (binding->is_singleton) binding->single = handle;
-    if (edge) ecs_core_event_after(world, edge, handle);
-    return ECS_OK;
+    if (!(ecs_record_at(world->storage, ecs_entity_index(handle))->life & ECS_LIFE_CREATED))
+        return create_any(world, handle, template_id, inits, init_count, is_listed, &handle);
+    if (ecs_is_alive(world, handle)) ecs_world_count_bad_transition(world);
+    return ECS_ERR_TAKEN;
 }
 
 ecs_result ecs_structure_create_at(ecs_world* world, ecs_entity handle, ecs_template_id template_id,

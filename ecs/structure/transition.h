@@ -87,6 +87,13 @@ static inline void ecs_row_settle(ecs_storage* storage, ecs_chunk* chunk, uint32
                            .template_id = template_id};
     chunk->entities[row] = entity;
 }
+/// The same for rows [row, end) of a chunk, which name their entities already.
+static inline void ecs_rows_settle(ecs_storage* storage, ecs_chunk* chunk, uint32_t row,
+                                   uint32_t end, ecs_template_id template_id) {
+    BASE_ASSERT(row < end && end <= chunk->capacity);
+    for (; row < end; row++)
+        ecs_row_settle(storage, chunk, row, chunk->entities[row], template_id);
+}
 
 /// Room in tracking's lists; no call while there is some.
 BASE_MUST_USE static inline bool ecs_row_reserve_lists(ecs_world* world, uint32_t created,
@@ -99,17 +106,8 @@ BASE_MUST_USE static inline bool ecs_row_reserve_lists(ecs_world* world, uint32_
         return true;
     return ecs_track_reserve(world, created, 0, recreated);
 }
-/// List a creation, after the row is filled, or a destruction, while it still is. No call to
-/// tracking for rows without a tracked column.
-static inline void ecs_row_list_created(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
-                                        ecs_entity entity) {
-    ecs_tracker* tracker = world->tracker;
-    if (chunk->archetype->track_count > 0 || tracker->created.count == tracker->created.capacity) {
-        ecs_structure_created(world, chunk, row, entity);
-        return;
-    }
-    tracker->created.items[tracker->created.count++] = entity;
-}
+/// List a destruction, while the row is still filled. No call to tracking for rows without a tracked
+/// column.
 static inline void ecs_row_list_destroying(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                                            ecs_entity entity) {
     ecs_entity_list* list = &world->tracker->destroyed;
@@ -140,21 +138,15 @@ BASE_MUST_USE static inline ecs_result ecs_row_reserve(ecs_world* world, ecs_arc
     return result;
 }
 
-/// Choose what every column of a new row is copied from. @return false when an init names a
-/// component that the archetype lacks.
-static inline bool ecs_row_choose_sources(const ecs_world* world, const ecs_binding* binding,
-                                          const ecs_init* inits, uint32_t init_count,
-                                          const void** sources) {
+/// Choose what every column of a new row is copied from. The archetype has all components of the
+/// inits.
+static inline void ecs_row_choose_sources(const ecs_binding* binding, const ecs_init* inits,
+                                          uint32_t init_count, const void** sources) {
     const ecs_archetype* archetype = binding->archetype;
     for (uint32_t i = 0; i < archetype->column_count; i++)
         sources[i] = binding->defaults[i];
-    for (uint32_t i = 0; i < init_count; i++) {
-        if (inits[i].component >= world->storage->slot_count) return false;
-        uint16_t column = archetype->slots[inits[i].component];
-        if (column == ECS_SLOT_NONE) return false;
-        sources[column] = inits[i].value;
-    }
-    return true;
+    for (uint32_t i = 0; i < init_count; i++)
+        sources[archetype->slots[inits[i].component]] = inits[i].value;
 }
 
 /// Has the archetype the components of all inits?
@@ -166,3 +158,5 @@ static inline bool ecs_row_has_inits(const ecs_world* world, const ecs_archetype
             return false;
     return true;
 }
+/// Set what differs from the defaults in a row of plain data, value and shadow.
+void ecs_row_set_plain(ecs_chunk* chunk, uint32_t row, const ecs_init* inits, uint32_t init_count);

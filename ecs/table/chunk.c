@@ -273,53 +273,6 @@ static void fill_hole(ecs_world* world, ecs_chunk* hole, uint32_t row, ecs_chunk
     ecs_record_mut(world->storage, ecs_entity_index(moved))->place = hole->id << ECS_ROW_BITS | row;
 }
 
-// A plain value moves from the last row into the hole, where zeros stay behind.
-static inline void take_bytes(void* to, void* from, uint32_t size) {
-    switch (size) {
-    case 0:
-        break;
-    case 1:
-        memcpy(to, from, 1);
-        memset(from, 0, 1);
-        break;
-    case 4:
-        memcpy(to, from, 4);
-        memset(from, 0, 4);
-        break;
-    case 8:
-        memcpy(to, from, 8);
-        memset(from, 0, 8);
-        break;
-    case 12:
-        memcpy(to, from, 12);
-        memset(from, 0, 12);
-        break;
-    case 16:
-        memcpy(to, from, 16);
-        memset(from, 0, 16);
-        break;
-    case 24:
-        memcpy(to, from, 24);
-        memset(from, 0, 24);
-        break;
-    case 32:
-        memcpy(to, from, 32);
-        memset(from, 0, 32);
-        break;
-    case 48:
-        memcpy(to, from, 48);
-        memset(from, 0, 48);
-        break;
-    case 64:
-        memcpy(to, from, 64);
-        memset(from, 0, 64);
-        break;
-    default:
-        memcpy(to, from, size);
-        memset(from, 0, size);
-    }
-}
-
 // The last row goes into the hole and leaves zeros, in one pass. By offsets that all blocks share:
 // no header is touched.
 void ecs_chunk_remove_plain(ecs_world* world, const ecs_place* place, uint32_t row_place) {
@@ -335,8 +288,9 @@ void ecs_chunk_remove_plain(ecs_world* world, const ecs_place* place, uint32_t r
         place->entities[row] = moved;
         ecs_record_mut(storage, ecs_entity_index(moved))->place = row_place;
         for (; span < end; span++)
-            take_bytes((uint8_t*)place->chunk + span->offset + (size_t)span->size * row,
-                       (uint8_t*)last + span->offset + (size_t)span->size * last_row, span->size);
+            ecs_bytes_take((uint8_t*)place->chunk + span->offset + (size_t)span->size * row,
+                           (uint8_t*)last + span->offset + (size_t)span->size * last_row,
+                           span->size);
     } else {
         for (; span < end; span++)
             ecs_bytes_zero((uint8_t*)last + span->offset + (size_t)span->size * last_row,

@@ -101,7 +101,7 @@ void ecs_handles_take(ecs_world* world, uint32_t range_number, uint32_t count,
     ecs_index_range* range = &world->storage->ranges[range_number];
     uint32_t done = 0;
     while (done < count) {
-        uint32_t index = ecs_index_next(world, world->storage, range_number);
+        uint32_t index = ecs_index_peek(world, range_number);
         if (world->storage->held.count > 0) {
             handles[done++] = ecs_handle_take(world->storage, range_number, index);
             continue;

@@ -8,22 +8,6 @@
 BASE_MUST_USE bool ecs_record_reserve(ecs_world* world, uint32_t index);
 /// Choose an index of a range (0 replicated, 1 local) without taking it; 0 when the range is full.
 uint32_t ecs_index_peek(const ecs_world* world, uint32_t range);
-/// ecs_index_peek; no call while the answer is next to the last one and no handle is held.
-static inline uint32_t ecs_index_next(const ecs_world* world, const ecs_storage* storage,
-                                      uint32_t range_number) {
-    const ecs_index_range* range = &storage->ranges[range_number];
-    uint32_t fresh = range->fresh;
-    bool has_enough_free = range->free_count >= ECS_FREE_INDICES_MIN;
-    if (storage->held.count > 0) return ecs_index_peek(world, range_number);
-    if (fresh <= range->last && (fresh % ECS_PAGE_RECORDS != 0 || !has_enough_free)) return fresh;
-    uint32_t place = range->cursor & (ECS_PAGE_RECORDS - 1);
-    uint64_t word = storage->pages[range->cursor >> ECS_PAGE_BITS]->free_words[place / 64] &
-                    (~0ull << (place % 64));
-    if (!has_enough_free || !word) return ecs_index_peek(world, range_number);
-    // This range's bits are set below its `fresh` only; above may be those of the next range.
-    uint32_t found = (range->cursor & ~63u) + (uint32_t)__builtin_ctzll(word);
-    return found < fresh ? found : ecs_index_peek(world, range_number);
-}
 /// How many creations a range can still take: a lower bound.
 uint32_t ecs_index_available(const ecs_world* world, uint32_t range);
 /// Make the pages of all indices that the next `count` takes may choose. @return false when memory
