@@ -68,10 +68,8 @@ static bool reserve_scratch(ecs_world* world, const ecs_archetype* archetype, ui
     ecs_batch* batch = &world->commands->batch;
     uint32_t words = (uint32_t)((archetype->row_count + 63) / 64);
     uint32_t old_words = batch->seen_capacity;
-    if (!base_array_reserve(world->allocator, (void**)&batch->items, &batch->item_capacity, count,
-                            sizeof *batch->items) ||
-        !base_array_reserve(world->allocator, (void**)&batch->seen, &batch->seen_capacity, words,
-                            sizeof *batch->seen))
+    if (!BASE_ARRAY_RESERVE(world->allocator, batch->items, batch->item_capacity, count) ||
+        !BASE_ARRAY_RESERVE(world->allocator, batch->seen, batch->seen_capacity, words))
         return false;
     if (batch->seen_capacity > old_words)
         memset(batch->seen + old_words, 0, (batch->seen_capacity - old_words) * sizeof(uint64_t));
@@ -80,8 +78,8 @@ static bool reserve_scratch(ecs_world* world, const ecs_archetype* archetype, ui
 
 void ecs_batch_deinit(ecs_world* world) {
     ecs_batch* batch = &world->commands->batch;
-    base_release(world->allocator, batch->items, batch->item_capacity * sizeof *batch->items);
-    base_release(world->allocator, batch->seen, batch->seen_capacity * sizeof *batch->seen);
+    BASE_ARRAY_RELEASE(world->allocator, batch->items, batch->item_capacity);
+    BASE_ARRAY_RELEASE(world->allocator, batch->seen, batch->seen_capacity);
     *batch = (ecs_batch){0};
 }
 

@@ -60,8 +60,8 @@ static uint8_t* reserve_values(ecs_world* world, size_t bytes) {
         commands->block_used++;
         commands->block_bytes = 0;
     }
-    if (!base_array_reserve(world->allocator, (void**)&commands->blocks, &commands->block_capacity,
-                            commands->block_count + 1, sizeof *commands->blocks))
+    if (!BASE_ARRAY_RESERVE(world->allocator, commands->blocks, commands->block_capacity,
+                            commands->block_count + 1))
         return NULL;
     size_t capacity = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
     uint8_t* memory = base_allocate(world->allocator, capacity);
@@ -145,12 +145,10 @@ static bool reserve_command(ecs_world* world) {
     ecs_commands* commands = world->commands;
     const uint32_t limit = world->limits.commands_queued_max;
     if (commands->count >= limit ||
-        !base_array_reserve(world->allocator, (void**)&commands->targets,
-                            &commands->target_capacity, commands->count + 1,
-                            sizeof *commands->targets) ||
-        !base_array_reserve(world->allocator, (void**)&commands->created,
-                            &commands->created_capacity, commands->count + 1,
-                            sizeof *commands->created))
+        !BASE_ARRAY_RESERVE(world->allocator, commands->targets, commands->target_capacity,
+                            commands->count + 1) ||
+        !BASE_ARRAY_RESERVE(world->allocator, commands->created, commands->created_capacity,
+                            commands->count + 1))
         return false;
     uint32_t room = commands->target_capacity < commands->created_capacity
                         ? commands->target_capacity
@@ -163,8 +161,8 @@ ecs_command* ecs_command_push(ecs_world* world, ecs_command_op op, ecs_entity ta
     ecs_commands* commands = world->commands;
     BASE_ASSERT(world->is_sealed && !commands->is_flushing);
     if (commands->count >= commands->room && !reserve_command(world)) return NULL;
-    if (!base_array_reserve(world->allocator, (void**)&commands->items, &commands->item_capacity,
-                            commands->item_count + 1, sizeof *commands->items))
+    if (!BASE_ARRAY_RESERVE(world->allocator, commands->items, commands->item_capacity,
+                            commands->item_count + 1))
         return NULL;
     ecs_command* command = &commands->items[commands->item_count++];
     *command = (ecs_command){.system = commands->system,
@@ -308,11 +306,9 @@ void ecs_commands_deinit(ecs_world* world) {
     ecs_commands_clear(world);
     for (uint32_t i = 0; i < commands->block_count; i++)
         base_release(allocator, commands->blocks[i].memory, commands->blocks[i].capacity);
-    base_release(allocator, commands->blocks, commands->block_capacity * sizeof *commands->blocks);
-    base_release(allocator, commands->items, commands->item_capacity * sizeof *commands->items);
-    base_release(allocator, commands->targets,
-                 commands->target_capacity * sizeof *commands->targets);
-    base_release(allocator, commands->created,
-                 commands->created_capacity * sizeof *commands->created);
+    BASE_ARRAY_RELEASE(allocator, commands->blocks, commands->block_capacity);
+    BASE_ARRAY_RELEASE(allocator, commands->items, commands->item_capacity);
+    BASE_ARRAY_RELEASE(allocator, commands->targets, commands->target_capacity);
+    BASE_ARRAY_RELEASE(allocator, commands->created, commands->created_capacity);
     *commands = (ecs_commands){0};
 }

@@ -16,7 +16,6 @@
 #include "event/core_event.h"
 
 #include "base/assert.h"
-#include "base/hash.h"
 #include "core/world_internal.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
@@ -78,8 +77,6 @@ static uint32_t fill_edge(const ecs_world* world, const ecs_archetype* from,
     uint32_t leave = count;
     count += find_members(world, to, from, is_counting ? none : calls + count);
     if (!is_counting) {
-        edge->from = !from ? ECS_ARCHETYPE_NONE : from->id;
-        edge->to = !to ? ECS_ARCHETYPE_NONE : to->id;
         edge->before_count = before;
         edge->after_count = after - before;
         edge->leave_count = leave - after;
@@ -145,61 +142,36 @@ void ecs_core_event_unbind(ecs_world* world, ecs_archetype* archetype) {
 
 // Moves
 
-static uint32_t slot_of(const ecs_edges* edges, uint32_t from, uint32_t to) {
-    BASE_ASSERT(edges->capacity > 0 && (edges->capacity & (edges->capacity - 1)) == 0);
-    uint32_t mask = edges->capacity - 1;
-    uint32_t at = (uint32_t)base_hash64_mix(from, to) & mask;
-    while (edges->slots[at] && (edges->slots[at]->from != from || edges->slots[at]->to != to))
-        at = (at + 1) & mask;
-    return at;
-}
-
-static bool reserve_slot(ecs_world* world) {
-    ecs_edges* edges = &world->systems->edges;
-    if ((edges->count + 1) * 2 <= edges->capacity) return true;
-    ecs_edges grown = {.capacity = edges->capacity == 0 ? 32 : edges->capacity * 2};
-    grown.slots = base_allocate_zero(world->allocator, sizeof(ecs_edge*) * grown.capacity);
-    if (!grown.slots) return false;
-    for (uint32_t i = 0; i < edges->capacity; i++) {
-        ecs_edge* edge = edges->slots[i];
-        if (edge) {
-            grown.slots[slot_of(&grown, edge->from, edge->to)] = edge;
-            grown.count++;
-        }
-    }
-    base_release(world->allocator, edges->slots, sizeof(ecs_edge*) * edges->capacity);
-    *edges = grown;
-    return true;
-}
-
 ecs_edge* ecs_core_event_move(ecs_world* world, const ecs_archetype* from,
                               const ecs_archetype* to) {
     BASE_ASSERT(from && to);
     ecs_edges* edges = &world->systems->edges;
-    ecs_edge* found = edges->capacity == 0 ? NULL : edges->slots[slot_of(edges, from->id, to->id)];
-    if (found) return found;
-    if (!reserve_slot(world)) return NULL;
+    const uint64_t key = (uint64_t)from->id << 32 | to->id;
+    uint32_t found = base_table_find(&edges->table, key);
+    if (found != BASE_TABLE_NONE) return edges->items[found];
+    if (!base_table_reserve(&edges->table, world->allocator, edges->count + 1) ||
+        !BASE_ARRAY_RESERVE(world->allocator, edges->items, edges->capacity, edges->count + 1))
+        return NULL;
     ecs_edge* made = make_edge(world, from, to);
-    if (made) {
-        edges->slots[slot_of(edges, from->id, to->id)] = made;
-        edges->count++;
-    }
+    if (!made) return NULL;
+    base_table_add(&edges->table, key, edges->count);
+    edges->items[edges->count++] = made;
     return made;
 }
 
 void ecs_core_event_clear(ecs_world* world) {
     ecs_edges* edges = &world->systems->edges;
-    for (uint32_t i = 0; i < edges->capacity && edges->count > 0; i++) {
-        free_edge(world, edges->slots[i]);
-        edges->slots[i] = NULL;
-    }
+    for (uint32_t i = 0; i < edges->count; i++)
+        free_edge(world, edges->items[i]);
     edges->count = 0;
+    base_table_clear(&edges->table);
 }
 
 void ecs_core_event_deinit(ecs_world* world) {
     ecs_edges* edges = &world->systems->edges;
     ecs_core_event_clear(world);
-    base_release(world->allocator, edges->slots, sizeof(ecs_edge*) * edges->capacity);
+    base_table_deinit(&edges->table, world->allocator);
+    BASE_ARRAY_RELEASE(world->allocator, edges->items, edges->capacity);
     *edges = (ecs_edges){0};
 }
 

@@ -2,6 +2,7 @@
 /// Core events: the calls when an entity is created, destroyed or moved to another archetype.
 #pragma once
 
+#include "base/table.h"
 #include "table/archetype.h"
 
 /// One handler of one core event.
@@ -10,19 +11,17 @@ typedef struct ecs_call {
     uint32_t type; ///< event type; unused where members are meant
 } ecs_call;
 
-/// All calls of one kind of change, found once and kept. A creation comes from ECS_ARCHETYPE_NONE,
-/// a destruction goes there.
+/// All calls of one kind of change, found once and kept.
 typedef struct ecs_edge {
-    uint32_t from, to; ///< archetype ids
     uint32_t before_count, after_count, leave_count, enter_count;
     ecs_call calls[]; ///< handlers before, handlers after, systems it leaves, systems it enters
 } ecs_edge;
 
-/// Moves that happened, by (from, to). Open addressing; never walked but to free it.
+/// Moves that happened. `table` finds one by the ids of both archetypes.
 typedef struct ecs_edges {
-    ecs_edge** slots;
-    uint32_t capacity; ///< a power of two or 0
-    uint32_t count;
+    base_table table;
+    ecs_edge** items;
+    uint32_t count, capacity;
 } ecs_edges;
 
 /// Fill `told`, `birth` and `death` of a new archetype. @return false when memory ran out.

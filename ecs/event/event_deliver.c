@@ -41,8 +41,8 @@ static uint8_t* export_reserve(ecs_world* world, size_t bytes) {
 static bool keep_exported(ecs_world* world, const ecs_event* event) {
     ecs_events* events = world->events;
     size_t bytes = ((size_t)event->size + 15u) & ~(size_t)15u;
-    if (!base_array_reserve(world->allocator, (void**)&events->exported, &events->exported_capacity,
-                            events->exported_count + 1, sizeof(ecs_event)))
+    if (!BASE_ARRAY_RESERVE(world->allocator, events->exported, events->exported_capacity,
+                            events->exported_count + 1))
         return false;
     uint8_t* place = export_reserve(world, bytes);
     if (!place) return false;

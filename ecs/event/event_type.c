@@ -16,7 +16,7 @@ void ecs_events_deinit(ecs_world* world) {
     for (uint32_t i = 0; i < ECS_EVENT_KINDS; i++)
         base_release(world->allocator, events->kinds[i], sizeof(ecs_event_kind));
     base_release(world->allocator, events->queue, events->queue_capacity);
-    base_release(world->allocator, events->exported, sizeof(ecs_event) * events->exported_capacity);
+    BASE_ARRAY_RELEASE(world->allocator, events->exported, events->exported_capacity);
     base_release(world->allocator, events->payloads, events->payload_capacity);
     memset(events, 0, sizeof(*events));
 }

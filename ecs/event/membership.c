@@ -30,8 +30,8 @@
 #include <string.h>
 
 static void list_deinit(const ecs_world* world, ecs_membership_list* list) {
-    base_release(world->allocator, list->items, sizeof(ecs_entity) * list->capacity);
-    base_release(world->allocator, list->at, sizeof(uint32_t) * list->at_capacity);
+    BASE_ARRAY_RELEASE(world->allocator, list->items, list->capacity);
+    BASE_ARRAY_RELEASE(world->allocator, list->at, list->at_capacity);
     *list = (ecs_membership_list){0};
 }
 
@@ -47,13 +47,11 @@ static uint32_t list_length(const ecs_membership_list* list) {
 
 // Twice as much as needed: packing is done at most every so many steps as there are items.
 static bool list_reserve(const ecs_world* world, ecs_membership_list* list, uint32_t length) {
-    return base_array_reserve(world->allocator, (void**)&list->items, &list->capacity, length * 2,
-                              sizeof(ecs_entity));
+    return BASE_ARRAY_RESERVE(world->allocator, list->items, list->capacity, length * 2);
 }
 
 static bool list_reserve_index(const ecs_world* world, ecs_membership_list* list, uint32_t index) {
-    return base_array_reserve(world->allocator, (void**)&list->at, &list->at_capacity, index + 1,
-                              sizeof(uint32_t));
+    return BASE_ARRAY_RESERVE(world->allocator, list->at, list->at_capacity, index + 1);
 }
 
 static void list_pack(ecs_membership_list* list) {

@@ -67,7 +67,7 @@ void ecs_hierarchy_reset(ecs_world* world) {
 void ecs_hierarchy_deinit(ecs_world* world) {
     ecs_hierarchy_reset(world);
     ecs_links* links = &world->storage->links;
-    base_release(world->allocator, links->pages, ECS_PAGES * sizeof(*links->pages));
+    BASE_ARRAY_RELEASE(world->allocator, links->pages, ECS_PAGES);
     *links = (ecs_links){0};
     *world->hierarchy = (ecs_hierarchy){0};
 }

@@ -72,8 +72,7 @@ ecs_entity ecs_loading_last(const ecs_world* world) {
 void ecs_loading_deinit(ecs_world* world) {
     ecs_loading_clear(world);
     ecs_requests_deinit(world);
-    base_release(world->allocator, world->loading->slots,
-                 world->loading->slot_capacity * sizeof(*world->loading->slots));
+    BASE_ARRAY_RELEASE(world->allocator, world->loading->slots, world->loading->slot_capacity);
     *world->loading = (ecs_loading){0};
 }
 

@@ -44,8 +44,8 @@ static uint32_t number_of(const ecs_loading* loading, const ecs_pending* pending
 bool ecs_pending_reserve(ecs_world* world) {
     ecs_loading* loading = world->loading;
     return loading->slot_free != 0 ||
-           base_array_reserve(world->allocator, (void**)&loading->slots, &loading->slot_capacity,
-                              loading->slot_count + 1, sizeof(*loading->slots));
+           BASE_ARRAY_RESERVE(world->allocator, loading->slots, loading->slot_capacity,
+                              loading->slot_count + 1);
 }
 
 // Put what `pending` holds into a slot, at the end of the order. Room was reserved.
@@ -90,10 +90,8 @@ void ecs_pending_free_content(ecs_world* world, ecs_pending* pending) {
     for (uint32_t i = 0; i < pending->value_count; i++)
         free_cell(world, pending->values[i].component, pending->values[i].cell);
     ecs_requests_release(world, pending->requests, pending->request_count);
-    base_release(world->allocator, pending->values,
-                 pending->value_capacity * sizeof(*pending->values));
-    base_release(world->allocator, pending->requests,
-                 pending->request_capacity * sizeof(*pending->requests));
+    BASE_ARRAY_RELEASE(world->allocator, pending->values, pending->value_capacity);
+    BASE_ARRAY_RELEASE(world->allocator, pending->requests, pending->request_capacity);
     base_release(world->allocator, pending->parked, pending->parked_capacity);
     world->loading->parked_count -= pending->parked_count;
 }
@@ -124,8 +122,8 @@ ecs_pending_value* ecs_pending_find_value(const ecs_pending* pending, ecs_compon
 
 // Room for a value and memory for its cell, not created. NULL when memory ran out.
 static void* reserve_value(ecs_world* world, ecs_pending* pending, const ecs_type* type) {
-    if (!base_array_reserve(world->allocator, (void**)&pending->values, &pending->value_capacity,
-                            pending->value_count + 1, sizeof(*pending->values)))
+    if (!BASE_ARRAY_RESERVE(world->allocator, pending->values, pending->value_capacity,
+                            pending->value_count + 1))
         return NULL;
     return base_allocate_zero(world->allocator, type->size);
 }
@@ -217,8 +215,7 @@ ecs_result ecs_pending_renew(ecs_world* world, ecs_pending* pending) {
     ecs_pending* kept = result == ECS_OK ? &fresh : pending;
     ecs_pending* dropped = result == ECS_OK ? pending : &fresh;
     ecs_requests_release(world, dropped->requests, dropped->request_count);
-    base_release(world->allocator, dropped->requests,
-                 dropped->request_capacity * sizeof(*dropped->requests));
+    BASE_ARRAY_RELEASE(world->allocator, dropped->requests, dropped->request_capacity);
     *pending = *kept;
     return result;
 }
@@ -227,8 +224,8 @@ bool ecs_pending_park(ecs_world* world, ecs_pending* pending, ecs_event_type typ
                       const void* payload, uint32_t size) {
     BASE_ASSERT(size <= ECS_EVENT_BYTES_MAX && (payload || size == 0));
     uint32_t bytes = ecs_event_bytes(size);
-    if (!base_array_reserve(world->allocator, (void**)&pending->parked, &pending->parked_capacity,
-                            pending->parked_bytes + bytes, 1))
+    if (!BASE_ARRAY_RESERVE(world->allocator, pending->parked, pending->parked_capacity,
+                            pending->parked_bytes + bytes))
         return false;
     ecs_event_head head = {
         .target = pending->entity, .type = type & 0x7fffu, .size = size & 0xffffu};

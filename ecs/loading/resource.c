@@ -50,9 +50,8 @@ static uint32_t make(ecs_world* world, const ecs_resource* resource, uint64_t ha
             base_allocate_zero(world->allocator, ECS_REQUEST_CHAINS * sizeof(*loading->chains));
     }
     if (!loading->chains ||
-        (at == 0 && !base_array_reserve(world->allocator, (void**)&loading->requests,
-                                        &loading->request_capacity, loading->request_count + 1,
-                                        sizeof(*loading->requests)))) {
+        (at == 0 && !BASE_ARRAY_RESERVE(world->allocator, loading->requests,
+                                        loading->request_capacity, loading->request_count + 1))) {
         *why = ECS_ERR_MEMORY;
         return 0;
     }
@@ -92,9 +91,8 @@ static ecs_result note(ecs_world* world, const ecs_resource* resource, ecs_pendi
     for (uint32_t i = 0; at != 0 && i < pending->request_count; i++)
         if (pending->requests[i] == at - 1) return ECS_OK;
     if (pending->request_count >= ECS_RESOURCE_REQUESTS_MAX) return ECS_ERR_FULL;
-    if (!base_array_reserve(world->allocator, (void**)&pending->requests,
-                            &pending->request_capacity, pending->request_count + 1,
-                            sizeof(*pending->requests)))
+    if (!BASE_ARRAY_RESERVE(world->allocator, pending->requests, pending->request_capacity,
+                            pending->request_count + 1))
         return ECS_ERR_MEMORY;
     ecs_result result = ECS_OK;
     at = at != 0 ? at : make(world, resource, hash, &result);
@@ -219,9 +217,8 @@ void ecs_requests_reset(ecs_world* world) {
 void ecs_requests_deinit(ecs_world* world) {
     ecs_loading* loading = world->loading;
     ecs_requests_reset(world);
-    base_release(world->allocator, loading->requests,
-                 loading->request_capacity * sizeof(*loading->requests));
-    base_release(world->allocator, loading->chains, ECS_REQUEST_CHAINS * sizeof(*loading->chains));
+    BASE_ARRAY_RELEASE(world->allocator, loading->requests, loading->request_capacity);
+    BASE_ARRAY_RELEASE(world->allocator, loading->chains, ECS_REQUEST_CHAINS);
 }
 
 ecs_resource_state ecs_resource_find(const ecs_world* world, const ecs_resource* resource) {

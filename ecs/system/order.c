@@ -85,8 +85,8 @@ static uint32_t position_of(const ecs_world* world, const order_graph* graph, co
 }
 
 static bool add_edge(order_graph* graph, uint32_t from, uint32_t to) {
-    if (!base_array_reserve(graph->allocator, (void**)&graph->edges, &graph->edge_capacity,
-                            graph->edge_count + 1, sizeof(order_edge)))
+    if (!BASE_ARRAY_RESERVE(graph->allocator, graph->edges, graph->edge_capacity,
+                            graph->edge_count + 1))
         return false;
     graph->edges[graph->edge_count++] = (order_edge){from, to};
     graph->waiting[to]++;
@@ -139,9 +139,9 @@ static bool build_graph(const ecs_world* world, order_graph* graph,
 }
 
 static void free_graph(order_graph* graph) {
-    base_release(graph->allocator, graph->positions, sizeof(uint32_t) * graph->position_count);
-    base_release(graph->allocator, graph->waiting, sizeof(uint32_t) * graph->count);
-    base_release(graph->allocator, graph->edges, sizeof(order_edge) * graph->edge_capacity);
+    BASE_ARRAY_RELEASE(graph->allocator, graph->positions, graph->position_count);
+    BASE_ARRAY_RELEASE(graph->allocator, graph->waiting, graph->count);
+    BASE_ARRAY_RELEASE(graph->allocator, graph->edges, graph->edge_capacity);
 }
 
 // A predecessor of `node` that could not be placed; there is one for each node that is stuck.
@@ -212,7 +212,7 @@ ecs_result ecs_order_sort(ecs_world* world, const base_reporter* reporter,
         }
     }
     if (result == ECS_OK) memcpy(members->systems, sorted, sizeof(uint32_t) * members->count);
-    base_release(world->allocator, sorted, sizeof(uint32_t) * members->count);
+    BASE_ARRAY_RELEASE(world->allocator, sorted, members->count);
     free_graph(&graph);
     return result;
 }

@@ -31,7 +31,7 @@ static void free_names(const ecs_world* world, ecs_names* names) {
 }
 
 void ecs_system_order_deinit(const ecs_world* world, ecs_system_order* order) {
-    base_release(world->allocator, order->systems, sizeof(uint32_t) * order->capacity);
+    BASE_ARRAY_RELEASE(world->allocator, order->systems, order->capacity);
     *order = (ecs_system_order){0};
 }
 
@@ -49,7 +49,7 @@ void ecs_systems_deinit(ecs_world* world) {
     ecs_systems* systems = world->systems;
     for (uint32_t i = 0; i < systems->count; i++)
         free_system(world, systems->list[i]);
-    base_release(world->allocator, systems->list, sizeof(ecs_system*) * systems->capacity);
+    BASE_ARRAY_RELEASE(world->allocator, systems->list, systems->capacity);
     for (uint32_t i = 0; i < systems->stage_count; i++) {
         ecs_system_order_deinit(world, &systems->stages[i].order);
         free_names(world, &systems->stages[i].explicit_order);
@@ -163,8 +163,8 @@ static ecs_result add_system(ecs_world* world, const ecs_system_desc* desc, ecs_
     if (systems->count >= ECS_SYSTEMS_MAX || !name_fits(desc->name)) return ECS_ERR_FULL;
     ecs_system* system = base_allocate_zero(world->allocator, sizeof(ecs_system));
     ecs_result result = ECS_ERR_MEMORY;
-    if (system && base_array_reserve(world->allocator, (void**)&systems->list, &systems->capacity,
-                                     systems->count + 1, sizeof(ecs_system*)))
+    if (system &&
+        BASE_ARRAY_RESERVE(world->allocator, systems->list, systems->capacity, systems->count + 1))
         result = fill_system(world, system, desc);
     if (result != ECS_OK) {
         free_system(world, system);

@@ -18,8 +18,7 @@
 
 static ecs_result order_push(const ecs_world* world, ecs_system_order* order, uint32_t system) {
     BASE_ASSERT(system < world->systems->count);
-    if (!base_array_reserve(world->allocator, (void**)&order->systems, &order->capacity,
-                            order->count + 1, sizeof(uint32_t)))
+    if (!BASE_ARRAY_RESERVE(world->allocator, order->systems, order->capacity, order->count + 1))
         return ECS_ERR_MEMORY;
     order->systems[order->count++] = system;
     return ECS_OK;

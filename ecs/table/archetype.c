@@ -70,33 +70,11 @@ static bool is_same(const ecs_archetype* archetype, const column_list* list) {
     return true;
 }
 
-// Slot of the table that holds the archetype or where it goes.
-static uint32_t* table_slot(const ecs_storage* storage, const column_list* list) {
-    uint32_t mask = storage->archetype_table_capacity - 1;
-    for (uint32_t i = (uint32_t)list->hash & mask;; i = (i + 1) & mask) {
-        uint32_t* slot = &storage->archetype_table[i];
-        if (*slot == 0 || is_same(storage->archetypes[*slot - 1], list)) return slot;
-    }
-}
-
-static bool reserve_table(ecs_world* world) {
-    ecs_storage* storage = world->storage;
-    uint32_t old_capacity = storage->archetype_table_capacity;
-    if ((storage->archetype_count + 1) * 2 <= old_capacity) return true;
-    uint32_t capacity = old_capacity ? old_capacity * 2 : 32;
-    uint32_t* table = base_allocate_zero(world->allocator, capacity * sizeof *table);
-    if (!table) return false;
-    for (uint32_t id = 0; id < storage->archetype_count; id++) {
-        if (storage->archetypes[id]->made_by == ECS_TEMPLATE_NONE) continue;
-        uint32_t i = (uint32_t)storage->archetypes[id]->hash & (capacity - 1);
-        while (table[i] != 0)
-            i = (i + 1) & (capacity - 1);
-        table[i] = id + 1;
-    }
-    base_release(world->allocator, storage->archetype_table, old_capacity * sizeof *table);
-    storage->archetype_table = table;
-    storage->archetype_table_capacity = capacity;
-    return true;
+static ecs_archetype* find(const ecs_storage* storage, const column_list* list) {
+    uint32_t cursor = 0, id;
+    while ((id = base_table_next(&storage->archetype_ids, list->hash, &cursor)) != BASE_TABLE_NONE)
+        if (is_same(storage->archetypes[id], list)) return storage->archetypes[id];
+    return NULL;
 }
 
 static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) {
@@ -158,16 +136,13 @@ ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made
     ecs_storage* storage = world->storage;
     column_list list;
     list_columns(world, made_from, &list);
-    if (!reserve_table(world)) return ECS_ERR_MEMORY;
-    uint32_t* slot = table_slot(storage, &list);
-    if (*slot != 0) {
-        *found = storage->archetypes[*slot - 1];
-        return ECS_OK;
-    }
+    *found = find(storage, &list);
+    if (*found) return ECS_OK;
     if (storage->archetype_count == ECS_ARCHETYPES_MAX) return ECS_ERR_FULL;
-    if (!base_array_reserve(world->allocator, (void**)&storage->archetypes,
-                            &storage->archetype_capacity, storage->archetype_count + 1,
-                            sizeof *storage->archetypes))
+    if (!base_table_reserve(&storage->archetype_ids, world->allocator,
+                            storage->archetype_count + 1) ||
+        !BASE_ARRAY_RESERVE(world->allocator, storage->archetypes, storage->archetype_capacity,
+                            storage->archetype_count + 1))
         return ECS_ERR_MEMORY;
     ecs_archetype* archetype = make_archetype(world, &list);
     if (!archetype) return ECS_ERR_MEMORY;
@@ -180,7 +155,7 @@ ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made
         return is_too_wide ? ECS_ERR_FULL : ECS_ERR_MEMORY;
     }
     storage->archetypes[storage->archetype_count++] = archetype;
-    *slot = archetype->id + 1;
+    base_table_add(&storage->archetype_ids, archetype->hash, archetype->id);
     *found = archetype;
     return ECS_OK;
 }
@@ -193,9 +168,8 @@ ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id, ecs_b
     }
     const ecs_template* made_from = ecs_template_get(world, template_id);
     if (!made_from) return ECS_ERR_UNKNOWN;
-    if (!base_array_reserve(world->allocator, (void**)&storage->bindings,
-                            &storage->binding_capacity, template_id + 1u,
-                            sizeof *storage->bindings))
+    if (!BASE_ARRAY_RESERVE(world->allocator, storage->bindings, storage->binding_capacity,
+                            template_id + 1u))
         return ECS_ERR_MEMORY;
     uint32_t count = made_from->component_count;
     const void** defaults = base_allocate_zero(world->allocator, count * sizeof *defaults);
@@ -203,7 +177,7 @@ ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id, ecs_b
     ecs_archetype* archetype = NULL;
     ecs_result result = ecs_archetype_find_or_make(world, made_from, &archetype);
     if (result != ECS_OK) {
-        base_release(world->allocator, defaults, count * sizeof *defaults);
+        BASE_ARRAY_RELEASE(world->allocator, defaults, count);
         return result;
     }
     for (uint32_t i = 0; i < count; i++)
@@ -223,23 +197,16 @@ ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id, ecs_b
 
 void ecs_binding_drop(ecs_world* world, ecs_binding* binding) {
     BASE_ASSERT(binding->archetype);
-    base_release(world->allocator, binding->defaults,
-                 binding->archetype->column_count * sizeof *binding->defaults);
+    BASE_ARRAY_RELEASE(world->allocator, binding->defaults, binding->archetype->column_count);
     *binding = (ecs_binding){0};
 }
 
 void ecs_archetypes_index(ecs_world* world) {
     ecs_storage* storage = world->storage;
-    uint32_t mask = storage->archetype_table_capacity - 1;
-    memset(storage->archetype_table, 0,
-           storage->archetype_table_capacity * sizeof *storage->archetype_table);
-    for (uint32_t id = 0; id < storage->archetype_count; id++) {
-        if (storage->archetypes[id]->made_by == ECS_TEMPLATE_NONE) continue;
-        uint32_t i = (uint32_t)storage->archetypes[id]->hash & mask;
-        while (storage->archetype_table[i] != 0)
-            i = (i + 1) & mask;
-        storage->archetype_table[i] = id + 1;
-    }
+    base_table_clear(&storage->archetype_ids);
+    for (uint32_t id = 0; id < storage->archetype_count; id++)
+        if (storage->archetypes[id]->made_by != ECS_TEMPLATE_NONE)
+            base_table_add(&storage->archetype_ids, storage->archetypes[id]->hash, id);
 }
 
 void ecs_archetypes_drop_last(ecs_world* world) {
@@ -274,7 +241,6 @@ void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype) {
         world->storage->chunk_counts[chunk->id] = 0;
         base_release(world->allocator, chunk, chunk->bytes);
     }
-    base_release(world->allocator, archetype->chunks,
-                 archetype->chunk_capacity * sizeof *archetype->chunks);
+    BASE_ARRAY_RELEASE(world->allocator, archetype->chunks, archetype->chunk_capacity);
     base_release(world->allocator, archetype, archetype->bytes);
 }

@@ -5,8 +5,6 @@
 #include "ecs/detail/fast.h"
 #include "ecs/template.h"
 
-#define ECS_ARCHETYPE_NONE UINT32_MAX
-
 struct ecs_edge;
 
 /// What changes of the rows of an archetype concern: one test when it is nothing.

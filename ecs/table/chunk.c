@@ -123,9 +123,8 @@ static ecs_result add_chunk(ecs_world* world, ecs_archetype* archetype, uint32_t
     if (storage->chunk_ids_free_count == 0 && storage->chunk_id_next == ECS_CHUNKS_MAX)
         return ECS_ERR_FULL;
     if (!reserve_ids(world) || !ecs_queries_reserve_chunk(world, archetype) ||
-        !base_array_reserve(world->allocator, (void**)&archetype->chunks,
-                            &archetype->chunk_capacity, archetype->chunk_count + 1,
-                            sizeof *archetype->chunks))
+        !BASE_ARRAY_RESERVE(world->allocator, archetype->chunks, archetype->chunk_capacity,
+                            archetype->chunk_count + 1))
         return ECS_ERR_MEMORY;
     ecs_chunk* chunk = ecs_block_create(world, archetype, capacity);
     if (!chunk) return ECS_ERR_MEMORY;

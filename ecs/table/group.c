@@ -81,8 +81,8 @@ ecs_group* ecs_group_ensure(ecs_world* world, const ecs_term* terms, uint32_t te
     uint32_t count = make_key(terms, term_count, key, &is_only);
     ecs_group* group = find_group(storage, key, count, is_only);
     if (group) return group;
-    if (!base_array_reserve(world->allocator, (void**)&storage->groups, &storage->group_capacity,
-                            storage->group_count + 1, sizeof *storage->groups))
+    if (!BASE_ARRAY_RESERVE(world->allocator, storage->groups, storage->group_capacity,
+                            storage->group_count + 1))
         return NULL;
     group = base_allocate_zero(world->allocator, sizeof *group);
     if (!group) return NULL;
@@ -102,13 +102,11 @@ void ecs_groups_deinit(ecs_world* world) {
     ecs_storage* storage = world->storage;
     for (uint32_t g = 0; g < storage->group_count; g++) {
         ecs_group* group = storage->groups[g];
-        base_release(world->allocator, group->terms, group->term_count * sizeof *group->terms);
-        base_release(world->allocator, group->matches,
-                     group->match_capacity * sizeof *group->matches);
+        BASE_ARRAY_RELEASE(world->allocator, group->terms, group->term_count);
+        BASE_ARRAY_RELEASE(world->allocator, group->matches, group->match_capacity);
         base_release(world->allocator, group, sizeof *group);
     }
-    base_release(world->allocator, storage->groups,
-                 storage->group_capacity * sizeof *storage->groups);
+    BASE_ARRAY_RELEASE(world->allocator, storage->groups, storage->group_capacity);
 }
 
 ecs_result ecs_groups_seal(ecs_world* world, const base_reporter* reporter) {

@@ -55,7 +55,7 @@ bool ecs_held_reserve(ecs_world* world) {
         if (held->slots[i].handle == ECS_ENTITY_NONE) continue;
         *ecs_held_add(&grown, held->slots[i].handle) = held->slots[i];
     }
-    base_release(world->allocator, held->slots, held->capacity * sizeof *held->slots);
+    BASE_ARRAY_RELEASE(world->allocator, held->slots, held->capacity);
     *held = grown;
     return true;
 }

@@ -47,7 +47,7 @@ void ecs_links_clear(ecs_world* world) {
     ecs_links* links = &world->storage->links;
     if (!links->pages) return;
     for (uint32_t i = 0; i < ECS_PAGES; i++) {
-        base_release(world->allocator, links->pages[i], ECS_PAGE_RECORDS * sizeof(ecs_link));
+        BASE_ARRAY_RELEASE(world->allocator, links->pages[i], ECS_PAGE_RECORDS);
         links->pages[i] = NULL;
     }
     links->news = ECS_LINK_END;

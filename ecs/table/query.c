@@ -73,15 +73,15 @@ ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t te
         BASE_ASSERT(!terms[i].component == (terms[i].access == ECS_ONLY));
     *query = find_same(storage, terms, term_count);
     if (*query) return ECS_OK;
-    if (!base_array_reserve(world->allocator, (void**)&storage->queries, &storage->query_capacity,
-                            storage->query_count + 1, sizeof *storage->queries))
+    if (!BASE_ARRAY_RESERVE(world->allocator, storage->queries, storage->query_capacity,
+                            storage->query_count + 1))
         return ECS_ERR_MEMORY;
     ecs_query* made = base_allocate_zero(world->allocator, sizeof *made);
     if (!made) return ECS_ERR_MEMORY;
     made->names = base_allocate_zero(world->allocator, term_count * sizeof *made->names);
     made->group = made->names ? ecs_group_ensure(world, terms, term_count) : NULL;
     if (!made->group) {
-        base_release(world->allocator, made->names, term_count * sizeof *made->names);
+        BASE_ARRAY_RELEASE(world->allocator, made->names, term_count);
         base_release(world->allocator, made, sizeof *made);
         return ECS_ERR_MEMORY;
     }
@@ -108,8 +108,7 @@ void ecs_query_own(ecs_query* query, const char* owner) {
 
 static void release_matches(ecs_world* world, ecs_query* query) {
     for (uint32_t i = 0; i < query->match_count; i++)
-        base_release(world->allocator, query->matches[i].columns,
-                     query->term_count * sizeof(uint16_t));
+        BASE_ARRAY_RELEASE(world->allocator, query->matches[i].columns, query->term_count);
     query->match_count = 0;
     query->cache.entry_count = 0;
     if (query->match_of)
@@ -129,15 +128,13 @@ void ecs_queries_deinit(ecs_world* world) {
     for (uint32_t i = 0; i < storage->query_count; i++) {
         ecs_query* query = storage->queries[i];
         release_matches(world, query);
-        base_release(allocator, query->names, query->term_count * sizeof *query->names);
-        base_release(allocator, query->cache.entries,
-                     query->entry_capacity * sizeof *query->cache.entries);
-        base_release(allocator, query->matches, query->match_capacity * sizeof *query->matches);
-        base_release(allocator, query->match_of,
-                     query->match_of_capacity * sizeof *query->match_of);
+        BASE_ARRAY_RELEASE(allocator, query->names, query->term_count);
+        BASE_ARRAY_RELEASE(allocator, query->cache.entries, query->entry_capacity);
+        BASE_ARRAY_RELEASE(allocator, query->matches, query->match_capacity);
+        BASE_ARRAY_RELEASE(allocator, query->match_of, query->match_of_capacity);
         base_release(allocator, query, sizeof *query);
     }
-    base_release(allocator, storage->queries, storage->query_capacity * sizeof *storage->queries);
+    BASE_ARRAY_RELEASE(allocator, storage->queries, storage->query_capacity);
     ecs_groups_deinit(world);
 }
 
@@ -196,10 +193,9 @@ bool ecs_query_wants(const ecs_query* query, const ecs_archetype* archetype) {
 static bool prepare_match(ecs_world* world, ecs_query* query, uint32_t archetype_id,
                           uint16_t** columns) {
     const base_allocator* allocator = world->allocator;
-    if (!base_array_reserve(allocator, (void**)&query->matches, &query->match_capacity,
-                            query->match_count + 1, sizeof *query->matches) ||
-        !base_array_reserve(allocator, (void**)&query->match_of, &query->match_of_capacity,
-                            archetype_id + 1, sizeof *query->match_of))
+    if (!BASE_ARRAY_RESERVE(allocator, query->matches, query->match_capacity,
+                            query->match_count + 1) ||
+        !BASE_ARRAY_RESERVE(allocator, query->match_of, query->match_of_capacity, archetype_id + 1))
         return false;
     *columns = base_allocate(allocator, query->term_count * sizeof **columns);
     return *columns;
@@ -209,8 +205,8 @@ static void drop_match(ecs_world* world, ecs_query* query, uint32_t archetype_id
     if (archetype_id >= query->match_of_capacity || query->match_of[archetype_id] == 0) return;
     query->match_of[archetype_id] = 0;
     query->match_count--;
-    base_release(world->allocator, query->matches[query->match_count].columns,
-                 query->term_count * sizeof(uint16_t));
+    BASE_ARRAY_RELEASE(world->allocator, query->matches[query->match_count].columns,
+                       query->term_count);
 }
 
 void ecs_queries_drop_archetype(ecs_world* world, const ecs_archetype* archetype) {
@@ -228,8 +224,8 @@ static bool add_to_groups(ecs_world* world, ecs_archetype* archetype) {
         ecs_group* group = world->storage->groups[g];
         group->is_wanting = ecs_group_matches(group, archetype);
         if (!group->is_wanting) continue;
-        if (!base_array_reserve(world->allocator, (void**)&group->matches, &group->match_capacity,
-                                group->match_count + 1, sizeof(ecs_archetype*)))
+        if (!BASE_ARRAY_RESERVE(world->allocator, group->matches, group->match_capacity,
+                                group->match_count + 1))
             return false;
         group->matches[group->match_count++] = archetype;
     }
@@ -262,9 +258,8 @@ bool ecs_queries_reserve_chunk(ecs_world* world, ecs_archetype* archetype) {
     for (uint32_t q = 0; q < world->storage->query_count; q++) {
         ecs_query* query = world->storage->queries[q];
         if (!ecs_query_match(query, archetype)) continue;
-        if (!base_array_reserve(
-                world->allocator, (void**)&query->cache.entries, &query->entry_capacity,
-                (query->cache.entry_count + 1) * query->cache.stride, sizeof *query->cache.entries))
+        if (!BASE_ARRAY_RESERVE(world->allocator, query->cache.entries, query->entry_capacity,
+                                (query->cache.entry_count + 1) * query->cache.stride))
             return false;
     }
     return true;

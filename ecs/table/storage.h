@@ -23,6 +23,7 @@
 ///     tracking writes it afterwards.
 #pragma once
 
+#include "base/table.h"
 #include "ecs/query.h"
 #include "table/chunk.h"
 #include "table/held.h"
@@ -62,9 +63,8 @@ typedef struct ecs_storage {
     ecs_archetype** archetypes; ///< in order of making
     uint32_t archetype_count;
     uint32_t archetype_capacity;
-    uint32_t* archetype_table; ///< hash -> id + 1, open addressing
-    uint32_t archetype_table_capacity;
-    ecs_binding* bindings; ///< by template id
+    base_table archetype_ids; ///< by hash
+    ecs_binding* bindings;    ///< by template id
     uint32_t binding_capacity;
     ecs_chunk** chunks;     ///< by chunk id; NULL: id is free
     ecs_place* places;      ///< the same for look-ups: ecs_fast.places

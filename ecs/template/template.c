@@ -45,13 +45,10 @@ void ecs_templates_deinit(ecs_world* world) {
         if (templates->zeros[i]) release_value(world, (ecs_type_id)(i + 1), templates->zeros[i]);
     for (uint32_t i = 0; i < templates->opaque_count; i++)
         ecs_opaque_destroy(world, templates->opaques[i]);
-    base_release(world->allocator, templates->opaques,
-                 (size_t)templates->opaque_capacity * sizeof *templates->opaques);
-    base_release(world->allocator, templates->zeros, ECS_TYPES_MAX * sizeof *templates->zeros);
-    base_release(world->allocator, templates->rows,
-                 (size_t)templates->capacity * sizeof *templates->rows);
-    base_release(world->allocator, templates->values,
-                 (size_t)templates->value_capacity * sizeof *templates->values);
+    BASE_ARRAY_RELEASE(world->allocator, templates->opaques, templates->opaque_capacity);
+    BASE_ARRAY_RELEASE(world->allocator, templates->zeros, ECS_TYPES_MAX);
+    BASE_ARRAY_RELEASE(world->allocator, templates->rows, templates->capacity);
+    BASE_ARRAY_RELEASE(world->allocator, templates->values, templates->value_capacity);
     base_table_deinit(&templates->index, world->allocator);
     *templates = (ecs_templates){0};
 }
@@ -83,20 +80,12 @@ void ecs_template_set_read(ecs_template_set* set, const char* file, const char* 
 static bool reserve_all(ecs_template_set* set) {
     ecs_templates* templates = set->world->templates;
     const base_allocator* allocator = set->world->allocator;
-    void* rows = templates->rows;
-    void* values = templates->values;
-    void* opaques = templates->opaques;
-    bool fits =
-        base_array_reserve(allocator, &opaques, &templates->opaque_capacity,
-                           templates->opaque_count + set->opaque_count,
-                           sizeof *templates->opaques) &&
-        base_array_reserve(allocator, &rows, &templates->capacity,
-                           templates->count + set->draft_count, sizeof *templates->rows) &&
-        base_array_reserve(allocator, &values, &templates->value_capacity,
-                           templates->value_count + set->value_count, sizeof *templates->values);
-    templates->rows = (ecs_template_row**)rows;
-    templates->values = values;
-    templates->opaques = (ecs_opaque_row**)opaques;
+    bool fits = BASE_ARRAY_RESERVE(allocator, templates->opaques, templates->opaque_capacity,
+                                   templates->opaque_count + set->opaque_count) &&
+                BASE_ARRAY_RESERVE(allocator, templates->rows, templates->capacity,
+                                   templates->count + set->draft_count) &&
+                BASE_ARRAY_RESERVE(allocator, templates->values, templates->value_capacity,
+                                   templates->value_count + set->value_count);
     return fits &&
            base_table_reserve(&templates->index, allocator, templates->count + set->draft_count);
 }
@@ -298,11 +287,9 @@ ecs_template_id ecs_template_compose(ecs_world* world, const ecs_template_id* id
     if (found != ECS_TEMPLATE_NONE) return found;
     if (templates->count == ECS_TEMPLATES_MAX) return ECS_TEMPLATE_NONE;
 
-    void* rows = templates->rows;
-    if (!base_array_reserve(world->allocator, &rows, &templates->capacity, templates->count + 1,
-                            sizeof *templates->rows))
+    if (!BASE_ARRAY_RESERVE(world->allocator, templates->rows, templates->capacity,
+                            templates->count + 1))
         return ECS_TEMPLATE_NONE;
-    templates->rows = rows;
     if (!base_table_reserve(&templates->index, world->allocator, templates->count + 1))
         return ECS_TEMPLATE_NONE;
     ecs_template_row* row = ecs_template_row_compose(world, templates->rows, parts, part_count);

@@ -88,11 +88,9 @@ static uint32_t next_import(const ecs_text* tree, uint32_t at) {
 
 // @return NULL when memory ran out.
 static pack_file* add_file(pack_walk* walk, const char* path) {
-    void* files = walk->files;
-    if (!base_array_reserve(walk->allocator, &files, &walk->file_capacity, walk->file_count + 1,
-                            sizeof *walk->files))
+    if (!BASE_ARRAY_RESERVE(walk->allocator, walk->files, walk->file_capacity,
+                            walk->file_count + 1))
         return NULL;
-    walk->files = (pack_file**)files;
     pack_file* file = base_allocate_zero(walk->allocator, sizeof *file);
     if (!file) return NULL;
     (void)base_text_copy(file->path, sizeof file->path, path);
@@ -171,13 +169,10 @@ static bool add_name(void* context, const char* name) {
     if (strlen(name) >= names->bytes_max || !ecs_text_path_is_name(name) ||
         !ecs_text_path_matches(names->pattern, name))
         return true;
-    void* items = names->items;
-    if (!base_array_reserve(names->allocator, &items, &names->capacity, names->count + 1,
-                            sizeof *names->items)) {
+    if (!BASE_ARRAY_RESERVE(names->allocator, names->items, names->capacity, names->count + 1)) {
         names->has_failed = true;
         return false;
     }
-    names->items = (char(*)[ECS_TEXT_PATH_BYTES_MAX])items;
     (void)base_text_copy(names->items[names->count++], ECS_TEXT_PATH_BYTES_MAX, name);
     return true;
 }
@@ -312,9 +307,9 @@ ecs_result ecs_template_pack(const base_allocator* allocator, const ecs_template
     if (walk.result != ECS_OK) pack->size = size;
     for (uint32_t i = 0; i < walk.file_count; i++)
         release_file(allocator, walk.files[i]);
-    base_release(allocator, walk.files, walk.file_capacity * sizeof *walk.files);
-    base_release(allocator, walk.open, ECS_TEXT_FILES_MAX * sizeof *walk.open);
-    base_release(allocator, walk.queue.items, walk.queue.capacity * sizeof *walk.queue.items);
+    BASE_ARRAY_RELEASE(allocator, walk.files, walk.file_capacity);
+    BASE_ARRAY_RELEASE(allocator, walk.open, ECS_TEXT_FILES_MAX);
+    BASE_ARRAY_RELEASE(allocator, walk.queue.items, walk.queue.capacity);
     return walk.result;
 }
 

@@ -35,8 +35,7 @@ void ecs_template_set_deinit(ecs_template_set* set) {
         base_release(allocator, set->values[i].memory, type->size);
     }
     for (uint32_t i = 0; i < set->draft_count; i++)
-        base_release(allocator, set->drafts[i].slots,
-                     set->drafts[i].slot_count * sizeof(ecs_template_slot));
+        BASE_ARRAY_RELEASE(allocator, set->drafts[i].slots, set->drafts[i].slot_count);
     for (uint32_t i = 0; i < set->text_count; i++) {
         ecs_text_deinit(set->texts[i]);
         base_release(allocator, set->texts[i], sizeof(ecs_text));

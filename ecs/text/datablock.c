@@ -71,13 +71,11 @@ static uint32_t string_end(text_parser* parser, uint32_t offset) {
 // @return 0 when memory ran out.
 static uint32_t add_node(text_parser* parser, ecs_text_node node) {
     ecs_text* text = parser->text;
-    void* nodes = text->nodes;
-    if (!base_array_reserve(text->allocator, &nodes, &text->node_capacity, text->node_count + 1,
-                            sizeof *text->nodes)) {
+    if (!BASE_ARRAY_RESERVE(text->allocator, text->nodes, text->node_capacity,
+                            text->node_count + 1)) {
         stop_memory(parser);
         return 0;
     }
-    text->nodes = nodes;
     uint32_t index = text->node_count++;
     text->nodes[index] = node;
     uint32_t last = parser->child_last[parser->depth];
@@ -281,11 +279,8 @@ ecs_result ecs_text_parse(ecs_text* text, const base_allocator* allocator, const
         return parser.result;
     }
     base_bytes_write_u8(&text->strings, 0); // offset 0 is the empty string
-    void* nodes = NULL;
-    if (text->strings.failed ||
-        !base_array_reserve(allocator, &nodes, &text->node_capacity, 1, sizeof *text->nodes))
+    if (text->strings.failed || !BASE_ARRAY_RESERVE(allocator, text->nodes, text->node_capacity, 1))
         return ECS_ERR_MEMORY;
-    text->nodes = nodes;
     text->nodes[0] = (ecs_text_node){.is_block = true, .line = 1};
     text->node_count = 1;
     if (!source) return ECS_OK;
@@ -302,7 +297,7 @@ ecs_result ecs_text_parse(ecs_text* text, const base_allocator* allocator, const
 
 void ecs_text_deinit(ecs_text* text) {
     BASE_ASSERT(text);
-    base_release(text->allocator, text->nodes, text->node_capacity * sizeof *text->nodes);
+    BASE_ARRAY_RELEASE(text->allocator, text->nodes, text->node_capacity);
     base_bytes_deinit(&text->strings);
     *text = (ecs_text){.allocator = text->allocator};
 }

@@ -37,7 +37,7 @@ bool ecs_tracker_init(ecs_world* world) {
 }
 
 static void free_list(const ecs_world* world, ecs_entity_list* list) {
-    base_release(world->allocator, list->items, sizeof(ecs_entity) * list->capacity);
+    BASE_ARRAY_RELEASE(world->allocator, list->items, list->capacity);
 }
 
 void ecs_tracker_deinit(ecs_world* world) {
@@ -45,10 +45,8 @@ void ecs_tracker_deinit(ecs_world* world) {
     free_list(world, &tracker->created);
     free_list(world, &tracker->destroyed);
     free_list(world, &tracker->recreated);
-    base_release(world->allocator, tracker->changed.items,
-                 sizeof(ecs_change) * tracker->changed.capacity);
-    base_release(world->allocator, tracker->noticed.items,
-                 sizeof(ecs_change) * tracker->noticed.capacity);
+    BASE_ARRAY_RELEASE(world->allocator, tracker->changed.items, tracker->changed.capacity);
+    BASE_ARRAY_RELEASE(world->allocator, tracker->noticed.items, tracker->noticed.capacity);
     base_release(world->allocator, tracker->hashes, sizeof(uint64_t) * (ECS_COMPONENTS_MAX + 1));
     if (tracker->scratch) {
         base_bytes_deinit(tracker->scratch);
@@ -59,8 +57,7 @@ void ecs_tracker_deinit(ecs_world* world) {
 }
 
 static bool reserve_list(const ecs_world* world, ecs_entity_list* list, uint32_t more) {
-    return base_array_reserve(world->allocator, (void**)&list->items, &list->capacity,
-                              list->count + more, sizeof(ecs_entity));
+    return BASE_ARRAY_RESERVE(world->allocator, list->items, list->capacity, list->count + more);
 }
 
 bool ecs_track_reserve(ecs_world* world, uint32_t created, uint32_t destroyed, uint32_t recreated) {

@@ -96,8 +96,7 @@ void ecs_track_count_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
 static bool push_change(const ecs_world* world, ecs_change_list* list, ecs_entity entity,
                         ecs_component_id component) {
     if (list->count == list->capacity &&
-        !base_array_reserve(world->allocator, (void**)&list->items, &list->capacity,
-                            list->count + 1, sizeof *list->items))
+        !BASE_ARRAY_RESERVE(world->allocator, list->items, list->capacity, list->count + 1))
         return false;
     list->items[list->count++] = (ecs_change){entity, component};
     return true;

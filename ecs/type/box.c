@@ -31,7 +31,7 @@ void ecs_box_destroy(ecs_box* box) {
     for (uint32_t i = 0; i < box->slab_count; i++)
         base_release(box->allocator, box->slabs[i].memory,
                      (size_t)box->slabs[i].count * box->stride);
-    base_release(box->allocator, box->free, box->free_capacity * sizeof *box->free);
+    BASE_ARRAY_RELEASE(box->allocator, box->free, box->free_capacity);
     base_release(box->allocator, box, sizeof *box);
 }
 
@@ -53,11 +53,8 @@ static bool grow(ecs_box* box) {
     if (first > FIRST_SLAB_OBJECTS) first = FIRST_SLAB_OBJECTS;
     uint32_t count = box->slab_count ? box->slabs[box->slab_count - 1].count * 2 : first;
     if (count > (1u << 24)) count = 1u << 24;
-    void* free_list = box->free;
-    if (!base_array_reserve(box->allocator, &free_list, &box->free_capacity, box->room + count,
-                            sizeof *box->free))
+    if (!BASE_ARRAY_RESERVE(box->allocator, box->free, box->free_capacity, box->room + count))
         return false;
-    box->free = (void**)free_list;
     uint8_t* memory = base_allocate(box->allocator, (size_t)count * box->stride);
     if (!memory) return false;
     box->slabs[box->slab_count++] = (ecs_box_slab){memory, count};

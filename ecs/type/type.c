@@ -256,9 +256,8 @@ void ecs_types_deinit(ecs_world* world) {
         ecs_box_destroy(types->types[i].box);
         release_fields(world->allocator, types->types[i].fields, types->types[i].field_count);
     }
-    base_release(world->allocator, types->types, ECS_TYPES_MAX * sizeof *types->types);
-    base_release(world->allocator, types->components,
-                 ECS_COMPONENTS_MAX * sizeof *types->components);
+    BASE_ARRAY_RELEASE(world->allocator, types->types, ECS_TYPES_MAX);
+    BASE_ARRAY_RELEASE(world->allocator, types->components, ECS_COMPONENTS_MAX);
     base_table_deinit(&types->component_names, world->allocator);
     *types = (ecs_types){0};
 }

@@ -65,9 +65,7 @@ void ecs_storage_clear(ecs_world* world) {
         ecs_archetype_destroy(world, storage->archetypes[id]);
     }
     storage->archetype_count = 0;
-    if (storage->archetype_table)
-        memset(storage->archetype_table, 0,
-               storage->archetype_table_capacity * sizeof *storage->archetype_table);
+    base_table_clear(&storage->archetype_ids);
     storage->chunk_id_next = 0;
     storage->chunk_ids_free_count = 0;
     for (uint32_t i = 0; i < ECS_PAGES; i++) {
@@ -75,8 +73,7 @@ void ecs_storage_clear(ecs_world* world) {
             base_release(allocator, storage->pages[i], sizeof *storage->pages[i]);
         storage->pages[i] = storage->zero_page;
     }
-    base_release(allocator, storage->held.slots,
-                 storage->held.capacity * sizeof *storage->held.slots);
+    BASE_ARRAY_RELEASE(allocator, storage->held.slots, storage->held.capacity);
     storage->held = (ecs_held_handles){0};
     storage->entity_count = 0;
     reset_ranges(world);
@@ -91,18 +88,13 @@ void ecs_storage_deinit(ecs_world* world) {
     ecs_batch_deinit(world);
     ecs_commands_deinit(world);
     ecs_queries_deinit(world);
-    base_release(allocator, storage->archetypes,
-                 storage->archetype_capacity * sizeof *storage->archetypes);
-    base_release(allocator, storage->archetype_table,
-                 storage->archetype_table_capacity * sizeof *storage->archetype_table);
-    base_release(allocator, storage->bindings,
-                 storage->binding_capacity * sizeof *storage->bindings);
-    base_release(allocator, storage->chunks, storage->chunk_capacity * sizeof *storage->chunks);
-    base_release(allocator, storage->places, storage->chunk_capacity * sizeof *storage->places);
-    base_release(allocator, storage->chunk_counts,
-                 storage->chunk_capacity * sizeof *storage->chunk_counts);
-    base_release(allocator, storage->chunk_ids_free,
-                 storage->chunk_capacity * sizeof *storage->chunk_ids_free);
+    BASE_ARRAY_RELEASE(allocator, storage->archetypes, storage->archetype_capacity);
+    base_table_deinit(&storage->archetype_ids, allocator);
+    BASE_ARRAY_RELEASE(allocator, storage->bindings, storage->binding_capacity);
+    BASE_ARRAY_RELEASE(allocator, storage->chunks, storage->chunk_capacity);
+    BASE_ARRAY_RELEASE(allocator, storage->places, storage->chunk_capacity);
+    BASE_ARRAY_RELEASE(allocator, storage->chunk_counts, storage->chunk_capacity);
+    BASE_ARRAY_RELEASE(allocator, storage->chunk_ids_free, storage->chunk_capacity);
     base_release(allocator, storage->zero_page, sizeof *storage->zero_page);
     *storage = (ecs_storage){0};
 }
@@ -131,7 +123,7 @@ static void write_held(const ecs_world* world, base_bytes* bytes) {
         base_bytes_write_varint(bytes, sorted[i].references);
         base_bytes_write_u8(bytes, sorted[i].pending != 0 ? HELD_PENDING : sorted[i].is_loading);
     }
-    base_release(world->allocator, sorted, held->count * sizeof *sorted);
+    BASE_ARRAY_RELEASE(world->allocator, sorted, held->count);
 }
 
 static ecs_result read_held(ecs_world* world, base_reader* reader) {

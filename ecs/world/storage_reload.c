@@ -97,11 +97,9 @@ static void choose_sources(const ecs_reload_plan* plan, const ecs_reload_move* m
 
 static ecs_result plan_move(ecs_reload_plan* plan, ecs_entity entity, const ecs_record* record) {
     ecs_world* world = plan->world;
-    void* moves = plan->moves;
-    if (!base_array_reserve(world->allocator, &moves, &plan->move_capacity, plan->move_count + 1,
-                            sizeof *plan->moves))
+    if (!BASE_ARRAY_RESERVE(world->allocator, plan->moves, plan->move_capacity,
+                            plan->move_count + 1))
         return ECS_ERR_MEMORY;
-    plan->moves = moves;
     ecs_reload_move* move = &plan->moves[plan->move_count++];
     *move = (ecs_reload_move){.entity = entity,
                               .from_chunk = record->place >> ECS_ROW_BITS,
@@ -117,11 +115,9 @@ static ecs_result plan_move(ecs_reload_plan* plan, ecs_entity entity, const ecs_
 static ecs_result plan_edit(ecs_reload_plan* plan, uint32_t chunk, uint32_t row,
                             const ecs_column* column, uint32_t at, const void* source) {
     ecs_world* world = plan->world;
-    void* edits = plan->edits;
-    if (!base_array_reserve(world->allocator, &edits, &plan->edit_capacity, plan->edit_count + 1,
-                            sizeof *plan->edits))
+    if (!BASE_ARRAY_RESERVE(world->allocator, plan->edits, plan->edit_capacity,
+                            plan->edit_count + 1))
         return ECS_ERR_MEMORY;
-    plan->edits = edits;
     ecs_reload_edit edit = {.chunk = chunk, .row = row, .column = at, .source = source};
     if (column->type->ops) {
         edit.staged = base_allocate_zero(world->allocator, column->size);
@@ -210,8 +206,8 @@ ecs_result ecs_reload_stage(ecs_reload_plan* plan) {
 
 static void release_plan(ecs_reload_plan* plan) {
     const base_allocator* allocator = plan->world->allocator;
-    base_release(allocator, plan->edits, plan->edit_capacity * sizeof *plan->edits);
-    base_release(allocator, plan->moves, plan->move_capacity * sizeof *plan->moves);
+    BASE_ARRAY_RELEASE(allocator, plan->edits, plan->edit_capacity);
+    BASE_ARRAY_RELEASE(allocator, plan->moves, plan->move_capacity);
     plan->edits = NULL;
     plan->moves = NULL;
 }
@@ -236,7 +232,7 @@ void ecs_reload_undo(ecs_reload_plan* plan) {
     }
     for (uint32_t id = 1; id <= plan->old_count; id++) {
         const ecs_rebind* made = &plan->rebinds[id];
-        base_release(world->allocator, made->defaults, made->column_count * sizeof *made->defaults);
+        BASE_ARRAY_RELEASE(world->allocator, made->defaults, made->column_count);
     }
     // Edges of moves name archetypes by number.
     if (storage->archetype_count > plan->archetype_count) ecs_core_event_clear(world);
@@ -328,8 +324,7 @@ static void commit_bindings(ecs_reload_plan* plan) {
         if (!made->archetype) continue;
         const ecs_template* made_from = new_template(plan, (ecs_template_id)id);
         ecs_binding* binding = &storage->bindings[id];
-        base_release(world->allocator, binding->defaults,
-                     binding->archetype->column_count * sizeof *binding->defaults);
+        BASE_ARRAY_RELEASE(world->allocator, binding->defaults, binding->archetype->column_count);
         binding->archetype = made->archetype;
         binding->defaults = made->defaults;
         binding->is_replicated = made_from->is_replicated;
@@ -338,7 +333,7 @@ static void commit_bindings(ecs_reload_plan* plan) {
         if (made->archetype->made_by == ECS_TEMPLATE_NONE)
             made->archetype->made_by = (ecs_template_id)id;
     }
-    if (storage->archetype_table_capacity > 0) ecs_archetypes_index(world);
+    ecs_archetypes_index(world);
 }
 
 void ecs_reload_commit(ecs_reload_plan* plan) {

@@ -216,10 +216,8 @@ static void make_rows(reload* self) {
 static bool reserve_registry(reload* self) {
     ecs_templates* templates = self->world->templates;
     const base_allocator* allocator = self->world->allocator;
-    void* rows = templates->rows;
-    bool fits = base_array_reserve(allocator, &rows, &templates->capacity, self->row_count,
-                                   sizeof *templates->rows);
-    templates->rows = (ecs_template_row**)rows;
+    bool fits =
+        BASE_ARRAY_RESERVE(allocator, templates->rows, templates->capacity, self->row_count);
     self->plan =
         (ecs_reload_plan){.world = self->world, .rows = self->rows, .old_count = templates->count};
     self->plan.rebinds =
@@ -278,7 +276,7 @@ static void exchange(reload* self) {
     templates->opaque_capacity = set->opaque_count;
     for (uint32_t i = 0; i < opaque_count; i++)
         ecs_opaque_destroy(world, opaques[i]);
-    base_release(world->allocator, opaques, opaque_capacity * sizeof *opaques);
+    BASE_ARRAY_RELEASE(world->allocator, opaques, opaque_capacity);
     self->opaques = NULL;
     self->opaque_count = 0;
 }
@@ -287,12 +285,10 @@ static void release(reload* self) {
     ecs_world* world = self->world;
     for (uint32_t i = 0; self->rows && i < self->row_count; i++)
         ecs_template_row_destroy(world, self->rows[i]);
-    base_release(world->allocator, self->rows, self->row_capacity * sizeof *self->rows);
+    BASE_ARRAY_RELEASE(world->allocator, self->rows, self->row_capacity);
     for (uint32_t i = 0; i < self->opaque_count; i++)
         ecs_opaque_destroy(world, self->opaques[i]);
-    if (self->opaques)
-        base_release(world->allocator, self->opaques,
-                     self->set.opaque_count * sizeof *self->opaques);
+    if (self->opaques) BASE_ARRAY_RELEASE(world->allocator, self->opaques, self->set.opaque_count);
     base_release(world->allocator, self->plan.rebinds,
                  (self->plan.old_count + 1) * sizeof *self->plan.rebinds);
     ecs_template_set_deinit(&self->set);

@@ -116,10 +116,9 @@ void ecs_world_destroy(ecs_world* world) {
     const base_allocator* allocator = world->allocator;
     for (uint32_t i = 0; i < world->context_count; i++)
         base_release(allocator, world->contexts[i], world->context_bytes[i]);
-    base_release(allocator, world->contexts, world->context_capacity * sizeof *world->contexts);
-    base_release(allocator, world->context_bytes,
-                 world->context_bytes_capacity * sizeof *world->context_bytes);
-    base_release(allocator, world->tags, world->tag_count * sizeof *world->tags);
+    BASE_ARRAY_RELEASE(allocator, world->contexts, world->context_capacity);
+    BASE_ARRAY_RELEASE(allocator, world->context_bytes, world->context_bytes_capacity);
+    BASE_ARRAY_RELEASE(allocator, world->tags, world->tag_count);
     base_release(allocator, world, sizeof(world_block));
 }
 
@@ -152,10 +151,9 @@ const ecs_limits* ecs_world_limits(const ecs_world* world) {
 
 void* ecs_world_context(ecs_world* world, size_t size) {
     uint32_t needed = world->context_count + 1;
-    if (!base_array_reserve(world->allocator, (void**)&world->contexts, &world->context_capacity,
-                            needed, sizeof *world->contexts) ||
-        !base_array_reserve(world->allocator, (void**)&world->context_bytes,
-                            &world->context_bytes_capacity, needed, sizeof *world->context_bytes))
+    if (!BASE_ARRAY_RESERVE(world->allocator, world->contexts, world->context_capacity, needed) ||
+        !BASE_ARRAY_RESERVE(world->allocator, world->context_bytes, world->context_bytes_capacity,
+                            needed))
         return NULL;
     void* memory = base_allocate_zero(world->allocator, size);
     if (!memory) return NULL;

@@ -166,7 +166,7 @@ void net_match_destroy(net_match* match) {
     net_interest_requests_deinit(&match->requests);
     if (match->schema) net_schema_destroy(match->schema);
     net_match_messages_deinit(match);
-    base_release(allocator, match->players, match->player_capacity * sizeof *match->players);
+    BASE_ARRAY_RELEASE(allocator, match->players, match->player_capacity);
     if (match->world) ecs_world_destroy(match->world);
     base_release(allocator, match, sizeof *match);
 }

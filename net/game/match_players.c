@@ -25,9 +25,8 @@ void net_match_join(net_match* match, uint32_t client, const char* name, bool is
         .size_bytes = sizeof joined, .client = client, .name = name, .is_bot = is_bot};
     ecs_entity entity = match->game->player_join(match->world, match->context, &joined);
     // Going on without the player would give a world that no replay of the log can reach.
-    bool has_room = base_array_reserve(match->config.allocator, (void**)&match->players,
-                                       &match->player_capacity, match->player_count + 1,
-                                       sizeof *match->players);
+    bool has_room = BASE_ARRAY_RESERVE(match->config.allocator, match->players,
+                                       match->player_capacity, match->player_count + 1);
     BASE_ASSERT(has_room);
     net_player* added = &match->players[match->player_count++];
     memset(added, 0, sizeof *added);

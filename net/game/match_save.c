@@ -46,8 +46,7 @@ static net_result restore_players(net_match* match, base_reader* bytes) {
     match->client_last = base_reader_u32(bytes);
     uint32_t count = base_reader_u32(bytes);
     if (count > base_reader_left(bytes)) return NET_ERR_MALFORMED;
-    if (!base_array_reserve(match->config.allocator, (void**)&match->players,
-                            &match->player_capacity, count, sizeof *match->players))
+    if (!BASE_ARRAY_RESERVE(match->config.allocator, match->players, match->player_capacity, count))
         return NET_ERR_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
         net_player* one = &match->players[i];

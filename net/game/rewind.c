@@ -49,10 +49,10 @@ void net_rewind_destroy(net_rewind* rewind) {
     const base_allocator* allocator = rewind->allocator;
     net_rewind_clear(rewind);
     net_pool_deinit(&rewind->pool);
-    base_release(allocator, rewind->rings, rewind->ring_capacity * sizeof *rewind->rings);
-    base_release(allocator, rewind->form_of, rewind->form_of_capacity * sizeof *rewind->form_of);
-    base_release(allocator, rewind->forms, rewind->form_capacity * sizeof *rewind->forms);
-    base_release(allocator, rewind->kept, rewind->kept_capacity * sizeof *rewind->kept);
+    BASE_ARRAY_RELEASE(allocator, rewind->rings, rewind->ring_capacity);
+    BASE_ARRAY_RELEASE(allocator, rewind->form_of, rewind->form_of_capacity);
+    BASE_ARRAY_RELEASE(allocator, rewind->forms, rewind->form_capacity);
+    BASE_ARRAY_RELEASE(allocator, rewind->kept, rewind->kept_capacity);
     base_release(allocator, rewind, sizeof *rewind);
 }
 

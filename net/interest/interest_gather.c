@@ -104,7 +104,7 @@ void net_interest_gather(net_interest* interest, const net_interest_client* clie
 }
 
 void net_interest_gather_together(net_interest* interest) {
-    if (interest->together.head_count == 0) return;
+    if (interest->together.firsts.count == 0) return;
     for (uint32_t i = 0; i < interest->inside_count; i++) {
         uint32_t key = interest->traits[interest->inside[i]].together;
         uint32_t first = key ? net_interest_lists_first(&interest->together, key) : 0;

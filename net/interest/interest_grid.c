@@ -38,20 +38,17 @@ void net_interest_grid_deinit(net_interest_grid* grid) {
     base_release(allocator, grid->stamps, grid->stamps ? bytes : 0);
     base_release(allocator, grid->counts, grid->counts ? bytes : 0);
     base_release(allocator, grid->firsts, grid->firsts ? bytes + sizeof *grid->firsts : 0);
-    base_release(allocator, grid->nears, grid->near_capacity * sizeof *grid->nears);
-    base_release(allocator, grid->spots, grid->spot_capacity * sizeof *grid->spots);
-    base_release(allocator, grid->prevs, grid->prev_capacity * sizeof *grid->prevs);
-    base_release(allocator, grid->buckets, grid->bucket_capacity * sizeof *grid->buckets);
+    BASE_ARRAY_RELEASE(allocator, grid->nears, grid->near_capacity);
+    BASE_ARRAY_RELEASE(allocator, grid->spots, grid->spot_capacity);
+    BASE_ARRAY_RELEASE(allocator, grid->prevs, grid->prev_capacity);
+    BASE_ARRAY_RELEASE(allocator, grid->buckets, grid->bucket_capacity);
     *grid = (net_interest_grid){0};
 }
 
 bool net_interest_grid_reserve(net_interest_grid* grid, uint32_t count) {
-    return base_array_reserve(grid->allocator, (void**)&grid->spots, &grid->spot_capacity, count,
-                              sizeof *grid->spots) &&
-           base_array_reserve(grid->allocator, (void**)&grid->prevs, &grid->prev_capacity, count,
-                              sizeof *grid->prevs) &&
-           base_array_reserve(grid->allocator, (void**)&grid->buckets, &grid->bucket_capacity,
-                              count, sizeof *grid->buckets);
+    return BASE_ARRAY_RESERVE(grid->allocator, grid->spots, grid->spot_capacity, count) &&
+           BASE_ARRAY_RESERVE(grid->allocator, grid->prevs, grid->prev_capacity, count) &&
+           BASE_ARRAY_RESERVE(grid->allocator, grid->buckets, grid->bucket_capacity, count);
 }
 
 // NaN, and positions beyond the last cell, are at the edge.
@@ -112,8 +109,7 @@ void net_interest_grid_remove(net_interest_grid* grid, uint32_t thing, uint32_t 
 
 bool net_interest_grid_pack(net_interest_grid* grid) {
     if (grid->is_packed) return true;
-    if (!base_array_reserve(grid->allocator, (void**)&grid->nears, &grid->near_capacity,
-                            grid->count, sizeof *grid->nears))
+    if (!BASE_ARRAY_RESERVE(grid->allocator, grid->nears, grid->near_capacity, grid->count))
         return false;
     uint32_t bucket_count = 1u << (grid->bits + grid->row_bits);
     uint32_t at = 0;

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: MIT
 /// Lists of entity indices that share a number: entities of one owner, entities that travel
-/// together. Number 0 means no list. Memory: 12 bytes per index, 16 per list; lists never shrink.
+/// together. Number 0 means no list. Memory: 12 bytes per index, 32 to 64 per list.
 #pragma once
 
-#include "base/alloc.h"
-
-typedef struct net_interest_head {
-    uint32_t key;   ///< 0: empty
-    uint32_t first; ///< index
-} net_interest_head;
+#include "base/table.h"
 
 typedef struct net_interest_lists {
     const base_allocator* allocator;
-    net_interest_head* heads; ///< open addressing
-    uint32_t head_count, head_capacity;
+    base_table firsts;              ///< first index by key
     uint32_t *nexts, *prevs, *keys; ///< [index]; key 0: in no list
     uint32_t next_capacity, prev_capacity, key_capacity;
 } net_interest_lists;

@@ -111,20 +111,14 @@ void net_interest_destroy(net_interest* interest) {
 static bool reserve_index(net_interest* interest, uint32_t index) {
     BASE_ASSERT(index >= 1 && index <= interest->config.index_max);
     const base_allocator* allocator = interest->config.allocator;
-    if (!base_array_reserve(allocator, (void**)&interest->places, &interest->place_capacity,
-                            index + 1, sizeof *interest->places))
+    if (!BASE_ARRAY_RESERVE(allocator, interest->places, interest->place_capacity, index + 1))
         return false;
     uint32_t room = interest->place_capacity;
-    bool ok = base_array_reserve(allocator, (void**)&interest->traits, &interest->trait_capacity,
-                                 room, sizeof *interest->traits) &&
-              base_array_reserve(allocator, (void**)&interest->loose, &interest->loose_capacity,
-                                 room, sizeof *interest->loose) &&
-              base_array_reserve(allocator, (void**)&interest->grouped, &interest->grouped_capacity,
-                                 room, sizeof *interest->grouped) &&
-              base_array_reserve(allocator, (void**)&interest->marks, &interest->mark_capacity,
-                                 room, sizeof *interest->marks) &&
-              base_array_reserve(allocator, (void**)&interest->inside, &interest->inside_capacity,
-                                 room, sizeof *interest->inside) &&
+    bool ok = BASE_ARRAY_RESERVE(allocator, interest->traits, interest->trait_capacity, room) &&
+              BASE_ARRAY_RESERVE(allocator, interest->loose, interest->loose_capacity, room) &&
+              BASE_ARRAY_RESERVE(allocator, interest->grouped, interest->grouped_capacity, room) &&
+              BASE_ARRAY_RESERVE(allocator, interest->marks, interest->mark_capacity, room) &&
+              BASE_ARRAY_RESERVE(allocator, interest->inside, interest->inside_capacity, room) &&
               base_bitset_reserve(&interest->entering, room) &&
               (!interest->has_grids || net_interest_grid_reserve(&interest->entities, room)) &&
               (!interest->rules.owner || net_interest_lists_reserve(&interest->owned, room)) &&
@@ -303,22 +297,15 @@ static uint32_t slot_of(const net_interest* interest, const net_interest_client*
 static bool reserve_client(net_interest* interest) {
     const base_allocator* allocator = interest->config.allocator;
     uint32_t room = interest->slot_count + 1;
-    return base_array_reserve(allocator, (void**)&interest->clients, &interest->client_capacity,
-                              room, sizeof *interest->clients) &&
-           base_array_reserve(allocator, (void**)&interest->turns, &interest->turn_capacity, room,
-                              sizeof *interest->turns) &&
-           base_array_reserve(allocator, (void**)&interest->players, &interest->player_capacity,
-                              room, sizeof *interest->players) &&
-           base_array_reserve(allocator, (void**)&interest->order, &interest->order_capacity, room,
-                              sizeof *interest->order) &&
-           base_array_reserve(allocator, (void**)&interest->wide, &interest->wide_capacity, room,
-                              sizeof *interest->wide) &&
-           base_array_reserve(allocator, (void**)&interest->spawn_clients,
-                              &interest->spawn_client_capacity, room,
-                              sizeof *interest->spawn_clients) &&
-           base_array_reserve(allocator, (void**)&interest->spawn_entities,
-                              &interest->spawn_entity_capacity, room,
-                              sizeof *interest->spawn_entities) &&
+    return BASE_ARRAY_RESERVE(allocator, interest->clients, interest->client_capacity, room) &&
+           BASE_ARRAY_RESERVE(allocator, interest->turns, interest->turn_capacity, room) &&
+           BASE_ARRAY_RESERVE(allocator, interest->players, interest->player_capacity, room) &&
+           BASE_ARRAY_RESERVE(allocator, interest->order, interest->order_capacity, room) &&
+           BASE_ARRAY_RESERVE(allocator, interest->wide, interest->wide_capacity, room) &&
+           BASE_ARRAY_RESERVE(allocator, interest->spawn_clients, interest->spawn_client_capacity,
+                              room) &&
+           BASE_ARRAY_RESERVE(allocator, interest->spawn_entities, interest->spawn_entity_capacity,
+                              room) &&
            base_bitset_reserve(&interest->observers, room) &&
            (!interest->has_grids || net_interest_grid_reserve(&interest->viewpoints, room + 1));
 }

@@ -74,15 +74,13 @@ static net_interest_entity describe_place(const net_interest* interest,
 
 static bool reserve_answer(net_interest* interest, uint32_t member_count) {
     const base_allocator* allocator = interest->config.allocator;
-    return base_array_reserve(allocator, (void**)&interest->enter, &interest->enter_capacity,
-                              interest->inside_count, sizeof *interest->enter) &&
-           base_array_reserve(allocator, (void**)&interest->leave, &interest->leave_capacity,
-                              member_count, sizeof *interest->leave) &&
-           base_array_reserve(allocator, (void**)&interest->changed, &interest->changed_capacity,
-                              member_count, sizeof *interest->changed) &&
-           base_array_reserve(allocator, (void**)&interest->changed_to,
-                              &interest->changed_to_capacity, member_count,
-                              sizeof *interest->changed_to);
+    return BASE_ARRAY_RESERVE(allocator, interest->enter, interest->enter_capacity,
+                              interest->inside_count) &&
+           BASE_ARRAY_RESERVE(allocator, interest->leave, interest->leave_capacity, member_count) &&
+           BASE_ARRAY_RESERVE(allocator, interest->changed, interest->changed_capacity,
+                              member_count) &&
+           BASE_ARRAY_RESERVE(allocator, interest->changed_to, interest->changed_to_capacity,
+                              member_count);
 }
 
 // @return how many members stay.
@@ -182,12 +180,10 @@ uint32_t net_interest_get_observers(net_interest* interest, uint32_t index,
     if (net_interest_is_asking(interest)) return find_spawn(interest, index, clients, entities);
     net_interest_find_observers(interest, index, 1.0f);
     uint32_t room = base_bitset_count(&interest->observers);
-    if (!base_array_reserve(allocator, (void**)&interest->spawn_clients,
-                            &interest->spawn_client_capacity, room,
-                            sizeof *interest->spawn_clients) ||
-        !base_array_reserve(allocator, (void**)&interest->spawn_entities,
-                            &interest->spawn_entity_capacity, room,
-                            sizeof *interest->spawn_entities))
+    if (!BASE_ARRAY_RESERVE(allocator, interest->spawn_clients, interest->spawn_client_capacity,
+                            room) ||
+        !BASE_ARRAY_RESERVE(allocator, interest->spawn_entities, interest->spawn_entity_capacity,
+                            room))
         return UINT32_MAX;
     uint32_t count = 0;
     uint32_t at = base_bitset_next(&interest->observers, 0);

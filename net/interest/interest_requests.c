@@ -10,9 +10,9 @@
 
 void net_interest_requests_deinit(net_interest_requests* requests) {
     const base_allocator* allocator = requests->allocator;
-    base_release(allocator, requests->kept, requests->capacity * sizeof *requests->kept);
-    base_release(allocator, requests->is_new, requests->new_capacity * sizeof *requests->is_new);
-    base_release(allocator, requests->taken, requests->taken_capacity * sizeof *requests->taken);
+    BASE_ARRAY_RELEASE(allocator, requests->kept, requests->capacity);
+    BASE_ARRAY_RELEASE(allocator, requests->is_new, requests->new_capacity);
+    BASE_ARRAY_RELEASE(allocator, requests->taken, requests->taken_capacity);
     *requests = (net_interest_requests){0};
 }
 
@@ -34,12 +34,9 @@ const net_interest_request* net_interest_requests_find(const net_interest_reques
 static void insert(net_interest_requests* requests, uint32_t at, uint32_t client) {
     const base_allocator* allocator = requests->allocator;
     uint32_t room = requests->count + 1;
-    bool has_room = base_array_reserve(allocator, (void**)&requests->kept, &requests->capacity,
-                                       room, sizeof *requests->kept) &&
-                    base_array_reserve(allocator, (void**)&requests->is_new,
-                                       &requests->new_capacity, room, sizeof *requests->is_new) &&
-                    base_array_reserve(allocator, (void**)&requests->taken,
-                                       &requests->taken_capacity, room, sizeof *requests->taken);
+    bool has_room = BASE_ARRAY_RESERVE(allocator, requests->kept, requests->capacity, room) &&
+                    BASE_ARRAY_RESERVE(allocator, requests->is_new, requests->new_capacity, room) &&
+                    BASE_ARRAY_RESERVE(allocator, requests->taken, requests->taken_capacity, room);
     BASE_ASSERT(has_room);
     uint32_t after = requests->count - at;
     memmove(&requests->kept[at + 1], &requests->kept[at], after * sizeof *requests->kept);

@@ -63,9 +63,9 @@ static bool ask_client(net_interest* interest, uint32_t slot) {
     net_interest_gather_together(interest);
     client->answer_first = interest->verdict_count;
     client->answer_count = interest->inside_count;
-    if (!base_array_reserve(
-            interest->config.allocator, (void**)&interest->verdicts, &interest->verdict_capacity,
-            interest->verdict_count + interest->inside_count, sizeof *interest->verdicts))
+    if (!BASE_ARRAY_RESERVE(interest->config.allocator, interest->verdicts,
+                            interest->verdict_capacity,
+                            interest->verdict_count + interest->inside_count))
         return false;
     for (uint32_t i = 0; i < interest->inside_count; i++) {
         uint32_t index = interest->inside[i];
@@ -82,14 +82,12 @@ static bool ask_about_spawned(net_interest* interest, uint32_t index) {
     const float* position = net_interest_at(interest, index);
     net_interest_find_observers(interest, index, NET_INTEREST_LEAVE);
     uint32_t room = interest->spawn_client_count + base_bitset_count(&interest->observers);
-    if (!base_array_reserve(allocator, (void**)&interest->spawns, &interest->spawn_capacity,
-                            interest->spawn_count + 1, sizeof *interest->spawns) ||
-        !base_array_reserve(allocator, (void**)&interest->spawn_clients,
-                            &interest->spawn_client_capacity, room,
-                            sizeof *interest->spawn_clients) ||
-        !base_array_reserve(allocator, (void**)&interest->spawn_entities,
-                            &interest->spawn_entity_capacity, room,
-                            sizeof *interest->spawn_entities))
+    if (!BASE_ARRAY_RESERVE(allocator, interest->spawns, interest->spawn_capacity,
+                            interest->spawn_count + 1) ||
+        !BASE_ARRAY_RESERVE(allocator, interest->spawn_clients, interest->spawn_client_capacity,
+                            room) ||
+        !BASE_ARRAY_RESERVE(allocator, interest->spawn_entities, interest->spawn_entity_capacity,
+                            room))
         return false;
     net_interest_spawn* spawns = &interest->spawns[interest->spawn_count++];
     *spawns = (net_interest_spawn){.index = index, .first = interest->spawn_client_count};

@@ -95,10 +95,10 @@ void net_mirror_destroy(net_mirror* mirror) {
         base_release(&mirror->pool.allocator, mirror->packets[i].gaps,
                      mirror->packets[i].gaps_capacity);
     net_pool_deinit(&mirror->pool);
-    base_release(memory, mirror->slots, mirror->slot_capacity * sizeof *mirror->slots);
-    base_release(memory, mirror->indices, mirror->index_capacity * sizeof *mirror->indices);
-    base_release(memory, mirror->records, mirror->record_capacity * sizeof *mirror->records);
-    base_release(memory, mirror->words, mirror->word_capacity * sizeof *mirror->words);
+    BASE_ARRAY_RELEASE(memory, mirror->slots, mirror->slot_capacity);
+    BASE_ARRAY_RELEASE(memory, mirror->indices, mirror->index_capacity);
+    BASE_ARRAY_RELEASE(memory, mirror->records, mirror->record_capacity);
+    BASE_ARRAY_RELEASE(memory, mirror->words, mirror->word_capacity);
     base_release(memory, mirror->gaps, mirror->gaps_capacity);
     base_release(memory, mirror->listed, mark_words(mirror) * sizeof *mirror->listed);
     base_release(memory, mirror->listed_any, mark_any_words(mirror) * sizeof *mirror->listed_any);

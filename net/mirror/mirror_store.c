@@ -20,8 +20,8 @@ enum { GAP_BITS = 7, GAP_MORE = 1 << GAP_BITS, GAP_BYTES_MAX = 5 };
 net_mirror_slot* net_mirror_slot_at(net_mirror* mirror, uint32_t slot) {
     BASE_ASSERT(slot < mirror->index_max);
     if (slot >= mirror->slot_capacity &&
-        !base_array_reserve(&mirror->memory.allocator, (void**)&mirror->slots,
-                            &mirror->slot_capacity, slot + 1, sizeof *mirror->slots))
+        !BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->slots, mirror->slot_capacity,
+                            slot + 1))
         return NULL;
     return &mirror->slots[slot];
 }
@@ -29,8 +29,8 @@ net_mirror_slot* net_mirror_slot_at(net_mirror* mirror, uint32_t slot) {
 net_mirror_index* net_mirror_index_at(net_mirror* mirror, uint32_t index) {
     BASE_ASSERT(index <= mirror->index_max);
     if (index >= mirror->index_capacity &&
-        !base_array_reserve(&mirror->memory.allocator, (void**)&mirror->indices,
-                            &mirror->index_capacity, index + 1, sizeof *mirror->indices))
+        !BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->indices, mirror->index_capacity,
+                            index + 1))
         return NULL;
     return &mirror->indices[index];
 }
@@ -106,14 +106,13 @@ net_result net_mirror_remember(net_mirror* mirror, uint16_t seq, ecs_tick tick) 
     if (!advance(mirror, seq)) return NET_OK;
     net_mirror_packet* packet = packet_of(mirror, seq);
     packet->is_decoded = false;
-    if (!base_array_reserve(&mirror->memory.allocator, (void**)&mirror->gaps,
-                            &mirror->gaps_capacity, mirror->record_count * GAP_BYTES_MAX, 1))
+    if (!BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->gaps, mirror->gaps_capacity,
+                            mirror->record_count * GAP_BYTES_MAX))
         return NET_ERR_MEMORY;
     for (uint32_t i = 0; i < mirror->record_count; i++)
         if (mirror->records[i].kind != NET_MIRROR_DESTROY) mark(mirror, mirror->records[i].slot);
     uint32_t size = take_marks(mirror);
-    if (!base_array_reserve(&mirror->pool.allocator, (void**)&packet->gaps, &packet->gaps_capacity,
-                            size, 1))
+    if (!BASE_ARRAY_RESERVE(&mirror->pool.allocator, packet->gaps, packet->gaps_capacity, size))
         return NET_ERR_MEMORY;
     if (size > 0) memcpy(packet->gaps, mirror->gaps, size);
     packet->gaps_size = size;

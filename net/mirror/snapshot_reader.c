@@ -89,9 +89,8 @@ static net_mirror_slot* read_slot(decoder* d, uint32_t order, uint32_t* next, ui
 static net_mirror_record* add_record(decoder* d, net_mirror_record record) {
     net_mirror* mirror = d->mirror;
     if (mirror->record_count == mirror->record_capacity &&
-        !base_array_reserve(&mirror->memory.allocator, (void**)&mirror->records,
-                            &mirror->record_capacity, mirror->record_count + 1,
-                            sizeof *mirror->records)) {
+        !BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->records, mirror->record_capacity,
+                            mirror->record_count + 1)) {
         fail(d, NET_ERR_MEMORY);
         return NULL;
     }
@@ -107,8 +106,8 @@ static bool read_row(decoder* d, net_mirror_record record, const proto_row_base*
     uint32_t word_count = mirror->word_count + layout->field_count;
     if (word_count > NET_SNAPSHOT_WORDS_MAX) return fail(d, NET_ERR_MALFORMED);
     if (word_count >= mirror->word_capacity &&
-        !base_array_reserve(&mirror->memory.allocator, (void**)&mirror->words,
-                            &mirror->word_capacity, word_count + 1, sizeof *mirror->words))
+        !BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->words, mirror->word_capacity,
+                            word_count + 1))
         return fail(d, NET_ERR_MEMORY);
     record.words_first = mirror->word_count;
     mirror->word_count = word_count;

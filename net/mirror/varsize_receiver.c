@@ -69,10 +69,8 @@ void net_varsize_receiver_clear(net_varsize_receiver* receiver) {
 void net_varsize_receiver_destroy(net_varsize_receiver* receiver) {
     if (!receiver) return;
     net_varsize_receiver_clear(receiver);
-    base_release(receiver->config.allocator, receiver->waiting,
-                 receiver->waiting_capacity * sizeof *receiver->waiting);
-    base_release(receiver->config.allocator, receiver->evicted,
-                 receiver->evicted_capacity * sizeof *receiver->evicted);
+    BASE_ARRAY_RELEASE(receiver->config.allocator, receiver->waiting, receiver->waiting_capacity);
+    BASE_ARRAY_RELEASE(receiver->config.allocator, receiver->evicted, receiver->evicted_capacity);
     base_release(receiver->config.allocator, receiver, sizeof *receiver);
 }
 
@@ -124,9 +122,8 @@ static net_result make_room(net_varsize_receiver* receiver, uint32_t size) {
             size > config->waiting_bytes_max - bytes))
         bytes -= receiver->waiting[count++].message.size;
     if (count == 0) return NET_OK;
-    if (!base_array_reserve(config->allocator, (void**)&receiver->evicted,
-                            &receiver->evicted_capacity, receiver->evicted_count + count,
-                            sizeof *receiver->evicted))
+    if (!BASE_ARRAY_RESERVE(config->allocator, receiver->evicted, receiver->evicted_capacity,
+                            receiver->evicted_count + count))
         return NET_ERR_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
         const net_varsize_message* message = &receiver->waiting[i].message;
@@ -154,9 +151,8 @@ static net_result keep(net_varsize_receiver* receiver, const net_varsize_message
     const net_varsize_receiver_config* config = &receiver->config;
     net_result result = make_room(receiver, message->size);
     if (result != NET_OK) return result;
-    if (!base_array_reserve(config->allocator, (void**)&receiver->waiting,
-                            &receiver->waiting_capacity, receiver->waiting_count + 1,
-                            sizeof *receiver->waiting))
+    if (!BASE_ARRAY_RESERVE(config->allocator, receiver->waiting, receiver->waiting_capacity,
+                            receiver->waiting_count + 1))
         return NET_ERR_MEMORY;
     waiting_value* value = &receiver->waiting[receiver->waiting_count];
     *value = (waiting_value){.message = *message, .component = component};

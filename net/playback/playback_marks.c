@@ -11,8 +11,8 @@
 
 static bool add_mark(net_playback_marks_list* list, net_playback_mark mark) {
     if (list->mark_count == NET_PLAYBACK_MARKS_MAX) return true;
-    if (!base_array_reserve(list->allocator, (void**)&list->marks, &list->mark_capacity,
-                            list->mark_count + 1, sizeof *list->marks))
+    if (!BASE_ARRAY_RESERVE(list->allocator, list->marks, list->mark_capacity,
+                            list->mark_count + 1))
         return false;
     list->marks[list->mark_count++] = mark;
     return true;
@@ -22,8 +22,7 @@ static bool add_name(net_playback_marks_list* list, const net_log_item* item) {
     uint32_t count = list->name_count;
     if (count == NET_PLAYBACK_NAMES_MAX) return true;
     if (count > 0 && item->client <= list->names[count - 1].client) return true;
-    if (!base_array_reserve(list->allocator, (void**)&list->names, &list->name_capacity, count + 1,
-                            sizeof *list->names))
+    if (!BASE_ARRAY_RESERVE(list->allocator, list->names, list->name_capacity, count + 1))
         return false;
     net_playback_name* name = &list->names[list->name_count++];
     name->client = item->client;
@@ -81,8 +80,8 @@ net_result net_playback_marks_read(net_playback_marks_list* list, const base_all
 }
 
 void net_playback_marks_deinit(net_playback_marks_list* list) {
-    base_release(list->allocator, list->marks, list->mark_capacity * sizeof *list->marks);
-    base_release(list->allocator, list->names, list->name_capacity * sizeof *list->names);
+    BASE_ARRAY_RELEASE(list->allocator, list->marks, list->mark_capacity);
+    BASE_ARRAY_RELEASE(list->allocator, list->names, list->name_capacity);
     *list = (net_playback_marks_list){0};
 }
 

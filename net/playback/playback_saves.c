@@ -24,7 +24,7 @@ static void release(net_playback_saves* saves, net_playback_save* save) {
 void net_playback_saves_deinit(net_playback_saves* saves) {
     for (uint32_t i = 0; i < saves->count; i++)
         release(saves, &saves->items[i]);
-    base_release(saves->allocator, saves->items, saves->capacity * sizeof *saves->items);
+    BASE_ARRAY_RELEASE(saves->allocator, saves->items, saves->capacity);
     *saves = (net_playback_saves){0};
 }
 
@@ -64,8 +64,7 @@ void net_playback_saves_put(net_playback_saves* saves, ecs_tick tick, const void
     while (size > saves->bytes_max - saves->bytes && saves->count > 1)
         thin(saves);
     if (size > saves->bytes_max - saves->bytes || tick % saves->every != 0) return;
-    if (!base_array_reserve(saves->allocator, (void**)&saves->items, &saves->capacity,
-                            saves->count + 1, sizeof *saves->items))
+    if (!BASE_ARRAY_RESERVE(saves->allocator, saves->items, saves->capacity, saves->count + 1))
         return;
     uint8_t* copy = base_allocate(saves->allocator, size);
     if (!copy) return;

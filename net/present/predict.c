@@ -67,7 +67,7 @@ void net_predict_destroy(net_predict* predict) {
     const base_allocator* allocator = predict->allocator;
     for (uint32_t i = 0; i < NET_PREDICT_SLOTS; i++) {
         net_predict_slot* one = &predict->slots[i];
-        base_release(allocator, one->words, one->word_capacity * sizeof *one->words);
+        BASE_ARRAY_RELEASE(allocator, one->words, one->word_capacity);
     }
     net_predict_shown_deinit(&predict->shown);
     if (predict->rows) net_rows_destroy(predict->rows);

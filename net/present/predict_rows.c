@@ -22,8 +22,7 @@ static bool reserve_words(net_predict* predict, uint32_t count) {
     if (count <= predict->word_peak) return true;
     for (uint32_t i = 0; i < NET_PREDICT_SLOTS; i++) {
         net_predict_slot* one = &predict->slots[i];
-        if (!base_array_reserve(predict->allocator, (void**)&one->words, &one->word_capacity, count,
-                                sizeof *one->words))
+        if (!BASE_ARRAY_RESERVE(predict->allocator, one->words, one->word_capacity, count))
             return false;
     }
     predict->word_peak = count;

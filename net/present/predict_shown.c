@@ -22,8 +22,8 @@ void net_predict_shown_init(net_predict_shown* shown, const base_allocator* allo
 }
 
 static void deinit_tick(const base_allocator* allocator, net_shown_tick* tick) {
-    base_release(allocator, tick->items, tick->item_capacity * sizeof *tick->items);
-    base_release(allocator, tick->values, tick->value_capacity * sizeof *tick->values);
+    BASE_ARRAY_RELEASE(allocator, tick->items, tick->item_capacity);
+    BASE_ARRAY_RELEASE(allocator, tick->values, tick->value_capacity);
 }
 
 void net_predict_shown_deinit(net_predict_shown* shown) {
@@ -49,10 +49,8 @@ void net_predict_shown_clear(net_predict_shown* shown) {
 
 static bool reserve(const net_predict_shown* shown, net_shown_tick* tick, uint32_t items,
                     uint32_t values) {
-    return base_array_reserve(shown->allocator, (void**)&tick->items, &tick->item_capacity, items,
-                              sizeof *tick->items) &&
-           base_array_reserve(shown->allocator, (void**)&tick->values, &tick->value_capacity,
-                              values, sizeof *tick->values);
+    return BASE_ARRAY_RESERVE(shown->allocator, tick->items, tick->item_capacity, items) &&
+           BASE_ARRAY_RESERVE(shown->allocator, tick->values, tick->value_capacity, values);
 }
 
 static bool copy_tick(const net_predict_shown* shown, net_shown_tick* target,

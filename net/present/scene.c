@@ -84,10 +84,10 @@ void net_scene_destroy(net_scene* scene) {
     net_pool_deinit(&scene->pool);
     for (uint32_t i = 0; i < scene->shape_capacity; i++)
         base_release(allocator, scene->shapes[i], sizeof **scene->shapes);
-    base_release(allocator, scene->slots, scene->slot_capacity * sizeof *scene->slots);
-    base_release(allocator, scene->shapes, scene->shape_capacity * sizeof *scene->shapes);
-    base_release(allocator, scene->links, scene->link_capacity * sizeof *scene->links);
-    base_release(allocator, scene->events, scene->event_capacity * sizeof *scene->events);
+    BASE_ARRAY_RELEASE(allocator, scene->slots, scene->slot_capacity);
+    BASE_ARRAY_RELEASE(allocator, scene->shapes, scene->shape_capacity);
+    BASE_ARRAY_RELEASE(allocator, scene->links, scene->link_capacity);
+    BASE_ARRAY_RELEASE(allocator, scene->events, scene->event_capacity);
     base_bitset_deinit(&scene->active);
     net_row_world_deinit(&scene->target);
     net_varsize_receiver_destroy(scene->varsize);
@@ -118,8 +118,7 @@ void net_scene_reset(net_scene* scene) {
 
 // @return false when memory ran out.
 static bool add_shape(net_scene* scene, const net_row_template* entry) {
-    if (!base_array_reserve(scene->allocator, (void**)&scene->shapes, &scene->shape_capacity,
-                            entry->id + 1u, sizeof(net_scene_shape*)))
+    if (!BASE_ARRAY_RESERVE(scene->allocator, scene->shapes, scene->shape_capacity, entry->id + 1u))
         return false;
     if (scene->shapes[entry->id]) return true;
     net_scene_shape* shape = base_allocate_zero(scene->allocator, sizeof *shape);
@@ -140,8 +139,7 @@ static bool add_shape(net_scene* scene, const net_row_template* entry) {
 // NULL when memory ran out. One feeder at a time: an entry of another table with the same number
 // replaces this one.
 static const net_scene_link* find_link(net_scene* scene, const net_row_template* source) {
-    if (!base_array_reserve(scene->allocator, (void**)&scene->links, &scene->link_capacity,
-                            source->id + 1u, sizeof *scene->links))
+    if (!BASE_ARRAY_RESERVE(scene->allocator, scene->links, scene->link_capacity, source->id + 1u))
         return NULL;
     net_scene_link* link = &scene->links[source->id];
     if (link->source == source) return link;
@@ -153,11 +151,11 @@ static const net_scene_link* find_link(net_scene* scene, const net_row_template*
 
 static void add_sample(net_scene* scene, uint32_t index, ecs_tick tick,
                        const net_scene_sample* sample, const uint64_t* row) {
-    bool has_room = base_array_reserve(scene->allocator, (void**)&scene->slots,
-                                       &scene->slot_capacity, index + 1, sizeof *scene->slots) &&
-                    base_bitset_reserve(&scene->active, index + 1) &&
-                    net_scene_samples_put(&scene->slots[index].samples, &scene->pool.allocator,
-                                          tick, sample, row);
+    bool has_room =
+        BASE_ARRAY_RESERVE(scene->allocator, scene->slots, scene->slot_capacity, index + 1) &&
+        base_bitset_reserve(&scene->active, index + 1) &&
+        net_scene_samples_put(&scene->slots[index].samples, &scene->pool.allocator, tick, sample,
+                              row);
     if (!has_room) {
         scene->broken = NET_ERR_MEMORY;
         return;
@@ -223,8 +221,8 @@ void net_scene_event(net_scene* scene, const net_event_outbox_entry* event) {
         scene->counters.events_dropped++;
         return;
     }
-    if (!base_array_reserve(scene->allocator, (void**)&scene->events, &scene->event_capacity,
-                            scene->event_count + 1, sizeof *scene->events)) {
+    if (!BASE_ARRAY_RESERVE(scene->allocator, scene->events, scene->event_capacity,
+                            scene->event_count + 1)) {
         scene->broken = NET_ERR_MEMORY;
         return;
     }

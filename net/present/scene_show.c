@@ -278,8 +278,7 @@ static bool show_beyond(net_scene* scene, net_scene_slot* slot, const net_scene_
 
 void net_scene_slot_release(net_scene* scene, net_scene_slot* slot) {
     net_tick_ring_deinit(&slot->samples, &scene->pool.allocator);
-    base_release(&scene->pool.allocator, slot->applied,
-                 slot->applied_words * sizeof *slot->applied);
+    BASE_ARRAY_RELEASE(&scene->pool.allocator, slot->applied, slot->applied_words);
     slot->applied = NULL;
     slot->applied_words = 0;
 }

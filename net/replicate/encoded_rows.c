@@ -16,15 +16,12 @@
 
 #include "core/fault.h"
 #include "base/assert.h"
+#include "base/bytes.h"
+#include "base/hash.h"
 
 #include <string.h>
 
-enum {
-    TABLE_BITS_MIN = 8,
-    FURTHER_MIN = 256,
-    ARENA_ALIGN = 8,
-    POINTER_WORDS = sizeof(void*) / sizeof(uint32_t)
-};
+enum { FURTHER_MIN = 256, ARENA_ALIGN = 8, POINTER_WORDS = sizeof(void*) / sizeof(uint32_t) };
 
 #define CELL_NONE UINT32_C(0xFFFFFFFF) // of a key that has no cell
 
@@ -54,20 +51,16 @@ static size_t parts_bytes(const net_encoded_rows* encoded_rows) {
 }
 
 void net_encoded_rows_deinit(net_encoded_rows* encoded_rows) {
-    if (encoded_rows->table)
-        base_release(encoded_rows->allocator, encoded_rows->table,
-                     sizeof(net_encoded_row_place) << encoded_rows->table_bits);
+    base_table_deinit(&encoded_rows->table, encoded_rows->allocator);
+    BASE_ARRAY_RELEASE(encoded_rows->allocator, encoded_rows->places, encoded_rows->place_capacity);
     base_release(encoded_rows->allocator, encoded_rows->homes,
                  all_homes(encoded_rows) * sizeof *encoded_rows->homes);
     if (encoded_rows->home_parts)
         base_release(encoded_rows->allocator, encoded_rows->home_parts, parts_bytes(encoded_rows));
     base_release(encoded_rows->allocator, encoded_rows->arena, encoded_rows->arena_capacity);
-    base_release(encoded_rows->allocator, encoded_rows->parts,
-                 encoded_rows->part_capacity * sizeof *encoded_rows->parts);
+    BASE_ARRAY_RELEASE(encoded_rows->allocator, encoded_rows->parts, encoded_rows->part_capacity);
     memset(encoded_rows, 0, sizeof *encoded_rows);
 }
-
-static bool grow_table(net_encoded_rows* encoded_rows, uint32_t bits);
 
 // A tick begins: the homes need not be kept.
 static bool reserve_homes(net_encoded_rows* encoded_rows) {
@@ -98,14 +91,13 @@ static bool reserve_homes(net_encoded_rows* encoded_rows) {
 
 bool net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick) {
     encoded_rows->tick = tick;
-    encoded_rows->count = 0;
+    encoded_rows->place_count = 0;
+    if (encoded_rows->table.count > 0) base_table_clear(&encoded_rows->table);
     encoded_rows->arena_size = 0;
     encoded_rows->part_count = 0;
-    if (!encoded_rows->table && !grow_table(encoded_rows, TABLE_BITS_MIN)) return false;
     if (!reserve_homes(encoded_rows)) return false;
     if (++encoded_rows->stamp == 0) {
-        // After 2^32 ticks: entries of the first ticks must not become valid again.
-        memset(encoded_rows->table, 0, sizeof(net_encoded_row_place) << encoded_rows->table_bits);
+        // After 2^32 ticks: homes of the first ticks must not become valid again.
         memset(encoded_rows->homes, 0, all_homes(encoded_rows) * sizeof *encoded_rows->homes);
         encoded_rows->stamp = 1;
     }
@@ -198,8 +190,8 @@ static bool put_cell(net_encoded_rows* encoded_rows, uint32_t index, uint32_t ke
 
 // The whole key in two words.
 static uint64_t key_low(const net_encoded_row_key* key) {
-    return (uint64_t)key->index | (uint64_t)key->d << 22 | (uint64_t)key->is_listed << 30 |
-           (uint64_t)key->is_settled << 31 | (uint64_t)key->age << 32;
+    return (uint64_t)key->index | (uint64_t)key->d << 22 | (uint64_t)key->is_settled << 31 |
+           (uint64_t)key->age << 32;
 }
 
 static uint64_t key_high(const net_encoded_row_key* key) {
@@ -207,48 +199,27 @@ static uint64_t key_high(const net_encoded_row_key* key) {
            (uint64_t)key->base2_classes << 32;
 }
 
-static uint32_t hash_of(uint64_t low, uint64_t high, uint32_t bits) {
-    uint64_t h = (low ^ high * UINT64_C(0xD6E8FEB86659FD93)) * UINT64_C(0x9E3779B97F4A7C15);
-    h ^= h >> 32;
-    h *= UINT64_C(0xD6E8FEB86659FD93);
-    return (uint32_t)(h >> (64 - bits));
-}
-
-static net_encoded_row_place* find_place(const net_encoded_rows* encoded_rows, uint64_t low,
-                                         uint64_t high) {
-    uint32_t mask = (1u << encoded_rows->table_bits) - 1;
-    uint32_t at = hash_of(low, high, encoded_rows->table_bits);
-    while (encoded_rows->table[at].stamp == encoded_rows->stamp &&
-           (encoded_rows->table[at].low != low || encoded_rows->table[at].high != high))
-        at = (at + 1) & mask;
-    return &encoded_rows->table[at];
-}
-
-static bool grow_table(net_encoded_rows* encoded_rows, uint32_t bits) {
-    net_encoded_row_place* table =
-        base_allocate_zero(encoded_rows->allocator, sizeof *table << bits);
-    if (!table) return false;
-    net_encoded_row_place* old = encoded_rows->table;
-    uint32_t old_count = old ? 1u << encoded_rows->table_bits : 0;
-    uint32_t old_bits = encoded_rows->table_bits;
-    encoded_rows->table = table;
-    encoded_rows->table_bits = bits;
-    for (uint32_t i = 0; i < old_count; i++) {
-        if (old[i].stamp == encoded_rows->stamp)
-            *find_place(encoded_rows, old[i].low, old[i].high) = old[i];
-    }
-    if (old) base_release(encoded_rows->allocator, old, sizeof *old << old_bits);
-    return true;
+static const net_encoded_row_place* find_place(const net_encoded_rows* encoded_rows,
+                                               const net_encoded_row_key* key) {
+    const uint64_t low = key_low(key), high = key_high(key);
+    uint32_t cursor = 0, at;
+    while ((at = base_table_next(&encoded_rows->table, base_hash64_mix(low, high), &cursor)) !=
+           BASE_TABLE_NONE)
+        if (encoded_rows->places[at].low == low && encoded_rows->places[at].high == high)
+            return &encoded_rows->places[at];
+    return NULL;
 }
 
 static bool put_place(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
                       const net_encoded_row* encoded) {
-    if (encoded_rows->count >= 1u << (encoded_rows->table_bits - 1) &&
-        !grow_table(encoded_rows, encoded_rows->table_bits + 1))
+    const base_allocator* allocator = encoded_rows->allocator;
+    const uint32_t at = encoded_rows->place_count;
+    if (!base_table_reserve(&encoded_rows->table, allocator, at + 1) ||
+        !BASE_ARRAY_RESERVE(allocator, encoded_rows->places, encoded_rows->place_capacity, at + 1))
         return false;
-    net_encoded_row_place* place = find_place(encoded_rows, key_low(key), key_high(key));
-    *place = (net_encoded_row_place){key_low(key), key_high(key), encoded_rows->stamp, *encoded};
-    encoded_rows->count++;
+    const net_encoded_row_place place = {key_low(key), key_high(key), *encoded};
+    base_table_add(&encoded_rows->table, base_hash64_mix(place.low, place.high), at);
+    encoded_rows->places[encoded_rows->place_count++] = place;
     return true;
 }
 
@@ -263,10 +234,9 @@ static bool find(const net_encoded_rows* encoded_rows, const net_encoded_row_key
         }
         if (encoded_rows->homes[home].count < NET_ENCODED_ROW_CELLS) return false;
     }
-    const net_encoded_row_place* place = find_place(encoded_rows, key_low(key), key_high(key));
-    if (place->stamp != encoded_rows->stamp) return false;
-    *encoded = place->encoded;
-    return true;
+    const net_encoded_row_place* place = find_place(encoded_rows, key);
+    if (place) *encoded = place->encoded;
+    return place != NULL;
 }
 
 // ---- making one ----
@@ -283,10 +253,9 @@ static bool reserve(net_encoded_rows* encoded_rows, const net_row_template* row_
         encoded_rows->arena_capacity = capacity;
     }
     return !encoded_rows->is_counted ||
-           base_array_reserve(
-               encoded_rows->allocator, (void**)&encoded_rows->parts, &encoded_rows->part_capacity,
-               encoded_rows->part_count + POINTER_WORDS + row_template->layout.component_count,
-               sizeof(uint32_t));
+           BASE_ARRAY_RESERVE(
+               encoded_rows->allocator, encoded_rows->parts, encoded_rows->part_capacity,
+               encoded_rows->part_count + POINTER_WORDS + row_template->layout.component_count);
 }
 
 // Find the rows that a key names. An age that was computed modulo 2^32 is small.
@@ -314,9 +283,7 @@ static net_encoded_row_result find_rows(net_encoded_rows* encoded_rows,
 }
 
 static uint64_t load_code(const uint8_t* data, uint32_t bits) {
-    uint64_t word = (uint64_t)data[0] | (uint64_t)data[1] << 8 | (uint64_t)data[2] << 16 |
-                    (uint64_t)data[3] << 24 | (uint64_t)data[4] << 32 | (uint64_t)data[5] << 40 |
-                    (uint64_t)data[6] << 48 | (uint64_t)data[7] << 56;
+    uint64_t word = base_load_le64(data);
     return bits < 64 ? word & ((UINT64_C(1) << bits) - 1) : word;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /// Encoded rows of one tick: each is made once and appended to every packet that needs it.
 ///
-/// Key: the entity, the age of the base, the distance of the second base, the classes that were
-/// visible in each, and whether the record stands in a listed run. Within a tick the bits depend on
-/// nothing else.
+/// Key: the entity, the age of the base, the distance of the second base, and the classes that were
+/// visible in each. Within a tick the bits depend on nothing else.
 /// Memory:  two cache lines per entity; the rest grows to the peak of one tick, then stays.
 /// Threads: one at a time.
 #pragma once
 
+#include "base/table.h"
 #include "state/history.h"
 
 #define NET_ENCODED_ROW_CELLS 7u ///< of an entity; further encoded rows go on in a further home
@@ -19,7 +19,6 @@ typedef struct net_encoded_row_key {
     uint32_t age;    ///< now - tick of the base; 0: the default row
     uint8_t d;       ///< tick of the base - tick of the second base; 0: no second base
     bool is_settled; ///< the reader does not know how old the base is
-    bool is_listed;
     uint16_t classes, base_classes, base2_classes;
 } net_encoded_row_key;
 
@@ -49,7 +48,6 @@ typedef struct net_encoded_row_home {
 /// An encoded row in the table: the unusual ones.
 typedef struct net_encoded_row_place {
     uint64_t low, high; ///< the key
-    uint32_t stamp;
     net_encoded_row encoded;
 } net_encoded_row_place;
 
@@ -62,7 +60,7 @@ typedef struct net_encoded_row_trio {
 enum { NET_ENCODED_ROW_TRIO_BOTH, NET_ENCODED_ROW_TRIO_BASE, NET_ENCODED_ROW_TRIO_NONE };
 
 static inline uint32_t net_encoded_row_cell_key(const net_encoded_row_key* key, uint32_t trio) {
-    return key->age | (uint32_t)key->d << 8 | trio << 16 | (uint32_t)key->is_listed << 24;
+    return key->age | (uint32_t)key->d << 8 | trio << 16;
 }
 
 typedef struct net_encoded_rows {
@@ -78,8 +76,9 @@ typedef struct net_encoded_rows {
     uint32_t* home_parts;    ///< [home][cell], when they are counted
     net_encoded_row_trio trios[NET_ENCODED_ROW_TRIOS];
     uint32_t trio_count;
-    net_encoded_row_place* table; ///< open addressing, a power of two
-    uint32_t table_bits, count;
+    base_table table; ///< positions in `places` by hash
+    net_encoded_row_place* places;
+    uint32_t place_count, place_capacity;
     uint8_t* arena;
     uint32_t arena_size, arena_capacity;
     uint32_t* parts; ///< per encoded row: row template pointer (two words), bits per component

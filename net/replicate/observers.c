@@ -14,14 +14,14 @@ bool net_observers_add_client(net_replicator* replicator, net_repl_state* repl) 
     uint32_t id = 0;
     while (id < replicator->repl_capacity && replicator->repls[id])
         id++;
-    if (!base_array_reserve(replicator->allocator, (void**)&replicator->repls,
-                            &replicator->repl_capacity, id + 1, sizeof(net_repl_state*)) ||
-        !base_array_reserve(replicator->allocator, (void**)&replicator->fresh,
-                            &replicator->fresh_capacity, id + 1, sizeof(uint64_t*)) ||
-        !base_array_reserve(replicator->allocator, (void**)&replicator->stamps,
-                            &replicator->stamp_capacity, id + 1, sizeof(uint32_t)) ||
-        !base_array_reserve(replicator->allocator, (void**)&replicator->repl_of_client,
-                            &replicator->client_capacity, repl->client + 1, sizeof(uint32_t)) ||
+    if (!BASE_ARRAY_RESERVE(replicator->allocator, replicator->repls, replicator->repl_capacity,
+                            id + 1) ||
+        !BASE_ARRAY_RESERVE(replicator->allocator, replicator->fresh, replicator->fresh_capacity,
+                            id + 1) ||
+        !BASE_ARRAY_RESERVE(replicator->allocator, replicator->stamps, replicator->stamp_capacity,
+                            id + 1) ||
+        !BASE_ARRAY_RESERVE(replicator->allocator, replicator->repl_of_client,
+                            replicator->client_capacity, repl->client + 1) ||
         !base_bitset_reserve(&replicator->fresh_repls, replicator->repl_capacity))
         return false;
     BASE_ASSERT(replicator->repl_of_client[repl->client] == 0);
@@ -45,12 +45,12 @@ void net_observers_remove_client(net_replicator* replicator, net_repl_state* rep
 bool net_observers_add(net_replicator* replicator, uint32_t index, net_repl_state* repl,
                        uint32_t slot) {
     BASE_ASSERT(index >= 1 && index <= replicator->index_max && slot < repl->slot_end);
-    if (!base_array_reserve(replicator->allocator, (void**)&replicator->observers,
-                            &replicator->observer_capacity, index + 1, sizeof(net_observer_list)))
+    if (!BASE_ARRAY_RESERVE(replicator->allocator, replicator->observers,
+                            replicator->observer_capacity, index + 1))
         return false;
     net_observer_list* list = &replicator->observers[index];
-    if (!base_array_reserve(&replicator->pool.allocator, (void**)&list->items, &list->capacity,
-                            list->count + 1, sizeof(net_observer)))
+    if (!BASE_ARRAY_RESERVE(&replicator->pool.allocator, list->items, list->capacity,
+                            list->count + 1))
         return false;
     repl->observer_positions[slot] = list->count;
     list->items[list->count++] = (net_observer){repl->id, slot};

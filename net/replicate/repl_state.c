@@ -70,8 +70,8 @@ void net_repl_state_destroy(net_repl_state* repl) {
     for (uint32_t i = 0; i < repl->member_count; i++)
         net_observers_remove(replicator, repl->members[i].index, repl, repl->member_slots[i]);
     for (uint32_t i = 0; i < NET_REPL_STATE_PACKETS; i++)
-        base_release(&replicator->pool.allocator, repl->packets[i].items,
-                     repl->packets[i].capacity * sizeof(net_packet_item));
+        BASE_ARRAY_RELEASE(&replicator->pool.allocator, repl->packets[i].items,
+                           repl->packets[i].capacity);
     if (repl->account.bits) net_bandwidth_close(replicator->bandwidth, &repl->account);
     net_observers_remove_client(replicator, repl);
     net_repl_state_deinit_slots(repl);
@@ -94,10 +94,7 @@ bool net_repl_state_has_pending(const net_repl_state* repl) {
 
 static net_repl_state_packet* find_packet(net_repl_state* repl, uint16_t seq) {
     net_repl_state_packet* found = &repl->packets[seq & (NET_REPL_STATE_PACKETS - 1)];
-    if (found->state != NET_PACKET_FREE && found->seq == seq) return found;
-    uint16_t behind = (uint16_t)(repl->seq_next - 1 - seq);
-    if (behind >= 0x8000 || behind >= repl->packet_count) repl->counters.acks_forged++;
-    return NULL;
+    return found->state != NET_PACKET_FREE && found->seq == seq ? found : NULL;
 }
 
 static uint32_t position_of(const net_repl_slot* s, uint32_t tick) {

@@ -25,7 +25,6 @@ typedef struct net_repl_state_counters {
     uint64_t rows_made,
         rows_shared; ///< rows encoded here, rows that another client had encoded
     uint64_t packets_acked, packets_lost;
-    uint64_t acks_forged;  ///< for packets that were never written
     uint64_t resyncs;      ///< rows sent absolutely because the client requested it
     uint64_t held_back;    ///< entity-ticks in which 63 unacknowledged packets carried it already
     uint64_t groups_split; ///< groups that no packet holds: sent in parts
@@ -66,11 +65,11 @@ BASE_MUST_USE net_result net_repl_state_write(net_repl_state* repl, uint16_t seq
                                               net_repl_state_room room, proto_bit_writer* output,
                                               uint32_t* records);
 /// The client acknowledged packet `seq`. Call it newest first (net_ack_result is in that order).
-/// Idempotent; counts after a declared loss too. @return false (counted) when no such packet was
-/// written.
+/// Idempotent; counts after a declared loss too. @return false when no such packet is known; the ack
+/// sender counts forged numbers.
 bool net_repl_state_acked(net_repl_state* repl, uint16_t seq);
 /// Packet `seq` is declared lost: an entity whose newest record was in it waits again. Idempotent.
-/// @return false (counted) when no such packet was written.
+/// @return false when no such packet is known.
 bool net_repl_state_lost(net_repl_state* repl, uint16_t seq);
 /// The client's row is wrong: send it absolutely. @return false when the client has no such entity.
 bool net_repl_state_resync(net_repl_state* repl, ecs_entity entity);

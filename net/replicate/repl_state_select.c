@@ -188,10 +188,10 @@ static void merge(net_repl_state* repl, const list* lifecycle, const list* other
 static bool reserve(net_repl_state* repl) {
     net_snapshot_writer* writer = &repl->replicator->writer;
     const base_allocator* allocator = repl->replicator->allocator;
-    return base_array_reserve(allocator, (void**)&writer->order, &writer->order_capacity,
-                              repl->pending_count, sizeof *writer->order) &&
-           base_array_reserve(allocator, (void**)&writer->scratch, &writer->scratch_capacity,
-                              3 * repl->pending_count, sizeof *writer->scratch);
+    return BASE_ARRAY_RESERVE(allocator, writer->order, writer->order_capacity,
+                              repl->pending_count) &&
+           BASE_ARRAY_RESERVE(allocator, writer->scratch, writer->scratch_capacity,
+                              3 * repl->pending_count);
 }
 
 static void select(net_repl_state* repl, uint64_t need) {

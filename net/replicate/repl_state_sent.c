@@ -16,8 +16,7 @@ enum {
 // ---- packets ----
 
 static void release_items(net_repl_state* repl, net_repl_state_packet* packet) {
-    base_release(&repl->replicator->pool.allocator, packet->items,
-                 packet->capacity * sizeof *packet->items);
+    BASE_ARRAY_RELEASE(&repl->replicator->pool.allocator, packet->items, packet->capacity);
     packet->items = NULL;
     packet->count = packet->capacity = packet->row_count = 0;
 }

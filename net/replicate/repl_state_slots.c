@@ -109,27 +109,23 @@ static bool grow_slots(net_repl_state* repl) {
     const base_allocator* allocator = repl->replicator->allocator;
     uint32_t count = repl->slot_capacity ? repl->slot_capacity * 2 : SLOTS_MIN;
     if (!grow_sets(repl, (count + 63) / 64)) return false;
-    return base_array_reserve(allocator, (void**)&repl->urgencies, &repl->urgency_capacity, count,
-                              sizeof *repl->urgencies) &&
-           base_array_reserve(allocator, (void**)&repl->observer_positions,
-                              &repl->position_capacity, count, sizeof *repl->observer_positions) &&
-           base_array_reserve(allocator, (void**)&repl->slots, &repl->slot_capacity, count,
-                              sizeof *repl->slots);
+    return BASE_ARRAY_RESERVE(allocator, repl->urgencies, repl->urgency_capacity, count) &&
+           BASE_ARRAY_RESERVE(allocator, repl->observer_positions, repl->position_capacity,
+                              count) &&
+           BASE_ARRAY_RESERVE(allocator, repl->slots, repl->slot_capacity, count);
 }
 
 void net_repl_state_deinit_slots(net_repl_state* repl) {
     const base_allocator* allocator = repl->replicator->allocator;
-    base_release(allocator, repl->slots, repl->slot_capacity * sizeof *repl->slots);
-    base_release(allocator, repl->urgencies, repl->urgency_capacity * sizeof *repl->urgencies);
-    base_release(allocator, repl->observer_positions,
-                 repl->position_capacity * sizeof *repl->observer_positions);
+    BASE_ARRAY_RELEASE(allocator, repl->slots, repl->slot_capacity);
+    BASE_ARRAY_RELEASE(allocator, repl->urgencies, repl->urgency_capacity);
+    BASE_ARRAY_RELEASE(allocator, repl->observer_positions, repl->position_capacity);
     base_release(allocator, repl->sets[0],
                  (size_t)repl->word_count * NET_SET_COUNT * sizeof *repl->sets[0]);
-    base_release(allocator, repl->members, repl->member_capacity * sizeof *repl->members);
-    base_release(allocator, repl->member_slots,
-                 repl->member_slot_capacity * sizeof *repl->member_slots);
+    BASE_ARRAY_RELEASE(allocator, repl->members, repl->member_capacity);
+    BASE_ARRAY_RELEASE(allocator, repl->member_slots, repl->member_slot_capacity);
     if (repl->table) base_release(allocator, repl->table, sizeof *repl->table << repl->table_bits);
-    base_release(allocator, repl->groups, repl->group_capacity * sizeof *repl->groups);
+    BASE_ARRAY_RELEASE(allocator, repl->groups, repl->group_capacity);
 }
 
 // A free slot in [first, end); UINT32_MAX: none.
@@ -241,8 +237,8 @@ void net_repl_state_find_group(const net_repl_state* repl, uint32_t group, uint3
 
 static bool add_to_group(net_repl_state* repl, uint32_t group, uint32_t slot) {
     if (group == 0) return true;
-    if (!base_array_reserve(repl->replicator->allocator, (void**)&repl->groups,
-                            &repl->group_capacity, repl->group_count + 1, sizeof *repl->groups))
+    if (!BASE_ARRAY_RESERVE(repl->replicator->allocator, repl->groups, repl->group_capacity,
+                            repl->group_count + 1))
         return false;
     uint64_t key = (uint64_t)group << 32 | slot;
     uint32_t at = find_group_place(repl, key);
@@ -289,10 +285,10 @@ static void begin_incarnation(net_repl_state* repl, uint32_t slot, const net_his
 
 static bool add_member(net_repl_state* repl, uint32_t slot, const net_interest_entity* scoped) {
     const base_allocator* allocator = repl->replicator->allocator;
-    if (!base_array_reserve(allocator, (void**)&repl->members, &repl->member_capacity,
-                            repl->member_count + 1, sizeof *repl->members) ||
-        !base_array_reserve(allocator, (void**)&repl->member_slots, &repl->member_slot_capacity,
-                            repl->member_count + 1, sizeof *repl->member_slots) ||
+    if (!BASE_ARRAY_RESERVE(allocator, repl->members, repl->member_capacity,
+                            repl->member_count + 1) ||
+        !BASE_ARRAY_RESERVE(allocator, repl->member_slots, repl->member_slot_capacity,
+                            repl->member_count + 1) ||
         !add_to_group(repl, scoped->group, slot))
         return false;
     if (!net_observers_add(repl->replicator, scoped->index, repl, slot)) {

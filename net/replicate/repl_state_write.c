@@ -160,7 +160,7 @@ static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
     key->index = ecs_entity_index(s->handle);
     key->age = 0;
     key->d = 0;
-    key->is_settled = key->is_listed = false;
+    key->is_settled = false;
     key->classes = s->classes;
     key->base_classes = key->base2_classes = 0;
     if (s->state == NET_REPL_SLOT_LEAVING) {
@@ -186,7 +186,6 @@ static void settle_run(net_snapshot_writer* writer, uint32_t position) {
     if (!writer->runs[record->run].is_decided) net_snapshot_writer_decide(writer, position);
     record->run = net_snapshot_writer_run_of(writer, record->run);
     const net_record_group* run = &writer->runs[record->run];
-    record->key.is_listed = run->is_listed;
     if (run->d == record->key.d) return;
     record->key.d = 0;
     record->key.base2_classes = 0;
@@ -201,7 +200,6 @@ static bool make(net_repl_state* repl, net_snapshot_record* record) {
     if (result == NET_ENCODED_ROW_NO_BASE2) {
         record->key.d = 0;
         record->key.base2_classes = 0;
-        record->key.is_listed = false;
         record->run = net_snapshot_writer_run(writer, 0, record->key.age, 0);
         writer->runs[record->run].is_decided = true;
         result = net_encoded_rows_get(encoded_rows, &record->key, &record->encoded);

@@ -56,17 +56,14 @@ void net_replicator_destroy(net_replicator* replicator) {
     BASE_ASSERT(replicator->repl_count == 0);
     const base_allocator* allocator = replicator->allocator;
     for (uint32_t i = 0; i < replicator->observer_capacity; i++)
-        base_release(&replicator->pool.allocator, replicator->observers[i].items,
-                     replicator->observers[i].capacity * sizeof(net_observer));
-    base_release(allocator, replicator->observers,
-                 replicator->observer_capacity * sizeof(net_observer_list));
-    base_release(allocator, replicator->repls, replicator->repl_capacity * sizeof(net_repl_state*));
-    base_release(allocator, replicator->fresh, replicator->fresh_capacity * sizeof(uint64_t*));
-    base_release(allocator, replicator->stamps, replicator->stamp_capacity * sizeof(uint32_t));
-    base_release(allocator, replicator->repl_of_client,
-                 replicator->client_capacity * sizeof(uint32_t));
-    base_release(allocator, replicator->scratch,
-                 replicator->scratch_capacity * sizeof(net_observer));
+        BASE_ARRAY_RELEASE(&replicator->pool.allocator, replicator->observers[i].items,
+                           replicator->observers[i].capacity);
+    BASE_ARRAY_RELEASE(allocator, replicator->observers, replicator->observer_capacity);
+    BASE_ARRAY_RELEASE(allocator, replicator->repls, replicator->repl_capacity);
+    BASE_ARRAY_RELEASE(allocator, replicator->fresh, replicator->fresh_capacity);
+    BASE_ARRAY_RELEASE(allocator, replicator->stamps, replicator->stamp_capacity);
+    BASE_ARRAY_RELEASE(allocator, replicator->repl_of_client, replicator->client_capacity);
+    BASE_ARRAY_RELEASE(allocator, replicator->scratch, replicator->scratch_capacity);
     base_bitset_deinit(&replicator->fresh_repls);
     base_bitset_deinit(&replicator->changed);
     net_encoded_rows_deinit(&replicator->encoded_rows);
@@ -112,7 +109,7 @@ static void remove_despawned(net_replicator* replicator, uint32_t index) {
         net_repl_state_leave(replicator->repls[last.repl], last.slot);
     }
     // The next spawn may be at any index: the pool keeps the memory for it.
-    base_release(&replicator->pool.allocator, list->items, list->capacity * sizeof *list->items);
+    BASE_ARRAY_RELEASE(&replicator->pool.allocator, list->items, list->capacity);
     *list = (net_observer_list){NULL, 0, 0};
 }
 
@@ -125,8 +122,8 @@ static bool add_spawned(net_replicator* replicator, uint32_t index) {
     if (index < replicator->observer_capacity) {
         const net_observer_list* list = &replicator->observers[index];
         had_count = list->count;
-        if (!base_array_reserve(replicator->allocator, (void**)&replicator->scratch,
-                                &replicator->scratch_capacity, had_count, sizeof(net_observer)))
+        if (!BASE_ARRAY_RESERVE(replicator->allocator, replicator->scratch,
+                                replicator->scratch_capacity, had_count))
             return false;
         if (had_count > 0)
             memcpy(replicator->scratch, list->items, had_count * sizeof(net_observer));

@@ -2,7 +2,7 @@
 /// Private to replicate: sizes of codes, and what measuring and writing of creates share.
 #pragma once
 
-#include "base/alloc.h"
+#include "base/bytes.h"
 #include "replicate/snapshot_writer.h"
 
 static inline uint32_t net_log2(uint32_t value) {
@@ -12,13 +12,6 @@ static inline uint32_t net_log2(uint32_t value) {
 static inline uint32_t net_golomb_bits(uint32_t value, uint32_t order) {
     return 2 * net_log2(value + (1u << order)) + 1 - order;
 }
-/// Written out in bytes: compilers make one instruction of it.
-static inline uint64_t net_load_le64(const uint8_t* data) {
-    return (uint64_t)data[0] | (uint64_t)data[1] << 8 | (uint64_t)data[2] << 16 |
-           (uint64_t)data[3] << 24 | (uint64_t)data[4] << 32 | (uint64_t)data[5] << 40 |
-           (uint64_t)data[6] << 48 | (uint64_t)data[7] << 56;
-}
-
 /// What a create record need not repeat: the index that follows the previous create's, and its
 /// template.
 typedef struct net_create_state {

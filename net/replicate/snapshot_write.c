@@ -21,21 +21,9 @@ typedef struct pen {
 
 enum { PUT_BITS_MAX = 56, PEN_SLACK_BYTES = 16 };
 
-// Written out in bytes: compilers make one instruction of it.
-static inline void store_le64(uint8_t* data, uint64_t word) {
-    data[0] = (uint8_t)word;
-    data[1] = (uint8_t)(word >> 8);
-    data[2] = (uint8_t)(word >> 16);
-    data[3] = (uint8_t)(word >> 24);
-    data[4] = (uint8_t)(word >> 32);
-    data[5] = (uint8_t)(word >> 40);
-    data[6] = (uint8_t)(word >> 48);
-    data[7] = (uint8_t)(word >> 56);
-}
-
 static inline void put(pen* p, uint64_t value, uint32_t count) {
     uint64_t word = p->word | value << p->fill;
-    store_le64(p->out, word);
+    base_store_le64(p->out, word);
     uint32_t fill = p->fill + count, bytes = fill >> 3;
     p->out += bytes;
     p->word = word >> (fill & ~7u);
@@ -67,8 +55,8 @@ static inline void put_encoded(pen* p, const net_encoded_rows* encoded_rows,
     const uint8_t* from = encoded_rows->arena + encoded->offset;
     uint32_t count = encoded->bits;
     for (; count > 64; count -= 64, from += 8)
-        put_word(p, net_load_le64(from), 64);
-    if (count > 0) put_word(p, net_load_le64(from) & UINT64_MAX >> (64 - count), count);
+        put_word(p, base_load_le64(from), 64);
+    if (count > 0) put_word(p, base_load_le64(from) & UINT64_MAX >> (64 - count), count);
 }
 
 static void write_destroys(const net_snapshot_writer* writer, pen* p) {
@@ -200,8 +188,8 @@ bool net_snapshot_writer_write(net_snapshot_writer* writer, const net_encoded_ro
     BASE_ASSERT(output->size_bits + bits <= (uint64_t)output->capacity * 8);
     uint32_t before = (uint32_t)(output->size_bits & 7);
     size_t bytes = (size_t)(before + bits + 7) / 8;
-    if (!base_array_reserve(writer->allocator, (void**)&writer->bytes, &writer->byte_capacity,
-                            (uint32_t)bytes + PEN_SLACK_BYTES, 1))
+    if (!BASE_ARRAY_RESERVE(writer->allocator, writer->bytes, writer->byte_capacity,
+                            (uint32_t)bytes + PEN_SLACK_BYTES))
         return false;
     uint8_t* target = output->data + (output->size_bits >> 3);
     pen p = {.fill = before, .out = writer->bytes};

@@ -37,22 +37,22 @@ void net_snapshot_writer_init(net_snapshot_writer* writer, const base_allocator*
     proto_bit_writer absent = proto_bit_writer_make(bytes, sizeof bytes);
     proto_row_write_absent(&absent);
     writer->absent_bits = (uint32_t)absent.size_bits;
-    writer->absent_code = net_load_le64(bytes);
+    writer->absent_code = base_load_le64(bytes);
     memset(writer->by_back, 0xFF, sizeof writer->by_back);
     memset(writer->by_age, 0xFF, sizeof writer->by_age);
 }
 
 void net_snapshot_writer_deinit(net_snapshot_writer* writer) {
     const base_allocator* allocator = writer->allocator;
-    base_release(allocator, writer->order, writer->order_capacity * sizeof *writer->order);
-    base_release(allocator, writer->records, writer->record_capacity * sizeof *writer->records);
-    base_release(allocator, writer->runs, writer->run_capacity * sizeof *writer->runs);
+    BASE_ARRAY_RELEASE(allocator, writer->order, writer->order_capacity);
+    BASE_ARRAY_RELEASE(allocator, writer->records, writer->record_capacity);
+    BASE_ARRAY_RELEASE(allocator, writer->runs, writer->run_capacity);
     base_release(allocator, writer->chosen, writer->slot_capacity / 64 * sizeof *writer->chosen);
-    base_release(allocator, writer->record_of, writer->slot_capacity * sizeof *writer->record_of);
+    BASE_ARRAY_RELEASE(allocator, writer->record_of, writer->slot_capacity);
     base_release(allocator, writer->buckets, writer->slot_capacity);
-    base_release(allocator, writer->by_slot, writer->by_slot_capacity * sizeof *writer->by_slot);
-    base_release(allocator, writer->by_run, writer->by_run_capacity * sizeof *writer->by_run);
-    base_release(allocator, writer->scratch, writer->scratch_capacity * sizeof *writer->scratch);
+    BASE_ARRAY_RELEASE(allocator, writer->by_slot, writer->by_slot_capacity);
+    BASE_ARRAY_RELEASE(allocator, writer->by_run, writer->by_run_capacity);
+    BASE_ARRAY_RELEASE(allocator, writer->scratch, writer->scratch_capacity);
     base_release(allocator, writer->bytes, writer->byte_capacity);
     memset(writer, 0, sizeof *writer);
 }
@@ -66,12 +66,12 @@ static bool reserve_slots(net_snapshot_writer* writer, uint32_t count) {
     uint8_t* buckets = base_allocate_zero(allocator, capacity);
     if (!chosen || !record_of || !buckets) {
         base_release(allocator, chosen, capacity / 64 * sizeof *chosen);
-        base_release(allocator, record_of, capacity * sizeof *record_of);
+        BASE_ARRAY_RELEASE(allocator, record_of, capacity);
         base_release(allocator, buckets, capacity);
         return false;
     }
     base_release(allocator, writer->chosen, writer->slot_capacity / 64 * sizeof *writer->chosen);
-    base_release(allocator, writer->record_of, writer->slot_capacity * sizeof *writer->record_of);
+    BASE_ARRAY_RELEASE(allocator, writer->record_of, writer->slot_capacity);
     base_release(allocator, writer->buckets, writer->slot_capacity);
     writer->chosen = chosen;
     writer->record_of = record_of;
@@ -81,10 +81,9 @@ static bool reserve_slots(net_snapshot_writer* writer, uint32_t count) {
 }
 
 static bool reserve_sorted(net_snapshot_writer* writer, uint32_t count) {
-    return base_array_reserve(writer->allocator, (void**)&writer->by_slot,
-                              &writer->by_slot_capacity, count, sizeof *writer->by_slot) &&
-           base_array_reserve(writer->allocator, (void**)&writer->by_run, &writer->by_run_capacity,
-                              count, sizeof *writer->by_run);
+    return BASE_ARRAY_RESERVE(writer->allocator, writer->by_slot, writer->by_slot_capacity,
+                              count) &&
+           BASE_ARRAY_RESERVE(writer->allocator, writer->by_run, writer->by_run_capacity, count);
 }
 
 // Field by field: faster than copying a whole struct through the stack.
@@ -124,10 +123,8 @@ bool net_snapshot_writer_begin(net_snapshot_writer* writer, uint32_t slot_capaci
 bool net_snapshot_writer_grow(net_snapshot_writer* writer) {
     uint32_t runs = net_snapshot_writer_run_room(writer);
     uint32_t records = writer->record_count + 1;
-    if (!base_array_reserve(writer->allocator, (void**)&writer->records, &writer->record_capacity,
-                            records, sizeof *writer->records) ||
-        !base_array_reserve(writer->allocator, (void**)&writer->runs, &writer->run_capacity, runs,
-                            sizeof *writer->runs) ||
+    if (!BASE_ARRAY_RESERVE(writer->allocator, writer->records, writer->record_capacity, records) ||
+        !BASE_ARRAY_RESERVE(writer->allocator, writer->runs, writer->run_capacity, runs) ||
         !reserve_sorted(writer, records))
         return false;
     uint32_t room = writer->record_capacity;

@@ -42,9 +42,8 @@ void net_varsize_sender_destroy(net_varsize_sender* sender) {
     else
         sender->source->senders = sender->next;
     if (sender->next) sender->next->previous = sender->previous;
-    base_release(allocator, sender->record_of,
-                 sender->record_of_capacity * sizeof *sender->record_of);
-    base_release(allocator, sender->records, sender->record_capacity * sizeof *sender->records);
+    BASE_ARRAY_RELEASE(allocator, sender->record_of, sender->record_of_capacity);
+    BASE_ARRAY_RELEASE(allocator, sender->records, sender->record_capacity);
     base_release(allocator, sender, sizeof *sender);
 }
 
@@ -61,16 +60,14 @@ static net_varsize_record* find_record(const net_varsize_sender* sender, uint32_
 
 static net_varsize_record* add_record(net_varsize_sender* sender, uint32_t place) {
     const base_allocator* allocator = sender->source->allocator;
-    if (!base_array_reserve(allocator, (void**)&sender->record_of, &sender->record_of_capacity,
-                            place + 1, sizeof *sender->record_of))
+    if (!BASE_ARRAY_RESERVE(allocator, sender->record_of, sender->record_of_capacity, place + 1))
         return NULL;
     uint32_t at = sender->record_free;
     if (at != NET_VARSIZE_NONE) {
         sender->record_free = sender->records[at].queue_next;
     } else {
         at = sender->record_count;
-        if (!base_array_reserve(allocator, (void**)&sender->records, &sender->record_capacity,
-                                at + 1, sizeof *sender->records))
+        if (!BASE_ARRAY_RESERVE(allocator, sender->records, sender->record_capacity, at + 1))
             return NULL;
         sender->record_count++;
     }
@@ -161,8 +158,8 @@ void net_varsize_spread(net_varsize_source* source) {
         value->is_destroyed = false;
         value->handle = ECS_ENTITY_NONE;
         // Without room in the list of free places this place is never used again: a small waste.
-        if (base_array_reserve(source->allocator, (void**)&source->free, &source->free_capacity,
-                               source->free_count + 1, sizeof *source->free))
+        if (BASE_ARRAY_RESERVE(source->allocator, source->free, source->free_capacity,
+                               source->free_count + 1))
             source->free[source->free_count++] = at;
     }
     source->changed_count = 0;

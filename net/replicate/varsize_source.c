@@ -38,10 +38,10 @@ void net_varsize_source_destroy(net_varsize_source* source) {
     const base_allocator* allocator = source->allocator;
     for (uint32_t i = 0; i < source->value_count; i++)
         base_release(allocator, source->values[i].bytes, source->values[i].capacity);
-    base_release(allocator, source->values, source->value_capacity * sizeof *source->values);
-    base_release(allocator, source->first, source->first_capacity * sizeof *source->first);
-    base_release(allocator, source->changed, source->changed_capacity * sizeof *source->changed);
-    base_release(allocator, source->free, source->free_capacity * sizeof *source->free);
+    BASE_ARRAY_RELEASE(allocator, source->values, source->value_capacity);
+    BASE_ARRAY_RELEASE(allocator, source->first, source->first_capacity);
+    BASE_ARRAY_RELEASE(allocator, source->changed, source->changed_capacity);
+    BASE_ARRAY_RELEASE(allocator, source->free, source->free_capacity);
     base_bytes_deinit(&source->scratch);
     base_release(allocator, source, sizeof *source);
 }
@@ -56,8 +56,8 @@ static uint32_t find_value(const net_varsize_source* source, ecs_entity entity, 
 // Each value at most once between two spreads.
 static bool mark_changed(net_varsize_source* source, uint32_t at) {
     if (source->values[at].is_listed) return true;
-    if (!base_array_reserve(source->allocator, (void**)&source->changed, &source->changed_capacity,
-                            source->changed_count + 1, sizeof *source->changed))
+    if (!BASE_ARRAY_RESERVE(source->allocator, source->changed, source->changed_capacity,
+                            source->changed_count + 1))
         return false;
     source->changed[source->changed_count++] = at;
     source->values[at].is_listed = true;
@@ -68,15 +68,13 @@ static uint32_t add_value(net_varsize_source* source, ecs_entity entity,
                           const net_row_varsize* varsize) {
     BASE_ASSERT(ecs_entity_index(entity) <= source->index_max);
     uint32_t index = ecs_entity_index(entity);
-    if (!base_array_reserve(source->allocator, (void**)&source->first, &source->first_capacity,
-                            index + 1, sizeof *source->first))
+    if (!BASE_ARRAY_RESERVE(source->allocator, source->first, source->first_capacity, index + 1))
         return NET_VARSIZE_NONE;
     uint32_t at = source->value_count;
     if (source->free_count > 0) {
         at = source->free[--source->free_count];
     } else {
-        if (!base_array_reserve(source->allocator, (void**)&source->values, &source->value_capacity,
-                                at + 1, sizeof *source->values))
+        if (!BASE_ARRAY_RESERVE(source->allocator, source->values, source->value_capacity, at + 1))
             return NET_VARSIZE_NONE;
         source->value_count++;
     }
@@ -98,8 +96,7 @@ static uint32_t add_value(net_varsize_source* source, ecs_entity entity,
 
 static bool store(net_varsize_source* source, net_varsize_value* value) {
     uint32_t size = (uint32_t)source->scratch.size;
-    if (!base_array_reserve(source->allocator, (void**)&value->bytes, &value->capacity, size, 1))
-        return false;
+    if (!BASE_ARRAY_RESERVE(source->allocator, value->bytes, value->capacity, size)) return false;
     memcpy(value->bytes, source->scratch.data, size);
     value->size = size;
     return true;

@@ -18,7 +18,7 @@ void net_event_inbox_init(net_event_inbox* inbox, const base_allocator* allocato
 }
 
 void net_event_inbox_deinit(net_event_inbox* inbox) {
-    base_release(inbox->allocator, inbox->entries, inbox->capacity * sizeof(net_event_inbox_entry));
+    BASE_ARRAY_RELEASE(inbox->allocator, inbox->entries, inbox->capacity);
     inbox->entries = NULL;
 }
 
@@ -40,12 +40,9 @@ net_result net_event_inbox_push_needs(net_event_inbox* inbox, const Shoal__Wire_
         inbox->full++;
         return NET_OK;
     }
-    void* array = inbox->entries;
-    if (!base_array_reserve(inbox->allocator, &array, &inbox->capacity, inbox->count + 2,
-                            sizeof(net_event_inbox_entry))) {
+    if (!BASE_ARRAY_RESERVE(inbox->allocator, inbox->entries, inbox->capacity, inbox->count + 2)) {
         return NET_ERR_MEMORY;
     }
-    inbox->entries = array;
     net_event_inbox_entry* entry = &inbox->entries[inbox->count++];
     entry->event.number = event->number;
     entry->event.message = event->message;

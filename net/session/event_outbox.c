@@ -20,10 +20,8 @@ void net_event_outbox_init(net_event_outbox* outbox, const base_allocator* alloc
 }
 
 void net_event_outbox_deinit(net_event_outbox* outbox) {
-    base_release(outbox->allocator, outbox->reliable,
-                 outbox->reliable_capacity * sizeof(net_event_outbox_entry));
-    base_release(outbox->allocator, outbox->unreliable,
-                 outbox->unreliable_capacity * sizeof(net_event_outbox_entry));
+    BASE_ARRAY_RELEASE(outbox->allocator, outbox->reliable, outbox->reliable_capacity);
+    BASE_ARRAY_RELEASE(outbox->allocator, outbox->unreliable, outbox->unreliable_capacity);
     outbox->reliable = NULL;
     outbox->unreliable = NULL;
 }
@@ -38,8 +36,7 @@ static bool grow_reliable(net_event_outbox* outbox) {
     for (uint32_t i = 0; i < outbox->reliable_count; i++) {
         entries[i] = outbox->reliable[(outbox->reliable_first + i) % outbox->reliable_capacity];
     }
-    base_release(outbox->allocator, outbox->reliable,
-                 outbox->reliable_capacity * sizeof(net_event_outbox_entry));
+    BASE_ARRAY_RELEASE(outbox->allocator, outbox->reliable, outbox->reliable_capacity);
     outbox->reliable = entries;
     outbox->reliable_capacity = capacity;
     outbox->reliable_first = 0;
@@ -80,12 +77,10 @@ static net_result push(net_event_outbox* outbox, bool is_reliable, uint32_t mess
         outbox->refused++;
         return NET_ERR_FULL;
     }
-    void* array = outbox->unreliable;
-    if (!base_array_reserve(outbox->allocator, &array, &outbox->unreliable_capacity,
-                            outbox->unreliable_count + 1, sizeof(net_event_outbox_entry))) {
+    if (!BASE_ARRAY_RESERVE(outbox->allocator, outbox->unreliable, outbox->unreliable_capacity,
+                            outbox->unreliable_count + 1)) {
         return NET_ERR_MEMORY;
     }
-    outbox->unreliable = array;
     fill_entry(&outbox->unreliable[outbox->unreliable_count++], 0, message, is_alone, tick, target,
                payload, size);
     return NET_OK;

@@ -14,7 +14,7 @@ void net_roster_init(net_roster* roster, const base_allocator* allocator) {
 }
 
 void net_roster_deinit(net_roster* roster) {
-    base_release(roster->allocator, roster->players, roster->capacity * sizeof *roster->players);
+    BASE_ARRAY_RELEASE(roster->allocator, roster->players, roster->capacity);
     *roster = (net_roster){.allocator = roster->allocator};
 }
 
@@ -81,8 +81,8 @@ static net_result add_client(net_roster* roster, const Shoal__Wire__RosterEntry*
     uint32_t place = find_place(roster, entry->client);
     if (!is_at(roster, place, entry->client)) {
         if (roster->count == NET_CLIENTS_MAX) return NET_ERR_MALFORMED;
-        if (!base_array_reserve(roster->allocator, (void**)&roster->players, &roster->capacity,
-                                roster->count + 1, sizeof *roster->players))
+        if (!BASE_ARRAY_RESERVE(roster->allocator, roster->players, roster->capacity,
+                                roster->count + 1))
             return NET_ERR_MEMORY;
         memmove(&roster->players[place + 1], &roster->players[place],
                 (roster->count - place) * sizeof *roster->players);

@@ -81,8 +81,8 @@ static void release_rows(net_history* history, net_history_entity* entity) {
     net_row_ring_deinit(&entity->ring, pool);
     for (uint32_t i = 0; i < entity->class_count; i++)
         net_row_ring_deinit(&entity->classes[i].ring, pool);
-    base_release(pool, entity->classes, entity->class_count * sizeof *entity->classes);
-    base_release(pool, entity->newest, entity->newest_words * sizeof *entity->newest);
+    BASE_ARRAY_RELEASE(pool, entity->classes, entity->class_count);
+    BASE_ARRAY_RELEASE(pool, entity->newest, entity->newest_words);
     entity->classes = NULL;
     entity->newest = NULL;
     entity->class_count = entity->newest_words = 0;
@@ -94,11 +94,11 @@ void net_history_destroy(net_history* history) {
     for (uint32_t i = 0; i < history->capacity; i++)
         release_rows(history, &history->entities[i]);
     net_pool_deinit(&history->pool);
-    base_release(allocator, history->entities, history->capacity * sizeof *history->entities);
-    base_release(allocator, history->touches, history->touch_capacity * sizeof *history->touches);
-    base_release(allocator, history->order, history->order_capacity * sizeof *history->order);
+    BASE_ARRAY_RELEASE(allocator, history->entities, history->capacity);
+    BASE_ARRAY_RELEASE(allocator, history->touches, history->touch_capacity);
+    BASE_ARRAY_RELEASE(allocator, history->order, history->order_capacity);
     base_bitset_deinit(&history->touched);
-    base_release(allocator, history->events, history->event_capacity * sizeof *history->events);
+    BASE_ARRAY_RELEASE(allocator, history->events, history->event_capacity);
     base_release(allocator, history, sizeof *history);
 }
 
@@ -292,10 +292,10 @@ static net_result take(net_history* history, const ecs_world* world, const touch
 
 static bool reserve_index(net_history* history, uint32_t index) {
     if (index < history->capacity && index < history->touch_capacity) return true;
-    return base_array_reserve(history->allocator, (void**)&history->entities, &history->capacity,
-                              index + 1, sizeof *history->entities) &&
-           base_array_reserve(history->allocator, (void**)&history->touches,
-                              &history->touch_capacity, index + 1, sizeof *history->touches) &&
+    return BASE_ARRAY_RESERVE(history->allocator, history->entities, history->capacity,
+                              index + 1) &&
+           BASE_ARRAY_RESERVE(history->allocator, history->touches, history->touch_capacity,
+                              index + 1) &&
            base_bitset_reserve(&history->touched, history->touch_capacity);
 }
 
@@ -384,10 +384,8 @@ static bool touch_all(net_history* history, const ecs_world* world) {
 // The touched indices, and room for as many events.
 static bool put_in_order(net_history* history) {
     uint32_t count = history->touched_count;
-    if (!base_array_reserve(history->allocator, (void**)&history->order, &history->order_capacity,
-                            count, sizeof *history->order) ||
-        !base_array_reserve(history->allocator, (void**)&history->events, &history->event_capacity,
-                            count, sizeof *history->events))
+    if (!BASE_ARRAY_RESERVE(history->allocator, history->order, history->order_capacity, count) ||
+        !BASE_ARRAY_RESERVE(history->allocator, history->events, history->event_capacity, count))
         return false;
     uint32_t at = 0;
     for (uint32_t w = 0; w < history->touched.word_count && at < count; w++) {

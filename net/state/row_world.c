@@ -54,8 +54,8 @@ void net_row_world_release(net_row_world* target, const net_row_template* row_te
 static bool make_values(net_row_world* target, const net_row_template* row_template,
                         const uint64_t* row, ecs_init* inits) {
     BASE_ASSERT(row_template->layout.component_count <= PROTO_ROW_COMPONENTS_MAX);
-    if (!base_array_reserve(target->allocator, (void**)&target->values, &target->value_capacity,
-                            row_template->value_bytes + VALUE_ALIGN, 1))
+    if (!BASE_ARRAY_RESERVE(target->allocator, target->values, target->value_capacity,
+                            row_template->value_bytes + VALUE_ALIGN))
         return false;
     const ecs_template* source = ecs_template_get(target->world, row_template->id);
     uint8_t* memory = target->values;

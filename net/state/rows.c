@@ -253,10 +253,8 @@ static bool fill_defaults(const net_rows* rows, const ecs_template* source,
 }
 
 static bool reserve_ids(net_rows* rows, uint32_t count) {
-    return base_array_reserve(rows->allocator, (void**)&rows->by_id, &rows->id_capacity, count,
-                              sizeof *rows->by_id) &&
-           base_array_reserve(rows->allocator, (void**)&rows->states, &rows->state_capacity, count,
-                              sizeof *rows->states);
+    return BASE_ARRAY_RESERVE(rows->allocator, rows->by_id, rows->id_capacity, count) &&
+           BASE_ARRAY_RESERVE(rows->allocator, rows->states, rows->state_capacity, count);
 }
 
 static void release_template(net_rows* rows, net_row_template* row_template) {
@@ -272,8 +270,8 @@ static net_result add_template_row(net_rows* rows, ecs_template_id id, const uin
     BASE_ASSERT(part_count >= 1 && part_count <= ECS_TEMPLATE_PARTS_MAX);
     const ecs_template* source = ecs_template_get(rows->world, id);
     if (!reserve_ids(rows, id + 1u) ||
-        !base_array_reserve(rows->allocator, (void**)&rows->templates, &rows->template_capacity,
-                            rows->template_count + 1, sizeof *rows->templates))
+        !BASE_ARRAY_RESERVE(rows->allocator, rows->templates, rows->template_capacity,
+                            rows->template_count + 1))
         return NET_ERR_MEMORY;
     net_row_template* row_template = base_allocate_zero(rows->allocator, sizeof *row_template);
     if (!row_template) return NET_ERR_MEMORY;
@@ -372,12 +370,11 @@ void net_rows_destroy(net_rows* rows) {
     for (uint32_t i = 0; i < rows->template_count; i++)
         release_template(rows, rows->templates[i]);
     size_t loaded = rows->loaded_count + 1u;
-    base_release(rows->allocator, rows->templates,
-                 rows->template_capacity * sizeof *rows->templates);
-    base_release(rows->allocator, rows->by_id, rows->id_capacity * sizeof *rows->by_id);
-    base_release(rows->allocator, rows->states, rows->state_capacity * sizeof *rows->states);
-    base_release(rows->allocator, rows->number_of, loaded * sizeof *rows->number_of);
-    base_release(rows->allocator, rows->numbers, loaded * sizeof *rows->numbers);
+    BASE_ARRAY_RELEASE(rows->allocator, rows->templates, rows->template_capacity);
+    BASE_ARRAY_RELEASE(rows->allocator, rows->by_id, rows->id_capacity);
+    BASE_ARRAY_RELEASE(rows->allocator, rows->states, rows->state_capacity);
+    BASE_ARRAY_RELEASE(rows->allocator, rows->number_of, loaded);
+    BASE_ARRAY_RELEASE(rows->allocator, rows->numbers, loaded);
     base_release(rows->allocator, rows, sizeof *rows);
 }
 

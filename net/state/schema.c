@@ -61,8 +61,8 @@ static void hash_text(base_hasher* hasher, const char* text) {
 
 static bool add_item(net_schema* schema, const char* kind, const char* name,
                      const base_hasher* hasher) {
-    if (!base_array_reserve(schema->allocator, (void**)&schema->items, &schema->item_capacity,
-                            schema->item_count + 1, sizeof *schema->items))
+    if (!BASE_ARRAY_RESERVE(schema->allocator, schema->items, schema->item_capacity,
+                            schema->item_count + 1))
         return false;
     net_schema_item* item = &schema->items[schema->item_count++];
     item->hash = base_hasher_end(hasher);
@@ -227,7 +227,7 @@ net_result net_schema_create(const base_allocator* allocator, ecs_world* world,
 void net_schema_destroy(net_schema* schema) {
     if (!schema) return;
     if (schema->rows) net_rows_destroy(schema->rows);
-    base_release(schema->allocator, schema->items, schema->item_capacity * sizeof *schema->items);
+    BASE_ARRAY_RELEASE(schema->allocator, schema->items, schema->item_capacity);
     base_release(schema->allocator, schema, sizeof *schema);
 }
 

@@ -19,7 +19,7 @@ void net_tick_ring_reset(net_tick_ring* ring, uint32_t stride_bytes) {
 
 void net_tick_ring_deinit(net_tick_ring* ring, const base_allocator* allocator) {
     base_release(allocator, ring->entries, ring->bytes_allocated);
-    base_release(allocator, ring->ticks, ring->ticks_allocated * sizeof *ring->ticks);
+    BASE_ARRAY_RELEASE(allocator, ring->ticks, ring->ticks_allocated);
     memset(ring, 0, sizeof *ring);
 }
 
@@ -32,7 +32,7 @@ static bool rebuild(net_tick_ring* ring, const base_allocator* allocator, uint32
     uint64_t* ticks = base_allocate(allocator, capacity * sizeof *ticks);
     if (!entries || !ticks) {
         base_release(allocator, entries, bytes);
-        base_release(allocator, ticks, capacity * sizeof *ticks);
+        BASE_ARRAY_RELEASE(allocator, ticks, capacity);
         return false;
     }
     for (uint32_t i = 0; i < ring->count; i++) {

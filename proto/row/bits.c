@@ -9,6 +9,7 @@
 #include "proto/bits.h"
 
 #include "base/assert.h"
+#include "base/bytes.h"
 
 #include <string.h>
 
@@ -16,24 +17,6 @@ enum { WORD_BITS = 64, GOLOMB_ORDER_MAX = 31, GOLOMB_BITS_MAX = 32 };
 
 static uint64_t low_mask(uint32_t count) {
     return count >= WORD_BITS ? UINT64_MAX : (UINT64_C(1) << count) - 1;
-}
-
-// Compilers turn these expressions into one load and one store.
-static uint64_t load_le64(const uint8_t* data) {
-    return (uint64_t)data[0] | (uint64_t)data[1] << 8 | (uint64_t)data[2] << 16 |
-           (uint64_t)data[3] << 24 | (uint64_t)data[4] << 32 | (uint64_t)data[5] << 40 |
-           (uint64_t)data[6] << 48 | (uint64_t)data[7] << 56;
-}
-
-static void store_le64(uint8_t* data, uint64_t word) {
-    data[0] = (uint8_t)word;
-    data[1] = (uint8_t)(word >> 8);
-    data[2] = (uint8_t)(word >> 16);
-    data[3] = (uint8_t)(word >> 24);
-    data[4] = (uint8_t)(word >> 32);
-    data[5] = (uint8_t)(word >> 40);
-    data[6] = (uint8_t)(word >> 48);
-    data[7] = (uint8_t)(word >> 56);
 }
 
 proto_bit_writer proto_bit_writer_make(uint8_t* data, size_t capacity) {
@@ -49,7 +32,7 @@ static void write_piece(proto_bit_writer* writer, uint64_t value, uint32_t count
     uint64_t kept = shift ? writer->data[byte] & low_mask(shift) : 0;
     uint64_t word = kept | value << shift;
     if (writer->capacity - byte >= 8) {
-        store_le64(writer->data + byte, word);
+        base_store_le64(writer->data + byte, word);
     } else {
         uint32_t bytes = (shift + count + 7) >> 3;
         for (uint32_t i = 0; i < bytes; i++)
@@ -99,7 +82,7 @@ static uint64_t read_piece(proto_bit_reader* reader, uint32_t count) {
     uint32_t shift = (uint32_t)(reader->offset_bits & 7);
     uint64_t word = 0;
     if (reader->size_bits - ((uint64_t)byte << 3) >= WORD_BITS) {
-        word = load_le64(reader->data + byte);
+        word = base_load_le64(reader->data + byte);
     } else {
         uint32_t bytes = (shift + count + 7) >> 3;
         for (uint32_t i = 0; i < bytes; i++)

@@ -14,7 +14,7 @@ void base_bitset_init(base_bitset* set, const base_allocator* allocator) {
 }
 
 void base_bitset_deinit(base_bitset* set) {
-    base_release(set->allocator, set->words, set->word_count * sizeof(uint64_t));
+    BASE_ARRAY_RELEASE(set->allocator, set->words, set->word_count);
     *set = (base_bitset){.allocator = set->allocator};
 }
 

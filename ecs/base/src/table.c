@@ -39,13 +39,13 @@ bool base_table_reserve(base_table* table, const base_allocator* allocator, uint
         place(grown.slots, grown.capacity - 1, base_table_home(&grown, slot->key), slot->key,
               slot->value);
     }
-    base_release(allocator, table->slots, (size_t)table->capacity * sizeof *table->slots);
+    BASE_ARRAY_RELEASE(allocator, table->slots, table->capacity);
     *table = grown;
     return true;
 }
 
 void base_table_deinit(base_table* table, const base_allocator* allocator) {
-    base_release(allocator, table->slots, (size_t)table->capacity * sizeof *table->slots);
+    BASE_ARRAY_RELEASE(allocator, table->slots, table->capacity);
     *table = (base_table){0};
 }
 

@@ -34,9 +34,15 @@ void base_advise_large(void* memory, size_t size);
 BASE_MUST_USE void* base_reallocate(const base_allocator* allocator, void* memory, size_t old_size,
                                     size_t new_size);
 
-/// Grow an array until it holds at least `count_needed` elements of `element_bytes` each. The
-/// capacity doubles from 16; new elements are zero. `array` and `capacity` are updated together.
+/// Grow an array until it holds at least `count_needed` elements. The capacity (uint32_t) doubles from
+/// 16; new elements are zero. `array` and `capacity` are variables, updated together.
 /// @return false when memory ran out; nothing changed then.
+#define BASE_ARRAY_RESERVE(allocator, array, capacity, count_needed)                               \
+    base_array_reserve(allocator, (void**)&(array), &(capacity), count_needed, sizeof *(array))
+/// Give an array of `count` elements back. It may be NULL.
+#define BASE_ARRAY_RELEASE(allocator, array, count)                                                \
+    base_release(allocator, array, (size_t)(count) * sizeof *(array))
+/// Detail of BASE_ARRAY_RESERVE, and for elements whose size only the caller knows.
 BASE_MUST_USE bool base_array_reserve(const base_allocator* allocator, void** array,
                                       uint32_t* capacity, uint32_t count_needed,
                                       size_t element_bytes);

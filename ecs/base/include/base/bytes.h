@@ -8,6 +8,23 @@
 
 #include "base/alloc.h"
 
+/// Eight bytes, the low one first. Written out: compilers make one instruction of it.
+static inline uint64_t base_load_le64(const uint8_t* data) {
+    return (uint64_t)data[0] | (uint64_t)data[1] << 8 | (uint64_t)data[2] << 16 |
+           (uint64_t)data[3] << 24 | (uint64_t)data[4] << 32 | (uint64_t)data[5] << 40 |
+           (uint64_t)data[6] << 48 | (uint64_t)data[7] << 56;
+}
+static inline void base_store_le64(uint8_t* data, uint64_t word) {
+    data[0] = (uint8_t)word;
+    data[1] = (uint8_t)(word >> 8);
+    data[2] = (uint8_t)(word >> 16);
+    data[3] = (uint8_t)(word >> 24);
+    data[4] = (uint8_t)(word >> 32);
+    data[5] = (uint8_t)(word >> 40);
+    data[6] = (uint8_t)(word >> 48);
+    data[7] = (uint8_t)(word >> 56);
+}
+
 /// Bytes that a number takes in LEB128, 1 to 10.
 static inline uint32_t base_varint_bytes(uint64_t value) {
     uint32_t bytes = 1;

@@ -41,7 +41,7 @@ static void lists_hold_what_was_put_under_many_numbers(void** state) {
             heads += is_first;
             assert_int_equal(count, wanted);
         }
-        assert_int_equal(lists.head_count, heads);
+        assert_int_equal(lists.firsts.count, heads);
         assert_int_equal(net_interest_lists_first(&lists, UINT32_MAX), 0);
     }
     net_interest_lists_deinit(&lists);

@@ -620,7 +620,6 @@ static void check_end(harness* h, reached* sum) {
         const net_mirror_counters* counters = net_mirror_get_counters(c->mirror);
         assert_int_equal(counters->malformed, 0);
         const net_repl_state_counters* sent = net_repl_state_get_counters(c->repl);
-        assert_int_equal(sent->acks_forged, 0);
         sum->updates += counters->updates;
         sum->stale_records += counters->stale_records;
         sum->evicted += counters->evicted;

@@ -104,7 +104,6 @@ static void acknowledgements_are_idempotent_and_forged_ones_refused(void** state
     assert_false(net_repl_state_acked(repl, w.clients[0].seq));
     assert_false(net_repl_state_acked(repl, 65533));
     assert_false(net_repl_state_lost(repl, 30000));
-    assert_int_equal(view_counters(&w)->acks_forged, 4);
     view_close(&w);
 }
 
@@ -208,7 +207,6 @@ static void a_full_packet_ring_takes_its_oldest_as_lost(void** state) {
     assert_int_equal(view_counters(&w)->packets_lost, 1);
     // The packet is forgotten; the acknowledgement is not forged.
     assert_false(net_repl_state_acked(w.clients[0].repl, 65534));
-    assert_int_equal(view_counters(&w)->acks_forged, 0);
     view_close(&w);
 }
 
