@@ -106,8 +106,8 @@ BASE_MUST_USE static inline bool ecs_row_reserve_lists(ecs_world* world, uint32_
         return true;
     return ecs_track_reserve(world, created, 0, recreated);
 }
-/// List a destruction, while the row is still filled. No call to tracking for rows without a tracked
-/// column.
+/// List a destruction, while the row is still filled. No call to tracking for rows without a
+/// tracked column.
 static inline void ecs_row_list_destroying(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                                            ecs_entity entity) {
     ecs_entity_list* list = &world->tracker->destroyed;

@@ -65,8 +65,8 @@ BASE_MUST_USE net_result net_repl_state_write(net_repl_state* repl, uint16_t seq
                                               net_repl_state_room room, proto_bit_writer* output,
                                               uint32_t* records);
 /// The client acknowledged packet `seq`. Call it newest first (net_ack_result is in that order).
-/// Idempotent; counts after a declared loss too. @return false when no such packet is known; the ack
-/// sender counts forged numbers.
+/// Idempotent; counts after a declared loss too. @return false when no such packet is known (forged
+/// numbers are the ack sender's).
 bool net_repl_state_acked(net_repl_state* repl, uint16_t seq);
 /// Packet `seq` is declared lost: an entity whose newest record was in it waits again. Idempotent.
 /// @return false when no such packet is known.

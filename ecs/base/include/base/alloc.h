@@ -34,8 +34,8 @@ void base_advise_large(void* memory, size_t size);
 BASE_MUST_USE void* base_reallocate(const base_allocator* allocator, void* memory, size_t old_size,
                                     size_t new_size);
 
-/// Grow an array until it holds at least `count_needed` elements. The capacity (uint32_t) doubles from
-/// 16; new elements are zero. `array` and `capacity` are variables, updated together.
+/// Grow an array until it holds at least `count_needed` elements. The capacity (uint32_t) doubles
+/// from 16; new elements are zero. `array` and `capacity` are variables, updated together.
 /// @return false when memory ran out; nothing changed then.
 #define BASE_ARRAY_RESERVE(allocator, array, capacity, count_needed)                               \
     base_array_reserve(allocator, (void**)&(array), &(capacity), count_needed, sizeof *(array))
