@@ -30,5 +30,11 @@ static inline uint32_t test_scaled(uint32_t count, uint32_t count_min) {
     return scaled < 1e9 ? (uint32_t)scaled : 1000000000u;
 }
 
+/// Is this a shorter run (SHOAL_TEST_SCALE below 1)? Then cases that count through thousands of
+/// alike situations take every so many of them.
+static inline bool test_is_short(void) {
+    return test_scaled(100, 0) < 100;
+}
+
 /// An entry of a list of cases.
 #define TEST(name) cmocka_unit_test(name)

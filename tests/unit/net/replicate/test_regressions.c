@@ -261,6 +261,7 @@ static void a_pause_ends_with_the_newest_and_nothing_else(void** state) {
 // wrapped.
 static void half_an_hour_of_ticks_wraps_every_number(void** state) {
     (void)state;
+    if (test_is_short()) skip();
     view_world w;
     view_open_with(&w, (view_options){.first_seq = 60000});
     ecs_entity entity = repl_create(&w.server, w.server.mover);
