@@ -5,6 +5,7 @@
 // time, report.c prints what came of it. `shoal-server check` does nothing of this: check.c.
 #include "check.h"
 #include "program.h"
+#include "token.h"
 
 #include "host/exit_code.h"
 #include "host/setup.h"
@@ -47,9 +48,16 @@ int main(int argc, char** argv) {
         return NET_EXIT_RUNTIME;
     }
     self->reporter = reporter;
-    bool is_check = argc > 1 && strcmp(argv[1], "check") == 0;
-    int code = is_check ? server_check(argc - 2, argv + 2, &self->reporter)
-                        : read_options_and_run(self, argc, argv);
+    const char* command = argc > 1 ? argv[1] : "";
+    int code;
+    if (strcmp(command, "check") == 0)
+        code = server_check(argc - 2, argv + 2, &self->reporter);
+    else if (strcmp(command, "keygen") == 0)
+        code = server_keygen(argc - 1, argv + 1, &self->reporter);
+    else if (strcmp(command, "token") == 0)
+        code = server_token(argc - 1, argv + 1, &self->reporter);
+    else
+        code = read_options_and_run(self, argc, argv);
     free(self);
     return code;
 }

@@ -160,7 +160,7 @@ static void look_at_the_rest(const seat* one, census* found) {
     while (ecs_query_next(&it)) {
         const ecs_string* names = it.rows.columns[1];
         for (uint32_t i = 0; i < it.rows.count; i++)
-            assert_string_equal(ecs_string_text(&names[i]), "bot");
+            assert_memory_equal(ecs_string_text(&names[i]), "bot", 3); // "bot", "bot (2)"...
     }
     it = ecs_query_begin(world, game->players);
     while (ecs_query_next(&it)) {

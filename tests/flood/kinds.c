@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// From blind to well informed: bytes of chance, ENet's own datagrams, handshakes without and with a
+// valid token, and datagrams that a reader of the traffic of a session can make.
+#include "kinds.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { OVERSIZED_BYTES = 5000, STATE_BYTES = 600, CONNECT_MS_MAX = 5000 };
+
+static void fill(flood_kind* kind, uint8_t* bytes, size_t size) {
+    for (size_t i = 0; i < size; i += 4) {
+        uint32_t word = base_rng_u32(&kind->rng);
+        memcpy(bytes + i, &word, size - i < 4 ? size - i : 4);
+    }
+}
+
+static size_t make_random(flood_kind* kind, uint8_t bytes[FLOOD_BYTES_MAX]) {
+    size_t size = 1 + base_rng_u32(&kind->rng) % 1232;
+    fill(kind, bytes, size);
+    return size;
+}
+
+static size_t make_empty(flood_kind* kind, uint8_t bytes[FLOOD_BYTES_MAX]) {
+    (void)kind;
+    (void)bytes;
+    return 0;
+}
+
+static size_t make_oversized(flood_kind* kind, uint8_t bytes[FLOOD_BYTES_MAX]) {
+    (void)kind;
+    memset(bytes, 3, OVERSIZED_BYTES);
+    return OVERSIZED_BYTES;
+}
+
+// ENet's CONNECT, as a client without encryption sends it.
+static size_t make_enet_connect(flood_kind* kind, uint8_t bytes[FLOOD_BYTES_MAX]) {
+    fill(kind, bytes, 52);
+    const uint8_t head[] = {0x8F, 0xFF, 0, 0, 0x82, 0xFF, 0, 1};
+    memcpy(bytes, head, sizeof head);
+    return 52;
+}
+
+// ENet's DISCONNECT to every peer in turn, which kicks players where nothing is encrypted.
+static size_t make_enet_disconnect(flood_kind* kind, uint8_t bytes[FLOOD_BYTES_MAX]) {
+    const uint32_t peer = base_rng_u32(&kind->rng) % 64;
+    const uint8_t datagram[] = {0x80, (uint8_t)peer, 0, 0, 0x44, 0xFF, 0, 1, 0, 0, 0, 0};
+    memcpy(bytes, datagram, sizeof datagram);
+    return sizeof datagram;
+}
+
+static size_t make_request_garbage(flood_kind* kind, uint8_t bytes[FLOOD_BYTES_MAX]) {
+    fill(kind, bytes, NET_OUTER_HELLO_BYTES);
+    memcpy(bytes, kind->request, 35); // all in the open part is right
+    memset(bytes + 571, 0, NET_OUTER_HELLO_BYTES - 571);
+    return NET_OUTER_HELLO_BYTES;
+}
+
+static size_t make_request_version(flood_kind* kind, uint8_t bytes[FLOOD_BYTES_MAX]) {
+    memcpy(bytes, kind->request, NET_OUTER_HELLO_BYTES);
+    bytes[1] = 0;
+    return NET_OUTER_HELLO_BYTES;
+}
+
+static size_t make_request_valid(flood_kind* kind, uint8_t bytes[FLOOD_BYTES_MAX]) {
+    memcpy(bytes, kind->request, NET_OUTER_HELLO_BYTES);
+    fill(kind, bytes + 2, NET_OUTER_RANDOM_BYTES);
+    return NET_OUTER_HELLO_BYTES;
+}
+
+static size_t make_response_forged(flood_kind* kind, uint8_t bytes[FLOOD_BYTES_MAX]) {
+    (void)make_request_valid(kind, bytes);
+    bytes[0] = NET_OUTER_RESPONSE;
+    fill(kind, bytes + 572, 48);
+    fill(kind, bytes + NET_OUTER_HELLO_BYTES - 16, 16);
+    return NET_OUTER_HELLO_BYTES;
+}
+
+static size_t make_data_random(flood_kind* kind, uint8_t bytes[FLOOD_BYTES_MAX]) {
+    fill(kind, bytes, STATE_BYTES);
+    bytes[0] = NET_OUTER_DATA;
+    return STATE_BYTES;
+}
+
+// The id of a session that is open, numbers ahead of the window, and a tag of chance.
+static size_t make_data_forged(flood_kind* kind, uint8_t bytes[FLOOD_BYTES_MAX]) {
+    fill(kind, bytes, STATE_BYTES);
+    memcpy(bytes, kind->recorded, NET_OUTER_HEAD_BYTES);
+    bytes[5] = (uint8_t)(2 + base_rng_u32(&kind->rng) % 250);
+    return STATE_BYTES;
+}
+
+static size_t make_data_replayed(flood_kind* kind, uint8_t bytes[FLOOD_BYTES_MAX]) {
+    memcpy(bytes, kind->recorded, kind->recorded_size);
+    return kind->recorded_size;
+}
+
+// ---- a session, for the kinds that know one
+
+static net_secure_clock clock_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (net_secure_clock){
+        .now_us = (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u,
+        .unix_s = (uint64_t)time(NULL),
+    };
+}
+
+static void receive_one(flood_kind* kind, int socket) {
+    uint8_t bytes[2048];
+    ssize_t got = recv(socket, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (got <= 0) return;
+    net_secure_clock now = clock_now();
+    net_secure_answer answer;
+    net_secure_client_receive(&kind->client, &now, &kind->target, bytes, (size_t)got, &answer);
+    if (answer.reply_size > 0) (void)!send(socket, answer.reply, answer.reply_size, 0);
+}
+
+// @return false when the server does not accept.
+static bool open_session(flood_kind* kind, int socket) {
+    const net_security security = {.entropy = net_entropy_system()};
+    net_secure_client_init(&kind->client, &security);
+    net_secure_clock now = clock_now();
+    const uint64_t until_us = now.now_us + CONNECT_MS_MAX * UINT64_C(1000);
+    net_secure_client_begin(&kind->client, &now, &kind->target, 1);
+    while (kind->client.state != NET_SECURE_CLIENT_OPEN && now.now_us < until_us) {
+        uint8_t out[NET_OUTER_HELLO_BYTES];
+        net_address to;
+        size_t size = net_secure_client_service(&kind->client, &now, out, &to);
+        if (size > 0) (void)!send(socket, out, size, 0);
+        struct pollfd readable = {.fd = socket, .events = POLLIN};
+        if (poll(&readable, 1, 20) > 0) receive_one(kind, socket);
+        now = clock_now();
+    }
+    return kind->client.state == NET_SECURE_CLIENT_OPEN;
+}
+
+// The first datagram of a session is sent once as it should be; everything else is a copy of it.
+static bool record_session(flood_kind* kind) {
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(kind->target.port)};
+    memcpy(&to.sin_addr.s_addr, kind->target.ip + 12, 4);
+    int own = socket(AF_INET, SOCK_DGRAM, 0);
+    bool is_open = own >= 0 && connect(own, (const struct sockaddr*)&to, sizeof to) == 0 &&
+                   open_session(kind, own);
+    if (is_open) {
+        const uint8_t inner[64] = {0};
+        net_address where;
+        kind->recorded_size = net_secure_client_send(&kind->client, clock_now().now_us, inner,
+                                                     sizeof inner, kind->recorded, &where);
+        is_open = send(own, kind->recorded, kind->recorded_size, 0) > 0;
+    }
+    if (own >= 0) close(own);
+    return is_open;
+}
+
+// ---- the kinds
+
+static const struct {
+    const char* name;
+    flood_make_fn make;
+    bool needs_session;
+} kinds[] = {
+    {"random", make_random, false},
+    {"empty", make_empty, false},
+    {"oversized", make_oversized, false},
+    {"enet_connect", make_enet_connect, false},
+    {"enet_disconnect", make_enet_disconnect, false},
+    {"request_garbage", make_request_garbage, false},
+    {"request_version", make_request_version, false},
+    {"request_valid", make_request_valid, false},
+    {"response_forged", make_response_forged, false},
+    {"data_random", make_data_random, false},
+    {"data_forged", make_data_forged, true},
+    {"data_replayed", make_data_replayed, true},
+};
+
+const char* flood_kind_names(void) {
+    static char names[512];
+    size_t size = 0;
+    for (size_t i = 0; i < BASE_COUNT(kinds); i++)
+        size += (size_t)snprintf(names + size, sizeof names - size, "%s ", kinds[i].name);
+    return names;
+}
+
+static bool make_request(flood_kind* kind) {
+    const net_token_claims claims = {.expiry_unix_s = (uint64_t)time(NULL) + 3600};
+    if (net_token_make_dev(&claims, net_entropy_system(), &kind->token) != NET_OK) return false;
+    net_outer_hello hello = {
+        .head = {.key_id = kind->token.key_id,
+                 .protocol = kind->token.protocol,
+                 .expiry_unix_s = kind->token.expiry_unix_s},
+        .sealed = kind->token.sealed,
+    };
+    memcpy(hello.head.nonce, kind->token.nonce, sizeof hello.head.nonce);
+    net_outer_request_write(&hello, kind->request);
+    return true;
+}
+
+bool flood_kind_init(flood_kind* kind, const char* name, const net_address* target) {
+    memset(kind, 0, sizeof *kind);
+    kind->rng = base_rng_make(1, 0);
+    kind->target = *target;
+    for (size_t i = 0; i < BASE_COUNT(kinds); i++) {
+        if (strcmp(kinds[i].name, name) != 0) continue;
+        kind->make = kinds[i].make;
+        return make_request(kind) && (!kinds[i].needs_session || record_session(kind));
+    }
+    return false;
+}
