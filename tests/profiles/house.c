@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "net/socket.h"
 #include "net/transport_enet.h"
+#include "server/server_state.h"
 #include "socket/socket_virtual.h"
 #include "transport/enet_host.h"
 
@@ -55,7 +56,9 @@ bool house_open(house* made, const house_config* config, watch* checks) {
                                       .match = made->match,
                                       .transport = made->transport,
                                       .clients_max = HOUSE_GUESTS_MAX};
-    return net_server_create(&server, &made->server) == NET_OK;
+    if (net_server_create(&server, &made->server) != NET_OK) return false;
+    made->server->seq_first = config->seq_first;
+    return true;
 }
 
 bool house_sit(house* at, uint32_t index) {
@@ -70,6 +73,12 @@ bool house_sit(house* at, uint32_t index) {
     if (net_match_create(&match, &reporter, &one->match) != NET_OK) return false;
     const net_enet_config dial = {.allocator = at->config.guest_memory, .peers_max = 1};
     if (net_transport_enet_create(&dial, &one->transport) != NET_OK) return false;
+    const net_presenter_config presenter = {
+        .allocator = at->config.guest_memory, .module = at->module, .is_predicting = index == 0};
+    if (index < at->config.viewers &&
+        net_presenter_create(&presenter, &reporter, &one->presenter) != NET_OK)
+        return false;
+    bool is_watched = at->config.watched == 0 || index < at->config.watched;
     const net_client_config client = {.allocator = at->config.guest_memory,
                                       .match = one->match,
                                       .transport = one->transport,
@@ -77,7 +86,8 @@ bool house_sit(house* at, uint32_t index) {
                                       .name = "guest",
                                       .is_bot = true,
                                       .seed = seed,
-                                      .trace = watch_row,
+                                      .presenter = one->presenter,
+                                      .trace = is_watched ? watch_row : NULL,
                                       .trace_context = one};
     return net_client_create(&client, &one->client) == NET_OK;
 }
@@ -93,12 +103,14 @@ static void add_traffic(net_transport* transport, house_traffic* to) {
 void house_clear(house* at, uint32_t index) {
     guest* one = &at->guests[index];
     if (one->client) net_client_destroy(one->client);
+    if (one->presenter) net_presenter_destroy(one->presenter);
     if (one->transport) {
         add_traffic(one->transport, &at->gone);
         one->transport->ops->destroy(one->transport);
     }
     if (one->match) net_match_destroy(one->match);
     one->client = NULL;
+    one->presenter = NULL;
     one->transport = NULL;
     one->match = NULL;
 }
@@ -142,6 +154,7 @@ static void step_guest(guest* one) {
     net_client_service(one->client, now_us);
     if (net_client_get_phase(one->client) == NET_CLIENT_ENDED) return;
     if (now_us >= net_client_next_tick_us(one->client)) net_client_tick(one->client, now_us);
+    if (one->presenter) (void)net_presenter_frame(one->presenter, now_us);
     shout(one);
 }
 

@@ -8,6 +8,7 @@
 #include "net/client.h"
 #include "net/link.h"
 #include "net/match.h"
+#include "net/presenter.h"
 #include "net/server.h"
 
 #define HOUSE_GUESTS_MAX 16u
@@ -20,8 +21,11 @@ typedef struct watch watch;
 typedef struct house_config {
     uint64_t seed;
     uint32_t guests;
-    uint32_t quiet_tick;                 ///< from this tick on the world stands still
-    bool is_crowded;                     ///< a world that changes faster than 128 kbit/s carry
+    uint32_t quiet_tick; ///< from this tick on the world stands still
+    bool is_crowded;     ///< a world that changes faster than 128 kbit/s carry
+    uint32_t viewers;    ///< so many of the first guests draw what they see
+    uint32_t watched;    ///< the rows of so many of the first guests are checked; 0: of all
+    uint16_t seq_first;  ///< number of the first packet to each guest
     const base_allocator* server_memory; ///< NULL: the heap
     const base_allocator* guest_memory;
 } house_config;
@@ -31,9 +35,10 @@ typedef struct guest {
     uint32_t index;
     net_match* match;
     net_transport* transport;
-    net_client* client; ///< NULL: the seat is empty
-    uint32_t number;    ///< of its client; 0: not welcomed yet
-    bool is_cut;        ///< its line lets nothing pass: its age is no fault
+    net_presenter* presenter; ///< NULL: does not draw
+    net_client* client;       ///< NULL: the seat is empty
+    uint32_t number;          ///< of its client; 0: not welcomed yet
+    bool is_cut;              ///< its line lets nothing pass: its age is no fault
     uint32_t ping_seen;
     uint32_t shouts, shouts_seen; ///< sent, and seen on the server
     uint64_t shout_us[HOUSE_SHOUTS_KEPT];

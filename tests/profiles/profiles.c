@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "profiles.h"
 
+#include "net/limits.h"
+#include "net/security.h"
+#include "net/socket.h"
+
 #include <string.h>
+
+// P14: the longest datagram of ENet, with what is put around it, is shorter than the hole.
+_Static_assert(NET_MTU_BYTES + NET_SECURE_OVERHEAD_BYTES <= NET_SOCKET_OUTER_BYTES_MAX &&
+                   NET_SOCKET_OUTER_BYTES_MAX <= 1252,
+               "a path of 1,252 bytes carries every datagram");
 
 // "50 +-20 ms" is a delay of 30 ms and a jitter of 40 ms: a link adds between none and all of it.
 static const profile table[PROFILES] = {
