@@ -26,6 +26,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
     config->tick_rate_hz = NET_TICK_RATE_HZ_DEFAULT;
     config->seed = 1;
     config->clients_max = NET_CLIENTS_DEFAULT;
+    config->clients_per_address_max = NET_ADDRESS_CLIENTS_DEFAULT;
     config->rate_bytes_max = NET_RATE_BYTES_DEFAULT;
     config->send_divisor = 1;
     const base_option table[] = {
@@ -44,7 +45,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
         {"max-clients", BASE_OPTION_U64, &config->clients_max, "N", "refuse more clients than N", 1,
          NET_CLIENTS_MAX - 8},
         {"max-per-address", BASE_OPTION_U64, &config->clients_per_address_max, "N",
-         "limit the connections of one address (0: no limit)", 0, NET_CLIENTS_MAX},
+         "players of one address, loopback apart (0: no limit)", 0, NET_CLIENTS_MAX},
         {"fast", BASE_OPTION_FLAG, &config->is_fast, NULL, "do not wait between ticks", 0, 0},
         {"insecure", BASE_OPTION_FLAG, &config->is_insecure, NULL,
          "allow other addresses than loopback (nothing is encrypted)", 0, 0},

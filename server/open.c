@@ -72,7 +72,6 @@ static int open_transport(server_program* self) {
     const net_enet_config enet = {
         .listen = self->config.listen,
         .peers_max = (uint32_t)self->config.clients_max + REFUSED_PEERS_MAX,
-        .peers_per_address_max = (uint32_t)self->config.clients_per_address_max,
         .is_insecure_allowed = self->config.is_insecure,
     };
     net_result result = net_transport_enet_create(&enet, &self->transport);
@@ -124,6 +123,7 @@ static int open_server(server_program* self) {
         .log = self->log,
         .clients_max = (uint32_t)self->config.clients_max,
         .clients_min = (uint32_t)self->config.clients_min,
+        .clients_per_address_max = (uint32_t)self->config.clients_per_address_max,
         .ticks_max = self->config.ticks,
         .reporter = &self->reporter,
         .entropy = draw_secret,

@@ -49,6 +49,9 @@ static const char* end_name(net_end end) {
         return "left";
     case NET_END_TIMEOUT:
     case NET_END_FAULT:
+    case NET_END_DEAF:
+    case NET_END_BANNED:
+    case NET_END_EVICTED:
     case NET_END_NONE:
         break;
     }

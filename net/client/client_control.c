@@ -156,6 +156,14 @@ static void receive_refused(net_client* client, const Shoal__Wire__Refused* refu
     net_client_begin_closing(client, is_resuming ? NET_CLIENT_END_LOST : NET_CLIENT_END_REFUSED);
 }
 
+static void report_end(net_client* client, const Shoal__Wire__Goodbye* goodbye) {
+    char text[128];
+    bool has_text = base_shown_copy(text, sizeof text, goodbye->text);
+    base_report(net_ration_take(&client->ration, NET_RATION_LOST, client->now_us), NULL, 0,
+                "connection lost: the server ended the session: %s%s%s",
+                net_end_text((net_end)goodbye->reason), has_text ? ": " : "", text);
+}
+
 static void receive_goodbye(net_client* client, const Shoal__Wire__Goodbye* goodbye) {
     if (client->phase == NET_CLIENT_RESUMING) {
         hang_up(client, NET_CLIENT_END_LOST);
@@ -170,6 +178,7 @@ static void receive_goodbye(net_client* client, const Shoal__Wire__Goodbye* good
     }
     // A goodbye because of silence or a fault is a lost connection.
     bool is_orderly = goodbye->reason == NET_END_GOODBYE || goodbye->reason == NET_END_LEFT;
+    if (!is_orderly) report_end(client, goodbye);
     hang_up(client, is_orderly ? NET_CLIENT_END_GOODBYE : NET_CLIENT_END_LOST);
 }
 

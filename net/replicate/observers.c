@@ -20,15 +20,15 @@ bool net_observers_add_client(net_replicator* replicator, net_repl_state* repl) 
                             id + 1) ||
         !BASE_ARRAY_RESERVE(replicator->allocator, replicator->stamps, replicator->stamp_capacity,
                             id + 1) ||
-        !BASE_ARRAY_RESERVE(replicator->allocator, replicator->repl_of_client,
-                            replicator->client_capacity, repl->client + 1) ||
+        !base_table_reserve(&replicator->clients, replicator->allocator,
+                            replicator->repl_count + 1) ||
         !base_bitset_reserve(&replicator->fresh_repls, replicator->repl_capacity))
         return false;
-    BASE_ASSERT(replicator->repl_of_client[repl->client] == 0);
+    BASE_ASSERT(base_table_find(&replicator->clients, repl->client) == BASE_TABLE_NONE);
     repl->id = id;
     replicator->repls[id] = repl;
     replicator->fresh[id] = repl->sets[NET_SET_FRESH];
-    replicator->repl_of_client[repl->client] = id + 1;
+    base_table_add(&replicator->clients, repl->client, id);
     replicator->repl_count++;
     return true;
 }
@@ -37,7 +37,7 @@ void net_observers_remove_client(net_replicator* replicator, net_repl_state* rep
     BASE_ASSERT(replicator->repls[repl->id] == repl && replicator->repl_count > 0);
     replicator->repls[repl->id] = NULL;
     replicator->fresh[repl->id] = NULL;
-    replicator->repl_of_client[repl->client] = 0;
+    (void)base_table_remove(&replicator->clients, repl->client, repl->id);
     base_bitset_remove(&replicator->fresh_repls, repl->id);
     replicator->repl_count--;
 }

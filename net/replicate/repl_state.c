@@ -64,15 +64,32 @@ net_result net_repl_state_create(net_replicator* replicator, uint32_t client,
     return NET_OK;
 }
 
+void net_repl_state_abandon(net_repl_state* repl) {
+    repl->is_broken = true;
+    repl->watch = (net_repl_state_watch){.context = NULL};
+    if (repl->account.bits) net_bandwidth_close(repl->replicator->bandwidth, &repl->account);
+}
+
+bool net_repl_state_unwind(net_repl_state* repl, uint32_t* entities_max) {
+    BASE_ASSERT(repl->is_broken);
+    while (repl->member_count > 0 && *entities_max > 0) {
+        uint32_t last = --repl->member_count;
+        net_observers_remove(repl->replicator, repl->members[last].index, repl,
+                             repl->member_slots[last]);
+        --*entities_max;
+    }
+    return repl->member_count == 0;
+}
+
 void net_repl_state_destroy(net_repl_state* repl) {
     if (!repl) return;
     net_replicator* replicator = repl->replicator;
-    for (uint32_t i = 0; i < repl->member_count; i++)
-        net_observers_remove(replicator, repl->members[i].index, repl, repl->member_slots[i]);
+    net_repl_state_abandon(repl);
+    uint32_t all = UINT32_MAX;
+    (void)net_repl_state_unwind(repl, &all);
     for (uint32_t i = 0; i < NET_REPL_STATE_PACKETS; i++)
         BASE_ARRAY_RELEASE(&replicator->pool.allocator, repl->packets[i].items,
                            repl->packets[i].capacity);
-    if (repl->account.bits) net_bandwidth_close(replicator->bandwidth, &repl->account);
     net_observers_remove_client(replicator, repl);
     net_repl_state_deinit_slots(repl);
     base_release(replicator->allocator, repl, sizeof *repl);
@@ -292,4 +309,8 @@ const net_repl_state_counters* net_repl_state_get_counters(const net_repl_state*
 
 net_bandwidth_account* net_repl_state_account(net_repl_state* repl) {
     return repl->account.bits ? &repl->account : NULL;
+}
+
+uint32_t net_repl_state_entities(const net_repl_state* repl) {
+    return repl->member_count;
 }

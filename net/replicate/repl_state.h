@@ -54,6 +54,14 @@ typedef struct net_repl_state_watch {
 BASE_MUST_USE net_result net_repl_state_create(net_replicator* replicator, uint32_t client,
                                                net_repl_state** repl);
 void net_repl_state_destroy(net_repl_state* repl);
+/// The client has left: nothing is written for it any more, its account is closed and its callbacks
+/// are not called. It still has to be destroyed; with net_repl_state_unwind first, that is cheap.
+void net_repl_state_abandon(net_repl_state* repl);
+/// Take an abandoned state out of the lists of observers, at most *entities_max entities at a time;
+/// the number falls by what was done. @return true when none is left: destroy it.
+bool net_repl_state_unwind(net_repl_state* repl, uint32_t* entities_max);
+/// Entities in its scope.
+uint32_t net_repl_state_entities(const net_repl_state* repl);
 bool net_repl_state_is_broken(const net_repl_state* repl);
 /// Does anything wait to be written?
 bool net_repl_state_has_pending(const net_repl_state* repl);

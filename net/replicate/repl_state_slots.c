@@ -141,9 +141,13 @@ static uint32_t find_free(const net_repl_state* repl, uint32_t first, uint32_t e
 }
 
 static uint32_t take_slot(net_repl_state* repl, uint32_t index) {
-    uint32_t slot = find_free(repl, repl->slot_cursor, repl->slot_end);
-    if (slot == UINT32_MAX) slot = find_free(repl, 0, repl->slot_cursor);
-    if (slot == UINT32_MAX) slot = repl->slot_end;
+    // A join fills every slot in turn: without a free one there is nothing to search for.
+    uint32_t slot = repl->slot_end;
+    if (repl->table_count < repl->slot_end) {
+        slot = find_free(repl, repl->slot_cursor, repl->slot_end);
+        if (slot == UINT32_MAX) slot = find_free(repl, 0, repl->slot_cursor);
+        BASE_ASSERT(slot != UINT32_MAX);
+    }
     if (slot >= repl->slot_capacity && !grow_slots(repl)) return UINT32_MAX;
     BASE_ASSERT(slot < repl->replicator->index_max);
     net_repl_slot* s = &repl->slots[slot];

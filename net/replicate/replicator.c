@@ -62,7 +62,7 @@ void net_replicator_destroy(net_replicator* replicator) {
     BASE_ARRAY_RELEASE(allocator, replicator->repls, replicator->repl_capacity);
     BASE_ARRAY_RELEASE(allocator, replicator->fresh, replicator->fresh_capacity);
     BASE_ARRAY_RELEASE(allocator, replicator->stamps, replicator->stamp_capacity);
-    BASE_ARRAY_RELEASE(allocator, replicator->repl_of_client, replicator->client_capacity);
+    base_table_deinit(&replicator->clients, allocator);
     BASE_ARRAY_RELEASE(allocator, replicator->scratch, replicator->scratch_capacity);
     base_bitset_deinit(&replicator->fresh_repls);
     base_bitset_deinit(&replicator->changed);
@@ -87,9 +87,9 @@ const net_history* net_replicator_history(const net_replicator* replicator) {
 // ---- repls and the reverse index ----
 
 static net_repl_state* find_repl(const net_replicator* replicator, uint32_t client) {
-    if (client >= replicator->client_capacity || replicator->repl_of_client[client] == 0)
-        return NULL;
-    net_repl_state* repl = replicator->repls[replicator->repl_of_client[client] - 1];
+    uint32_t id = base_table_find(&replicator->clients, client);
+    if (id == BASE_TABLE_NONE) return NULL;
+    net_repl_state* repl = replicator->repls[id];
     return repl->is_broken ? NULL : repl;
 }
 

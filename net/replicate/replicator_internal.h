@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/bitset.h"
+#include "base/table.h"
 #include "core/pool.h"
 #include "replicate/encoded_rows.h"
 #include "replicate/observers.h"
@@ -25,11 +26,10 @@ struct net_replicator {
     net_repl_state** repls; ///< [repl id]; NULL: unused
     uint64_t** fresh;       ///< [repl id]: its NET_SET_FRESH
     uint32_t repl_capacity, fresh_capacity, repl_count;
-    base_bitset fresh_repls;  ///< ids of replication states with a bit in it
-    base_bitset changed;      ///< indices whose public components changed; scratch of a publish
-    uint32_t* repl_of_client; ///< [client]: id + 1
-    uint32_t client_capacity;
-    uint32_t* stamps; ///< [repl id]: of the last spawn that was handled
+    base_bitset fresh_repls; ///< ids of replication states with a bit in it
+    base_bitset changed;     ///< indices whose public components changed; scratch of a publish
+    base_table clients; ///< client number to repl id: numbers rise for as long as the match runs
+    uint32_t* stamps;   ///< [repl id]: of the last spawn that was handled
     uint32_t stamp_capacity, stamp;
     net_observer* scratch; ///< the observers of an index before a spawn
     uint32_t scratch_capacity;

@@ -99,7 +99,7 @@ void net_replicator_validate(const net_replicator* replicator) {
         members += repl->member_count;
         BASE_ASSERT(repl->id == id && repl->replicator == replicator);
         BASE_ASSERT(replicator->fresh[id] == repl->sets[NET_SET_FRESH]);
-        BASE_ASSERT(replicator->repl_of_client[repl->client] == id + 1);
+        BASE_ASSERT(base_table_find(&replicator->clients, repl->client) == id);
         is_any_broken = is_any_broken || repl->is_broken;
         if (repl->is_broken) continue; // memory ran out half way: it is only destroyed
         validate_members(repl);

@@ -7,9 +7,11 @@
 
 #include "replicate/repl_state.h"
 #include "server/server_accounts.h"
+#include "server/server_leavers.h"
 #include "server/server_phase.h"
 #include "server/server_send.h"
 #include "server/server_state.h"
+#include "server/session_origin.h"
 #include "server/worker.h"
 #include "state/varsize.h"
 
@@ -19,24 +21,29 @@
 
 #define HEARTBEAT_HZ 10u ///< packets per second to a client without news
 #define HEARTBEAT_TICKS_MAX 16u
+#define DEAF_HZ 4u ///< packets per second to a client that acknowledges nothing
 
 static bool allocate_scratch(net_server* server) {
     uint32_t count = server->session_count;
     server->sessions = base_allocate_zero(server->allocator, count * sizeof(net_session*));
     server->leaves = base_allocate_zero(server->allocator, count * sizeof(net_log_leave));
     server->joins = base_allocate_zero(server->allocator, count * sizeof(net_log_join));
+    server->joining = base_allocate(server->allocator, count * sizeof(net_session*));
     server->inputs = base_allocate_zero(server->allocator, count * sizeof(net_log_input));
     server->roster = base_allocate(server->allocator, count * sizeof(Shoal__Wire__RosterEntry));
     server->roster_gone = base_allocate(server->allocator, count * sizeof(uint32_t));
     server->out.sessions = base_allocate(server->allocator, count * sizeof(net_session*));
+    server->admission = base_allocate_zero(server->allocator, sizeof *server->admission);
+    server->leavers = base_allocate(server->allocator, count * sizeof *server->leavers);
     server->by_slot = base_allocate_zero(server->allocator, NET_PEER_SLOTS * sizeof(net_session*));
     uint32_t events = count * NET_CLIENT_EVENTS_PER_TICK_MAX;
     server->events = base_allocate_zero(server->allocator, events * sizeof(net_log_event));
     server->event_copies =
         base_allocate(server->allocator, events * sizeof(net_event_outbox_entry));
-    return server->sessions && server->leaves && server->joins && server->inputs &&
-           server->roster && server->roster_gone && server->events && server->event_copies &&
-           server->out.sessions && server->by_slot;
+    return server->sessions && server->leaves && server->joins && server->joining &&
+           server->inputs && server->roster && server->roster_gone && server->events &&
+           server->event_copies && server->out.sessions && server->by_slot && server->admission &&
+           server->leavers;
 }
 
 // Rows, interest, replication: what clients should have, and what they have.
@@ -88,6 +95,7 @@ static void set_cadence(net_server* server) {
     uint32_t ticks = rate_hz / HEARTBEAT_HZ;
     if (ticks > HEARTBEAT_TICKS_MAX) ticks = HEARTBEAT_TICKS_MAX;
     server->heartbeat_ticks = ticks ? ticks : 1;
+    server->deaf_ticks = rate_hz / DEAF_HZ ? rate_hz / DEAF_HZ : 1;
 }
 
 net_result net_server_create(const net_server_config* config, net_server** out) {
@@ -108,6 +116,8 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     set_cadence(server);
     net_result result = NET_ERR_MEMORY;
     if (!allocate_scratch(server)) goto fail;
+    net_server_draw(server, &server->admission->salt, sizeof server->admission->salt);
+    server->walk_credit = NET_WALK_BURST;
     if (!proto_codec_init(&server->codec, server->allocator, PROTO_UNPACK_CLIENT_BYTES_MAX) ||
         !proto_codec_init(&server->answer_codec, server->allocator, PROTO_UNPACK_ANSWER_BYTES_MAX))
         goto fail;
@@ -143,6 +153,7 @@ void net_server_destroy(net_server* server) {
     base_release(server->allocator, server->sessions, count * sizeof(net_session*));
     base_release(server->allocator, server->leaves, count * sizeof(net_log_leave));
     base_release(server->allocator, server->joins, count * sizeof(net_log_join));
+    base_release(server->allocator, server->joining, count * sizeof(net_session*));
     base_release(server->allocator, server->inputs, count * sizeof(net_log_input));
     base_release(server->allocator, server->roster, count * sizeof(Shoal__Wire__RosterEntry));
     base_release(server->allocator, server->roster_gone, count * sizeof(uint32_t));
@@ -156,6 +167,9 @@ void net_server_destroy(net_server* server) {
     base_release(server->allocator, server->by_slot, NET_PEER_SLOTS * sizeof(net_session*));
     base_release(server->allocator, server->reports,
                  server->report_capacity * sizeof(net_peer_report));
+    net_server_close_leavers(server);
+    base_release(server->allocator, server->leavers, count * sizeof *server->leavers);
+    base_release(server->allocator, server->admission, sizeof *server->admission);
     net_varsize_source_destroy(server->varsize);
     if (server->replicator) net_replicator_destroy(server->replicator);
     if (server->interest) net_interest_destroy(server->interest);

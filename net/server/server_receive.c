@@ -9,9 +9,11 @@
 //
 // Read net_server_service at the end first.
 #include "replicate/repl_state.h"
+#include "server/server_admission.h"
 #include "server/server_resume.h"
 #include "server/server_send.h"
 #include "server/server_state.h"
+#include "server/session_origin.h"
 #include "server/session_trace.h"
 #include "server/session_varsize.h"
 #include "session/control.h"
@@ -45,30 +47,17 @@ static void refuse(net_server* server, net_session* session, Shoal__Wire__Refuse
     server->counters.refusals++;
 }
 
-static uint32_t count_players(const net_server* server) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        const net_session* session = server->sessions[i];
-        if (session &&
-            (session->state == NET_SESSION_ACCEPTED || net_session_is_in_match(session))) {
-            count++;
-        }
-    }
-    return count;
-}
-
 static void accept_or_refuse(net_server* server, net_session* session) {
-    char text[128];
     if (server->phase == NET_SERVER_SETTLING || server->phase == NET_SERVER_LEAVING ||
         server->phase == NET_SERVER_ENDED) {
         refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED,
                "the match has ended: come to the next one");
         return;
     }
-    if (count_players(server) >= server->config.clients_max) {
-        base_text_format(text, sizeof text, "the server is full (%u players): try later",
-                         server->config.clients_max);
-        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL, text);
+    net_refusal refusal = {.reason = SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE};
+    net_server_judge_join(server, session, &refusal);
+    if (refusal.reason != SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE) {
+        refuse(server, session, refusal.reason, refusal.text);
         return;
     }
     if (!net_session_accept(server, session)) {
@@ -83,6 +72,12 @@ static void resume_or_refuse(net_server* server, net_session* session,
                              const ProtobufCBinaryData* secret) {
     net_session* away =
         secret->len == NET_RESUME_BYTES ? net_server_find_secret(server, secret->data) : NULL;
+    if (away && !net_session_may_resume(server, away)) {
+        net_server_drop(server, NET_DROP_RESUME_FLOOD, 1);
+        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL,
+               "the session was resumed too often: try again in some seconds");
+        return;
+    }
     if (away) {
         net_session_resume(server, away, session);
         return;
@@ -105,6 +100,12 @@ static void take_hello(net_server* server, net_session* session, const Shoal__Wi
     if (strcmp(hello->game, game) != 0) {
         base_text_format(text, sizeof text, "this server runs the game %s", game);
         refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME, text);
+        return;
+    }
+    net_refusal refusal = {.reason = SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE};
+    net_server_judge_ban(server, session, &refusal);
+    if (refusal.reason != SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE) {
+        refuse(server, session, refusal.reason, refusal.text);
         return;
     }
     net_control_clean_name(session->name, hello->name);
@@ -354,6 +355,19 @@ static void take_realtime(net_server* server, net_session* session, const uint8_
     take_acks(server, session, packet);
 }
 
+static void take_connection(net_server* server, net_peer peer) {
+    net_session* session = net_server_add_session(server, peer);
+    if (!session && net_server_free_greeting(server))
+        session = net_server_add_session(server, peer);
+    bool is_crowded = session && net_server_is_crowded(server, session);
+    if (session && !is_crowded) return;
+    net_transport* transport = server->config.transport;
+    transport->ops->disconnect(transport, peer, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL, true);
+    if (!session) return;
+    net_server_drop(server, NET_DROP_ADDRESS_FULL, 1);
+    net_session_gone(server, session, "address_full");
+}
+
 void net_server_service(net_server* server, uint64_t now_us) {
     net_server_collect(server);
     BASE_ASSERT(!server->out.is_uncollected);
@@ -365,15 +379,15 @@ void net_server_service(net_server* server, uint64_t now_us) {
         net_session* session = net_server_find_session(server, event.peer);
         switch (event.kind) {
         case NET_TRANSPORT_CONNECTED:
-            if (!session && !net_server_add_session(server, event.peer)) {
-                transport->ops->disconnect(transport, event.peer,
-                                           SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL, true);
-            }
+            if (!session) take_connection(server, event.peer);
             break;
         case NET_TRANSPORT_DISCONNECTED:
             // Without a reason the connection was lost, not closed.
             if (session && session->state == NET_SESSION_PLAYING && event.reason == 0)
                 net_session_lose(server, session);
+            else if (session && event.reason == NET_TRANSPORT_DEAF &&
+                     session->state != NET_SESSION_CLOSING)
+                net_session_end(server, session, NET_END_DEAF);
             else if (session)
                 net_session_gone(server, session, "disconnected");
             break;

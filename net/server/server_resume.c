@@ -23,6 +23,8 @@
 
 #include "base/assert.h"
 
+#define HEARD_MS 1000u // a client is heard for so long after a datagram
+
 static double seconds_since(const net_server* server, uint64_t since_us) {
     return server->now_us > since_us ? (double)(server->now_us - since_us) * 1e-6 : 0;
 }
@@ -65,7 +67,20 @@ void net_session_note_received(net_server* server, net_session* session) {
     session->received_us = server->now_us;
 }
 
+// Time counts only while its datagrams come: a client in a blackout is not deaf. A resumption does
+// not help, an acknowledgement of something new does.
+static void count_deaf(net_server* server, net_session* session) {
+    const uint64_t heard_us = UINT64_C(1000) * HEARD_MS;
+    if (session->deaf_ack_us != session->out.sent.last_ack_us) session->deaf_us = 0;
+    session->deaf_ack_us = session->out.sent.last_ack_us;
+    bool is_heard = server->now_us - session->received_us <= heard_us;
+    const net_ack_sender* sent = &session->out.sent;
+    bool has_newest = sent->has_ack && (uint16_t)(sent->newest_acked + 1) == sent->next;
+    if (is_heard && sent->count > 0 && !has_newest) session->deaf_us += server->tick_us;
+}
+
 void net_session_watch(net_server* server, net_session* session) {
+    count_deaf(server, session);
     const uint64_t limit_us = UINT64_C(1000) * NET_QUIET_MS_MAX;
     if (server->now_us > session->received_us && server->now_us - session->received_us > limit_us)
         report_away(server, session, "nothing received");
@@ -98,6 +113,8 @@ void net_session_resume(net_server* server, net_session* session, net_session* g
     net_session_set_state(server, greeting, NET_SESSION_CLOSING, "resumed_another");
     net_session_set_peer(server, greeting, 0);
     net_session_set_peer(server, session, peer);
+    session->identity = greeting->identity;
+    session->origin = greeting->origin;
     net_session_set_state(server, session, NET_SESSION_PLAYING, "resumed");
     session->packet_credit = NET_PACKETS_BURST_MAX;
     net_session_gone(server, greeting, "resumed_another");

@@ -41,6 +41,7 @@
 #define PROBE_EVERY_PACKETS 8u
 #define STATE_FRAME_BYTES 3u ///< tag and length of StatePacket.state
 #define HEADER_BITS_MAX ((STATE_ENVELOPE_BYTES_MAX - STATE_FRAME_BYTES) * 8u)
+#define DEAF_MS_EARLY 2000u    // who acknowledges nothing for so long gets a packet now and then
 #define DELAY_US_MAX 60000000u ///< a longer delay is sent as this one
 
 // ---- one packet
@@ -241,7 +242,8 @@ static void send_packets(net_server* server, net_session* session) {
                    "a client that comes back must believe the next packet");
     net_session_out* out = &session->out;
     BASE_ASSERT(out->repl && !out->summary.is_away && !out->has_failed);
-    uint32_t count_max = out->summary.is_quiet ? 1 : NET_STATE_PACKETS_PER_TICK_MAX;
+    uint32_t count_max =
+        out->summary.is_quiet || out->summary.is_deaf ? 1 : NET_STATE_PACKETS_PER_TICK_MAX;
     uint32_t count = 0;
     while (count < count_max && net_rate_left(&out->rate) > 0) {
         if (!send_packet(server, session)) return;
@@ -270,7 +272,9 @@ static void send_to(net_server* server, net_session* session) {
     net_rate_refill(&out->rate, server->out.now_us);
     net_rate_learn(&out->rate, server->out.now_us, out->sent.acked, out->sent.lost,
                    out->sent.has_rtt ? net_ack_sender_rtt_us(&out->sent) : 0);
-    if (!is_turn(server, out) || !is_due(server, out)) {
+    bool must_wait =
+        out->summary.is_deaf && out->packet_count > 0 && out->silent_count + 1 < server->deaf_ticks;
+    if (must_wait || !is_turn(server, out) || !is_due(server, out)) {
         out->silent_count++;
         return;
     }
@@ -299,6 +303,7 @@ static void copy_summary(net_session* session) {
     session->out.summary = (net_session_summary){
         .client = session->client,
         .is_away = session->state == NET_SESSION_AWAY,
+        .is_deaf = session->deaf_us >= DEAF_MS_EARLY * UINT64_C(1000),
         .is_quiet = session->is_quiet,
         .player = session->player_sent,
         .has_ack = session->received.has_any,

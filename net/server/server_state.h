@@ -20,6 +20,7 @@
 #define NET_SERVER_SPARE_SESSIONS 8u ///< slots beyond clients_max, so that a refusal can be sent
 #define NET_CLIENT_EVENTS_PER_TICK_MAX 8u ///< events of one client that one tick takes
 
+typedef struct net_admission net_admission; ///< server/session_origin.h
 typedef struct net_interest net_interest;
 typedef struct net_log_event net_log_event;
 typedef struct net_log_input net_log_input;
@@ -77,6 +78,7 @@ struct net_server {
     uint64_t now_us;
     uint64_t tick_us;
     uint32_t heartbeat_ticks; ///< a client gets a packet at least every so many ticks
+    uint32_t deaf_ticks;      ///< a client that acknowledges nothing gets a packet once in so many
     uint32_t send_divisor;
     uint16_t seq_first;     ///< of state packets to each client: 0; tests begin near the wrap
     net_session** sessions; ///< session_count pointers; a session is made on first use
@@ -88,6 +90,12 @@ struct net_server {
     net_interest* interest;
     net_replicator* replicator;
     net_varsize_source* varsize;
+    net_admission* admission;
+    net_repl_state** leavers; ///< of sessions that are over, oldest first; session_count places
+    uint32_t leaver_count;
+    int64_t join_credit;  ///< entities that joins may walk; below 0: later joins pay
+    uint64_t walk_credit; ///< entities that reports may still walk, as of walk_tick
+    ecs_tick walk_tick;
     net_peer_report* reports;
     uint32_t report_count, report_capacity;
     uint32_t report_next; ///< where the search for the oldest closed report begins
@@ -104,6 +112,7 @@ struct net_server {
     net_ack_result acks;
     net_log_leave* leaves;
     net_log_join* joins;
+    net_session** joining;
     net_log_input* inputs;
     Shoal__Wire__RosterEntry* roster;
     uint32_t* roster_gone;

@@ -9,6 +9,7 @@
 // Work on these (silent clients, replication states of new players, the roster) comes after it,
 // with and without a thread, so that both ways send the same datagrams.
 #include "server/server_events.h"
+#include "server/server_leavers.h"
 #include "server/server_phase.h"
 #include "server/server_resume.h"
 #include "server/server_roster.h"
@@ -42,9 +43,11 @@ static void drop_silent(net_server* server) {
             if (net_server_is_older(server, session->since_us, NET_SILENCE_MS_MAX) &&
                 net_server_is_older(server, session->out.sent.last_ack_us, NET_SILENCE_MS_MAX)) {
                 net_session_end(server, session, NET_END_TIMEOUT);
-            } else {
-                net_session_watch(server, session);
+                break;
             }
+            net_session_watch(server, session);
+            if (session->deaf_us >= NET_DEAF_MS_MAX * UINT64_C(1000))
+                net_session_end(server, session, NET_END_DEAF);
             break;
         case NET_SESSION_AWAY:
             if (net_server_is_older(server, session->received_us, NET_SILENCE_MS_MAX)) {
@@ -75,31 +78,74 @@ static uint32_t count_in_state(const net_server* server, net_session_state state
     return count;
 }
 
-static void gather_leaves_and_joins(net_server* server, net_log_begin* begin) {
+static void gather_leaves(net_server* server, net_log_begin* begin) {
+    for (uint32_t i = 0; i < server->session_count && begin->leave_count < NET_LEAVES_PER_TICK;
+         i++) {
+        net_session* session = server->sessions[i];
+        if (!session || !session->must_leave_match) continue;
+        BASE_ASSERT(session->state == NET_SESSION_FREE || session->state == NET_SESSION_CLOSING);
+        server->leaves[begin->leave_count++] =
+            (net_log_leave){.client = session->client, .reason = (uint32_t)session->end};
+        session->must_leave_match = false;
+    }
+    begin->leaves = server->leaves;
+}
+
+// All that are accepted, by client number: slots are reused in any order. The one that
+// waits longest has the lowest number.
+static uint32_t list_accepted(net_server* server) {
+    uint32_t count = 0;
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
-        if (!session) continue;
-        if (session->must_leave_match) {
-            BASE_ASSERT(session->state == NET_SESSION_FREE ||
-                        session->state == NET_SESSION_CLOSING);
-            server->leaves[begin->leave_count++] =
-                (net_log_leave){.client = session->client, .reason = (uint32_t)session->end};
-            session->must_leave_match = false;
-        }
-        if (session->state != NET_SESSION_ACCEPTED) continue;
+        if (!session || session->state != NET_SESSION_ACCEPTED) continue;
+        uint32_t place = count++;
+        for (; place > 0 && server->joining[place - 1]->client > session->client; place--)
+            server->joining[place] = server->joining[place - 1];
+        server->joining[place] = session;
+    }
+    return count;
+}
+
+// How many may join in this tick. A client's scope is gathered with its join, so joins are rationed
+// by the entities of the world; the last join may take more than is left. No client waits for the
+// first tick of a match.
+static uint32_t count_joins_allowed(net_server* server) {
+    net_match* match = server->config.match;
+    if (net_match_tick(match) == 0) return UINT32_MAX;
+    server->join_credit += NET_WORK_PER_TICK;
+    if (server->join_credit > NET_WORK_BURST) server->join_credit = NET_WORK_BURST;
+    if (server->join_credit <= 0) return 0;
+    int64_t entities = ecs_world_entity_count(net_match_world(match)) + 1;
+    int64_t count = (server->join_credit + entities - 1) / entities;
+    return count < NET_JOINS_PER_TICK ? (uint32_t)count : NET_JOINS_PER_TICK;
+}
+
+static bool has_joined_enough(const net_session* const* joined, uint32_t count, uint64_t origin) {
+    uint32_t same = 0;
+    for (uint32_t i = 0; origin != 0 && i < count; i++)
+        same += joined[i]->origin == origin;
+    return same >= NET_JOINS_PER_ADDRESS_PER_TICK;
+}
+
+static void gather_joins(net_server* server, net_log_begin* begin) {
+    const uint32_t waiting = list_accepted(server), allowed = count_joins_allowed(server);
+    for (uint32_t i = 0; i < waiting && begin->join_count < allowed; i++) {
+        net_session* session = server->joining[i];
+        const net_session* const* joined = (const net_session* const*)server->joining;
+        if (has_joined_enough(joined, begin->join_count, session->origin)) continue;
         net_session_set_state(server, session, NET_SESSION_PLAYING, "joined");
-        session->received_us = server->now_us;
-        // Sorted by client number: slots are reused in any order.
-        uint32_t place = begin->join_count++;
-        BASE_ASSERT(place < server->session_count && session->client != 0 && !session->out.repl);
-        for (; place > 0 && server->joins[place - 1].client > session->client; place--) {
-            server->joins[place] = server->joins[place - 1];
-        }
-        server->joins[place] = (net_log_join){
+        session->received_us = session->joined_us = server->now_us;
+        BASE_ASSERT(session->client != 0 && !session->out.repl);
+        // The first places are the joined ones: each stands at or behind its place.
+        server->joining[begin->join_count] = session;
+        server->joins[begin->join_count++] = (net_log_join){
             .client = session->client, .name = session->name, .is_bot = session->is_bot};
         server->counters.joins++;
     }
-    begin->leaves = server->leaves;
+    if (net_match_tick(server->config.match) > 0)
+        server->join_credit -= (int64_t)begin->join_count *
+                               (ecs_world_entity_count(net_match_world(server->config.match)) + 1);
+    server->counters.joins_waited += waiting - begin->join_count;
     begin->joins = server->joins;
 }
 
@@ -266,7 +312,8 @@ static void run_tick(net_server* server) {
     BASE_ASSERT(server->phase == NET_SERVER_RUNNING);
     net_match* match = server->config.match;
     net_log_begin begin = {.tick = net_match_tick(match) + 1};
-    gather_leaves_and_joins(server, &begin);
+    gather_leaves(server, &begin);
+    gather_joins(server, &begin);
     gather_inputs_and_events(server, &begin);
     if (server->config.log) net_log_append_begin(server->config.log, &begin);
     apply(match, &begin);
@@ -275,6 +322,7 @@ static void run_tick(net_server* server) {
     // Up to here the net half of the previous tick may still run.
     net_server_collect(server);
     drop_silent(server);
+    net_server_destroy_leavers(server);
     net_server_send_rosters(server, &begin);
     admit(server);
     bool is_replicated = replicate(server);
@@ -334,6 +382,7 @@ void net_server_tick(net_server* server, uint64_t now_us) {
     }
     net_server_collect(server);
     drop_silent(server);
+    net_server_destroy_leavers(server);
     switch (server->phase) {
     case NET_SERVER_SETTLING:
         settle(server);

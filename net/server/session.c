@@ -15,7 +15,9 @@
 
 #include "replicate/repl_state.h"
 #include "server/server_accounts.h"
+#include "server/server_leavers.h"
 #include "server/server_state.h"
+#include "server/session_origin.h"
 #include "server/session_report.h"
 #include "server/session_trace.h"
 #include "session/control.h"
@@ -23,6 +25,7 @@
 #include "state/varsize.h"
 
 #include "base/assert.h"
+#include "net/bans.h"
 #include "net/match.h"
 
 #include <string.h>
@@ -99,6 +102,7 @@ net_session* net_server_add_session(net_server* server, net_peer peer) {
     net_ack_sender_init(&session->out.sent, 0, server->now_us);
     net_ack_receiver_init(&session->received);
     net_session_set_state(server, session, NET_SESSION_GREETING, "connected");
+    net_session_identify(server, session);
     return session;
 }
 
@@ -121,14 +125,13 @@ net_result net_session_send_control(net_server* server, net_session* session,
     return NET_OK;
 }
 
-static void make_secret(net_server* server, net_session* session) {
+void net_server_draw(net_server* server, void* bytes, size_t size) {
     if (server->config.entropy) {
-        server->config.entropy(server->config.entropy_context, session->resume,
-                               sizeof session->resume);
+        server->config.entropy(server->config.entropy_context, bytes, size);
         return;
     }
-    for (uint32_t i = 0; i < sizeof session->resume; i++)
-        session->resume[i] = (uint8_t)(base_rng_u32(&server->rng) >> 24);
+    for (size_t i = 0; i < size; i++)
+        ((uint8_t*)bytes)[i] = (uint8_t)(base_rng_u32(&server->rng) >> 24);
 }
 
 bool net_session_welcome(net_server* server, net_session* session, bool is_resumed) {
@@ -165,7 +168,7 @@ bool net_session_accept(net_server* server, net_session* session) {
     if (!net_session_open_report(server, session)) return false;
     net_name_distinguish(session->name, server->session_count, name_at, server);
     net_session_set_state(server, session, NET_SESSION_ACCEPTED, "accepted");
-    make_secret(server, session);
+    net_server_draw(server, session->resume, sizeof session->resume);
     (void)net_session_welcome(server, session, false);
     return true;
 }
@@ -182,6 +185,12 @@ static const char* reason_of(net_end end) {
         return "timeout";
     case NET_END_FAULT:
         return "fault";
+    case NET_END_DEAF:
+        return "deaf";
+    case NET_END_BANNED:
+        return "banned";
+    case NET_END_EVICTED:
+        return "evicted";
     }
     return "none";
 }
@@ -198,8 +207,10 @@ void net_session_end(net_server* server, net_session* session, net_end end) {
         return;
     }
     net_session_close_report(server, session, end);
+    if (end == NET_END_DEAF) net_server_drop(server, NET_DROP_DEAF, 1);
+    if (end == NET_END_DEAF || end == NET_END_FAULT) net_session_punish(server, session);
     net_transport* transport = server->config.transport;
-    if (end == NET_END_TIMEOUT) {
+    if (end == NET_END_TIMEOUT || end == NET_END_DEAF) {
         // A silent client will not confirm a goodbye either: do not wait for it.
         transport->ops->disconnect(transport, session->peer, (uint32_t)end, true);
         net_session_set_state(server, session, NET_SESSION_CLOSING, reason);
@@ -209,6 +220,12 @@ void net_session_end(net_server* server, net_session* session, net_end end) {
     Shoal__Wire__Goodbye goodbye = SHOAL__WIRE__GOODBYE__INIT;
     goodbye.tick = net_match_tick(server->config.match);
     goodbye.reason = (uint32_t)end;
+    if (end == NET_END_BANNED) {
+        const net_peer_identity* who = &session->identity;
+        const net_ban* ban =
+            net_bans_find(server->config.bans, &who->address, who->player, who->key);
+        if (ban) goodbye.text = (char*)(uintptr_t)ban->reason; // encoding only reads it
+    }
     Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
     control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE;
     control.goodbye = &goodbye;
@@ -225,10 +242,9 @@ void net_session_gone(net_server* server, net_session* session, const char* reas
     if (session->out.repl) {
         net_server_keep_account(server, session);
         net_varsize_sender_destroy(session->out.varsize);
-        net_repl_state_destroy(session->out.repl);
+        net_server_take_leaver(server, session);
         net_interest_remove_client(server->interest, session->client);
     }
-    session->out.repl = NULL;
     session->out.varsize = NULL;
     net_event_outbox_deinit(&session->out.outbox);
     net_event_inbox_deinit(&session->inbox);

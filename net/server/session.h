@@ -45,6 +45,7 @@ typedef enum net_session_state {
 typedef struct net_session_summary {
     uint32_t client;
     bool is_away;  ///< nothing is sent; reliable events are kept
+    bool is_deaf;  ///< it acknowledges nothing: a packet now and then, so that it can
     bool is_quiet; ///< nothing came for NET_QUIET_MS_MAX: one packet per tick is enough
     ecs_entity player;
     bool has_ack;
@@ -107,6 +108,12 @@ typedef struct net_session {
     bool is_roster_due;                  ///< the roster was withheld after a quick resumption
     uint64_t resume_us;                  ///< newest resumption with a roster; 0: there was none
     uint8_t resume[NET_RESUME_BYTES];    ///< the secret, from welcome on
+    net_peer_identity identity;          ///< of its newest connection
+    uint64_t origin;                     ///< of its address, for limits; 0: not counted
+    uint64_t joined_us;                  ///< when it joined the match
+    uint64_t pace_us;                    ///< of resumptions, see session_origin.c
+    uint64_t deaf_us;                    ///< heard for so long without a new acknowledgement
+    uint64_t deaf_ack_us;                ///< the newest acknowledgement that deaf_us knows
     net_end end;
     uint32_t report; ///< index of its peer report; UINT32_MAX before welcome
     net_ack_receiver received;
@@ -120,6 +127,8 @@ typedef struct net_session {
 void net_session_set_state(net_server* server, net_session* session, net_session_state to,
                            const char* reason);
 
+/// Fill bytes that no client can guess, with the config's entropy.
+void net_server_draw(net_server* server, void* bytes, size_t size);
 /// Open a session for a new connection. @return NULL when no slot is free or memory ran out.
 net_session* net_server_add_session(net_server* server, net_peer peer);
 /// @return NULL when no session has this connection.

@@ -8,6 +8,7 @@
 
 #include "core/fault.h"
 #include "replicate/repl_state.h"
+#include "server/server_leavers.h"
 #include "server/server_state.h"
 #include "state/varsize.h"
 
@@ -100,6 +101,10 @@ net_world_digest net_session_scope(net_server* server, uint32_t client, ecs_line
 static void fill_report(net_server* server, const net_session* session, net_peer_report* report) {
     bool has_tick = is_known(server, session);
     report->is_caught_up = has_tick || !session->out.repl;
+    if (has_tick && !net_server_may_walk(server)) {
+        net_server_drop(server, NET_DROP_REPORT_SCOPE, 1);
+        has_tick = false;
+    }
     if (has_tick) {
         // Nothing of its scope changed since: the world's present scope is that of its tick.
         report->tick = session->out.tick_sent;
@@ -139,6 +144,5 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
     if (end == NET_END_LEFT || end == NET_END_GOODBYE || session->client == 0) return;
     server->counters.drops++;
     base_report(net_ration_take(&server->ration, NET_RATION_DROPPED, server->now_us), NULL, 0,
-                "client %u (%s) dropped: %s", session->client, session->name,
-                end == NET_END_TIMEOUT ? "it fell silent" : "it broke the protocol");
+                "client %u (%s) dropped: %s", session->client, session->name, net_end_text(end));
 }

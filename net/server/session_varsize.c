@@ -86,7 +86,7 @@ static net_result send_value(void* context, const net_varsize_message* message) 
 void net_session_send_varsize(net_server* server, net_session* session) {
     net_session_out* out = &session->out;
     if (net_varsize_sender_is_broken(out->varsize)) out->has_failed = true;
-    if (out->has_failed || out->summary.is_away) return;
+    if (out->has_failed || out->summary.is_away || out->summary.is_deaf) return;
     double share = out->rate.rate * (double)server->tick_us * 1e-6 / RATE_SHARE;
     double paid = out->varsize_debt < share ? out->varsize_debt : share;
     out->varsize_debt -= paid;

@@ -70,6 +70,7 @@ static void take_control(raw_client* raw, const net_transport_event* event) {
         raw->is_told_goodbye = true;
         raw->goodbye_reason = control->goodbye->reason;
         raw->goodbye_tick = control->goodbye->tick;
+        (void)base_text_copy(raw->goodbye_text, sizeof raw->goodbye_text, control->goodbye->text);
         break;
     default:
         raw->unreadable++;

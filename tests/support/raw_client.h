@@ -31,6 +31,7 @@ typedef struct raw_client {
     char refused_game[40];
     uint32_t goodbye_reason;
     uint64_t goodbye_tick;
+    char goodbye_text[128];
 
     uint64_t states;     ///< state packets received
     uint64_t unreadable; ///< messages that could not be decoded

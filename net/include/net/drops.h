@@ -36,6 +36,15 @@ typedef enum net_drop {
     NET_DROP_EVENT_UNSEEN,   ///< about an entity that the client does not see
     NET_DROP_RESYNC_LIMIT,   ///< requests for more rows than a client may have
     NET_DROP_RESYNC_UNKNOWN, ///< a request for an entity that the client does not see
+    // Connections and sessions.
+    NET_DROP_BANNED,        ///< refused or ended: on the list of bans
+    NET_DROP_ADDRESS_FULL,  ///< refused: its address has all the places that one address may have
+    NET_DROP_JOIN_FLOOD,    ///< refused: too many sessions of this player or address
+    NET_DROP_RESUME_FLOOD,  ///< refused: resumed too often
+    NET_DROP_GREETING_LATE, ///< no hello in time, and others wait: the connection is closed
+    NET_DROP_EVICTED,       ///< a member without life gave its place
+    NET_DROP_DEAF,          ///< heard, but acknowledged nothing: the session ended
+    NET_DROP_REPORT_SCOPE,  ///< too many leave at once: the report is without tick and scope
     NET_DROP_RESUME_QUIET,  ///< a resumption too soon after the last: no line, and the roster later
     NET_DROP_VARSIZE_LONG,  ///< a value above NET_VARSIZE_BYTES_MAX: clients keep the default
     NET_DROP_VARSIZE_KNOWN, ///< a version that came before

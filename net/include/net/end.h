@@ -8,4 +8,10 @@ typedef enum net_end {
     NET_END_LEFT,    ///< the client said goodbye
     NET_END_TIMEOUT, ///< no acknowledgement for NET_SILENCE_MS_MAX, or away for as long
     NET_END_FAULT,   ///< the client broke the protocol, or one of its queues overflowed
+    NET_END_DEAF,    ///< its datagrams came, but for NET_DEAF_MS_MAX it acknowledged nothing
+    NET_END_BANNED,
+    NET_END_EVICTED, ///< it showed no life, and its place was needed
 } net_end;
+
+/// What a person reads about the end of a session: "it fell silent"... Static text.
+const char* net_end_text(net_end end);

@@ -48,6 +48,22 @@
     10000u                    ///< after the last tick: time for clients to acknowledge everything
 #define NET_STOP_MS_MAX 1500u ///< the same after net_server_stop
 
+// Admission. A server counts by player when a token names one, else by IPv4 address or IPv6 /64.
+#define NET_ADDRESS_CLIENTS_DEFAULT 8u ///< players of one address, loopback apart
+#define NET_SESSIONS_MAX 5u            ///< sessions of one player or address within the window
+#define NET_SESSIONS_WINDOW_MS 10000u
+#define NET_JOINS_PER_TICK 64u ///< begun per tick; the others wait
+#define NET_JOINS_PER_ADDRESS_PER_TICK 4u
+#define NET_LEAVES_PER_TICK 64u
+#define NET_WORK_PER_TICK 10000 ///< entities that joins may walk on average, and leaves at most
+#define NET_WORK_BURST 20000    ///< entities that the joins of one tick may walk, and one join more
+#define NET_WALK_BURST 200000u  ///< entities that reports of leaving clients may walk at once
+#define NET_WALK_PER_TICK 4000u ///< the same on average; further reports have no scope
+// A member that shows no life gives its place when the server is full and a new client asks.
+#define NET_LIFE_FIRST_MS 5000u   ///< it never acknowledged anything
+#define NET_LIFE_SILENT_MS 12000u ///< it acknowledged nothing new
+#define NET_LIFE_INPUT_MS 30000u  ///< it never sent an input
+
 // Rows.
 #define NET_ROW_HISTORY_MAX 64u ///< changed rows kept per entity: bases reach back so far
 #define NET_BASE_AGE_MAX 254u   ///< ticks; an older base is coded as settled

@@ -18,6 +18,8 @@
 #include "net/transport.h"
 #include "net/world_digest.h"
 
+typedef struct net_ban net_ban;               ///< net/bans.h
+typedef struct net_bans net_bans;             ///< net/bans.h
 typedef struct net_match net_match;           ///< net/match.h
 typedef struct net_log_writer net_log_writer; ///< net/log_writer.h
 
@@ -49,6 +51,11 @@ typedef struct net_server_config {
     /// is_threaded both threads call it, possibly at the same time.
     net_trace_fn session_trace;
     void* session_trace_context;
+    /// Players of one IPv4 address or IPv6 /64 at a time, and NET_SESSIONS_MAX sessions of it in
+    /// NET_SESSIONS_WINDOW_MS; loopback is never limited. 0: no limit by address. Use
+    /// NET_ADDRESS_CLIENTS_DEFAULT for a public server.
+    uint32_t clients_per_address_max;
+    net_bans* bans;     ///< owned by the caller; NULL: there are no bans
     bool has_bandwidth; ///< account every bit by client, component and cause
 } net_server_config;
 
@@ -83,6 +90,14 @@ void net_server_tick(net_server* server, uint64_t now_us);
 /// server is ENDED. Go on with service and tick until then. A second call sends the goodbyes at
 /// once.
 void net_server_stop(net_server* server, uint64_t now_us);
+/// Add a ban to the list of the config and end the sessions that it meets; *ended is their number.
+/// Their clients get NET_END_BANNED and the ban's reason. Waits for the second thread.
+/// @return NET_OK; NET_ERR_CLOSED (the config has no list); NET_ERR_FULL, NET_ERR_MEMORY (the ban
+///         was not added).
+BASE_MUST_USE net_result net_server_ban(net_server* server, const net_ban* ban, uint32_t* ended);
+/// End the sessions that the list of bans meets now, after a change of the list (net_bans_load).
+/// @return their number.
+uint32_t net_server_enforce_bans(net_server* server);
 net_server_phase net_server_get_phase(const net_server* server);
 /// Wait until the second thread has sent the packets of the last tick, but not beyond `until_us` of
 /// CLOCK_MONOTONIC. 0: do not wait; UINT64_MAX: as long as it takes. @return false when it still
@@ -92,7 +107,9 @@ bool net_server_wait_sent(net_server* server, uint64_t until_us);
 /// What is known of one client, connected or gone: the fields of the `peer` line.
 typedef struct net_peer_report {
     uint32_t client;
-    ecs_tick tick;          ///< newest tick that the client had whole at its end; 0: not known
+    /// Newest tick that the client had whole at its end. 0: not known, or too many left at once
+    /// (NET_WALK_BURST) to find its scope.
+    ecs_tick tick;
     net_world_digest scope; ///< of what it had at that tick; empty with tick 0
     net_end end;       ///< NET_END_NONE while the session is open; other fields count at the end
     bool is_caught_up; ///< it had acknowledged everything
@@ -117,8 +134,9 @@ typedef struct net_server_counters {
     uint32_t clients; ///< now
     uint32_t clients_peak;
     uint64_t joins, refusals;
-    uint64_t drops;   ///< sessions that ended by silence or by breaking the protocol
-    uint64_t resumes; ///< sessions that continued with another connection
+    uint64_t joins_waited; ///< ticks that clients waited for their join, all together
+    uint64_t drops;        ///< sessions that ended by silence or by breaking the protocol
+    uint64_t resumes;      ///< sessions that continued with another connection
     uint64_t state_packets, state_bytes;
     uint64_t resyncs;                 ///< rows that clients requested
     uint64_t dropped[NET_DROP_COUNT]; ///< without the parts of open sessions

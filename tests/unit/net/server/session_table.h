@@ -66,13 +66,15 @@ typedef struct table_config {
     uint64_t seed;
     uint32_t clients_max, clients_min; ///< 0: TABLE_SEATS and 0
     ecs_tick ticks_max;
-    const base_reporter* reporter;
+    const base_reporter *reporter, *seat_reporter;
     double quiet;                ///< a setting of the test game; 0: nothing ever changes
     const net_game_module* game; ///< NULL: the test game unchanged
     const char* templates;       ///< NULL: the templates of the test game
     uint32_t send_divisor, rate_bytes_max;
     bool is_threaded;
     bool has_bandwidth;
+    uint32_t clients_per_address_max;
+    net_bans* bans;
     const char* log_file; ///< NULL: the server writes no log
     /// server_trace: for the server; seat_trace: for every client.
     net_trace_fn server_trace, seat_trace;
@@ -124,6 +126,8 @@ static inline void table_open(table* at, table_config config) {
         .match = at->match,
         .transport = config.wrap ? config.wrap(at->transport) : at->transport,
         .log = at->log,
+        .clients_per_address_max = config.clients_per_address_max,
+        .bans = config.bans,
         .clients_max = config.clients_max ? config.clients_max : TABLE_SEATS,
         .clients_min = config.clients_min,
         .ticks_max = config.ticks_max,
@@ -161,6 +165,7 @@ static inline table_seat* table_sit_as(table* at, const net_module* module,
         .address = "sim",
         .name = name,
         .is_bot = true,
+        .reporter = at->config.seat_reporter,
         .seed = at->seat_count,
         .session_trace = at->config.seat_trace,
         .session_trace_context = at->config.seat_trace_context,

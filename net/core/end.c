@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// What a person reads about the end of a session.
+#include "net/end.h"
+
+const char* net_end_text(net_end end) {
+    switch (end) {
+    case NET_END_NONE:
+        break;
+    case NET_END_GOODBYE:
+        return "the match ended";
+    case NET_END_LEFT:
+        return "it left";
+    case NET_END_TIMEOUT:
+        return "it fell silent";
+    case NET_END_FAULT:
+        return "it broke the protocol";
+    case NET_END_DEAF:
+        return "it acknowledged nothing";
+    case NET_END_BANNED:
+        return "it is banned";
+    case NET_END_EVICTED:
+        return "it showed no life, and its place was needed";
+    }
+    return "the session ended";
+}

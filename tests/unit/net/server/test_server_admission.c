@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+// Which clients may come in: bans, places of an address, pace of sessions, members without life.
+#define TABLE_SEATS 24u
+#include "session_table.h"
+
+#include "net/bans.h"
+
+#include "base/text.h"
+
+#include <arpa/inet.h>
+
+// A raw client whose datagrams come from this host, and whose token names this player (0: none).
+static raw_client* guest_from(table* at, const char* host, uint64_t player) {
+    raw_client* raw = table_raw_client(at);
+    net_peer_identity identity = {.player = player, .key = 3};
+    struct in_addr four;
+    if (inet_pton(AF_INET, host, &four) == 1)
+        identity.address = net_address_ipv4(four.s_addr, 40000);
+    else
+        assert_int_equal(inet_pton(AF_INET6, host, identity.address.ip), 1);
+    net_sim_identity_set(raw->transport, &identity);
+    return raw;
+}
+
+static void again(raw_client* raw) {
+    raw->peer = 0;
+    raw->is_connected = raw->is_gone = raw->is_welcome = raw->is_refused = false;
+    raw->states = 0;
+}
+
+static bool connects(table* at, raw_client* raw) {
+    for (uint32_t i = 0; i < 20 && !raw->is_connected && !raw->is_gone; i++)
+        table_step(at);
+    return raw->is_connected;
+}
+
+// @return true when it is welcome.
+static bool joins(table* at, raw_client* raw) {
+    if (!connects(at, raw)) return false;
+    raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "someone");
+    for (uint32_t i = 0; i < 20 && !raw->is_welcome && !raw->is_refused && !raw->is_gone; i++)
+        table_step(at);
+    return raw->is_welcome;
+}
+
+static void leave(table* at, raw_client* raw) {
+    raw_client_goodbye(raw);
+    table_run(at, 10);
+    again(raw);
+}
+
+static void run_s(table* at, uint32_t seconds) {
+    table_run(at, seconds * TICKS_PER_SECOND);
+}
+
+// ---- places of an address
+
+static void an_address_has_so_many_places_and_loopback_any_number(void** state) {
+    (void)state;
+    static const struct {
+        const char *one, *other;
+        bool is_limited;
+    } CASES[] = {{"203.0.113.5", "203.0.113.5", true},
+                 {"203.0.113.5", "203.0.113.6", false},
+                 {"2001:db8:1:2::5", "2001:db8:1:2:ffff::9", true}, // one /64
+                 {"2001:db8:1:2::5", "2001:db8:1:3::5", false},
+                 {"127.0.0.1", "127.0.0.1", false},
+                 {"::1", "::1", false}};
+    for (uint32_t i = 0; i < BASE_COUNT(CASES); i++) {
+        table at;
+        table_open(&at, (table_config){.seed = i + 1, .clients_per_address_max = 2});
+        assert_true(joins(&at, guest_from(&at, CASES[i].one, 0)));
+        assert_true(joins(&at, guest_from(&at, CASES[i].one, 0)));
+        raw_client* third = guest_from(&at, CASES[i].other, 0);
+        assert_int_equal(joins(&at, third), !CASES[i].is_limited);
+        assert_int_equal(table_dropped(&at, NET_DROP_ADDRESS_FULL), CASES[i].is_limited);
+        if (CASES[i].is_limited) {
+            assert_int_equal(third->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL);
+            assert_non_null(strstr(third->refused_text, "2 players of your address"));
+            // A place that is left is free.
+            leave(&at, &at.raw_clients[0]);
+            again(third);
+            run_s(&at, 5);
+            assert_true(joins(&at, third));
+        }
+        table_close(&at);
+    }
+}
+
+static void without_a_limit_one_address_fills_the_house(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 1});
+    for (uint32_t i = 0; i < 12; i++)
+        assert_true(joins(&at, guest_from(&at, "203.0.113.5", 0)));
+    table_close(&at);
+}
+
+// Connections that send no hello cost places of the transport: those of one address are closed at
+// once beyond its limit, and the house stays open for others.
+static void silent_connections_of_one_address_do_not_shut_the_door(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 2, .clients_max = 2, .clients_per_address_max = 4});
+    for (uint32_t i = 0; i < 9; i++)
+        (void)connects(&at, guest_from(&at, "203.0.113.5", 0));
+    assert_int_equal(table_dropped(&at, NET_DROP_ADDRESS_FULL), 5);
+    assert_true(joins(&at, guest_from(&at, "203.0.113.6", 0)));
+    table_close(&at);
+}
+
+// ---- from many addresses
+
+static void the_oldest_silent_connection_gives_its_slot(void** state) {
+    (void)state;
+    table at;
+    const uint32_t slots = 1 + 8; // clients_max and NET_SERVER_SPARE_SESSIONS
+    table_open(&at, (table_config){.seed = 3, .clients_max = 1});
+    for (uint32_t i = 0; i < slots; i++)
+        assert_true(connects(&at, table_raw_client(&at)));
+    raw_client* early = table_raw_client(&at);
+    (void)connects(&at, early);
+    table_run(&at, 3);
+    assert_false(early->is_connected); // the others have a second for their hello
+    table_run(&at, 70);
+    raw_client* late = table_raw_client(&at);
+    assert_true(joins(&at, late));
+    assert_true(at.raw_clients[0].is_gone);
+    assert_false(at.raw_clients[1].is_gone);
+    assert_int_equal(table_dropped(&at, NET_DROP_GREETING_LATE), 1);
+    table_close(&at);
+}
+
+// ---- pace
+
+static void a_player_opens_five_sessions_in_ten_seconds(void** state) {
+    (void)state;
+    // By player from many addresses, by address without a player.
+    for (uint32_t kind = 0; kind < 2; kind++) {
+        table at;
+        table_open(&at, (table_config){.seed = 4, .clients_per_address_max = 8});
+        raw_client* raw[2] = {
+            guest_from(&at, "203.0.113.5", kind ? 0 : 77),
+            guest_from(&at, kind ? "203.0.113.5" : "198.51.100.1", kind ? 0 : 77)};
+        uint32_t joined = 0, refused = 0;
+        for (uint32_t i = 0; i < 8; i++) {
+            raw_client* one = raw[i % 2];
+            if (joins(&at, one)) {
+                joined++;
+                raw_client_goodbye(one);
+            } else {
+                refused++;
+                assert_non_null(strstr(one->refused_text, "try again in"));
+            }
+            table_run(&at, 4);
+            again(one);
+        }
+        assert_int_equal(joined, NET_SESSIONS_MAX);
+        assert_int_equal(table_dropped(&at, NET_DROP_JOIN_FLOOD), refused);
+        // Another one is not concerned.
+        assert_true(joins(&at, guest_from(&at, "192.0.2.9", kind ? 0 : 78)));
+        run_s(&at, NET_SESSIONS_WINDOW_MS / NET_SESSIONS_MAX / 1000);
+        assert_true(joins(&at, raw[0]));
+        table_close(&at);
+    }
+}
+
+static void who_broke_rules_waits_before_the_next_session(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 5, .clients_per_address_max = 8});
+    raw_client* raw = guest_from(&at, "203.0.113.5", 0);
+    assert_true(joins(&at, raw));
+    table_run(&at, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        raw_client_garbage(raw, NET_CHANNEL_CONTROL);
+    for (uint32_t i = 0; i < 30 && !raw->is_gone; i++)
+        table_step(&at);
+    assert_int_equal(table_report(&at, raw->client)->end, NET_END_FAULT);
+    again(raw);
+    assert_false(joins(&at, raw));
+    run_s(&at, 3);
+    again(raw);
+    assert_true(joins(&at, raw));
+    table_close(&at);
+}
+
+// ---- members without life
+
+typedef enum member { MUTE, ACKING, SILENT, PLAYING, MEMBER_KINDS } member;
+
+// One tick of a member: MUTE sends nothing, SILENT stops after a second, ACKING sends no inputs.
+static void act(table* at, raw_client* raw, member kind, uint32_t tick) {
+    (void)at;
+    if (kind == MUTE || (kind == SILENT && tick > 60)) return;
+    uint32_t number = tick + 1;
+    raw_client_inputs(raw, raw_client_packet(raw), number, kind == PLAYING || kind == SILENT, "",
+                      0);
+}
+
+static void the_member_that_shows_least_life_gives_its_place(void** state) {
+    (void)state;
+    // After so many seconds a newcomer takes the place of this kind of member.
+    static const struct {
+        uint32_t seconds;
+        member victim; // MEMBER_KINDS: no member's
+    } CASES[] = {{3, MEMBER_KINDS}, {6, MUTE}, {14, MUTE}};
+    for (uint32_t i = 0; i < BASE_COUNT(CASES); i++) {
+        table at;
+        table_open(&at, (table_config){.seed = 6, .clients_max = MEMBER_KINDS, .quiet = 1e9});
+        raw_client* members[MEMBER_KINDS];
+        for (uint32_t k = 0; k < MEMBER_KINDS; k++)
+            members[k] = table_guest(&at);
+        for (uint32_t tick = 0; tick < CASES[i].seconds * TICKS_PER_SECOND; tick++) {
+            for (uint32_t k = 0; k < MEMBER_KINDS; k++)
+                act(&at, members[k], (member)k, tick);
+            table_step(&at);
+        }
+        raw_client* newcomer = table_raw_client(&at);
+        assert_int_equal(joins(&at, newcomer), CASES[i].victim != MEMBER_KINDS);
+        if (newcomer->is_refused)
+            assert_non_null(strstr(newcomer->refused_text, "the server is full"));
+        for (uint32_t k = 0; k < MEMBER_KINDS; k++) {
+            net_end end = table_report(&at, members[k]->client)->end;
+            assert_int_equal(end, k == CASES[i].victim ? NET_END_EVICTED : NET_END_NONE);
+        }
+        table_close(&at);
+    }
+}
+
+// Newcomers ask until no member gives its place. A member that plays keeps its place.
+static void members_that_play_are_never_evicted(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 7, .clients_max = MEMBER_KINDS, .quiet = 1e9});
+    raw_client* members[MEMBER_KINDS];
+    for (uint32_t k = 0; k < MEMBER_KINDS; k++)
+        members[k] = table_guest(&at);
+    static const member ORDER[] = {MUTE, SILENT, ACKING};
+    uint32_t gone = 0;
+    for (uint32_t tick = 0; tick < 60 * TICKS_PER_SECOND; tick++) {
+        for (uint32_t k = 0; k < MEMBER_KINDS; k++)
+            act(&at, members[k], (member)k, tick);
+        for (uint32_t k = MEMBER_KINDS; k < at.raw_client_count; k++)
+            act(&at, &at.raw_clients[k], PLAYING, tick);
+        table_step(&at);
+        if (tick % (5 * TICKS_PER_SECOND) != 0 || tick == 0) continue;
+        bool is_in = joins(&at, table_raw_client(&at));
+        if (!is_in) {
+            // Its raw client acts no further.
+            at.raw_clients[at.raw_client_count - 1].is_connected = false;
+            continue;
+        }
+        assert_in_range(gone, 0, BASE_COUNT(ORDER) - 1);
+        assert_int_equal(table_report(&at, members[ORDER[gone]]->client)->end, NET_END_EVICTED);
+        gone++;
+    }
+    assert_int_equal(gone, BASE_COUNT(ORDER));
+    assert_int_equal(table_report(&at, members[PLAYING]->client)->end, NET_END_NONE);
+    assert_int_equal(table_dropped(&at, NET_DROP_EVICTED), BASE_COUNT(ORDER));
+    table_close(&at);
+}
+
+// ---- bans
+
+static net_bans* bans_of(const char* text) {
+    net_bans* bans = NULL;
+    assert_int_equal(net_bans_create(NULL, &bans), NET_OK);
+    assert_int_equal(net_bans_read(bans, text, strlen(text), "bans", NULL), NET_OK);
+    return bans;
+}
+
+static void who_is_banned_is_refused_and_told_why(void** state) {
+    (void)state;
+    net_bans* bans = bans_of("address 203.0.113.0/24 flooded us\nplayer 666 cheated\nkey 9");
+    table at;
+    table_open(&at, (table_config){.seed = 8, .bans = bans});
+    raw_client* one = guest_from(&at, "203.0.113.77", 5);
+    assert_false(joins(&at, one));
+    assert_int_equal(one->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_BANNED);
+    assert_string_equal(one->refused_text, "you are banned from this server: flooded us");
+    raw_client* two = guest_from(&at, "198.51.100.1", 666);
+    assert_false(joins(&at, two));
+    assert_string_equal(two->refused_text, "you are banned from this server: cheated");
+    assert_true(joins(&at, guest_from(&at, "198.51.100.1", 667)));
+    assert_int_equal(table_dropped(&at, NET_DROP_BANNED), 2);
+    table_close(&at);
+    net_bans_destroy(bans);
+}
+
+static void a_ban_ends_the_sessions_that_it_meets(void** state) {
+    (void)state;
+    net_bans* bans = bans_of("");
+    table at;
+    table_open(&at, (table_config){.seed = 9, .bans = bans, .quiet = 1e9});
+    raw_client* one = guest_from(&at, "203.0.113.77", 5);
+    raw_client* two = guest_from(&at, "203.0.113.78", 6);
+    raw_client* three = guest_from(&at, "198.51.100.1", 7);
+    assert_true(joins(&at, one) && joins(&at, two) && joins(&at, three));
+    net_ban ban;
+    char fault[128];
+    uint32_t ended = 0;
+    assert_int_equal(net_ban_parse("address 203.0.113.0/24 bad manners", &ban, fault, sizeof fault),
+                     NET_OK);
+    assert_int_equal(net_server_ban(at.server, &ban, &ended), NET_OK);
+    assert_int_equal(ended, 2);
+    table_run(&at, 10);
+    assert_true(one->is_gone && two->is_gone && !three->is_gone);
+    assert_true(one->is_told_goodbye);
+    assert_int_equal(one->goodbye_reason, NET_END_BANNED);
+    assert_string_equal(one->goodbye_text, "bad manners");
+    assert_int_equal(table_report(&at, two->client)->end, NET_END_BANNED);
+    assert_int_equal(net_match_player(at.match, one->client), ECS_ENTITY_NONE);
+    // Not even with the secret of its session.
+    again(one);
+    assert_true(connects(&at, one));
+    raw_client_hello_again(one, table_schema(&at), "swarm", one->resume, sizeof one->resume);
+    table_run(&at, 10);
+    assert_int_equal(one->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_BANNED);
+    // The list changed by itself: a file was read again.
+    static const char text[] = "player 7 by the file";
+    assert_int_equal(net_bans_read(bans, text, strlen(text), "bans", NULL), NET_OK);
+    assert_int_equal(net_server_enforce_bans(at.server), 1);
+    assert_int_equal(net_server_enforce_bans(at.server), 0);
+    table_close(&at);
+    net_bans_destroy(bans);
+}
+
+static void a_server_without_a_list_says_so(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 10});
+    net_ban ban = {.kind = NET_BAN_PLAYER, .id = 3};
+    uint32_t ended = 7;
+    assert_int_equal(net_server_ban(at.server, &ban, &ended), NET_ERR_CLOSED);
+    assert_int_equal(ended, 0);
+    assert_int_equal(net_server_enforce_bans(at.server), 0);
+    table_close(&at);
+}
+
+// A member prints why its session ended.
+static void save_line(void* context, const char* file, uint32_t line, const char* message) {
+    (void)file, (void)line;
+    (void)base_text_copy(context, 256, message);
+}
+
+static void a_banned_client_prints_the_reason(void** state) {
+    (void)state;
+    net_bans* bans = bans_of("");
+    table at;
+    char said[256] = "";
+    const base_reporter reporter = {save_line, said};
+    table_open(&at,
+               (table_config){.seed = 11, .bans = bans, .quiet = 1e9, .seat_reporter = &reporter});
+    table_seat* seat = table_sit(&at, NULL);
+    table_run(&at, 60);
+    assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_PLAYING);
+    net_ban ban;
+    assert_int_equal(
+        net_ban_parse("address 198.18.0.0/15 come back \xE2\x80\xAEnever", &ban, said, sizeof said),
+        NET_OK);
+    uint32_t ended = 0;
+    assert_int_equal(net_server_ban(at.server, &ban, &ended), NET_OK);
+    assert_int_equal(ended, 1);
+    table_run(&at, 30);
+    assert_string_equal(
+        said, "connection lost: the server ended the session: it is banned: come back never");
+    assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_ENDED);
+    assert_int_equal(net_client_get_report(seat->client).end, NET_CLIENT_END_LOST);
+    table_close(&at);
+    net_bans_destroy(bans);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(an_address_has_so_many_places_and_loopback_any_number),
+        TEST(without_a_limit_one_address_fills_the_house),
+        TEST(silent_connections_of_one_address_do_not_shut_the_door),
+        TEST(the_oldest_silent_connection_gives_its_slot),
+        TEST(a_player_opens_five_sessions_in_ten_seconds),
+        TEST(who_broke_rules_waits_before_the_next_session),
+        TEST(the_member_that_shows_least_life_gives_its_place),
+        TEST(members_that_play_are_never_evicted),
+        TEST(who_is_banned_is_refused_and_told_why),
+        TEST(a_ban_ends_the_sessions_that_it_meets),
+        TEST(a_server_without_a_list_says_so),
+        TEST(a_banned_client_prints_the_reason),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
