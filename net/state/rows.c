@@ -38,7 +38,6 @@ struct net_rows {
     ecs_component_id varsizes[ECS_COMPONENTS_MAX]; ///< [wire number]
     uint32_t varsize_count;
     uint32_t tick_rate_hz; ///< 0: not known yet
-    const proto_tables* tables;
 };
 
 typedef enum row_state { ROW_UNSEEN, ROW_NONE, ROW_KNOWN } row_state;
@@ -228,7 +227,6 @@ static const char* fill_template(const net_rows* rows, const ecs_template* sourc
     }
     link_integrals(rows, source, &row_template->layout);
     row_template->layout.tick_rate_hz = rows->tick_rate_hz;
-    row_template->layout.tables = rows->tables;
     proto_layout_finish(&row_template->layout);
     if (row_template->layout.bits_max > NET_ROW_BYTES_MAX * 8)
         return "its row does not fit one packet";
@@ -357,12 +355,6 @@ void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz) {
         rows->templates[i]->layout.tick_rate_hz = tick_rate_hz;
         proto_layout_finish(&rows->templates[i]->layout);
     }
-}
-
-void net_rows_set_tables(net_rows* rows, const proto_tables* tables) {
-    rows->tables = tables;
-    for (uint32_t i = 0; i < rows->template_count; i++)
-        rows->templates[i]->layout.tables = tables;
 }
 
 void net_rows_destroy(net_rows* rows) {

@@ -60,9 +60,6 @@ void net_rows_destroy(net_rows* rows);
 /// with the same value on both sides (a client learns it from Welcome). Without it rows are encoded
 /// as if no component was the integral of another.
 void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz);
-/// Set the code tables of rows, borrowed; NULL: the built-in ones. Both sides must use the same
-/// (net_schema_set_tables).
-void net_rows_set_tables(net_rows* rows, const proto_tables* tables);
 /// Bits of a template's wire number; the numbers are positions among the loaded replicated
 /// templates sorted by name.
 uint32_t net_rows_number_bits(const net_rows* rows);

@@ -231,23 +231,6 @@ void net_schema_destroy(net_schema* schema) {
     base_release(schema->allocator, schema, sizeof *schema);
 }
 
-net_result net_schema_set_tables(net_schema* schema, const proto_tables* tables) {
-    net_rows_set_tables(schema->rows, tables);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < schema->item_count; i++)
-        if (strcmp(schema->items[i].name, "tables rows") != 0)
-            schema->items[kept++] = schema->items[i];
-    schema->item_count = kept;
-    if (tables) {
-        base_hasher hasher;
-        base_hasher_init(&hasher, 0);
-        hash_u64(&hasher, proto_tables_hash(tables));
-        if (!add_item(schema, "tables", "rows", &hasher)) return NET_ERR_MEMORY;
-    }
-    finish(schema);
-    return NET_OK;
-}
-
 uint64_t net_schema_hash(const net_schema* schema) {
     return schema->hash;
 }

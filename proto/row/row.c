@@ -273,7 +273,7 @@ static void begin(row_coder* coder, const proto_layout* layout, const proto_row_
     BASE_ASSERT(layout->bits_max > 0); // finished
     BASE_ASSERT(base->base);
     coder->layout = layout;
-    coder->tables = layout->tables ? layout->tables : proto_tables_builtin();
+    coder->tables = proto_tables_builtin();
     coder->base = base->base;
     coder->base2 = NULL;
     coder->writer = NULL;

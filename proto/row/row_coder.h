@@ -7,6 +7,7 @@
 #pragma once
 
 #include "proto/layout.h"
+#include "proto/tables.h"
 
 #include "base/assert.h"
 

@@ -11,7 +11,6 @@
 
 #include "proto/bits.h"
 #include "proto/quant.h"
-#include "proto/tables.h"
 
 #define PROTO_ROW_FIELDS_MAX 256u
 #define PROTO_ROW_COMPONENTS_MAX 64u
@@ -46,9 +45,8 @@ typedef struct proto_row_component {
 typedef struct proto_layout {
     uint32_t field_count;
     uint32_t component_count;
-    uint32_t bits_max;          ///< of a coded row in the worst case; set by proto_layout_finish
-    uint32_t tick_rate_hz;      ///< 0: not known yet, then no component has a source
-    const proto_tables* tables; ///< borrowed; NULL: the built-in ones
+    uint32_t bits_max;     ///< of a coded row in the worst case; set by proto_layout_finish
+    uint32_t tick_rate_hz; ///< 0: not known yet, then no component has a source
     proto_row_field fields[PROTO_ROW_FIELDS_MAX];
     proto_row_component components[PROTO_ROW_COMPONENTS_MAX];
     uint8_t order[PROTO_ROW_COMPONENTS_MAX]; ///< order of coding: those with a source last

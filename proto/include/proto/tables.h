@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// The prefix codes of rows (WIRE.md, "Tables"): likely symbols have short codes. A reader needs
-/// the tables of the writer, so tables other than the built-in ones are a part of the schema.
+/// The prefix codes of rows (WIRE.md, "Tables"): likely symbols have short codes. The build makes
+/// them from the page (row/tables_main.c).
 ///
 /// Shape:   A code is one number: its length in the low 4 bits (1..12; 0: the symbol cannot occur),
 ///          and above them its bits, the first one on the wire lowest.
@@ -48,18 +48,3 @@ typedef struct proto_tables {
 
 /// Get the tables that WIRE.md lists. They are constant and are never freed.
 const proto_tables* proto_tables_builtin(void);
-
-/// Bytes of a whole set of lengths: one per symbol in the order of the members above, then
-/// `expected`.
-#define PROTO_TABLES_LENGTHS                                                                       \
-    (3u * PROTO_NUMBER_ROWS * PROTO_NUMBER_SYMBOLS + 2u * PROTO_HEAD_ROWS * 8u +                   \
-     2u * PROTO_LEAD_ROWS * 10u + 2u * PROTO_DRIVE_ROWS * 9u + 4u * 16u + 3u * 16u + 3u * 16u +    \
-     PROTO_NUMBER_SCALES)
-/// Make tables from lengths, for example from trained ones.
-/// @return true; false when the lengths give no prefix codes: a length above 12, more codes than
-///         there is room for, 00000 not free where it must be, or a symbol without a code that can
-///         occur. `tables` is not usable then.
-BASE_MUST_USE bool proto_tables_make(const uint8_t lengths[PROTO_TABLES_LENGTHS],
-                                     proto_tables* tables);
-/// Hash all codes and `expected`: the schema item of tables that are not the built-in ones.
-uint64_t proto_tables_hash(const proto_tables* tables);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "proto/codec.h"
 #include "proto/layout.h"
+#include "row/tables_make.h"
 #include "wire.pb-c.h"
 
 #include <stdio.h>
@@ -281,8 +282,7 @@ static void the_tables_are_those_of_the_code(void** state) {
         uint8_t kept = lengths[i * 37];
         lengths[i * 37] = (uint8_t)(kept > 1 ? kept - 1 : 13);
         bool is_fine = proto_tables_make(lengths, &made);
-        if (is_fine)
-            assert_true(proto_tables_hash(&made) != proto_tables_hash(proto_tables_builtin()));
+        if (is_fine) assert_memory_not_equal(&made, proto_tables_builtin(), sizeof made);
         lengths[i * 37] = kept;
     }
     free(text);

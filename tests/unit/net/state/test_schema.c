@@ -347,31 +347,9 @@ static void rotations_and_integrals_are_rows(void** state) {
     ecs_world_destroy(world);
 }
 
-static void trained_tables_are_a_part_of_the_schema(void** state) {
-    (void)state;
-    ecs_world* world = open_world(moving_text);
-    net_schema* schema = open_schema(world, NULL, 0);
-    uint64_t hash = net_schema_hash(schema);
-    static proto_tables trained;
-    trained = *proto_tables_builtin();
-    trained.expected[3]++;
-    assert_int_equal(net_schema_set_tables(schema, &trained), NET_OK);
-    assert_true(net_schema_hash(schema) != hash);
-    uint32_t count;
-    const net_schema_item* items = net_schema_items(schema, &count);
-    assert_string_equal(items[0].name, "component pos");
-    assert_string_equal(items[3].name, "tables rows");
-    assert_ptr_equal(net_rows_by_number(net_schema_rows(schema), 0)->layout.tables, &trained);
-    assert_int_equal(net_schema_set_tables(schema, NULL), NET_OK);
-    assert_true(net_schema_hash(schema) == hash);
-    net_schema_destroy(schema);
-    ecs_world_destroy(world);
-}
-
 int main(void) {
     const struct CMUnitTest cases[] = {
         TEST(rotations_and_integrals_are_rows),
-        TEST(trained_tables_are_a_part_of_the_schema),
         TEST(items_are_named_and_sorted),
         TEST(the_order_of_loading_and_what_is_private_do_not_matter),
         TEST(what_the_wire_means_matters),
