@@ -427,11 +427,16 @@ net_result net_sim_client(net_sim* sim, const net_link_config* link, net_transpo
     return NET_OK;
 }
 
-void net_sim_link_set(net_transport* transport, const net_link_config* link) {
-    BASE_ASSERT(transport && transport->ops == &client_ops && link);
+void net_sim_link_set_pair(net_transport* transport, const net_link_pair* pair) {
+    BASE_ASSERT(transport && transport->ops == &client_ops && pair);
     net_sim_client_end* owner = client_of(transport);
-    net_sim_path_config_set(&owner->up, link);
-    net_sim_path_config_set(&owner->down, link);
+    net_sim_path_config_set(&owner->up, &pair->up);
+    net_sim_path_config_set(&owner->down, &pair->down);
+}
+
+void net_sim_link_set(net_transport* transport, const net_link_config* link) {
+    BASE_ASSERT(link);
+    net_sim_link_set_pair(transport, &(net_link_pair){.up = *link, .down = *link});
 }
 
 void net_sim_identity_set(net_transport* transport, const net_peer_identity* identity) {

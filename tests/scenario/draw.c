@@ -47,6 +47,14 @@ static void draw_corruption(scenario_config* config) {
     config->has_churn = false;
 }
 
+// Losses that come in bursts, or in one direction only.
+static void draw_line(scenario_config* config) {
+    base_rng rng = base_rng_make(config->seed, 6);
+    if (base_rng_chance(&rng, 0.2)) config->link.burst_ms = 20.0 + base_rng_float(&rng) * 280.0f;
+    if (base_rng_chance(&rng, 0.2))
+        config->way = base_rng_chance(&rng, 0.5) ? SCENARIO_UP : SCENARIO_DOWN;
+}
+
 scenario_config scenario_config_draw(uint64_t seed) {
     base_rng rng = base_rng_make(seed, 1);
     scenario_config config = {.seed = seed};
@@ -62,6 +70,7 @@ scenario_config scenario_config_draw(uint64_t seed) {
     if (base_rng_chance(&rng, 0.2)) config.stop_tick = 1 + base_rng_below(&rng, config.ticks);
     if (!config.stop_tick && base_rng_chance(&rng, 0.08)) draw_cut(&config, &rng);
     config.quiet_ticks = config.ticks * 2 / 3;
+    draw_line(&config);
     draw_rules(&config);
     draw_sending(&config);
     draw_corruption(&config);

@@ -11,12 +11,15 @@
 
 #define SCENARIO_CLIENTS_MAX 6u
 
+typedef enum scenario_way { SCENARIO_BOTH_WAYS, SCENARIO_UP, SCENARIO_DOWN } scenario_way;
+
 typedef struct scenario_config {
     uint64_t seed;
     uint32_t clients;     ///< 1..SCENARIO_CLIENTS_MAX over the whole match
     uint32_t ticks;       ///< length of the match
     uint32_t quiet_ticks; ///< from this tick on nothing changes
-    net_link_config link; ///< line of every client, both directions
+    net_link_config link; ///< line of every client
+    scenario_way way;     ///< the directions in which it loses
     bool has_churn;       ///< joins and leaves in the middle
     uint32_t stop_tick;   ///< the operator ends the match here; 0: it runs to its end
     uint32_t cut_tick;    ///< from this tick on the line of some clients is cut; 0: never

@@ -5,9 +5,12 @@
 
 #include <string.h>
 
-static net_link_config link_of(const scenario* self, uint32_t index) {
-    net_link_config link = self->config.link;
-    link.seed += index * 31;
+static net_link_pair link_of(const scenario* self, uint32_t index) {
+    net_link_pair link = {.up = self->config.link, .down = self->config.link};
+    link.up.seed += index * 31;
+    link.down.seed = link.up.seed;
+    if (self->config.way == SCENARIO_UP) link.down.loss_percent = 0;
+    if (self->config.way == SCENARIO_DOWN) link.up.loss_percent = 0;
     return link;
 }
 
@@ -17,8 +20,9 @@ static void open_member(scenario* self, uint32_t index, trace_target* target) {
     net_match_config config = net_match_config_default(self->module);
     config.role = NET_ROLE_MIRROR;
     BASE_ASSERT(net_match_create(&config, &reporter, &one->match) == NET_OK);
-    net_link_config link = link_of(self, index);
-    BASE_ASSERT(net_sim_client(self->sim, &link, &one->transport) == NET_OK);
+    net_link_pair link = link_of(self, index);
+    BASE_ASSERT(net_sim_client(self->sim, &link.up, &one->transport) == NET_OK);
+    net_sim_link_set_pair(one->transport, &link);
     net_client_config client = {
         .match = one->match,
         .transport = one->transport,
@@ -61,14 +65,14 @@ void draw_members(scenario* self) {
 }
 
 static void set_line(scenario* self, member* one, uint32_t index, uint32_t step) {
-    net_link_config link = link_of(self, index);
+    net_link_pair link = link_of(self, index);
     if (step == self->config.cut_tick) {
-        link.loss_percent = 100;
-        net_sim_link_set(one->transport, &link);
+        link.up.loss_percent = link.down.loss_percent = 100;
+        net_sim_link_set_pair(one->transport, &link);
         net_client_report report = net_client_get_report(one->client);
         if (report.tick > 0) one->cut_client = report.client;
     } else if (step == self->config.cut_tick + self->config.cut_ticks) {
-        net_sim_link_set(one->transport, &link);
+        net_sim_link_set_pair(one->transport, &link);
     }
 }
 

@@ -159,13 +159,13 @@ static int print_hashes(uint64_t first, uint64_t count) {
 
 static void print_failure(uint64_t seed, const scenario_config* config, const char* text) {
     printf("FAILED seed=%" PRIu64 " clients=%" PRIu32 " ticks=%" PRIu32
-           " loss=%.1f delay=%.0f jitter=%.0f wild=%d rules=%" PRIu32 " load=%" PRIu32
-           " rate=%" PRIu32 " divisor=%" PRIu32 " seq=%u tick=%" PRIu64 " cut=%" PRIu32
-           " corrupted=%" PRIu32 ": %s\n",
-           seed, config->clients, config->ticks, config->link.loss_percent, config->link.delay_ms,
-           config->link.jitter_ms, config->is_wild, config->rules, config->load, config->rate_max,
-           config->send_divisor, config->seq_first, config->tick_zero, config->cut_ticks,
-           config->corrupt_tick, text);
+           " loss=%.1f burst=%.0f way=%d delay=%.0f jitter=%.0f wild=%d rules=%" PRIu32
+           " load=%" PRIu32 " rate=%" PRIu32 " divisor=%" PRIu32 " seq=%u tick=%" PRIu64
+           " cut=%" PRIu32 " corrupted=%" PRIu32 ": %s\n",
+           seed, config->clients, config->ticks, config->link.loss_percent, config->link.burst_ms,
+           (int)config->way, config->link.delay_ms, config->link.jitter_ms, config->is_wild,
+           config->rules, config->load, config->rate_max, config->send_divisor, config->seq_first,
+           config->tick_zero, config->cut_ticks, config->corrupt_tick, text);
 }
 
 int main(int argc, char** argv) {

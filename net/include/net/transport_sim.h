@@ -22,8 +22,11 @@ BASE_MUST_USE net_result net_sim_server(net_sim* sim, uint32_t peers_max,
 /// ignores its address. @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_sim_client(net_sim* sim, const net_link_config* link,
                                         net_transport** transport);
-/// Change the link of a client's endpoint, for both directions from now on.
+/// Change the link of a client's endpoint, for both directions from now on. Control messages know
+/// loss, delay, jitter and outages; their losses do not come in bursts.
 void net_sim_link_set(net_transport* client, const net_link_config* link);
+/// The same for each direction: `up` is from the client to the server.
+void net_sim_link_set_pair(net_transport* client, const net_link_pair* pair);
 /// Set what the server learns of a client's endpoint, from now on. Without it each endpoint has an
 /// address of its own in 198.18.0.0/15, and no player.
 void net_sim_identity_set(net_transport* client, const net_peer_identity* identity);
