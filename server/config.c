@@ -32,7 +32,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
     const base_option table[] = {
         {"game", BASE_OPTION_TEXT, &config->game, "NAME|FILE.so", "the game to run", 0, 0},
         {"listen", BASE_OPTION_TEXT, &config->listen, "ADDR:PORT",
-         "where to listen; port 0 picks a free one", 0, 0},
+         "where to listen, [IPv6]:PORT too; port 0 picks one", 0, 0},
         {"tick-rate", BASE_OPTION_U64, &config->tick_rate_hz, "HZ", "ticks per second",
          NET_TICK_RATE_HZ_MIN, NET_TICK_RATE_HZ_MAX},
         {"seed", BASE_OPTION_U64, &config->seed, "N", "start of the simulation's random numbers", 0,

@@ -63,7 +63,7 @@ void net_enet_check_peers(net_enet_transport* owner, uint64_t now_us) {
         }
         if (peer->mtu > NET_MTU_BYTES) peer->mtu = NET_MTU_BYTES;
         repair_waiting_data(peer);
-        if (!net_enet_watch_resends(watched, peer, now_us, owner->now_us) || !owner->is_server)
+        if (!net_enet_watch_resends(watched, peer, now_us, owner->checked_us) || !owner->is_server)
             continue;
         enet_peer_reset(peer);
         owner->stats.peers_deaf++;

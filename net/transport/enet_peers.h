@@ -49,9 +49,10 @@ typedef struct net_enet_transport {
     uint32_t service_us_max;
     uint64_t (*wall_us)(void* context); ///< NULL: none
     void* wall_context;
-    uint64_t due_us;   ///< of the program's next tick
-    uint64_t until_us; ///< of this service
-    uint64_t now_us;   ///< of the newest service
+    uint64_t due_us;     ///< of the program's next tick
+    uint64_t until_us;   ///< of this service
+    uint64_t now_us;     ///< of the newest service
+    uint64_t checked_us; ///< when all peers were looked at
     net_enet_slot* slots;
     net_connect_gate* gate; ///< of a server
     ENetPacket* borrowed;
@@ -60,7 +61,7 @@ typedef struct net_enet_transport {
 
 /// Once per service, for every peer: mtu, resend times, leaked accounts, and the watchdog.
 void net_enet_check_peers(net_enet_transport* owner, uint64_t now_us);
-/// Look after the resends to one peer: bytes, waits. `before_us`: the last service.
+/// Look after the resends to one peer: bytes, waits. `before_us`: the last time.
 /// @return true: it is heard and acknowledges nothing, for too long.
 bool net_enet_watch_resends(net_enet_slot* slot, ENetPeer* peer, uint64_t now_us,
                             uint64_t before_us);

@@ -112,12 +112,20 @@ static void collect_totals(net_enet_transport* owner) {
     host->totalSentPackets = host->totalReceivedPackets = 0;
 }
 
+// A flood can wake the program thousands of times in a second; to look at all peers once in a
+// millisecond is enough.
+static void check_peers(net_enet_transport* owner, uint64_t now_us) {
+    if (owner->checked_us != 0 && now_us / 1000 == owner->checked_us / 1000) return;
+    net_enet_check_peers(owner, now_us);
+    owner->checked_us = now_us;
+}
+
 static void enet_transport_service(net_transport* transport, uint64_t now_us) {
     net_enet_transport* owner = transport_of(transport);
     take_back(owner);
     if (net_socket_pump) net_socket_pump();
     collect_totals(owner);
-    net_enet_check_peers(owner, now_us);
+    check_peers(owner, now_us);
     owner->now_us = now_us;
     net_enet_budget_begin(owner);
 }
