@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The cost of a datagram in the socket layer, on the server's side only, through ENet's functions as
-// ENet calls them. Each peer has a socket of its own. The twin is a call of the kernel for each
-// datagram. "in": 32 bytes from each of 1,000 peers. "out": 1,172 bytes to each of them. "burst": 16
-// of these to each of 64, as when players join.
+// The cost of a datagram in the socket layer, on the server's side only, through ENet's functions
+// as ENet calls them. Each peer has a socket of its own. The twin is a call of the kernel for each
+// datagram. "in": 32 bytes from each of 1,000 peers. "out": 1,172 bytes to each of them. "burst":
+// 16 of these to each of 64, as when players join.
 #include "bench.h"
 #include "bench_enet.h"
 
