@@ -50,12 +50,12 @@ bool house_open(house* made, const house_config* config, watch* checks) {
     base_reporter reporter = base_reporter_stderr();
     if (!open_match(made, &reporter)) return false;
     const net_enet_config listen = {
-        .allocator = config->server_memory, .listen = ADDRESS, .peers_max = 2 * HOUSE_GUESTS_MAX};
+        .allocator = config->server_memory, .listen = ADDRESS, .peers_max = 3 * HOUSE_GUESTS_MAX};
     if (net_transport_enet_create(&listen, &made->transport) != NET_OK) return false;
     const net_server_config server = {.allocator = config->server_memory,
                                       .match = made->match,
                                       .transport = made->transport,
-                                      .clients_max = HOUSE_GUESTS_MAX};
+                                      .clients_max = 2 * HOUSE_GUESTS_MAX};
     if (net_server_create(&server, &made->server) != NET_OK) return false;
     made->server->seq_first = config->seq_first;
     return true;

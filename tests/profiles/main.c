@@ -27,17 +27,19 @@ typedef struct options {
 } options;
 
 static void print_head(void) {
-    printf("       lost  back   state ms    reliable event ms   settle  mis-            "
-           "datagrams   CPU\n"
-           "             again  p50  p99    p50   p99    max       ms  matches   rows         "
-           "       s\n");
+    printf(
+        "       lost  back   state ms    reliable event ms  settle  join re-   mis-           "
+        "datagrams   CPU\n"
+        "            again  p50  p99    p50   p99    max      ms    ms try  match   rows          "
+        "        s\n");
 }
 
 static void print_row(const profile* of, const run_result* r) {
-    printf("%-5s %5" PRIu32 " %6" PRIu32 " %4.0f %4.0f  %5.0f %5.0f %6.0f   %6.0f  %5" PRIu64
-           " %8" PRIu64 " %9" PRIu64 " %6.2f  %s\n",
+    printf("%-5s %5" PRIu32 " %5" PRIu32 " %4.0f %4.0f  %5.0f %5.0f %6.0f  %6.0f %5.0f %3" PRIu32
+           "  %5" PRIu64 " %8" PRIu64 " %9" PRIu64 " %6.2f  %s\n",
            of->name, r->lost, r->resumes, r->state_p50, r->state_p99, r->event_p50, r->event_p99,
-           r->event_max, r->settle_ms, r->mismatches, r->rows, r->datagrams, r->cpu_s, of->about);
+           r->event_max, r->settle_ms, r->join_ms, r->join_retries, r->mismatches, r->rows,
+           r->datagrams, r->cpu_s, of->about);
     if (of->has_blackouts)
         printf("      places free %.0f ms after 30 s of silence, new clients in after %.0f ms\n",
                r->free_ms, r->return_ms);

@@ -20,6 +20,8 @@
 #define FREE_MS_MAX 1000.0
 #define RETURN_MS_MAX 3000u
 #define LONG_CUT_SECONDS 35.0
+#define LEAVE_SECONDS 1.5
+#define TRY_MS_MAX 60000u ///< new clients on the profile's line, with all their attempts
 
 typedef struct run {
     run_config config;
@@ -165,6 +167,37 @@ static void play_long_cut(run* self) {
     self->result.return_ms = wait_for(self, are_all_in, RETURN_MS_MAX);
 }
 
+// ---- new clients
+
+static bool are_all_in_or_retry(run* self) {
+    house* at = &self->house;
+    for (uint32_t i = 1; i < self->config.guests; i += 2) {
+        if (net_client_get_phase(at->guests[i].client) != NET_CLIENT_ENDED) continue;
+        self->result.join_retries++;
+        house_clear(at, i);
+        BASE_ASSERT(house_sit(at, i));
+        house_line_set(at, i, &self->lines[1]);
+    }
+    return house_is_full(at);
+}
+
+// Odd guests leave, and others come on the profile's line, as often as it takes.
+static void play_joins(run* self) {
+    house* at = &self->house;
+    set_lines(self, &self->lines[0], &self->lines[1]);
+    for (uint32_t i = 1; i < self->config.guests; i += 2)
+        net_client_leave(at->guests[i].client, at->now_us);
+    for (uint32_t i = ticks_of(LEAVE_SECONDS); i > 0; i--)
+        house_step(at);
+    for (uint32_t i = 1; i < self->config.guests; i += 2) {
+        house_clear(at, i);
+        BASE_ASSERT(house_sit(at, i));
+        house_line_set(at, i, &self->lines[1]);
+    }
+    self->result.join_ms = wait_for(self, are_all_in_or_retry, TRY_MS_MAX);
+    if (self->result.join_ms > TRY_MS_MAX) watch_fail(&self->watch, "new clients do not get in");
+}
+
 // ---- the whole
 
 static bool open_house(run* self, double seconds) {
@@ -198,6 +231,7 @@ static void play_profile(run* self) {
         watch_fail(&self->watch, "reliable events are missing");
     }
     if (self->config.profile->has_blackouts) play_long_cut(self);
+    if (!self->watch.failure[0]) play_joins(self);
 }
 
 static void take_figures(run* self) {

@@ -18,9 +18,11 @@ typedef struct run_result {
     uint32_t lost, resumes;      ///< sessions; connections regained
     double state_p50, state_p99; ///< ms
     double event_p50, event_p99, event_max;
-    double settle_ms; ///< until all worlds were equal after the faults
-    double free_ms;   ///< from 30 s of silence until the places are free; blackouts
-    double return_ms; ///< until new clients play in these places; blackouts
+    double settle_ms;      ///< until all worlds were equal after the faults
+    double join_ms;        ///< until the last of eight new clients plays, on the line
+    uint32_t join_retries; ///< attempts of theirs that failed
+    double free_ms;        ///< from 30 s of silence until the places are free; blackouts
+    double return_ms;      ///< until new clients play in these places; blackouts
     uint64_t rows, mismatches, events, event_faults;
     uint64_t datagrams, bytes;
     uint64_t dropped; ///< datagrams that the lines lost
