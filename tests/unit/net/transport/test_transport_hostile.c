@@ -125,6 +125,31 @@ static void a_service_ends_when_the_tick_is_due(void** state) {
     world_deinit(&at);
 }
 
+// The loop of server/run.c with ticks of 15 ms, while more comes than can ever be read.
+static void ticks_keep_their_rate_in_a_flood(void** state) {
+    (void)state;
+    enum { SECONDS = 5, TICK_RATE = 60, TICK_COST_US = 15000, PER_TURN = 64 };
+    world at;
+    uint64_t clock_us = 1000000, begin_us = clock_us, due_us = begin_us;
+    world_init_timed(&at, &clock_us, 0);
+    raw noise = noise_for_enet();
+    uint32_t ticks = 0;
+    while (clock_us - begin_us < SECONDS * UINT64_C(1000000)) {
+        for (int i = 0; i < PER_TURN * 16; i++) // the wire is never empty
+            inject(&noise);
+        net_transport_enet_due(at.server, due_us);
+        uint64_t read = stats_of(at.server).recv_datagrams;
+        drain(at.server, at.now_us, &at.at_server);
+        assert_true(stats_of(at.server).recv_datagrams > read);
+        if (clock_us < due_us) continue;
+        clock_us += TICK_COST_US;
+        due_us += 1000000 / TICK_RATE;
+        ticks++;
+    }
+    assert_in_range(ticks, SECONDS * (TICK_RATE - 1), SECONDS * TICK_RATE + 1);
+    world_deinit(&at);
+}
+
 static void events_count_in_the_budget_of_a_service(void** state) {
     (void)state;
     enum { MESSAGES = 200 };
@@ -676,6 +701,7 @@ int main(void) {
         TEST(a_burst_is_drained_within_one_service),
         TEST(a_flood_is_read_for_four_milliseconds_and_the_rest_waits),
         TEST(a_service_ends_when_the_tick_is_due),
+        TEST(ticks_keep_their_rate_in_a_flood),
         TEST(events_count_in_the_budget_of_a_service),
         TEST(in_virtual_time_a_service_is_bounded_by_counts),
         TEST(repeats_of_a_command_reach_enet_as_a_ration),
