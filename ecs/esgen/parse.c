@@ -207,15 +207,10 @@ static esgen_function* begin_function(esgen_unit* unit, const esgen_word* name,
         esgen_fault(unit, name->line, "more than %u systems in one file", ESGEN_FUNCTIONS_MAX);
         return NULL;
     }
-    if (unit->function_count == unit->function_capacity) {
-        uint32_t capacity = unit->function_capacity ? unit->function_capacity * 2 : 8;
-        esgen_function* grown = realloc(unit->functions, capacity * sizeof *grown);
-        if (!grown) {
-            esgen_fault(unit, name->line, "out of memory");
-            return NULL;
-        }
-        unit->functions = grown;
-        unit->function_capacity = capacity;
+    if (!BASE_ARRAY_RESERVE(NULL, unit->functions, unit->function_capacity,
+                            unit->function_count + 1)) {
+        esgen_fault(unit, name->line, "out of memory");
+        return NULL;
     }
     esgen_function* function = &unit->functions[unit->function_count];
     memset(function, 0, sizeof *function);

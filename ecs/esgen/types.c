@@ -206,15 +206,9 @@ static bool push_struct(esgen_unit* unit, const esgen_struct* made) {
         esgen_fault(unit, made->line, "more than %u structs to register", ESGEN_STRUCTS_MAX);
         return false;
     }
-    if (unit->struct_count == unit->struct_capacity) {
-        uint32_t capacity = unit->struct_capacity ? unit->struct_capacity * 2 : 8;
-        esgen_struct* grown = realloc(unit->structs, capacity * sizeof *grown);
-        if (!grown) {
-            esgen_fault(unit, made->line, "out of memory");
-            return false;
-        }
-        unit->structs = grown;
-        unit->struct_capacity = capacity;
+    if (!BASE_ARRAY_RESERVE(NULL, unit->structs, unit->struct_capacity, unit->struct_count + 1)) {
+        esgen_fault(unit, made->line, "out of memory");
+        return false;
     }
     unit->structs[unit->struct_count++] = *made;
     return true;

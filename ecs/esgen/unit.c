@@ -17,10 +17,11 @@ void esgen_unit_init(esgen_unit* unit, const char* file, const base_reporter* re
 }
 
 void esgen_unit_deinit(esgen_unit* unit) {
-    free(unit->functions);
-    free(unit->structs);
+    BASE_ARRAY_RELEASE(NULL, unit->functions, unit->function_capacity);
+    BASE_ARRAY_RELEASE(NULL, unit->structs, unit->struct_capacity);
     unit->functions = NULL;
     unit->structs = NULL;
+    unit->function_capacity = unit->struct_capacity = 0;
 }
 
 void esgen_fault(esgen_unit* unit, uint32_t line, const char* format, ...) {

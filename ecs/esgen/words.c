@@ -37,19 +37,13 @@ bool esgen_word_is_annotation(const esgen_word* word) {
 
 static bool push(esgen_words* words, esgen_word_kind kind, uint32_t line, const char* text,
                  const char* end) {
-    if (words->count == words->capacity) {
-        uint32_t capacity = words->capacity ? words->capacity * 2 : 1024;
-        esgen_word* items = realloc(words->items, capacity * sizeof *items);
-        if (!items) return false;
-        words->items = items;
-        words->capacity = capacity;
-    }
+    if (!BASE_ARRAY_RESERVE(NULL, words->items, words->capacity, words->count + 1)) return false;
     words->items[words->count++] = (esgen_word){kind, line, text, (uint32_t)(end - text)};
     return true;
 }
 
 void esgen_words_deinit(esgen_words* words) {
-    free(words->items);
+    BASE_ARRAY_RELEASE(NULL, words->items, words->capacity);
     *words = (esgen_words){0};
 }
 

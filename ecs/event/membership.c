@@ -142,7 +142,8 @@ static ecs_entity entity_at(const ecs_archetype* archetype, uint64_t row) {
     return archetype->chunks[row / archetype->rows_max]->entities[row % archetype->rows_max];
 }
 
-void ecs_membership_leave_all(ecs_world* world) {
+// Tell all systems of all their members.
+static void tell_all(ecs_world* world, void (*tell)(ecs_membership*, ecs_entity)) {
     const ecs_systems* systems = world->systems;
     for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++) {
         ecs_system* system = systems->list[i];
@@ -150,9 +151,13 @@ void ecs_membership_leave_all(ecs_world* world) {
         for (uint32_t at = 0; at < system->query->group->match_count; at++) {
             const ecs_archetype* archetype = system->query->group->matches[at];
             for (uint64_t row = 0; row < archetype->row_count; row++)
-                ecs_membership_leave(&system->members, entity_at(archetype, row));
+                tell(&system->members, entity_at(archetype, row));
         }
     }
+}
+
+void ecs_membership_leave_all(ecs_world* world) {
+    tell_all(world, ecs_membership_leave);
 }
 
 // Room for all that match now.
@@ -179,15 +184,7 @@ bool ecs_membership_enter_all(ecs_world* world) {
     const ecs_systems* systems = world->systems;
     for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++)
         if (systems->list[i]->has_members && !reserve_all(world, systems->list[i])) return false;
-    for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++) {
-        ecs_system* system = systems->list[i];
-        if (!system->has_members) continue;
-        for (uint32_t at = 0; at < system->query->group->match_count; at++) {
-            const ecs_archetype* archetype = system->query->group->matches[at];
-            for (uint64_t row = 0; row < archetype->row_count; row++)
-                ecs_membership_enter(&system->members, entity_at(archetype, row));
-        }
-    }
+    tell_all(world, ecs_membership_enter);
     return true;
 }
 

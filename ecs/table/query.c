@@ -288,18 +288,26 @@ static void fill_entry(ecs_world* world, const ecs_query* query, const ecs_match
     }
 }
 
+// One entry of a match comes or goes: all from `from` on move to `to`, an entry further or back.
+static void move_entries(ecs_query* query, const ecs_match* match, const uintptr_t* from,
+                         uintptr_t* to) {
+    const uintptr_t* end =
+        query->cache.entries + (size_t)query->cache.entry_count * query->cache.stride;
+    const uint32_t more = to > from ? 1 : UINT32_MAX;
+    memmove(to, from, (size_t)(end - from) * sizeof *from);
+    query->cache.entry_count += more;
+    for (ecs_match* later = query->matches + (match - query->matches) + 1;
+         later < query->matches + query->match_count; later++)
+        later->entry_first += more;
+}
+
 void ecs_queries_add_chunk(ecs_world* world, ecs_chunk* chunk) {
     for (uint32_t q = 0; q < world->storage->query_count; q++) {
         ecs_query* query = world->storage->queries[q];
         ecs_match* match = ecs_query_match(query, chunk->archetype);
         if (!match) continue;
         uintptr_t* entry = entry_of(query, match, chunk);
-        const uintptr_t* end =
-            query->cache.entries + (size_t)query->cache.entry_count * query->cache.stride;
-        memmove(entry + query->cache.stride, entry, (size_t)(end - entry) * sizeof *entry);
-        query->cache.entry_count++;
-        for (ecs_match* later = match + 1; later < query->matches + query->match_count; later++)
-            later->entry_first++;
+        move_entries(query, match, entry, entry + query->cache.stride);
         fill_entry(world, query, match, chunk);
     }
 }
@@ -318,13 +326,7 @@ void ecs_queries_drop_chunk(ecs_world* world, ecs_chunk* chunk) {
         ecs_match* match = ecs_query_match(query, chunk->archetype);
         if (!match) continue;
         uintptr_t* entry = entry_of(query, match, chunk);
-        const uintptr_t* next = entry + query->cache.stride;
-        const uintptr_t* end =
-            query->cache.entries + (size_t)query->cache.entry_count * query->cache.stride;
-        memmove(entry, next, (size_t)(end - next) * sizeof *entry);
-        query->cache.entry_count--;
-        for (ecs_match* later = match + 1; later < query->matches + query->match_count; later++)
-            later->entry_first--;
+        move_entries(query, match, entry + query->cache.stride, entry);
     }
 }
 

@@ -67,18 +67,13 @@ net_result net_scene_create(const base_allocator* allocator, net_match* view,
     return NET_OK;
 }
 
-static void release_slot_entity(net_scene* scene, net_scene_slot* slot, bool is_kept_in_world) {
-    if (slot->handle == ECS_ENTITY_NONE) return;
-    if (!is_kept_in_world) net_row_world_destroy(&scene->target, slot->handle);
-    net_row_world_release(&scene->target, slot->entry, slot->applied);
-}
-
 void net_scene_destroy(net_scene* scene) {
     if (!scene) return;
     const base_allocator* allocator = scene->allocator;
     for (uint32_t i = 0; i < scene->slot_capacity; i++) {
         net_scene_slot* slot = &scene->slots[i];
-        release_slot_entity(scene, slot, true);
+        if (slot->handle != ECS_ENTITY_NONE)
+            net_row_world_release(&scene->target, slot->entry, slot->applied);
         net_scene_slot_release(scene, slot);
     }
     net_pool_deinit(&scene->pool);
@@ -93,25 +88,6 @@ void net_scene_destroy(net_scene* scene) {
     net_varsize_receiver_destroy(scene->varsize);
     net_rows_destroy(scene->rows);
     base_release(allocator, scene, sizeof *scene);
-}
-
-void net_scene_reset(net_scene* scene) {
-    for (uint32_t i = 0; i < scene->slot_capacity; i++) {
-        net_scene_slot* slot = &scene->slots[i];
-        release_slot_entity(scene, slot, false);
-        slot->handle = ECS_ENTITY_NONE;
-        slot->entry = NULL;
-        slot->has_applied = slot->is_stalled = false;
-        slot->applied_tick = 0;
-        net_scene_slot_release(scene, slot);
-    }
-    base_bitset_clear_all(&scene->active);
-    memset(scene->received, 0, sizeof scene->received);
-    scene->newest = scene->stepped = 0;
-    scene->shown = scene->shown_before = 0;
-    scene->has_packet = scene->has_shown = false;
-    scene->event_count = 0;
-    net_varsize_receiver_clear(scene->varsize);
 }
 
 // ---- feeding ----

@@ -59,9 +59,6 @@ BASE_MUST_USE net_result net_scene_create(const base_allocator* allocator, net_m
                                           const base_reporter* reporter, net_scene** scene);
 /// The view's entities stay as they are. NULL does nothing.
 void net_scene_destroy(net_scene* scene);
-/// Start again: destroy its entities, drop samples, ticks and events; counters stay. The next
-/// advance may show any tick.
-void net_scene_reset(net_scene* scene);
 
 /// Add a row of an entity at a tick, in words of `entry`, which may be of any world of the same
 /// module (it is found here by its parts). The row is copied; `entry` must outlive the scene.

@@ -58,21 +58,12 @@ bool base_bitset_has(const base_bitset* set, uint32_t bit) {
            (set->words[bit / WORD_BITS] >> (bit % WORD_BITS) & 1);
 }
 
-// `flip` is 0 to look for set bits and all ones to look for clear ones.
-static uint32_t next_bit(const base_bitset* set, uint32_t from, uint64_t flip) {
+uint32_t base_bitset_next(const base_bitset* set, uint32_t from) {
     uint64_t allowed = ~UINT64_C(0) << (from % WORD_BITS);
     for (uint32_t i = from / WORD_BITS; i < set->word_count; i++) {
-        uint64_t word = (set->words[i] ^ flip) & allowed;
+        uint64_t word = set->words[i] & allowed;
         if (word) return i * WORD_BITS + base_bit_lowest(word);
         allowed = ~UINT64_C(0);
     }
     return UINT32_MAX;
-}
-
-uint32_t base_bitset_next(const base_bitset* set, uint32_t from) {
-    return next_bit(set, from, 0);
-}
-
-uint32_t base_bitset_next_clear(const base_bitset* set, uint32_t from) {
-    return next_bit(set, from, ~UINT64_C(0));
 }

@@ -30,22 +30,6 @@ static void members_are_found_in_order(void** state) {
     base_bitset_deinit(&set);
 }
 
-static void clear_bits_are_found_within_the_reserved_words(void** state) {
-    (void)state;
-    base_bitset set;
-    base_bitset_init(&set, NULL);
-    assert_int_equal(base_bitset_next_clear(&set, 0), UINT32_MAX);
-    assert_true(base_bitset_reserve(&set, 128));
-    for (uint32_t i = 0; i < 128; i++)
-        base_bitset_add(&set, i);
-    assert_int_equal(base_bitset_next_clear(&set, 0), UINT32_MAX);
-    base_bitset_remove(&set, 70);
-    assert_int_equal(base_bitset_next_clear(&set, 0), 70);
-    assert_int_equal(base_bitset_next_clear(&set, 70), 70);
-    assert_int_equal(base_bitset_next_clear(&set, 71), UINT32_MAX);
-    base_bitset_deinit(&set);
-}
-
 static void growing_keeps_members_and_adds_clear_bits(void** state) {
     (void)state;
     base_bitset set;
@@ -92,13 +76,10 @@ static void it_agrees_with_an_array_of_bools(void** state) {
             base_bitset_add(&set, bit);
         else
             base_bitset_remove(&set, bit);
-        uint32_t from = base_rng_below(&rng, BITS), set_bit = from, clear_bit = from;
+        uint32_t from = base_rng_below(&rng, BITS), set_bit = from;
         while (set_bit < BITS && !model[set_bit])
             set_bit++;
-        while (clear_bit < BITS && model[clear_bit])
-            clear_bit++;
         assert_int_equal(base_bitset_next(&set, from), set_bit < BITS ? set_bit : UINT32_MAX);
-        assert_int_equal(base_bitset_next_clear(&set, from), clear_bit);
     }
     base_bitset_deinit(&set);
 }
@@ -106,7 +87,6 @@ static void it_agrees_with_an_array_of_bools(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(members_are_found_in_order),
-        TEST(clear_bits_are_found_within_the_reserved_words),
         TEST(growing_keeps_members_and_adds_clear_bits),
         TEST(beyond_the_range_nothing_is_a_member),
         TEST(it_agrees_with_an_array_of_bools),

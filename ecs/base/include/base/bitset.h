@@ -30,8 +30,6 @@ void base_bitset_remove(base_bitset* set, uint32_t bit);
 bool base_bitset_has(const base_bitset* set, uint32_t bit);
 /// First set bit at or after `from`; UINT32_MAX when there is none.
 uint32_t base_bitset_next(const base_bitset* set, uint32_t from);
-/// First clear bit at or after `from`, within the reserved words; UINT32_MAX when there is none.
-uint32_t base_bitset_next_clear(const base_bitset* set, uint32_t from);
 
 /// The position of the lowest set bit. `word` is not 0.
 static inline uint32_t base_bit_lowest(uint64_t word) {
