@@ -16,7 +16,7 @@ typedef struct server_config {
     uint64_t clients_max;
     uint64_t clients_per_address_max; ///< 0: no limit
     bool is_fast;
-    bool is_insecure;
+    bool allow_dev_key;
     base_option_list settings;
     const char* dump_world;
     const char* net;

@@ -72,7 +72,7 @@ static int open_transport(server_program* self) {
     const net_enet_config enet = {
         .listen = self->config.listen,
         .peers_max = (uint32_t)self->config.clients_max + REFUSED_PEERS_MAX,
-        .is_insecure_allowed = self->config.is_insecure,
+        .security = {.allow_dev_key = self->config.allow_dev_key},
     };
     net_result result = net_transport_enet_create(&enet, &self->transport);
     if (result != NET_OK) return report_transport(self, result);

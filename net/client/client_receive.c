@@ -26,6 +26,7 @@
 #include "net/match.h"
 #include "net/match_messages.h"
 #include "net/presenter.h"
+#include "net/security.h"
 
 // Message 0 belongs to the session layer, the others to the module.
 static void deliver_event(net_client* client, const net_event_outbox_entry* event) {
@@ -224,6 +225,11 @@ static void receive_realtime(net_client* client, const uint8_t* bytes, size_t si
 
 static void receive_disconnected(net_client* client, const net_transport_event* event) {
     client->has_peer = false;
+    if (event->reason > NET_TRANSPORT_SECURE &&
+        event->reason - NET_TRANSPORT_SECURE <= NET_SECURE_END_SILENT)
+        base_report(net_ration_take(&client->ration, NET_RATION_LOST, client->now_us), NULL, 0,
+                    "connection ended: %s",
+                    net_secure_end_text(event->reason - NET_TRANSPORT_SECURE));
     if (client->phase == NET_CLIENT_RESUMING && !client->is_closing) {
         client->retry_us = client->now_us + NET_CLIENT_RETRY_MS * 1000u;
         return;
@@ -263,6 +269,7 @@ void net_client_receive(net_client* client, const net_transport_event* event) {
         if (!is_resuming) net_client_set_phase(client, NET_CLIENT_GREETING, "connected");
         // The server answers: the greeting has a time limit of its own.
         client->started_us = client->retry_us = client->now_us;
+        client->is_reached = true;
         net_client_greet(client);
         break;
     }

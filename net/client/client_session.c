@@ -150,6 +150,10 @@ void net_client_begin_resuming(net_client* client) {
         client->retry_us = client->now_us + NET_CLIENT_RETRY_MS * 1000u;
 }
 
+static uint64_t attempt_us_max(const net_client* client) {
+    return (client->is_reached ? NET_CONNECT_MS_MAX : NET_ATTEMPT_MS_MAX) * UINT64_C(1000);
+}
+
 // While RESUMING.
 static void retry(net_client* client, uint64_t quiet_us) {
     const uint64_t now_us = client->now_us;
@@ -159,10 +163,11 @@ static void retry(net_client* client, uint64_t quiet_us) {
         net_client_finish(client, NET_CLIENT_END_LOST);
         return;
     }
-    if (client->has_peer && now_us - client->retry_us > NET_CONNECT_MS_MAX * 1000u)
+    if (client->has_peer && now_us - client->retry_us > attempt_us_max(client))
         drop_connection(client);
     if (client->has_peer || now_us < client->retry_us) return;
     net_transport* transport = client->config.transport;
+    client->is_reached = false;
     client->has_peer =
         transport->ops->connect(transport, client->config.address, &client->peer) == NET_OK;
     client->retry_us = client->has_peer ? now_us : now_us + NET_CLIENT_RETRY_MS * 1000u;
@@ -187,7 +192,7 @@ void net_client_check_connection(net_client* client) {
     bool is_waiting =
         client->phase == NET_CLIENT_CONNECTING || client->phase == NET_CLIENT_GREETING;
     if (is_waiting && !client->is_closing && now_us > client->started_us &&
-        now_us - client->started_us > NET_CONNECT_MS_MAX * 1000u)
+        now_us - client->started_us > attempt_us_max(client))
         net_client_finish(client, NET_CLIENT_END_UNREACHABLE);
     // After its first state packet the server sends several times a second; before, it may wait for
     // other clients. A client that has just resumed gets time for the next packet.

@@ -47,6 +47,7 @@ struct net_client {
     uint8_t resume[NET_RESUME_BYTES]; ///< the secret of the session
     bool has_resume;
     uint64_t received_us; ///< arrival of the newest datagram; while resuming: before the loss
+    bool is_reached;      ///< the connection is open, so the server has to answer the greeting
     uint64_t retry_us;    ///< while resuming: when to connect next, or when the attempt began
     uint64_t back_us;     ///< when the session was resumed last
     net_client_faults faults;

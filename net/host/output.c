@@ -67,7 +67,6 @@ void net_host_report_dropped(const uint64_t dropped[NET_DROP_COUNT],
         append_count(text, "socket_empty", stats->dropped_empty);
         append_count(text, "socket_oversized", stats->dropped_oversized);
         append_count(text, "socket_malformed", stats->dropped_malformed);
-        append_count(text, "socket_stale", stats->dropped_stale);
         append_count(text, "socket_repeats", stats->dropped_repeats);
         append_count(text, "socket_connects", stats->dropped_connects);
         append_count(text, "socket_errors", stats->socket_errors);

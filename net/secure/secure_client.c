@@ -56,7 +56,9 @@ static void make_dev_token(net_secure_client* client, uint64_t unix_s) {
 void net_secure_client_begin(net_secure_client* client, const net_secure_clock* clock,
                              const net_address* addresses, uint32_t count) {
     BASE_ASSERT(count >= 1 && count <= NET_SECURE_ADDRESSES_MAX);
-    if (!client->has_token) make_dev_token(client, clock->unix_s);
+    // The same token again replaces the session of before.
+    if (!client->has_token && client->token.head.expiry_unix_s < clock->unix_s + DEV_LIFE_S / 2)
+        make_dev_token(client, clock->unix_s);
     if (client->resume.head.expiry_unix_s <= clock->unix_s) client->resume.is_there = false;
     memcpy(client->addresses, addresses, count * sizeof *addresses);
     client->address_count = count;

@@ -41,6 +41,7 @@ net_result net_secure_server_create(const net_secure_server_config* config,
     made->allow_dev_key = security->allow_dev_key;
     made->ban = security->ban;
     made->session_max = config->sessions_max;
+    made->per_address_max = config->per_address_max;
     made->address_count = security->address_count;
     if (security->address_count > 0)
         memcpy(made->addresses, security->addresses,

@@ -30,9 +30,10 @@ typedef struct net_secure_server net_secure_server;
 
 typedef struct net_secure_server_config {
     const base_allocator* allocator;
-    uint32_t sessions_max;   ///< 1..NET_SECURE_SESSIONS_MAX (asserted)
-    uint32_t token_uses_max; ///< 0: NET_TOKEN_USES_MAX
-    net_security security;   ///< the server's half; `entropy` must not be NULL (asserted)
+    uint32_t sessions_max;    ///< 1..NET_SECURE_SESSIONS_MAX (asserted)
+    uint32_t token_uses_max;  ///< 0: NET_TOKEN_USES_MAX
+    uint32_t per_address_max; ///< sessions of one address, whatever its port; 0: no limit
+    net_security security;    ///< the server's half; `entropy` must not be NULL (asserted)
     uint64_t now_us;
 } net_secure_server_config;
 

@@ -171,12 +171,12 @@ static void accept(net_secure_server* server, const net_secure_clock* clock,
                    net_secure_session* session, net_secure_received* received) {
     net_outer_resume resume = {.expiry_unix_s = clock->unix_s + NET_SECURE_RESUME_LIFE_S};
     net_token_private opened = {.player_id = session->who.player_id,
-                                .origin_key_id = session->who.key_id,
-                                .session = session->id};
+                                .origin_key_id = session->who.key_id};
     uint8_t bytes[NET_OUTER_RESUME_BYTES];
     server->entropy.fill(server->entropy.context, resume.nonce, sizeof resume.nonce);
     server->entropy.fill(server->entropy.context, opened.client_key, NET_KEY_BYTES);
     server->entropy.fill(server->entropy.context, opened.server_key, NET_KEY_BYTES);
+    memcpy(opened.origin_tag, session->origin_tag, sizeof opened.origin_tag);
     memcpy(opened.user_data, session->user_data, sizeof opened.user_data);
     memcpy(resume.client_key, opened.client_key, NET_KEY_BYTES);
     memcpy(resume.server_key, opened.server_key, NET_KEY_BYTES);
@@ -229,17 +229,39 @@ static void derive_keys(net_secure_session* session, uint64_t now_us, const net_
     sodium_memzero(key, sizeof key);
 }
 
+// One token, one session: who comes again, with the token or a resume token, replaces its own.
+static net_secure_session* find_by_origin(net_secure_server* server, const uint8_t* tag) {
+    for (uint32_t i = 0; i < server->session_max; i++) {
+        net_secure_session* session = &server->sessions[i];
+        if (session->id != 0 && memcmp(session->origin_tag, tag, NET_TOKEN_TAG_BYTES) == 0)
+            return session;
+    }
+    return NULL;
+}
+
+static bool is_address_full(const net_secure_server* server, const net_address* from) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; server->per_address_max > 0 && i < server->session_max; i++) {
+        const net_secure_session* session = &server->sessions[i];
+        count += session->id != 0 && memcmp(session->address.ip, from->ip, sizeof from->ip) == 0;
+    }
+    return server->per_address_max > 0 && count >= server->per_address_max;
+}
+
 static net_secure_session* begin(net_secure_server* server, const net_secure_clock* clock,
                                  const net_address* from, const net_outer_hello* hello,
                                  const net_outer_proof* proof, const net_token_private* token) {
     bool is_resumed = hello->head.key_id == NET_KEY_ID_RESUME;
-    net_secure_session* old = is_resumed ? net_secure_session_find(server, token->session) : NULL;
+    const uint8_t* tag = is_resumed ? token->origin_tag : hello->sealed + TAG_AT;
+    net_secure_session* old = find_by_origin(server, tag);
     if (old) net_secure_session_end(server, old, NET_SECURE_REPLACED);
+    if (is_address_full(server, from)) return NULL;
     net_secure_session* begun = net_secure_session_begin(server, clock->now_us);
     if (!begun) return NULL;
     begun->address = *from;
     begun->who = (net_secure_who){token->player_id, token->origin_key_id};
     memcpy(begun->user_data, token->user_data, sizeof begun->user_data);
+    memcpy(begun->origin_tag, tag, sizeof begun->origin_tag);
     memcpy(begun->cookie, proof->cookie, sizeof begun->cookie);
     derive_keys(begun, clock->now_us, hello, proof, token);
     server->stats.counts[NET_SECURE_ACCEPTED]++;

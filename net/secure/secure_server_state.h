@@ -29,7 +29,8 @@ typedef struct net_secure_session {
     uint8_t path[NET_SECURE_PATH_BYTES]; ///< what the candidate must send back
     net_secure_who who;
     uint8_t user_data[NET_TOKEN_USER_BYTES];
-    uint8_t cookie[NET_OUTER_COOKIE_BYTES]; ///< of the response that began it
+    uint8_t cookie[NET_OUTER_COOKIE_BYTES];  ///< of the response that began it
+    uint8_t origin_tag[NET_TOKEN_TAG_BYTES]; ///< of the player's first token
     uint8_t random[NET_OUTER_RANDOM_BYTES];
     net_crypt_sender sender;
     net_crypt_receiver receiver;
@@ -52,7 +53,7 @@ struct net_secure_server {
     net_token_uses* uses;
     net_secure_session* sessions;
     uint16_t* free; ///< slots: a stack
-    uint32_t session_max, free_count;
+    uint32_t session_max, free_count, per_address_max;
     uint64_t swept_us;
     net_secure_stats stats;
 };

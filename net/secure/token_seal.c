@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Layout, little-endian: player u64, client key 32, server key 32, user data 256, origin key u8,
-// session u32, count u8, count addresses of 18, zeros up to 496; then the tag of 16.
+// origin tag 16, count u8, count addresses of 18, zeros up to 496; then the tag of 16.
 #include "secure/token_seal.h"
 
 #include "secure/secure_bytes.h"
@@ -9,7 +9,7 @@
 
 #include <sodium.h>
 
-enum { HEAD_BYTES = 18, PLAIN_BYTES = NET_TOKEN_SEALED_BYTES - 16, ADDRESSES_AT = 334 };
+enum { HEAD_BYTES = 18, PLAIN_BYTES = NET_TOKEN_SEALED_BYTES - 16, ADDRESSES_AT = 346 };
 
 static void associated_data(const net_token_head* head, uint8_t data[HEAD_BYTES]) {
     net_secure_cursor to = {data};
@@ -28,7 +28,7 @@ void net_token_seal(const uint8_t key[NET_KEY_BYTES], const net_token_head* head
     net_secure_put(&to, opened->server_key, NET_KEY_BYTES);
     net_secure_put(&to, opened->user_data, NET_TOKEN_USER_BYTES);
     net_secure_put_number(&to, opened->origin_key_id, 1);
-    net_secure_put_number(&to, opened->session, 4);
+    net_secure_put(&to, opened->origin_tag, NET_TOKEN_TAG_BYTES);
     net_secure_put_number(&to, opened->address_count, 1);
     for (uint32_t i = 0; i < opened->address_count; i++)
         net_secure_put_address(&to, &opened->addresses[i]);
@@ -45,8 +45,8 @@ static bool read_plain(const uint8_t plain[PLAIN_BYTES], net_token_private* open
     memcpy(opened->server_key, at + 40, NET_KEY_BYTES);
     memcpy(opened->user_data, at + 72, NET_TOKEN_USER_BYTES);
     opened->origin_key_id = at[328];
-    opened->session = (uint32_t)net_secure_get_number(at + 329, 4);
-    opened->address_count = at[333];
+    memcpy(opened->origin_tag, at + 329, NET_TOKEN_TAG_BYTES);
+    opened->address_count = at[345];
     if (opened->address_count > NET_TOKEN_ADDRESSES_MAX) return false;
     for (uint32_t i = 0; i < opened->address_count; i++)
         opened->addresses[i] =

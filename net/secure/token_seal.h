@@ -4,6 +4,8 @@
 
 #include "net/token.h"
 
+#define NET_TOKEN_TAG_BYTES 16u ///< the last bytes of a sealed part: its name
+
 /// The open part, which the seal covers too: no third party can change it. Version, protocol,
 /// expiry and id of the key are the associated data.
 typedef struct net_token_head {
@@ -19,7 +21,7 @@ typedef struct net_token_private {
     uint8_t server_key[NET_KEY_BYTES];
     uint8_t user_data[NET_TOKEN_USER_BYTES];
     uint8_t origin_key_id; ///< resume tokens: of the token with which the player came first
-    uint32_t session;      ///< resume tokens: the session that a resumption replaces; else 0
+    uint8_t origin_tag[NET_TOKEN_TAG_BYTES]; ///< resume tokens: the tag of that token; else zero
     net_address addresses[NET_TOKEN_ADDRESSES_MAX];
     uint32_t address_count;
 } net_token_private;

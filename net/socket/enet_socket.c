@@ -13,6 +13,7 @@
 // Left to transport_enet.c: the content of a datagram.
 #include "socket/socket_state.h"
 
+#include "net/token.h"
 #include "net/transport.h"
 
 #include "base/assert.h"
@@ -23,6 +24,8 @@
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
+
+#define VIRTUAL_UNIX_S UINT64_C(1800000000)
 
 enum { SKIPPED_MAX = 4096 }; // datagrams without an inner one that a receive steps over
 
@@ -123,6 +126,24 @@ enet_uint32 enet_host_random_seed(void) {
     if (state->is_virtual) return base_rng_u32(&state->virtual_rng);
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) return seed;
     return (enet_uint32)time(NULL) ^ (enet_uint32)getpid() << 16;
+}
+
+uint64_t net_socket_unix_s(void) {
+    const net_socket_state* state = net_socket_get_state();
+    return state->is_virtual ? VIRTUAL_UNIX_S + state->virtual_us / 1000000 : (uint64_t)time(NULL);
+}
+
+void net_socket_fill(void* context, void* bytes, size_t size) {
+    (void)context;
+    net_socket_state* state = net_socket_get_state();
+    if (!state->is_virtual) {
+        const net_entropy* system = net_entropy_system();
+        system->fill(system->context, bytes, size);
+        return;
+    }
+    uint8_t* at = bytes;
+    for (size_t i = 0; i < size; i++)
+        at[i] = (uint8_t)base_rng_u32(&state->virtual_rng);
 }
 
 // Let libenet flush a host without peers: all it does is to ask for the time, here or elsewhere.

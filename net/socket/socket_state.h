@@ -68,8 +68,6 @@ net_socket_state* net_socket_get_state(void);
 net_socket_entry* net_socket_entry_get(int descriptor);
 net_socket_entry* net_socket_entry_find(int descriptor);
 void net_socket_forget(int descriptor);
-// Microseconds of the layer's clock.
-uint64_t net_socket_now_us(void);
 // Once per service: takes stalls out of the clock.
 void net_socket_clock_pump(void);
 // An address as a link's tag, and back. The low 16 bits are the port.

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The care of ENet's peers, and the check of every datagram before ENet sees it.
 //
-// Why resend times are clamped, and why there is one connection per address and port: see
-// transport_enet.c.
+// Why resend times are clamped: see transport_enet.c.
 #include "transport/enet_peers.h"
 
 #include "transport/datagram_filter.h"
 
-#include "net/socket.h"
-
-#pragma weak net_socket_is_guarded
-
 #define STUCK_US_MAX UINT64_C(5000000)
-
-#define ATTEMPTS_REMEMBERED 64u
 
 // ENet 1.3.17 never subtracts dropped messages from this account. When no message waits the true
 // value is zero.
@@ -47,6 +40,18 @@ static bool is_stuck(net_enet_slot* watched, const ENetPeer* peer, uint64_t now_
     return now_us >= watched->stuck_us && now_us - watched->stuck_us >= STUCK_US_MAX;
 }
 
+// Has the session of this connection ended? Asking keeps it alive. ENet reports a peer that became
+// a zombie, with a reason.
+static bool is_over(net_enet_transport* owner, const ENetPeer* peer) {
+    return peer->state != ENET_PEER_STATE_DISCONNECTED && peer->state != ENET_PEER_STATE_ZOMBIE &&
+           !net_enet_secure_hold(&owner->secure, peer->address.host, peer->address.port);
+}
+
+static uint32_t end_reason(const net_enet_transport* owner) {
+    net_secure_end end = owner->is_server ? NET_SECURE_END_NONE : owner->secure.client.end;
+    return end == NET_SECURE_END_NONE ? 0 : NET_TRANSPORT_SECURE + (uint32_t)end;
+}
+
 void net_enet_check_peers(net_enet_transport* owner, uint64_t now_us) {
     for (uint32_t i = 0; i < owner->slot_count; i++) {
         ENetPeer* peer = &owner->host->peers[i];
@@ -57,8 +62,12 @@ void net_enet_check_peers(net_enet_transport* owner, uint64_t now_us) {
             watched->stuck_us = NET_ENET_NEVER_US;
             net_enet_lose(owner, watched, 0);
         }
+        if (is_over(owner, peer)) {
+            enet_peer_reset(peer);
+            net_enet_lose(owner, watched, end_reason(owner));
+        }
         if (peer->state == ENET_PEER_STATE_DISCONNECTED) {
-            net_enet_lose(owner, watched, 0);
+            if (!owner->secure.is_connecting) net_enet_lose(owner, watched, 0);
             continue;
         }
         if (peer->mtu > NET_MTU_BYTES) peer->mtu = NET_MTU_BYTES;
@@ -69,26 +78,6 @@ void net_enet_check_peers(net_enet_transport* owner, uint64_t now_us) {
         owner->stats.peers_deaf++;
         net_enet_lose(owner, watched, NET_TRANSPORT_DEAF);
     }
-}
-
-// A client connects. @return false for an attempt that the client has given up since: ENet 1.3.17
-// numbers the attempts of a client one after the other.
-static bool replace_connection(net_enet_transport* owner, uint32_t connect_id) {
-    const ENetAddress* from = &owner->host->receivedAddress;
-    for (uint32_t i = 0; i < owner->slot_count; i++) {
-        ENetPeer* peer = &owner->host->peers[i];
-        // For a closing connection ENet has an event ready, with a reason.
-        if (peer->state == ENET_PEER_STATE_DISCONNECTED || peer->state == ENET_PEER_STATE_ZOMBIE ||
-            peer->state == ENET_PEER_STATE_ACKNOWLEDGING_DISCONNECT)
-            continue;
-        if (peer->address.host != from->host || peer->address.port != from->port) continue;
-        enet_uint32 newer = peer->connectID - connect_id;
-        if (newer == 0) continue; // the same attempt again
-        if (newer <= ATTEMPTS_REMEMBERED) return false;
-        enet_peer_reset(peer);
-        net_enet_lose(owner, &owner->slots[i], 0);
-    }
-    return true;
 }
 
 // Has the session that a CONNECT comes from a connected peer? A peer of an older session with the
@@ -110,11 +99,10 @@ static bool is_session_connected(net_enet_transport* owner, const ENetAddress* f
     return is_connected;
 }
 
-// ENet walks all peers for a CONNECT, so a guarded server gives it few.
+// ENet walks all peers for a CONNECT, so it gets few.
 static bool may_knock(net_enet_transport* owner, uint32_t id) {
     const ENetHost* host = owner->host;
     if (!owner->is_server || id != NET_FILTER_NO_PEER) return true;
-    if (!net_socket_is_guarded || !net_socket_is_guarded(host->socket)) return true;
     return net_connect_gate_pass(owner->gate, host->receivedAddress.host, enet_time_get()) &&
            !is_session_connected(owner, &host->receivedAddress);
 }
@@ -127,20 +115,6 @@ static bool may_repeat(net_enet_transport* owner, uint32_t id, const net_filter_
     if (from->host != of->host || from->port != of->port) return true;
     return net_repeat_ration_pass(&owner->slots[id].repeats, host->receivedData,
                                   host->receivedDataLength, context, enet_time_get());
-}
-
-// Does the datagram belong to this connection or attempt, not to an older one?
-static bool is_current(net_enet_transport* owner, uint32_t id, const net_filter_context* context) {
-    const ENetHost* host = owner->host;
-    bool is_knock = owner->is_server && id == NET_FILTER_NO_PEER;
-    bool is_answer = !owner->is_server && id < owner->slot_count &&
-                     host->peers[id].state == ENET_PEER_STATE_CONNECTING;
-    if (!is_knock && !is_answer) return true;
-    uint32_t connect_id = 0;
-    if (!net_filter_connect_id(host->receivedData, host->receivedDataLength, context, &connect_id))
-        return false;
-    return is_knock ? replace_connection(owner, connect_id)
-                    : connect_id == host->peers[id].connectID;
 }
 
 static void note_heard(net_enet_transport* owner, uint32_t id) {
@@ -170,10 +144,6 @@ int net_enet_intercept(ENetHost* host, ENetEvent* event) {
         owner->stats.dropped_repeats++;
         return 1;
     }
-    if (is_current(owner, id, &context)) {
-        note_heard(owner, id);
-        return 0;
-    }
-    owner->stats.dropped_stale++;
-    return 1;
+    note_heard(owner, id);
+    return 0;
 }

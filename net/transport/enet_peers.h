@@ -3,6 +3,7 @@
 #pragma once
 
 #include "transport/connect_gate.h"
+#include "transport/enet_secure.h"
 #include "transport/repeat_ration.h"
 
 #include "net/transport_enet.h"
@@ -10,7 +11,8 @@
 #include <enet/enet.h>
 
 #define NET_ENET_NEVER_US UINT64_MAX
-#define NET_ENET_OVERHEAD_BYTES 12u ///< ENet's header and command of a message
+/// ENet's header and command of a message, and the outer layer around it.
+#define NET_ENET_OVERHEAD_BYTES (12u + NET_SECURE_OVERHEAD_BYTES)
 #define NET_ENET_RESEND_BYTES_BURST 65536.0
 
 typedef enum net_enet_slot_state {
@@ -54,6 +56,7 @@ typedef struct net_enet_transport {
     uint64_t now_us;     ///< of the newest service
     uint64_t checked_us; ///< when all peers were looked at
     net_enet_slot* slots;
+    net_enet_secure secure;
     net_connect_gate* gate; ///< of a server
     ENetPacket* borrowed;
     net_transport_stats stats;

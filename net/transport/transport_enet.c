@@ -2,7 +2,7 @@
 // clamped, watched or refused so that untrusted peers can reach a server. transport/ENET.md lists
 // the traps and the test of each.
 //
-// Layers below: net/socket (when the program links it) judges sizes and turns errors into loss;
+// Layers below: net/socket judges sizes and turns errors into loss; net/secure authenticates;
 // datagram_filter.c judges contents, from ENet's intercept hook. Here: limits of memory, time-outs,
 // connections as ids with generations.
 //
@@ -15,11 +15,10 @@
 // ends healthy sessions. With a wait of at most RTT + 2 variances + 20 ms (1 s at most) and limits
 // of a minute, only a dead path ends a connection.
 //
-// One connection per address and port. ENet keeps an old one beside a new one until it times out. A
-// client has a single peer and takes for it what the old connection sends: an answer to an attempt
-// that was given up ends the present one, which leaves a further answer on its way, and so on. So a
-// server closes the old connection when a new one from the same port begins, and a connecting
-// client accepts only answers that name its attempt.
+// One connection per session of the outer layer (enet_secure.c). A client first gets a session,
+// then its ENet connects inside of it. A peer whose session ended is reset, and the session of a
+// peer that is gone ends after 2 s. A client that comes back gets a new session, so nothing that an
+// old connection sends reaches a new one.
 //
 // Invariants: slots[i] describes host->peers[i]. A slot that is not NET_ENET_SLOT_FREE has an id
 // that the user may hold. queued_bytes is exact: every packet subtracts itself when ENet frees it.
@@ -29,7 +28,6 @@
 #include "transport/enet_host.h"
 #include "transport/enet_peers.h"
 
-#include "net/address.h"
 #include "net/socket.h"
 
 #include "base/assert.h"
@@ -38,7 +36,7 @@
 #include <errno.h>
 #include <string.h>
 
-// Defined only in programs that link the socket layer.
+// Defined only in programs that link the socket layer; without it no transport is made.
 #pragma weak net_socket_is_installed
 #pragma weak net_socket_get_stats
 #pragma weak net_socket_pump
@@ -101,17 +99,6 @@ static void take_back(net_enet_transport* owner) {
     owner->borrowed = NULL;
 }
 
-// ENet's totals have 32 bits, so they are moved to ours in each service.
-static void collect_totals(net_enet_transport* owner) {
-    ENetHost* host = owner->host;
-    owner->stats.sent_bytes += host->totalSentData;
-    owner->stats.recv_bytes += host->totalReceivedData;
-    owner->stats.sent_datagrams += host->totalSentPackets;
-    owner->stats.recv_datagrams += host->totalReceivedPackets;
-    host->totalSentData = host->totalReceivedData = 0;
-    host->totalSentPackets = host->totalReceivedPackets = 0;
-}
-
 // A flood can wake the program thousands of times in a second; to look at all peers once in a
 // millisecond is enough.
 static void check_peers(net_enet_transport* owner, uint64_t now_us) {
@@ -123,9 +110,9 @@ static void check_peers(net_enet_transport* owner, uint64_t now_us) {
 static void enet_transport_service(net_transport* transport, uint64_t now_us) {
     net_enet_transport* owner = transport_of(transport);
     take_back(owner);
-    if (net_socket_pump) net_socket_pump();
-    collect_totals(owner);
+    net_socket_pump();
     check_peers(owner, now_us);
+    net_enet_secure_service(&owner->secure);
     owner->now_us = now_us;
     net_enet_budget_begin(owner);
 }
@@ -133,7 +120,7 @@ static void enet_transport_service(net_transport* transport, uint64_t now_us) {
 // What ENet sent waits in the batch of the socket layer. Every function that lets ENet send ends
 // with this.
 static void push_out(const net_enet_transport* owner) {
-    if (net_socket_flush) net_socket_flush(owner->host->socket);
+    net_socket_flush(owner->host->socket);
 }
 
 // ---- events
@@ -214,9 +201,32 @@ static int step(net_enet_transport* owner, ENetEvent* event) {
         if (result < 0)
             owner->stats.service_errors++;
         else if (owner->host->totalReceivedPackets == before)
-            return 0;
+            return net_enet_budget_is_over(owner), 0; // counts a service that the budget ended
     }
     return 0;
+}
+
+// The outer layer of a client has an answer: ENet may connect, or the attempt has failed.
+static void go_on_connecting(net_enet_transport* owner) {
+    net_enet_secure* secure = &owner->secure;
+    net_enet_slot* slot = &owner->slots[0]; // a client has one
+    if (!secure->is_connecting) return;
+    if (secure->client.state == NET_SECURE_CLIENT_OPEN) {
+        secure->is_connecting = false;
+        ENetAddress where = {.host = net_enet_secure_server_host(), .port = secure->attempt};
+        ENetPeer* begun = enet_host_connect(owner->host, &where, CHANNELS, 0);
+        if (begun) {
+            enet_peer_timeout(begun, TIMEOUT_LIMIT, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX);
+            enet_host_flush(owner->host);
+        } else {
+            net_enet_lose(owner, slot, 0); // ENet has no memory
+        }
+    } else if (secure->client.state == NET_SECURE_CLIENT_ENDED) {
+        secure->is_connecting = false;
+        net_secure_end end = secure->client.end;
+        net_enet_lose(owner, slot,
+                      end == NET_SECURE_END_SILENT ? 0 : NET_TRANSPORT_SECURE + (uint32_t)end);
+    }
 }
 
 static bool enet_transport_next(net_transport* transport, net_transport_event* event) {
@@ -226,6 +236,7 @@ static bool enet_transport_next(net_transport* transport, net_transport_event* e
     for (;;) {
         if (owner->lost_count > 0 && take_lost(owner, event)) return true;
         if (step(owner, &from) == 0) {
+            go_on_connecting(owner);
             if (owner->lost_count > 0) continue;
             push_out(owner);
             return false;
@@ -293,18 +304,18 @@ static net_result enet_transport_connect(net_transport* transport, const char* a
                                          net_peer* peer) {
     net_enet_transport* owner = transport_of(transport);
     *peer = 0;
-    net_address to;
+    net_address found[NET_SECURE_ADDRESSES_MAX];
+    uint32_t count = 0;
     if (owner->is_server) return NET_ERR_FULL;
-    if (net_address_parse(address, &to) != NET_OK || to.port == 0) return NET_ERR_ADDRESS;
-    if (!net_address_is_ipv4(&to)) return NET_ERR_ADDRESS;
-    ENetAddress where = {.host = net_address_ipv4_host(&to), .port = to.port};
-    ENetPeer* begun = enet_host_connect(owner->host, &where, CHANNELS, 0);
-    if (!begun) return NET_ERR_FULL;
-    uint32_t index = index_of(owner, begun);
-    net_enet_slot* taken = &owner->slots[index];
-    slot_take(owner, taken, NET_ENET_SLOT_CONNECTING);
-    enet_peer_timeout(begun, TIMEOUT_LIMIT, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX);
-    *peer = peer_id(owner, index);
+    if (net_address_resolve(address, found, NET_SECURE_ADDRESSES_MAX, &count) != NET_OK ||
+        found[0].port == 0)
+        return NET_ERR_ADDRESS;
+    if (owner->secure.is_connecting || owner->host->peers[0].state != ENET_PEER_STATE_DISCONNECTED)
+        return NET_ERR_FULL;
+    slot_take(owner, &owner->slots[0], NET_ENET_SLOT_CONNECTING);
+    net_enet_secure_connect(&owner->secure, found, count);
+    push_out(owner);
+    *peer = peer_id(owner, 0);
     return NET_OK;
 }
 
@@ -321,6 +332,7 @@ static void enet_transport_disconnect(net_transport* transport, net_peer peer, u
         enet_peer_disconnect_later(to, reason);
         return;
     }
+    owner->secure.is_connecting = false;
     enet_peer_disconnect_now(to, reason);
     push_out(owner);
     if (left->is_lost) owner->lost_count--;
@@ -333,32 +345,24 @@ static void enet_transport_disconnect(net_transport* transport, net_peer peer, u
 static void enet_transport_stats(const net_transport* transport, net_transport_stats* stats) {
     const net_enet_transport* owner = (const net_enet_transport*)transport;
     *stats = owner->stats;
-    if (net_socket_get_stats) {
-        net_socket_stats below;
-        net_socket_get_stats(owner->host->socket, &below);
-        stats->sent_bytes = below.sent_bytes;
-        stats->recv_bytes = below.recv_bytes;
-        stats->sent_datagrams = below.sent_datagrams;
-        stats->recv_datagrams = below.recv_datagrams;
-        stats->sim_dropped = below.sim_dropped;
-        stats->dropped_empty = below.dropped_empty;
-        stats->dropped_oversized = below.dropped_oversized;
-        stats->socket_errors = below.socket_errors;
-        return;
-    }
-    stats->sent_bytes += owner->host->totalSentData;
-    stats->recv_bytes += owner->host->totalReceivedData;
-    stats->sent_datagrams += owner->host->totalSentPackets;
-    stats->recv_datagrams += owner->host->totalReceivedPackets;
+    net_socket_stats below;
+    net_socket_get_stats(owner->host->socket, &below);
+    stats->sent_bytes = below.sent_bytes;
+    stats->recv_bytes = below.recv_bytes;
+    stats->sent_datagrams = below.sent_datagrams;
+    stats->recv_datagrams = below.recv_datagrams;
+    stats->sim_dropped = below.sim_dropped;
+    stats->dropped_empty = below.dropped_empty;
+    stats->dropped_oversized = below.dropped_oversized;
+    stats->socket_errors = below.socket_errors;
 }
 
 static uint32_t enet_transport_sockets(const net_transport* transport, int* descriptors,
                                        uint32_t capacity) {
     const net_enet_transport* owner = (const net_enet_transport*)transport;
     if (capacity == 0 || owner->host->socket >= NET_SOCKET_VIRTUAL_FIRST) return 0;
-    int found[NET_SOCKET_ADDRESSES_MAX] = {owner->host->socket};
-    uint32_t count =
-        net_socket_descriptors ? net_socket_descriptors(owner->host->socket, found) : 1;
+    int found[NET_SOCKET_ADDRESSES_MAX];
+    uint32_t count = net_socket_descriptors(owner->host->socket, found);
     if (count > capacity) count = capacity;
     memcpy(descriptors, found, count * sizeof *found);
     return count;
@@ -370,8 +374,20 @@ static bool enet_transport_identity(const net_transport* transport, net_peer pee
     uint32_t index = 0;
     *identity = (net_peer_identity){.player = 0};
     if (!slot_find(owner, peer, &index)) return false;
+    if (!owner->is_server) {
+        identity->address = owner->secure.client.server;
+        return true;
+    }
     const ENetAddress* at = &owner->host->peers[index].address;
-    identity->address = net_address_ipv4(at->host, at->port);
+    net_secure_identity known;
+    if (!net_secure_server_identity(owner->secure.server, net_enet_secure_peer(at->host, at->port),
+                                    &known))
+        return false;
+    identity->address = known.address;
+    identity->player = known.player_id;
+    identity->key = known.key_id;
+    identity->user_bytes = sizeof known.user_data;
+    memcpy(identity->user, known.user_data, sizeof known.user_data);
     return true;
 }
 
@@ -386,6 +402,7 @@ static void enet_transport_destroy(net_transport* transport) {
     net_enet_transport* owner = transport_of(transport);
     take_back(owner);
     if (owner->host) enet_host_destroy(owner->host);
+    net_enet_secure_deinit(&owner->secure);
     base_release(owner->allocator, owner->slots, owner->slot_count * sizeof *owner->slots);
     if (owner->gate) base_release(owner->allocator, owner->gate, sizeof *owner->gate);
     base_release(owner->allocator, owner, sizeof *owner);
@@ -405,18 +422,17 @@ static const net_transport_ops enet_ops = {
     .peer_sent_bytes = enet_transport_peer_sent_bytes,
 };
 
-static void host_init(net_enet_transport* owner, uint32_t peers_per_address_max) {
+static void host_init(net_enet_transport* owner) {
     ENetHost* host = owner->host;
-    bool is_ours = net_socket_is_installed != NULL;
     // ENet adds the host's address in memory, so runs of the same seed would differ.
-    if (is_ours) host->randomSeed = enet_host_random_seed();
+    host->randomSeed = enet_host_random_seed();
     host->mtu = NET_MTU_BYTES; // for peers that are reset; the others have copies already
     for (uint32_t i = 0; i < owner->slot_count; i++)
         host->peers[i].mtu = NET_MTU_BYTES;
     host->peers[0].data = owner;
     host->maximumPacketSize = NET_CONTROL_BYTES_MAX;
     host->maximumWaitingData = WAITING_BYTES_MAX;
-    if (peers_per_address_max > 0) host->duplicatePeers = peers_per_address_max;
+    host->duplicatePeers = 1; // a session has one connection
     host->intercept = net_enet_intercept;
     (void)enet_socket_set_option(host->socket, ENET_SOCKOPT_RCVBUF, SOCKET_BYTES);
     (void)enet_socket_set_option(host->socket, ENET_SOCKOPT_SNDBUF, SOCKET_BYTES);
@@ -441,22 +457,21 @@ static net_result host_create(net_enet_transport* owner, const net_enet_config* 
     net_socket_plan plan = {.batch = config->listen ? SERVER_BATCH : CLIENT_BATCH};
     if (config->listen && listen_parse(config->listen, &plan) != NET_OK) return NET_ERR_ADDRESS;
     for (uint32_t i = 0; i < plan.listen_count; i++)
-        if (!config->is_insecure_allowed && !net_address_is_loopback(&plan.listen[i]))
-            return NET_ERR_REFUSED;
+        if (!net_enet_secure_may_listen(&config->security, &plan.listen[i])) return NET_ERR_REFUSED;
     const net_address* at = &plan.listen[0];
-    bool is_plain = plan.listen_count <= 1 && (!config->listen || net_address_is_ipv4(at));
-    if (!net_socket_plan_next && !is_plain) return NET_ERR_ADDRESS; // ENet alone
     if (enet_initialize() != 0) return NET_ERR_SOCKET;
-    if (net_socket_is_installed && !net_socket_is_installed()) return NET_ERR_SOCKET;
+    if (!net_socket_is_installed || !net_socket_is_installed()) return NET_ERR_SOCKET;
     ENetAddress address = {.host = net_address_ipv4_host(at), .port = at->port};
-    if (net_socket_plan_next) net_socket_plan_next(&plan);
+    net_socket_plan_next(&plan);
     errno = 0;
     owner->host =
         enet_host_create(config->listen ? &address : NULL, owner->slot_count, CHANNELS, 0, 0);
     if (owner->host) {
-        host_init(owner, config->peers_per_address_max);
+        host_init(owner);
         net_enet_budget_init(owner, config);
-        return NET_OK;
+        return net_enet_secure_init(&owner->secure, owner->host->socket, config->allocator,
+                                    owner->is_server, owner->slot_count,
+                                    config->peers_per_address_max, &config->security);
     }
     if (errno == ENOMEM) return NET_ERR_MEMORY;
     return config->listen ? NET_ERR_BIND : NET_ERR_SOCKET;
@@ -491,8 +506,7 @@ bool net_transport_enet_address(const net_transport* transport, char* text, size
     const net_enet_transport* owner = (const net_enet_transport*)transport;
     if (!owner->is_server) return false;
     net_address at[NET_SOCKET_ADDRESSES_MAX];
-    at[0] = net_address_ipv4(owner->host->address.host, owner->host->address.port);
-    uint32_t count = net_socket_addresses ? net_socket_addresses(owner->host->socket, at) : 1;
+    uint32_t count = net_socket_addresses(owner->host->socket, at);
     for (uint32_t i = 0; i < count; i++) {
         if (!net_address_print(&at[i], text, text_bytes)) return false;
         size_t size = strlen(text);
@@ -509,6 +523,17 @@ bool net_transport_enet_address(const net_transport* transport, char* text, size
 void net_transport_enet_due(net_transport* transport, uint64_t due_us) {
     BASE_ASSERT(transport && transport->ops == &enet_ops);
     transport_of(transport)->due_us = due_us;
+}
+
+void net_transport_enet_secure_stats(const net_transport* transport, net_secure_stats* stats) {
+    BASE_ASSERT(transport && transport->ops == &enet_ops);
+    const net_enet_secure* secure = &((const net_enet_transport*)transport)->secure;
+    *stats = secure->server ? *net_secure_server_stats(secure->server) : secure->client.stats;
+}
+
+void net_transport_enet_keys_set(net_transport* transport, const net_key_ring* keys) {
+    BASE_ASSERT(transport && transport->ops == &enet_ops && transport_of(transport)->is_server);
+    net_secure_server_keys_set(transport_of(transport)->secure.server, keys);
 }
 
 void* net_transport_enet_host(net_transport* transport) {

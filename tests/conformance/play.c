@@ -6,6 +6,8 @@
 // resynced.
 #include "play.h"
 
+#include "outer.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +98,8 @@ static bool connect_to(game_client* client, const char* text) {
     if (enet_address_set_host(&address, name) != 0) return false;
     address.port = (uint16_t)atoi(colon + 1);
     client->host = enet_host_create(NULL, 1, 2, 0, 0);
-    client->peer = client->host ? enet_host_connect(client->host, &address, 2, 0) : NULL;
+    bool is_open = client->host && outer_connect(client->host->socket, &address);
+    client->peer = is_open ? enet_host_connect(client->host, &address, 2, 0) : NULL;
     if (!client->peer) return false;
     client->peer->data = client;
     if (client->options->loss_percent > 0) client->host->intercept = intercept;

@@ -115,11 +115,11 @@ case_another_schema_is_refused_by_name() {
     ends_with 0 server
 }
 
-# Allowed are only its own headers, generated code, libc, ENet, protobuf-c and XXH3.
+# Allowed are only its own headers, generated code, libc, ENet, libsodium, protobuf-c and XXH3.
 case_nothing_of_ours_is_included() {
     local allowed
-    allowed='"(conform|games|row|mirror|play|wire\.pb-c|breakout\.pb-c|arena\.pb-c)\.h"|<(enet/enet|protobuf-c/protobuf-c|xxhash)\.h>'
-    allowed+='|<(inttypes|math|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|time)\.h>'
+    allowed='"(conform|games|row|mirror|outer|play|wire\.pb-c|breakout\.pb-c|arena\.pb-c)\.h"|<(enet/enet|protobuf-c/protobuf-c|sodium|xxhash)\.h>'
+    allowed+='|<(netinet/in|poll|sys/socket|inttypes|math|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|time)\.h>'
     grep -hE '^[[:space:]]*#[[:space:]]*include' "$folder"/*.[ch] >includes.txt
     [ -s includes.txt ] || fail "nothing is included"
     if grep -vE "^#include ($allowed)$" includes.txt; then fail "includes something else"; fi

@@ -71,10 +71,10 @@ case_a_missing_or_malformed_address_is_usage() {
     refused 2 'cannot listen on 127.0.0.1' shoal-server --game breakout --listen 127.0.0.1
 }
 
-case_other_addresses_than_loopback_need_insecure() {
-    refused 2 'insecure' shoal-server --game breakout --listen 0.0.0.0:0
+case_a_public_address_needs_keys() {
+    refused 2 'key' shoal-server --game breakout --listen 0.0.0.0:0
     [ -z "$(ls ./*.slog 2>/dev/null)" ] || fail "a refused server leaves a log"
-    start server shoal-server --game breakout --listen 0.0.0.0:0 --insecure --log none --ticks 3
+    start server shoal-server --game breakout --listen 0.0.0.0:0 --allow-dev-key --log none --ticks 3
     ends_with 0 server
     says server.out '^ready listen=0.0.0.0:[1-9]'
 }

@@ -4,7 +4,7 @@
 //
 // An input is a list of records {u8 operation, u8 size, bytes[size]}:
 //   0  a datagram from an unknown address (the port depends on the position)
-//   1  a datagram from the connected client's address, with its peer and session numbers
+//   1  a datagram of the connected client, sealed by it, with its peer and session numbers
 //   2  the same with unchanged bytes
 //   3  the first byte is the number of ticks that pass
 //   4  the client sends the bytes on channel 0, 5: on channel 1
@@ -18,6 +18,7 @@
 #include "net/transport_enet.h"
 #include "socket/socket_virtual.h"
 #include "transport/enet_host.h"
+#include "transport/enet_peers.h"
 
 #include <arpa/inet.h>
 #include <enet/enet.h>
@@ -79,7 +80,7 @@ static void begin(session* at) {
     config = (net_enet_config){.peers_max = 1};
     FUZZ_CHECK(net_transport_enet_create(&config, &at->client) == NET_OK);
     FUZZ_CHECK(at->client->ops->connect(at->client, "127.0.0.1:7777", &at->client_peer) == NET_OK);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 12; i++)
         tick(at);
     FUZZ_CHECK(at->known[0] != 0);
 }
@@ -93,7 +94,16 @@ static void inject_as_client(const session* at, const uint8_t* bytes, size_t siz
         copy[0] = (uint8_t)((copy[0] & 0xC0) | peer->incomingSessionID << 4);
         copy[1] = 0;
     }
-    (void)net_socket_virtual_inject(peer->address.host, peer->address.port, PORT, copy, size);
+    uint8_t sealed[sizeof copy + NET_SECURE_OVERHEAD_BYTES];
+    net_enet_secure* secure = &((net_enet_transport*)at->client)->secure;
+    ENetAddress bound;
+    net_address to;
+    const ENetHost* client = net_transport_enet_host(at->client);
+    FUZZ_CHECK(enet_socket_get_address(client->socket, &bound) == 0);
+    size_t sealed_size =
+        net_secure_client_send(&secure->client, at->now_us, copy, size, sealed, &to);
+    if (sealed_size == 0) return; // the session has ended
+    (void)net_socket_virtual_inject(htonl(INADDR_LOOPBACK), bound.port, PORT, sealed, sealed_size);
 }
 
 static void run_record(session* at, uint8_t operation, const uint8_t* bytes, size_t size,

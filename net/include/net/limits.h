@@ -39,6 +39,7 @@
 #define NET_PLAYER_NAME_BYTES_MAX 32u ///< with the NUL
 #define NET_RESUME_BYTES 16u          ///< of the secret that brings a client back into its session
 #define NET_USER_BYTES_MAX 256u       ///< user data of a token
+#define NET_ATTEMPT_MS_MAX 15000u     ///< all steps of a connection attempt together, up to welcome
 #define NET_CONNECT_MS_MAX 5000u  ///< a connection attempt fails after this time without an answer
 #define NET_QUIET_MS_MAX 3000u    ///< a client connects again after this time without a datagram
 #define NET_SILENCE_MS_MAX 30000u ///< a session ends after this time without an acknowledgement

@@ -101,6 +101,13 @@ bool net_socket_is_guarded(int descriptor);
 void net_socket_wire_send(int descriptor, const net_address* to, const void* bytes, size_t size);
 /// Send what waits in the batch of a socket. An unknown descriptor is ignored.
 void net_socket_flush(int descriptor);
+/// Microseconds of the layer's clock: CLOCK_MONOTONIC without stalls of the process, or virtual.
+uint64_t net_socket_now_us(void);
+/// Seconds since 1970; on the virtual wire a fixed day plus the virtual clock.
+uint64_t net_socket_unix_s(void);
+/// Secrets and nonces from the system's generator; on the virtual wire from its seed. A `fill` of
+/// net_entropy: `context` is not used.
+void net_socket_fill(void* context, void* bytes, size_t size);
 /// Send the datagrams that the simulated network held back until now. Call it once per service.
 void net_socket_pump(void);
 /// Microseconds until the next simulated datagram is due; 0 when datagrams were read and not given

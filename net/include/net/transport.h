@@ -54,7 +54,6 @@ typedef struct net_transport_stats {
     uint64_t peers_deaf;        ///< connections that ended with NET_TRANSPORT_DEAF
     uint64_t send_refused;      ///< sends refused by a full queue or a size limit
     uint64_t dropped_malformed; ///< datagrams that break the format, kept from ENet
-    uint64_t dropped_stale;     ///< datagrams of connection attempts that were given up
     uint64_t dropped_repeats;  ///< datagrams that only repeat, above the ration of their connection
     uint64_t dropped_connects; ///< connection attempts beyond the ration of their session
     uint64_t services_cut;     ///< services that ended by their budget; the rest waits
@@ -63,6 +62,10 @@ typedef struct net_transport_stats {
 /// The reason of DISCONNECTED when the server's own transport ended the connection: its datagrams
 /// come, but for NET_DEAF_MS_MAX it acknowledged no control message that waits for it.
 #define NET_TRANSPORT_DEAF 0xDEAFu
+
+/// The reason of DISCONNECTED when the outer layer ended the connection or did not begin it: this
+/// number plus a net_secure_end (net/security.h).
+#define NET_TRANSPORT_SECURE 0x5EC00u
 
 /// Who is at the other end of a connection, as far as the transport knows.
 typedef struct net_peer_identity {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "net/address.h"
+#include "net/security.h"
 #include "net/transport.h"
 
 typedef struct net_enet_config {
@@ -11,11 +12,12 @@ typedef struct net_enet_config {
     /// sockets, "[::]:7777" on one. NULL for a client.
     const char* listen;
     uint32_t peers_max; ///< clients at once; 1 for a client
-    /// Connections of one address at a time; 0: no limit (loopback). A client that comes back from
-    /// the same port takes the place of its old connection. A closing connection counts until it is
-    /// closed, 5 s at most.
+    /// Connections of one address at a time, whatever their ports; 0: no limit (loopback). A client
+    /// that comes back takes the place of its old connection. A closed one counts for 7 s at most.
     uint32_t peers_per_address_max;
-    bool is_insecure_allowed; ///< false: only loopback addresses are bound
+    /// Keys, tokens, bans. Zero is enough for loopback and for a private network: both sides use
+    /// the built-in key.
+    net_security security;
     /// Wall-clock time that one service, with the events of its next() calls, may take. What is not
     /// read then waits in the kernel's buffer. 0: NET_SERVICE_US_MAX.
     uint32_t service_us_max;
@@ -28,12 +30,18 @@ typedef struct net_enet_config {
 /// thread for all ENet transports: ENet and the socket layer have global state.
 /// @return NET_OK; NET_ERR_ADDRESS (`listen` is no ADDR:PORT, or has two of one family);
 ///         NET_ERR_BIND (errno says why: choose another port);
-///         NET_ERR_REFUSED (not loopback and not is_insecure_allowed);
-///         NET_ERR_SOCKET (no socket, or the self-test of the socket layer failed: link
-///         shoal_socket directly into the program); NET_ERR_MEMORY; NET_ERR_FULL (peers_max is not
-///         1..NET_CLIENTS_MAX).
+///         NET_ERR_REFUSED (a public address or a wildcard, but no keys, and the built-in key is
+///         public: give keys, listen on a private address, or set allow_dev_key);
+///         NET_ERR_SOCKET (no socket, or the socket layer is missing or failed its self-test: link
+///         shoal_socket directly into the program; nothing is sent without encryption);
+///         NET_ERR_MEMORY; NET_ERR_FULL (peers_max is not 1..NET_CLIENTS_MAX).
 BASE_MUST_USE net_result net_transport_enet_create(const net_enet_config* config,
                                                    net_transport** transport);
+/// What the outer layer did and refused.
+void net_transport_enet_secure_stats(const net_transport* transport, net_secure_stats* stats);
+/// Replace the keys of a server while it runs; sessions stay. Without keys it accepts the built-in
+/// key as after create.
+void net_transport_enet_keys_set(net_transport* transport, const net_key_ring* keys);
 /// Tell when the program has to do something else, in the microseconds of wall_us: its next tick.
 /// Services end by then, but have NET_SERVICE_US_MIN at least, so that a late program receives too.
 /// UINT64_MAX: nothing is due.

@@ -7,6 +7,7 @@
 
 #include "socket/socket_virtual.h"
 #include "transport/enet_host.h"
+#include "transport/enet_peers.h"
 
 #include "test.h"
 
@@ -131,6 +132,31 @@ static inline ENetPeer* first_peer(net_transport* transport) {
     return &host_of(transport)->peers[0];
 }
 
+// ---- the outer layer below it
+
+static inline net_enet_secure* secure_of(net_transport* transport) {
+    return &((net_enet_transport*)transport)->secure;
+}
+
+static inline uint64_t secure_count(const net_transport* transport, net_secure_count count) {
+    net_secure_stats stats;
+    net_transport_enet_secure_stats(transport, &stats);
+    return stats.counts[count];
+}
+
+// A member of the server whose ENet says nothing by itself: a session and no connection.
+static inline void world_open_session(world* at, int index) {
+    net_address server;
+    at->clients[index] = client_make();
+    net_enet_secure* secure = secure_of(at->clients[index]);
+    assert_int_equal(net_address_parse("127.0.0.1:7777", &server), NET_OK);
+    net_enet_secure_connect(secure, &server, 1);
+    secure->is_connecting = false;
+    for (int i = 0; i < 60 && secure->client.state != NET_SECURE_CLIENT_OPEN; i++)
+        run_tick(at);
+    assert_int_equal(secure->client.state, NET_SECURE_CLIENT_OPEN);
+}
+
 // ---- raw datagrams
 
 typedef struct raw {
@@ -191,7 +217,19 @@ static inline raw raw_as_first_client(const world* at, bool is_timed) {
     return raw_begin((uint32_t)peer->incomingSessionID << 12, is_timed);
 }
 
+// A malicious member seals what its ENet would never write.
+static inline void inject_as_client(const world* at, int index, const raw* datagram) {
+    net_transport* client = at->clients[index];
+    raw sealed;
+    net_address to;
+    ENetAddress bound;
+    assert_int_equal(enet_socket_get_address(host_of(client)->socket, &bound), 0);
+    sealed.size = net_secure_client_send(&secure_of(client)->client, at->now_us, datagram->bytes,
+                                         datagram->size, sealed.bytes, &to);
+    assert_true(sealed.size > 0);
+    inject_from(htonl(INADDR_LOOPBACK), bound.port, &sealed);
+}
+
 static inline void inject_as_first_client(const world* at, const raw* datagram) {
-    const ENetPeer* peer = first_peer(at->server);
-    inject_from(peer->address.host, peer->address.port, datagram);
+    inject_as_client(at, 0, datagram);
 }

@@ -369,7 +369,7 @@ static void addresses_and_limits_are_checked(void** state) {
     static const struct {
         const char* listen;
         uint32_t peers_max;
-        bool is_insecure_allowed;
+        bool allow_dev_key;
         net_result result;
     } cases[] = {
         {"127.0.0.1:7000", 0, false, NET_ERR_FULL},
@@ -380,7 +380,9 @@ static void addresses_and_limits_are_checked(void** state) {
         {"localhost:7000", 1, false, NET_OK},
         {"127.9.9.9:7000", 1, false, NET_OK},
         {"0.0.0.0:7000", 1, false, NET_ERR_REFUSED},
-        {"10.0.0.1:7000", 1, false, NET_ERR_REFUSED},
+        {"10.0.0.1:7000", 1, false, NET_OK},
+        {"192.0.2.1:7000", 1, false, NET_ERR_REFUSED},
+        {"192.0.2.1:7000", 1, true, NET_OK},
         {"0.0.0.0:7000", 1, true, NET_OK},
         {"127.0.0.1", 1, false, NET_ERR_ADDRESS},
         {":7000", 1, false, NET_ERR_ADDRESS},
@@ -405,7 +407,7 @@ static void addresses_and_limits_are_checked(void** state) {
     for (size_t i = 0; i < BASE_COUNT(cases); i++) {
         net_enet_config config = {.listen = cases[i].listen,
                                   .peers_max = cases[i].peers_max,
-                                  .is_insecure_allowed = cases[i].is_insecure_allowed};
+                                  .security = {.allow_dev_key = cases[i].allow_dev_key}};
         net_result result = create_and_destroy(&config);
         if (result != cases[i].result)
             fail_msg("%s, %u peers: %d", cases[i].listen, cases[i].peers_max, (int)result);

@@ -90,8 +90,21 @@ static void send_both(world* at, uint32_t number) {
         NET_OK);
 }
 
+static void without_the_socket_layer_no_transport_is_made(void** state) {
+    (void)state;
+    if (net_socket_is_installed) skip();
+    net_enet_config config = {.listen = "127.0.0.1:0", .peers_max = 4};
+    net_transport* made = NULL;
+    assert_int_equal(net_transport_enet_create(&config, &made), NET_ERR_SOCKET);
+    config.listen = NULL;
+    config.peers_max = 1;
+    assert_int_equal(net_transport_enet_create(&config, &made), NET_ERR_SOCKET);
+    assert_null(made);
+}
+
 static void messages_cross_the_loopback(void** state) {
     (void)state;
+    if (!net_socket_is_installed) skip();
     world at;
     world_init(&at);
     for (uint32_t i = 0; i < MESSAGES; i++)
@@ -110,6 +123,7 @@ static void messages_cross_the_loopback(void** state) {
 
 static void a_port_in_use_cannot_be_bound(void** state) {
     (void)state;
+    if (!net_socket_is_installed) skip();
     world at;
     world_init(&at);
     char address[32];
@@ -177,6 +191,7 @@ static void the_bad_network_plays_on_real_sockets(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(without_the_socket_layer_no_transport_is_made),
         TEST(messages_cross_the_loopback),
         TEST(a_port_in_use_cannot_be_bound),
         TEST(empty_and_oversized_datagrams_do_not_stop_the_drain),

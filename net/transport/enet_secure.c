@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "transport/enet_secure.h"
+
+#include "net/socket.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+// Defined only in programs that link the socket layer; without it no transport is made.
+#pragma weak net_socket_now_us
+#pragma weak net_socket_unix_s
+#pragma weak net_socket_fill
+#pragma weak net_socket_guard_set
+#pragma weak net_socket_wire_send
+
+#define HOST_FIRST 0x0A000000u
+
+enum { SLOT_MASK = 0xFFF, SLOT_BITS = 12 };
+
+bool net_enet_secure_may_listen(const net_security* security, const net_address* listen) {
+    bool has_keys = security->keys && security->keys->count > 0;
+    return has_keys || security->allow_dev_key || net_address_is_private(listen);
+}
+
+net_secure_peer net_enet_secure_peer(uint32_t host, uint16_t port) {
+    return (uint32_t)port << SLOT_BITS | ((ntohl(host) - HOST_FIRST) & SLOT_MASK);
+}
+
+uint32_t net_enet_secure_server_host(void) {
+    return htonl(HOST_FIRST);
+}
+
+static net_secure_clock clock_at(const net_enet_secure* secure, uint64_t now_us) {
+    return (net_secure_clock){now_us, secure->clock.unix_s};
+}
+
+// ---- between the wire and ENet
+
+static size_t server_receive(void* context, uint64_t now_us, const net_address* from,
+                             uint8_t* bytes, size_t size, const uint8_t** inner, uint32_t* host,
+                             uint16_t* port) {
+    net_enet_secure* secure = context;
+    net_secure_clock clock = clock_at(secure, now_us);
+    net_secure_received received;
+    net_secure_server_receive(secure->server, &clock, from, bytes, size, &received);
+    if (received.reply_size > 0)
+        net_socket_wire_send(secure->descriptor, &received.reply_to, received.reply,
+                             received.reply_size);
+    *inner = received.inner;
+    *host = htonl(HOST_FIRST | NET_SECURE_PEER_SLOT(received.peer));
+    *port = (uint16_t)NET_SECURE_PEER_GENERATION(received.peer);
+    return received.inner_size;
+}
+
+static size_t server_send(void* context, uint64_t now_us, uint32_t host, uint16_t port,
+                          const uint8_t* bytes, size_t size, uint8_t* out, net_address* to) {
+    net_enet_secure* secure = context;
+    if (size + NET_SECURE_OVERHEAD_BYTES > NET_SOCKET_OUTER_BYTES_MAX) return 0;
+    return net_secure_server_send(secure->server, now_us, net_enet_secure_peer(host, port), bytes,
+                                  size, out, to);
+}
+
+static size_t client_receive(void* context, uint64_t now_us, const net_address* from,
+                             uint8_t* bytes, size_t size, const uint8_t** inner, uint32_t* host,
+                             uint16_t* port) {
+    net_enet_secure* secure = context;
+    net_secure_clock clock = clock_at(secure, now_us);
+    net_secure_answer answer;
+    net_secure_client_receive(&secure->client, &clock, from, bytes, size, &answer);
+    if (answer.reply_size > 0)
+        net_socket_wire_send(secure->descriptor, &answer.reply_to, answer.reply, answer.reply_size);
+    *inner = answer.inner;
+    *host = net_enet_secure_server_host();
+    *port = secure->attempt;
+    return answer.inner_size;
+}
+
+static size_t client_send(void* context, uint64_t now_us, uint32_t host, uint16_t port,
+                          const uint8_t* bytes, size_t size, uint8_t* out, net_address* to) {
+    net_enet_secure* secure = context;
+    (void)host;
+    if (port != secure->attempt || size + NET_SECURE_OVERHEAD_BYTES > NET_SOCKET_OUTER_BYTES_MAX)
+        return 0;
+    return net_secure_client_send(&secure->client, now_us, bytes, size, out, to);
+}
+
+// ---- its life
+
+static void read_clock(net_enet_secure* secure) {
+    secure->clock.now_us = net_socket_now_us();
+    secure->clock.unix_s =
+        secure->unix_s ? secure->unix_s(secure->unix_context) : net_socket_unix_s();
+}
+
+net_result net_enet_secure_init(net_enet_secure* secure, int descriptor,
+                                const base_allocator* allocator, bool is_server,
+                                uint32_t sessions_max, uint32_t per_address_max,
+                                const net_security* security) {
+    net_security own = *security;
+    net_socket_guard guard = {.context = secure,
+                              .receive = is_server ? server_receive : client_receive,
+                              .send = is_server ? server_send : client_send};
+    secure->entropy =
+        security->entropy ? *security->entropy : (net_entropy){.fill = net_socket_fill};
+    own.entropy = &secure->entropy;
+    secure->unix_s = security->unix_s;
+    secure->unix_context = security->unix_context;
+    secure->descriptor = descriptor;
+    read_clock(secure);
+    if (is_server) {
+        net_secure_server_config config = {.allocator = allocator,
+                                           .sessions_max = sessions_max,
+                                           .per_address_max = per_address_max,
+                                           .security = own,
+                                           .now_us = secure->clock.now_us};
+        net_result result = net_secure_server_create(&config, &secure->server);
+        if (result != NET_OK) return result;
+    } else {
+        net_secure_client_init(&secure->client, &own);
+    }
+    net_socket_guard_set(descriptor, &guard);
+    return NET_OK;
+}
+
+void net_enet_secure_deinit(net_enet_secure* secure) {
+    net_secure_server_destroy(secure->server);
+    secure->server = NULL;
+    net_secure_client_deinit(&secure->client);
+}
+
+void net_enet_secure_service(net_enet_secure* secure) {
+    read_clock(secure);
+    if (secure->server) {
+        net_secure_server_service(secure->server, secure->clock.now_us);
+        return;
+    }
+    uint8_t out[NET_OUTER_HELLO_BYTES];
+    net_address to;
+    size_t size = net_secure_client_service(&secure->client, &secure->clock, out, &to);
+    if (size > 0) net_socket_wire_send(secure->descriptor, &to, out, size);
+}
+
+bool net_enet_secure_hold(net_enet_secure* secure, uint32_t host, uint16_t port) {
+    if (!secure->server)
+        return port == secure->attempt && secure->client.state == NET_SECURE_CLIENT_OPEN;
+    return net_secure_server_hold(secure->server, net_socket_now_us(),
+                                  net_enet_secure_peer(host, port));
+}
+
+void net_enet_secure_connect(net_enet_secure* secure, const net_address* addresses,
+                             uint32_t count) {
+    read_clock(secure);
+    secure->attempt++;
+    if (secure->attempt == 0) secure->attempt = 1;
+    secure->is_connecting = true;
+    net_secure_client_begin(&secure->client, &secure->clock, addresses, count);
+    net_enet_secure_service(secure);
+}

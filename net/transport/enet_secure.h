@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+/// Joins three things: the socket layer, the outer layer (net/secure) and ENet. Every datagram of
+/// the wire passes here, sealed on one side and open on the other.
+///
+/// ENet sees a made-up address for each session: the host is 10.0.0.0 plus the slot of the session,
+/// the port is its generation. So a client that moves keeps its connection, and a connection never
+/// gets a datagram of another session.
+#pragma once
+
+#include "secure/secure_client.h"
+#include "secure/secure_server.h"
+
+typedef struct net_enet_secure {
+    int descriptor; ///< of the socket
+    net_entropy entropy;
+    uint64_t (*unix_s)(void* context);
+    void* unix_context;
+    net_secure_clock clock;    ///< of the newest service
+    net_secure_server* server; ///< of a server
+    net_secure_client client;  ///< of a client
+    uint16_t attempt;          ///< of the client: the port that ENet sees
+    bool is_connecting;        ///< the client's user waits for the outer layer
+} net_enet_secure;
+
+/// May a server with these keys listen at this address? The built-in key is known to all, so alone
+/// it is for private addresses.
+bool net_enet_secure_may_listen(const net_security* security, const net_address* listen);
+/// Stand between the socket and ENet from now on. `per_address_max`: sessions of one address,
+/// 0: no limit. @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_enet_secure_init(net_enet_secure* secure, int descriptor,
+                                              const base_allocator* allocator, bool is_server,
+                                              uint32_t sessions_max, uint32_t per_address_max,
+                                              const net_security* security);
+/// After the socket is closed.
+void net_enet_secure_deinit(net_enet_secure* secure);
+/// Once per service, after all connections are held: time passes, the client sends.
+void net_enet_secure_service(net_enet_secure* secure);
+/// Is the session of this made-up address open? A server's session lives while this is asked.
+bool net_enet_secure_hold(net_enet_secure* secure, uint32_t host, uint16_t port);
+/// The client begins to connect; it opened no session before that counts.
+void net_enet_secure_connect(net_enet_secure* secure, const net_address* addresses, uint32_t count);
+/// The made-up address of the client's server.
+uint32_t net_enet_secure_server_host(void);
+/// The session of a made-up address of a server.
+net_secure_peer net_enet_secure_peer(uint32_t host, uint16_t port);

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// WIRE.md, "Outer layer", with libsodium alone. ENet's two socket functions are defined here, so
+// that all of ENet passes through a session. This client plays for less than ten minutes, so its
+// own key never changes; the server's may.
+#include "outer.h"
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <sodium.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+enum {
+    HELLO = 1200,
+    SEALED = 512,
+    CHALLENGE = 89,
+    ACCEPT = 651,
+    HEAD = 11,
+    TAG = 16,
+    DATAGRAM_MAX = 1232,
+    TRIES = 20,
+    TRY_MS = 250,
+};
+
+static struct {
+    struct sockaddr_in server;
+    uint8_t client_random[16], token_client_key[32], token_server_key[32];
+    uint8_t hello[HELLO];
+    bool is_open;
+    uint8_t session[4];
+    uint8_t send_key[32], receive_key[32], next_key[32];
+    uint64_t sent;
+    uint8_t phase; // of the server's key
+} outer;
+
+static void put(uint8_t* at, uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; i++)
+        at[i] = (uint8_t)(value >> 8 * i);
+}
+
+static uint64_t get(const uint8_t* at, int bytes) {
+    uint64_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value |= (uint64_t)at[i] << 8 * i;
+    return value;
+}
+
+// "Tokens": sealed with the built-in key.
+static void write_request(void) {
+    uint8_t plain[SEALED - TAG] = {0}, data[18];
+    uint8_t* hello = outer.hello;
+    randombytes_buf(outer.client_random, 16);
+    randombytes_buf(outer.token_client_key, 32);
+    randombytes_buf(outer.token_server_key, 32);
+    put(plain, 1 + randombytes_uniform(1000000), 8);
+    memcpy(plain + 8, outer.token_client_key, 32);
+    memcpy(plain + 40, outer.token_server_key, 32);
+    hello[0] = 0;
+    hello[1] = 1;
+    memcpy(hello + 2, outer.client_random, 16);
+    hello[18] = 0;
+    memcpy(hello + 19, "SHOAL\0\0\0", 8);
+    put(hello + 27, (uint64_t)time(NULL) + 3600, 8);
+    randombytes_buf(hello + 35, 24);
+    data[0] = 1;
+    memcpy(data + 1, hello + 19, 16);
+    data[17] = 0;
+    crypto_aead_xchacha20poly1305_ietf_encrypt(hello + 59, NULL, plain, sizeof plain, data,
+                                               sizeof data, NULL, hello + 35,
+                                               (const uint8_t*)"shoal dev key: this is no secret");
+}
+
+static void hash(uint8_t* out, size_t out_size, const uint8_t key[32], const char* label,
+                 const uint8_t* bytes, size_t size) {
+    crypto_generichash_state state;
+    crypto_generichash_init(&state, key, 32, out_size);
+    crypto_generichash_update(&state, (const uint8_t*)label, strlen(label));
+    crypto_generichash_update(&state, bytes, size);
+    crypto_generichash_final(&state, out, out_size);
+}
+
+static bool take_challenge(const uint8_t* bytes) {
+    uint8_t data[17] = {1}, *hello = outer.hello;
+    memcpy(data + 1, outer.client_random, 16);
+    if (crypto_aead_xchacha20poly1305_ietf_decrypt(hello + 572, NULL, NULL, bytes + 25, 48 + TAG,
+                                                   data, sizeof data, bytes + 1,
+                                                   outer.token_server_key) != 0)
+        return false;
+    hello[0] = 2;
+    hash(hello + HELLO - 16, 16, outer.token_client_key, "shoal response", hello, HELLO - 16);
+    return true;
+}
+
+static void derive(uint8_t key[32], const uint8_t token_key[32], uint8_t direction,
+                   const uint8_t session_random[16]) {
+    uint8_t bytes[1 + 24 + 16 + 16] = {direction};
+    memcpy(bytes + 1, outer.hello + 572, 24);
+    memcpy(bytes + 25, outer.client_random, 16);
+    memcpy(bytes + 41, session_random, 16);
+    hash(key, 32, token_key, "shoal session", bytes, sizeof bytes);
+}
+
+static bool open_with(const uint8_t key[32], uint8_t* bytes, size_t size, size_t head) {
+    uint8_t nonce[12] = {0};
+    memcpy(nonce + 4, bytes + 5, 6);
+    return crypto_aead_chacha20poly1305_ietf_decrypt(bytes + head, NULL, NULL, bytes + head,
+                                                     size - head, bytes, head, nonce, key) == 0;
+}
+
+static bool take_accept(uint8_t* bytes) {
+    derive(outer.receive_key, outer.token_server_key, 1, bytes + HEAD);
+    derive(outer.send_key, outer.token_client_key, 0, bytes + HEAD);
+    if (!open_with(outer.receive_key, bytes, ACCEPT, HEAD + 16)) return false;
+    hash(outer.next_key, 32, outer.receive_key, "shoal rekey", NULL, 0);
+    memcpy(outer.session, bytes + 1, 4);
+    return outer.is_open = true;
+}
+
+static void to_server(ENetSocket socket, const uint8_t* bytes, size_t size) {
+    (void)sendto(socket, bytes, size, 0, (const struct sockaddr*)&outer.server,
+                 sizeof outer.server);
+}
+
+static size_t from_server(ENetSocket socket, uint8_t* bytes) {
+    for (;;) {
+        ssize_t got = recvfrom(socket, bytes, DATAGRAM_MAX, MSG_DONTWAIT, NULL, NULL);
+        if (got < 0) return 0;
+        if (got > HEAD + TAG) return (size_t)got;
+    }
+}
+
+bool outer_connect(ENetSocket socket, const ENetAddress* server) {
+    uint8_t bytes[DATAGRAM_MAX];
+    if (sodium_init() < 0) return false;
+    outer.server = (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = htons(server->port), .sin_addr.s_addr = server->host};
+    write_request();
+    for (int i = 0; i < TRIES && !outer.is_open; i++) {
+        size_t size;
+        struct pollfd wait = {.fd = socket, .events = POLLIN};
+        to_server(socket, outer.hello, HELLO);
+        if (poll(&wait, 1, TRY_MS) <= 0) continue;
+        while (!outer.is_open && (size = from_server(socket, bytes)) > 0) {
+            if (outer.hello[0] == 0 && size == CHALLENGE && bytes[0] == 1)
+                (void)take_challenge(bytes);
+            else if (outer.hello[0] == 2 && size == ACCEPT && bytes[0] == 5)
+                (void)take_accept(bytes);
+        }
+    }
+    return outer.is_open;
+}
+
+// ---- inside of the session
+
+static void seal(ENetSocket socket, uint8_t type, const uint8_t* plain, size_t size) {
+    uint8_t out[DATAGRAM_MAX], nonce[12] = {0};
+    out[0] = type;
+    memcpy(out + 1, outer.session, 4);
+    put(out + 5, ++outer.sent, 6);
+    memcpy(nonce + 4, out + 5, 6);
+    crypto_aead_chacha20poly1305_ietf_encrypt(out + HEAD, NULL, plain, size, out, HEAD, NULL, nonce,
+                                              outer.send_key);
+    to_server(socket, out, HEAD + size + TAG);
+}
+
+// A datagram of another phase has the next key. This client drops what was overtaken by a change,
+// and leaves repetitions to ENet.
+static bool open_data(uint8_t* bytes, size_t size) {
+    if (memcmp(bytes + 1, outer.session, 4) != 0 || get(bytes + 5, 6) == 0) return false;
+    bool is_next = (bytes[0] >> 3 & 1) != outer.phase;
+    if (!open_with(is_next ? outer.next_key : outer.receive_key, bytes, size, HEAD)) return false;
+    if (is_next) {
+        outer.phase ^= 1;
+        memcpy(outer.receive_key, outer.next_key, 32);
+        hash(outer.next_key, 32, outer.receive_key, "shoal rekey", NULL, 0);
+    }
+    return true;
+}
+
+int enet_socket_send(ENetSocket socket, const ENetAddress* address, const ENetBuffer* buffers,
+                     size_t count) {
+    uint8_t plain[DATAGRAM_MAX];
+    size_t size = 0;
+    (void)address;
+    for (size_t i = 0; i < count; i++) {
+        if (size + buffers[i].dataLength > DATAGRAM_MAX - HEAD - TAG) return 0;
+        memcpy(plain + size, buffers[i].data, buffers[i].dataLength);
+        size += buffers[i].dataLength;
+    }
+    seal(socket, 3, plain, size);
+    return (int)size;
+}
+
+int enet_socket_receive(ENetSocket socket, ENetAddress* address, ENetBuffer* buffers,
+                        size_t count) {
+    uint8_t bytes[DATAGRAM_MAX];
+    size_t size;
+    (void)count;
+    while ((size = from_server(socket, bytes)) > 0) {
+        uint8_t type = bytes[0] & 7;
+        if ((type != 3 && type != 7) || !open_data(bytes, size)) continue;
+        size -= HEAD + TAG;
+        if (type == 7) {
+            seal(socket, 7, bytes + HEAD, size);
+            continue;
+        }
+        if (size > buffers->dataLength) continue;
+        memcpy(buffers->data, bytes + HEAD, size);
+        address->host = outer.server.sin_addr.s_addr;
+        address->port = ntohs(outer.server.sin_port);
+        return (int)size;
+    }
+    return 0;
+}
