@@ -97,6 +97,7 @@ static int run(server_replay* self, const command* what) {
 int main(int argc, char** argv) {
     server_replay self = {.reporter = base_reporter_stderr()};
     base_option_list words = {.count = 0};
+    if (!net_host_prepare(&self.reporter)) return NET_EXIT_RUNTIME;
     setvbuf(stdout, NULL, _IOLBF, 0);
     base_options_result read = read_options(&self, &words, argc, argv);
     if (read == BASE_OPTIONS_HELP) return NET_EXIT_CLEAN;
