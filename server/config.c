@@ -54,7 +54,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
         {"dump-world", BASE_OPTION_TEXT, &config->dump_world, "FILE",
          "at the end write the world that clients should have", 0, 0},
         {"net", BASE_OPTION_TEXT, &config->net, "SPEC",
-         "bad network: wifi|4g|bad|satellite,loss=5,delay=80,... (keys: server/README.md)", 0, 0},
+         "bad network: wifi|4g|bad|satellite,loss=5,delay=80,... (server/README.md)", 0, 0},
         {"rate-max", BASE_OPTION_U64, &config->rate_bytes_max, "BYTES",
          "limit the bytes sent to a client in a second", 1, NET_RATE_BYTES_LIMIT},
         {"send-divisor", BASE_OPTION_U64, &config->send_divisor, "N",

@@ -121,7 +121,7 @@ base_options_result client_config_read(client_config* config, int argc, char** a
         {"trace-session", BASE_OPTION_TEXT, &config->session_trace, "FILE",
          "write a line for each packet and each change of a session's phase", 0, 0},
         {"net", BASE_OPTION_TEXT, &config->net, "SPEC",
-         "bad network: wifi|4g|bad|satellite,loss=5,delay=80,... (keys: server/README.md)", 0, 0},
+         "bad network: wifi|4g|bad|satellite,loss=5,delay=80,... (server/README.md)", 0, 0},
         {"rate-max", BASE_OPTION_U64, &config->rate_bytes_max, "BYTES",
          "ask for at most so many per second and player (0: the server decides)", 0,
          NET_RATE_BYTES_LIMIT},
