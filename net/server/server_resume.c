@@ -130,6 +130,7 @@ void net_session_resume(net_server* server, net_session* session, net_session* g
         server->phase_us = server->now_us;
     }
     if (!net_session_welcome(server, session, true)) return;
+    net_rate_begin(&session->out.rate, net_server_sent_bytes(server, session));
     if (is_quiet) {
         session->is_roster_due = true;
         net_server_drop(server, NET_DROP_RESUME_QUIET, 1);

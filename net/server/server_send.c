@@ -245,7 +245,10 @@ static void send_packets(net_server* server, net_session* session) {
     uint32_t count_max =
         out->summary.is_quiet || out->summary.is_deaf ? 1 : NET_STATE_PACKETS_PER_TICK_MAX;
     uint32_t count = 0;
-    while (count < count_max && net_rate_left(&out->rate) > 0) {
+    // A client in debt gets a packet now and then, so that it can acknowledge something.
+    bool must_send = net_rate_is_charged(&out->rate) && out->silent_count + 1 >= server->deaf_ticks;
+    while (count < count_max && (net_rate_left(&out->rate) > 0 || must_send)) {
+        must_send = false;
         if (!send_packet(server, session)) return;
         count++;
         if (!net_repl_state_has_pending(out->repl) && !net_event_outbox_has_unsent(&out->outbox))
@@ -270,6 +273,7 @@ static void send_to(net_server* server, net_session* session) {
     }
     expire(server, out);
     net_rate_refill(&out->rate, server->out.now_us);
+    net_rate_charge(&out->rate, net_server_sent_bytes(server, session));
     net_rate_learn(&out->rate, server->out.now_us, out->sent.acked, out->sent.lost,
                    out->sent.has_rtt ? net_ack_sender_rtt_us(&out->sent) : 0);
     bool must_wait =

@@ -126,6 +126,14 @@ static inline void net_server_drop(net_server* server, net_drop reason, uint64_t
     server->counters.dropped[reason] += count;
 }
 
+/// Bytes that the transport sent to the present connection of a session.
+static inline uint64_t net_server_sent_bytes(const net_server* server, const net_session* session) {
+    const net_transport* transport = server->config.transport;
+    return transport->ops->peer_sent_bytes
+               ? transport->ops->peer_sent_bytes(transport, session->peer)
+               : 0;
+}
+
 /// More than `ms` since `since_us`?
 static inline bool net_server_is_older(const net_server* server, uint64_t since_us, uint64_t ms) {
     return server->now_us > since_us && server->now_us - since_us > ms * 1000u;

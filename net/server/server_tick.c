@@ -255,6 +255,7 @@ static void admit(net_server* server) {
                       server->config.rate_bytes_max ? server->config.rate_bytes_max
                                                     : NET_RATE_BYTES_DEFAULT,
                       session->rate_requested);
+        net_rate_begin(&out->rate, net_server_sent_bytes(server, session));
         bool is_added = net_interest_add_client(server->interest, session->client);
         if (is_added &&
             net_repl_state_create(server->replicator, session->client, &out->repl) == NET_OK) {

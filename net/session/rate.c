@@ -10,7 +10,7 @@
 //
 // Invariants: NET_RATE_BYTES_MIN <= rate <= rate_max; tokens > -NET_RATE_PACKET_BYTES_MAX if no
 // packet is sent while net_rate_left is 0, except for what variable-size components cost
-// (session_varsize.c).
+// (session_varsize.c) and for what the transport sends by itself (net_rate_charge).
 #include "session/rate.h"
 
 #include "core/fault.h"
@@ -52,6 +52,10 @@ void net_rate_refill(net_rate* rate, uint64_t now_us) {
     if (rate->tokens > bucket) rate->tokens = bucket;
 }
 
+bool net_rate_is_charged(const net_rate* rate) {
+    return rate->tokens <= -(double)NET_RATE_PACKET_BYTES_MAX;
+}
+
 uint32_t net_rate_left(const net_rate* rate) {
     if (net_fault_is_planted(NET_FAULT_OVER_BUDGET)) return NET_RATE_PACKET_BYTES_MAX;
     return rate->tokens > 0 ? (uint32_t)rate->tokens + 1u : 0;
@@ -60,6 +64,23 @@ uint32_t net_rate_left(const net_rate* rate) {
 void net_rate_take(net_rate* rate, uint32_t bytes) {
     BASE_ASSERT(bytes <= NET_STATE_BYTES_MAX);
     rate->tokens -= (double)(bytes + NET_RATE_OVERHEAD_BYTES);
+    rate->paid += bytes + NET_RATE_OVERHEAD_BYTES;
+}
+
+void net_rate_begin(net_rate* rate, uint64_t sent) {
+    rate->paid = sent;
+}
+
+void net_rate_note_paid(net_rate* rate, uint64_t bytes) {
+    rate->paid += bytes;
+}
+
+void net_rate_charge(net_rate* rate, uint64_t sent) {
+    if (sent <= rate->paid) return;
+    rate->tokens -= (double)(sent - rate->paid);
+    rate->paid = sent;
+    double least = -NET_RATE_DEBT_S * rate->rate;
+    if (rate->tokens < least) rate->tokens = least;
 }
 
 void net_rate_short(net_rate* rate) {

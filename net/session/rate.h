@@ -17,6 +17,7 @@
 
 #define NET_RATE_OVERHEAD_BYTES 40u ///< of a datagram: ENet's header and command, UDP, IP
 #define NET_RATE_PACKET_BYTES_MAX (NET_STATE_BYTES_MAX + NET_RATE_OVERHEAD_BYTES)
+#define NET_RATE_DEBT_S 2.0         ///< seconds that a charge can make a client wait
 #define NET_RATE_BYTES_MIN 8000u    ///< per second
 #define NET_RATE_BYTES_START 24000u ///< doubles every half second until packets are lost or late
 
@@ -32,6 +33,7 @@ typedef struct net_rate {
     double rtt_us_min[2]; ///< of this and the window before it; 0: none yet
     uint64_t window_us;
     uint64_t cuts, raises;
+    uint64_t paid; ///< bytes of the transport's count that tokens paid for
 } net_rate;
 
 /// `bytes_max` is the configured limit, `requested` the client's (0: none), in bytes a second. Both
@@ -43,6 +45,17 @@ void net_rate_refill(net_rate* rate, uint64_t now_us);
 uint32_t net_rate_left(const net_rate* rate);
 /// A packet of `bytes` was sent (of a StatePacket, without the headers below it).
 void net_rate_take(net_rate* rate, uint32_t bytes);
+/// The transport counts all bytes to the client, resends and control messages included. Begin with
+/// its present count `sent`: what was sent before is free (greeting, first roster).
+void net_rate_begin(net_rate* rate, uint64_t sent);
+/// `bytes` more are paid for in another way (variable-size components).
+void net_rate_note_paid(net_rate* rate, uint64_t bytes);
+/// Take tokens for what the transport has sent beyond what was paid, once per tick. Tokens do not
+/// fall below NET_RATE_DEBT_S seconds of the rate: a client that comes back is not silenced for
+/// long.
+void net_rate_charge(net_rate* rate, uint64_t sent);
+/// Is the client so deep in debt that what the transport sent is the reason?
+bool net_rate_is_charged(const net_rate* rate);
 /// Note that tokens hold data back.
 void net_rate_short(net_rate* rate);
 /// Report the network, once per tick: totals of packets that were acknowledged and lost (`lost` may

@@ -231,6 +231,33 @@ static void a_way_that_became_longer_for_good_is_believed_after_a_minute(void** 
     assert_true(rate.rate > before);
 }
 
+static void what_the_transport_sends_beyond_is_charged(void** state) {
+    (void)state;
+    net_rate rate;
+    net_rate_init(&rate, 0, 100000, 0);
+    rate.rate = 100000;
+    net_rate_begin(&rate, 5000); // the greeting
+    double before = rate.tokens;
+    net_rate_charge(&rate, 5000);
+    expect_near(rate.tokens, before);
+    net_rate_take(&rate, 1000);
+    net_rate_note_paid(&rate, 300);
+    double after = rate.tokens;
+    net_rate_charge(&rate, 5000 + 1000 + NET_RATE_OVERHEAD_BYTES + 300);
+    expect_near(rate.tokens, after);
+    net_rate_charge(&rate, 5000 + 1000 + NET_RATE_OVERHEAD_BYTES + 300 + 400); // resends
+    expect_near(rate.tokens, after - 400);
+    net_rate_charge(&rate, 0); // a count that falls takes nothing
+    expect_near(rate.tokens, after - 400);
+    // A debt has a bound.
+    net_rate_charge(&rate, 50000000);
+    expect_near(-rate.tokens, NET_RATE_DEBT_S * rate.rate);
+    net_rate_refill(&rate, 1000000);
+    net_rate_refill(&rate, 2000000);
+    net_rate_refill(&rate, 2100000);
+    assert_true(net_rate_left(&rate) > 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_starts_with_two_packets_and_24_kilobytes_per_second),
@@ -246,6 +273,7 @@ int main(void) {
         cmocka_unit_test(a_loss_that_is_taken_back_is_none),
         cmocka_unit_test(a_round_trip_that_grows_takes_fifteen),
         cmocka_unit_test(a_way_that_became_longer_for_good_is_believed_after_a_minute),
+        TEST(what_the_transport_sends_beyond_is_charged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
