@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// Clients that join and leave again and again: nothing is leaked, and the work of a tick has a bound.
+#define TABLE_SEATS 64u
+#include "session_table.h"
+
+#include <stdlib.h>
+
+#define JOINS_PER_SECOND 100u
+#define CROWD 48u
+
+// ---- ten minutes of joins and leaves
+
+static void begin_again(raw_client* raw) {
+    raw->peer = 0;
+    raw->is_connected = raw->is_gone = raw->is_welcome = raw->is_refused = false;
+    raw->states = 0;
+}
+
+// One tick of a client that comes and goes. @return true: it asked to join.
+static bool come_and_go(table* at, raw_client* raw, bool* has_asked, bool may_join, uint32_t kind) {
+    if (raw->is_gone || raw->is_refused) {
+        begin_again(raw);
+        *has_asked = false;
+    } else if (raw->states > 0) {
+        // An orderly goodbye, a lost connection that is closed at once, or a fault.
+        if (kind % 3 == 0) raw_client_goodbye(raw);
+        if (kind % 3 == 1) raw->transport->ops->disconnect(raw->transport, raw->peer, 2, true);
+        if (kind % 3 == 1) begin_again(raw);
+        *has_asked = *has_asked && kind % 3 != 1;
+        for (uint32_t i = 0; kind % 3 == 2 && i < 3; i++)
+            raw_client_garbage(raw, NET_CHANNEL_CONTROL);
+        raw->states = 0;
+    } else if (raw->is_connected && !*has_asked && may_join) {
+        *has_asked = true;
+        raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "guest");
+        return true;
+    }
+    return false;
+}
+
+// Memory without the list of peer reports, which grows to NET_REPORTS_MAX and stays.
+static int64_t memory_of(const table* at) {
+    uint32_t capacity = 16;
+    while (capacity < net_server_report_count(at->server))
+        capacity *= 2;
+    return at->memory.bytes - (int64_t)(capacity * sizeof(net_peer_report));
+}
+
+static void run_crowd(table* at, uint32_t joins) {
+    uint64_t credit = 0, asked = 0;
+    uint32_t kind = 0;
+    bool has_asked[CROWD] = {false};
+    while (net_server_get_counters(at->server)->joins < joins) {
+        credit += JOINS_PER_SECOND;
+        for (uint32_t i = 0; i < CROWD; i++) {
+            bool may_join = credit >= TICKS_PER_SECOND;
+            if (!come_and_go(at, &at->raw_clients[i], &has_asked[i], may_join, kind + i)) continue;
+            credit -= TICKS_PER_SECOND;
+            asked++;
+        }
+        kind++;
+        table_step(at);
+        assert_true(asked <= 2 * (uint64_t)joins + 1000);
+    }
+}
+
+static void let_all_leave(table* at) {
+    for (uint32_t i = 0; i < CROWD; i++)
+        if (at->raw_clients[i].is_welcome) raw_client_goodbye(&at->raw_clients[i]);
+    table_run(at, 6 * TICKS_PER_SECOND);
+    for (uint32_t i = 0; i < CROWD; i++)
+        if (at->raw_clients[i].peer)
+            at->raw_clients[i].transport->ops->disconnect(at->raw_clients[i].transport,
+                                                          at->raw_clients[i].peer, 2, true);
+    table_run(at, 6);
+    for (uint32_t i = 0; i < CROWD; i++)
+        begin_again(&at->raw_clients[i]);
+}
+
+static void sixty_thousand_joins_and_leaves_leak_nothing(void** state) {
+    (void)state;
+    const uint32_t joins = test_scaled(60000, 1500), warm = 3000;
+    static table at;
+    table_open(&at, (table_config){.seed = 4, .clients_max = CROWD});
+    for (uint32_t i = 0; i < CROWD; i++)
+        (void)table_raw_client(&at);
+    uint32_t entities = ecs_world_entity_count(net_match_world(at.match));
+    run_crowd(&at, warm);
+    let_all_leave(&at);
+    int64_t before = memory_of(&at);
+    uint64_t begin_us = at.now_us;
+    run_crowd(&at, joins + warm);
+    double seconds = (double)(at.now_us - begin_us) * 1e-6;
+    let_all_leave(&at);
+    int64_t after = memory_of(&at);
+    print_message("%u joins in %.0f s, memory %lld -> %lld bytes\n", joins, seconds,
+                  (long long)before, (long long)after);
+    assert_in_range((uint64_t)seconds, joins / JOINS_PER_SECOND, joins / JOINS_PER_SECOND * 5 / 4);
+    assert_true(llabs((long long)(after - before)) <= 64 * 1024);
+    assert_int_equal(ecs_world_entity_count(net_match_world(at.match)), entities);
+    assert_int_equal(net_server_get_counters(at.server)->clients, 0);
+    // Each place is free: a full house joins at once.
+    for (uint32_t i = 0; i < 10; i++)
+        table_step(&at);
+    for (uint32_t i = 0; i < CROWD; i++)
+        raw_client_hello(&at.raw_clients[i], NET_PROTOCOL_VERSION, table_schema(&at), "swarm", "x");
+    table_run(&at, 10);
+    for (uint32_t i = 0; i < CROWD; i++)
+        assert_true(at.raw_clients[i].is_welcome);
+    assert_int_equal(net_server_get_counters(at.server)->clients, CROWD);
+    table_close(&at);
+}
+
+// ---- the work of a tick
+
+#define ENTITIES 10000u
+
+static void start_many(ecs_world* world, void* context_pointer, const net_game_start* begin) {
+    swarm_module_get()->start(world, context_pointer, begin);
+    const swarm_context* context = context_pointer;
+    ecs_entity entity;
+    for (uint32_t i = 0; i < ENTITIES; i++)
+        assert_int_equal(ecs_create(world, context->rock, NULL, 0, &entity), ECS_OK);
+}
+
+static void open_large(table* at, net_game_module* game) {
+    *game = *swarm_module_get();
+    game->start = start_many;
+    table_open(at, (table_config){.seed = 5, .clients_max = CROWD, .game = game});
+    for (uint32_t i = 0; i < CROWD; i++)
+        (void)table_raw_client(at);
+    table_run(at, 10);
+    for (uint32_t i = 0; i < CROWD; i++)
+        raw_client_hello(&at->raw_clients[i], NET_PROTOCOL_VERSION, table_schema(at), "swarm", "x");
+}
+
+static void joins_in_a_large_world_wait_for_their_turn(void** state) {
+    (void)state;
+    static table at;
+    net_game_module game;
+    open_large(&at, &game);
+    const net_server_counters* counters = net_server_get_counters(at.server);
+    uint64_t before = 0, most = 0;
+    uint32_t ticks = 0, last = 0;
+    for (; counters->joins < CROWD && ticks < 200; ticks++) {
+        table_step(&at);
+        uint64_t now = counters->joins - before;
+        before = counters->joins;
+        if (now > most) most = now;
+        // In the order in which they came.
+        for (uint32_t client = 1; client <= CROWD; client++) {
+            bool is_in = net_match_player(at.match, client) != ECS_ENTITY_NONE;
+            if (is_in && client > last) {
+                assert_int_equal(client, last + 1);
+                last = client;
+            }
+        }
+    }
+    print_message("%u joins in %u ticks, at most %llu in one\n", CROWD, ticks,
+                  (unsigned long long)most);
+    assert_in_range(ticks, CROWD - 4, CROWD + 4);
+    assert_true(most <= 3);
+    assert_true(counters->joins_waited >= CROWD * (CROWD - 4) / 2);
+    for (uint32_t i = 0; i < CROWD; i++)
+        assert_true(at.raw_clients[i].is_welcome);
+    table_run(&at, 10);
+    for (uint32_t i = 0; i < CROWD; i++)
+        assert_true(at.raw_clients[i].states > 0);
+    table_close(&at);
+}
+
+// All leave in one tick. What they leave behind is destroyed over ticks, and then its memory is
+// back.
+static void what_leavers_leave_is_destroyed_over_ticks(void** state) {
+    (void)state;
+    static table at;
+    net_game_module game;
+    open_large(&at, &game);
+    const net_server_counters* counters = net_server_get_counters(at.server);
+    for (uint32_t ticks = 0; counters->joins < CROWD && ticks < 200; ticks++)
+        table_step(&at);
+    table_run(&at, 20);
+    int64_t full = at.memory.bytes;
+    for (uint32_t i = 0; i < CROWD; i++)
+        raw_client_goodbye(&at.raw_clients[i]);
+    uint32_t ticks = 0, steps = 0;
+    int64_t bytes = at.memory.bytes;
+    for (; ticks < 100; ticks++) {
+        table_step(&at);
+        if (at.memory.bytes < bytes - 300000) steps++;
+        // Never more than two states in a tick: each has 10,000 entities.
+        assert_true(at.memory.bytes > bytes - 2 * (full / CROWD));
+        bytes = at.memory.bytes;
+    }
+    print_message("%lld bytes with %u clients, %lld after them, in %u steps\n", (long long)full,
+                  CROWD, (long long)bytes, steps);
+    assert_in_range(steps, CROWD / 3, CROWD);
+    assert_true(bytes < full / 2);
+    assert_int_equal(counters->clients, 0);
+    table_close(&at);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(sixty_thousand_joins_and_leaves_leak_nothing),
+        TEST(joins_in_a_large_world_wait_for_their_turn),
+        TEST(what_leavers_leave_is_destroyed_over_ticks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
