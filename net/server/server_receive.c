@@ -250,6 +250,7 @@ static bool take_resyncs(net_server* server, net_session* session,
     for (size_t i = 0; i < packet->n_resync; i++) {
         if (session->resync_credit < 1000000u) {
             net_server_drop(server, NET_DROP_RESYNC_LIMIT, packet->n_resync - i);
+            session->is_flooding = true;
             break;
         }
         session->resync_credit -= 1000000u;
@@ -314,8 +315,11 @@ static bool take_events(net_server* server, net_session* session,
         // A client acts with its own entity only, whatever target it writes.
         event.target = ECS_ENTITY_NONE;
         event.payload = (ProtobufCBinaryData){size, payload};
+        const uint64_t full = session->inbox.full;
         if (net_event_inbox_push(&session->inbox, &event) != NET_OK)
             net_server_drop(server, NET_DROP_EVENT_FULL, 1);
+        // Our clients end their own session before they send so many.
+        session->is_flooding = session->is_flooding || session->inbox.full != full;
     }
     return true;
 }
@@ -329,6 +333,7 @@ static void take_realtime(net_server* server, net_session* session, const uint8_
     }
     if (session->packet_credit == 0) {
         net_server_drop(server, NET_DROP_FLOOD, 1);
+        session->is_flooding = true;
         return;
     }
     session->packet_credit--;

@@ -79,8 +79,19 @@ static void count_deaf(net_server* server, net_session* session) {
     if (is_heard && sent->count > 0 && !has_newest) session->deaf_us += server->tick_us;
 }
 
+// A burst is forgiven: its time is paid back while less comes.
+static void count_flood(const net_server* server, net_session* session) {
+    if (session->is_flooding)
+        session->flood_us += server->tick_us;
+    else
+        session->flood_us -=
+            session->flood_us < server->tick_us ? session->flood_us : server->tick_us;
+    session->is_flooding = false;
+}
+
 void net_session_watch(net_server* server, net_session* session) {
     count_deaf(server, session);
+    count_flood(server, session);
     const uint64_t limit_us = UINT64_C(1000) * NET_QUIET_MS_MAX;
     if (server->now_us > session->received_us && server->now_us - session->received_us > limit_us)
         report_away(server, session, "nothing received");

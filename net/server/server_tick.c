@@ -48,6 +48,8 @@ static void drop_silent(net_server* server) {
             net_session_watch(server, session);
             if (session->deaf_us >= NET_DEAF_MS_MAX * UINT64_C(1000))
                 net_session_end(server, session, NET_END_DEAF);
+            else if (session->flood_us > NET_FLOOD_MS_MAX * UINT64_C(1000))
+                net_session_end(server, session, NET_END_FAULT);
             break;
         case NET_SESSION_AWAY:
             if (net_server_is_older(server, session->received_us, NET_SILENCE_MS_MAX)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Clients that join and leave again and again: nothing is leaked, and the work of a tick has a bound.
+// Clients that join and leave again and again: nothing is leaked, and the work of a tick has a
+// bound.
 #define TABLE_SEATS 64u
 #include "session_table.h"
 

@@ -366,50 +366,6 @@ static void those_who_stall_cost_bounded_memory_and_hurt_nobody(void** state) {
     table_close(&at);
 }
 
-// ---- resends
-
-static net_transport_ops resending_ops;
-static uint64_t resent_bytes;
-
-// As if the first peer acknowledged no control message: its window is sent again in every tick.
-static uint64_t with_resends(const net_transport* transport, net_peer peer) {
-    (void)transport;
-    return (peer & (NET_PEER_SLOTS - 1)) == 0 ? resent_bytes : 0;
-}
-
-static net_transport* wrap_resending(net_transport* transport) {
-    resending_ops = *transport->ops;
-    resending_ops.peer_sent_bytes = with_resends;
-    transport->ops = &resending_ops;
-    return transport;
-}
-
-// Bytes below the transport are charged to the client that causes them.
-static void resends_are_charged_to_the_rate_of_their_client(void** state) {
-    (void)state;
-    table at;
-    resent_bytes = 0;
-    table_open(&at, (table_config){.seed = 8, .quiet = 1e9, .wrap = wrap_resending});
-    raw_client* heavy = table_guest(&at);
-    raw_client* light = table_guest(&at);
-    uint64_t bytes[2] = {heavy->state_bytes, light->state_bytes};
-    for (uint32_t tick = 0; tick < 10 * TICKS_PER_SECOND; tick++) {
-        raw_client_inputs(heavy, raw_client_packet(heavy), 0, 0, NULL, 0);
-        raw_client_inputs(light, raw_client_packet(light), 0, 0, NULL, 0);
-        resent_bytes += 5000; // 300 KB a second: more than the highest rate
-        table_step(&at);
-    }
-    bytes[0] = heavy->state_bytes - bytes[0];
-    bytes[1] = light->state_bytes - bytes[1];
-    print_message("state bytes in 10 s: %llu with resends, %llu without\n",
-                  (unsigned long long)bytes[0], (unsigned long long)bytes[1]);
-    assert_true(bytes[0] < bytes[1] / 3);
-    // It gets a little all the time, and it acknowledges that: it is a member.
-    assert_true(heavy->states > 10 * 3);
-    assert_false(is_ended(&at, heavy));
-    table_close(&at);
-}
-
 // ---- inputs
 
 static void inputs_reach_the_player_and_are_acknowledged(void** state) {
@@ -814,7 +770,6 @@ int main(void) {
         TEST(a_flood_of_requests_for_rows_is_rationed),
         TEST(more_than_four_requests_in_a_packet_are_a_strike),
         TEST(those_who_stall_cost_bounded_memory_and_hurt_nobody),
-        TEST(resends_are_charged_to_the_rate_of_their_client),
         TEST(inputs_reach_the_player_and_are_acknowledged),
         TEST(input_payloads_that_the_game_refuses_are_strikes),
         TEST(input_payloads_are_taken_up_to_their_limit),
