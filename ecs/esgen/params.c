@@ -40,7 +40,6 @@ static const char* find_type(const esgen_unit* unit, const char* c_type) {
     return NULL;
 }
 
-// C types whose size depends on the machine.
 const char* esgen_sized_type(const esgen_word* word) {
     static const char* const types[][2] = {
         {"int", "int32_t"},     {"unsigned", "uint32_t"}, {"signed", "int32_t"},

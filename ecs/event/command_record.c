@@ -275,7 +275,6 @@ static void resolve_value(const ecs_world* world, const ecs_type* type, void* ce
     }
 }
 
-// The inits of a command: at most ECS_TEMPLATE_COMPONENTS_MAX, checked when they were recorded.
 void ecs_command_unpack(ecs_world* world, const ecs_command* command, ecs_init* inits) {
     BASE_ASSERT(command->init_count <= ECS_TEMPLATE_COMPONENTS_MAX);
     ecs_command_value* value = command->values;

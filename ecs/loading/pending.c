@@ -48,7 +48,6 @@ bool ecs_pending_reserve(ecs_world* world) {
                               loading->slot_count + 1);
 }
 
-// Put what `pending` holds into a slot, at the end of the order. Room was reserved.
 ecs_pending* ecs_pending_settle(ecs_world* world, const ecs_pending* pending) {
     BASE_ASSERT(pending->entity != ECS_ENTITY_NONE);
     ecs_loading* loading = world->loading;
@@ -85,7 +84,6 @@ static void free_cell(ecs_world* world, ecs_component_id component, void* cell) 
     base_release(world->allocator, cell, type->size);
 }
 
-// Values, resources and parked events; the slot stays.
 void ecs_pending_free_content(ecs_world* world, ecs_pending* pending) {
     for (uint32_t i = 0; i < pending->value_count; i++)
         free_cell(world, pending->values[i].component, pending->values[i].cell);
@@ -96,7 +94,6 @@ void ecs_pending_free_content(ecs_world* world, ecs_pending* pending) {
     world->loading->parked_count -= pending->parked_count;
 }
 
-// Out of the order; the handle's state is the caller's.
 void ecs_pending_unsettle(ecs_world* world, ecs_pending* pending) {
     BASE_ASSERT(world->loading->count > 0);
     ecs_loading* loading = world->loading;
@@ -142,8 +139,6 @@ void* ecs_pending_add_value(ecs_world* world, ecs_pending* pending, ecs_componen
     return cell;
 }
 
-// A copy of a value, instead of the one there is. @return false when memory ran out: nothing
-// changed.
 bool ecs_pending_put_value(ecs_world* world, ecs_pending* pending, ecs_component_id component,
                            const void* value) {
     const ecs_type* type = type_of(world, component);
@@ -184,7 +179,6 @@ static bool names_resources(const ecs_type* type) {
     return type->ops && type->ops->request;
 }
 
-// All resources that the values need, in the order of components. `inits` come before the values.
 ecs_result ecs_pending_note_resources(ecs_world* world, const ecs_binding* binding,
                                       const ecs_init* inits, uint32_t init_count,
                                       ecs_pending* pending) {
@@ -203,7 +197,6 @@ ecs_result ecs_pending_note_resources(ecs_world* world, const ecs_binding* bindi
     return ECS_OK;
 }
 
-// Note again what the values of a pending entity need. On an error it needs what it needed before.
 ecs_result ecs_pending_renew(ecs_world* world, ecs_pending* pending) {
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, pending->template_id, &binding);

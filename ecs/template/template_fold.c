@@ -53,7 +53,6 @@ ecs_template_slot* ecs_template_fold_find(ecs_template_fold* fold, ecs_component
     return where ? &fold->slots[where - 1] : NULL;
 }
 
-// Does the world have all tags of a list?
 bool ecs_template_tags_match(const ecs_world* world, const char* tags) {
     static const char separators[] = ",; \t";
     while (tags && *tags) {

@@ -139,7 +139,6 @@ static void read_bits(ecs_bind_pass* binder, const ecs_text_node* node, ecs_quan
     quant->has_bits = true;
 }
 
-// @return false when the statement is none of these.
 bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_bind_scope* scope) {
     BASE_ASSERT(scope);
     const char* name = name_of(binder, node);

@@ -56,7 +56,6 @@ static void boost(ecs_world* world, arena_game* game, ecs_entity entity, ecs_tic
     if (owner) arena_look_again(game, *owner);
 }
 
-// @return false when the pick-up is of no use to this fighter now.
 bool arena_take(ecs_world* world, arena_game* game, ecs_entity entity, uint8_t kind,
                 ecs_tick tick) {
     if (ecs_find(world, entity, game->route)) return false; // tanks take nothing

@@ -185,7 +185,6 @@ static void fly(const ecs_stage* stage, const breakout_game* game, ball* b, brea
     }
 }
 
-// @return the pad that serves; the pads take turns. ECS_ENTITY_NONE without players.
 ecs_entity breakout_find_server(ecs_world* world, const breakout_game* game, uint32_t turn) {
     uint32_t count = ecs_query_count(world, game->pads);
     if (count == 0) return ECS_ENTITY_NONE;

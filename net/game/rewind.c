@@ -98,7 +98,6 @@ static uint32_t make_form(net_rewind* rewind, const ecs_world* world,
     return rewind->form_count;
 }
 
-// Position of the form of a template, or NET_REWIND_FORM_NONE.
 uint32_t net_rewind_find_form(net_rewind* rewind, const ecs_world* world, ecs_template_id id) {
     reserve(rewind, (void**)&rewind->form_of, &rewind->form_of_capacity, id + 1u,
             sizeof *rewind->form_of);
@@ -137,8 +136,6 @@ static void drop_old(const net_rewind* rewind, net_tick_ring* ring) {
     net_tick_ring_drop(ring, old);
 }
 
-// The state of this tick; a state that the tick has already is replaced. The values are not filled
-// in.
 net_rewind_state* net_rewind_put(net_rewind* rewind, net_tick_ring* ring, ecs_entity handle,
                                  uint32_t form) {
     BASE_ASSERT((handle == ECS_ENTITY_NONE) == (form == NET_REWIND_FORM_NONE));
@@ -218,7 +215,6 @@ static void take_all(net_rewind* rewind, const ecs_world* world) {
         take_living(rewind, world, entity);
 }
 
-// The index is empty, and was so at every moment within reach.
 bool net_rewind_is_past(const net_rewind* rewind, const net_tick_ring* ring) {
     const net_rewind_state* newest = net_rewind_newest(ring);
     return newest && newest->handle == ECS_ENTITY_NONE &&

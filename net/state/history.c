@@ -20,46 +20,11 @@
 // an entity has one ring, or one per class of its template.
 // Left to others: which client gets what (replicate). A recreation that ends with the template it
 // began with is no new incarnation, only a row.
-#include "state/history.h"
-
-#include "core/fault.h"
 #include "base/assert.h"
-#include "base/bitset.h"
-#include "core/pool.h"
+#include "core/fault.h"
+#include "state/history_internal.h"
 
 #include <string.h>
-
-// An index that the running step must look at.
-typedef struct touch {
-    ecs_entity handle;   // the living entity of the index, if there is one
-    uint64_t components; // a bit per component of the row that may have changed; or ALL
-} touch;
-
-#define ALL UINT64_MAX
-
-_Static_assert(PROTO_ROW_COMPONENTS_MAX <= 64, "a bit for each component");
-
-struct net_history {
-    const base_allocator* allocator;
-    net_pool pool; ///< of rows
-    net_rows* rows;
-    uint32_t index_max;
-    net_history_entity* entities; ///< [index]
-    uint32_t capacity;
-    base_bitset touched; ///< indices that the running step must look at
-    touch* touches;      ///< [index], of touched ones
-    uint32_t touch_capacity;
-    uint32_t* order; ///< touched indices, rising
-    uint32_t order_capacity;
-    uint32_t touched_count;
-    uint64_t step_count;
-    net_history_event* events;
-    uint32_t event_count, event_capacity;
-    ecs_tick tick;
-    net_history_counters counters;
-    uint64_t scratch[PROTO_ROW_FIELDS_MAX];
-    uint64_t scratch2[PROTO_ROW_FIELDS_MAX];
-};
 
 net_result net_history_create(const base_allocator* allocator, net_rows* rows, uint32_t index_max,
                               net_history** history) {
@@ -219,7 +184,7 @@ static uint32_t compare(const net_row_template* row_template, const uint64_t* a,
 static void read_row(const ecs_world* world, const net_history_entity* entity, uint64_t components,
                      uint64_t* row) {
     const net_row_template* row_template = entity->row_template;
-    if (components == ALL) {
+    if (components == NET_HISTORY_ALL) {
         net_rows_read(row_template, world, entity->handle, row);
     } else {
         memcpy(row, net_history_newest(entity), row_template->layout.field_count * sizeof *row);
@@ -272,7 +237,8 @@ static void end_incarnation(net_history* history, net_history_entity* entity) {
     release_rows(history, entity);
 }
 
-static net_result take(net_history* history, const ecs_world* world, const touch* touched) {
+static net_result take(net_history* history, const ecs_world* world,
+                       const net_history_touch* touched) {
     ecs_entity handle = touched->handle;
     net_history_entity* entity = &history->entities[ecs_entity_index(handle)];
     // A destroyed handle has no template; a template without replicated components has no row
@@ -288,112 +254,6 @@ static net_result take(net_history* history, const ecs_world* world, const touch
         return change_row(history, world, entity, touched->components) ? NET_OK : NET_ERR_MEMORY;
     net_rows_read(row_template, world, handle, history->scratch);
     return begin_incarnation(history, entity, handle, row_template) ? NET_OK : NET_ERR_MEMORY;
-}
-
-static bool reserve_index(net_history* history, uint32_t index) {
-    if (index < history->capacity && index < history->touch_capacity) return true;
-    return BASE_ARRAY_RESERVE(history->allocator, history->entities, history->capacity,
-                              index + 1) &&
-           BASE_ARRAY_RESERVE(history->allocator, history->touches, history->touch_capacity,
-                              index + 1) &&
-           base_bitset_reserve(&history->touched, history->touch_capacity);
-}
-
-static bool add_touch(net_history* history, const ecs_world* world, ecs_entity handle,
-                      uint64_t components) {
-    uint32_t index = ecs_entity_index(handle);
-    if (index == 0 || index > history->index_max) return true;
-    if (!reserve_index(history, index)) return false;
-    touch* touched = &history->touches[index];
-    uint64_t *word = &history->touched.words[index >> 6], bit = UINT64_C(1) << (index & 63);
-    if (*word & bit) {
-        if (touched->handle != handle && ecs_is_alive(world, handle)) touched->handle = handle;
-        touched->components |= components;
-        return true;
-    }
-    *word |= bit;
-    *touched = (touch){handle, components};
-    history->touched_count++;
-    return true;
-}
-
-static bool touch_many(net_history* history, const ecs_world* world, const ecs_entity* handles,
-                       uint32_t count) {
-    bool ok = true;
-    for (uint32_t i = 0; i < count && ok; i++)
-        ok = add_touch(history, world, handles[i], ALL);
-    return ok;
-}
-
-// The bit of a component in this template's rows; 0: it is no part of them.
-static uint64_t component_bit(const net_row_template* row_template, ecs_component_id component) {
-    for (uint32_t i = 0; i < row_template->layout.component_count; i++) {
-        if (row_template->layout.components[i].key == component) return UINT64_C(1) << i;
-    }
-    return 0;
-}
-
-// Changes come by archetype and component, so the last answer is nearly always the next one.
-static bool touch_changed(net_history* history, const ecs_world* world, const ecs_change* changes,
-                          uint32_t count) {
-    enum { AHEAD = 16 };
-    const net_row_template* row_template = NULL;
-    ecs_component_id component = 0;
-    uint64_t bit = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (i + AHEAD < count) {
-            uint32_t next = ecs_entity_index(changes[i + AHEAD].entity);
-            if (next < history->capacity) {
-                __builtin_prefetch(&history->entities[next]);
-                __builtin_prefetch(&history->touches[next], 1);
-            }
-        }
-        uint32_t index = ecs_entity_index(changes[i].entity);
-        const net_history_entity* entity =
-            index < history->capacity ? &history->entities[index] : NULL;
-        uint64_t components = ALL;
-        if (entity && entity->handle == changes[i].entity) {
-            if (entity->row_template != row_template || changes[i].component != component) {
-                row_template = entity->row_template;
-                component = changes[i].component;
-                bit = component_bit(row_template, component);
-            }
-            components = bit;
-        }
-        if (!add_touch(history, world, changes[i].entity, components)) return false;
-    }
-    return true;
-}
-
-static bool touch_listed(net_history* history, const ecs_world* world) {
-    ecs_changes changes = ecs_changes_get(world);
-    return touch_many(history, world, changes.created, changes.created_count) &&
-           touch_many(history, world, changes.destroyed, changes.destroyed_count) &&
-           touch_many(history, world, changes.recreated, changes.recreated_count) &&
-           touch_changed(history, world, changes.changed, changes.changed_count);
-}
-
-static bool touch_all(net_history* history, const ecs_world* world) {
-    ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
-    for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
-        if (!add_touch(history, world, entity, ALL)) return false;
-    }
-    return true;
-}
-
-// The touched indices, and room for as many events.
-static bool put_in_order(net_history* history) {
-    uint32_t count = history->touched_count;
-    if (!BASE_ARRAY_RESERVE(history->allocator, history->order, history->order_capacity, count) ||
-        !BASE_ARRAY_RESERVE(history->allocator, history->events, history->event_capacity, count))
-        return false;
-    uint32_t at = 0;
-    for (uint32_t w = 0; w < history->touched.word_count && at < count; w++) {
-        for (uint64_t bits = history->touched.words[w]; bits; bits &= bits - 1)
-            history->order[at++] = w * 64 + base_bit_lowest(bits);
-        history->touched.words[w] = 0;
-    }
-    return true;
 }
 
 // Entities and rows are scattered in memory: prefetch them some steps ahead.
@@ -431,10 +291,7 @@ net_result net_history_step(net_history* history, const ecs_world* world, ecs_ti
     bool is_first = history->step_count++ == 0;
     history->tick = tick;
     history->event_count = 0;
-    history->touched_count = 0;
-    base_bitset_clear_all(&history->touched);
-    bool is_listed = is_first ? touch_all(history, world) : touch_listed(history, world);
-    if (!is_listed || !put_in_order(history)) return NET_ERR_MEMORY;
+    if (!net_history_collect(history, world, is_first)) return NET_ERR_MEMORY;
     uint32_t count = history->touched_count;
     for (uint32_t i = 0; i < count; i++) {
         if (i + ENTITIES_AHEAD < count)
