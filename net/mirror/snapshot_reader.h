@@ -128,6 +128,12 @@ struct net_mirror {
 BASE_MUST_USE net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
                                            proto_bit_reader* snapshot);
 
+// mirror_apply.c
+/// Apply the records of the decoded snapshot. @return NET_OK; an error leaves the mirror broken.
+BASE_MUST_USE net_result net_mirror_apply(net_mirror* mirror, ecs_tick tick);
+/// Release the handles that the newest row of a slot names.
+void net_mirror_release_newest(net_mirror* mirror, const net_mirror_slot* slot);
+
 // mirror_store.c
 /// The entry of a slot below index_max, or of an index up to it; NULL when memory ran out. Valid
 /// until the next call of the same function.
