@@ -40,7 +40,9 @@ void net_session_identify(net_server* server, net_session* session) {
 // ---- pace
 
 static uint64_t pace_key(const net_session* session) {
-    if (session->identity.player != 0) return base_hash64_mix(session->identity.player, 1) | 1;
+    // With the built-in key a client names itself.
+    if (session->identity.player != 0 && session->identity.key != 0)
+        return base_hash64_mix(session->identity.player, 1) | 1;
     return session->origin;
 }
 

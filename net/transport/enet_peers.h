@@ -29,7 +29,7 @@ typedef struct net_enet_slot {
     uint32_t connect_id;  ///< of the connection that stuck_us is about
     uint64_t stuck_us;    ///< since when it is neither free nor connected
     size_t queued_bytes;  ///< of packets that ENet holds
-    uint64_t sent_bytes;  ///< since it connected, resends included
+    uint64_t sent_before; ///< count of its slot of the outer layer when it connected
     uint32_t resent_ms;   ///< resends before this time of ENet's clock are counted
     double resend_tokens; ///< bytes of resends whose wait is clamped
     uint64_t heard_us;    ///< arrival of its newest datagram

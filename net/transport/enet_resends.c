@@ -81,7 +81,6 @@ bool net_enet_watch_resends(net_enet_slot* slot, ENetPeer* peer, uint64_t now_us
     if (step_us > STEP_US_MAX) step_us = STEP_US_MAX;
     const outstanding all = look(peer, slot->resent_ms);
     slot->resent_ms = enet_time_get();
-    slot->sent_bytes += all.resent_bytes;
     slot->resend_tokens += RESEND_BYTES_PER_SECOND * (double)step_us * 1e-6 - all.resent_bytes;
     if (slot->resend_tokens > NET_ENET_RESEND_BYTES_BURST)
         slot->resend_tokens = NET_ENET_RESEND_BYTES_BURST;

@@ -40,6 +40,10 @@ static size_t server_receive(void* context, uint64_t now_us, const net_address* 
                              uint8_t* bytes, size_t size, const uint8_t** inner, uint32_t* host,
                              uint16_t* port) {
     net_enet_secure* secure = context;
+    if (net_bans_find_address(secure->bans, from)) {
+        secure->dropped_banned++;
+        return 0;
+    }
     net_secure_clock clock = clock_at(secure, now_us);
     net_secure_received received;
     net_secure_server_receive(secure->server, &clock, from, bytes, size, &received);
@@ -56,8 +60,16 @@ static size_t server_send(void* context, uint64_t now_us, uint32_t host, uint16_
                           const uint8_t* bytes, size_t size, uint8_t* out, net_address* to) {
     net_enet_secure* secure = context;
     if (size + NET_SECURE_OVERHEAD_BYTES > NET_SOCKET_OUTER_BYTES_MAX) return 0;
-    return net_secure_server_send(secure->server, now_us, net_enet_secure_peer(host, port), bytes,
-                                  size, out, to);
+    net_secure_peer peer = net_enet_secure_peer(host, port);
+    size_t sent = net_secure_server_send(secure->server, now_us, peer, bytes, size, out, to);
+    uint32_t slot = NET_SECURE_PEER_SLOT(peer);
+    if (slot < secure->session_count) secure->sent_bytes[slot] += sent;
+    return sent;
+}
+
+uint64_t net_enet_secure_sent_bytes(const net_enet_secure* secure, uint32_t host) {
+    uint32_t slot = NET_SECURE_PEER_SLOT(net_enet_secure_peer(host, 0));
+    return slot < secure->session_count ? secure->sent_bytes[slot] : 0;
 }
 
 static size_t client_receive(void* context, uint64_t now_us, const net_address* from,
@@ -113,6 +125,11 @@ net_result net_enet_secure_init(net_enet_secure* secure, int descriptor,
                                            .per_address_max = per_address_max,
                                            .security = own,
                                            .now_us = secure->clock.now_us};
+        secure->allocator = allocator;
+        secure->sent_bytes =
+            base_allocate_zero(allocator, sessions_max * sizeof *secure->sent_bytes);
+        if (!secure->sent_bytes) return NET_ERR_MEMORY;
+        secure->session_count = sessions_max;
         net_result result = net_secure_server_create(&config, &secure->server);
         if (result != NET_OK) return result;
     } else {
@@ -125,6 +142,10 @@ net_result net_enet_secure_init(net_enet_secure* secure, int descriptor,
 void net_enet_secure_deinit(net_enet_secure* secure) {
     net_secure_server_destroy(secure->server);
     secure->server = NULL;
+    base_release(secure->allocator, secure->sent_bytes,
+                 secure->session_count * sizeof *secure->sent_bytes);
+    secure->sent_bytes = NULL;
+    secure->session_count = 0;
     net_secure_client_deinit(&secure->client);
 }
 

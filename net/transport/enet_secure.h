@@ -7,6 +7,7 @@
 /// gets a datagram of another session.
 #pragma once
 
+#include "net/bans.h"
 #include "secure/secure_client.h"
 #include "secure/secure_server.h"
 
@@ -17,9 +18,14 @@ typedef struct net_enet_secure {
     void* unix_context;
     net_secure_clock clock;    ///< of the newest service
     net_secure_server* server; ///< of a server
-    net_secure_client client;  ///< of a client
-    uint16_t attempt;          ///< of the client: the port that ENet sees
-    bool is_connecting;        ///< the client's user waits for the outer layer
+    uint64_t* sent_bytes;      ///< of a server: on the wire, by slot of the session
+    uint32_t session_count;
+    const net_bans* bans; ///< of a server; NULL: there are none
+    uint64_t dropped_banned;
+    const base_allocator* allocator;
+    net_secure_client client; ///< of a client
+    uint16_t attempt;         ///< of the client: the port that ENet sees
+    bool is_connecting;       ///< the client's user waits for the outer layer
 } net_enet_secure;
 
 /// May a server with these keys listen at this address? The built-in key is known to all, so alone
@@ -41,5 +47,8 @@ bool net_enet_secure_hold(net_enet_secure* secure, uint32_t host, uint16_t port)
 void net_enet_secure_connect(net_enet_secure* secure, const net_address* addresses, uint32_t count);
 /// The made-up address of the client's server.
 uint32_t net_enet_secure_server_host(void);
+/// Bytes that a server sent to the slot of a made-up address so far, resends and outer layer
+/// included. It counts on when another session takes the slot.
+uint64_t net_enet_secure_sent_bytes(const net_enet_secure* secure, uint32_t host);
 /// The session of a made-up address of a server.
 net_secure_peer net_enet_secure_peer(uint32_t host, uint16_t port);

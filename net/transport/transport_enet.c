@@ -76,7 +76,7 @@ static net_peer peer_id(const net_enet_transport* owner, uint32_t index) {
 static void slot_take(net_enet_transport* owner, net_enet_slot* taken, net_enet_slot_state state) {
     if (taken->is_lost) owner->lost_count--; // the user does not wait for the end of an older one
     taken->is_lost = false;
-    taken->sent_bytes = taken->deaf_us = 0;
+    taken->deaf_us = 0;
     taken->is_waiting = false;
     net_repeat_ration_init(&taken->repeats, enet_time_get());
     taken->resent_ms = enet_time_get();
@@ -155,6 +155,7 @@ static bool take_connect(net_enet_transport* owner, ENetPeer* peer, net_transpor
     peer->mtu = NET_MTU_BYTES;
     enet_peer_timeout(peer, TIMEOUT_LIMIT, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX);
     enet_peer_throttle_configure(peer, THROTTLE_INTERVAL_MS, ENET_PEER_PACKET_THROTTLE_SCALE, 0);
+    taken->sent_before = net_enet_secure_sent_bytes(&owner->secure, peer->address.host);
     *event = (net_transport_event){.kind = NET_TRANSPORT_CONNECTED, .peer = peer_id(owner, index)};
     return true;
 }
@@ -272,7 +273,6 @@ static net_result send_packet(net_enet_transport* owner, uint32_t index, net_cha
     packet->userData = from;
     packet->freeCallback = packet_is_free;
     from->queued_bytes += size;
-    from->sent_bytes += size + NET_ENET_OVERHEAD_BYTES;
     if (enet_peer_send(&owner->host->peers[index], (enet_uint8)channel, packet) == 0) return NET_OK;
     enet_packet_destroy(packet); // still ours
     return NET_ERR_FULL;
@@ -345,6 +345,7 @@ static void enet_transport_disconnect(net_transport* transport, net_peer peer, u
 static void enet_transport_stats(const net_transport* transport, net_transport_stats* stats) {
     const net_enet_transport* owner = (const net_enet_transport*)transport;
     *stats = owner->stats;
+    stats->dropped_banned = owner->secure.dropped_banned;
     net_socket_stats below;
     net_socket_get_stats(owner->host->socket, &below);
     stats->sent_bytes = below.sent_bytes;
@@ -392,9 +393,12 @@ static bool enet_transport_identity(const net_transport* transport, net_peer pee
 }
 
 static uint64_t enet_transport_peer_sent_bytes(const net_transport* transport, net_peer peer) {
+    const net_enet_transport* owner = (const net_enet_transport*)transport;
     uint32_t index = 0;
-    const net_enet_slot* slot = slot_find((const net_enet_transport*)transport, peer, &index);
-    return slot ? slot->sent_bytes : 0;
+    const net_enet_slot* slot = slot_find(owner, peer, &index);
+    if (!slot) return 0;
+    return net_enet_secure_sent_bytes(&owner->secure, owner->host->peers[index].address.host) -
+           slot->sent_before;
 }
 
 // The host first: its packets still subtract themselves from the slots.
@@ -469,6 +473,7 @@ static net_result host_create(net_enet_transport* owner, const net_enet_config* 
     if (owner->host) {
         host_init(owner);
         net_enet_budget_init(owner, config);
+        owner->secure.bans = config->bans;
         return net_enet_secure_init(&owner->secure, owner->host->socket, config->allocator,
                                     owner->is_server, owner->slot_count,
                                     config->peers_per_address_max, &config->security);

@@ -51,6 +51,7 @@ typedef struct net_transport_stats {
     uint64_t socket_errors;     ///< errors of the kernel, treated as loss
     uint64_t service_errors;    ///< failures that ENet returned; never fatal
     uint64_t peers_reset;       ///< connections that the watchdog reset: stuck
+    uint64_t dropped_banned;    ///< datagrams of addresses on the list of bans
     uint64_t peers_deaf;        ///< connections that ended with NET_TRANSPORT_DEAF
     uint64_t send_refused;      ///< sends refused by a full queue or a size limit
     uint64_t dropped_malformed; ///< datagrams that break the format, kept from ENet

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "net/address.h"
+#include "net/bans.h"
 #include "net/security.h"
 #include "net/transport.h"
 
@@ -12,6 +13,9 @@ typedef struct net_enet_config {
     /// sockets, "[::]:7777" on one. NULL for a client.
     const char* listen;
     uint32_t peers_max; ///< clients at once; 1 for a client
+    /// Of a server: datagrams of addresses on this list are dropped unread. Borrowed; it may change
+    /// between services. net_server_config.bans is for players and keys too. NULL: there are none.
+    const net_bans* bans;
     /// Connections of one address at a time, whatever their ports; 0: no limit (loopback). A client
     /// that comes back takes the place of its old connection. A closed one counts for 7 s at most.
     uint32_t peers_per_address_max;

@@ -12,7 +12,7 @@
 // A raw client whose datagrams come from this host, and whose token names this player (0: none).
 static raw_client* guest_from(table* at, const char* host, uint64_t player) {
     raw_client* raw = table_raw_client(at);
-    net_peer_identity identity = {.player = player, .key = 3};
+    net_peer_identity identity = {.player = player, .key = player ? 3 : 0};
     struct in_addr four;
     if (inet_pton(AF_INET, host, &four) == 1)
         identity.address = net_address_ipv4(four.s_addr, 40000);
@@ -163,6 +163,26 @@ static void a_player_opens_five_sessions_in_ten_seconds(void** state) {
         assert_true(joins(&at, raw[0]));
         table_close(&at);
     }
+}
+
+static void a_client_that_names_itself_is_counted_by_its_address(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 4, .clients_per_address_max = 8});
+    raw_client* raw = guest_from(&at, "203.0.113.5", 0);
+    for (uint32_t i = 0; i <= NET_SESSIONS_MAX; i++) {
+        // Another name each time; the key 0 is the built-in one.
+        net_peer_identity identity = {.player = 1000 + i};
+        struct in_addr host;
+        assert_int_equal(inet_pton(AF_INET, "203.0.113.5", &host), 1);
+        identity.address = net_address_ipv4(host.s_addr, 40000);
+        net_sim_identity_set(raw->transport, &identity);
+        assert_int_equal(joins(&at, raw), i < NET_SESSIONS_MAX);
+        raw_client_goodbye(raw);
+        table_run(&at, 4);
+        again(raw);
+    }
+    table_close(&at);
 }
 
 static void who_broke_rules_waits_before_the_next_session(void** state) {
@@ -378,6 +398,7 @@ int main(void) {
         TEST(silent_connections_of_one_address_do_not_shut_the_door),
         TEST(the_oldest_silent_connection_gives_its_slot),
         TEST(a_player_opens_five_sessions_in_ten_seconds),
+        TEST(a_client_that_names_itself_is_counted_by_its_address),
         TEST(who_broke_rules_waits_before_the_next_session),
         TEST(the_member_that_shows_least_life_gives_its_place),
         TEST(members_that_play_are_never_evicted),
