@@ -3,7 +3,8 @@
 // hostile server into a live client, over the simulated network.
 //
 // An input is {u8 mode} and a list of records {u8 operation, u8 size, bytes[size]}. Even modes are
-// against the server, odd ones against the client. Operation % 8:
+// against the server, odd ones against the client; with bit 1 the client has a presenter, as one
+// with a window. Operation % 8:
 //   0  bytes on the control channel, 1: on the realtime channel
 //   2  a good hello (server) or a good welcome (client). With bytes: a resuming hello with the
 //   bytes as secret
@@ -26,10 +27,12 @@
 #include "raw_server.h"
 #include "swarm.h"
 
+#include "base/quota.h"
 #include "net/client.h"
 #include "net/link.h"
 #include "net/schema.h"
 #include "net/match.h"
+#include "net/presenter.h"
 #include "net/server.h"
 #include "net/transport_sim.h"
 
@@ -44,20 +47,32 @@ typedef struct stage {
     net_transport *server_transport, *client_transport, *intruder_transport;
     net_server* server;
     net_client* client;
+    net_presenter* presenter; // or NULL
+    base_quota memory;        // of the client, its match and its presenter
     raw_client intruder;
     raw_server hostile;
     bool is_against_client;
     uint64_t now_us;
 } stage;
 
+// One input is at most 64 records of 255 bytes: far from what a session may take.
+#define CLIENT_BYTES_MAX ((size_t)64 << 20)
+
 static const net_link_config LINK = {.delay_ms = 1};
 
-static void open_client(stage* at) {
+static void open_client(stage* at, bool has_view) {
+    base_quota_init(&at->memory, NULL, CLIENT_BYTES_MAX);
     net_match_config match = net_match_config_default(at->module);
+    match.allocator = &at->memory.allocator;
     match.role = NET_ROLE_MIRROR;
     FUZZ_CHECK(net_match_create(&match, NULL, &at->client_match) == NET_OK);
     FUZZ_CHECK(net_sim_client(at->sim, &LINK, &at->client_transport) == NET_OK);
+    const net_presenter_config view = {
+        .allocator = &at->memory.allocator, .module = at->module, .is_predicting = true};
+    if (has_view) FUZZ_CHECK(net_presenter_create(&view, NULL, &at->presenter) == NET_OK);
     const net_client_config client = {
+        .allocator = &at->memory.allocator,
+        .presenter = at->presenter,
         .match = at->client_match,
         .transport = at->client_transport,
         .address = "sim",
@@ -92,9 +107,10 @@ static void tick(stage* at) {
     }
     net_client_service(at->client, at->now_us);
     net_client_tick(at->client, at->now_us);
+    if (at->presenter) (void)net_presenter_frame(at->presenter, at->now_us);
 }
 
-static void begin(stage* at, bool is_against_client) {
+static void begin(stage* at, bool is_against_client, bool has_view) {
     *at = (stage){.is_against_client = is_against_client, .now_us = 1000000};
     FUZZ_CHECK(net_module_wrap(swarm_module_get(), swarm_templates(), "swarm.blk", NULL,
                                &at->module) == NET_OK);
@@ -104,13 +120,14 @@ static void begin(stage* at, bool is_against_client) {
         raw_server_open(&at->hostile, at->server_transport);
     else
         open_server(at);
-    open_client(at);
+    open_client(at, has_view);
     for (int i = 0; i < 10; i++)
         tick(at);
 }
 
 static void end(stage* at) {
     net_client_destroy(at->client);
+    net_presenter_destroy(at->presenter);
     at->client_transport->ops->destroy(at->client_transport);
     if (at->is_against_client) {
         raw_server_close(&at->hostile);
@@ -123,6 +140,7 @@ static void end(stage* at) {
     at->server_transport->ops->destroy(at->server_transport);
     net_sim_destroy(at->sim);
     net_match_destroy(at->client_match);
+    FUZZ_CHECK(at->memory.used_bytes == 0);
     net_module_close(at->module);
 }
 
@@ -284,7 +302,7 @@ static void check_server(stage* at) {
 static void check_client(stage* at) {
     ecs_world_validate(net_match_world(at->client_match));
     net_client_report report = net_client_get_report(at->client);
-    FUZZ_CHECK(report.bad_transitions == 0);
+    FUZZ_CHECK(report.bad_transitions == 0 && at->memory.refused == 0);
     net_client_leave(at->client, at->now_us);
     uint32_t left = END_TICKS_MAX;
     while (left > 0 && net_client_get_phase(at->client) != NET_CLIENT_ENDED) {
@@ -297,7 +315,7 @@ static void check_client(stage* at) {
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size == 0) return 0;
     stage at;
-    begin(&at, data[0] % 2 == 1);
+    begin(&at, data[0] % 2 == 1, data[0] >> 1 & 1);
     uint32_t number = 0;
     for (size_t offset = 1; size - offset >= 2 && number < RECORDS_MAX; number++) {
         size_t length = data[offset + 1];
