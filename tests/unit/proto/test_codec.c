@@ -272,8 +272,34 @@ static void without_memory_there_is_no_codec(void** state) {
     proto_codec_deinit(&none);
 }
 
+// protobuf-c refuses some of these itself. The check before it must not rely on that.
+static void the_check_alone_refuses_what_no_encoder_writes(void** state) {
+    (void)state;
+    static const struct {
+        const char* bytes;
+        size_t size;
+    } CASES[] = {
+        {"\x8a\x80\x80\x80\x80\x00\x00", 7},                      // a tag of 6 bytes
+        {"\x88\x80\x80\x80\x10\x00", 6},                          // a tag above 32 bits
+        {"\x1a\x80\x80\x80\x80\x80\x00", 7},                      // a length of 6 bytes
+        {"\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", 12}, // a number of 11 bytes
+        {"\x0d\x00\x00\x00\x00", 5},                              // a number as fixed32
+        {"\x18\x05", 2},                                          // a text as a number
+        {"\x08", 1},                                              // nothing behind the tag
+    };
+    for (size_t i = 0; i < BASE_COUNT(CASES); i++)
+        assert_false(
+            proto_wire_check(&shoal__wire__hello__descriptor, CASES[i].bytes, CASES[i].size));
+    // The longest forms that are right: a tag and a length of 5 bytes, a number of 10.
+    assert_true(proto_wire_check(&shoal__wire__hello__descriptor,
+                                 "\x9a\x80\x80\x80\x00\x81\x80\x80\x80\x00x", 11));
+    assert_true(proto_wire_check(&shoal__wire__hello__descriptor,
+                                 "\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", 11));
+}
+
 int main(void) {
     const struct CMUnitTest cases[] = {
+        TEST(the_check_alone_refuses_what_no_encoder_writes),
         TEST(every_kind_of_field_comes_back),
         TEST(an_empty_message_is_no_bytes),
         TEST(encoding_needs_all_of_the_room),
