@@ -113,7 +113,7 @@ static size_t send_hello(net_secure_client* client, uint64_t now_us,
                          uint8_t out[NET_OUTER_HELLO_BYTES], net_address* to) {
     if (client->state == NET_SECURE_CLIENT_ASKING) write_next_request(client);
     client->send_us = now_us + client->wait_us;
-    client->wait_us += NET_SECURE_RESEND_STEP_US;
+    if (client->state == NET_SECURE_CLIENT_ASKING) client->wait_us += NET_SECURE_RESEND_STEP_US;
     if (client->wait_us > NET_SECURE_RESEND_US_MAX) client->wait_us = NET_SECURE_RESEND_US_MAX;
     memcpy(out, client->hello, NET_OUTER_HELLO_BYTES);
     *to = client->server;

@@ -9,7 +9,7 @@
 #define NET_SECURE_ADDRESSES_MAX 8u                ///< of a name, tried in turn
 #define NET_SECURE_ANSWER_US_MAX UINT64_C(5000000) ///< an attempt fails after so long a silence
 #define NET_SECURE_RESEND_US UINT64_C(250000)      ///< the first wait
-#define NET_SECURE_RESEND_STEP_US UINT64_C(125000) ///< each wait is so much longer
+#define NET_SECURE_RESEND_STEP_US UINT64_C(50000)  ///< each wait for a challenge is so much longer
 #define NET_SECURE_RESEND_US_MAX UINT64_C(1000000)
 
 typedef enum net_secure_client_state {

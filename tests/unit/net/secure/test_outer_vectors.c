@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// proto/WIRE.md, "Outer layer": its vectors are made again by the code and compared, line by line.
+#include "secure_world.h"
+
+enum { LINES_MAX = 16, LINE_BYTES = 1400 };
+
+typedef struct vectors {
+    char lines[LINES_MAX][LINE_BYTES];
+    uint32_t count;
+} vectors;
+
+// The inputs: `count` bytes that begin with `first` and rise by one.
+static void rise(uint8_t* bytes, size_t count, uint8_t first) {
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = (uint8_t)(first + i);
+}
+
+static void add(vectors* to, const char* what, const uint8_t* bytes, size_t size) {
+    char* line = to->lines[to->count++];
+    int used = snprintf(line, LINE_BYTES, "outer %s=", what);
+    assert_in_range(to->count, 1, LINES_MAX);
+    assert_true((size_t)used + 2 * size < LINE_BYTES);
+    for (size_t i = 0; i < size; i++)
+        snprintf(line + used + 2 * i, 3, "%02x", bytes[i]);
+}
+
+static void add_session(vectors* to, const net_outer_hello* hello, const net_outer_proof* proof,
+                        const net_token_private* token) {
+    uint8_t random[16], up[32], down[32], out[DATAGRAM_BYTES_MAX];
+    net_crypt_sender sender;
+    rise(random, sizeof random, 0xC0);
+    net_crypt_derive(token->client_key, NET_CRYPT_TO_SERVER, proof->server_random,
+                     hello->client_random, random, up);
+    net_crypt_derive(token->server_key, NET_CRYPT_TO_CLIENT, proof->server_random,
+                     hello->client_random, random, down);
+    add(to, "session_key_to_server", up, sizeof up);
+    add(to, "session_key_to_client", down, sizeof down);
+    net_crypt_sender_init(&sender, up, 0);
+    sender.number = 0x010203040506 - 1;
+    sender.rekeyed_number = sender.number;
+    net_crypt_plain plain = {
+        .type = NET_OUTER_DATA, .session = 0xABCDE007, .bytes = "ENet", .size = 4};
+    size_t size = net_crypt_seal(&sender, 0, &plain, out);
+    add(to, "data", out, size);
+    size = net_crypt_seal(&sender, NET_CRYPT_REKEY_US, &plain, out);
+    add(to, "next_key_to_server", sender.key, sizeof sender.key);
+    add(to, "data_of_the_next_key", out, size);
+    plain = (net_crypt_plain){.type = NET_OUTER_ACCEPT,
+                              .session = 0xABCDE007,
+                              .clear = random,
+                              .clear_size = sizeof random,
+                              .bytes = "608 bytes",
+                              .size = 9};
+    net_crypt_sender_init(&sender, down, 0);
+    size = net_crypt_seal(&sender, 0, &plain, out);
+    add(to, "accept_with_9_bytes", out, size);
+}
+
+static void make(vectors* to) {
+    net_token_private token = {.player_id = 0x0102030405060708, .address_count = 1};
+    net_token_head head = {
+        .key_id = 7, .protocol = NET_TOKEN_PROTOCOL, .expiry_unix_s = 1800000000};
+    uint8_t key[32], sealed[NET_TOKEN_SEALED_BYTES], bytes[NET_OUTER_HELLO_BYTES], nonce[24];
+    to->count = 0;
+    rise(key, sizeof key, 0);
+    rise(head.nonce, sizeof head.nonce, 0x20);
+    rise(token.client_key, 32, 0x40);
+    rise(token.server_key, 32, 0x60);
+    memcpy(token.user_data, "team 1", 6);
+    token.origin_key_id = 7;
+    token.addresses[0] = address_of("192.0.2.1:7777");
+    net_token_seal(key, &head, &token, sealed);
+    add(to, "sealed", sealed, sizeof sealed);
+
+    net_outer_hello hello = {.head = head, .sealed = sealed};
+    net_outer_proof proof = {.time_us = 0x1122334455};
+    rise(hello.client_random, 16, 0x80);
+    rise(proof.server_random, 24, 0x90);
+    rise(proof.cookie, 16, 0xB0);
+    rise(nonce, sizeof nonce, 0xD0);
+    net_outer_request_write(&hello, bytes);
+    add(to, "request_begin", bytes, 59);
+    net_outer_challenge_write(&proof, hello.client_random, nonce, token.server_key, bytes);
+    add(to, "challenge", bytes, NET_OUTER_CHALLENGE_BYTES);
+    net_outer_response_write(&hello, &proof, token.client_key, bytes);
+    add(to, "response_from_572", bytes + 572, 48);
+    add(to, "response_signature", bytes + NET_OUTER_HELLO_BYTES - 16, 16);
+    size_t size = net_outer_deny_write(NET_SECURE_END_VERSION, hello.client_random, NULL, bytes);
+    bytes[2] = bytes[3] = 0; // the version of the messages, which changes more often than this page
+    add(to, "deny_unsigned", bytes, size);
+    (void)net_outer_deny_write(NET_SECURE_END_FULL, hello.client_random, token.server_key, bytes);
+    add_session(to, &hello, &proof, &token);
+}
+
+static void the_page_has_the_vectors_of_the_code(void** state) {
+    (void)state;
+    static vectors made;
+    static char line[LINE_BYTES];
+    make(&made);
+    FILE* page = fopen(PROTO_FOLDER "/WIRE.md", "r");
+    assert_non_null(page);
+    uint32_t equal = 0, found = 0;
+    while (fgets(line, sizeof line, page)) {
+        if (strncmp(line, "outer ", 6) != 0) continue;
+        line[strcspn(line, "\n")] = '\0';
+        equal += found < made.count && strcmp(line, made.lines[found]) == 0;
+        found++;
+    }
+    fclose(page);
+    if (equal != made.count || found != made.count) {
+        for (uint32_t i = 0; i < made.count; i++)
+            printf("%s\n", made.lines[i]);
+        fail_msg("%u lines of the page, %u as above", found, equal);
+    }
+}
+
+// What the page says in numbers.
+static void the_page_has_the_sizes_of_the_code(void** state) {
+    (void)state;
+    assert_int_equal(NET_OUTER_HELLO_BYTES, 1200);
+    assert_int_equal(NET_OUTER_CHALLENGE_BYTES, 89);
+    assert_int_equal(NET_OUTER_ACCEPT_BYTES, 651);
+    assert_int_equal(NET_OUTER_PATH_BYTES, 35);
+    assert_int_equal(NET_OUTER_CLOSE_BYTES, 28);
+    assert_int_equal(NET_OUTER_NOTICE_BYTES, 21);
+    assert_int_equal(NET_OUTER_DENY_BYTES, 37);
+    assert_int_equal(NET_SECURE_OVERHEAD_BYTES, 27);
+    assert_int_equal(NET_SECURE_END_VERSION, 2);
+    assert_int_equal(NET_SECURE_END_FORGED, 6);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(the_page_has_the_vectors_of_the_code),
+        TEST(the_page_has_the_sizes_of_the_code),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

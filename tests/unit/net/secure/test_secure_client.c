@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// The client's end: when it asks, whom it believes, and what it says when it fails.
+#include "secure_world.h"
+
+// Serve a client for a time with a wire that loses everything. @return datagrams sent; their times
+// after the begin in ms.
+static uint32_t serve_in_the_dark(secure_world* at, uint64_t us, uint32_t times_ms[32],
+                                  net_address to[32]) {
+    uint64_t begin_us = at->clock.now_us;
+    uint32_t count = 0;
+    for (; at->clock.now_us - begin_us < us; at->clock.now_us += 1000) {
+        uint8_t out[NET_OUTER_HELLO_BYTES];
+        if (net_secure_client_service(&at->client, &at->clock, out, &to[count]) == 0) continue;
+        times_ms[count++] = (uint32_t)((at->clock.now_us - begin_us) / 1000);
+        assert_in_range(count, 1, 31);
+    }
+    return count;
+}
+
+static void it_asks_again_with_growing_waits_and_gives_up(void** state) {
+    (void)state;
+    static const uint32_t expected_ms[] = {0,    250,  550,  900,  1300, 1750,
+                                           2250, 2800, 3400, 4050, 4750};
+    secure_world at;
+    uint32_t times_ms[32];
+    net_address to[32];
+    world_init(&at);
+    begin_client(&at, &at.client);
+    uint32_t count = serve_in_the_dark(&at, NET_SECURE_ANSWER_US_MAX + 2000, times_ms, to);
+    assert_int_equal(count, BASE_COUNT(expected_ms));
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(times_ms[i], expected_ms[i]);
+    assert_int_equal(at.client.state, NET_SECURE_CLIENT_ENDED);
+    assert_int_equal(at.client.end, NET_SECURE_END_SILENT);
+    world_deinit(&at);
+}
+
+static void it_tries_the_addresses_of_a_name_in_turn(void** state) {
+    (void)state;
+    secure_world at;
+    uint32_t times_ms[32];
+    net_address to[32], addresses[] = {address_of("[2001:db8::1]:7"), address_of("192.0.2.1:7"),
+                                       address_of("192.0.2.2:7")};
+    world_init(&at);
+    net_secure_client_begin(&at.client, &at.clock, addresses, BASE_COUNT(addresses));
+    uint32_t count = serve_in_the_dark(&at, 3000000, times_ms, to);
+    assert_int_equal(count, 8);
+    for (uint32_t i = 0; i < count; i++)
+        assert_true(net_address_equal(&to[i], &addresses[i % BASE_COUNT(addresses)]));
+    world_deinit(&at);
+}
+
+static void an_answer_to_an_older_request_counts(void** state) {
+    (void)state;
+    secure_world at;
+    uint8_t first[NET_OUTER_HELLO_BYTES], second[NET_OUTER_HELLO_BYTES];
+    net_secure_received received;
+    net_secure_answer answer;
+    world_init(&at);
+    begin_client(&at, &at.client);
+    (void)next_hello(&at, &at.client, first);
+    (void)to_server(&at, &at.client_address, first, sizeof first, &received);
+    pass_us(&at, 400000);
+    assert_int_equal(next_hello(&at, &at.client, second), NET_OUTER_HELLO_BYTES);
+    assert_int_equal(to_client(&at, &at.client, received.reply, received.reply_size, &answer),
+                     NET_OUTER_HELLO_BYTES);
+    carry(&at, &at.client, &at.client_address, answer.reply, answer.reply_size);
+    assert_int_equal(at.client.state, NET_SECURE_CLIENT_OPEN);
+    world_deinit(&at);
+}
+
+static void it_comes_back_with_its_resume_token_or_with_its_token(void** state) {
+    (void)state;
+    secure_world at;
+    world_init(&at);
+    connect_world(&at);
+    connect_client(&at, &at.client, &at.client_address);
+    assert_int_equal(at.client.shown->head.key_id, NET_KEY_ID_RESUME);
+    assert_int_equal(count_of(&at, NET_SECURE_RESUMED), 1);
+    // The server is started again: it knows no resume token, and the token counts still.
+    net_secure_server_destroy(at.server);
+    net_security security = {.entropy = &at.from.entropy, .keys = &at.ring};
+    net_secure_server_config config = {
+        .sessions_max = 4, .security = security, .now_us = at.clock.now_us};
+    assert_int_equal(net_secure_server_create(&config, &at.server), NET_OK);
+    begin_client(&at, &at.client);
+    for (int i = 0; i < 5 && at.client.state != NET_SECURE_CLIENT_OPEN; i++) {
+        serve_client(&at, &at.client, &at.client_address);
+        pass_us(&at, 300000);
+    }
+    assert_int_equal(at.client.state, NET_SECURE_CLIENT_OPEN);
+    assert_int_equal(at.client.shown->head.key_id, KEY_ID);
+    assert_int_equal(count_of(&at, NET_SECURE_TOKEN_FORGED), 1);
+    world_deinit(&at);
+}
+
+static void an_expired_token_is_named_as_the_reason(void** state) {
+    (void)state;
+    secure_world at;
+    world_init(&at);
+    at.clock.unix_s += 51;
+    begin_client(&at, &at.client);
+    for (int i = 0; i < 60; i++) {
+        serve_client(&at, &at.client, &at.client_address);
+        pass_us(&at, 100000);
+    }
+    assert_int_equal(at.client.end, NET_SECURE_END_EXPIRED);
+    assert_true(count_of(&at, NET_SECURE_TOKEN_EXPIRED) > 3);
+    assert_int_equal(at.server_bytes, 0);
+    world_deinit(&at);
+}
+
+// What an older client learns: it cannot read our answers, and this one never changes.
+static void another_version_is_named_when_nothing_else_answers(void** state) {
+    (void)state;
+    secure_world at;
+    uint8_t out[NET_OUTER_HELLO_BYTES];
+    net_secure_received received;
+    net_secure_answer answer;
+    world_init(&at);
+    begin_client(&at, &at.client);
+    (void)next_hello(&at, &at.client, out);
+    out[1] = NET_SECURE_VERSION + 1; // as if the server were of another version
+    assert_int_equal(to_server(&at, &at.client_address, out, sizeof out, &received),
+                     NET_OUTER_NOTICE_BYTES);
+    assert_int_equal(received.reply[0], NET_OUTER_DENY);
+    assert_int_equal(received.reply[1], NET_SECURE_VERSION);
+    assert_int_equal(received.reply[4], NET_SECURE_END_VERSION);
+    assert_memory_equal(received.reply + 5, out + 2, NET_OUTER_RANDOM_BYTES);
+    // A notice of our own version is no reason to stop.
+    (void)to_client(&at, &at.client, received.reply, received.reply_size, &answer);
+    assert_false(at.client.is_version_told);
+    received.reply[1] = NET_SECURE_VERSION + 1;
+    (void)to_client(&at, &at.client, received.reply, received.reply_size, &answer);
+    assert_int_equal(at.client.state, NET_SECURE_CLIENT_ASKING);
+    uint32_t times_ms[32];
+    net_address to[32];
+    (void)serve_in_the_dark(&at, NET_SECURE_ANSWER_US_MAX + 2000, times_ms, to);
+    assert_int_equal(at.client.end, NET_SECURE_END_VERSION);
+    // And a notice does not keep a client from a server that answers after all.
+    begin_client(&at, &at.client);
+    (void)next_hello(&at, &at.client, out);
+    memcpy(received.reply + 5, out + 2, NET_OUTER_RANDOM_BYTES);
+    (void)to_client(&at, &at.client, received.reply, NET_OUTER_NOTICE_BYTES, &answer);
+    carry(&at, &at.client, &at.client_address, out, sizeof out);
+    assert_int_equal(at.client.state, NET_SECURE_CLIENT_OPEN);
+    world_deinit(&at);
+}
+
+static void it_believes_no_forged_answer(void** state) {
+    (void)state;
+    secure_world at;
+    uint8_t out[NET_OUTER_HELLO_BYTES], deny[NET_OUTER_DENY_BYTES];
+    net_secure_received received;
+    net_secure_answer answer;
+    world_init(&at);
+    begin_client(&at, &at.client);
+    (void)next_hello(&at, &at.client, out);
+    size_t size = net_outer_deny_write(NET_SECURE_END_BANNED, at.client.random, at.token.client_key,
+                                       deny); // the wrong one of the two
+    (void)to_client(&at, &at.client, deny, size, &answer);
+    assert_int_equal(at.client.state, NET_SECURE_CLIENT_ASKING);
+    (void)to_server(&at, &at.client_address, out, sizeof out, &received);
+    for (size_t i = 0; i < NET_OUTER_CHALLENGE_BYTES; i++) {
+        received.reply[i] ^= 4;
+        (void)to_client(&at, &at.client, received.reply, received.reply_size, &answer);
+        assert_int_equal(at.client.state, NET_SECURE_CLIENT_ASKING);
+        assert_int_equal(answer.reply_size, 0);
+        received.reply[i] ^= 4;
+    }
+    (void)to_client(&at, &at.client, received.reply, received.reply_size, &answer);
+    (void)to_server(&at, &at.client_address, answer.reply, answer.reply_size, &received);
+    for (size_t i = 0; i < NET_OUTER_ACCEPT_BYTES; i++) {
+        received.reply[i] ^= 4;
+        (void)to_client(&at, &at.client, received.reply, received.reply_size, &answer);
+        assert_int_equal(at.client.state, NET_SECURE_CLIENT_PROVING);
+        received.reply[i] ^= 4;
+    }
+    (void)to_client(&at, &at.client, received.reply, received.reply_size, &answer);
+    assert_int_equal(at.client.state, NET_SECURE_CLIENT_OPEN);
+    world_deinit(&at);
+}
+
+static void an_idle_client_takes_and_sends_nothing(void** state) {
+    (void)state;
+    secure_world at;
+    uint8_t out[DATAGRAM_BYTES_MAX] = {NET_OUTER_DATA};
+    net_address to;
+    net_secure_answer answer;
+    world_init(&at);
+    assert_int_equal(net_secure_client_service(&at.client, &at.clock, out, &to), 0);
+    assert_int_equal(net_secure_client_send(&at.client, 1, "x", 1, out, &to), 0);
+    for (uint32_t type = 0; type < 256; type++) {
+        memset(out, 0, sizeof out);
+        out[0] = (uint8_t)type;
+        assert_int_equal(to_client(&at, &at.client, out, NET_OUTER_ACCEPT_BYTES, &answer), 0);
+    }
+    assert_int_equal(at.client.state, NET_SECURE_CLIENT_IDLE);
+    world_deinit(&at);
+}
+
+static void without_a_token_it_has_one_token_for_all_its_sessions(void** state) {
+    (void)state;
+    secure_world at;
+    world_begin(&at, (net_security){.allow_dev_key = true}, false, 4);
+    for (int i = 0; i < 3; i++) {
+        at.client.resume.is_there = false;
+        connect_client(&at, &at.client, &at.client_address);
+        assert_int_equal(net_secure_server_count(at.server), 1);
+    }
+    assert_int_equal(count_of(&at, NET_SECURE_REPLACED), 2);
+    world_deinit(&at);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(it_asks_again_with_growing_waits_and_gives_up),
+        TEST(it_tries_the_addresses_of_a_name_in_turn),
+        TEST(an_answer_to_an_older_request_counts),
+        TEST(it_comes_back_with_its_resume_token_or_with_its_token),
+        TEST(an_expired_token_is_named_as_the_reason),
+        TEST(another_version_is_named_when_nothing_else_answers),
+        TEST(it_believes_no_forged_answer),
+        TEST(an_idle_client_takes_and_sends_nothing),
+        TEST(without_a_token_it_has_one_token_for_all_its_sessions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
