@@ -92,6 +92,13 @@ static bool is_blank(char letter) {
     return letter == ' ' || letter == '\t' || letter == '\r' || letter == '\n';
 }
 
+// libsodium 1.0.18 takes some bytes above 127 for letters of its alphabet.
+static bool is_ascii(const char* text, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if ((uint8_t)text[i] > 127) return false;
+    return true;
+}
+
 static bool read_bytes(const uint8_t* bytes, size_t size, net_token* token) {
     base_reader from = base_reader_make(bytes, size);
     uint8_t version = base_reader_u8(&from);
@@ -125,6 +132,7 @@ net_result net_token_parse(const char* text, net_token* token) {
     const char* end = NULL;
     net_token read = {0};
     bool is_sound =
+        is_ascii(text, length) &&
         sodium_base642bin(bytes, sizeof bytes, text, length, NULL, &size, &end, BASE64) == 0 &&
         end == text + length && read_bytes(bytes, size, &read);
     if (is_sound) *token = read;
