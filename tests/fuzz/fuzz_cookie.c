@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Facts and cookies. An input is 88 bytes that are added (modulo 256) to the facts and the cookie of
-// a challenge: port 2, token tag 16, client random 16, server random 24, time 8, cookie 16, age 6.
+// Facts and cookies. An input is 88 bytes that are added (modulo 256) to the facts and the cookie
+// of a challenge: port 2, token tag 16, client random 16, server random 24, time 8, cookie 16,
+// age 6.
 //
 // Invariant: a cookie counts exactly when nothing is changed and it is at most ten seconds old.
 #include "fuzz.h"

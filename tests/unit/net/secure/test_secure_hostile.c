@@ -146,7 +146,7 @@ static void one_address_has_ten_requests_a_second_and_loopback_has_no_limit(void
     world_deinit(&at);
 }
 
-// Row 5 and 6: every kind of forgery of somebody who saw all datagrams of a session.
+// Row 5 and 6: every kind of forgery by an attacker who saw all datagrams of a session.
 static void a_million_forgeries_against_a_live_session_change_nothing(void** state) {
     (void)state;
     secure_world at;
