@@ -168,6 +168,23 @@ static void impossible_creates_are_refused(void** state) {
     mirror_close(&m);
 }
 
+// A run that is complete but for its second row, which a settled row does not have.
+static void a_settled_row_has_one_base(void** state) {
+    (void)state;
+    mirror_side m;
+    open_with_ball(&m);
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint32_t base2 = 1 - i;
+        mirror_begin_run(&m);
+        pen_run_age(&m.pen, NET_SNAPSHOT_AGE_SETTLED, base2, 1);
+        pen_slot(&m.pen, 3);
+        pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0]}, rows[1]);
+        assert_int_equal(pen_read(&m.pen, m.mirror, SEQ, TICK + 400, NULL),
+                         base2 ? NET_ERR_MALFORMED : NET_OK);
+    }
+    mirror_close(&m);
+}
+
 static void impossible_runs_are_refused(void** state) {
     (void)state;
     mirror_side m;
@@ -441,6 +458,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(impossible_slots_are_refused),
         TEST(impossible_creates_are_refused),
+        TEST(a_settled_row_has_one_base),
         TEST(impossible_runs_are_refused),
         TEST(a_base_packet_of_a_later_tick_is_refused),
         TEST(a_body_ends_where_its_records_end),
