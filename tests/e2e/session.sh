@@ -126,15 +126,15 @@ case_another_schema_is_refused_with_what_differs() {
 case_a_client_comes_back_after_a_black_out() {
     serve server --min-clients 2 --ticks 1080 --log a.slog
     start other shoal-client "$address" --bots 1
-    start dark shoal-client "$address" --bots 1 --net delay=20,outage_at=3000,outage_for=10000
+    start dark shoal-client "$address" --name dark --bots 1 --net delay=20,outage_at=3000,outage_for=10000
     ends_with 0 dark
     ends_with 0 other
     ends_with 0 server
     reports_back dark.err
     local id
     id=$(value id dark.out)
-    grep -q "^note: client $id (bot-1) is away: nothing received\$" server.err || fail "server.err"
-    grep -qE "^note: client $id \(bot-1\) is back after 1[0-3]\.[0-9] s\$" server.err || fail "server.err"
+    grep -q "^note: client $id (dark) is away: nothing received\$" server.err || fail "server.err"
+    grep -qE "^note: client $id \(dark\) is back after 1[0-3]\.[0-9] s\$" server.err || fail "server.err"
     grep -qE "^note: back after 1[0-3]\.[0-9] s as client $id\$" dark.err || fail "dark.err"
     are_equal 2 server other dark
     [ "$(grep -c '^peer id=' server.out)" = 2 ] || fail "it came back as another client"
