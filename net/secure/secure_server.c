@@ -19,7 +19,12 @@ static net_result create_parts(net_secure_server* made, const net_secure_server_
     made->sessions =
         base_allocate_zero(made->allocator, made->session_max * sizeof *made->sessions);
     made->free = base_allocate_zero(made->allocator, made->session_max * sizeof *made->free);
-    if (!made->sessions || !made->free) return NET_ERR_MEMORY;
+    made->cookie_names =
+        base_allocate_zero(made->allocator, made->session_max * sizeof *made->cookie_names);
+    made->origin_names =
+        base_allocate_zero(made->allocator, made->session_max * sizeof *made->origin_names);
+    if (!made->sessions || !made->free || !made->cookie_names || !made->origin_names)
+        return NET_ERR_MEMORY;
     for (uint32_t i = 0; i < made->session_max; i++)
         made->free[i] = (uint16_t)(made->session_max - 1 - i);
     made->free_count = made->session_max;
@@ -66,6 +71,10 @@ void net_secure_server_destroy(net_secure_server* server) {
     net_token_uses_destroy(server->uses);
     if (server->sessions) sodium_memzero(server->sessions, bytes);
     base_release(allocator, server->sessions, bytes);
+    base_release(allocator, server->cookie_names,
+                 server->session_max * sizeof *server->cookie_names);
+    base_release(allocator, server->origin_names,
+                 server->session_max * sizeof *server->origin_names);
     base_release(allocator, server->free, server->session_max * sizeof *server->free);
     sodium_memzero(server, sizeof *server);
     base_release(allocator, server, sizeof *server);

@@ -199,10 +199,18 @@ static void accept(net_secure_server* server, const net_secure_clock* clock,
     sodium_memzero(bytes, sizeof bytes);
 }
 
+static uint64_t name_of(const uint8_t bytes[16]) {
+    uint64_t name;
+    memcpy(&name, bytes, sizeof name);
+    return name;
+}
+
 static net_secure_session* find_by_cookie(net_secure_server* server, const uint8_t* cookie) {
+    uint64_t name = name_of(cookie);
     for (uint32_t i = 0; i < server->session_max; i++) {
         net_secure_session* session = &server->sessions[i];
-        if (session->id != 0 && memcmp(session->cookie, cookie, sizeof session->cookie) == 0)
+        if (server->cookie_names[i] == name && session->id != 0 &&
+            memcmp(session->cookie, cookie, sizeof session->cookie) == 0)
             return session;
     }
     return NULL;
@@ -231,9 +239,11 @@ static void derive_keys(net_secure_session* session, uint64_t now_us, const net_
 
 // One token, one session: who comes again, with the token or a resume token, replaces its own.
 static net_secure_session* find_by_origin(net_secure_server* server, const uint8_t* tag) {
+    uint64_t name = name_of(tag);
     for (uint32_t i = 0; i < server->session_max; i++) {
         net_secure_session* session = &server->sessions[i];
-        if (session->id != 0 && memcmp(session->origin_tag, tag, NET_TOKEN_TAG_BYTES) == 0)
+        if (server->origin_names[i] == name && session->id != 0 &&
+            memcmp(session->origin_tag, tag, NET_TOKEN_TAG_BYTES) == 0)
             return session;
     }
     return NULL;
@@ -263,6 +273,8 @@ static net_secure_session* begin(net_secure_server* server, const net_secure_clo
     memcpy(begun->user_data, token->user_data, sizeof begun->user_data);
     memcpy(begun->origin_tag, tag, sizeof begun->origin_tag);
     memcpy(begun->cookie, proof->cookie, sizeof begun->cookie);
+    server->cookie_names[begun - server->sessions] = name_of(proof->cookie);
+    server->origin_names[begun - server->sessions] = name_of(tag);
     derive_keys(begun, clock->now_us, hello, proof, token);
     server->stats.counts[NET_SECURE_ACCEPTED]++;
     if (is_resumed) server->stats.counts[NET_SECURE_RESUMED]++;

@@ -55,6 +55,8 @@ void net_secure_session_end(net_secure_server* server, net_secure_session* sessi
     server->stats.counts[why]++;
     sodium_memzero(session, sizeof *session);
     session->generation = generation;
+    server->cookie_names[slot_of(server, session)] = 0;
+    server->origin_names[slot_of(server, session)] = 0;
     server->free[server->free_count++] = (uint16_t)slot_of(server, session);
 }
 

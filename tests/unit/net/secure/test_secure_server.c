@@ -642,7 +642,7 @@ static void no_memory_is_said(void** state) {
         if (result == NET_OK) break;
         assert_int_equal(result, NET_ERR_MEMORY);
     }
-    assert_int_equal(fails, 7);
+    assert_int_equal(fails, 9);
     net_secure_server_destroy(NULL);
 }
 
