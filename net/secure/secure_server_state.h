@@ -52,8 +52,8 @@ struct net_secure_server {
     net_address_table unproved;
     net_token_uses* uses;
     net_secure_session* sessions;
-    /// By slot: the first bytes of what a session is searched by; 0 without one. Sessions are large,
-    /// and a search looks at all.
+    /// By slot: the first bytes of what a session is searched by; 0 without one. Sessions are
+    /// large, and a search looks at all.
     uint64_t *cookie_names, *origin_names;
     uint16_t* free; ///< slots: a stack
     uint32_t session_max, free_count, per_address_max;
