@@ -24,7 +24,7 @@ static int ask_game(client_program* self, const client_idle* idle) {
     net_transport* transport = NULL;
     net_client* client = NULL;
     int code = NET_EXIT_RUNTIME;
-    if (client_transport_open(&transport) != NET_OK) return NET_EXIT_RUNTIME;
+    if (client_transport_open(self, 0, &transport) != NET_OK) return NET_EXIT_RUNTIME;
     self->loop.socket_count = 0;
     client_transport_gather(&self->loop, transport);
     net_client_config config = {.transport = transport, .address = self->config.address};

@@ -26,6 +26,8 @@ static int play_headless(client_program* self) {
 static int run(client_program* self) {
     if (self->config.replay)
         return client_playback_play(&self->config, &self->reporter, &self->loop);
+    if (!net_host_load_tokens(self->config.token_file, &self->tokens, &self->reporter))
+        return NET_EXIT_USAGE;
     if (!net_host_simulate_network(self->config.net, &self->reporter)) return NET_EXIT_USAGE;
     if (!net_host_open_file(self->config.trace, &self->reporter, &self->trace) ||
         !net_host_open_file(self->config.session_trace, &self->reporter, &self->session_trace))
@@ -43,6 +45,7 @@ static int run(client_program* self) {
 
 static void release(client_program* self) {
     client_players_close(self);
+    net_host_wipe_tokens(&self->tokens);
     if (self->trace) fclose(self->trace);
     if (self->session_trace) fclose(self->session_trace);
     if (self->module) net_module_close(self->module);

@@ -19,8 +19,10 @@
 #define SLACK_PER_PLAYER_US 50u
 #define SLACK_US_MAX 4000u
 
-net_result client_transport_open(net_transport** transport) {
+net_result client_transport_open(client_program* self, uint32_t index, net_transport** transport) {
+    const net_host_tokens* tokens = &self->tokens;
     net_enet_config enet = {.peers_max = 1};
+    if (tokens->count > 0) enet.security.token = &tokens->tokens[index % tokens->count];
     return net_transport_enet_create(&enet, transport);
 }
 
@@ -68,7 +70,7 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
     match.allocator = memory;
     match.role = NET_ROLE_MIRROR;
     if (net_match_create(&match, &self->reporter, &one->match) != NET_OK) return NET_EXIT_USAGE;
-    if (client_transport_open(&one->transport) != NET_OK) {
+    if (client_transport_open(self, index, &one->transport) != NET_OK) {
         base_report(&self->reporter, NULL, 0, "cannot open a socket: %s", strerror(errno));
         return NET_EXIT_RUNTIME;
     }

@@ -5,8 +5,11 @@
 
 #include "program.h"
 
-/// Open a socket for one client.
-BASE_MUST_USE net_result client_transport_open(net_transport** transport);
+/// Open a socket for player `index`. Players take the tokens of --token-file in turn; without one
+/// they have the built-in key.
+/// @return as net_transport_enet_create.
+BASE_MUST_USE net_result client_transport_open(client_program* program, uint32_t index,
+                                               net_transport** transport);
 /// From now on the loop waits for the sockets of `transport` too.
 void client_transport_gather(net_loop* loop, net_transport* transport);
 /// Report why a session did not begin. @return the exit code.

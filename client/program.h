@@ -6,6 +6,7 @@
 
 #include "base/quota.h"
 #include "host/exit_code.h"
+#include "host/keys.h"
 #include "net/client.h"
 #include "net/loop.h"
 #include "net/module.h"
@@ -28,6 +29,7 @@ typedef struct client_program {
     net_loop loop;
     net_module* module;
     char game[NET_GAME_NAME_BYTES_MAX]; ///< the name that the server sent
+    net_host_tokens tokens;
     client_player* players;
     uint32_t player_count;
     void* trace;         ///< FILE*; NULL: no --trace

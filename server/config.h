@@ -17,6 +17,9 @@ typedef struct server_config {
     uint64_t clients_per_address_max; ///< 0: no limit
     bool is_fast;
     bool allow_dev_key;
+    const char* key_file;              ///< NULL: SHOAL_KEYS, or no keys
+    base_option_list public_addresses; ///< where players reach the server
+    const char* bans;                  ///< file; NULL: none
     base_option_list settings;
     const char* dump_world;
     const char* net;

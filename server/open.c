@@ -4,6 +4,7 @@
 //
 // The order matters. Options are checked before anything is created. The port comes before the log,
 // so that a second server on the same port leaves no file behind.
+#include "access.h"
 #include "program.h"
 
 #include "base/assert.h"
@@ -72,9 +73,10 @@ static int open_transport(server_program* self) {
     const net_enet_config enet = {
         .listen = self->config.listen,
         .peers_max = (uint32_t)self->config.clients_max + REFUSED_PEERS_MAX,
-        .security = {.allow_dev_key = self->config.allow_dev_key},
+        .security = server_access_security(self),
     };
     net_result result = net_transport_enet_create(&enet, &self->transport);
+    server_access_wipe(self);
     if (result != NET_OK) return report_transport(self, result);
     self->loop.socket_count =
         self->transport->ops->sockets(self->transport, self->loop.sockets, NET_LOOP_SOCKETS_MAX);
@@ -123,6 +125,7 @@ static int open_server(server_program* self) {
         .log = self->log,
         .clients_max = (uint32_t)self->config.clients_max,
         .clients_min = (uint32_t)self->config.clients_min,
+        .bans = self->bans,
         .clients_per_address_max = (uint32_t)self->config.clients_per_address_max,
         .ticks_max = self->config.ticks,
         .reporter = &self->reporter,
@@ -153,9 +156,11 @@ static void print_ready(const server_program* self) {
 int server_program_open(server_program* self) {
     int code = open_module(self);
     if (code == NET_EXIT_CLEAN) code = open_match(self);
+    if (code == NET_EXIT_CLEAN) code = server_access_open(self);
     if (code == NET_EXIT_CLEAN) code = open_transport(self);
     if (code == NET_EXIT_CLEAN) code = open_log(self);
     if (code == NET_EXIT_CLEAN) code = open_server(self);
+    if (code == NET_EXIT_CLEAN) server_access_report(self);
     if (code == NET_EXIT_CLEAN) print_ready(self);
     return code;
 }
@@ -167,5 +172,6 @@ void server_program_close(server_program* self) {
     if (self->match) net_match_destroy(self->match);
     if (self->transport) self->transport->ops->destroy(self->transport);
     if (self->module) net_module_close(self->module);
+    server_access_close(self);
     net_loop_deinit(&self->loop);
 }

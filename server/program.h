@@ -10,6 +10,7 @@
 #include "net/loop.h"
 #include "net/match.h"
 #include "net/module.h"
+#include "net/security.h"
 #include "net/server.h"
 #include "net/transport.h"
 
@@ -19,6 +20,10 @@ typedef struct server_program {
     net_module* module;
     net_match* match;
     net_transport* transport;
+    net_key_ring keys; ///< wiped once the transport has them
+    bool has_keys;
+    net_address public_addresses[NET_TOKEN_ADDRESSES_MAX];
+    net_bans* bans;
     net_log_writer* log; ///< NULL: no log
     net_server* server;
     net_loop loop;

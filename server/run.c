@@ -3,6 +3,7 @@
 // stands in net/server/server_tick.c; when one is due is decided in pacer.c.
 //
 //     receive until the deadline -> tick -> receive ...
+#include "access.h"
 #include "pacer.h"
 #include "program.h"
 
@@ -40,7 +41,6 @@ static void report_lost_ticks(server_program* self, server_pacer* pacer, uint64_
 // match with a log refuses.
 static void reload_templates(server_program* self) {
     const char* file = self->module->templates_file;
-    self->loop.is_reload_asked = false;
     if (self->log) {
         base_report(&self->reporter, file, 0,
                     "not reloaded: a match that is logged keeps its templates (--log none)");
@@ -73,7 +73,11 @@ static void wait_and_receive(server_program* self, uint64_t due_us) {
         self->was_asked_to_end = true; // a second signal ends the match at once
         net_server_stop(self->server, net_loop_now_us());
     }
-    if (self->loop.is_reload_asked) reload_templates(self);
+    if (self->loop.is_reload_asked) {
+        self->loop.is_reload_asked = false;
+        server_access_reload(self);
+        reload_templates(self);
+    }
     net_transport_enet_due(self->transport, due_us);
     net_server_service(self->server, net_loop_now_us());
 }

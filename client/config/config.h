@@ -21,6 +21,7 @@ typedef struct client_config {
     const char* trace;
     const char* session_trace; ///< file; NULL: no trace
     const char* net;
+    const char* token_file; ///< "-": standard input; NULL: SHOAL_TOKEN, or the built-in key
     uint64_t seed;
     uint64_t rate_bytes_max; ///< 0: the server decides
 

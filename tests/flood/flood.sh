@@ -35,8 +35,8 @@ await() { # COMMAND...
 value() { sed -n "s/.*[ ^]$1=\([^ ]*\).*/\1/p"; }
 memory_kb() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
 cpu_ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
-is_ready() { grep -q '^ready ' server.out; }
-has_played() { [ "$(grep -c 'tick=' trace.txt 2>/dev/null || echo 0)" -gt 0 ]; }
+is_ready() { grep -q '^ready ' server.out 2>/dev/null; }
+has_played() { grep -q 'tick=' trace.txt 2>/dev/null; }
 
 failed=0
 run_kind() {

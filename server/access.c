@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// Addresses that are banned are refused before anything is decrypted. A banned player or key gets a
+// session just long enough to read why: net/server refuses it with the reason of the ban.
+#include "access.h"
+
+#include "program.h"
+
+#include "host/exit_code.h"
+#include "host/keys.h"
+#include "host/secret.h"
+#include "net/bans.h"
+#include "net/transport_enet.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool is_banned(void* context, const net_address* address, const net_secure_who* who) {
+    return !who && net_bans_find_address(context, address) != NULL;
+}
+
+static bool load_keys(server_program* self, net_key_ring* keys) {
+    if (!net_host_load_keys(self->config.key_file, keys, &self->reporter)) return false;
+    if (keys->count == 0 || net_host_forbid_core()) return true;
+    base_report(&self->reporter, NULL, 0, "core files cannot be forbidden: %s", strerror(errno));
+    return false;
+}
+
+static bool read_public_addresses(server_program* self) {
+    const base_option_list* given = &self->config.public_addresses;
+    for (uint32_t i = 0; i < given->count; i++) {
+        if (i == NET_TOKEN_ADDRESSES_MAX) {
+            base_report(&self->reporter, NULL, 0, "--public: at most %u", NET_TOKEN_ADDRESSES_MAX);
+            return false;
+        }
+        net_result result = net_address_parse(given->values[i], &self->public_addresses[i]);
+        if (result == NET_OK) continue;
+        base_report(&self->reporter, NULL, 0, "--public %s: %s", given->values[i],
+                    net_result_text(result));
+        return false;
+    }
+    return true;
+}
+
+int server_access_open(server_program* self) {
+    if (!load_keys(self, &self->keys) || !read_public_addresses(self)) return NET_EXIT_USAGE;
+    self->has_keys = self->keys.count > 0;
+    if (net_bans_create(NULL, &self->bans) != NET_OK) {
+        base_report(&self->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
+        return NET_EXIT_RUNTIME;
+    }
+    const char* file = self->config.bans;
+    return file && net_bans_load(self->bans, file, &self->reporter) != NET_OK ? NET_EXIT_USAGE
+                                                                              : NET_EXIT_CLEAN;
+}
+
+net_security server_access_security(server_program* self) {
+    return (net_security){
+        .keys = &self->keys,
+        .allow_dev_key = self->config.allow_dev_key,
+        .addresses = self->public_addresses,
+        .address_count = self->config.public_addresses.count,
+        .ban = {is_banned, self->bans},
+    };
+}
+
+void server_access_wipe(server_program* self) {
+    net_key_ring_wipe(&self->keys);
+}
+
+static bool listens_on_loopback(const server_program* self) {
+    net_address at;
+    return net_address_parse(self->config.listen, &at) == NET_OK && net_address_is_loopback(&at);
+}
+
+void server_access_report(const server_program* self) {
+    if (self->has_keys) return;
+    if (self->config.allow_dev_key)
+        base_report(&self->reporter, NULL, 0,
+                    "note: --allow-dev-key: every client that reaches this port may play, and "
+                    "what is sent can be read and changed on its way");
+    else if (!listens_on_loopback(self))
+        base_report(
+            &self->reporter, NULL, 0,
+            "note: no --key-file: players need no token, and only those of private networks "
+            "get in");
+}
+
+static void reload_keys(server_program* self) {
+    if (!self->config.key_file) return;
+    net_key_ring keys;
+    if (load_keys(self, &keys)) {
+        net_transport_enet_keys_set(self->transport, &keys);
+        base_report(&self->reporter, self->config.key_file, 0, "note: reloaded: keys=%u",
+                    keys.count);
+    } else {
+        base_report(&self->reporter, self->config.key_file, 0,
+                    "not reloaded: the old keys stay, the fault is above");
+    }
+    net_key_ring_wipe(&keys);
+}
+
+static void reload_bans(server_program* self) {
+    const char* file = self->config.bans;
+    if (!file) return;
+    if (net_bans_load(self->bans, file, &self->reporter) != NET_OK) {
+        base_report(&self->reporter, file, 0,
+                    "not reloaded: the old bans stay, the faults are above");
+        return;
+    }
+    uint32_t ended = net_server_enforce_bans(self->server);
+    base_report(&self->reporter, file, 0, "note: reloaded: bans=%u players ended=%u",
+                net_bans_count(self->bans), ended);
+}
+
+void server_access_reload(server_program* self) {
+    reload_keys(self);
+    reload_bans(self);
+}
+
+void server_access_close(server_program* self) {
+    server_access_wipe(self);
+    net_bans_destroy(self->bans);
+    self->bans = NULL;
+}

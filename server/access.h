@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+/// Who may come in: keys of connect tokens, public addresses, bans. All of it comes from files and
+/// is read again on SIGHUP.
+#pragma once
+
+#include "net/security.h"
+
+typedef struct server_program server_program; ///< program.h
+
+/// Read keys, addresses and bans of the options. From the first key on the process writes no core.
+/// @return NET_EXIT_CLEAN, or the exit code: reported.
+BASE_MUST_USE int server_access_open(server_program* program);
+/// The part of the transport's config; it borrows from the program. The transport copies the keys:
+/// call server_access_wipe after it is made.
+net_security server_access_security(server_program* program);
+/// Overwrite the keys.
+void server_access_wipe(server_program* program);
+/// Report how open the server is, once it listens. Silent on loopback and with keys.
+void server_access_report(const server_program* program);
+/// On SIGHUP: keys and bans again, each whole or not at all. Players who are banned now leave.
+void server_access_reload(server_program* program);
+void server_access_close(server_program* program);

@@ -1,0 +1,185 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Who gets in: keys, tokens, bans, addresses of both families. The real programs over loopback.
+# shellcheck source=lib.sh
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+# opens [option...]: a server of breakout; $address is where it listens.
+opens() {
+    start server shoal-server --game breakout --listen "${listen:-127.0.0.1:0}" --log none "$@"
+    await "ready line" is_ready_or_gone server
+    address=$(sed -n 's/^ready listen=\([^ ]*\) .*/\1/p' server.out)
+    [ -n "$address" ] || fail "the server does not listen"
+}
+closes() {
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+}
+# joins NAME [option...]: a bot plays some ticks; $code is its exit code.
+joins() {
+    local name=$1
+    shift
+    run "$name" shoal-client "$address" --headless --bots 1 --ticks 20 "$@"
+}
+make_key() { "$bin/shoal-server" keygen server.key >keygen.out; }
+make_token() { "$bin/shoal-server" token --key-file server.key "$@"; }
+
+case_a_token_lets_in_and_without_one_nothing_is_answered() {
+    make_key
+    opens --key-file server.key --ticks 0
+    make_token --player 7 >token
+    joins with --token-file token
+    [ "$code" = 0 ] || fail "the token was refused"
+    joins without
+    [ "$code" = 6 ] || fail "a client without a token ended with $code"
+    sed 's/./x/400' token >forged
+    joins forged --token-file forged
+    [ "$code" = 6 ] || fail "a forged token ended with $code"
+    closes
+}
+
+case_a_token_of_another_key_or_of_another_server_is_not_answered() {
+    make_key
+    "$bin/shoal-server" keygen other.key >keygen.out
+    opens --key-file server.key --public 127.0.0.1:9
+    "$bin/shoal-server" token --key-file other.key >other
+    joins other --token-file other
+    [ "$code" = 6 ] || fail "a token of another key ended with $code"
+    make_token --server 127.0.0.1:10 >elsewhere
+    joins elsewhere --token-file elsewhere
+    [ "$code" = 6 ] || fail "a token for another server ended with $code"
+    make_token --server 127.0.0.1:10 --server 127.0.0.1:9 >here
+    joins here --token-file here
+    [ "$code" = 0 ] || fail "a token for this server was refused"
+    closes
+}
+
+case_a_token_of_an_expired_life_is_not_answered() {
+    make_key
+    opens --key-file server.key
+    SHOAL_TOKEN=$(make_token --life 1) || fail "no token"
+    export SHOAL_TOKEN
+    # 1 s of life and 5 s of tolerance.
+    sleep 7
+    joins late
+    [ "$code" = 6 ] || fail "an expired token ended with $code"
+    closes
+}
+
+case_keys_are_rotated_while_the_server_runs() {
+    make_key
+    make_token --life 600 >old
+    opens --key-file server.key
+    "$bin/shoal-server" keygen --rotate server.key >keygen.out
+    make_token >new
+    joins early --token-file new
+    [ "$code" = 6 ] || fail "the server knows a key that it has not read"
+    kill -HUP "${pids[server]}"
+    await "reload" grep -q 'reloaded: keys=2' server.err
+    joins new --token-file new
+    [ "$code" = 0 ] || fail "a token of the new key was refused"
+    joins old --token-file old
+    [ "$code" = 0 ] || fail "a token of the previous key was refused"
+    "$bin/shoal-server" keygen --rotate --keep 0 server.key >keygen.out
+    kill -HUP "${pids[server]}"
+    await "reload" grep -q 'reloaded: keys=1' server.err
+    joins gone --token-file old
+    [ "$code" = 6 ] || fail "a token of a key that is gone ended with $code"
+    closes
+}
+
+case_a_banned_player_reads_why_and_leaves_at_the_reload() {
+    make_key
+    : >bans
+    opens --key-file server.key --bans bans
+    make_token --player 7 >token
+    start guest shoal-client "$address" --headless --bots 1 --token-file token --trace guest.txt
+    await "play" is_playing guest.txt
+    echo 'player 7 throws bricks' >bans
+    kill -HUP "${pids[server]}"
+    await "reload" grep -q 'reloaded: bans=1' server.err
+    ended guest
+    says guest.err 'throws bricks'
+    make_token --player 7 >again
+    joins again --token-file again
+    [ "$code" = 6 ] || fail "a banned player ended with $code"
+    says again.err 'throws bricks'
+    make_token --player 8 >other
+    joins other --token-file other
+    [ "$code" = 0 ] || fail "another player was refused"
+    closes
+}
+
+case_a_banned_address_gets_no_answer() {
+    echo 'address 127.0.0.0/8' >bans
+    opens --bans bans
+    joins banned
+    [ "$code" = 6 ] || fail "a banned address ended with $code"
+    closes
+}
+
+case_a_fault_in_a_list_of_bans_keeps_the_old_list() {
+    echo 'address 203.0.113.0/24' >bans
+    opens --bans bans
+    echo 'adress 127.0.0.1' >bans
+    kill -HUP "${pids[server]}"
+    await "refusal" grep -q 'the old bans stay' server.err
+    says server.err 'bans:1'
+    joins guest
+    [ "$code" = 0 ] || fail "a list with a fault was used"
+    closes
+}
+
+case_with_keys_a_server_listens_everywhere() {
+    local at
+    for at in 203.0.113.1:7777 0.0.0.0:0 '[::]:0'; do
+        run public shoal-server --game breakout --listen "$at" --log none
+        [ "$code" = 2 ] || fail "$at without keys ended with $code"
+        says public.err key
+    done
+    make_key
+    listen=0.0.0.0:0 opens --key-file server.key --ticks 3
+    ends_with 0 server
+}
+
+case_secrets_stand_in_no_output_and_no_command_line() {
+    make_key
+    opens --key-file server.key --dump-world world.txt --trace-session trace.txt
+    make_token --player 7 >token
+    joins guest --token-file token --trace-session guest.txt
+    [ "$code" = 0 ] || fail "the token was refused"
+    closes
+    local secret
+    for secret in "$(cut -d' ' -f2 server.key)" "$(cut -c 20-60 token)" "$(cut -c 700-740 token)"; do
+        [ ${#secret} -gt 20 ] || fail "no secret to look for"
+        if grep -qF -- "$secret" ./*.out ./*.err ./*.txt; then fail "a secret is in an output"; fi
+    done
+}
+
+case_ipv6_and_ipv4_and_names_reach_one_server() {
+    if ! [ -e /proc/net/if_inet6 ] || ! grep -q ' lo$' /proc/net/if_inet6; then
+        echo "this machine has no IPv6: only IPv4 is played"
+        listen=127.0.0.1:0 opens
+    else
+        listen='127.0.0.1:0,[::1]:0' opens
+        joins six "${address##*,}"
+    fi
+    address=${address%%,*}
+    joins four
+    [ "$code" = 0 ] || fail "IPv4 ended with $code"
+    address=localhost:${address##*:}
+    joins name
+    [ "$code" = 0 ] || fail "a name ended with $code"
+    closes
+}
+
+# A little of each kind of flood; tests/flood/flood.sh prints the table at full speed.
+case_players_outlive_every_flood() {
+    SHOAL_FLOOD_CHECK=1 "$here/../flood/flood.sh" "$build" 1 >table.out 2>&1 || {
+        cat table.out >&2
+        fail "a flood ended a player, was amplified, or left memory behind"
+    }
+}
+
+run_cases "$@"
