@@ -140,12 +140,10 @@ bool ecs_handles_reserve(ecs_world* world, uint32_t range_number, uint32_t count
 uint32_t ecs_index_available(const ecs_world* world, uint32_t range_number) {
     const ecs_index_range* range = &world->storage->ranges[range_number];
     uint32_t count = range->fresh > range->last ? 0 : range->last - range->fresh + 1;
-    if (count > 0 && world->storage->held.count > 0) {
-        for (uint32_t i = 0; i < world->storage->held.capacity; i++) {
-            uint32_t index = ecs_entity_index(world->storage->held.slots[i].handle);
-            // Several handles of one index are counted more than once: on the safe side.
-            if (index >= range->fresh && index <= range->last && count > 0) count--;
-        }
+    for (uint32_t i = 0; i < world->storage->held.count; i++) {
+        uint32_t index = ecs_entity_index(world->storage->held.items[i].handle);
+        // Several handles of one index are counted more than once: on the safe side.
+        if (index >= range->fresh && index <= range->last && count > 0) count--;
     }
     if (range->free_count >= ECS_FREE_INDICES_MIN)
         count += range->free_count - ECS_FREE_INDICES_MIN + 1;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-/// The table of held handles: handles that are referenced or loading (held.c).
+/// Held handles: handles that are referenced or loading (held.c).
 #pragma once
 
+#include "base/table.h"
 #include "ecs/template.h"
 
-/// A handle that is referenced or loading. Open addressing by index, so that all generations of an
-/// index lie on one probe path. Iterated only for saves, which sort.
+/// A handle that is referenced or loading.
 typedef struct ecs_held_handle {
-    ecs_entity handle; ///< ECS_ENTITY_NONE: empty slot
+    ecs_entity handle;
     uint32_t references;
     uint32_t pending; ///< slot + 1 in ecs_loading.slots; 0: it waits for no resources
     ecs_template_id pending_template; ///< with `pending`: of the entity that waits
@@ -15,9 +15,9 @@ typedef struct ecs_held_handle {
 } ecs_held_handle;
 
 typedef struct ecs_held_handles {
-    ecs_held_handle* slots;
-    uint32_t capacity; ///< a power of two or 0
-    uint32_t count;
+    base_table table; ///< positions in `items` by index
+    ecs_held_handle* items;
+    uint32_t count, capacity;
     uint32_t allocated_count; ///< in state ALLOCATED
     uint32_t loading_count;   ///< in state LOADING
 } ecs_held_handles;
@@ -32,5 +32,7 @@ bool ecs_held_has_pending(const ecs_world* world, ecs_template_id template_id);
 BASE_MUST_USE bool ecs_held_reserve(ecs_world* world);
 /// A new entry for a handle that has none. Room was reserved.
 ecs_held_handle* ecs_held_add(ecs_held_handles* held, ecs_entity handle);
-/// Take an entry out. Entries behind it may move.
+/// Take an entry out. The last entry may move.
 void ecs_held_remove(ecs_held_handles* held, ecs_held_handle* entry);
+/// Forget all; give the memory back.
+void ecs_held_deinit(ecs_world* world);

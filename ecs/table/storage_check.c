@@ -120,9 +120,9 @@ static void check_ranges(const ecs_world* world) {
 static void check_held(const ecs_world* world) {
     const ecs_held_handles* held = &world->storage->held;
     uint32_t counts[3] = {0, 0, 0};
-    for (uint32_t i = 0; i < held->capacity; i++) {
-        const ecs_held_handle* entry = &held->slots[i];
-        if (entry->handle == ECS_ENTITY_NONE) continue;
+    base_table_validate(&held->table);
+    for (uint32_t i = 0; i < held->count; i++) {
+        const ecs_held_handle* entry = &held->items[i];
         bool lives = ecs_is_alive(world, entry->handle);
         BASE_ASSERT(ecs_held_find(world, entry->handle) == entry);
         BASE_ASSERT(entry->references > 0 || entry->is_loading);

@@ -69,9 +69,8 @@ static bool is_same_held(const ecs_world* world, const ecs_world* from) {
     if (a->count != b->count || a->allocated_count != b->allocated_count ||
         a->loading_count != b->loading_count)
         return false;
-    for (uint32_t i = 0; i < a->capacity; i++) {
-        const ecs_held_handle* x = &a->slots[i];
-        if (x->handle == ECS_ENTITY_NONE) continue;
+    for (uint32_t i = 0; i < a->count; i++) {
+        const ecs_held_handle* x = &a->items[i];
         const ecs_held_handle* y = ecs_held_find(from, x->handle);
         if (!y || x->references != y->references || x->is_loading != y->is_loading) return false;
     }

@@ -73,8 +73,7 @@ void ecs_storage_clear(ecs_world* world) {
             base_release(allocator, storage->pages[i], sizeof *storage->pages[i]);
         storage->pages[i] = storage->zero_page;
     }
-    BASE_ARRAY_RELEASE(allocator, storage->held.slots, storage->held.capacity);
-    storage->held = (ecs_held_handles){0};
+    ecs_held_deinit(world);
     storage->entity_count = 0;
     reset_ranges(world);
 }
@@ -114,11 +113,9 @@ static void write_held(const ecs_world* world, base_bytes* bytes) {
         bytes->failed = true;
         return;
     }
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < held->capacity; i++)
-        if (held->slots[i].handle != ECS_ENTITY_NONE) sorted[count++] = held->slots[i];
-    qsort(sorted, count, sizeof *sorted, by_handle);
-    for (uint32_t i = 0; i < count; i++) {
+    memcpy(sorted, held->items, held->count * sizeof *sorted);
+    qsort(sorted, held->count, sizeof *sorted, by_handle);
+    for (uint32_t i = 0; i < held->count; i++) {
         base_bytes_write_u32(bytes, sorted[i].handle);
         base_bytes_write_varint(bytes, sorted[i].references);
         base_bytes_write_u8(bytes, sorted[i].pending != 0 ? HELD_PENDING : sorted[i].is_loading);
