@@ -5,24 +5,12 @@
 #include "ecs/limits.h"
 
 const char* ecs_result_name(ecs_result result) {
-    switch (result) {
-#define NAME_CASE(name, value, text)                                                               \
-    case name:                                                                                     \
-        return #name;
-        ECS_RESULT_LIST(NAME_CASE)
-#undef NAME_CASE
-    }
+    switch (result) { ECS_RESULT_LIST(BASE_CASE_NAME) }
     return "ECS_ERR_?";
 }
 
 const char* ecs_result_text(ecs_result result) {
-    switch (result) {
-#define TEXT_CASE(name, value, text)                                                               \
-    case name:                                                                                     \
-        return text;
-        ECS_RESULT_LIST(TEXT_CASE)
-#undef TEXT_CASE
-    }
+    switch (result) { ECS_RESULT_LIST(BASE_CASE_TEXT) }
     return "no such result";
 }
 

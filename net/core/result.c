@@ -3,23 +3,11 @@
 #include "net/result.h"
 
 const char* net_result_name(net_result result) {
-    switch (result) {
-#define NET_RESULT_NAME(name, value, text)                                                         \
-    case name:                                                                                     \
-        return #name;
-        NET_RESULT_LIST(NET_RESULT_NAME)
-#undef NET_RESULT_NAME
-    }
+    switch (result) { NET_RESULT_LIST(BASE_CASE_NAME) }
     return "NET_UNKNOWN";
 }
 
 const char* net_result_text(net_result result) {
-    switch (result) {
-#define NET_RESULT_TEXT(name, value, text)                                                         \
-    case name:                                                                                     \
-        return text;
-        NET_RESULT_LIST(NET_RESULT_TEXT)
-#undef NET_RESULT_TEXT
-    }
+    switch (result) { NET_RESULT_LIST(BASE_CASE_TEXT) }
     return "unknown result";
 }

@@ -20,5 +20,11 @@
 /// Elements of an array (never of a pointer).
 #define BASE_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+// clang-format off
+/// Cases of a switch over a list X(name, value, text): return the name, or the text.
+#define BASE_CASE_NAME(name, value, text) case name: return #name;
+#define BASE_CASE_TEXT(name, value, text) case name: return text;
+// clang-format on
+
 /// One cache line: columns, queues and hot structs are aligned to it.
 #define BASE_CACHE_LINE_BYTES 64u
