@@ -105,15 +105,15 @@ static bool push_change(const ecs_world* world, ecs_change_list* list, ecs_entit
 static void list_change(ecs_world* world, ecs_entity entity, ecs_component_id component) {
     ecs_tracker* tracker = world->tracker;
     world->counters.rows_changed++;
-    if (ecs_component_set_has(&tracker->watched, component)) {
-        bool is_kept = push_change(world, &tracker->noticed, entity, component);
-        BASE_ASSERT(is_kept); // a lost change would be an event that no handler sees
-    }
+    // Handlers do not see a lost change and clients do not get it: the caller that steps the world
+    // looks at the counter.
+    if (ecs_component_set_has(&tracker->watched, component) &&
+        !push_change(world, &tracker->noticed, entity, component))
+        world->counters.changes_lost++;
     uint32_t index = ecs_entity_index(entity);
     if (tracker->fresh.words[index / 64] >> (index % 64) & 1)
         return; // a reader of the created list reads its values
-    bool is_kept = push_change(world, &tracker->changed, entity, component);
-    BASE_ASSERT(is_kept); // a lost change would be a silent difference on every client
+    if (!push_change(world, &tracker->changed, entity, component)) world->counters.changes_lost++;
 }
 
 static void count_change(ecs_world* world, const tracked_column* column, uint32_t row,

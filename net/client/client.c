@@ -106,6 +106,11 @@ void net_client_tick(net_client* client, uint64_t now_us) {
     // The mirror's own systems (effects, sounds). They must not change mirrored rows.
     net_match_step_at(client->config.match, net_mirror_tick(client->mirror));
     ecs_changes_clear(net_match_world(client->config.match));
+    if (net_match_lacks_memory(client->config.match)) {
+        base_report(client->config.reporter, NULL, 0, "out of memory: the session ends");
+        net_client_finish(client, NET_CLIENT_END_LOST);
+        return;
+    }
     if (client->is_player_known && client->player != ECS_ENTITY_NONE) net_client_make_input(client);
     net_client_send_inputs(client);
     client->config.transport->ops->flush(client->config.transport);

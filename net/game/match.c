@@ -83,10 +83,22 @@ static net_result fail(const base_reporter* reporter, const char* what, ecs_resu
     return NET_ERR_MODULE;
 }
 
+static void* memory_allocate(void* context, size_t size, size_t align) {
+    net_match_memory* memory = context;
+    void* block = memory->source->allocate(memory->source->context, size, align);
+    if (!block) memory->is_lacking = true;
+    return block;
+}
+
+static void memory_release(void* context, void* block, size_t size) {
+    net_match_memory* memory = context;
+    memory->source->release(memory->source->context, block, size);
+}
+
 static net_result create_world(net_match* match, const base_reporter* reporter) {
     const char* tags[2];
     ecs_world_config config = ecs_world_config_default();
-    config.allocator = match->config.allocator;
+    config.allocator = &match->memory.allocator;
     config.seed = match->config.seed;
     config.tags = tags;
     static const char* const tag_of_role[] = {
@@ -141,20 +153,24 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
     match->config = *config;
     match->game = config->module->game;
     match->dt = 1.0f / (float)config->tick_rate_hz;
-    match->requests.allocator = config->allocator;
+    match->memory.source = config->allocator ? config->allocator : base_allocator_heap();
+    match->memory.allocator = (base_allocator){memory_allocate, memory_release, &match->memory};
+    match->requests.allocator = &match->memory.allocator;
     net_result result = create_world(match, reporter);
     if (!result) result = register_game(match, reporter);
     if (!result) result = net_match_messages_init(match, reporter);
     if (!result) {
-        result = net_schema_create(config->allocator, match->world, match->game->messages,
+        result = net_schema_create(&match->memory.allocator, match->world, match->game->messages,
                                    match->game->message_count, reporter, &match->schema);
     }
     if (!result) result = net_match_services_init(match, reporter);
+    if (!result && config->role == NET_ROLE_SERVER) start_game(match);
+    // A module may have gone on with less than it asked for, or named another fault for it.
+    if (match->memory.is_lacking) result = NET_ERR_MEMORY;
     if (result) {
         net_match_destroy(match);
         return result;
     }
-    if (config->role == NET_ROLE_SERVER) start_game(match);
     *match_out = match;
     return NET_OK;
 }
@@ -166,7 +182,7 @@ void net_match_destroy(net_match* match) {
     net_interest_requests_deinit(&match->requests);
     if (match->schema) net_schema_destroy(match->schema);
     net_match_messages_deinit(match);
-    BASE_ARRAY_RELEASE(allocator, match->players, match->player_capacity);
+    BASE_ARRAY_RELEASE(&match->memory.allocator, match->players, match->player_capacity);
     if (match->world) ecs_world_destroy(match->world);
     base_release(allocator, match, sizeof *match);
 }
@@ -176,8 +192,10 @@ net_result net_match_reload(net_match* match, const void* pack, size_t bytes,
     BASE_ASSERT(match->config.role == NET_ROLE_SERVER);
     net_template_reporter texts = {reporter, match->config.module->templates_file};
     const base_reporter text_reporter = net_template_reporter_make(&texts);
+    bool was_lacking = match->memory.is_lacking;
     ecs_result result =
         ecs_template_reload(match->world, pack, bytes, true, &text_reporter, report);
+    match->memory.is_lacking = was_lacking; // all of it happened, or nothing
     if (result == ECS_OK) return NET_OK;
     return result == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_MODULE;
 }
@@ -230,7 +248,12 @@ void net_match_step_at(net_match* match, ecs_tick tick) {
     // Before each tick, so that a loader of the game that counts on it is the same in a replay.
     (void)ecs_loading_poll(match->world);
     ecs_world_step(match->world, &step);
-    if (match->rewind) net_rewind_step(match->rewind, match->world, tick);
+    if (match->rewind && net_rewind_step(match->rewind, match->world, tick) != NET_OK)
+        match->memory.is_lacking = true;
+}
+
+bool net_match_lacks_memory(const net_match* match) {
+    return match->memory.is_lacking;
 }
 
 void net_match_step(net_match* match) {

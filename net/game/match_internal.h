@@ -21,8 +21,16 @@ typedef struct net_player {
     _Alignas(8) uint8_t input[ECS_EVENT_BYTES_MAX]; ///< the input event's struct
 } net_player;
 
+/// The allocator of the config. It remembers when there was no memory.
+typedef struct net_match_memory {
+    base_allocator allocator;
+    const base_allocator* source;
+    bool is_lacking;
+} net_match_memory;
+
 struct net_match {
     net_match_config config;
+    net_match_memory memory; ///< what world and match are made of
     const net_game_module* game;
     ecs_world* world;
     net_schema* schema;

@@ -50,16 +50,16 @@ net_result net_match_messages_init(net_match* match, const base_reporter* report
     }
     // The table's check requires an input message.
     BASE_ASSERT(match->input_message > 0 && match->scratch_bytes > 0);
-    match->scratch = base_allocate_zero(match->config.allocator, match->scratch_bytes);
+    match->scratch = base_allocate_zero(&match->memory.allocator, match->scratch_bytes);
     if (!match->scratch) return NET_ERR_MEMORY;
     match->has_codec =
-        proto_codec_init(&match->codec, match->config.allocator, PROTO_UNPACK_BYTES_MAX);
+        proto_codec_init(&match->codec, &match->memory.allocator, PROTO_UNPACK_BYTES_MAX);
     return match->has_codec ? NET_OK : NET_ERR_MEMORY;
 }
 
 void net_match_messages_deinit(net_match* match) {
     if (match->has_codec) proto_codec_deinit(&match->codec);
-    base_release(match->config.allocator, match->scratch, match->scratch_bytes);
+    base_release(&match->memory.allocator, match->scratch, match->scratch_bytes);
 }
 
 uint32_t net_match_input_message(const net_match* match) {

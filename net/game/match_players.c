@@ -21,13 +21,12 @@ void net_match_join(net_match* match, uint32_t client, const char* name, bool is
     BASE_ASSERT(match->config.role == NET_ROLE_SERVER && name);
     BASE_ASSERT(client > match->client_last);
     match->client_last = client;
+    if (!BASE_ARRAY_RESERVE(&match->memory.allocator, match->players, match->player_capacity,
+                            match->player_count + 1))
+        return; // net_match_lacks_memory
     const net_game_player joined = {
         .size_bytes = sizeof joined, .client = client, .name = name, .is_bot = is_bot};
     ecs_entity entity = match->game->player_join(match->world, match->context, &joined);
-    // Going on without the player would give a world that no replay of the log can reach.
-    bool has_room = BASE_ARRAY_RESERVE(match->config.allocator, match->players,
-                                       match->player_capacity, match->player_count + 1);
-    BASE_ASSERT(has_room);
     net_player* added = &match->players[match->player_count++];
     memset(added, 0, sizeof *added);
     added->client = client;

@@ -46,7 +46,8 @@ static net_result restore_players(net_match* match, base_reader* bytes) {
     match->client_last = base_reader_u32(bytes);
     uint32_t count = base_reader_u32(bytes);
     if (count > base_reader_left(bytes)) return NET_ERR_MALFORMED;
-    if (!BASE_ARRAY_RESERVE(match->config.allocator, match->players, match->player_capacity, count))
+    if (!BASE_ARRAY_RESERVE(&match->memory.allocator, match->players, match->player_capacity,
+                            count))
         return NET_ERR_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
         net_player* one = &match->players[i];
@@ -70,6 +71,7 @@ static net_result restore_players(net_match* match, base_reader* bytes) {
 net_result net_match_restore(net_match* match, const void* data, size_t size) {
     base_reader bytes = base_reader_make(data, size);
     match->player_count = 0;
+    match->memory.is_lacking = false;
     net_result result = restore_players(match, &bytes);
     uint64_t rewind_bytes = 0;
     if (!base_reader_read(&bytes, &rewind_bytes, sizeof rewind_bytes) ||
@@ -83,9 +85,9 @@ net_result net_match_restore(net_match* match, const void* data, size_t size) {
         ecs_world_restore(match->world, (const uint8_t*)data + bytes.offset + rewind_bytes, left);
     if (result == NET_OK && restored != ECS_OK)
         result = restored == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_MALFORMED;
-    if (result == NET_OK && match->rewind &&
-        !net_rewind_restore(match->rewind, match->world, &past))
-        result = NET_ERR_MALFORMED;
+    if (result == NET_OK && match->rewind)
+        result = net_rewind_restore(match->rewind, match->world, &past);
+    if (result == NET_OK && match->memory.is_lacking) result = NET_ERR_MEMORY;
     if (result != NET_OK) match->player_count = 0;
     return result;
 }

@@ -53,8 +53,8 @@ static bool rewind_nothing(void* context, ecs_tick tick, float fraction, ecs_ent
 
 // ---- interest ----
 
-// NULL for a client that does not play. A client that is joining counts: the module may make
-// requests before its player_join has returned.
+// NULL for a client that does not play, and without memory. A client that is joining counts: the
+// module may make requests before its player_join has returned.
 static net_interest_request* add_request(net_match* match, uint32_t client) {
     bool is_playing =
         client > 0 && (client == match->client_last || net_match_find_player(match, client));
@@ -103,6 +103,6 @@ net_result net_match_services_init(net_match* match, const base_reporter* report
                                           .refresh_scope = refresh_scope,
                                           .class_bit = class_bit};
     if (!is_rewinding) return NET_OK;
-    return net_rewind_create(match->config.allocator, net_schema_rows(match->schema), match->world,
+    return net_rewind_create(&match->memory.allocator, net_schema_rows(match->schema), match->world,
                              match->config.tick_rate_hz, &match->rewind);
 }

@@ -58,18 +58,20 @@ void net_rewind_destroy(net_rewind* rewind) {
 
 // ---- forms ----
 
-static void reserve(net_rewind* rewind, void** array, uint32_t* capacity, uint32_t count,
+static bool reserve(net_rewind* rewind, void** array, uint32_t* capacity, uint32_t count,
                     size_t element_bytes) {
     bool has_room = base_array_reserve(rewind->allocator, array, capacity, count, element_bytes);
-    BASE_ASSERT(has_room);
+    if (!has_room) rewind->is_lacking = true;
+    return has_room;
 }
 
-static void add_kept(net_rewind* rewind, net_rewind_form* form, const ecs_world* world,
+static bool add_kept(net_rewind* rewind, net_rewind_form* form, const ecs_world* world,
                      const ecs_template_component* source, uint32_t row_component) {
     const ecs_component* component = ecs_component_get(world, source->component);
     const ecs_type* type = ecs_type_get(world, component->type);
-    reserve(rewind, (void**)&rewind->kept, &rewind->kept_capacity, rewind->kept_count + 1,
-            sizeof *rewind->kept);
+    if (!reserve(rewind, (void**)&rewind->kept, &rewind->kept_capacity, rewind->kept_count + 1,
+                 sizeof *rewind->kept))
+        return false;
     rewind->kept[rewind->kept_count++] = (net_rewind_kept){.id = source->component,
                                                            .offset = form->value_bytes,
                                                            .size = type->size,
@@ -78,9 +80,10 @@ static void add_kept(net_rewind* rewind, net_rewind_form* form, const ecs_world*
     form->kept_count++;
     form->value_bytes += (type->size + VALUE_ALIGN - 1) & ~(uint32_t)(VALUE_ALIGN - 1);
     rewind->is_kept[source->component] = true;
+    return true;
 }
 
-// NET_REWIND_FORM_NONE or position + 1.
+// NET_REWIND_FORM_NONE or position + 1; NET_REWIND_FORM_UNSEEN without memory.
 static uint32_t make_form(net_rewind* rewind, const ecs_world* world,
                           const net_row_template* entry) {
     const ecs_template* source = ecs_template_get(world, entry->id);
@@ -88,19 +91,26 @@ static uint32_t make_form(net_rewind* rewind, const ecs_world* world,
     for (uint32_t i = 0; i < entry->layout.component_count; i++) {
         const ecs_template_component* component =
             ecs_template_find_component(source, (ecs_component_id)entry->layout.components[i].key);
-        if (component->flags & ECS_COMPONENT_INTERPOLATED)
-            add_kept(rewind, &made, world, component, i);
+        if ((component->flags & ECS_COMPONENT_INTERPOLATED) &&
+            !add_kept(rewind, &made, world, component, i)) {
+            rewind->kept_count = made.kept_first;
+            return NET_REWIND_FORM_UNSEEN;
+        }
     }
     if (made.kept_count == 0) return NET_REWIND_FORM_NONE;
-    reserve(rewind, (void**)&rewind->forms, &rewind->form_capacity, rewind->form_count + 1,
-            sizeof *rewind->forms);
+    if (!reserve(rewind, (void**)&rewind->forms, &rewind->form_capacity, rewind->form_count + 1,
+                 sizeof *rewind->forms)) {
+        rewind->kept_count = made.kept_first;
+        return NET_REWIND_FORM_UNSEEN;
+    }
     rewind->forms[rewind->form_count++] = made;
     return rewind->form_count;
 }
 
 uint32_t net_rewind_find_form(net_rewind* rewind, const ecs_world* world, ecs_template_id id) {
-    reserve(rewind, (void**)&rewind->form_of, &rewind->form_of_capacity, id + 1u,
-            sizeof *rewind->form_of);
+    if (!reserve(rewind, (void**)&rewind->form_of, &rewind->form_of_capacity, id + 1u,
+                 sizeof *rewind->form_of))
+        return NET_REWIND_FORM_NONE;
     if (rewind->form_of[id] == NET_REWIND_FORM_UNSEEN) {
         const net_row_template* entry = net_rows_find(rewind->rows, id);
         uint32_t found = NET_REWIND_FORM_NONE;
@@ -110,6 +120,7 @@ uint32_t net_rewind_find_form(net_rewind* rewind, const ecs_world* world, ecs_te
         } else if (entry) {
             found = make_form(rewind, world, entry);
         }
+        if (rewind->is_lacking) return NET_REWIND_FORM_NONE;
         rewind->form_of[id] = found;
     }
     return rewind->form_of[id] == NET_REWIND_FORM_NONE ? NET_REWIND_FORM_NONE
@@ -118,9 +129,9 @@ uint32_t net_rewind_find_form(net_rewind* rewind, const ecs_world* world, ecs_te
 
 // ---- rings ----
 
-void net_rewind_reserve_ring(net_rewind* rewind, uint32_t index) {
-    reserve(rewind, (void**)&rewind->rings, &rewind->ring_capacity, index + 1,
-            sizeof *rewind->rings);
+bool net_rewind_reserve_ring(net_rewind* rewind, uint32_t index) {
+    return reserve(rewind, (void**)&rewind->rings, &rewind->ring_capacity, index + 1,
+                   sizeof *rewind->rings);
 }
 
 static ecs_tick oldest_tick(const net_rewind* rewind) {
@@ -142,15 +153,18 @@ net_rewind_state* net_rewind_put(net_rewind* rewind, net_tick_ring* ring, ecs_en
     const base_allocator* allocator = &rewind->pool.allocator;
     uint32_t value_bytes = form == NET_REWIND_FORM_NONE ? 0 : rewind->forms[form].value_bytes;
     uint32_t stride = (uint32_t)sizeof(net_rewind_state) + value_bytes;
-    if (stride > ring->stride_bytes) {
-        bool is_wide = net_tick_ring_widen(ring, allocator, stride);
-        BASE_ASSERT(is_wide);
+    if (stride > ring->stride_bytes && !net_tick_ring_widen(ring, allocator, stride)) {
+        rewind->is_lacking = true;
+        return NULL;
     }
     net_rewind_state* target = net_rewind_newest(ring);
     if (!target || net_rewind_newest_tick(ring) != rewind->tick) {
         drop_old(rewind, ring);
-        bool has_room = net_tick_ring_reserve(ring, allocator, NET_REWIND_STATES_MAX);
-        BASE_ASSERT(has_room && ring->count < ring->capacity);
+        if (!net_tick_ring_reserve(ring, allocator, NET_REWIND_STATES_MAX)) {
+            rewind->is_lacking = true;
+            return NULL;
+        }
+        BASE_ASSERT(ring->count < ring->capacity);
         target = net_tick_ring_open(ring, allocator, NET_REWIND_STATES_MAX);
         net_tick_ring_close(ring, rewind->tick);
     }
@@ -160,6 +174,7 @@ net_rewind_state* net_rewind_put(net_rewind* rewind, net_tick_ring* ring, ecs_en
 
 static void read_values(const net_rewind* rewind, const ecs_world* world,
                         net_rewind_state* target) {
+    if (!target) return;
     const net_rewind_form* form = &rewind->forms[target->form];
     for (uint32_t i = 0; i < form->kept_count; i++) {
         const net_rewind_kept* kept = &rewind->kept[form->kept_first + i];
@@ -195,7 +210,7 @@ static void take_living(net_rewind* rewind, const ecs_world* world, ecs_entity h
         take_gone(rewind, handle);
         return;
     }
-    net_rewind_reserve_ring(rewind, ecs_entity_index(handle));
+    if (!net_rewind_reserve_ring(rewind, ecs_entity_index(handle))) return;
     read_values(rewind, world, net_rewind_put(rewind, find_ring(rewind, handle), handle, form));
 }
 
@@ -230,14 +245,14 @@ static void sweep(net_rewind* rewind) {
     }
 }
 
-void net_rewind_step(net_rewind* rewind, const ecs_world* world, ecs_tick tick) {
+net_result net_rewind_step(net_rewind* rewind, const ecs_world* world, ecs_tick tick) {
     BASE_ASSERT(!rewind->has_stepped || tick > rewind->tick);
     rewind->tick = tick;
     sweep(rewind);
     if (!rewind->has_stepped) {
         rewind->has_stepped = true;
         take_all(rewind, world);
-        return;
+        return rewind->is_lacking ? NET_ERR_MEMORY : NET_OK;
     }
     ecs_changes changes = ecs_changes_get(world);
     for (uint32_t i = 0; i < changes.destroyed_count; i++)
@@ -249,6 +264,7 @@ void net_rewind_step(net_rewind* rewind, const ecs_world* world, ecs_tick tick) 
     for (uint32_t i = 0; i < changes.changed_count; i++)
         take_changed(rewind, world, &changes.changed[i]);
     BASE_VALIDATE((net_rewind_validate(rewind), true));
+    return rewind->is_lacking ? NET_ERR_MEMORY : NET_OK;
 }
 
 void net_rewind_validate(const net_rewind* rewind) {

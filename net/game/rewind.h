@@ -7,7 +7,6 @@
 /// whose step it first existed to the tick after whose step it was gone, with its last value in
 /// between.
 /// Memory: per index a ring that grows to what changes within the reach; nothing in a steady match.
-/// Functions that take memory assert that there is some: a match that forgets cannot be replayed.
 /// Threads: the thread that owns the world.
 #pragma once
 
@@ -26,7 +25,9 @@ BASE_MUST_USE net_result net_rewind_create(const base_allocator* allocator, net_
 /// NULL does nothing.
 void net_rewind_destroy(net_rewind* rewind);
 /// Take a step's changes from the change list, before it is cleared. Ticks rise (asserted).
-void net_rewind_step(net_rewind* rewind, const ecs_world* world, ecs_tick tick);
+/// @return NET_OK; NET_ERR_MEMORY (states are missing from now on: the match must end, because its
+///         replay would have them).
+BASE_MUST_USE net_result net_rewind_step(net_rewind* rewind, const ecs_world* world, ecs_tick tick);
 
 /// @return The present: the tick of the last step; 0 before the first.
 ecs_tick net_rewind_tick(const net_rewind* rewind);
@@ -40,9 +41,10 @@ bool net_rewind_get(const net_rewind* rewind, ecs_tick tick, float fraction, ecs
                     ecs_component_id component, void* value);
 /// Append all states, for net_match_save.
 void net_rewind_save(const net_rewind* rewind, const ecs_world* world, base_bytes* bytes);
-/// Restore a save; the world is restored already. @return false for damaged bytes: it is empty
-/// then.
-BASE_MUST_USE bool net_rewind_restore(net_rewind* rewind, ecs_world* world, base_reader* reader);
+/// Restore a save; the world is restored already. @return NET_OK; NET_ERR_MALFORMED (damaged
+/// bytes), NET_ERR_MEMORY: it is empty then.
+BASE_MUST_USE net_result net_rewind_restore(net_rewind* rewind, ecs_world* world,
+                                            base_reader* reader);
 /// Bytes of all rings, for tests.
 size_t net_rewind_bytes(const net_rewind* rewind);
 /// Check all rings (asserts). BASE_VALIDATE builds do it in each step.

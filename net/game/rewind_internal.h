@@ -42,6 +42,7 @@ struct net_rewind {
     uint64_t reach; ///< in moments
     ecs_tick tick;  ///< of the last step
     bool has_stepped;
+    bool is_lacking;                      ///< memory ran out: states are missing
     bool is_kept[ECS_COMPONENTS_MAX + 1]; ///< by component: some form has it
     net_rewind_kept* kept;
     uint32_t kept_count, kept_capacity;
@@ -72,12 +73,13 @@ static inline uint8_t* net_rewind_values(net_rewind_state* state) {
 
 /// Nothing within reach asks for a state of this ring: the index is empty and was so all the time.
 bool net_rewind_is_past(const net_rewind* rewind, const net_tick_ring* ring);
-/// @return Position of a template's form; NET_REWIND_FORM_NONE when nothing of it is kept.
+/// @return Position of a template's form; NET_REWIND_FORM_NONE when nothing of it is kept, and
+///         when memory ran out.
 uint32_t net_rewind_find_form(net_rewind* rewind, const ecs_world* world, ecs_template_id id);
-/// Make room for the ring of an index.
-void net_rewind_reserve_ring(net_rewind* rewind, uint32_t index);
+/// Make room for the ring of an index. @return false when memory ran out.
+BASE_MUST_USE bool net_rewind_reserve_ring(net_rewind* rewind, uint32_t index);
 /// Get the state of tick rewind->tick to write it; a state that the tick has already is replaced.
-/// The values are not filled in.
+/// The values are not filled in. @return NULL when memory ran out.
 net_rewind_state* net_rewind_put(net_rewind* rewind, net_tick_ring* ring, ecs_entity handle,
                                  uint32_t form);
 /// Drop all states.

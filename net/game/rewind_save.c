@@ -52,30 +52,31 @@ static bool restore_state(net_rewind* rewind, ecs_world* world, uint32_t index,
     if (reader->failed || (ring->count > 0 && net_rewind_newest_tick(ring) >= tick)) return false;
     rewind->tick = tick;
     if (handle == ECS_ENTITY_NONE) {
-        (void)net_rewind_put(rewind, ring, ECS_ENTITY_NONE, NET_REWIND_FORM_NONE);
-        return true;
+        return net_rewind_put(rewind, ring, ECS_ENTITY_NONE, NET_REWIND_FORM_NONE) != NULL;
     }
     uint32_t form = restore_form(rewind, world, reader);
     if (form == NET_REWIND_FORM_NONE || ecs_entity_index(handle) != index) return false;
     net_rewind_state* target = net_rewind_put(rewind, ring, handle, form);
-    return base_reader_read(reader, net_rewind_values(target), rewind->forms[form].value_bytes);
+    return target &&
+           base_reader_read(reader, net_rewind_values(target), rewind->forms[form].value_bytes);
 }
 
-bool net_rewind_restore(net_rewind* rewind, ecs_world* world, base_reader* reader) {
+net_result net_rewind_restore(net_rewind* rewind, ecs_world* world, base_reader* reader) {
     net_rewind_clear(rewind);
+    rewind->is_lacking = false;
     ecs_tick tick = base_reader_u64(reader);
     rewind->has_stepped = base_reader_u8(reader) != 0;
     bool is_whole = !reader->failed;
     for (uint32_t index; is_whole && (index = base_reader_u32(reader)) != 0;) {
         uint32_t count = base_reader_u32(reader);
-        is_whole = !reader->failed && index <= rewind->index_max;
+        is_whole =
+            !reader->failed && index <= rewind->index_max && net_rewind_reserve_ring(rewind, index);
         if (!is_whole) break;
-        net_rewind_reserve_ring(rewind, index);
         for (uint32_t i = 0; i < count && is_whole; i++)
             is_whole = restore_state(rewind, world, index, reader);
     }
     rewind->tick = tick;
-    if (is_whole && !reader->failed) return true;
+    if (is_whole && !reader->failed) return NET_OK;
     net_rewind_clear(rewind);
-    return false;
+    return rewind->is_lacking ? NET_ERR_MEMORY : NET_ERR_MALFORMED;
 }

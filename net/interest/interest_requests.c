@@ -31,24 +31,26 @@ const net_interest_request* net_interest_requests_find(const net_interest_reques
     return is_there ? &requests->kept[at] : NULL;
 }
 
-static void insert(net_interest_requests* requests, uint32_t at, uint32_t client) {
+static bool insert(net_interest_requests* requests, uint32_t at, uint32_t client) {
     const base_allocator* allocator = requests->allocator;
     uint32_t room = requests->count + 1;
     bool has_room = BASE_ARRAY_RESERVE(allocator, requests->kept, requests->capacity, room) &&
                     BASE_ARRAY_RESERVE(allocator, requests->is_new, requests->new_capacity, room) &&
                     BASE_ARRAY_RESERVE(allocator, requests->taken, requests->taken_capacity, room);
-    BASE_ASSERT(has_room);
+    if (!has_room) return false;
     uint32_t after = requests->count - at;
     memmove(&requests->kept[at + 1], &requests->kept[at], after * sizeof *requests->kept);
     memmove(&requests->is_new[at + 1], &requests->is_new[at], after * sizeof *requests->is_new);
     requests->kept[at] = (net_interest_request){.client = client};
     requests->count++;
+    return true;
 }
 
 net_interest_request* net_interest_requests_add(net_interest_requests* requests, uint32_t client) {
     BASE_ASSERT(client > 0);
     uint32_t at = find_place(requests, client);
-    if (at == requests->count || requests->kept[at].client != client) insert(requests, at, client);
+    bool is_there = at < requests->count && requests->kept[at].client == client;
+    if (!is_there && !insert(requests, at, client)) return NULL;
     requests->is_new[at] = true;
     return &requests->kept[at];
 }

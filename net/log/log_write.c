@@ -173,6 +173,14 @@ static uint32_t add_server_events(net_log_draft* draft, net_match* match) {
     return left_out;
 }
 
+// Without memory there is no hash, and so the record has none.
+static void write_world_hash(net_log_draft* draft, const ecs_world* world) {
+    uint64_t hash = ecs_world_hash(world);
+    if (hash == 0) return;
+    proto_pb_write_fixed64(&draft->body, 3, hash);
+    proto_pb_write_number(&draft->body, 4, 1);
+}
+
 // Room that events leave for the field after them.
 enum { LEFT_OUT_BYTES = 8 };
 
@@ -184,10 +192,7 @@ void net_log_append_end(net_log_writer* writer, net_match* match) {
     net_log_draft* draft = begin_draft(writer);
     if (!draft) return;
     proto_pb_write_fixed64(&draft->body, 2, writer->state_hash);
-    if (writer->tick % NET_WORLD_HASH_EVERY_TICKS == 0) {
-        proto_pb_write_fixed64(&draft->body, 3, ecs_world_hash(world));
-        proto_pb_write_number(&draft->body, 4, 1);
-    }
+    if (writer->tick % NET_WORLD_HASH_EVERY_TICKS == 0) write_world_hash(draft, world);
     size_t mark = draft->body.size;
     net_log_changes_write(&draft->body, world);
     proto_pb_write_end(&draft->body, mark, 5);
@@ -203,10 +208,7 @@ static void append_close(net_log_writer* writer, const ecs_world* world) {
     net_log_draft* draft = begin_draft(writer);
     if (!draft) return;
     proto_pb_write_fixed64(&draft->body, 2, writer->state_hash);
-    if (world) {
-        proto_pb_write_fixed64(&draft->body, 3, ecs_world_hash(world));
-        proto_pb_write_number(&draft->body, 4, 1);
-    }
+    if (world) write_world_hash(draft, world);
     // A message whose fields are all zero has no bytes; the record around it has two.
     net_log_file_end(writer->file, NET_LOG_KIND_CLOSE, writer->tick);
     writer->is_closed = true;

@@ -79,8 +79,9 @@ static net_result check_tick(const verification* verify, const net_log_tick* tic
     verify->result->state_hash = ecs_world_state_hash(world);
     if (!tick->has_end) return NET_OK;
     if (verify->result->state_hash != tick->state_hash) return diverge(verify, tick->tick, tick);
-    if (tick->has_world_hash && ecs_world_hash(world) != tick->world_hash)
-        return diverge(verify, tick->tick, NULL);
+    uint64_t world_hash = tick->has_world_hash ? ecs_world_hash(world) : tick->world_hash;
+    if (tick->has_world_hash && world_hash == 0) return NET_ERR_MEMORY;
+    if (world_hash != tick->world_hash) return diverge(verify, tick->tick, NULL);
     verify->result->ticks++;
     return NET_OK;
 }
@@ -89,6 +90,7 @@ static net_result check_tick(const verification* verify, const net_log_tick* tic
 static net_result check_close(const verification* verify) {
     const net_log_record* close = net_log_replay_close(verify->replay);
     if (!close) return NET_OK;
+    if (close->has_world_hash && verify->result->world_hash == 0) return NET_ERR_MEMORY;
     bool is_same = close->state_hash == verify->result->state_hash;
     if (close->has_world_hash) is_same = is_same && close->world_hash == verify->result->world_hash;
     return is_same ? NET_OK : diverge(verify, close->tick, NULL);

@@ -86,7 +86,12 @@ static bool reserve_homes(net_encoded_rows* encoded_rows) {
     if (!encoded_rows->is_counted) return true;
     encoded_rows->home_parts =
         base_allocate_zero(encoded_rows->allocator, parts_bytes(encoded_rows));
-    return encoded_rows->home_parts != NULL;
+    if (encoded_rows->home_parts) return true;
+    // Homes without parts would be taken for whole in the next tick.
+    base_release(encoded_rows->allocator, encoded_rows->homes, all * sizeof *encoded_rows->homes);
+    encoded_rows->homes = NULL;
+    encoded_rows->home_count = encoded_rows->further_capacity = 0;
+    return false;
 }
 
 bool net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick) {

@@ -191,6 +191,10 @@ void net_server_stop(net_server* server, uint64_t now_us) {
     net_server_say_goodbye(server);
 }
 
+bool net_server_has_failed(const net_server* server) {
+    return server->has_failed;
+}
+
 net_server_phase net_server_get_phase(const net_server* server) {
     return server->phase;
 }

@@ -73,6 +73,7 @@ struct net_server {
     const base_allocator* allocator;
     net_server_phase phase;
     uint64_t phase_us; ///< when the phase began
+    bool has_failed;   ///< memory ran out, and so the match ended
     uint64_t settle_ms_max;
     bool is_settle_prolonged; ///< for a client that came back while settling; once per match
     uint64_t now_us;

@@ -288,6 +288,12 @@ static void send_player(net_server* server, net_session* session) {
     session->player_sent = player;
 }
 
+static void end_without_memory(net_server* server) {
+    base_report(server->config.reporter, NULL, 0, "out of memory: the match ends");
+    server->has_failed = true;
+    net_server_say_goodbye(server);
+}
+
 // @return false when memory ran out: the match has ended.
 static bool replicate(net_server* server) {
     net_match* match = server->config.match;
@@ -300,14 +306,25 @@ static bool replicate(net_server* server) {
     ecs_tick tick = net_match_tick(match);
     if (net_replicator_step(server->replicator, world, tick) != NET_OK ||
         net_varsize_source_step(server->varsize, world, tick) != NET_OK) {
-        base_report(server->config.reporter, NULL, 0, "out of memory: the match ends");
-        net_server_say_goodbye(server);
+        end_without_memory(server);
         return false;
     }
     server->out.event_count = 0;
     ecs_changes changes = ecs_changes_get(world);
     for (uint32_t i = 0; i < changes.event_count; i++)
         net_server_add_event(server, &changes.events[i]);
+    return true;
+}
+
+// @return false when memory ran out. The world is not what a replay would make it then, so the log
+// ends before this tick.
+static bool step_match(net_server* server, const net_log_begin* begin) {
+    net_match* match = server->config.match;
+    if (server->config.log) net_log_append_begin(server->config.log, begin);
+    apply(match, begin);
+    net_match_step(match);
+    if (net_match_lacks_memory(match)) return false;
+    if (server->config.log) net_log_append_end(server->config.log, match);
     return true;
 }
 
@@ -318,12 +335,14 @@ static void run_tick(net_server* server) {
     gather_leaves(server, &begin);
     gather_joins(server, &begin);
     gather_inputs_and_events(server, &begin);
-    if (server->config.log) net_log_append_begin(server->config.log, &begin);
-    apply(match, &begin);
-    net_match_step(match);
-    if (server->config.log) net_log_append_end(server->config.log, match);
+    bool is_stepped = step_match(server, &begin);
     // Up to here the net half of the previous tick may still run.
     net_server_collect(server);
+    if (!is_stepped) {
+        ecs_changes_clear(net_match_world(match));
+        end_without_memory(server);
+        return;
+    }
     drop_silent(server);
     net_server_destroy_leavers(server);
     net_server_send_rosters(server, &begin);

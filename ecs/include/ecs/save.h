@@ -20,6 +20,7 @@ uint64_t ecs_component_hash(const ecs_world* world, ecs_entity entity, ecs_compo
 /// commands, free indices, order of rows, and entities that wait for resources (not the progress of
 /// the loader). O(world). Template ids are part of it: worlds that composed templates at run time
 /// compare equal only when they did so in the same order.
+/// @return The hash; 0 when memory ran out.
 uint64_t ecs_world_hash(const ecs_world* world);
 
 /// Append the whole state, but not the registration, to `bytes`: what ecs_world_hash covers.

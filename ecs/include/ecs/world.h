@@ -94,6 +94,9 @@ typedef struct ecs_counters {
     uint64_t loads_failed;       ///< creations that failed for a resource
     uint64_t events_parked;      ///< kept for an entity that waits for resources
     uint64_t parents_cut;        ///< entities that lost their parent because it was below them
+    /// Memory ran out, so a change or an exported event is in no list: some handlers and clients do
+    /// not get it. Stop the world.
+    uint64_t changes_lost;
 } ecs_counters;
 /// The counters; borrowed from the world and up to date.
 const ecs_counters* ecs_world_counters(const ecs_world* world);

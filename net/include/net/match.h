@@ -78,7 +78,8 @@ void net_match_mirror_start(net_match* match, uint32_t tick_rate_hz, const doubl
                             uint32_t setting_count);
 
 /// Add a player, on a server, between steps. Client numbers rise; a number is never used twice
-/// (asserted). The name is copied.
+/// (asserted). The name is copied. Without memory there is no such player
+/// (net_match_lacks_memory).
 void net_match_join(net_match* match, uint32_t client, const char* name, bool is_bot);
 /// Remove a player that joined before (asserted).
 void net_match_leave(net_match* match, uint32_t client);
@@ -92,6 +93,10 @@ const char* net_match_player_name(const net_match* match, uint32_t client);
 /// Run the next tick: the last one + 1. The change list of the world describes this tick until the
 /// caller clears it (ecs_changes_clear).
 void net_match_step(net_match* match);
+/// Did memory run out while the match changed? Then a player, an entity or an event is missing, and
+/// a replay would have it: end the match. It stays so; a match that is restored after it is as it
+/// was saved, and lacks nothing.
+bool net_match_lacks_memory(const net_match* match);
 /// Run one tick with a given number, on a client's world, whose ticks are the server's.
 void net_match_step_at(net_match* match, ecs_tick tick);
 

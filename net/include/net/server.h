@@ -99,6 +99,9 @@ BASE_MUST_USE net_result net_server_ban(net_server* server, const net_ban* ban, 
 /// @return their number.
 uint32_t net_server_enforce_bans(net_server* server);
 net_server_phase net_server_get_phase(const net_server* server);
+/// Did the match end because memory ran out? All clients got a goodbye all the same, and the log
+/// ends with the last whole tick.
+bool net_server_has_failed(const net_server* server);
 /// Wait until the second thread has sent the packets of the last tick, but not beyond `until_us` of
 /// CLOCK_MONOTONIC. 0: do not wait; UINT64_MAX: as long as it takes. @return false when it still
 /// sends.

@@ -93,7 +93,7 @@ static void shut(place* at) {
 static void step(place* at) {
     const ecs_step now = {.tick = ++at->tick, .dt = 0.5f};
     ecs_world_step(at->world, &now);
-    net_rewind_step(at->rewind, at->world, at->tick);
+    assert_int_equal(net_rewind_step(at->rewind, at->world, at->tick), NET_OK);
     ecs_changes_clear(at->world);
 }
 
@@ -271,10 +271,10 @@ static void restore_elsewhere(place* at) {
     open_rewind(at);
     for (size_t cut = 0; cut < bytes.size; cut += 1 + bytes.size / 16) {
         base_reader reader = base_reader_make(bytes.data, cut);
-        assert_false(net_rewind_restore(at->rewind, at->world, &reader));
+        assert_int_equal(net_rewind_restore(at->rewind, at->world, &reader), NET_ERR_MALFORMED);
     }
     base_reader reader = base_reader_make(bytes.data, bytes.size);
-    assert_true(net_rewind_restore(at->rewind, at->world, &reader));
+    assert_int_equal(net_rewind_restore(at->rewind, at->world, &reader), NET_OK);
     assert_int_equal(base_reader_left(&reader), 0);
     base_bytes_deinit(&bytes);
 }
@@ -568,7 +568,7 @@ static void a_step_back_in_time_is_refused(void** state) {
     open(&at, 60, 10);
     step(&at);
     base_assert_handler_set(test_assert_handler);
-    expect_assert_failure(net_rewind_step(at.rewind, at.world, 1));
+    expect_assert_failure((void)!net_rewind_step(at.rewind, at.world, 1));
     base_assert_handler_set(NULL);
     shut(&at);
 }
