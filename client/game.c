@@ -24,11 +24,19 @@ static int ask_game(client_program* self, const client_idle* idle) {
     net_transport* transport = NULL;
     net_client* client = NULL;
     int code = NET_EXIT_RUNTIME;
-    if (client_transport_open(self, 0, &transport) != NET_OK) return NET_EXIT_RUNTIME;
+    net_result result = client_transport_open(self, 0, &transport);
+    if (result != NET_OK) {
+        base_report(&self->reporter, NULL, 0, "cannot open a socket: %s", net_result_text(result));
+        return NET_EXIT_RUNTIME;
+    }
     self->loop.socket_count = 0;
     client_transport_gather(&self->loop, transport);
     net_client_config config = {.transport = transport, .address = self->config.address};
-    if (net_client_create(&config, &client) != NET_OK) goto out;
+    result = net_client_create(&config, &client);
+    if (result != NET_OK) {
+        code = net_exit_report_setup(result, &self->reporter);
+        goto out;
+    }
     await_refusal(self, client, idle);
     const char* game = net_client_refusal_game(client);
     if (net_client_get_end(client) != NET_CLIENT_END_REFUSED) {
@@ -52,5 +60,6 @@ int client_program_open_game(client_program* self, const client_idle* idle) {
         if (code != NET_EXIT_CLEAN) return code;
     }
     const char* name = self->config.game ? self->config.game : self->game;
-    return net_exit_of_setup(net_host_open_module(name, &self->reporter, &self->module));
+    return net_exit_report_setup(net_host_open_module(name, &self->reporter, &self->module),
+                                 &self->reporter);
 }

@@ -69,7 +69,8 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
     net_match_config match = net_match_config_default(self->module);
     match.allocator = memory;
     match.role = NET_ROLE_MIRROR;
-    if (net_match_create(&match, &self->reporter, &one->match) != NET_OK) return NET_EXIT_USAGE;
+    net_result result = net_match_create(&match, &self->reporter, &one->match);
+    if (result != NET_OK) return net_exit_report_setup(result, &self->reporter);
     if (client_transport_open(self, index, &one->transport) != NET_OK) {
         base_report(&self->reporter, NULL, 0, "cannot open a socket: %s", strerror(errno));
         return NET_EXIT_RUNTIME;
@@ -93,13 +94,13 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
         .input_context = eyes ? eyes->input_context : NULL,
         .reporter = &self->reporter,
     };
-    return net_client_create(&config, &one->client) == NET_OK ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
+    return net_exit_report_setup(net_client_create(&config, &one->client), &self->reporter);
 }
 
 int client_players_open(client_program* self, const client_eyes* eyes) {
     self->player_count = self->config.bots ? (uint32_t)self->config.bots : 1;
     self->players = calloc(self->player_count, sizeof(client_player));
-    if (!self->players) return NET_EXIT_RUNTIME;
+    if (!self->players) return net_exit_report_setup(NET_ERR_MEMORY, &self->reporter);
     self->loop.socket_count = 0;
     int code = NET_EXIT_CLEAN;
     for (uint32_t i = 0; i < self->player_count && code == NET_EXIT_CLEAN; i++) {

@@ -31,8 +31,8 @@ static int open_module(server_program* self) {
         base_report(&self->reporter, NULL, 0, "--game is missing: name a game or a module file");
         return NET_EXIT_USAGE;
     }
-    return net_exit_of_setup(
-        net_host_open_module(self->config.game, &self->reporter, &self->module));
+    net_result result = net_host_open_module(self->config.game, &self->reporter, &self->module);
+    return net_exit_report_setup(result, &self->reporter);
 }
 
 static int open_match(server_program* self) {
@@ -45,7 +45,8 @@ static int open_match(server_program* self) {
         if (net_match_setting_apply(&config, setting, &self->reporter) != NET_OK)
             return NET_EXIT_USAGE;
     }
-    return net_exit_of_setup(net_match_create(&config, &self->reporter, &self->match));
+    net_result result = net_match_create(&config, &self->reporter, &self->match);
+    return net_exit_report_setup(result, &self->reporter);
 }
 
 static int report_transport(server_program* self, net_result result) {
@@ -106,6 +107,7 @@ static int open_log(server_program* self) {
     if (name && strcmp(name, "none") == 0) return NET_EXIT_CLEAN;
     net_result result = net_log_writer_create(NULL, self->log_file, self->match, net_build_id(),
                                               unix_ms, &self->reporter, &self->log);
+    (void)net_exit_report_setup(result, &self->reporter);
     return result == NET_OK ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
 }
 

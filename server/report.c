@@ -95,7 +95,7 @@ static bool close_log(server_program* self) {
 
 int server_program_report(server_program* self) {
     int code = print_peers(self);
-    if (!write_files(self)) code = NET_EXIT_RUNTIME;
+    if (net_server_has_failed(self->server) || !write_files(self)) code = NET_EXIT_RUNTIME;
     uint64_t dropped[NET_DROP_COUNT];
     net_transport_stats stats;
     net_server_dropped(self->server, dropped);

@@ -28,6 +28,11 @@ int net_exit_of_setup(net_result result) {
     return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
 }
 
+int net_exit_report_setup(net_result result, const base_reporter* reporter) {
+    if (result == NET_ERR_MEMORY) base_report(reporter, NULL, 0, "%s", net_result_text(result));
+    return net_exit_of_setup(result);
+}
+
 int net_exit_of_refusal(uint32_t reason) {
     switch (reason) {
     case SHOAL__WIRE__REFUSED_REASON__REFUSED_PROTOCOL:

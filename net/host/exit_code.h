@@ -3,6 +3,7 @@
 /// declares them; server/README.md explains them to operators.
 #pragma once
 
+#include "base/report.h"
 #include "net/result.h"
 
 typedef enum net_exit_code {
@@ -21,5 +22,7 @@ int net_exit_of_replay(net_result result);
 /// The exit code for a result of opening what the user named: a game, templates, a setting. Only
 /// missing memory is a failure of the machine; everything else is a wrong configuration.
 int net_exit_of_setup(net_result result);
+/// The same; missing memory is reported too, because nothing below reports it.
+int net_exit_report_setup(net_result result, const base_reporter* reporter);
 /// The exit code for the reason of a refusal (wire.proto, RefusedReason), as the server sent it.
 int net_exit_of_refusal(uint32_t reason);
