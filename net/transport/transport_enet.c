@@ -457,13 +457,18 @@ static net_result listen_parse(const char* text, net_socket_plan* plan) {
                : NET_ERR_ADDRESS;
 }
 
+// ENet calls abort by itself. With this its functions return NULL, and each caller in ENet and here
+// takes that for a loss: a reliable message that was not taken is sent again.
+static void ENET_CALLBACK go_on_without_memory(void) {}
+
 static net_result host_create(net_enet_transport* owner, const net_enet_config* config) {
     net_socket_plan plan = {.batch = config->listen ? SERVER_BATCH : CLIENT_BATCH};
     if (config->listen && listen_parse(config->listen, &plan) != NET_OK) return NET_ERR_ADDRESS;
     for (uint32_t i = 0; i < plan.listen_count; i++)
         if (!net_enet_secure_may_listen(&config->security, &plan.listen[i])) return NET_ERR_REFUSED;
     const net_address* at = &plan.listen[0];
-    if (enet_initialize() != 0) return NET_ERR_SOCKET;
+    const ENetCallbacks callbacks = {.no_memory = go_on_without_memory};
+    if (enet_initialize_with_callbacks(ENET_VERSION, &callbacks) != 0) return NET_ERR_SOCKET;
     if (!net_socket_is_installed || !net_socket_is_installed()) return NET_ERR_SOCKET;
     ENetAddress address = {.host = net_address_ipv4_host(at), .port = at->port};
     net_socket_plan_next(&plan);
