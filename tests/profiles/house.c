@@ -66,7 +66,7 @@ bool house_sit(house* at, uint32_t index) {
     BASE_ASSERT(index < HOUSE_GUESTS_MAX && !one->client);
     base_reporter reporter = base_reporter_stderr();
     uint64_t seed = base_hash64_mix(at->config.seed, ++at->seats);
-    *one = (guest){.house = at, .index = index, .rng = base_rng_make(seed, 9)};
+    *one = (guest){.house = at, .index = index, .seat = at->seats, .rng = base_rng_make(seed, 9)};
     net_match_config match = net_match_config_default(at->module);
     match.allocator = at->config.guest_memory;
     match.role = NET_ROLE_MIRROR;
@@ -127,8 +127,8 @@ void house_close(house* old) {
 
 void house_line_set(house* at, uint32_t index, const net_link_pair* line) {
     net_link_pair own = *line;
-    own.up.seed = base_hash64_mix(at->config.seed, index * 2 + 100);
-    own.down.seed = base_hash64_mix(at->config.seed, index * 2 + 101);
+    own.up.seed = base_hash64_mix(at->config.seed, at->guests[index].seat * 2 + 100);
+    own.down.seed = base_hash64_mix(at->config.seed, at->guests[index].seat * 2 + 101);
     at->guests[index].is_cut = own.up.loss_percent == 100;
     BASE_ASSERT(net_socket_link_set_one(socket_of(at->guests[index].transport), &own) == NET_OK);
 }

@@ -33,6 +33,7 @@ typedef struct house_config {
 typedef struct guest {
     struct house* house;
     uint32_t index;
+    uint32_t seat; // of house.seats
     net_match* match;
     net_transport* transport;
     net_presenter* presenter; ///< NULL: does not draw

@@ -81,6 +81,7 @@ static const profile table[PROFILES] = {
      .about = "128 kbit/s, a queue of 2 s, 40 +-10 ms",
      .even = "rate=128,queue=2000,delay=30,jitter=20",
      .way_ms = 40,
+     .queue_ms = 2000,
      .is_crowded = true},
     {.name = "P14",
      .about = "above 1252 bytes vanishes, 40 +-10 ms",

@@ -14,6 +14,7 @@ typedef struct profile {
     const char* even; ///< the line of clients 0, 2, 4..., as for --net
     const char* odd;  ///< NULL: the same
     double way_ms;    ///< mean delay of one way, without queues
+    double queue_ms;  ///< a round trip takes so much longer while the line is full
     /// A state may be older than the way by so much, 99 times of 100.
     double stale_ms_max;
     double event_p99_ms_max, event_ms_max; ///< reliable events, from raising to delivery

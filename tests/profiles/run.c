@@ -201,11 +201,12 @@ static void play_joins(run* self) {
 // ---- the whole
 
 static bool open_house(run* self, double seconds) {
-    // Joining takes its time too; a world that rests a little later does no harm.
+    // Joining takes some round trips too.
+    double join_seconds = 12e-3 * self->config.profile->way_ms;
     house_config config = {.seed = self->config.seed,
                            .guests = self->config.guests,
                            .is_crowded = self->config.profile->is_crowded,
-                           .quiet_tick = ticks_of(seconds + WARM_SECONDS)};
+                           .quiet_tick = ticks_of(join_seconds + seconds + WARM_SECONDS)};
     if (!house_open(&self->house, &config, &self->watch)) return false;
     for (uint32_t i = 0; i < self->config.guests; i++)
         if (!house_sit(&self->house, i)) return false;
@@ -275,7 +276,7 @@ static void check_promises(run* self) {
     check_limit(self, "age of states, p99", result->state_p99, stale_ms);
     check_limit(self, "reliable events, p99", result->event_p99, of->event_p99_ms_max);
     check_limit(self, "reliable events, longest", result->event_max, of->event_ms_max);
-    double rtt3_ms = 6 * of->way_ms;
+    double rtt3_ms = 3 * (2 * of->way_ms + of->queue_ms);
     check_limit(self, "worlds equal after the faults", result->settle_ms,
                 rtt3_ms > SETTLE_MS_MIN ? rtt3_ms : SETTLE_MS_MIN);
     if (!of->has_blackouts) return;

@@ -6,9 +6,9 @@
 // Eight guests on the line of P2; one of them draws. Two stay for ever, so that all 16-bit numbers
 // of their sessions wrap. The others leave, some without a word, and come again. Each ten minutes
 // nothing passes any line for some seconds. Rows and reliable events are checked as for profiles.
-// The memory in use must stay: the least of each hour may rise by 1 KB an hour after the first. A
-// run of less than three hours compares its last quarter with the one before: tables grow until
-// indices of entities are used again, for six minutes.
+// In the last minute of each hour only those two are in, and the memory in use is compared: it may
+// rise by 1 KB an hour after the first. A run of less than three hours compares each three minutes:
+// tables grow until all indices of entities have been used, for an hour.
 #include "profiles.h"
 #include "watch.h"
 
@@ -33,7 +33,12 @@ enum {
     AWAY_SECONDS_MAX = 4,
     STAY_SECONDS_MAX = 120,
     BACK_SECONDS_MAX = 12, // after a blackout, and to join
-    HOUR = 60,
+    LONG_MINUTES = 180,
+    LONG_CYCLE = 3600, // seconds
+    SHORT_CYCLE = 180,
+    EMPTY_SECONDS = 60, // at the end of a cycle
+    LOOK_SECONDS = 15,  // at the end of those: by then all sessions are gone
+    CYCLES_MAX = MINUTES_MAX / 3 + 1,
     SEQ_FIRST = 65000,
 };
 #define SLOPE_BYTES_MAX 1024.0 ///< an hour
@@ -57,7 +62,7 @@ typedef struct soak {
     uint32_t dark_until;     // second; 0: light
     uint64_t joins, blackouts;
     uint32_t lost;
-    int64_t least[MINUTES_MAX]; // bytes in use, by minute
+    int64_t least[CYCLES_MAX]; // bytes in use, by cycle
 } soak;
 
 // ---- memory
@@ -84,26 +89,33 @@ static int64_t bytes_in_use(const soak* self) {
     return used > counted ? used : counted;
 }
 
-static int64_t least_of(const soak* self, uint64_t from, uint64_t to) {
-    int64_t least = INT64_MAX;
-    for (uint64_t minute = from; minute < to; minute++)
-        if (self->least[minute] && self->least[minute] < least) least = self->least[minute];
-    return least;
+static uint32_t cycle_of(const soak* self) {
+    return self->minutes >= LONG_MINUTES ? LONG_CYCLE : SHORT_CYCLE;
 }
 
+static bool is_emptying(const soak* self) {
+    return self->seconds % cycle_of(self) >= cycle_of(self) - EMPTY_SECONDS;
+}
+
+static void look_at_memory(soak* self) {
+    if (self->seconds % cycle_of(self) < cycle_of(self) - LOOK_SECONDS) return;
+    uint32_t clients = net_server_get_counters(self->house.server)->clients;
+    if (clients != STAYERS) watch_fail(&self->watch, "%" PRIu32 " sessions are open", clients);
+    int64_t* least = &self->least[self->seconds / cycle_of(self)];
+    int64_t bytes = bytes_in_use(self);
+    if (*least == 0 || bytes < *least) *least = bytes;
+}
+
+// From the second cycle to the last whole one.
 static void check_memory(soak* self) {
-    uint64_t hours = self->minutes / HOUR, half = self->minutes / 2, quarter = half / 2;
-    if (quarter == 0) return;
-    bool is_long = hours >= 3;
-    uint64_t last = is_long ? (hours - 1) * HOUR : half + quarter;
-    int64_t before = least_of(self, is_long ? HOUR : half, is_long ? 2 * HOUR : half + quarter);
-    int64_t after = least_of(self, last, is_long ? hours * HOUR : self->minutes);
-    double rise = (double)(after - before);
-    double limit = is_long ? SLOPE_BYTES_MAX * (double)(hours - 2) : SLACK_BYTES;
-    printf("memory: %" PRId64 " bytes, then %" PRId64 ": %+.0f, at most %+.0f\n", before, after,
-           rise, limit);
-    if (before == INT64_MAX || after == INT64_MAX)
-        watch_fail(&self->watch, "memory was never looked at");
+    uint32_t cycles = (uint32_t)self->minutes * 60 / cycle_of(self);
+    if (cycles < 3) return;
+    double rise = (double)(self->least[cycles - 1] - self->least[1]);
+    bool is_long = self->minutes >= LONG_MINUTES;
+    double limit = is_long ? SLOPE_BYTES_MAX * (cycles - 2) : SLACK_BYTES;
+    printf("memory: %" PRId64 " bytes, then %" PRId64 ": %+.0f, at most %+.0f\n", self->least[1],
+           self->least[cycles - 1], rise, limit);
+    if (self->least[1] == 0) watch_fail(&self->watch, "memory was never looked at");
     if (rise > limit) watch_fail(&self->watch, "memory rises by %.0f bytes", rise);
 }
 
@@ -124,7 +136,7 @@ static void sit(soak* self, uint32_t index) {
 static void change_guest(soak* self, uint32_t index) {
     guest* one = &self->house.guests[index];
     if (!one->client) {
-        sit(self, index);
+        if (!is_emptying(self)) sit(self, index);
         return;
     }
     bool is_gone = net_client_get_phase(one->client) == NET_CLIENT_ENDED;
@@ -163,27 +175,22 @@ static void each_second(soak* self) {
     check_stayers(self);
     if (self->dark_until && self->seconds >= self->dark_until) set_dark(self, false);
     if (self->seconds % SECONDS_PER_BLACKOUT == FIRST_BLACKOUT_SECOND) set_dark(self, true);
+    bool is_leaving = is_emptying(self);
     for (uint32_t i = STAYERS; i < GUESTS && !self->dark_until; i++)
-        if (self->seconds >= self->change[i]) change_guest(self, i);
-    // An open session is part of what is in use, so only full houses are compared.
-    if (!house_is_full(&self->house) ||
-        net_server_get_counters(self->house.server)->clients != GUESTS)
-        return;
-    int64_t* least = &self->least[self->seconds / 60];
-    int64_t bytes = bytes_in_use(self);
-    if (*least == 0 || bytes < *least) *least = bytes;
+        if (self->seconds >= self->change[i] || (is_leaving && self->house.guests[i].client))
+            change_guest(self, i);
+    look_at_memory(self);
 }
 
 // ---- the whole
 
 static void print_row(const soak* self, clock_t begin) {
-    uint32_t minute = self->seconds / 60;
-    uint32_t step = self->minutes > 3 * HOUR ? HOUR : 1;
-    if (!self->is_table || self->seconds % 60 != 0 || minute % step != 0) return;
+    uint32_t cycle = cycle_of(self), done = self->seconds / cycle;
+    if (!self->is_table || self->seconds % cycle != 0) return;
     house_traffic traffic = house_get_traffic(&self->house);
     printf("%6" PRIu32 " min  %9" PRId64 " B in use, server %8" PRId64 ", guests %9" PRId64
            "; joins %6" PRIu64 ", resumed %4" PRIu64 ", datagrams %9" PRIu64 "; %.0f s\n",
-           minute, least_of(self, minute - step, minute), self->server.bytes, self->guests.bytes,
+           self->seconds / 60, self->least[done - 1], self->server.bytes, self->guests.bytes,
            self->joins, net_server_get_counters(self->house.server)->resumes, traffic.datagrams,
            (double)(clock() - begin) / CLOCKS_PER_SEC);
 }
@@ -228,11 +235,11 @@ static bool open_house(soak* self) {
 
 int main(int argc, char** argv) {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    static soak self = {.minutes = 24 * HOUR, .seed = 1};
+    static soak self = {.minutes = 24 * 60, .seed = 1};
     const base_option table[] = {
         {"minutes", BASE_OPTION_U64, &self.minutes, "M", "of the match", 1, MINUTES_MAX - 1},
         {"seed", BASE_OPTION_U64, &self.seed, "N", "of match, lines and guests", 0, 0},
-        {"table", BASE_OPTION_FLAG, &self.is_table, NULL, "print a line an hour, or a minute", 0,
+        {"table", BASE_OPTION_FLAG, &self.is_table, NULL, "print a line for each look at memory", 0,
          0},
     };
     const base_options description = {
