@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Addresses that are banned are refused before anything is decrypted. A banned player or key gets a
+// A banned address gets no answer: the transport drops its datagrams. A banned player or key gets a
 // session just long enough to read why: net/server refuses it with the reason of the ban.
 #include "access.h"
 
@@ -13,10 +13,6 @@
 
 #include <errno.h>
 #include <string.h>
-
-static bool is_banned(void* context, const net_address* address, const net_secure_who* who) {
-    return !who && net_bans_find_address(context, address) != NULL;
-}
 
 static bool load_keys(server_program* self, net_key_ring* keys) {
     if (!net_host_load_keys(self->config.key_file, keys, &self->reporter)) return false;
@@ -59,7 +55,6 @@ net_security server_access_security(server_program* self) {
         .allow_dev_key = self->config.allow_dev_key,
         .addresses = self->public_addresses,
         .address_count = self->config.public_addresses.count,
-        .ban = {is_banned, self->bans},
     };
 }
 

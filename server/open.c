@@ -74,6 +74,7 @@ static int open_transport(server_program* self) {
     const net_enet_config enet = {
         .listen = self->config.listen,
         .peers_max = (uint32_t)self->config.clients_max + REFUSED_PEERS_MAX,
+        .bans = self->bans,
         .security = server_access_security(self),
     };
     net_result result = net_transport_enet_create(&enet, &self->transport);

@@ -5,6 +5,7 @@
 
 #include "host/exit_code.h"
 #include "host/output.h"
+#include "net/transport_enet.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -93,6 +94,17 @@ static bool close_log(server_program* self) {
     return false;
 }
 
+// What the outer layer refused. Sessions that began and ended as they should are no news.
+static void report_refused(const server_program* self) {
+    net_secure_stats refused;
+    net_transport_enet_secure_stats(self->transport, &refused);
+    for (uint32_t i = 0; i < NET_SECURE_COUNTS; i++)
+        if (i < NET_SECURE_BAD_SIZE || i >= NET_SECURE_LINGERED) refused.counts[i] = 0;
+    char text[1024];
+    net_secure_stats_text(&refused, text, sizeof text);
+    if (text[0]) base_report(&self->reporter, NULL, 0, "note: refused%s", text);
+}
+
 int server_program_report(server_program* self) {
     int code = print_peers(self);
     if (net_server_has_failed(self->server) || !write_files(self)) code = NET_EXIT_RUNTIME;
@@ -101,6 +113,7 @@ int server_program_report(server_program* self) {
     net_server_dropped(self->server, dropped);
     self->transport->ops->stats(self->transport, &stats);
     net_host_report_dropped(dropped, &stats, &self->reporter);
+    report_refused(self);
     ecs_world* world = net_match_world(self->match);
     uint64_t state_hash = ecs_world_state_hash(world);
     if (!close_log(self)) code = NET_EXIT_RUNTIME;

@@ -44,7 +44,6 @@ net_result net_secure_server_create(const net_secure_server_config* config,
     made->entropy = *security->entropy;
     made->protocol = security->protocol ? security->protocol : NET_TOKEN_PROTOCOL;
     made->allow_dev_key = security->allow_dev_key;
-    made->ban = security->ban;
     made->session_max = config->sessions_max;
     made->per_address_max = config->per_address_max;
     made->address_count = security->address_count;
@@ -93,10 +92,6 @@ static void ask_for_proof(net_secure_server* server, uint64_t now_us, net_secure
                           const net_address* from, net_secure_received* received) {
     if (!net_budget_take(&session->moves, net_secure_move_rate, now_us)) {
         server->stats.counts[NET_SECURE_MOVE_BUDGET]++;
-        return;
-    }
-    if (server->ban.is_banned && server->ban.is_banned(server->ban.context, from, &session->who)) {
-        server->stats.counts[NET_SECURE_ADDRESS_BANNED]++;
         return;
     }
     session->candidate = *from;

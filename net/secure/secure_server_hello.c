@@ -3,10 +3,10 @@
 // them. So what costs least is asked first, nothing is kept, and all that is wrong is answered by
 // silence, with one exception: another version gets a notice, within the budget of answers.
 //
-//   request:  size, type | version, protocol, expiry, padding | budgets | ban | token | address,
+//   request:  size, type | version, protocol, expiry, padding | budgets | token | address,
 //             use of the token | challenge
-//   response: the same first checks | cookie | the same session again? | ban | token | signature |
-//             address, use | ban | place | accept
+//   response: the same first checks | cookie | the same session again? | token | signature |
+//             address, use | place | accept
 //
 // A response needs no budget before its cookie: that check costs half a microsecond, and only who
 // received a challenge passes it. A token counts as used by a response, since that one has a
@@ -61,11 +61,6 @@ static bool is_current(net_secure_server* server, const net_secure_clock* clock,
     return true;
 }
 
-static bool is_banned(const net_secure_server* server, const net_address* from,
-                      const net_secure_who* who) {
-    return server->ban.is_banned && server->ban.is_banned(server->ban.context, from, who);
-}
-
 // The key of a token; NULL when there is none that counts for this address.
 static const uint8_t* key_of(net_secure_server* server, const net_address* from, uint8_t id) {
     if (id == NET_KEY_ID_RESUME) return server->resume_key;
@@ -91,7 +86,6 @@ static bool is_for_us(const net_secure_server* server, const net_token_private* 
 
 static bool open_token(net_secure_server* server, const net_address* from,
                        const net_outer_hello* hello, net_token_private* token) {
-    if (is_banned(server, from, NULL)) return refuse(server, NET_SECURE_ADDRESS_BANNED);
     const uint8_t* key = key_of(server, from, hello->head.key_id);
     if (!key) return false;
     if (!net_token_open(key, &hello->head, hello->sealed, token))
@@ -287,13 +281,9 @@ static net_secure_session* admit(net_secure_server* server, const net_secure_clo
                                  const net_outer_proof* proof, const net_token_private* token,
                                  net_secure_received* received) {
     net_token_use use = use_of(server, from, hello);
-    net_secure_who who = {token->player_id, token->origin_key_id};
     net_secure_session* begun = NULL;
     if (use == NET_TOKEN_USE_OTHER) {
         (void)refuse(server, NET_SECURE_TOKEN_USED);
-    } else if (is_banned(server, from, &who)) {
-        (void)refuse(server, NET_SECURE_PLAYER_BANNED);
-        deny(server, from, hello, NET_SECURE_END_BANNED, token->server_key, received);
     } else if (use == NET_TOKEN_USE_FIRST &&
                !net_token_uses_add(server->uses, hello->sealed + TAG_AT, from,
                                    hello->head.expiry_unix_s, clock->unix_s)) {

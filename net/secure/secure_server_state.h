@@ -46,7 +46,6 @@ struct net_secure_server {
     bool allow_dev_key;
     net_address addresses[NET_TOKEN_ADDRESSES_MAX];
     uint32_t address_count;
-    net_secure_ban ban;
     net_cookie_keys cookies;
     net_budget requests, replies;
     net_address_table unproved;

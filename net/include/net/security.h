@@ -48,7 +48,6 @@ const char* net_secure_end_text(uint32_t end);
     X(ADDRESS_BUDGET, "address_budget") /* requests of one address: 10 a second */                 \
     X(REQUEST_BUDGET, "request_budget") /* requests of all: 20,000 a second */                     \
     X(REPLY_BUDGET, "reply_budget")     /* answers: 2,000 a second, 10 to one address */           \
-    X(ADDRESS_BANNED, "address_banned")                                                            \
     X(KEY_UNKNOWN, "key_unknown")                                                                  \
     X(KEY_REFUSED, "key_refused") /* the built-in key, from where it is not accepted */            \
     X(TOKEN_FORGED, "token_forged")                                                                \
@@ -57,7 +56,6 @@ const char* net_secure_end_text(uint32_t end);
     X(TOKENS_FULL, "tokens_full")         /* no room to remember one more token */                 \
     X(COOKIE_FORGED, "cookie_forged")     /* or for another address, or too old */                 \
     X(RESPONSE_FORGED, "response_forged")                                                          \
-    X(PLAYER_BANNED, "player_banned")                                                              \
     X(SESSIONS_FULL, "sessions_full")                                                              \
     X(SESSION_UNKNOWN, "session_unknown")                                                          \
     X(REPLAYED, "replayed") /* a number that came before, or is too old */                         \
@@ -94,13 +92,6 @@ typedef struct net_secure_who {
     uint8_t key_id; ///< of the key that sealed the first token, also after a resumption
 } net_secure_who;
 
-/// The ban list. Asked with `who` NULL before anything is decrypted, and with the player after it.
-/// @return true: not this one.
-typedef struct net_secure_ban {
-    bool (*is_banned)(void* context, const net_address* address, const net_secure_who* who);
-    void* context;
-} net_secure_ban;
-
 /// Who a session belongs to.
 typedef struct net_secure_identity {
     net_address address; ///< where its datagrams come from now
@@ -118,7 +109,6 @@ typedef struct net_security {
     bool allow_dev_key;           ///< server: the built-in key from any address
     const net_address* addresses; ///< server: where clients reach it; a token must name one of them
     uint32_t address_count;       ///< at most NET_TOKEN_ADDRESSES_MAX
-    net_secure_ban ban;           ///< server
     const net_token* token;       ///< client: NULL makes a token of the built-in key
     uint64_t dev_player_id;       ///< client without a token; 0: chance
     uint64_t protocol;            ///< 0: NET_TOKEN_PROTOCOL

@@ -216,46 +216,6 @@ static void the_built_in_key_counts_for_private_addresses_only(void** state) {
     }
 }
 
-typedef struct bans {
-    const char* address;
-    uint64_t player_id;
-    uint32_t asked_before, asked_after;
-} bans;
-
-static bool is_banned(void* context, const net_address* address, const net_secure_who* who) {
-    bans* list = context;
-    if (who) {
-        list->asked_after++;
-        assert_int_equal(who->key_id, KEY_ID);
-        return who->player_id == list->player_id;
-    }
-    list->asked_before++;
-    if (!list->address) return false;
-    net_address banned = address_of(list->address);
-    return memcmp(banned.ip, address->ip, sizeof banned.ip) == 0;
-}
-
-static void banned_addresses_get_nothing_and_banned_players_a_reason(void** state) {
-    (void)state;
-    secure_world at;
-    bans list = {.address = "203.0.113.9:0"};
-    world_begin(&at, (net_security){.ban = {is_banned, &list}}, true, 4);
-    begin_client(&at, &at.client);
-    serve_client(&at, &at.client, &at.client_address);
-    assert_int_equal(at.client.state, NET_SECURE_CLIENT_ASKING);
-    assert_int_equal(at.server_bytes, 0);
-    assert_int_equal(count_of(&at, NET_SECURE_ADDRESS_BANNED), 1);
-    list = (bans){.player_id = 42};
-    begin_client(&at, &at.client);
-    serve_client(&at, &at.client, &at.client_address);
-    assert_int_equal(at.client.state, NET_SECURE_CLIENT_ENDED);
-    assert_int_equal(at.client.end, NET_SECURE_END_BANNED);
-    assert_int_equal(count_of(&at, NET_SECURE_PLAYER_BANNED), 1);
-    assert_int_equal(net_secure_server_count(at.server), 0);
-    assert_true(list.asked_before > 0 && list.asked_after == 1);
-    world_deinit(&at);
-}
-
 static void a_full_server_says_so_to_who_has_a_token(void** state) {
     (void)state;
     secure_world at;
@@ -668,7 +628,6 @@ int main(void) {
         TEST(a_request_that_is_overheard_takes_no_token_away),
         TEST(no_changed_byte_of_a_request_or_response_is_answered_like_it),
         TEST(the_built_in_key_counts_for_private_addresses_only),
-        TEST(banned_addresses_get_nothing_and_banned_players_a_reason),
         TEST(a_full_server_says_so_to_who_has_a_token),
         TEST(new_keys_count_at_once_and_sessions_stay),
         TEST(a_response_that_comes_again_begins_nothing_new),
