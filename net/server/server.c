@@ -183,6 +183,9 @@ void net_server_destroy(net_server* server) {
 void net_server_stop(net_server* server, uint64_t now_us) {
     net_server_collect(server);
     server->now_us = now_us;
+    bool is_again = server->end_us != 0;
+    uint64_t end_us = now_us + (is_again ? NET_STOP_AGAIN_MS_MAX : NET_STOP_WHOLE_MS_MAX) * 1000u;
+    if (!is_again || end_us < server->end_us) server->end_us = end_us;
     if (server->phase == NET_SERVER_RUNNING) {
         net_server_set_phase(server, NET_SERVER_SETTLING);
         server->settle_ms_max = NET_STOP_MS_MAX;

@@ -411,7 +411,8 @@ void net_server_tick(net_server* server, uint64_t now_us) {
         break;
     case NET_SERVER_LEAVING:
         if (count_in_state(server, NET_SESSION_CLOSING) == 0 ||
-            net_server_is_older(server, server->phase_us, NET_LEAVE_MS_MAX)) {
+            net_server_is_older(server, server->phase_us, NET_LEAVE_MS_MAX) ||
+            (server->end_us != 0 && server->now_us >= server->end_us)) {
             net_server_set_phase(server, NET_SERVER_ENDED);
         }
         break;

@@ -48,6 +48,9 @@
 #define NET_SETTLE_MS_MAX                                                                          \
     10000u                    ///< after the last tick: time for clients to acknowledge everything
 #define NET_STOP_MS_MAX 1500u ///< the same after net_server_stop
+#define NET_STOP_WHOLE_MS_MAX                                                                      \
+    1900u                          ///< from net_server_stop to the end, also when no client answers
+#define NET_STOP_AGAIN_MS_MAX 100u ///< from the second call to the end
 
 // Admission. A server counts by player when a token names one, else by IPv4 address or IPv6 /64.
 #define NET_ADDRESS_CLIENTS_DEFAULT 8u ///< players of one address, loopback apart

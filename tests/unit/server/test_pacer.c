@@ -71,6 +71,22 @@ static void a_long_stall_is_given_up_and_every_tick_of_it_reported_once(void** s
     assert_int_equal(server_pacer_take_lost(&pacer, now_us), 0);
 }
 
+static void a_clock_that_jumps_gives_at_most_the_ticks_of_a_short_stall(void** state) {
+    (void)state;
+    static const uint64_t jumps_us[] = {1000000, 40000000, UINT64_C(3600000000)};
+    for (size_t i = 0; i < BASE_COUNT(jumps_us); i++) {
+        server_pacer pacer;
+        server_pacer_init(&pacer, 60, 0);
+        server_pacer_tick(&pacer, false, 0);
+        uint64_t now_us = jumps_us[i];
+        uint32_t ticks = 0;
+        for (; server_pacer_is_due(&pacer, false, now_us); ticks++)
+            server_pacer_tick(&pacer, false, now_us);
+        // The tick that was late, those that are caught up, and the one that is due now.
+        assert_in_range(ticks, 1, 1 + NET_CATCH_UP_TICKS_MAX + 1);
+    }
+}
+
 static void stalls_are_reported_once_a_second_at_most(void** state) {
     (void)state;
     server_pacer pacer = new_pacer();
@@ -113,6 +129,7 @@ int main(void) {
         TEST(a_fast_match_is_always_due_and_leaves_no_debt),
         TEST(a_short_stall_is_caught_up),
         TEST(a_long_stall_is_given_up_and_every_tick_of_it_reported_once),
+        TEST(a_clock_that_jumps_gives_at_most_the_ticks_of_a_short_stall),
         TEST(stalls_are_reported_once_a_second_at_most),
         TEST(a_tick_before_its_time_is_a_mistake),
         TEST(percentiles_are_within_three_percent),

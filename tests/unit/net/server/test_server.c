@@ -376,14 +376,95 @@ static void a_stop_does_not_wait_for_ever(void** state) {
     table_run(&at, 60);
     net_sim_link_set(at.seats[0].transport, &DEAD_LINK);
     net_server_stop(at.server, at.now_us);
-    table_run(&at, 2 * TICKS_PER_SECOND);
+    table_run(&at, 110);
     assert_int_equal(net_server_get_phase(at.server), NET_SERVER_LEAVING);
-    table_run(&at, 6 * TICKS_PER_SECOND);
+    table_run(&at, 2 * TICKS_PER_SECOND - 110);
     assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
     // The report contains no claim about what the client holds.
     assert_int_equal(table_report(&at, 1)->tick, 0);
     assert_int_equal(table_report(&at, 1)->scope.entities, 0);
     assert_false(table_report(&at, 1)->is_caught_up);
+    table_close(&at);
+}
+
+static void a_second_stop_waits_for_no_answer(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 2});
+    table_sit(&at, NULL);
+    table_sit(&at, NULL);
+    table_run(&at, 60);
+    net_sim_link_set(at.seats[0].transport, &DEAD_LINK);
+    net_server_stop(at.server, at.now_us);
+    table_run(&at, 6);
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_SETTLING);
+    net_server_stop(at.server, at.now_us);
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_LEAVING);
+    table_run(&at, 8);
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
+    assert_int_equal(net_client_get_end(at.seats[1].client), NET_CLIENT_END_GOODBYE);
+    table_close(&at);
+}
+
+// The clock of a virtual machine that was asleep, of both sides at once.
+static void a_clock_that_jumps_by_a_second_ends_nothing(void** state) {
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        table at;
+        table_open(&at, (table_config){.seed = 2});
+        table_sit(&at, NULL);
+        table_sit(&at, NULL);
+        table_run(&at, 60);
+        ecs_tick before = net_match_tick(at.match);
+        at.now_us += i == 0 ? 1000000 : 20000000;
+        table_run(&at, 5 * TICKS_PER_SECOND);
+        assert_int_equal(net_match_tick(at.match), before + 5 * TICKS_PER_SECOND);
+        assert_int_equal(net_server_get_counters(at.server)->clients, 2);
+        assert_int_equal(net_server_get_counters(at.server)->drops, 0);
+        for (uint32_t seat = 0; seat < 2; seat++)
+            assert_int_equal(net_client_get_phase(at.seats[seat].client), NET_CLIENT_PLAYING);
+        table_close(&at);
+    }
+}
+
+static void after_a_clock_that_jumps_by_an_hour_clients_can_join(void** state) {
+    (void)state;
+    static const uint64_t jumps_us[] = {UINT64_C(40000000), UINT64_C(3600000000)};
+    for (uint32_t i = 0; i < BASE_COUNT(jumps_us); i++) {
+        table at;
+        table_open(&at, (table_config){.seed = 2});
+        table_sit(&at, NULL);
+        table_run(&at, 60);
+        at.now_us += jumps_us[i];
+        table_run(&at, TICKS_PER_SECOND);
+        table_sit(&at, NULL);
+        table_run(&at, 2 * TICKS_PER_SECOND);
+        assert_int_equal(net_client_get_phase(at.seats[1].client), NET_CLIENT_PLAYING);
+        assert_int_equal(net_server_get_phase(at.server), NET_SERVER_RUNNING);
+        table_close(&at);
+    }
+}
+
+// As SIGSTOP does it: one side stands still, the other goes on.
+static void twenty_seconds_without_the_server_end_nothing(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 2});
+    table_sit(&at, NULL);
+    table_sit(&at, NULL);
+    table_run(&at, 60);
+    for (uint32_t i = 0; i < 20 * TICKS_PER_SECOND; i++) {
+        at.now_us += TABLE_TICK_US;
+        for (uint32_t seat = 0; seat < 2; seat++) {
+            net_client_service(at.seats[seat].client, at.now_us);
+            net_client_tick(at.seats[seat].client, at.now_us);
+        }
+    }
+    table_run(&at, 5 * TICKS_PER_SECOND);
+    assert_int_equal(net_server_get_counters(at.server)->clients, 2);
+    assert_int_equal(net_server_get_counters(at.server)->drops, 0);
+    for (uint32_t seat = 0; seat < 2; seat++)
+        assert_int_equal(net_client_get_phase(at.seats[seat].client), NET_CLIENT_PLAYING);
     table_close(&at);
 }
 
@@ -586,6 +667,10 @@ int main(void) {
         TEST(ticks_max_settles_and_says_goodbye_with_equal_hashes),
         TEST(a_stop_ends_orderly_in_every_phase),
         TEST(a_stop_does_not_wait_for_ever),
+        TEST(a_second_stop_waits_for_no_answer),
+        TEST(a_clock_that_jumps_by_a_second_ends_nothing),
+        TEST(after_a_clock_that_jumps_by_an_hour_clients_can_join),
+        TEST(twenty_seconds_without_the_server_end_nothing),
         TEST(a_client_that_leaves_takes_its_player_along),
         TEST(whoever_comes_again_has_a_new_number_and_no_ghost),
         TEST(a_client_that_leaves_while_greeting_is_gone_at_once),
