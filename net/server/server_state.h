@@ -75,7 +75,7 @@ struct net_server {
     uint64_t phase_us; ///< when the phase began
     bool has_failed;   ///< memory ran out, and so the match ended
     uint64_t settle_ms_max;
-    uint64_t end_us; ///< requested: ended then, whoever answers; 0: not requested
+    uint64_t end_us;          ///< requested: when it ends, with or without answers; 0: none
     bool is_settle_prolonged; ///< for a client that came back while settling; once per match
     uint64_t now_us;
     uint64_t tick_us;

@@ -87,7 +87,7 @@ void net_server_service(net_server* server, uint64_t now_us);
 void net_server_tick(net_server* server, uint64_t now_us);
 /// Request an orderly end, as for a signal. The match stands still until each client has
 /// acknowledged everything, NET_STOP_MS_MAX at most; then all clients get a goodbye, then the
-/// server is ENDED, NET_STOP_WHOLE_MS_MAX after this call at the latest. Go on with service and tick
+/// server is ENDED, NET_STOP_WHOLE_MS_MAX after this call at most. Go on with service and tick
 /// until then. A second call sends the goodbyes at once and ends NET_STOP_AGAIN_MS_MAX later.
 void net_server_stop(net_server* server, uint64_t now_us);
 /// Add a ban to the list of the config and end the sessions that it meets; *ended is their number.
