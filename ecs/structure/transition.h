@@ -88,11 +88,16 @@ static inline void ecs_row_settle(ecs_storage* storage, ecs_chunk* chunk, uint32
     chunk->entities[row] = entity;
 }
 /// The same for rows [row, end) of a chunk, which name their entities already.
-static inline void ecs_rows_settle(ecs_storage* storage, ecs_chunk* chunk, uint32_t row,
+static inline void ecs_rows_settle(ecs_storage* storage, const ecs_chunk* chunk, uint32_t row,
                                    uint32_t end, ecs_template_id template_id) {
     BASE_ASSERT(row < end && end <= chunk->capacity);
+    const ecs_entity* entities = chunk->entities;
+    const uint32_t place = chunk->id << ECS_ROW_BITS;
     for (; row < end; row++)
-        ecs_row_settle(storage, chunk, row, chunk->entities[row], template_id);
+        *ecs_record_mut(storage, ecs_entity_index(entities[row])) = (ecs_record){
+            .place = place | row,
+            .life = (uint16_t)(ecs_entity_generation(entities[row]) | ECS_LIFE_CREATED),
+            .template_id = template_id};
 }
 
 /// Room in tracking's lists; no call while there is some.
