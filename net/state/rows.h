@@ -96,7 +96,3 @@ void net_rows_read_some(const net_row_template* row_template, const ecs_world* w
                         ecs_entity entity, uint64_t components, uint64_t* row);
 /// base_hash64 over the row's words: what --trace writes and net_world_digest_row_hash returns.
 uint64_t net_row_hash(const net_row_template* row_template, const uint64_t* row);
-/// Detail of the table: make a template's layout. @return NULL, or why it cannot be replicated.
-const char* net_row_template_fill(const net_rows* rows, const ecs_world* world,
-                                  uint32_t tick_rate_hz, const ecs_template* source,
-                                  net_row_template* row_template);
