@@ -6,8 +6,8 @@
 //
 // A record knows one generation of its index, but two may be in use at once: a mirror still shows
 // (7, 4) while a reference to (7, 5) has arrived. So what is known beyond "it lives" is kept per
-// handle, in a small table by index (held.c). While any generation of an index is held, the index is
-// not given out again (entity.c).
+// handle, in a small table by index (held.c). While any generation of an index is held, the index
+// is not given out again (entity.c).
 //
 // Invariants: an entry has references or is loading; a living handle's entry is never loading; the
 // counts by state equal the entries. Every transition that the picture lacks is counted in

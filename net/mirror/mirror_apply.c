@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Records of a snapshot, decoded by snapshot_reader.c, change the mirror. Every record is the complete state of one slot
-// at the packet's tick. So applying means: a record that is newer than the entity is written to the
-// world.
+// Records of a snapshot, decoded by snapshot_reader.c, change the mirror. Every record is the
+// complete state of one slot at the packet's tick. So applying means: a record that is newer than
+// the entity is written to the world.
 //
 // An older record is kept as a row (the server may learn that we have it and use it as a base),
 // unless it belongs to another incarnation of the slot. Ticks decide to which incarnation an old

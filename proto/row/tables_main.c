@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// shoal-tables WIRE.md OUT.c: the codes of rows, made from the lengths that the page lists ("Tables").
+// shoal-tables WIRE.md OUT.c: the codes of rows, made from the lengths that the page lists.
 //
 // A program of the build. Exit codes: 0, 1 (a file cannot be read or written, or the page's lengths
 // give no codes), 2 (usage).

@@ -4,8 +4,8 @@
 
 #include "proto/tables.h"
 
-/// Bytes of a whole set of lengths: one per symbol in the order of the members of proto_tables, then
-/// `expected`.
+/// Bytes of a whole set of lengths: one per symbol in the order of the members of proto_tables,
+/// then `expected`.
 #define PROTO_TABLES_LENGTHS                                                                       \
     (3u * PROTO_NUMBER_ROWS * PROTO_NUMBER_SYMBOLS + 2u * PROTO_HEAD_ROWS * 8u +                   \
      2u * PROTO_LEAD_ROWS * 10u + 2u * PROTO_DRIVE_ROWS * 9u + 4u * 16u + 3u * 16u + 3u * 16u +    \
