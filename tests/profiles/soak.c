@@ -14,6 +14,7 @@
 
 #include "base/assert.h"
 #include "base/options.h"
+#include "server/server_state.h"
 #include "socket/socket_virtual.h"
 
 #include <inttypes.h>
@@ -86,7 +87,9 @@ static int64_t bytes_in_use(const soak* self) {
     struct mallinfo2 all = mallinfo2();
     int64_t counted = self->server.bytes + self->guests.bytes;
     int64_t used = (int64_t)(all.uordblks + all.hblkhd);
-    return used > counted ? used : counted;
+    // A server keeps a report of each session, NET_REPORTS_MAX at most.
+    int64_t reports = (int64_t)(self->house.server->report_capacity * sizeof(net_peer_report));
+    return (used > counted ? used : counted) - reports;
 }
 
 static uint32_t cycle_of(const soak* self) {
