@@ -6,9 +6,10 @@
 // Eight guests on the line of P2; one of them draws. Two stay for ever, so that all 16-bit numbers
 // of their sessions wrap. The others leave, some without a word, and come again. Each ten minutes
 // nothing passes any line for some seconds. Rows and reliable events are checked as for profiles.
-// In the last minute of each hour only those two are in, and the memory in use is compared: it may
-// rise by 1 KB an hour after the second, and by 32 KB in all for tables that double once more. A run of less than three hours compares each three minutes:
-// tables grow until all indices of entities have been used, for an hour.
+// In the last minute of each hour only those two are in, and the memory in use is compared. It may
+// rise by 1 KB an hour after the second, and by 32 KB in all for tables that double once more. A
+// run of less than three hours compares each three minutes: tables grow until all indices of
+// entities have been used, for an hour.
 #include "profiles.h"
 #include "watch.h"
 
