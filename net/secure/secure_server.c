@@ -40,6 +40,10 @@ net_result net_secure_server_create(const net_secure_server_config* config,
     BASE_ASSERT(sodium_init() >= 0);
     net_secure_server* made = base_allocate_zero(config->allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
+    // Keys that tokens are sealed with must not reach a swap file. Without the right to lock memory
+    // the server runs all the same.
+    (void)sodium_mlock(&made->keys, sizeof made->keys);
+    (void)sodium_mlock(made->resume_key, sizeof made->resume_key);
     made->allocator = config->allocator;
     made->entropy = *security->entropy;
     made->protocol = security->protocol ? security->protocol : NET_TOKEN_PROTOCOL;
@@ -75,6 +79,8 @@ void net_secure_server_destroy(net_secure_server* server) {
     base_release(allocator, server->origin_names,
                  server->session_max * sizeof *server->origin_names);
     base_release(allocator, server->free, server->session_max * sizeof *server->free);
+    (void)sodium_munlock(server->resume_key, sizeof server->resume_key);
+    (void)sodium_munlock(&server->keys, sizeof server->keys);
     sodium_memzero(server, sizeof *server);
     base_release(allocator, server, sizeof *server);
 }
