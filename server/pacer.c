@@ -20,6 +20,7 @@ bool server_pacer_is_due(const server_pacer* pacer, bool is_fast, uint64_t now_u
 
 void server_pacer_tick(server_pacer* pacer, bool is_fast, uint64_t now_us) {
     BASE_ASSERT(server_pacer_is_due(pacer, is_fast, now_us));
+    if (pacer->unheard < SERVER_UNHEARD_TICKS_MAX) pacer->unheard++;
     if (is_fast) pacer->next_us = now_us;
     pacer->next_us += pacer->period_us;
     if (now_us <= pacer->next_us) return;
@@ -35,4 +36,12 @@ uint64_t server_pacer_take_lost(server_pacer* pacer, uint64_t now_us) {
     pacer->lost_ticks = 0;
     pacer->reported_us = now_us;
     return lost_ticks;
+}
+
+void server_pacer_received(server_pacer* pacer) {
+    pacer->unheard = 0;
+}
+
+bool server_pacer_must_receive(const server_pacer* pacer) {
+    return pacer->unheard >= SERVER_UNHEARD_TICKS_MAX;
 }

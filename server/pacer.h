@@ -4,11 +4,15 @@
 
 #include "base/macros.h"
 
+/// Ticks that a late server may run one after the other without receiving.
+#define SERVER_UNHEARD_TICKS_MAX 3u
+
 typedef struct server_pacer {
     uint64_t period_us;
     uint64_t next_us;     ///< when the next tick is due
     uint64_t reported_us; ///< when a stall was reported last
     uint64_t lost_ticks;  ///< given up since then
+    uint32_t unheard;     ///< ticks since the server received
 } server_pacer;
 
 /// The first tick is due at once. `tick_rate_hz` is 1 or more.
@@ -21,3 +25,8 @@ void server_pacer_tick(server_pacer* pacer, bool is_fast, uint64_t now_us);
 /// @return the ticks that were given up and not yet reported; 0 when there are none, or when the
 /// last report is less than a second ago. The caller reports them.
 uint64_t server_pacer_take_lost(server_pacer* pacer, uint64_t now_us);
+/// The server received what came.
+void server_pacer_received(server_pacer* pacer);
+/// @return true when it must receive before the next tick, however late that is: one that is late at
+/// every tick would lose all its clients.
+bool server_pacer_must_receive(const server_pacer* pacer);

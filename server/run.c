@@ -89,8 +89,12 @@ void server_program_run(server_program* self) {
         bool is_fast = self->config.is_fast && is_running(self);
         uint64_t wake_us = is_fast ? net_loop_now_us() : pacer.next_us;
         // The second thread may still be sending the last tick. When that takes until the deadline,
-        // the next tick begins all the same, and nothing is received before it.
-        if (net_server_wait_sent(self->server, wake_us)) wait_and_receive(self, wake_us);
+        // the next tick begins all the same, and nothing is received before it, a few times.
+        uint64_t sent_by_us = server_pacer_must_receive(&pacer) ? UINT64_MAX : wake_us;
+        if (net_server_wait_sent(self->server, sent_by_us)) {
+            wait_and_receive(self, wake_us);
+            server_pacer_received(&pacer);
+        }
         uint64_t now_us = net_loop_now_us();
         if (!server_pacer_is_due(&pacer, is_fast, now_us)) continue;
         if (is_fast && self->log) net_log_wait_room(self->log);

@@ -100,6 +100,21 @@ static void stalls_are_reported_once_a_second_at_most(void** state) {
     assert_true(server_pacer_take_lost(&pacer, now_us + 1000001) > 0);
 }
 
+static void a_server_that_is_always_late_receives_every_few_ticks(void** state) {
+    (void)state;
+    server_pacer pacer = new_pacer();
+    uint64_t now_us = BEGIN_US;
+    for (uint32_t i = 0; i < SERVER_UNHEARD_TICKS_MAX; i++) {
+        assert_false(server_pacer_must_receive(&pacer));
+        server_pacer_tick(&pacer, false, now_us += 1000000);
+    }
+    assert_true(server_pacer_must_receive(&pacer));
+    server_pacer_tick(&pacer, false, now_us += 1000000);
+    assert_true(server_pacer_must_receive(&pacer));
+    server_pacer_received(&pacer);
+    assert_false(server_pacer_must_receive(&pacer));
+}
+
 static void a_tick_before_its_time_is_a_mistake(void** state) {
     (void)state;
     server_pacer pacer = new_pacer();
@@ -131,6 +146,7 @@ int main(void) {
         TEST(a_long_stall_is_given_up_and_every_tick_of_it_reported_once),
         TEST(a_clock_that_jumps_gives_at_most_the_ticks_of_a_short_stall),
         TEST(stalls_are_reported_once_a_second_at_most),
+        TEST(a_server_that_is_always_late_receives_every_few_ticks),
         TEST(a_tick_before_its_time_is_a_mistake),
         TEST(percentiles_are_within_three_percent),
     };
