@@ -244,7 +244,7 @@ static const esgen_word* read_struct(esgen_unit* unit, const esgen_word* at, con
     }
     made->line = at->line;
     bool is_right = true;
-    while (is_right && is_struct_annotation(at)) {
+    while (is_right && at < end && is_struct_annotation(at)) {
         const esgen_word* close =
             at + 1 < end && esgen_word_is(at + 1, "(") ? esgen_words_match(at + 1, end) : NULL;
         if (!close) {
@@ -263,7 +263,7 @@ static const esgen_word* read_struct(esgen_unit* unit, const esgen_word* at, con
     while (is_right && open < end && open - at < 4 && !esgen_word_is(open, "{"))
         open++;
     const esgen_word* close =
-        is_right && esgen_word_is(open, "{") ? closing_brace(open, end) : NULL;
+        is_right && open < end && esgen_word_is(open, "{") ? closing_brace(open, end) : NULL;
     bool is_typedef = close && esgen_word_is(at, "typedef") && esgen_word_is(at + 1, "struct") &&
                       end - close > 2 && close[1].kind == ESGEN_IDENTIFIER &&
                       esgen_word_is(close + 2, ";");
