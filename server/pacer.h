@@ -27,6 +27,6 @@ void server_pacer_tick(server_pacer* pacer, bool is_fast, uint64_t now_us);
 uint64_t server_pacer_take_lost(server_pacer* pacer, uint64_t now_us);
 /// The server received what came.
 void server_pacer_received(server_pacer* pacer);
-/// @return true when it must receive before the next tick, however late that is: one that is late at
-/// every tick would lose all its clients.
+/// @return true when it must receive before the next tick, however late that is: a server that is
+/// late at every tick would lose all its clients.
 bool server_pacer_must_receive(const server_pacer* pacer);

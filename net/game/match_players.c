@@ -17,21 +17,21 @@ net_player* net_match_find_player(const net_match* match, uint32_t client) {
     return found->client == client ? found : NULL;
 }
 
-void net_match_join(net_match* match, uint32_t client, const char* name, bool is_bot) {
-    BASE_ASSERT(match->config.role == NET_ROLE_SERVER && name);
-    BASE_ASSERT(client > match->client_last);
-    match->client_last = client;
+void net_match_join(net_match* match, const net_game_player* player) {
+    BASE_ASSERT(match->config.role == NET_ROLE_SERVER && player->name);
+    BASE_ASSERT(player->client > match->client_last && player->user_bytes <= NET_USER_BYTES_MAX);
+    match->client_last = player->client;
     if (!BASE_ARRAY_RESERVE(&match->memory.allocator, match->players, match->player_capacity,
                             match->player_count + 1))
         return; // net_match_lacks_memory
-    const net_game_player joined = {
-        .size_bytes = sizeof joined, .client = client, .name = name, .is_bot = is_bot};
+    net_game_player joined = *player;
+    joined.size_bytes = sizeof joined;
     ecs_entity entity = match->game->player_join(match->world, match->context, &joined);
     net_player* added = &match->players[match->player_count++];
     memset(added, 0, sizeof *added);
-    added->client = client;
+    added->client = player->client;
     added->entity = entity;
-    (void)base_text_copy(added->name, sizeof added->name, name);
+    (void)base_text_copy(added->name, sizeof added->name, player->name);
 }
 
 void net_match_leave(net_match* match, uint32_t client) {

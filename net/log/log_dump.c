@@ -136,6 +136,11 @@ static void put_item(dump* self, const net_log_item* item) {
         put(self, ",\"name\":");
         put_text(self, item->name);
         put(self, ",\"is_bot\":%s", item->is_bot ? "true" : "false");
+        if (item->player_id != 0) put(self, ",\"player_id\":%" PRIu64, item->player_id);
+        if (item->payload_bytes > 0) {
+            put(self, ",\"user_data\":");
+            put_hex(self, item->payload, item->payload_bytes);
+        }
         break;
     case NET_LOG_ITEM_INPUT:
         put(self, ",\"number\":%u", item->number);

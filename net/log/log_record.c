@@ -46,6 +46,11 @@ static bool read_join_field(const proto_pb_field* field, net_log_item* item) {
     if (field->id == 1) return take_u32(field, &item->client);
     if (field->id == 2) return take_name(field, item);
     if (field->id == 3) return take_bool(field, &item->is_bot);
+    if (field->id == 4) {
+        item->player_id = field->number;
+        return field->type == 0;
+    }
+    if (field->id == 5) return take_payload(field, NET_USER_BYTES_MAX, item);
     return true;
 }
 
@@ -217,6 +222,9 @@ bool net_log_draft_item(net_log_draft* draft, const net_log_item* item) {
     case NET_LOG_ITEM_JOIN:
         proto_pb_write_text(&wire, 2, item->name);
         proto_pb_write_number(&wire, 3, item->is_bot);
+        proto_pb_write_number(&wire, 4, item->player_id);
+        if (item->payload_bytes > 0)
+            proto_pb_write_bytes(&wire, 5, item->payload, item->payload_bytes);
         break;
     case NET_LOG_ITEM_INPUT:
         proto_pb_write_number(&wire, 2, item->number);

@@ -31,6 +31,7 @@ typedef struct net_log_item {
     uint32_t client;
     char name[NET_PLAYER_NAME_BYTES_MAX];
     bool is_bot;
+    uint64_t player_id; ///< JOIN; the user data is the payload
     bool is_repeat;
     uint32_t reason;
     uint32_t number;

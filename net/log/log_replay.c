@@ -131,7 +131,12 @@ static bool apply_join(net_log_replay* replay, const net_log_item* item) {
         return false;
     replay->client_last = item->client;
     replay->clients[replay->client_count++] = item->client;
-    net_match_join(replay->match, item->client, item->name, item->is_bot);
+    net_match_join(replay->match, &(net_game_player){.client = item->client,
+                                                     .name = item->name,
+                                                     .is_bot = item->is_bot,
+                                                     .player_id = item->player_id,
+                                                     .user_data = item->payload,
+                                                     .user_bytes = item->payload_bytes});
     return true;
 }
 

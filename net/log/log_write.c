@@ -100,9 +100,13 @@ static net_log_draft* add_players(net_log_writer* writer, net_log_draft* draft,
                                          .reason = leave->reason});
     }
     for (uint32_t i = 0; i < begin->join_count; i++) {
-        const net_log_join* join = &begin->joins[i];
-        net_log_item item = {
-            .kind = NET_LOG_ITEM_JOIN, .client = join->client, .is_bot = join->is_bot};
+        const net_game_player* join = &begin->joins[i];
+        net_log_item item = {.kind = NET_LOG_ITEM_JOIN,
+                             .client = join->client,
+                             .is_bot = join->is_bot,
+                             .player_id = join->player_id,
+                             .payload = join->user_data,
+                             .payload_bytes = join->user_bytes};
         bool is_whole = base_text_copy(item.name, sizeof item.name, join->name);
         BASE_ASSERT(is_whole);
         draft = add_item(writer, draft, &item);

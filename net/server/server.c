@@ -27,7 +27,7 @@ static bool allocate_scratch(net_server* server) {
     uint32_t count = server->session_count;
     server->sessions = base_allocate_zero(server->allocator, count * sizeof(net_session*));
     server->leaves = base_allocate_zero(server->allocator, count * sizeof(net_log_leave));
-    server->joins = base_allocate_zero(server->allocator, count * sizeof(net_log_join));
+    server->joins = base_allocate_zero(server->allocator, count * sizeof *server->joins);
     server->joining = base_allocate(server->allocator, count * sizeof(net_session*));
     server->inputs = base_allocate_zero(server->allocator, count * sizeof(net_log_input));
     server->roster = base_allocate(server->allocator, count * sizeof(Shoal__Wire__RosterEntry));
@@ -152,7 +152,7 @@ void net_server_destroy(net_server* server) {
     }
     base_release(server->allocator, server->sessions, count * sizeof(net_session*));
     base_release(server->allocator, server->leaves, count * sizeof(net_log_leave));
-    base_release(server->allocator, server->joins, count * sizeof(net_log_join));
+    base_release(server->allocator, server->joins, count * sizeof *server->joins);
     base_release(server->allocator, server->joining, count * sizeof(net_session*));
     base_release(server->allocator, server->inputs, count * sizeof(net_log_input));
     base_release(server->allocator, server->roster, count * sizeof(Shoal__Wire__RosterEntry));

@@ -24,7 +24,6 @@ typedef struct net_admission net_admission; ///< server/session_origin.h
 typedef struct net_interest net_interest;
 typedef struct net_log_event net_log_event;
 typedef struct net_log_input net_log_input;
-typedef struct net_log_join net_log_join;
 typedef struct net_log_leave net_log_leave;
 typedef struct net_replicator net_replicator;
 typedef struct net_rows net_rows;
@@ -113,7 +112,7 @@ struct net_server {
     // Scratch of a tick; session_count elements each.
     net_ack_result acks;
     net_log_leave* leaves;
-    net_log_join* joins;
+    net_game_player* joins;
     net_session** joining;
     net_log_input* inputs;
     Shoal__Wire__RosterEntry* roster;

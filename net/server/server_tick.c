@@ -129,6 +129,18 @@ static bool has_joined_enough(const net_session* const* joined, uint32_t count, 
     return same >= NET_JOINS_PER_ADDRESS_PER_TICK;
 }
 
+// Without keys a client wrote its token itself, so nothing in it counts.
+static net_game_player describe_player(const net_session* session) {
+    const net_peer_identity* who = &session->identity;
+    const bool has_key = who->key != 0;
+    return (net_game_player){.client = session->client,
+                             .name = session->name,
+                             .is_bot = session->is_bot,
+                             .player_id = has_key ? who->player : 0,
+                             .user_data = who->user,
+                             .user_bytes = has_key ? who->user_bytes : 0};
+}
+
 static void gather_joins(net_server* server, net_log_begin* begin) {
     const uint32_t waiting = list_accepted(server), allowed = count_joins_allowed(server);
     for (uint32_t i = 0; i < waiting && begin->join_count < allowed; i++) {
@@ -140,8 +152,7 @@ static void gather_joins(net_server* server, net_log_begin* begin) {
         BASE_ASSERT(session->client != 0 && !session->out.repl);
         // The first places are the joined ones: each stands at or behind its place.
         server->joining[begin->join_count] = session;
-        server->joins[begin->join_count++] = (net_log_join){
-            .client = session->client, .name = session->name, .is_bot = session->is_bot};
+        server->joins[begin->join_count++] = describe_player(session);
         server->counters.joins++;
     }
     if (net_match_tick(server->config.match) > 0)
@@ -213,7 +224,7 @@ static void apply(net_match* match, const net_log_begin* begin) {
         net_match_leave(match, begin->leaves[i].client);
     }
     for (uint32_t i = 0; i < begin->join_count; i++) {
-        net_match_join(match, begin->joins[i].client, begin->joins[i].name, begin->joins[i].is_bot);
+        net_match_join(match, &begin->joins[i]);
     }
     for (uint32_t i = 0; i < begin->event_count; i++) {
         const net_log_event* event = &begin->events[i];

@@ -388,6 +388,8 @@ static bool enet_transport_identity(const net_transport* transport, net_peer pee
     identity->player = known.player_id;
     identity->key = known.key_id;
     identity->user_bytes = sizeof known.user_data;
+    while (identity->user_bytes > 0 && known.user_data[identity->user_bytes - 1] == 0)
+        identity->user_bytes--;
     memcpy(identity->user, known.user_data, sizeof known.user_data);
     return true;
 }

@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 # opens [option...]: a server of breakout; $address is where it listens.
 opens() {
-    start server shoal-server --game breakout --listen "${listen:-127.0.0.1:0}" --log none "$@"
+    start server shoal-server --game breakout --listen "${listen:-127.0.0.1:0}" "$@"
     await "ready line" is_ready_or_gone server
     address=$(sed -n 's/^ready listen=\([^ ]*\) .*/\1/p' server.out)
     [ -n "$address" ] || fail "the server does not listen"
@@ -27,7 +27,7 @@ make_token() { "$bin/shoal-server" token --key-file server.key "$@"; }
 
 case_a_token_lets_in_and_without_one_nothing_is_answered() {
     make_key
-    opens --key-file server.key --ticks 0
+    opens --log none --key-file server.key --ticks 0
     make_token --player 7 >token
     joins with --token-file token
     [ "$code" = 0 ] || fail "the token was refused"
@@ -39,10 +39,30 @@ case_a_token_lets_in_and_without_one_nothing_is_answered() {
     closes
 }
 
+case_what_a_token_says_stands_in_the_log_and_without_keys_nothing_does() {
+    make_key
+    start server shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog --key-file server.key
+    await "ready line" is_ready_or_gone server
+    address=$(value listen server.out)
+    make_token --player 7 --user red >token
+    joins with --token-file token
+    [ "$code" = 0 ] || fail "the token was refused"
+    closes
+    run dump shoal-replay dump a.slog
+    says dump.out '"player_id":7,"user_data":"726564"'
+    verifies a.slog server
+    opens --log b.slog
+    joins without
+    closes
+    run dump shoal-replay dump b.slog
+    says dump.out '"joins":'
+    if grep -q player_id dump.out; then fail "a client names itself"; fi
+}
+
 case_a_token_of_another_key_or_of_another_server_is_not_answered() {
     make_key
     "$bin/shoal-server" keygen other.key >keygen.out
-    opens --key-file server.key --public 127.0.0.1:9
+    opens --log none --key-file server.key --public 127.0.0.1:9
     "$bin/shoal-server" token --key-file other.key >other
     joins other --token-file other
     [ "$code" = 6 ] || fail "a token of another key ended with $code"
@@ -57,7 +77,7 @@ case_a_token_of_another_key_or_of_another_server_is_not_answered() {
 
 case_a_token_of_an_expired_life_is_not_answered() {
     make_key
-    opens --key-file server.key
+    opens --log none --key-file server.key
     SHOAL_TOKEN=$(make_token --life 1) || fail "no token"
     export SHOAL_TOKEN
     # 1 s of life and 5 s of tolerance.
@@ -70,7 +90,7 @@ case_a_token_of_an_expired_life_is_not_answered() {
 case_keys_are_rotated_while_the_server_runs() {
     make_key
     make_token --life 600 >old
-    opens --key-file server.key
+    opens --log none --key-file server.key
     "$bin/shoal-server" keygen --rotate server.key >keygen.out
     make_token >new
     joins early --token-file new
@@ -92,7 +112,7 @@ case_keys_are_rotated_while_the_server_runs() {
 case_a_banned_player_reads_why_and_leaves_at_the_reload() {
     make_key
     : >bans
-    opens --key-file server.key --bans bans
+    opens --log none --key-file server.key --bans bans
     make_token --player 7 >token
     start guest shoal-client "$address" --headless --bots 1 --token-file token --trace guest.txt
     await "play" is_playing guest.txt
@@ -113,7 +133,7 @@ case_a_banned_player_reads_why_and_leaves_at_the_reload() {
 
 case_a_banned_address_gets_no_answer() {
     echo 'address 127.0.0.0/8' >bans
-    opens --bans bans
+    opens --log none --bans bans
     joins banned
     [ "$code" = 6 ] || fail "a banned address ended with $code"
     closes
@@ -121,7 +141,7 @@ case_a_banned_address_gets_no_answer() {
 
 case_a_fault_in_a_list_of_bans_keeps_the_old_list() {
     echo 'address 203.0.113.0/24' >bans
-    opens --bans bans
+    opens --log none --bans bans
     echo 'adress 127.0.0.1' >bans
     kill -HUP "${pids[server]}"
     await "refusal" grep -q 'the old bans stay' server.err
@@ -139,13 +159,13 @@ case_with_keys_a_server_listens_everywhere() {
         says public.err key
     done
     make_key
-    listen=0.0.0.0:0 opens --key-file server.key --ticks 3
+    listen=0.0.0.0:0 opens --log none --key-file server.key --ticks 3
     ends_with 0 server
 }
 
 case_secrets_stand_in_no_output_and_no_command_line() {
     make_key
-    opens --key-file server.key --dump-world world.txt --trace-session trace.txt
+    opens --log none --key-file server.key --dump-world world.txt --trace-session trace.txt
     make_token --player 7 >token
     joins guest --token-file token --trace-session guest.txt
     [ "$code" = 0 ] || fail "the token was refused"
@@ -160,9 +180,9 @@ case_secrets_stand_in_no_output_and_no_command_line() {
 case_ipv6_and_ipv4_and_names_reach_one_server() {
     if ! [ -e /proc/net/if_inet6 ] || ! grep -q ' lo$' /proc/net/if_inet6; then
         echo "this machine has no IPv6: only IPv4 is played"
-        listen=127.0.0.1:0 opens
+        listen=127.0.0.1:0 opens --log none
     else
-        listen='127.0.0.1:0,[::1]:0' opens
+        listen='127.0.0.1:0,[::1]:0' opens --log none
         joins six "${address##*,}"
     fi
     address=${address%%,*}

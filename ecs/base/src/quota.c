@@ -12,7 +12,7 @@ static void* quota_allocate(void* context, size_t size, size_t align) {
     base_quota* quota = context;
     BASE_ASSERT(align <= BASE_CACHE_LINE_BYTES);
     size_t left = quota->bytes_max - quota->used_bytes;
-    if (size > left || counted(size) > left) {
+    if (size > PTRDIFF_MAX || size > left || counted(size) > left) {
         quota->refused++;
         return NULL;
     }

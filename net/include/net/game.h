@@ -123,12 +123,17 @@ typedef struct net_game_start {
     const net_game_services* services;
 } net_game_start;
 
-/// A player that joins.
+/// A player that joins. Pointers are borrowed for the call.
 typedef struct net_game_player {
-    uint32_t size_bytes;
-    uint32_t client;  ///< 1, 2, 3...; a number is never used twice in a match
-    const char* name; ///< borrowed
+    uint32_t size_bytes; ///< set by the framework
+    uint32_t client;     ///< 1, 2, 3...; a number is never used twice in a match
+    const char* name;
     bool is_bot;
+    /// What the back end wrote into the player's connect token: who it is, and up to
+    /// NET_USER_BYTES_MAX bytes for the game (team, rights...). Without keys there is neither.
+    uint64_t player_id;
+    const uint8_t* user_data;
+    uint32_t user_bytes;
 } net_game_player;
 
 /// What bot_think and human_input get: the client's own world and nothing else. `memory` is

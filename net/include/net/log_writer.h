@@ -27,11 +27,6 @@ BASE_MUST_USE net_result net_log_writer_create(const base_allocator* allocator, 
 /// incomplete).
 net_result net_log_writer_destroy(net_log_writer* writer);
 
-typedef struct net_log_join {
-    uint32_t client;
-    const char* name;
-    bool is_bot;
-} net_log_join;
 typedef struct net_log_leave {
     uint32_t client;
     uint32_t reason; ///< a net_end (net/end.h)
@@ -57,7 +52,7 @@ typedef struct net_log_begin {
     ecs_tick tick; ///< the last one + 1
     const net_log_leave* leaves;
     uint32_t leave_count;
-    const net_log_join* joins;
+    const net_game_player* joins;
     uint32_t join_count;
     const net_log_event* events;
     uint32_t event_count;

@@ -78,9 +78,9 @@ void net_match_mirror_start(net_match* match, uint32_t tick_rate_hz, const doubl
                             uint32_t setting_count);
 
 /// Add a player, on a server, between steps. Client numbers rise; a number is never used twice
-/// (asserted). The name is copied. Without memory there is no such player
+/// (asserted). The name is copied; size_bytes may be 0. Without memory there is no such player
 /// (net_match_lacks_memory).
-void net_match_join(net_match* match, uint32_t client, const char* name, bool is_bot);
+void net_match_join(net_match* match, const net_game_player* player);
 /// Remove a player that joined before (asserted).
 void net_match_leave(net_match* match, uint32_t client);
 /// @return The player's entity; ECS_ENTITY_NONE for a spectator, for a client that does not play,

@@ -73,7 +73,7 @@ typedef struct net_peer_identity {
     net_address address;              ///< where its datagrams come from now
     uint64_t player;                  ///< of the token's back end; 0: unknown
     uint32_t key;                     ///< id of the key that sealed the token; 0: unknown
-    uint32_t user_bytes;              ///< of `user`
+    uint32_t user_bytes;              ///< of `user`, without zeros at the end
     uint8_t user[NET_USER_BYTES_MAX]; ///< from the token: team, permissions...
 } net_peer_identity;
 

@@ -86,7 +86,8 @@ static inline void table_join_bots(table* t, uint32_t count) {
         table_bot* bot = &t->bots[t->bot_count++];
         bot->client = ++t->clients;
         bot->rng = base_rng_make(bot->client, 7);
-        net_match_join(t->match, bot->client, "bot", true);
+        net_match_join(t->match,
+                       &(net_game_player){.client = bot->client, .name = "bot", .is_bot = true});
     }
 }
 

@@ -130,7 +130,7 @@ static void a_prediction_moves_and_shoots_as_the_server_does(void** state) {
     static const char* const empty_map[] = {"agents=0", "pickups=0", "tanks=0", NULL};
     table t;
     table_open(&t, empty_map, 3, NET_ROLE_SERVER, false);
-    net_match_join(t.match, 1, "own", false);
+    net_match_join(t.match, &(net_game_player){.client = 1, .name = "own"});
     arena_game* game = table_game(&t);
     net_match_config config = *net_match_get_config(t.match);
     config.role = NET_ROLE_PREDICT;
@@ -314,7 +314,7 @@ static void news_names_who_did_what(void** state) {
     table t;
     table_open(&t, (const char* const[]){"agents=0", "pickups=0", "tanks=0", NULL}, 3,
                NET_ROLE_SERVER, true);
-    net_match_join(t.match, 1, "Ada", false);
+    net_match_join(t.match, &(net_game_player){.client = 1, .name = "Ada"});
     arena_game* game = table_game(&t);
     const arena_killed killed = {.killer_client = 1, .killer_team = 1, .victim_team = 3};
     const arena_flag_moved moved = {.team = 2, .by_team = 4, .what = ARENA_FLAG_IS_CAPTURED};

@@ -29,8 +29,8 @@ static const char* const nobody_else[] = {"agents=0", "pickups=0", "tanks=0", NU
 // Clients 1 and 2 are in teams 1 and 2, with a distance of 20 units.
 static void open_duel(table* t) {
     table_open(t, nobody_else, 5, NET_ROLE_SERVER, false);
-    net_match_join(t->match, 1, "left", false);
-    net_match_join(t->match, 2, "right", false);
+    net_match_join(t->match, &(net_game_player){.client = 1, .name = "left"});
+    net_match_join(t->match, &(net_game_player){.client = 2, .name = "right"});
     ecs_vec2 place = open_place();
     table_put(t, 1, place.x, place.y);
     table_put(t, 2, place.x + 20.0f, place.y);
@@ -90,7 +90,7 @@ static void no_more_shots_fly_than_the_setting_says(void** state) {
     static const char* const one[] = {"agents=0", "pickups=0", "tanks=0", "shots=1", NULL};
     table t;
     table_open(&t, one, 5, NET_ROLE_SERVER, false);
-    net_match_join(t.match, 1, "left", false);
+    net_match_join(t.match, &(net_game_player){.client = 1, .name = "left"});
     const arena_input fire = {.is_firing = true, .aim = 512};
     for (uint32_t i = 0; i < 60; i++) {
         table_input(&t, 1, &fire);
@@ -365,14 +365,14 @@ static void players_spread_over_the_teams_and_take_their_rows_with_them(void** s
     table t;
     table_open(&t, nobody_else, 5, NET_ROLE_SERVER, false);
     for (uint32_t client = 1; client <= 8; client++)
-        net_match_join(t.match, client, "player", false);
+        net_match_join(t.match, &(net_game_player){.client = client, .name = "player"});
     for (uint32_t client = 1; client <= 8; client++)
         assert_int_equal(*(uint8_t*)table_of(&t, client, table_game(&t)->team),
                          (client - 1) % ARENA_TEAMS + 1);
     assert_int_equal(ecs_query_count(table_world(&t), table_game(&t)->entries), 8);
     net_match_leave(t.match, 3);
     assert_int_equal(ecs_query_count(table_world(&t), table_game(&t)->entries), 7);
-    net_match_join(t.match, 9, "player", false);
+    net_match_join(t.match, &(net_game_player){.client = 9, .name = "player"});
     assert_int_equal(*(uint8_t*)table_of(&t, 9, table_game(&t)->team), 3);
     table_close(&t);
 }

@@ -89,8 +89,8 @@ static void a_turret_turns_to_an_enemy_and_shoots(void** state) {
     table_open(&t, two_tanks, 5, NET_ROLE_SERVER, false);
     arena_game* game = table_game(&t);
     ecs_world* world = table_world(&t);
-    net_match_join(t.match, 1, "red", false);
-    net_match_join(t.match, 2, "blue", false);
+    net_match_join(t.match, &(net_game_player){.client = 1, .name = "red"});
+    net_match_join(t.match, &(net_game_player){.client = 2, .name = "blue"});
     tank_list list = find_tanks(&t);
     assert_int_equal(*(const uint8_t*)ecs_get(world, list.tanks[0], game->team), 1);
     const arena_input rest = {0};

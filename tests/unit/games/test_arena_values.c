@@ -7,8 +7,8 @@ static const char* const empty_map[] = {"agents=0", "pickups=0", "tanks=0", "rou
 
 static void open_pair(table* t) {
     table_open(t, empty_map, 5, NET_ROLE_SERVER, false);
-    net_match_join(t->match, 1, "Ann", false);
-    net_match_join(t->match, 2, "Bob", false);
+    net_match_join(t->match, &(net_game_player){.client = 1, .name = "Ann"});
+    net_match_join(t->match, &(net_game_player){.client = 2, .name = "Bob"});
 }
 
 static const void* of_match(table* t, ecs_component_id component) {

@@ -131,7 +131,7 @@ static void balls_that_nobody_catches_cost_lives_until_the_game_begins_again(voi
     // A tiny, motionless pad and a fast ball: in the end the match loses all lives.
     table_open(&t, (const char* const[]){"lives=2", "ball_speed=2", "level=2"}, 3, 3,
                NET_ROLE_SERVER, false);
-    net_match_join(t.match, 1, "statue", false);
+    net_match_join(t.match, &(net_game_player){.client = 1, .name = "statue"});
     int32_t score_peak = 0;
     uint32_t ticks = 0;
     while (t.lives_lost < 2 && ticks < 20 * MINUTE_TICKS) {
@@ -219,7 +219,7 @@ static void each_four_players_bring_a_ball(void** state) {
     static const int32_t balls[] = {1, 1, 2, 3, 17};
     for (uint32_t i = 0; i < BASE_COUNT(players); i++) {
         while (t.clients < players[i])
-            net_match_join(t.match, ++t.clients, "player", false);
+            net_match_join(t.match, &(net_game_player){.client = ++t.clients, .name = "player"});
         for (uint32_t k = 0; k < 3; k++)
             table_step(&t);
         assert_int_equal(table_match(&t)->balls, balls[i]);
@@ -231,8 +231,8 @@ static void a_leaver_takes_the_pad_and_the_held_ball_finds_another(void** state)
     (void)state;
     table t;
     table_open(&t, NULL, 0, 11, NET_ROLE_SERVER, false);
-    net_match_join(t.match, 1, "first", false);
-    net_match_join(t.match, 2, "second", false);
+    net_match_join(t.match, &(net_game_player){.client = 1, .name = "first"});
+    net_match_join(t.match, &(net_game_player){.client = 2, .name = "second"});
     for (uint32_t i = 0; i < 10; i++)
         table_step(&t);
     ecs_world* world = net_match_world(t.match);
@@ -248,7 +248,7 @@ static void a_leaver_takes_the_pad_and_the_held_ball_finds_another(void** state)
     const breakout_owner* owner = ecs_get(world, ball, game->owner);
     assert_int_equal(owner->pad, net_match_player(t.match, 3 - leaver));
     // The free slot goes to the next client that joins.
-    net_match_join(t.match, 3, "third", false);
+    net_match_join(t.match, &(net_game_player){.client = 3, .name = "third"});
     const breakout_player* third = ecs_get(world, net_match_player(t.match, 3), game->player);
     assert_int_equal(third->slot, (int32_t)leaver - 1);
     table_close(&t);
@@ -258,7 +258,7 @@ static void a_cheer_reaches_everybody(void** state) {
     (void)state;
     table t;
     table_open(&t, NULL, 0, 12, NET_ROLE_SERVER, false);
-    net_match_join(t.match, 1, "fan", false);
+    net_match_join(t.match, &(net_game_player){.client = 1, .name = "fan"});
     uint8_t packed[64];
     breakout_cheer cheer = {.emote = 5};
     uint32_t message = BREAKOUT_MESSAGE_CHEER + 1;
@@ -284,7 +284,7 @@ static void an_input_moves_the_pad_by_its_speed_and_no_further_than_the_wall(voi
     (void)state;
     table t;
     table_open(&t, (const char* const[]){"pad_speed=600"}, 1, 13, NET_ROLE_SERVER, false);
-    net_match_join(t.match, 1, "mover", false);
+    net_match_join(t.match, &(net_game_player){.client = 1, .name = "mover"});
     ecs_world* world = net_match_world(t.match);
     breakout_game* game = table_game(&t);
     ecs_entity pad = net_match_player(t.match, 1);

@@ -25,7 +25,7 @@ static bool take_cheer(void* sender, uint32_t message, const void* payload) {
 static void open_human(human* h) {
     memset(h, 0, sizeof *h);
     table_open(&h->t, NULL, 0, 1, NET_ROLE_SERVER, false);
-    net_match_join(h->t.match, 1, "human", false);
+    net_match_join(h->t.match, &(net_game_player){.client = 1, .name = "human"});
     h->view = (net_player_context){.size_bytes = sizeof h->view,
                                    .world = net_match_world(h->t.match),
                                    .context = net_match_context(h->t.match),

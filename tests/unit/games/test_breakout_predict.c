@@ -57,7 +57,7 @@ static void copy(pair* p) {
 }
 
 static void join(pair* p) {
-    net_match_join(p->server.match, 1, "own", false);
+    net_match_join(p->server.match, &(net_game_player){.client = 1, .name = "own"});
     p->player = net_match_player(p->server.match, 1);
 }
 

@@ -175,7 +175,7 @@ static void the_end_of_a_game_is_announced(void** state) {
     (void)state;
     table t;
     table_open(&t, (const char* const[]){"lives=1", "ball_speed=2"}, 2, 3, NET_ROLE_SERVER, true);
-    net_match_join(t.match, 1, "statue", false);
+    net_match_join(t.match, &(net_game_player){.client = 1, .name = "statue"});
     for (uint32_t i = 0; i < 100000 && t.lives_lost == 0; i++)
         table_step(&t);
     assert_int_equal(t.lives_lost, 1);
@@ -321,7 +321,7 @@ static void a_cheer_stands_over_its_pad_for_a_moment(void** state) {
     (void)state;
     table t;
     table_open(&t, NULL, 0, 12, NET_ROLE_SERVER, true);
-    net_match_join(t.match, 1, "fan", false);
+    net_match_join(t.match, &(net_game_player){.client = 1, .name = "fan"});
     table_step(&t);
     uint8_t packed[64];
     breakout_cheer cheer = {.emote = 2};
@@ -349,7 +349,7 @@ static void the_list_names_the_best_and_oneself(void** state) {
     table t;
     table_open(&t, NULL, 0, 12, NET_ROLE_SERVER, true);
     for (uint32_t i = 1; i <= 20; i++)
-        net_match_join(t.match, i, "player", false);
+        net_match_join(t.match, &(net_game_player){.client = i, .name = "player"});
     table_step(&t);
     ecs_world* world = net_match_world(t.match);
     for (uint32_t i = 1; i <= 20; i++) {

@@ -146,7 +146,7 @@ static void s1_8_other_templates_let_the_camera_fall_and_the_cubes_rest(void** s
                                       fall ? "fall=1 cubes=300" : "fall=0 cubes=300");
         ecs_world* world = net_match_world(match);
         const cubes_game* game = net_match_context(match);
-        net_match_join(match, 1, "Ada", false);
+        net_match_join(match, &(net_game_player){.client = 1, .name = "Ada"});
         ecs_entity camera = net_match_player(match, 1);
         assert_string_equal(ecs_entity_template_name(world, camera),
                             fall ? "camera_falling" : "camera");
@@ -335,7 +335,7 @@ static void every_build_comes_to_the_same_bits(void** state) {
     (void)state;
     net_module* module = open_module();
     net_match* match = open_match(module, NET_ROLE_SERVER, false, 42, "cubes=3000");
-    net_match_join(match, 1, "Ada", false);
+    net_match_join(match, &(net_game_player){.client = 1, .name = "Ada"});
     run(match, 1800);
     // A change of the rule, the random numbers or the templates changes the hash. A compiler must
     // not.
@@ -365,7 +365,7 @@ static void an_input_turns_the_camera_within_its_limits(void** state) {
     (void)state;
     net_module* module = open_module();
     net_match* match = open_match(module, NET_ROLE_SERVER, false, 1, "cubes=0");
-    net_match_join(match, 1, "Ada", false);
+    net_match_join(match, &(net_game_player){.client = 1, .name = "Ada"});
     ecs_world* world = net_match_world(match);
     const cubes_game* game = net_match_context(match);
     ecs_entity camera = net_match_player(match, 1);
@@ -397,7 +397,7 @@ static void prediction_turns_the_camera_as_the_server_does(void** state) {
     net_module* module = open_module();
     net_match* match = open_match(module, NET_ROLE_SERVER, false, 1, "cubes=10");
     net_match* ahead = open_match(module, NET_ROLE_PREDICT, false, 1, NULL);
-    net_match_join(match, 1, "Ada", false);
+    net_match_join(match, &(net_game_player){.client = 1, .name = "Ada"});
     const cubes_game* game = net_match_context(match);
     const cubes_game* own = net_match_context(ahead);
     ecs_entity camera = net_match_player(match, 1);

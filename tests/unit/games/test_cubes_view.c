@@ -80,8 +80,8 @@ static void the_picture_shows_the_cubes_from_outside_inside_and_below(void** sta
     static const float distances[] = {230.0f, 8.0f, 400.0f, 90.0f};
     net_module* module = open_module();
     net_match* match = open_match(module, NET_ROLE_SERVER, true, 1, NULL);
-    net_match_join(match, 1, "Ada", false);
-    net_match_join(match, 2, "Bob", false);
+    net_match_join(match, &(net_game_player){.client = 1, .name = "Ada"});
+    net_match_join(match, &(net_game_player){.client = 2, .name = "Bob"});
     run(match, 300);
     ecs_world* world = net_match_world(match);
     const cubes_game* game = net_match_context(match);

@@ -167,10 +167,50 @@ static void what_a_module_is_handed_starts_with_its_size(void** state) {
     net_match_config config = net_match_config_default(module);
     net_match* match;
     assert_int_equal(net_match_create(&config, NULL, &match), NET_OK);
-    net_match_join(match, 1, "ann", false);
+    net_match_join(match, &(net_game_player){.client = 1, .name = "ann"});
     const sizes_seen* seen = net_match_context(match);
     assert_int_equal(seen->start, sizeof(net_game_start));
     assert_int_equal(seen->player, sizeof(net_game_player));
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+static net_game_player joined_last;
+static uint8_t user_last[NET_USER_BYTES_MAX];
+
+static ecs_entity keep_join(ecs_world* world, void* context, const net_game_player* player) {
+    (void)world;
+    (void)context;
+    joined_last = *player;
+    if (player->user_bytes > 0) memcpy(user_last, player->user_data, player->user_bytes);
+    return ECS_ENTITY_NONE;
+}
+
+static void a_module_gets_what_the_token_of_a_player_says(void** state) {
+    (void)state;
+    net_game_module game = *breakout_module();
+    game.player_join = keep_join;
+    net_module* module = wrap(&game, NULL);
+    net_match_config config = net_match_config_default(module);
+    net_match* match;
+    assert_int_equal(net_match_create(&config, NULL, &match), NET_OK);
+    uint8_t user[NET_USER_BYTES_MAX + 1];
+    memset(user, 7, sizeof user);
+    net_game_player player = {.client = 1,
+                              .name = "ann",
+                              .player_id = 42,
+                              .user_data = user,
+                              .user_bytes = NET_USER_BYTES_MAX};
+    net_match_join(match, &player);
+    assert_int_equal(joined_last.player_id, 42);
+    assert_int_equal(joined_last.user_bytes, NET_USER_BYTES_MAX);
+    assert_memory_equal(user_last, user, NET_USER_BYTES_MAX);
+    player.client = 2;
+    player.user_bytes = NET_USER_BYTES_MAX + 1;
+    expect_assert_failure(net_match_join(match, &player));
+    net_match_join(match, &(net_game_player){.client = 3, .name = "bob"});
+    assert_int_equal(joined_last.player_id, 0);
+    assert_int_equal(joined_last.user_bytes, 0);
     net_match_destroy(match);
     net_module_close(module);
 }
@@ -260,9 +300,9 @@ static void client_numbers_only_rise(void** state) {
     (void)state;
     table t;
     table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
-    net_match_join(t.match, 2, "b", false);
-    net_match_join(t.match, 5, "e", false);
-    net_match_join(t.match, 9, "i", false);
+    net_match_join(t.match, &(net_game_player){.client = 2, .name = "b"});
+    net_match_join(t.match, &(net_game_player){.client = 5, .name = "e"});
+    net_match_join(t.match, &(net_game_player){.client = 9, .name = "i"});
     assert_true(net_match_player(t.match, 5) != ECS_ENTITY_NONE);
     assert_int_equal(net_match_player(t.match, 4), ECS_ENTITY_NONE);
     net_match_leave(t.match, 5);
@@ -270,8 +310,10 @@ static void client_numbers_only_rise(void** state) {
     assert_true(net_match_player(t.match, 2) != ECS_ENTITY_NONE);
     assert_true(net_match_player(t.match, 9) != ECS_ENTITY_NONE);
     base_assert_handler_set(test_assert_handler);
-    expect_assert_failure(net_match_join(t.match, 5, "again", false));
-    expect_assert_failure(net_match_join(t.match, 9, "again", false));
+    expect_assert_failure(
+        net_match_join(t.match, &(net_game_player){.client = 5, .name = "again"}));
+    expect_assert_failure(
+        net_match_join(t.match, &(net_game_player){.client = 9, .name = "again"}));
     expect_assert_failure(net_match_leave(t.match, 5));
     base_assert_handler_set(NULL);
     table_close(&t);
@@ -385,7 +427,7 @@ static void the_last_input_is_repeated_and_nothing_before_the_first(void** state
     (void)state;
     table t;
     table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
-    net_match_join(t.match, 1, "a", false);
+    net_match_join(t.match, &(net_game_player){.client = 1, .name = "a"});
     net_match_input(t.match, 1, NULL, 0); // the player has no input yet
     net_match_input(t.match, 7, NULL, 0); // there is no such client
     ecs_world* world = net_match_world(t.match);
@@ -434,7 +476,7 @@ static void play_on(table* t, uint64_t* hashes, uint32_t count) {
     ecs_tick first = net_match_tick(t->match);
     for (uint32_t i = 0; i < count; i++) {
         ecs_tick tick = first + i;
-        if (tick == 130) net_match_join(t->match, 9, "late", false);
+        if (tick == 130) net_match_join(t->match, &(net_game_player){.client = 9, .name = "late"});
         if (tick == 160) net_match_leave(t->match, 2);
         if (tick % 5 == 0) {
             net_match_input(t->match, 1, NULL, 0);
@@ -515,7 +557,7 @@ static void templates_are_exchanged_between_ticks(void** state) {
     net_match_config config = net_match_config_default(module);
     net_match* match = NULL;
     assert_int_equal(net_match_create(&config, NULL, &match), NET_OK);
-    net_match_join(match, 1, "ann", false);
+    net_match_join(match, &(net_game_player){.client = 1, .name = "ann"});
     for (uint32_t i = 0; i < 10; i++)
         net_match_step(match);
     char* text = table_read_file(BREAKOUT_BLK);
@@ -558,6 +600,7 @@ int main(void) {
         TEST(settings_are_applied_within_their_range),
         TEST(a_module_that_does_not_fit_is_reported),
         TEST(what_a_module_is_handed_starts_with_its_size),
+        TEST(a_module_gets_what_the_token_of_a_player_says),
         TEST(create_gives_everything_back_when_memory_ends_at_any_call),
         TEST(steady_ticks_allocate_nothing),
         TEST(ticks_are_counted_from_one),

@@ -109,8 +109,8 @@ static void what_is_asked_is_taken_once_and_kept(void** state) {
     uint32_t count;
     (void)net_interest_requests_take(net_match_interest_requests(open.match), &count);
     assert_int_equal(count, 0);
-    net_match_join(open.match, 2, "ann", false);
-    net_match_join(open.match, 5, "bob", true);
+    net_match_join(open.match, &(net_game_player){.client = 2, .name = "ann"});
+    net_match_join(open.match, &(net_game_player){.client = 5, .name = "bob", .is_bot = true});
     services->set_viewpoint(context, 5, (float[]){1, 2, 3}, 40);
     services->refresh_scope(context, 5);
     services->refresh_scope(context, 4); // there is no such client
@@ -141,7 +141,7 @@ static void what_is_asked_is_taken_once_and_kept(void** state) {
     assert_null(net_interest_requests_find(net_match_interest_requests(open.match), 5));
     // The call may still name the client that left; it has no effect.
     services->set_groups(context, 5, 3);
-    net_match_join(open.match, 6, "cat", false);
+    net_match_join(open.match, &(net_game_player){.client = 6, .name = "cat"});
     services->set_groups(context, 5, 3);
     asked = net_interest_requests_take(net_match_interest_requests(open.match), &count);
     assert_int_equal(asked[count - 1].client, 6);

@@ -101,7 +101,7 @@ static void what_a_player_saw_is_as_far_behind_as_it_said(void** state) {
     hall at;
     open_hall(&at, true);
     assert_true(seen(at.match, 1) == 0);
-    net_match_join(at.match, 1, "ann", false);
+    net_match_join(at.match, &(net_game_player){.client = 1, .name = "ann"});
     for (uint32_t i = 0; i < 100; i++)
         tick(at.match);
     assert_true(seen(at.match, 1) == 100); // the client never sent a moment
@@ -128,7 +128,7 @@ static void a_view_out_of_reach_is_moved_and_counted(void** state) {
     (void)state;
     hall at;
     open_hall(&at, true);
-    net_match_join(at.match, 1, "ann", false);
+    net_match_join(at.match, &(net_game_player){.client = 1, .name = "ann"});
     for (uint32_t i = 0; i < 100; i++)
         tick(at.match);
     const struct {
@@ -160,7 +160,7 @@ static void a_module_that_does_not_ask_has_no_services(void** state) {
     hall at;
     open_hall(&at, false);
     assert_null(((gallery*)net_match_context(at.match))->services);
-    net_match_join(at.match, 1, "ann", false);
+    net_match_join(at.match, &(net_game_player){.client = 1, .name = "ann"});
     say(at.match, 1, 5);
     assert_int_equal(net_match_get_rewind_stats(at.match).inputs, 0);
     close_hall(&at);
@@ -197,7 +197,7 @@ static uint32_t make_inputs(tape* self, base_rng* rng, net_log_input* inputs,
 
 static void apply(net_match* match, const net_log_begin* begin) {
     for (uint32_t i = 0; i < begin->join_count; i++)
-        net_match_join(match, begin->joins[i].client, begin->joins[i].name, begin->joins[i].is_bot);
+        net_match_join(match, &begin->joins[i]);
     for (uint32_t i = 0; i < begin->input_count; i++) {
         const net_log_input* input = &begin->inputs[i];
         net_match_input_seen(match, input->client, input->payload, input->size, input->seen);
@@ -206,7 +206,9 @@ static void apply(net_match* match, const net_log_begin* begin) {
 
 // Play a match and log it. With `keeps_views` false the log drops what players saw.
 static void record_tape(tape* self, bool keeps_views) {
-    static const net_log_join joins[PLAYERS] = {{1, "a", true}, {2, "b", true}, {3, "c", true}};
+    static const net_game_player joins[PLAYERS] = {{.client = 1, .name = "a", .is_bot = true},
+                                                   {.client = 2, .name = "b", .is_bot = true},
+                                                   {.client = 3, .name = "c", .is_bot = true}};
     memset(self, 0, sizeof *self);
     files_open(&self->files);
     open_hall(&self->hall, true);
@@ -324,7 +326,7 @@ static void views_are_logged_only_where_they_decide(void** state) {
         net_log_writer* writer;
         assert_int_equal(net_log_writer_create(NULL, files.log, at.match, "test", 1, NULL, &writer),
                          NET_OK);
-        const net_log_join join = {1, "a", true};
+        const net_game_player join = {.client = 1, .name = "a", .is_bot = true};
         const net_log_input inputs[] = {
             {.client = 1, .number = 1, .payload = "", .seen = 77},
             {.client = 1, .number = 2, .seen = 78}, // a repeated input has no moment
@@ -367,7 +369,7 @@ static void a_restored_match_remembers_what_was_where(void** state) {
     hall at;
     open_hall(&at, true);
     for (uint32_t i = 1; i <= PLAYERS; i++)
-        net_match_join(at.match, i, "x", true);
+        net_match_join(at.match, &(net_game_player){.client = i, .name = "x", .is_bot = true});
     play_on(at.match, 1, 200, NULL);
     base_bytes save;
     base_bytes_init(&save, NULL);
@@ -392,7 +394,7 @@ static void a_steady_match_takes_no_memory(void** state) {
     hall at;
     open_hall(&at, true);
     for (uint32_t i = 1; i <= PLAYERS; i++)
-        net_match_join(at.match, i, "x", true);
+        net_match_join(at.match, &(net_game_player){.client = i, .name = "x", .is_bot = true});
     // test_rewind.c covers created and destroyed entities.
     ((gallery*)net_match_context(at.match))->is_calm = true;
     play_on(at.match, 1, 200, NULL);

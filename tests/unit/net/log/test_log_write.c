@@ -292,7 +292,13 @@ static void records_are_what_log_proto_says(void** state) {
     assert_non_null(draft.memory);
     const net_log_item items[] = {
         {.kind = NET_LOG_ITEM_LEAVE, .client = 3, .reason = 2},
-        {.kind = NET_LOG_ITEM_JOIN, .client = 4, .name = "bob", .is_bot = true},
+        {.kind = NET_LOG_ITEM_JOIN,
+         .client = 4,
+         .name = "bob",
+         .is_bot = true,
+         .player_id = UINT64_MAX,
+         .payload = (const uint8_t*)"red",
+         .payload_bytes = 3},
         {.kind = NET_LOG_ITEM_EVENT,
          .client = 5,
          .message = 2,
@@ -323,6 +329,9 @@ static void records_are_what_log_proto_says(void** state) {
     assert_int_equal(begin->leaves[0]->reason, 2);
     assert_string_equal(begin->joins[0]->name, "bob");
     assert_true(begin->joins[0]->is_bot);
+    assert_true(begin->joins[0]->player_id == UINT64_MAX);
+    assert_int_equal(begin->joins[0]->user_data.len, 3);
+    assert_memory_equal(begin->joins[0]->user_data.data, "red", 3);
     assert_int_equal(begin->events[0]->target, 9);
     assert_int_equal(begin->n_inputs, 2);
     assert_true(begin->inputs[0]->is_repeat);

@@ -48,7 +48,7 @@ static void apply(net_match* match, const net_log_begin* begin) {
     for (uint32_t i = 0; i < begin->leave_count; i++)
         net_match_leave(match, begin->leaves[i].client);
     for (uint32_t i = 0; i < begin->join_count; i++)
-        net_match_join(match, begin->joins[i].client, begin->joins[i].name, begin->joins[i].is_bot);
+        net_match_join(match, &begin->joins[i]);
     for (uint32_t i = 0; i < begin->event_count; i++)
         net_match_client_event(match, begin->events[i].client, begin->events[i].message,
                                begin->events[i].payload, begin->events[i].size);
@@ -72,8 +72,9 @@ static void write_trace(record* self) {
 
 static void play_tick(record* self) {
     table* t = &self->table;
-    static const net_log_join joins[BOTS] = {
-        {1, "ann", true}, {2, "bob \"b\"", true}, {3, "", false}};
+    static const net_game_player joins[BOTS] = {{.client = 1, .name = "ann", .is_bot = true},
+                                                {.client = 2, .name = "bob \"b\"", .is_bot = true},
+                                                {.client = 3, .name = ""}};
     static const net_log_leave leave = {2, 3};
     static const uint8_t cheer[] = {8, 4};
     static const net_log_event event = {1, BREAKOUT_MESSAGE_CHEER + 1, 0, cheer, sizeof cheer};

@@ -48,8 +48,9 @@ static inline size_t record_think(table* t, table_bot* bot, uint8_t* packed) {
 /// seventh input is repeated.
 static inline void record_tick(playback_record* self) {
     table* t = &self->table;
-    static const net_log_join first[] = {{1, "ann", true}, {2, "bob", true}};
-    static const net_log_join late = {3, "cleo", false};
+    static const net_game_player first[] = {{.client = 1, .name = "ann", .is_bot = true},
+                                            {.client = 2, .name = "bob", .is_bot = true}};
+    static const net_game_player late = {.client = 3, .name = "cleo"};
     static const net_log_leave leave = {2, 3};
     ecs_tick tick = net_match_tick(t->match) + 1;
     uint8_t packed[RECORD_BOTS][NET_INPUT_BYTES_MAX];
@@ -77,7 +78,7 @@ static inline void record_tick(playback_record* self) {
     net_log_append_begin(self->writer, &begin);
     if (begin.leave_count) net_match_leave(t->match, leave.client);
     for (uint32_t i = 0; i < begin.join_count; i++)
-        net_match_join(t->match, begin.joins[i].client, begin.joins[i].name, begin.joins[i].is_bot);
+        net_match_join(t->match, &begin.joins[i]);
     for (uint32_t i = 0; i < begin.input_count; i++)
         net_match_input(t->match, inputs[i].client, inputs[i].payload, inputs[i].size);
     net_match_step(t->match);

@@ -427,12 +427,13 @@ static void marks_end_with_the_last_whole_tick(void** state) {
     net_log_writer* writer;
     assert_int_equal(net_log_writer_create(NULL, files.log, match, "test", 1, NULL, &writer),
                      NET_OK);
-    static const net_log_join joins[] = {{1, "ann", false}, {2, "bob", false}};
+    static const net_game_player joins[] = {{.client = 1, .name = "ann"},
+                                            {.client = 2, .name = "bob"}};
     for (ecs_tick tick = 1; tick <= 2; tick++) {
         const net_log_begin begin = {.tick = tick, .joins = &joins[tick - 1], .join_count = 1};
         net_log_append_begin(writer, &begin);
         if (tick == 2) break;
-        net_match_join(match, 1, "ann", false);
+        net_match_join(match, &(net_game_player){.client = 1, .name = "ann"});
         net_match_step(match);
         net_log_append_end(writer, match);
         ecs_changes_clear(net_match_world(match));

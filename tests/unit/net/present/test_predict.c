@@ -99,7 +99,7 @@ static game* game_open(uint32_t up, uint32_t down, double loss, uint64_t seed) {
     g->rng = base_rng_make(seed, 5);
     g->now_us = 1000000;
     table_open(&g->at, NULL, 0, seed, NET_ROLE_SERVER, false);
-    net_match_join(g->at.match, 1, "one", false);
+    net_match_join(g->at.match, &(net_game_player){.client = 1, .name = "one"});
     uint32_t index_max = ecs_limits_default().replicated_index_max;
     ecs_world* world = net_match_world(g->at.match);
     assert_int_equal(net_rows_create(NULL, world, NULL, &g->rows), NET_OK);
