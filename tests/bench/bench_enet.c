@@ -6,7 +6,7 @@
 //   connect. At each 't' it
 //                     receives all packets, sends one to each peer, and writes the time that it
 //                     took
-//   swarm PORT PEERS  the clients of either side, each with a socket of its own. It writes 0 when
+//   swarm PORT PEERS  the clients of the twin, each with a socket of its own. It writes 0 when
 //   all are connected.
 //                     At each 't' it receives all packets, then every client sends one
 //

@@ -28,12 +28,6 @@ typedef struct fixture {
     double shoal[BENCH_ROUNDS_MAX], best[BENCH_ROUNDS_MAX], ratio[BENCH_ROUNDS_MAX];
 } fixture;
 
-static void start_swarm(bench_child* swarm, const char* port, uint32_t peers) {
-    char count[16];
-    snprintf(count, sizeof count, "%u", peers);
-    bench_child_start(swarm, (const char*[]){"shoal-bench-enet", "swarm", port, count, NULL});
-}
-
 static void open_bare(fixture* self, uint32_t peers) {
     char text[16], connected;
     snprintf(text, sizeof text, "%u", peers);
@@ -42,7 +36,10 @@ static void open_bare(fixture* self, uint32_t peers) {
     bench_child_hear(&self->server, &port, sizeof port);
     snprintf(text, sizeof text, "%u", port);
     bench_child_tell(&self->server, BENCH_ENET_CONNECT);
-    start_swarm(&self->swarm_of_bare, text, peers);
+    char count[16];
+    snprintf(count, sizeof count, "%u", peers);
+    bench_child_start(&self->swarm_of_bare,
+                      (const char*[]){"shoal-bench-enet", "swarm", text, count, NULL});
     bench_child_hear(&self->swarm_of_bare, &connected, 1);
 }
 
@@ -54,7 +51,10 @@ static void open_ours(fixture* self, uint32_t peers) {
     const net_transport_ops* ops = self->transport->ops;
     char address[32];
     bench_require(net_transport_enet_address(self->transport, address, sizeof address), "address");
-    start_swarm(&self->swarm, strchr(address, ':') + 1, peers);
+    char count[16];
+    snprintf(count, sizeof count, "%u", peers);
+    bench_child_start(&self->swarm,
+                      (const char*[]){"shoal-bench-swarm", strchr(address, ':') + 1, count, NULL});
     while (self->peer_count < peers || !bench_child_has_answer(&self->swarm)) {
         net_transport_event event;
         ops->service(self->transport, net_loop_now_us());
