@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// shoal-bench-swarm PORT PEERS: the clients of our side of the net_tick rows, each with a socket and
-// an encrypted connection of its own. It writes 0 when all are connected. At each 't' it receives
-// all packets, then every client sends one.
+// shoal-bench-swarm PORT PEERS: the clients of our side of the net_tick rows, each with a socket
+// and an encrypted connection of its own. It writes 0 when all are connected. At each 't' it
+// receives all packets, then every client sends one.
 #include "bench_enet.h"
 
 #include "net/loop.h"
