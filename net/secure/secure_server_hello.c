@@ -8,9 +8,9 @@
 //   response: the same first checks | cookie | the same session again? | token | signature |
 //             address, use | place | accept
 //
-// A response needs no budget before its cookie: that check costs half a microsecond, and only who
-// received a challenge passes it. A token counts as used by a response, since that one has a
-// signature: a request that was overheard and sent first from elsewhere takes nothing away.
+// A response needs no budget before its cookie: that check costs half a microsecond, and only a
+// client that received a challenge passes it. A token counts as used by a response, since that one
+// has a signature: a request that was overheard and sent first from elsewhere takes nothing away.
 #include "secure/secure_server_state.h"
 
 #include <sodium.h>
@@ -231,7 +231,8 @@ static void derive_keys(net_secure_session* session, uint64_t now_us, const net_
     sodium_memzero(key, sizeof key);
 }
 
-// One token, one session: who comes again, with the token or a resume token, replaces its own.
+// One token has one session. A client that comes again, with the token or a resume token, replaces
+// its own session.
 static net_secure_session* find_by_origin(net_secure_server* server, const uint8_t* tag) {
     uint64_t name = name_of(tag);
     for (uint32_t i = 0; i < server->session_max; i++) {

@@ -18,8 +18,6 @@
 #include "net/limits.h"
 #include "net/transport.h"
 
-#include <string.h>
-
 enum {
     HAS_SENT_TIME = 0x8000,
     IS_COMPRESSED = 0x4000,
@@ -183,15 +181,4 @@ bool net_filter_next(const uint8_t* bytes, size_t size, const net_filter_context
                              .connect_id = is_connect ? found + CONNECT_ID_AT : NULL};
     *at += command_bytes[number] + payload;
     return true;
-}
-
-bool net_filter_connect_id(const uint8_t* bytes, size_t size, const net_filter_context* context,
-                           uint32_t* connect_id) {
-    net_filter_command command;
-    for (size_t at = 0; net_filter_next(bytes, size, context, &at, &command);) {
-        if (!command.connect_id) continue;
-        memcpy(connect_id, command.connect_id, sizeof *connect_id); // ENet's own order
-        return true;
-    }
-    return false;
 }

@@ -32,9 +32,3 @@ typedef struct net_filter_command {
 /// @return false after the last one.
 bool net_filter_next(const uint8_t* bytes, size_t size, const net_filter_context* context,
                      size_t* at, net_filter_command* command);
-
-/// The connectID in the CONNECT or VERIFY_CONNECT of a datagram that net_filter_judge accepted, in
-/// ENet's byte order.
-/// @return false when it has neither.
-bool net_filter_connect_id(const uint8_t* bytes, size_t size, const net_filter_context* context,
-                           uint32_t* connect_id);

@@ -238,8 +238,19 @@ static void short_datagrams_are_refused(void** state) {
     assert_int_equal(net_filter_peer(whole.bytes, 2), 1);
 }
 
+static bool walk(const uint8_t* bytes, size_t size, const net_filter_context* context,
+                 uint32_t* id) {
+    net_filter_command found;
+    for (size_t at = 0; net_filter_next(bytes, size, context, &at, &found);) {
+        if (!found.connect_id) continue;
+        memcpy(id, found.connect_id, sizeof *id); // ENet's own order
+        return true;
+    }
+    return false;
+}
+
 static bool find_id(const raw* in, uint32_t* id) {
-    return net_filter_connect_id(in->bytes, in->size, &(net_filter_context){.is_server = true}, id);
+    return walk(in->bytes, in->size, &(net_filter_context){.is_server = true}, id);
 }
 
 static void the_name_of_an_attempt_is_found_wherever_it_stands(void** state) {
@@ -286,7 +297,7 @@ static void any_bytes_get_a_verdict(void** state) {
         uint8_t* exact = malloc(bent.size + 1);
         assert_non_null(exact);
         memcpy(exact + 1, bent.bytes, bent.size);
-        (void)net_filter_connect_id(exact + 1, bent.size, &context, &id);
+        (void)walk(exact + 1, bent.size, &context, &id);
         free(exact);
     }
 }
