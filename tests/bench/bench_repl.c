@@ -4,12 +4,14 @@
 #include "session/acks.h"
 #include "mirror/mirror.h"
 
-#include "base/rng.h"
-
 #include <math.h>
 #include <string.h>
 
 #define FLYING_MAX 16u
+#define LAG_TICKS 2u
+#define LAG_SPAN 5u
+#define UNUSED_INDICES 16u
+#define UNUSED_INDICES_OF_BIRTHS 4096u // an index is used again late
 #define RADIUS 64.0f
 #define SIDE_MAX 4000.0f
 #define SPEED_MAX 0.25f  // per tick: 7.5 units a second
@@ -20,15 +22,18 @@
 #define SETTLE_TICKS 2000u
 #define SAMPLED_CLIENTS 16u
 
-static const char templates[] =
-    "mover {\n"
-    "  \"pos:p3\"{ _track:b=yes; _replicate:b=yes; _interpolate:b=yes; _min:r=0;"
-    " _max:r=4095.96875; _step:r=0.03125; value:p3=0,0,0 }\n"
-    "  \"heading:r\"{ _track:b=yes; _replicate:b=yes; _min:r=-3.2; _max:r=3.2; _bits:i=9;"
-    " value:r=0 }\n"
-    "  \"health:u8\"{ _track:b=yes; _replicate:b=yes; _bits:i=7; value:u8=100 }\n"
-    "  \"state:u8\"{ _track:b=yes; _replicate:b=yes; _bits:i=4; value:u8=1 }\n"
-    "}\n";
+#define TEMPLATES(visible)                                                                         \
+    "mover {\n"                                                                                    \
+    "  \"pos:p3\"{ _track:b=yes; _replicate:b=yes; _interpolate:b=yes; _min:r=0;"                  \
+    " _max:r=4095.96875; _step:r=0.03125; value:p3=0,0,0 }\n"                                      \
+    "  \"heading:r\"{ _track:b=yes; _replicate:b=yes; _min:r=-3.2; _max:r=3.2; _bits:i=9;"         \
+    " value:r=0 }\n"                                                                               \
+    "  \"health:u8\"{ _track:b=yes; _replicate:b=yes; " visible "_bits:i=7; value:u8=100 }\n"      \
+    "  \"state:u8\"{ _track:b=yes; _replicate:b=yes; " visible "_bits:i=4; value:u8=1 }\n"
+
+static const char templates[] = TEMPLATES("") "}\n";
+static const char team_templates[] =
+    TEMPLATES("_visible:t=\"team\"; ") "  \"team:u8\"{ _track:b=yes; value:u8=1 }\n}\n";
 
 typedef struct bench_repl_mover {
     float x, y, dx, dy, heading;
@@ -55,21 +60,26 @@ struct bench_repl_client {
     net_mirror* mirror;
 };
 
-void bench_repl_world(bool is_mirror, uint32_t index_max, ecs_world** world, net_schema** schema) {
+void bench_repl_world(const bench_repl_config* config, bool is_mirror, ecs_world** world,
+                      net_schema** schema) {
     base_reporter reporter = base_reporter_stderr();
-    ecs_world_config config = ecs_world_config_default();
-    config.is_mirror = is_mirror;
-    config.limits.replicated_index_max = index_max;
-    bench_require(ecs_world_create(&config, world) == ECS_OK, "world");
-    bench_require(ecs_template_load(*world, "repl.blk", templates, strlen(templates), &reporter) ==
-                      ECS_OK,
+    const char* text = config->has_teams ? team_templates : templates;
+    ecs_world_config world_config = ecs_world_config_default();
+    world_config.is_mirror = is_mirror;
+    world_config.limits.replicated_index_max = bench_repl_index_max(config);
+    bench_require(ecs_world_create(&world_config, world) == ECS_OK, "world");
+    bench_require(ecs_template_load(*world, "repl.blk", text, strlen(text), &reporter) == ECS_OK,
                   "templates");
     bench_require(ecs_world_seal(*world, &reporter) == ECS_OK, "seal");
     bench_require(net_schema_create(NULL, *world, NULL, 0, &reporter, schema) == NET_OK, "schema");
 }
 
 uint32_t bench_repl_index_max(const bench_repl_config* config) {
-    return config->entities + 16;
+    return config->entities + (config->births_per_s ? UNUSED_INDICES_OF_BIRTHS : UNUSED_INDICES);
+}
+
+static uint32_t rate_hz(const bench_repl* self) {
+    return self->config.rate_hz ? self->config.rate_hz : BENCH_REPL_TICK_RATE_HZ;
 }
 
 // ---- the world
@@ -94,32 +104,44 @@ static void turn(bench_repl_mover* mover) {
     mover->dy = between(&mover->rng, -SPEED_MAX, SPEED_MAX);
 }
 
+// Give a new entity its place and direction.
+static void open_mover(bench_repl* self, uint32_t i) {
+    bench_repl_mover* mover = &self->movers[i];
+    mover->x = between(&mover->rng, 0, self->side);
+    mover->y = between(&mover->rng, 0, self->side);
+    turn(mover);
+    place(self, i);
+    set(self, i, self->heading, &mover->heading);
+    if (!self->config.has_teams) return;
+    const uint8_t team = (uint8_t)(1 + base_rng_below(&mover->rng, 2));
+    set(self, i, self->team, &team);
+}
+
 static void create_entities(bench_repl* self) {
     const bench_repl_config* config = &self->config;
-    ecs_template_id mover_template = ecs_template_find(self->world, "mover");
+    self->mover = ecs_template_find(self->world, "mover");
     self->pos = ecs_component_find(self->world, "pos");
     self->heading = ecs_component_find(self->world, "heading");
     self->health = ecs_component_find(self->world, "health");
+    self->team = ecs_component_find(self->world, "team");
     double share = config->visible ? (double)config->entities / config->visible : 16.0;
     self->side = (float)sqrt(share * 3.14159265 * RADIUS * RADIUS);
     bench_require(self->side < SIDE_MAX, "the world is too large for its quantisation");
     self->entities = bench_allocate(config->entities * sizeof *self->entities);
     self->movers = bench_allocate(config->entities * sizeof *self->movers);
-    bench_require(ecs_create_many(self->world, mover_template, config->entities, self->entities) ==
+    bench_require(ecs_create_many(self->world, self->mover, config->entities, self->entities) ==
                       ECS_OK,
                   "create");
     for (uint32_t i = 0; i < config->entities; i++) {
-        bench_repl_mover* mover = &self->movers[i];
-        mover->rng = base_rng_make(i + 1, 7);
-        mover->x = between(&mover->rng, 0, self->side);
-        mover->y = between(&mover->rng, 0, self->side);
-        turn(mover);
-        place(self, i);
-        set(self, i, self->heading, &mover->heading);
+        self->movers[i].rng = base_rng_make(i + 1, 7);
+        open_mover(self, i);
     }
+    self->births = base_rng_make(1, 13);
 }
 
 static bool is_active(const bench_repl* self, uint32_t i) {
+    uint32_t every = self->config.change_every_ticks;
+    if (every) return self->tick % every == i % every;
     uint64_t period = (self->tick + i % ACTIVE_TICKS) / ACTIVE_TICKS;
     uint64_t mixed = (period * 2654435761u + i) * UINT64_C(0x9E3779B97F4A7C15);
     return (mixed >> 33) % 100 < self->dirty_percent;
@@ -129,6 +151,11 @@ static float bounce(float at, float side, bool* is_turned) {
     if (at >= 0 && at <= side) return at;
     *is_turned = true;
     return at < 0 ? -at : 2 * side - at;
+}
+
+static void hit(bench_repl* self, uint32_t i) {
+    uint8_t health = (uint8_t)base_rng_below(&self->movers[i].rng, 101);
+    set(self, i, self->health, &health);
 }
 
 static void move(bench_repl* self, uint32_t i) {
@@ -143,16 +170,33 @@ static void move(bench_repl* self, uint32_t i) {
         turn(mover);
         set(self, i, self->heading, &mover->heading);
     }
-    if (base_rng_below(&mover->rng, HIT_EVERY) == 0) {
-        uint8_t health = (uint8_t)base_rng_below(&mover->rng, 101);
-        set(self, i, self->health, &health);
+    if (base_rng_below(&mover->rng, HIT_EVERY) == 0) hit(self, i);
+}
+
+// Some entities that are no players die, and as many are born elsewhere.
+static void replace_some(bench_repl* self) {
+    const bench_repl_config* config = &self->config;
+    uint32_t count = config->clients * config->births_per_s / rate_hz(self);
+    for (uint32_t n = 0; n < count; n++) {
+        uint32_t i =
+            config->clients + base_rng_below(&self->births, config->entities - config->clients);
+        bench_require(ecs_destroy(self->world, self->entities[i]) == ECS_OK, "destroy");
+        bench_require(ecs_create(self->world, self->mover, NULL, 0, &self->entities[i]) == ECS_OK,
+                      "create");
+        open_mover(self, i);
     }
 }
 
 static void step_world(bench_repl* self) {
-    for (uint32_t i = 0; i < self->config.entities && self->dirty_percent > 0; i++)
-        if (is_active(self, i)) move(self, i);
-    const ecs_step step = {.tick = ++self->tick, .dt = 1.0f / BENCH_REPL_TICK_RATE_HZ};
+    for (uint32_t i = 0; i < self->config.entities && self->dirty_percent > 0; i++) {
+        if (!is_active(self, i)) continue;
+        if (self->config.change_every_ticks)
+            hit(self, i);
+        else
+            move(self, i);
+    }
+    if (self->dirty_percent > 0) replace_some(self);
+    const ecs_step step = {.tick = ++self->tick, .dt = 1.0f / (float)rate_hz(self)};
     ecs_world_step(self->world, &step);
 }
 
@@ -161,12 +205,15 @@ static void step_world(bench_repl* self) {
 static void open_client(bench_repl* self, uint32_t number) {
     bench_repl_client* client = &self->clients[number];
     client->rng = base_rng_make(number + 1, 11);
-    client->lag = 2 + number % 5;
+    const bench_repl_config* config = &self->config;
+    client->lag = config->lag_span ? config->lag_ticks + number % config->lag_span
+                                   : LAG_TICKS + number % LAG_SPAN;
+    bench_require(client->lag + 1 < FLYING_MAX, "lag");
     net_ack_sender_init(&client->sent, 0, 0);
     net_ack_receiver_init(&client->received);
-    if (number < self->config.verified) {
-        uint32_t index_max = bench_repl_index_max(&self->config);
-        bench_repl_world(true, index_max, &client->world, &client->schema);
+    if (number < config->verified) {
+        uint32_t index_max = bench_repl_index_max(config);
+        bench_repl_world(config, true, &client->world, &client->schema);
         const net_mirror_config mirror = {.world = client->world,
                                           .rows = net_schema_rows(client->schema),
                                           .index_max = index_max};
@@ -175,8 +222,7 @@ static void open_client(bench_repl* self, uint32_t number) {
             client->flying[i].body = bench_allocate(BENCH_REPL_HARD_BYTES);
     }
     bench_require(net_interest_add_client(self->interest, number + 1), "scopes");
-    net_interest_set_player(self->interest, number + 1,
-                            self->entities[number % self->config.entities]);
+    net_interest_set_player(self->interest, number + 1, self->entities[number % config->entities]);
     bench_require(net_repl_state_create(self->replicator, number + 1, &client->view) == NET_OK,
                   "view");
 }
@@ -215,7 +261,7 @@ static void take_fates(bench_repl_client* client, const net_ack_result* result) 
         (void)net_repl_state_lost(client->view, result->lost[i]);
 }
 
-static void acknowledge(bench_repl_client* client, uint64_t now_us) {
+static void acknowledge(bench_repl_client* client, uint64_t now_us, uint32_t tick_us) {
     net_ack_result result;
     if (client->received.has_any) {
         bench_require(net_ack_sender_receive(&client->sent, now_us, client->received.newest,
@@ -223,7 +269,7 @@ static void acknowledge(bench_repl_client* client, uint64_t now_us) {
                       "acknowledgement");
         take_fates(client, &result);
     }
-    net_ack_sender_expire(&client->sent, now_us, 1000000 / BENCH_REPL_TICK_RATE_HZ, &result);
+    net_ack_sender_expire(&client->sent, now_us, tick_us, &result);
     take_fates(client, &result);
 }
 
@@ -233,8 +279,8 @@ static void write_packet(bench_repl* self, bench_repl_client* client, uint64_t n
     if (!net_repl_state_has_pending(client->view)) return;
     uint16_t seq = net_ack_sender_add(&client->sent, now_us);
     proto_bit_writer writer = proto_bit_writer_make(body, sizeof body);
-    const net_repl_state_room room = {.hard = BENCH_REPL_HARD_BYTES * 8,
-                                      .soft = BENCH_REPL_SOFT_BYTES * 8};
+    uint32_t soft = self->config.soft_bytes ? self->config.soft_bytes : BENCH_REPL_SOFT_BYTES;
+    const net_repl_state_room room = {.hard = BENCH_REPL_HARD_BYTES * 8, .soft = soft * 8};
     bench_require(net_repl_state_write(client->view, seq, room, &writer, &records) == NET_OK,
                   "write");
     flying* packet = &client->flying[self->tick % FLYING_MAX];
@@ -253,16 +299,18 @@ void bench_repl_init(bench_repl* self, const bench_repl_config* config) {
     self->config = *config;
     self->dirty_percent = config->dirty_percent;
     uint32_t index_max = bench_repl_index_max(config);
-    bench_repl_world(false, index_max, &self->world, &self->schema);
+    bench_repl_world(config, false, &self->world, &self->schema);
     create_entities(self);
-    static const net_interest_rules rules = {
-        .size_bytes = sizeof rules, .position = "pos", .radius = RADIUS};
+    const net_interest_rules rules = {.size_bytes = sizeof rules,
+                                      .position = "pos",
+                                      .radius = RADIUS,
+                                      .team = config->has_teams ? "team" : NULL};
     const net_interest_config interest = {.allocator = config->allocator,
                                           .rules = config->visible ? &rules : NULL,
                                           .world = self->world,
                                           .rows = net_schema_rows(self->schema),
                                           .index_max = index_max,
-                                          .tick_rate_hz = BENCH_REPL_TICK_RATE_HZ};
+                                          .tick_rate_hz = rate_hz(self)};
     base_reporter reporter = base_reporter_stderr();
     bench_require(net_interest_create(&interest, &reporter, &self->interest) == NET_OK, "scopes");
     if (config->has_bandwidth)
@@ -303,12 +351,12 @@ void bench_repl_tick(bench_repl* self) {
     bench_require(net_replicator_step(self->replicator, self->world, self->tick) == NET_OK, "step");
     figures->step_ns += bench_now_ns() - begin_ns;
     ecs_changes_clear(self->world);
-    uint64_t now_us = self->tick * 1000000 / BENCH_REPL_TICK_RATE_HZ;
+    uint64_t now_us = self->tick * 1000000 / rate_hz(self);
     for (uint32_t i = 0; i < count; i++)
         receive(self, &self->clients[i]);
     double acks_ns = bench_now_ns();
     for (uint32_t i = 0; i < count; i++)
-        acknowledge(&self->clients[i], now_us);
+        acknowledge(&self->clients[i], now_us, 1000000 / rate_hz(self));
     double publish_ns = bench_now_ns();
     net_replicator_publish(self->replicator);
     double write_ns = bench_now_ns();
@@ -359,16 +407,30 @@ void bench_repl_count(bench_repl* self) {
     figures->shared = now.rows_shared - then->rows_shared;
 }
 
+// The hash of the server's row as a client with these classes sees it.
+static uint64_t seen_hash(const bench_repl* self, ecs_entity entity, uint32_t classes) {
+    const net_row_template* row_template =
+        net_rows_find(net_schema_rows(self->schema), ecs_entity_template(self->world, entity));
+    uint64_t row[PROTO_ROW_FIELDS_MAX];
+    net_rows_read(row_template, self->world, entity, row);
+    net_rows_mask(row_template, classes, row);
+    return net_row_hash(row_template, row);
+}
+
 static const char* compare(const bench_repl* self, const bench_repl_client* client) {
-    uint32_t seen = 0;
+    uint32_t seen = 0, masked = 0;
     for (uint32_t i = 0; i < self->config.entities; i++) {
         ecs_entity entity = self->entities[i];
-        if (!net_repl_state_sees(client->view, entity, NULL)) continue;
+        uint32_t classes;
+        if (!net_repl_state_sees(client->view, entity, &classes)) continue;
         seen++;
+        masked += self->config.has_teams && !(classes >> NET_CLASS_TEAM & 1);
         if (net_world_digest_row_hash(client->schema, client->world, entity) !=
-            net_world_digest_row_hash(self->schema, self->world, entity))
+            seen_hash(self, entity, classes))
             return "a client has another row than the server";
     }
+    if (self->config.has_teams && (masked == 0 || masked == seen))
+        return "a client sees all of every row, or all of none";
     return seen == ecs_world_entity_count(client->world) ? NULL
                                                          : "a client has more than it should";
 }

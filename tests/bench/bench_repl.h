@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// A server's replication with all its clients in one process, tick by tick: a real world whose
-/// changes go through net_replicator and one net_repl_state per client; packets that arrive 2 to 7
+/// changes go through net_replicator and one net_repl_state per client; packets that arrive some
 /// ticks later or, 2 % of them, never; clients that acknowledge what they got with every tick. The
 /// parts of a tick are timed apart.
 #pragma once
@@ -10,6 +10,8 @@
 #include "net/world_digest.h"
 #include "state/schema_rows.h"
 #include "replicate/repl_state.h"
+
+#include "base/rng.h"
 
 /// The limit of a packet's body: 1,100 bytes; a single record may be longer.
 #define BENCH_REPL_SOFT_BYTES 1100u
@@ -23,6 +25,14 @@ typedef struct bench_repl_config {
     uint32_t dirty_percent; ///< of the entities move in a tick
     uint32_t visible;       ///< entities in the radius, on average; 0: all clients see everything
     uint32_t verified;      ///< number of clients that decode into worlds of their own
+    uint32_t rate_hz;       ///< ticks a second; 0: BENCH_REPL_TICK_RATE_HZ
+    /// A packet takes lag_ticks to lag_ticks + lag_span ticks; a client's packets differ by one
+    /// tick at most. 0 and 0: 2 to 7.
+    uint32_t lag_ticks, lag_span;
+    uint32_t soft_bytes;         ///< limit of a packet's body; 0: BENCH_REPL_SOFT_BYTES
+    uint32_t births_per_s;       ///< for each client so many entities die and are born in a second
+    uint32_t change_every_ticks; ///< every entity stands still and changes a number so often
+    bool has_teams;              ///< two teams; health and state are seen by the own one
     bool has_bandwidth;
     bool is_solo;
 } bench_repl_config;
@@ -46,11 +56,13 @@ typedef struct bench_repl {
     net_interest* interest;
     net_bandwidth bandwidth;
     net_replicator* replicator;
-    ecs_component_id pos, heading, health;
+    ecs_template_id mover;
+    ecs_component_id pos, heading, health, team;
     ecs_entity* entities;
     struct bench_repl_mover* movers;
     bench_repl_client* clients;
     float side; ///< side of the square in which they move
+    base_rng births;
     ecs_tick tick;
     uint32_t dirty_percent; ///< may be changed between ticks
     bench_repl_figures figures;
@@ -72,5 +84,6 @@ const char* bench_repl_verify(bench_repl* self);
 /// Get the mean number of entities that the first few clients see.
 double bench_repl_visible(const bench_repl* self);
 uint32_t bench_repl_index_max(const bench_repl_config* config);
-/// A world with the bench's templates.
-void bench_repl_world(bool is_mirror, uint32_t index_max, ecs_world** world, net_schema** schema);
+/// Make a world with the bench's templates, for a server or a client.
+void bench_repl_world(const bench_repl_config* config, bool is_mirror, ecs_world** world,
+                      net_schema** schema);

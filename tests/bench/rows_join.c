@@ -120,7 +120,7 @@ static void print(const bench_row* row, uint32_t rounds) {
     bench_repl_init(&self->server, &config);
     bench_repl_tick(&self->server);
     uint32_t index_max = bench_repl_index_max(&config);
-    bench_repl_world(true, index_max, &self->world, &self->schema);
+    bench_repl_world(&config, true, &self->world, &self->schema);
     const net_mirror_config mirror = {
         .world = self->world, .rows = net_schema_rows(self->schema), .index_max = index_max};
     bench_require(net_mirror_create(&mirror, &self->mirror) == NET_OK, "join_10k: mirror");

@@ -8,6 +8,7 @@
 #include "bench_child.h"
 #include "bench_enet.h"
 
+#include "net/limits.h"
 #include "net/loop.h"
 #include "net/transport_enet.h"
 
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PEERS_MAX 2000u
+#define PEERS_MAX NET_CLIENTS_MAX
 
 typedef struct fixture {
     net_transport* transport;
@@ -140,6 +141,7 @@ bench_rows bench_rows_net_tick(void) {
         {"net_tick_256", unit, 256, 1000, 8, false, NULL, &job, NULL},
         {"net_tick_1000", unit, 1000, 1000, 4, false, NULL, &job, NULL},
         {"net_tick_2000", unit, 2000, 1000, 4, false, NULL, &job, NULL},
+        {"net_tick_4095", unit, 4095, 1000, 2, false, NULL, &job, NULL},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

@@ -6,11 +6,57 @@
 #include "bench_repl.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define VERIFIED 4u
 #define VERIFY_TICKS 40u
 #define WARM_TICKS 100u
 #define ROUND_TICKS 8u // a multiple of NET_INTEREST_EVERY_TICKS
+
+typedef struct named_world {
+    const char* name;
+    bench_repl_config config;
+} named_world;
+
+static const named_world worlds[] = {
+    {"repl_1000x10k_dirty20",
+     {.entities = 10000, .clients = 1000, .dirty_percent = 20, .visible = 150}},
+    {"repl_1000x10k_dirty100",
+     {.entities = 10000, .clients = 1000, .dirty_percent = 100, .visible = 150}},
+    {"repl_crowd_1000", {.entities = 1000, .clients = 1000, .dirty_percent = 100}},
+    {"repl_idle", {.entities = 10000, .clients = 1000, .visible = 150}},
+    {"repl_100k", {.entities = 100000, .clients = 1000, .dirty_percent = 20, .visible = 150}},
+    {"repl_classes",
+     {.entities = 10000, .clients = 1000, .dirty_percent = 20, .visible = 150, .has_teams = true}},
+    {"repl_churn",
+     {.entities = 10000, .clients = 1000, .dirty_percent = 20, .visible = 150, .births_per_s = 3}},
+    {"repl_60hz",
+     {.entities = 10000,
+      .clients = 1000,
+      .dirty_percent = 20,
+      .visible = 150,
+      .rate_hz = 60,
+      .lag_ticks = 4,
+      .lag_span = 10}},
+    {"repl_budget",
+     {.entities = 10000, .clients = 1000, .dirty_percent = 100, .visible = 300, .soft_bytes = 400}},
+    {"repl_crowd_100", {.entities = 100, .clients = 100, .dirty_percent = 100}},
+    {"repl_forest_10k",
+     {.entities = 10000,
+      .clients = 100,
+      .dirty_percent = 100,
+      .change_every_ticks = BENCH_REPL_TICK_RATE_HZ}},
+    {"repl_2000x20k", {.entities = 20000, .clients = 2000, .dirty_percent = 20, .visible = 150}},
+};
+
+static bench_repl_config find_config(const char* name) {
+    uint32_t i = 0;
+    while (strcmp(worlds[i].name, name) != 0)
+        i++;
+    bench_repl_config config = worlds[i].config;
+    config.verified = VERIFIED;
+    return config;
+}
 
 typedef struct samples {
     double net[BENCH_ROUNDS_MAX], sim[BENCH_ROUNDS_MAX];
@@ -31,10 +77,11 @@ static void print_figures(const bench_row* row, const bench_repl* world, samples
            100.0 * (double)of->shared / (double)(of->made + of->shared + 1));
 }
 
-static void measure(const bench_row* row, uint32_t rounds, const bench_repl_config* config) {
+static void print(const bench_row* row, uint32_t rounds) {
     bench_repl world;
     samples* taken = bench_allocate(sizeof *taken);
-    bench_repl_init(&world, config);
+    const bench_repl_config config = find_config(row->name);
+    bench_repl_init(&world, &config);
     for (uint32_t i = 0; i < VERIFY_TICKS; i++)
         bench_repl_tick(&world);
     const char* fault = bench_repl_verify(&world);
@@ -58,57 +105,25 @@ static void measure(const bench_row* row, uint32_t rounds, const bench_repl_conf
     bench_release(taken);
 }
 
-static void dirty20(const bench_row* row, uint32_t rounds) {
-    measure(row, rounds,
-            &(bench_repl_config){.entities = 10000,
-                                 .clients = 1000,
-                                 .dirty_percent = 20,
-                                 .visible = 150,
-                                 .verified = VERIFIED});
-}
-
-static void dirty100(const bench_row* row, uint32_t rounds) {
-    measure(row, rounds,
-            &(bench_repl_config){.entities = 10000,
-                                 .clients = 1000,
-                                 .dirty_percent = 100,
-                                 .visible = 150,
-                                 .verified = VERIFIED});
-}
-
-static void crowd(const bench_row* row, uint32_t rounds) {
-    measure(row, rounds,
-            &(bench_repl_config){
-                .entities = 1000, .clients = 1000, .dirty_percent = 100, .verified = VERIFIED});
-}
-
-static void idle(const bench_row* row, uint32_t rounds) {
-    measure(row, rounds,
-            &(bench_repl_config){
-                .entities = 10000, .clients = 1000, .visible = 150, .verified = VERIFIED});
-}
-
-static void varsize(const bench_row* row, uint32_t rounds) {
-    measure(row, rounds,
-            &(bench_repl_config){.entities = 100000,
-                                 .clients = 1000,
-                                 .dirty_percent = 20,
-                                 .visible = 150,
-                                 .verified = VERIFIED});
-}
+#define ROW(name)                                                                                  \
+    { name, "us_per_tick", 1, 1000, 1, false, NULL, &job, NULL }
 
 bench_rows bench_rows_repl(void) {
-    static const bench_job jobs[] = {
-        {.print = dirty20}, {.print = dirty100}, {.print = crowd},
-        {.print = idle},    {.print = varsize},
-    };
-    static const char unit[] = "us_per_tick";
+    static const bench_job job = {.print = print};
     static const bench_row rows[] = {
-        {"repl_1000x10k_dirty20", unit, 1, 1000, 1, false, NULL, &jobs[0], NULL},
-        {"repl_1000x10k_dirty100", unit, 1, 1000, 1, false, NULL, &jobs[1], NULL},
-        {"repl_crowd_1000", unit, 1, 1000, 1, false, NULL, &jobs[2], NULL},
-        {"repl_idle", unit, 1, 1000, 1, false, NULL, &jobs[3], NULL},
-        {"repl_100k", unit, 1, 1000, 1, false, NULL, &jobs[4], NULL},
+        ROW("repl_1000x10k_dirty20"),
+        ROW("repl_1000x10k_dirty100"),
+        ROW("repl_crowd_1000"),
+        ROW("repl_idle"),
+        ROW("repl_100k"),
+        ROW("repl_classes"),
+        ROW("repl_churn"),
+        ROW("repl_60hz"),
+        ROW("repl_budget"),
+        ROW("repl_crowd_100"),
+        ROW("repl_forest_10k"),
+        ROW("repl_2000x20k"),
     };
+    _Static_assert(BASE_COUNT(rows) == BASE_COUNT(worlds), "a row for each world");
     return (bench_rows){rows, BASE_COUNT(rows)};
 }
