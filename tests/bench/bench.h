@@ -57,6 +57,7 @@ bench_rows bench_rows_net_tick(void);
 bench_rows bench_rows_net_socket(void);
 bench_rows bench_rows_net_secure(void);
 bench_rows bench_rows_repl(void);
+bench_rows bench_rows_repl_server(void);
 bench_rows bench_rows_join(void);
 bench_rows bench_rows_repl_memory(void);
 bench_rows bench_rows_repl_track(void);
