@@ -8,77 +8,14 @@
 #include "bench.h"
 
 #include "base/options.h"
-#include "base/rng.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct samples {
     double shoal[BENCH_ROUNDS_MAX], best[BENCH_ROUNDS_MAX], ratio[BENCH_ROUNDS_MAX];
 } samples;
-
-void bench_require(bool condition, const char* what) {
-    if (condition) return;
-    fprintf(stderr, "shoal-bench: error: %s\n", what);
-    exit(1);
-}
-
-void* bench_allocate(size_t bytes) {
-    size_t rounded = (bytes + 63) / 64 * 64;
-    void* memory = aligned_alloc(64, rounded ? rounded : 64);
-    bench_require(memory != NULL, "out of memory");
-    memset(memory, 0, rounded);
-    return memory;
-}
-
-void bench_release(void* memory) {
-    free(memory);
-}
-
-void bench_shuffle(uint32_t* numbers, uint32_t count) {
-    base_rng rng = base_rng_make(1, 1);
-    for (uint32_t i = 0; i < count; i++)
-        numbers[i] = i;
-    for (uint32_t i = count; i-- > 1;) {
-        uint32_t other = base_rng_below(&rng, i + 1), kept = numbers[i];
-        numbers[i] = numbers[other];
-        numbers[other] = kept;
-    }
-}
-
-static void* count_allocate(void* context, size_t size, size_t align) {
-    bench_counting* self = context;
-    const base_allocator* heap = base_allocator_heap();
-    void* memory = heap->allocate(heap->context, size, align);
-    if (!memory) return NULL;
-    self->live_bytes += size;
-    self->allocations++;
-    return memory;
-}
-
-static void count_release(void* context, void* memory, size_t size) {
-    bench_counting* self = context;
-    const base_allocator* heap = base_allocator_heap();
-    self->live_bytes -= size;
-    heap->release(heap->context, memory, size);
-}
-
-void bench_counting_init(bench_counting* counting) {
-    *counting = (bench_counting){.allocator = {count_allocate, count_release, counting}};
-}
-
-void bench_keep(double value) {
-    volatile double kept = value;
-    (void)kept;
-}
-
-double bench_now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 // Write the memory: a page that was only read is the kernel's shared page of zeros.
 static void stream(uint8_t* memory) {
@@ -94,16 +31,6 @@ static double time_side(const bench_row* row, void* fixture, uint8_t* cold, void
     for (uint32_t i = 0; i < row->runs; i++)
         run(fixture);
     return (bench_now_ns() - begin_ns) / row->runs / row->work / row->unit_ns;
-}
-
-static int compare(const void* a, const void* b) {
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
-double bench_median(double* values, uint32_t count) {
-    qsort(values, count, sizeof *values, compare);
-    return values[count / 2];
 }
 
 static void measure(const bench_row* row, uint32_t rounds, samples* taken) {

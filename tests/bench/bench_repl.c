@@ -343,17 +343,10 @@ void bench_repl_deinit(bench_repl* self) {
     bench_release(self->movers);
 }
 
-void bench_repl_tick(bench_repl* self) {
+void bench_repl_serve(bench_repl* self) {
     bench_repl_figures* figures = &self->figures;
     uint32_t count = self->config.clients;
-    step_world(self);
-    double begin_ns = bench_now_ns();
-    bench_require(net_replicator_step(self->replicator, self->world, self->tick) == NET_OK, "step");
-    figures->step_ns += bench_now_ns() - begin_ns;
-    ecs_changes_clear(self->world);
     uint64_t now_us = self->tick * 1000000 / rate_hz(self);
-    for (uint32_t i = 0; i < count; i++)
-        receive(self, &self->clients[i]);
     double acks_ns = bench_now_ns();
     for (uint32_t i = 0; i < count; i++)
         acknowledge(&self->clients[i], now_us, 1000000 / rate_hz(self));
@@ -367,6 +360,17 @@ void bench_repl_tick(bench_repl* self) {
     figures->publish_ns += write_ns - publish_ns;
     figures->write_ns += end_ns - write_ns;
     figures->ticks++;
+}
+
+void bench_repl_tick(bench_repl* self) {
+    step_world(self);
+    double begin_ns = bench_now_ns();
+    bench_require(net_replicator_step(self->replicator, self->world, self->tick) == NET_OK, "step");
+    self->figures.step_ns += bench_now_ns() - begin_ns;
+    ecs_changes_clear(self->world);
+    for (uint32_t i = 0; i < self->config.clients; i++)
+        receive(self, &self->clients[i]);
+    bench_repl_serve(self);
 }
 
 static net_repl_state_counters sum(const bench_repl* self) {
