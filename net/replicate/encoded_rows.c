@@ -292,6 +292,27 @@ static uint64_t load_code(const uint8_t* data, uint32_t bits) {
     return bits < 64 ? word & ((UINT64_C(1) << bits) - 1) : word;
 }
 
+static uint32_t encode(const proto_layout* layout, const proto_row_base* base, const uint64_t* row,
+                       uint8_t* code) {
+    uint32_t packed[3][2 * PROTO_ROW_FIELDS_MAX];
+    proto_packed_base against = {.base = packed[1], .ticks = base->ticks, .ticks2 = base->ticks2};
+    proto_row_pack(layout, row, packed[0]);
+    proto_row_pack(layout, base->base, packed[1]);
+    if (base->base2) {
+        proto_row_pack(layout, base->base2, packed[2]);
+        against.base2 = packed[2];
+    }
+    return proto_row_encode(layout, &against, packed[0], code);
+}
+
+static uint32_t encode_counted(const proto_layout* layout, const proto_row_base* base,
+                               const uint64_t* row, uint8_t* code, uint32_t* component_bits) {
+    proto_bit_writer writer = proto_bit_writer_make(code, NET_ROW_BYTES_MAX + ARENA_ALIGN);
+    proto_row_write(layout, base, row, &writer, component_bits);
+    BASE_ASSERT(!writer.failed);
+    return (uint32_t)writer.size_bits;
+}
+
 static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
                                    net_encoded_row* encoded) {
     BASE_ASSERT(key->index >= 1);
@@ -304,21 +325,18 @@ static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_enc
     if (!reserve(encoded_rows, entity->row_template)) return NET_ENCODED_ROW_NO_MEMORY;
     uint32_t component_bits[PROTO_ROW_COMPONENTS_MAX];
     uint32_t component_count = entity->row_template->layout.component_count;
-    proto_bit_writer writer =
-        proto_bit_writer_make(encoded_rows->arena + encoded_rows->arena_size,
-                              encoded_rows->arena_capacity - encoded_rows->arena_size);
-    proto_row_write(&entity->row_template->layout, &base, row, &writer,
-                    encoded_rows->is_counted ? component_bits : NULL);
-    BASE_ASSERT(!writer.failed && writer.size_bits <= UINT16_MAX);
-    *encoded = (net_encoded_row){.offset = encoded_rows->arena_size,
-                                 .bits = (uint16_t)writer.size_bits,
-                                 .head_bits = (uint16_t)writer.size_bits};
-    if (encoded->bits <= NET_ENCODED_ROW_INLINE_BITS) {
-        encoded->code = load_code(writer.data, encoded->bits);
-    } else {
-        size_t bytes = proto_bit_writer_bytes(&writer) + ARENA_ALIGN - 1;
-        encoded_rows->arena_size += (uint32_t)(bytes & ~(size_t)(ARENA_ALIGN - 1));
-    }
+    uint8_t* code = encoded_rows->arena + encoded_rows->arena_size;
+    uint32_t bits =
+        encoded_rows->is_counted
+            ? encode_counted(&entity->row_template->layout, &base, row, code, component_bits)
+            : encode(&entity->row_template->layout, &base, row, code);
+    BASE_ASSERT(bits <= NET_ROW_BYTES_MAX * 8);
+    *encoded = (net_encoded_row){
+        .offset = encoded_rows->arena_size, .bits = (uint16_t)bits, .head_bits = (uint16_t)bits};
+    if (bits <= NET_ENCODED_ROW_INLINE_BITS)
+        encoded->code = load_code(code, bits);
+    else
+        encoded_rows->arena_size += (bits + 63) / 64 * ARENA_ALIGN;
     if (encoded_rows->is_counted) {
         encoded->parts_first = encoded_rows->part_count;
         memcpy(&encoded_rows->parts[encoded_rows->part_count], &entity->row_template,

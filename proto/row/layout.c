@@ -140,6 +140,8 @@ void proto_layout_finish(proto_layout* layout) {
     }
     layout->bits_max = bits;
     set_order(layout);
+    if (!layout->tables) layout->tables = proto_tables_builtin();
+    proto_layout_plan_make(layout);
 }
 
 void proto_row_read_component(const proto_layout* layout, uint32_t component, const void* memory,

@@ -27,11 +27,6 @@
 #include "row/row_coder.h"
 
 enum {
-    DRIVE_FIELDS = 3,
-    SCALE_OTHER = 1,    // of a driven field that has neither its expected word nor the next one
-    SIXTEENTHS_MIN = 5, // of a step: the doubt from which a driven field is a scaled number
-    SIXTEENTHS_LOG = 8, // row_log of the sixteenths of scale 0
-    SOURCE_LESS = 4,    // less scale for the fields of a source after its first coded one
     INDEX_BITS = 22,
     GENERATION_BITS = 10,
     INDEX_ORDER = 7,
@@ -59,7 +54,7 @@ static void code_source(row_coder* coder, uint32_t c) {
     proto_row_scaled(coder, coder->plans[c].scale, &fields[most].quant, expected[most],
                      &words[most], NULL);
     int64_t off = row_difference(words[most], expected[most], fields[most].quant.bits);
-    int32_t scale = coder->plans[c].scale - SOURCE_LESS;
+    int32_t scale = coder->plans[c].scale - ROW_SOURCE_LESS;
     if (scale < 0) scale = 0;
     for (uint32_t i = 0; i < component->field_count; i++) {
         if (i == most) continue;
@@ -132,10 +127,9 @@ static uint64_t drive_doubt(const row_coder* coder, const proto_row_component* c
 // Code `count` fields from `first` of an integral whose source stayed near its line. Each field
 // mostly has its expected word or the next one.
 static void code_driven_fields(row_coder* coder, uint32_t c, uint32_t first, uint32_t count) {
-    static const uint8_t pairs[4] = {0, 4, 7, 9}, triples[4] = {0, 10, 16, 19};
     const proto_row_component* component = &coder->layout->components[c];
-    row_drive_guess guesses[DRIVE_FIELDS];
-    uint32_t fields[DRIVE_FIELDS], symbol = 0, other = 1u << count;
+    row_drive_guess guesses[ROW_DRIVE_FIELDS];
+    uint32_t fields[ROW_DRIVE_FIELDS], symbol = 0, other = 1u << count;
     for (uint32_t i = 0; i < count; i++) { // by rising class, then number
         row_drive_guess guess = proto_row_drive(coder, c, first + i);
         uint32_t at = i;
@@ -146,12 +140,8 @@ static void code_driven_fields(row_coder* coder, uint32_t c, uint32_t first, uin
         guesses[at] = guess;
         fields[at] = component->field_first + first + i;
     }
-    uint32_t row = guesses[0].class_;
-    if (count == 2) row = 4u + pairs[row] + guesses[1].class_ - row;
-    if (count == 3)
-        row = 14u + triples[row] + pairs[guesses[1].class_] - pairs[row] + guesses[2].class_ -
-              guesses[1].class_;
-    uint64_t nexts[DRIVE_FIELDS];
+    uint32_t row = row_drive_row(guesses, count);
+    uint64_t nexts[ROW_DRIVE_FIELDS];
     for (uint32_t i = 0; i < count; i++) {
         uint64_t word = guesses[i].word,
                  mask = row_mask(coder->layout->fields[fields[i]].quant.bits);
@@ -170,7 +160,7 @@ static void code_driven_fields(row_coder* coder, uint32_t c, uint32_t first, uin
     for (uint32_t i = 0; i < count; i++) {
         uint64_t word = symbol >> i & 1 ? nexts[i] : guesses[i].word;
         if (symbol == other) {
-            proto_row_scaled(coder, SCALE_OTHER, &coder->layout->fields[fields[i]].quant,
+            proto_row_scaled(coder, ROW_DRIVE_OTHER, &coder->layout->fields[fields[i]].quant,
                              guesses[i].word, &coder->row[fields[i]], NULL);
         } else if (coder->reader) {
             coder->row[fields[i]] = word;
@@ -181,19 +171,16 @@ static void code_driven_fields(row_coder* coder, uint32_t c, uint32_t first, uin
 static void code_driven(row_coder* coder, uint32_t c) {
     const proto_row_component* component = &coder->layout->components[c];
     BASE_ASSERT(component->is_driven && coder->ticks > 0);
-    uint64_t sixteenths = drive_doubt(coder, component);
-    if (sixteenths >= SIXTEENTHS_MIN) {
-        uint32_t scale = row_log(sixteenths);
-        scale = scale > SIXTEENTHS_LOG ? scale - SIXTEENTHS_LOG : 0;
-        if (scale >= PROTO_NUMBER_SCALES) scale = PROTO_NUMBER_SCALES - 1;
+    int32_t scale = row_drive_scale(drive_doubt(coder, component));
+    if (scale >= 0) {
         for (uint32_t i = 0; i < component->field_count; i++) {
             uint32_t f = component->field_first + i;
-            proto_row_scaled(coder, (int32_t)scale, &coder->layout->fields[f].quant,
+            proto_row_scaled(coder, scale, &coder->layout->fields[f].quant,
                              proto_row_drive(coder, c, i).word, &coder->row[f], NULL);
         }
         return;
     }
-    bool is_vector = component->field_count <= DRIVE_FIELDS;
+    bool is_vector = component->field_count <= ROW_DRIVE_FIELDS;
     for (uint32_t i = 0; i < component->field_count; i += is_vector ? component->field_count : 1u)
         code_driven_fields(coder, c, i, is_vector ? component->field_count : 1);
 }
@@ -273,7 +260,7 @@ static void begin(row_coder* coder, const proto_layout* layout, const proto_row_
     BASE_ASSERT(layout->bits_max > 0); // finished
     BASE_ASSERT(base->base);
     coder->layout = layout;
-    coder->tables = proto_tables_builtin();
+    coder->tables = layout->tables;
     coder->base = base->base;
     coder->base2 = NULL;
     coder->writer = NULL;

@@ -18,9 +18,20 @@ enum {
     ROW_RESERVED_BITS = 5,
     ROW_TICKS_MAX = 32, ///< a line is not continued further
     ROW_TICKS2_MAX = 255,
-    ROW_WARM_MAX = 3,    ///< components in one symbol of the head
-    ROW_CLASS_COUNT = 6, ///< of warm components
+    ROW_TICKS_SHORT = 2,  ///< a base that is hardly older than the row
+    ROW_WARM_MAX = 3,     ///< components in one symbol of the head
+    ROW_CLASS_COUNT = 6,  ///< of warm components
+    ROW_CLASS_SOURCE = 0, ///< that rest: over a short time, the next one over a long time
+    ROW_CLASS_REST = 2,
+    ROW_CLASS_MIXED = 3,
+    ROW_CLASS_LIVE = 6, ///< no warm one
     ROW_DRIVE_CLASS_COUNT = 4,
+    ROW_DRIVE_FIELDS = 3, ///< fields in one symbol of an integral
+    ROW_DRIVE_OTHER =
+        1, ///< scale of a driven field with neither its expected word nor the next one
+    ROW_SOURCE_LESS = 4,    ///< less scale for the fields of a source after its first coded one
+    ROW_SIGNED_SYMBOLS = 7, ///< of a number: sizes up to 3 with their sign
+    ROW_SMALL_SYMBOLS = 11, ///< and sizes up to 7
 };
 
 typedef enum row_shape { SHAPE_EMPTY, SHAPE_LINEAR, SHAPE_ROTATION, SHAPE_MIXED } row_shape;
@@ -70,6 +81,16 @@ typedef struct row_drive_guess {
     uint32_t class_; ///< 0: `word` is nearly certain .. 3: the next word is as likely
 } row_drive_guess;
 
+/// What the guess depends on.
+typedef struct row_drive_words {
+    int64_t ticks, ticks2;
+    bool has_base2;
+    int64_t pace; ///< base - base2
+    uint64_t base;
+    uint64_t source_row, source_base, source_base2;
+    int64_t source_pace; ///< source_base - source_base2
+} row_drive_words;
+
 // ---- row_number.c ----
 
 /// Code the difference of `word` from `expected` with `codes`, one row of a table of numbers.
@@ -92,6 +113,11 @@ void proto_row_field_masks(row_coder* coder, uint64_t* masks, uint32_t count);
 /// Code the head: which components are coded, and the number of the lead.
 void proto_row_head(row_coder* coder);
 
+// ---- encoder_plan.c ----
+
+/// Make the layout's plan and packed_count; the last step of proto_layout_finish.
+void proto_layout_plan_make(proto_layout* layout);
+
 // ---- row_plan.c ----
 
 /// Fill the plans from the bases. Only is_coded depends on the row, and only when writing.
@@ -101,9 +127,16 @@ void proto_row_plan(row_coder* coder);
 uint32_t proto_row_line_scale(const row_coder* coder, uint64_t motion);
 /// Get the expected word of field i of a component with a source. The row has the source's words.
 row_drive_guess proto_row_drive(const row_coder* coder, uint32_t component, uint32_t i);
+row_drive_guess proto_row_drive_guess(const proto_row_field* field, const row_drive_words* words);
 /// Get the expected words of all fields of a component. If it has a source, the row has the
 /// source's words.
 void proto_row_expect(const row_coder* coder, uint32_t component, uint64_t* expected);
+
+/// Half octaves of `value` >= 1: 1, 2, 3, 4, 6, 8, 12... give 0, 2, 3, 4, 5, 6, 7...
+static inline uint32_t row_log(uint64_t value) {
+    uint32_t octave = 63 - (uint32_t)__builtin_clzll(value);
+    return 2 * octave + (octave ? (uint32_t)(value >> (octave - 1)) & 1 : 0);
+}
 
 /// The lowest `bits` bits, 1..64.
 static inline uint64_t row_mask(uint32_t bits) {
@@ -137,10 +170,97 @@ static inline int64_t row_drive(const proto_row_field* field, uint64_t source) {
     return (int64_t)source * field->drive + field->drive_zero;
 }
 
-/// Half octaves of `value` >= 1: 1, 2, 3, 4, 6, 8, 12... give 0, 2, 3, 4, 5, 6, 7...
-static inline uint32_t row_log(uint64_t value) {
-    uint32_t octave = 63 - (uint32_t)__builtin_clzll(value);
-    return 2 * octave + (octave ? (uint32_t)(value >> (octave - 1)) & 1 : 0);
+/// The scale of a component that moved by `motion` steps between the bases, summed over its fields.
+static inline uint32_t row_line_scale(uint32_t ticks, uint32_t ticks2, uint64_t motion) {
+    uint32_t scale = row_log(ticks);
+    if (motion > 0) {
+        if (ticks2 > 1) motion = (motion + ticks2 - 1) / ticks2;
+        uint32_t speed = row_log(motion) + 1;
+        scale += ticks <= ROW_TICKS_SHORT ? speed / 5 : speed / 3;
+    }
+    return scale < PROTO_NUMBER_SCALES ? scale : PROTO_NUMBER_SCALES - 1;
+}
+
+/// The class of a moving component, higher when it is less likely exactly on its line;
+/// ROW_CLASS_LIVE: hardly ever.
+static inline uint8_t row_line_class(uint32_t fields, uint32_t scale) {
+    enum { FIELDS = 3, SCALES = 7, LIVE = ROW_CLASS_LIVE };
+    static const uint8_t classes[FIELDS][SCALES] = {
+        {3, 3, 4, 4, 5, 5, 5},
+        {4, 4, 5, LIVE, LIVE, LIVE, LIVE},
+        {5, LIVE, LIVE, LIVE, LIVE, LIVE, LIVE},
+    };
+    return fields <= FIELDS && scale < SCALES ? classes[fields - 1][scale] : (uint8_t)LIVE;
+}
+
+/// The class and the scale of a component that rests.
+static inline uint8_t row_rest_class(bool is_source, uint32_t ticks) {
+    bool is_long = ticks > ROW_TICKS_SHORT;
+    return (uint8_t)((is_source ? ROW_CLASS_SOURCE : ROW_CLASS_REST) + is_long);
+}
+static inline int32_t row_rest_scale(uint32_t ticks, uint32_t fields) {
+    enum { VECTOR_MORE = 3 };
+    return (int32_t)row_line_scale(ticks, 1, 0) + (fields > 1 ? VECTOR_MORE : 0);
+}
+
+/// The row of `head` for up to ROW_WARM_MAX rising classes.
+static inline uint32_t row_head_row(const uint32_t* classes, uint32_t count) {
+    static const uint8_t pairs[6] = {0, 6, 11, 15, 18, 20}, triples[6] = {0, 21, 36, 46, 52, 55};
+    BASE_ASSERT(count >= 1 && count <= ROW_WARM_MAX && classes[count - 1] < ROW_CLASS_COUNT);
+    uint32_t a = classes[0];
+    if (count == 1) return a;
+    if (count == 2) return 6u + pairs[a] + classes[1] - a;
+    return 27u + triples[a] + pairs[classes[1]] - pairs[a] + classes[2] - classes[1];
+}
+
+/// The row of `drive_plain` for up to ROW_DRIVE_FIELDS guesses of rising class.
+static inline uint32_t row_drive_row(const row_drive_guess* guesses, uint32_t count) {
+    static const uint8_t pairs[4] = {0, 4, 7, 9}, triples[4] = {0, 10, 16, 19};
+    uint32_t a = guesses[0].class_;
+    if (count == 1) return a;
+    uint32_t b = guesses[1].class_;
+    if (count == 2) return 4u + pairs[a] + b - a;
+    return 14u + triples[a] + pairs[b] - pairs[a] + guesses[2].class_ - b;
+}
+
+/// The scale of an integral with so much doubt (sixteenths of a step); -1: each field mostly has
+/// its expected word or the next one.
+static inline int32_t row_drive_scale(uint64_t sixteenths) {
+    enum { SIXTEENTHS_MIN = 5, SIXTEENTHS_LOG = 8 /* row_log of the sixteenths of scale 0 */ };
+    if (sixteenths < SIXTEENTHS_MIN) return -1;
+    uint32_t scale = row_log(sixteenths);
+    scale = scale > SIXTEENTHS_LOG ? scale - SIXTEENTHS_LOG : 0;
+    return (int32_t)(scale < PROTO_NUMBER_SCALES ? scale : PROTO_NUMBER_SCALES - 1);
+}
+
+static inline uint64_t row_magnitude(int64_t value) {
+    return value < 0 ? -(uint64_t)value : (uint64_t)value;
+}
+
+/// The symbol of a number, without the choice of its whole word for a shorter code.
+static inline uint32_t row_number_symbol(int64_t difference) {
+    uint64_t size = row_magnitude(difference);
+    if (size < 4) return (uint32_t)(2 * size) - (difference > 0);
+    if (size < 8) return (uint32_t)size + 3;
+    if (size >= 1 << 16) return PROTO_NUMBER_WHOLE;
+    return row_log(size) + 5;
+}
+
+/// Low bits of the size that follow the symbol, before the sign.
+static inline uint32_t row_number_low_bits(uint32_t symbol) {
+    return symbol < ROW_SMALL_SYMBOLS ? 0 : (symbol - ROW_SMALL_SYMBOLS) / 2 + 2;
+}
+
+/// How far a number of this size changes what is expected of the next ones. `size` < 2^32.
+static inline int32_t row_number_surprise(uint64_t size, uint32_t expected) {
+    return (4 * (int32_t)row_log(2 * size + 1) - (int32_t)expected) / 2;
+}
+
+/// The row of the table for `scale`, with the correction of the numbers so far.
+static inline int32_t row_number_row(int32_t scale, int32_t surprise) {
+    int32_t row = (scale * 4 + surprise + 2) >> 2;
+    if (row < 0) row = 0;
+    return row < (int32_t)PROTO_NUMBER_SCALES ? row : (int32_t)PROTO_NUMBER_SCALES - 1;
 }
 
 /// Move the pending bits to the writer.

@@ -98,16 +98,12 @@ static bool is_quiet_coded(const row_coder* coder) {
     return false;
 }
 
-// The row of `head` for the warm components from `first`, by their rising classes.
+// The row of `head` for the warm components from `first`.
 static uint32_t head_row(const row_coder* coder, uint32_t first) {
-    static const uint8_t pairs[6] = {0, 6, 11, 15, 18, 20}, triples[6] = {0, 21, 36, 46, 52, 55};
-    uint32_t class_[ROW_WARM_MAX], count = coder->warm_count - first;
+    uint32_t classes[ROW_WARM_MAX], count = coder->warm_count - first;
     for (uint32_t i = 0; i < count; i++)
-        class_[i] = coder->plans[coder->warm[first + i]].class_;
-    BASE_ASSERT(count >= 1 && count <= ROW_WARM_MAX && class_[count - 1] < ROW_CLASS_COUNT);
-    if (count == 1) return class_[0];
-    if (count == 2) return 6u + pairs[class_[0]] + class_[1] - class_[0];
-    return 27u + triples[class_[0]] + pairs[class_[1]] - pairs[class_[0]] + class_[2] - class_[1];
+        classes[i] = coder->plans[coder->warm[first + i]].class_;
+    return row_head_row(classes, count);
 }
 
 // Code a lead's difference of 4 and more: 4, -4, 5, -5... become 0, -1, 1, -2... and are a number.

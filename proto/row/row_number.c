@@ -4,8 +4,6 @@
 // follow. This is the innermost loop of coding, so it has few assertions.
 #include "row/row_coder.h"
 
-enum { SIGNED_SYMBOLS = 7, SMALL_SYMBOLS = 11 };
-
 // The codes of a scaled number. The first symbol of a row leaves 00000 free.
 static const uint16_t* number_codes(row_coder* coder, uint32_t row) {
     bool is_first = coder->is_first;
@@ -13,29 +11,19 @@ static const uint16_t* number_codes(row_coder* coder, uint32_t row) {
     return is_first ? coder->tables->number_first[row] : coder->tables->number_plain[row];
 }
 
-static uint32_t symbol_of(int64_t difference, uint64_t size) {
-    if (size < 4) return (uint32_t)(2 * size) - (difference > 0);
-    if (size < 8) return (uint32_t)size + 3;
-    if (size >= 1 << 16) return PROTO_NUMBER_WHOLE;
-    return row_log(size) + 5;
-}
-
-static uint64_t magnitude(int64_t difference) {
-    return difference < 0 ? -(uint64_t)difference : (uint64_t)difference;
-}
-
 static uint64_t write_number(row_coder* coder, const uint16_t* codes, const proto_quant* quant,
                              uint64_t expected, uint64_t word) {
     int64_t difference = row_difference(word, expected, quant->bits);
-    uint64_t size = magnitude(difference);
-    uint32_t symbol = symbol_of(difference, size), code = codes[symbol];
-    if (symbol < SIGNED_SYMBOLS) {
+    uint64_t size = row_magnitude(difference);
+    uint32_t symbol = row_number_symbol(difference), code = codes[symbol];
+    if (symbol < ROW_SIGNED_SYMBOLS) {
         row_put(coder, code >> 4, code & 15);
         return size;
     }
-    uint32_t low = symbol < SMALL_SYMBOLS ? 0 : (symbol - SMALL_SYMBOLS) / 2 + 2;
+    uint32_t low = row_number_low_bits(symbol);
     uint32_t whole = codes[PROTO_NUMBER_WHOLE];
-    bool is_whole = symbol >= SMALL_SYMBOLS && (whole & 15) + quant->bits < (code & 15) + low + 1;
+    bool is_whole =
+        symbol >= ROW_SMALL_SYMBOLS && (whole & 15) + quant->bits < (code & 15) + low + 1;
     if (is_whole || symbol == PROTO_NUMBER_WHOLE) {
         row_put(coder, whole >> 4, whole & 15);
         (void)row_bits(coder, word, quant->bits);
@@ -56,15 +44,15 @@ static uint64_t read_number(row_coder* coder, const uint16_t* codes, const proto
     }
     if (symbol == PROTO_NUMBER_WHOLE) {
         *word = proto_quant_canonical(quant, proto_bits_read(coder->reader, quant->bits));
-        return magnitude(row_difference(*word, expected, quant->bits));
+        return row_magnitude(row_difference(*word, expected, quant->bits));
     }
     bool is_negative = symbol % 2 == 0;
     uint64_t size = (symbol + 1) / 2;
-    if (symbol >= SIGNED_SYMBOLS) {
-        uint32_t low = symbol < SMALL_SYMBOLS ? 0 : (symbol - SMALL_SYMBOLS) / 2 + 2;
+    if (symbol >= ROW_SIGNED_SYMBOLS) {
+        uint32_t low = row_number_low_bits(symbol);
         uint64_t rest = proto_bits_read(coder->reader, low + 1);
-        size = symbol < SMALL_SYMBOLS ? symbol - 3
-                                      : (UINT64_C(2) + (symbol - SMALL_SYMBOLS) % 2) << low;
+        size = symbol < ROW_SMALL_SYMBOLS ? symbol - 3
+                                          : (UINT64_C(2) + (symbol - ROW_SMALL_SYMBOLS) % 2) << low;
         size += rest >> 1;
         is_negative = rest & 1;
     }
@@ -91,9 +79,7 @@ uint32_t proto_row_golomb(row_coder* coder, uint32_t value, uint32_t order) {
 
 // The row of the table for `scale`, with the correction of the numbers so far.
 static int32_t correct_scale(const row_coder* coder, int32_t scale) {
-    int32_t row = (scale * 4 + coder->surprise + 2) >> 2;
-    if (row < 0) row = 0;
-    return row < (int32_t)PROTO_NUMBER_SCALES ? row : (int32_t)PROTO_NUMBER_SCALES - 1;
+    return row_number_row(scale, coder->surprise);
 }
 
 void proto_row_scaled(row_coder* coder, int32_t scale, const proto_quant* quant, uint64_t expected,
@@ -103,6 +89,5 @@ void proto_row_scaled(row_coder* coder, int32_t scale, const proto_quant* quant,
     uint64_t size = proto_row_number(coder, codes, quant, expected, word, is_other);
     if (scale < 0 || (is_other && *is_other)) return;
     if (size > UINT32_MAX) size = UINT32_MAX;
-    int32_t actual = 4 * (int32_t)row_log(2 * size + 1);
-    coder->surprise += (actual - (int32_t)coder->tables->expected[row]) / 2;
+    coder->surprise += row_number_surprise(size, coder->tables->expected[row]);
 }

@@ -9,33 +9,9 @@
 // game. Coding corrects the scale for a row that behaves differently.
 #include "row/row_coder.h"
 
-enum { REST_MORE = 3, TICKS_SHORT = 2 };
-enum {
-    CLASS_SOURCE_SHORT = 0,
-    CLASS_SOURCE_LONG = 1,
-    CLASS_REST_SHORT = 2,
-    CLASS_REST_LONG = 3,
-    CLASS_MIXED = 3
-};
-
-// [fields - 1][scale]: the class of a moving component, higher when it is less likely exactly on
-// its line; LIVE: hardly ever.
-enum { LIVE = 6, CLASS_FIELDS = 3, CLASS_SCALES = 7 };
-static const uint8_t line_class[CLASS_FIELDS][CLASS_SCALES] = {
-    {3, 3, 4, 4, 5, 5, 5},
-    {4, 4, 5, LIVE, LIVE, LIVE, LIVE},
-    {5, LIVE, LIVE, LIVE, LIVE, LIVE, LIVE},
-};
-
 uint32_t proto_row_line_scale(const row_coder* coder, uint64_t motion) {
     BASE_ASSERT(coder->ticks >= 1 && coder->ticks <= ROW_TICKS_MAX && coder->ticks2 >= 1);
-    uint32_t scale = row_log(coder->ticks);
-    if (motion > 0) {
-        if (coder->ticks2 > 1) motion = (motion + coder->ticks2 - 1) / coder->ticks2;
-        uint32_t speed = row_log(motion) + 1;
-        scale += coder->ticks <= TICKS_SHORT ? speed / 5 : speed / 3;
-    }
-    return scale < PROTO_NUMBER_SCALES ? scale : PROTO_NUMBER_SCALES - 1;
+    return row_line_scale(coder->ticks, coder->ticks2, motion);
 }
 
 // Check whether the source of this component rests in the base: it moves no field by 1/16 step per
@@ -68,9 +44,8 @@ static void plan_moving(const row_coder* coder, const proto_row_component* compo
     if (component->shape == SHAPE_ROTATION) return;
     uint32_t scale = proto_row_line_scale(coder, motion_of(coder, component));
     plan->scale = (int8_t)scale;
-    if (component->field_count > CLASS_FIELDS || scale >= CLASS_SCALES) return;
-    plan->class_ = line_class[component->field_count - 1][scale];
-    if (plan->class_ != LIVE) plan->kind = ROW_WARM;
+    plan->class_ = row_line_class(component->field_count, scale);
+    if (plan->class_ != ROW_CLASS_LIVE) plan->kind = ROW_WARM;
 }
 
 static void plan_component(const row_coder* coder, const proto_row_component* component,
@@ -89,17 +64,13 @@ static void plan_component(const row_coder* coder, const proto_row_component* co
     plan->is_moving = is_moving;
     if (component->shape == SHAPE_MIXED) {
         if (is_moving) plan->kind = ROW_WARM;
-        plan->class_ = CLASS_MIXED;
+        plan->class_ = ROW_CLASS_MIXED;
     } else if (is_moving) {
         plan_moving(coder, component, plan);
     } else {
         plan->kind = ROW_WARM;
-        bool is_short = coder->ticks <= TICKS_SHORT;
-        plan->class_ =
-            (uint8_t)(component->is_source ? (is_short ? CLASS_SOURCE_SHORT : CLASS_SOURCE_LONG)
-                                           : (is_short ? CLASS_REST_SHORT : CLASS_REST_LONG));
-        plan->scale =
-            (int8_t)(proto_row_line_scale(coder, 0) + (component->field_count > 1 ? REST_MORE : 0));
+        plan->class_ = row_rest_class(component->is_source, coder->ticks);
+        plan->scale = (int8_t)row_rest_scale(coder->ticks, component->field_count);
     }
 }
 
@@ -180,39 +151,28 @@ static uint64_t line(const row_coder* coder, uint32_t f) {
 // model: the source goes on changing as it did before the base until it has the row's word, then it
 // stays. If the row's word is not on that way, the source changes evenly. Each tick moves by the
 // source's value after that tick.
-static int64_t drive_change(const row_coder* coder, const proto_row_component* own, uint32_t i,
-                            int64_t change) {
+static int64_t drive_change(const row_drive_words* words, int64_t change) {
     if (change == 0) return 0;
-    int64_t ticks = coder->ticks, until = ticks * 256;
-    const proto_row_component* source = &coder->layout->components[own->integral - 1];
-    uint32_t f = source->field_first + i, bits = coder->layout->fields[f].quant.bits;
-    int64_t pace = row_difference(coder->base[f], coder->base2[f], bits);
+    int64_t ticks = words->ticks, until = ticks * 256, pace = words->source_pace;
     if (pace != 0) {
-        int64_t step = (int64_t)coder->row[f] - (int64_t)coder->base[f];
-        int64_t needed = step * 256 * (int64_t)coder->ticks2 / pace;
+        int64_t step = (int64_t)words->source_row - (int64_t)words->source_base;
+        int64_t needed = step * 256 * (int64_t)words->ticks2 / pace;
         if (needed > 0 && needed < until) until = needed;
     }
     return row_divide(change * (512 * ticks + 256 - until), 512);
 }
 
-row_drive_guess proto_row_drive(const row_coder* coder, uint32_t component, uint32_t i) {
-    const proto_row_component* own = &coder->layout->components[component];
-    BASE_VALIDATE(own->is_driven && i < own->field_count);
-    uint32_t f = own->field_first + i;
-    uint32_t source = coder->layout->components[own->integral - 1].field_first + i;
-    const proto_row_field* field = &coder->layout->fields[f];
-    int64_t ticks = coder->ticks;
-    int64_t at_base = row_drive(field, coder->base[source]);
-    int64_t at_row = row_drive(field, coder->row[source]);
-    int64_t way = ticks * at_base + drive_change(coder, own, i, at_row - at_base);
+row_drive_guess proto_row_drive_guess(const proto_row_field* field, const row_drive_words* words) {
+    int64_t at_base = row_drive(field, words->source_base);
+    int64_t at_row = row_drive(field, words->source_row);
+    int64_t way = words->ticks * at_base + drive_change(words, at_row - at_base);
     int64_t doubt = ROW_STEP, shift = 0;
-    if (coder->has_base2) {
+    if (words->has_base2) {
         // Both bases were rounded. The real position is where both roundings agree.
-        int64_t before = coder->ticks2;
-        int64_t at_base2 = row_drive(field, coder->base2[source]);
+        int64_t before = words->ticks2;
+        int64_t at_base2 = row_drive(field, words->source_base2);
         int64_t came = row_divide((before - 1) * at_base2 + (before + 1) * at_base, 2);
-        int64_t step = row_difference(coder->base[f], coder->base2[f], field->quant.bits);
-        int64_t off = came - step * ROW_STEP;
+        int64_t off = came - words->pace * ROW_STEP;
         int64_t size = off < 0 ? -off : off;
         if (size <= ROW_STEP + ROW_STEP / 8) {
             shift = row_divide(off, 2);
@@ -222,14 +182,34 @@ row_drive_guess proto_row_drive(const row_coder* coder, uint32_t component, uint
     way += shift;
     int64_t whole = row_divide(way + ROW_STEP / 2, ROW_STEP);
     int64_t rest = way - whole * ROW_STEP;
-    row_drive_guess guess = {.word =
-                                 (coder->base[f] + (uint64_t)whole) & row_mask(field->quant.bits)};
+    row_drive_guess guess = {.word = (words->base + (uint64_t)whole) & row_mask(field->quant.bits)};
     guess.is_down = rest < 0;
     if (rest < 0) rest = -rest;
     // `over` is the part of the doubt beyond the edge of the rounding.
     int64_t over = rest + doubt / 2 - ROW_STEP / 2;
     guess.class_ = over <= 0 ? 0 : over * 8 <= doubt ? 1 : over * 8 <= 3 * doubt ? 2 : 3;
     return guess;
+}
+
+row_drive_guess proto_row_drive(const row_coder* coder, uint32_t component, uint32_t i) {
+    const proto_row_component* own = &coder->layout->components[component];
+    BASE_VALIDATE(own->is_driven && i < own->field_count);
+    uint32_t f = own->field_first + i;
+    uint32_t source = coder->layout->components[own->integral - 1].field_first + i;
+    const proto_row_field* fields = coder->layout->fields;
+    row_drive_words words = {
+        .ticks = coder->ticks,
+        .ticks2 = coder->ticks2,
+        .has_base2 = coder->has_base2,
+        .base = coder->base[f],
+        .pace = row_difference(coder->base[f], coder->base2[f], fields[f].quant.bits),
+        .source_row = coder->row[source],
+        .source_base = coder->base[source],
+        .source_base2 = coder->base2[source],
+        .source_pace =
+            row_difference(coder->base[source], coder->base2[source], fields[source].quant.bits),
+    };
+    return proto_row_drive_guess(&fields[f], &words);
 }
 
 void proto_row_expect(const row_coder* coder, uint32_t component, uint64_t* expected) {

@@ -85,8 +85,18 @@ static void print_tables(FILE* out, const proto_tables* tables) {
     fprintf(out, "    .expected = {");
     for (uint32_t i = 0; i < PROTO_NUMBER_SCALES; i++)
         fprintf(out, "%u,", (unsigned)tables->expected[i]);
-    fprintf(out, "},\n};\n\nconst proto_tables* proto_tables_builtin(void) {\n"
-                 "    return &builtin;\n}\n");
+    fprintf(out, "},\n    .small = {\n");
+    for (uint32_t row = 0; row < PROTO_NUMBER_SCALES; row++) {
+        fprintf(out, "        {");
+        for (uint32_t i = 0; i < 2 * PROTO_SMALL; i++)
+            fprintf(out, "%uu,", (unsigned)tables->small[row][i]);
+        fprintf(out, "},\n");
+    }
+    fprintf(out,
+            "    },\n    .small_bits_min = %u,\n};\n\nconst proto_tables* "
+            "proto_tables_builtin(void) {\n"
+            "    return &builtin;\n}\n",
+            (unsigned)tables->small_bits_min);
 }
 
 int main(int argc, char** argv) {

@@ -21,6 +21,8 @@
 // They come from no recorded game. tests/bench (rows trace_*) measures their cost.
 #include "row/tables_make.h"
 
+#include "row/row_coder.h"
+
 #include "base/assert.h"
 
 #include <string.h>
@@ -95,6 +97,38 @@ static void make_drives(cursor* at, uint16_t (*rows)[9], uint32_t free) {
         make_table(at, rows[i], 9, 0, drive_symbols(i), free);
 }
 
+// The code of one small difference, as proto_row_number writes it.
+static uint32_t small_code(const proto_tables* tables, uint32_t scale, int32_t difference) {
+    const uint16_t* codes = tables->number_plain[scale];
+    uint32_t size = (uint32_t)(difference < 0 ? -difference : difference);
+    uint32_t symbol = row_number_symbol(difference), code = codes[symbol];
+    uint32_t bits = code >> LENGTH_BITS, length = code & 15;
+    if (symbol >= ROW_SIGNED_SYMBOLS) {
+        uint32_t low = row_number_low_bits(symbol);
+        bits |= ((size & ((1u << low) - 1)) << 1 | (difference < 0)) << length;
+        length += low + 1;
+    }
+    int32_t change = row_number_surprise(size, tables->expected[scale]);
+    BASE_ASSERT(bits >> PROTO_SMALL_CODE_BITS == 0 && length >> PROTO_SMALL_LENGTH_BITS == 0);
+    return bits | length << PROTO_SMALL_CODE_BITS |
+           (uint32_t)change << (PROTO_SMALL_CODE_BITS + PROTO_SMALL_LENGTH_BITS);
+}
+
+static void make_small(proto_tables* tables) {
+    tables->small_bits_min = 0;
+    for (uint32_t scale = 0; scale < PROTO_NUMBER_SCALES; scale++) {
+        uint32_t whole = tables->number_plain[scale][PROTO_NUMBER_WHOLE] & 15;
+        for (int32_t i = -PROTO_SMALL; i < PROTO_SMALL; i++) {
+            uint32_t small = small_code(tables, scale, i);
+            uint32_t length =
+                small >> PROTO_SMALL_CODE_BITS & ((1u << PROTO_SMALL_LENGTH_BITS) - 1);
+            tables->small[scale][i + PROTO_SMALL] = small;
+            if (row_number_symbol(i) < ROW_SMALL_SYMBOLS || length <= whole) continue;
+            if (length - whole > tables->small_bits_min) tables->small_bits_min = length - whole;
+        }
+    }
+}
+
 bool proto_tables_make(const uint8_t lengths[PROTO_TABLES_LENGTHS], proto_tables* tables) {
     BASE_ASSERT(lengths && tables);
     cursor at = {.lengths = lengths, .is_fine = true};
@@ -116,6 +150,8 @@ bool proto_tables_make(const uint8_t lengths[PROTO_TABLES_LENGTHS], proto_tables
         make_table(&at, tables->field[i], 16, 1, 4u << i, 0);
     BASE_ASSERT(!at.is_fine ||
                 at.lengths + sizeof tables->expected == lengths + PROTO_TABLES_LENGTHS);
-    if (at.is_fine) memcpy(tables->expected, at.lengths, sizeof tables->expected);
-    return at.is_fine;
+    if (!at.is_fine) return false;
+    memcpy(tables->expected, at.lengths, sizeof tables->expected);
+    make_small(tables);
+    return true;
 }

@@ -11,9 +11,11 @@
 
 #include "proto/bits.h"
 #include "proto/quant.h"
+#include "proto/tables.h"
 
 #define PROTO_ROW_FIELDS_MAX 256u
 #define PROTO_ROW_COMPONENTS_MAX 64u
+#define PROTO_ROW_PLANNED_MAX 64u ///< fields of a row that proto_row_encode codes by a plan
 /// Words of a rotation: which part is the largest, then the other three.
 #define PROTO_ROTATION_WORDS 4u
 #define PROTO_ROTATION_BITS_MIN 4u ///< per part
@@ -42,14 +44,42 @@ typedef struct proto_row_component {
     bool is_source; ///< another component has it as its source
 } proto_row_component;
 
+/// What proto_row_encode needs of a component; private to proto/row.
+typedef struct proto_layout_part {
+    uint64_t words; ///< a bit per word of it
+    uint8_t first, count, place, shape, source;
+    bool is_driven, is_source;
+} proto_layout_part;
+
+/// What proto_row_encode needs of a word; private to proto/row.
+typedef struct proto_layout_word {
+    uint8_t bits, codes, component;
+    bool is_small;
+    uint32_t still_first, still_last; ///< words of the source that move it by no 1/16 step per tick
+} proto_layout_word;
+
+/// The constants of a layout's coding, made once by proto_layout_finish; private to proto/row.
+typedef struct proto_layout_plan {
+    bool is_made;         ///< false: at least one field or the row is too large; rows are unpacked
+    uint8_t step_count;   ///< components that move: all but mixed and empty ones
+    uint64_t mixed_words; ///< of the others
+    uint64_t undriven_words;
+    uint8_t steps[PROTO_ROW_COMPONENTS_MAX];
+    proto_layout_part parts[PROTO_ROW_COMPONENTS_MAX];
+    proto_layout_word words[PROTO_ROW_PLANNED_MAX];
+} proto_layout_plan;
+
 typedef struct proto_layout {
     uint32_t field_count;
     uint32_t component_count;
-    uint32_t bits_max;     ///< of a coded row in the worst case; set by proto_layout_finish
-    uint32_t tick_rate_hz; ///< 0: not known yet, then no component has a source
+    uint32_t bits_max;          ///< of a coded row in the worst case; set by proto_layout_finish
+    uint32_t tick_rate_hz;      ///< 0: not known yet, then no component has a source
+    const proto_tables* tables; ///< borrowed; NULL: proto_layout_finish takes the built-in ones
+    uint32_t packed_count;      ///< words of a packed row; set by proto_layout_finish
     proto_row_field fields[PROTO_ROW_FIELDS_MAX];
     proto_row_component components[PROTO_ROW_COMPONENTS_MAX];
     uint8_t order[PROTO_ROW_COMPONENTS_MAX]; ///< order of coding: those with a source last
+    proto_layout_plan plan;
 } proto_layout;
 
 /// Complete a layout. Call it after filling fields and components, and again after setting
@@ -77,6 +107,24 @@ typedef struct proto_row_base {
 /// afterwards.
 void proto_row_write(const proto_layout* layout, const proto_row_base* base, const uint64_t* row,
                      proto_bit_writer* writer, uint32_t* component_bits);
+/// A packed row: words of 32 bits, half of the memory. A field of more than 32 bits has two, the
+/// low one first; fields stay in order. packed_count is even: behind the last field may be a word
+/// of 0. Convert between both forms.
+void proto_row_pack(const proto_layout* layout, const uint64_t* row, uint32_t* packed);
+void proto_row_unpack(const proto_layout* layout, const uint32_t* packed, uint64_t* row);
+
+/// As proto_row_base, with packed rows.
+typedef struct proto_packed_base {
+    const uint32_t* base;
+    const uint32_t* base2; ///< NULL: none
+    uint32_t ticks, ticks2;
+} proto_packed_base;
+
+/// Encode a packed row: the bits are those of proto_row_write, and it is several times faster.
+/// `bytes` has room for bits_max bits and 16 bytes more; the bits after the last one are 0 in its
+/// group of 8 bytes. @return the bits of the row.
+uint32_t proto_row_encode(const proto_layout* layout, const proto_packed_base* against,
+                          const uint32_t* row, uint8_t* bytes);
 /// Read a row in row code from untrusted input. Any bits give a row whose words fit their fields,
 /// or set reader->failed. `row` must be neither base nor base2.
 void proto_row_read(const proto_layout* layout, const proto_row_base* base, uint64_t* row,

@@ -29,6 +29,13 @@
 
 typedef uint16_t proto_number_codes[PROTO_NUMBER_SYMBOLS];
 
+/// Small differences, -PROTO_SMALL..PROTO_SMALL - 1, have their whole code in one number: its bits
+/// in the low PROTO_SMALL_CODE_BITS, above them its length, above it the signed change of the
+/// expected size.
+#define PROTO_SMALL 128
+#define PROTO_SMALL_CODE_BITS 20u
+#define PROTO_SMALL_LENGTH_BITS 5u
+
 /// All tables. Tables that may code the first symbol of a row leave the code 00000 free.
 typedef struct proto_tables {
     proto_number_codes number_plain[PROTO_NUMBER_ROWS];
@@ -44,6 +51,9 @@ typedef struct proto_tables {
     uint16_t mask_other[3][16];                ///< masks of 2..4 members that are not 0
     uint16_t field[3][16];                     ///< which of 2..4 fields differ; not none
     uint8_t expected[PROTO_NUMBER_SCALES];     ///< mean of 4 * log(2n + 1) in half octaves
+    /// Made from number_plain and `expected`: the differences of scaled numbers.
+    uint32_t small[PROTO_NUMBER_SCALES][2 * PROTO_SMALL];
+    uint32_t small_bits_min; ///< a field with fewer bits may have shorter codes than `small` says
 } proto_tables;
 
 /// Get the tables that WIRE.md lists. They are constant and are never freed.

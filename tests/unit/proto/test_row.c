@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { WORDS_MAX = 64, BYTES_MAX = 1024, ROUNDS = 400, STEPS = 12 };
+enum { WORDS_MAX = 72, BYTES_MAX = 1024, ROUNDS = 400, STEPS = 12, SPEED_NONE = 2048 };
 
 // Make a layout from a text: a word per component, a letter per field.
 //   b bool, x exact float, X exact double, q 16-bit float, p 3-bit float, i exact i32, l exact i64,
@@ -92,7 +92,15 @@ static const char* const texts[] = {
     "qlxXuebn",
     "qqqqqqqqqqqqqqqqqqqq",
     "q vv ss r u u e b qq qq",
+    "v s u q vv ss n",
+    "r qqq vvvv ssss b u",
+    // 63, 64 and 65 fields: the encoder has a plan for PROTO_ROW_PLANNED_MAX
+    "qqqqqqqqqq uuuuuuuuuu r vv ss bbbbbbbbbb i e x n q qqq qqqqqqqqqq uuuuuuuuuu",
+    "qqqqqqqqqq uuuuuuuuuu r vv ss bbbbbbbbbb i e x n q qqq qqqqqqqqqq uuuuuuuuuuu",
+    "qqqqqqqqqq uuuuuuuuuu r vv ss bbbbbbbbbb i e x n q qqq qqqqqqqqqq uuuuuuuuuuuu",
 };
+
+_Static_assert(PROTO_ROW_PLANNED_MAX == 64, "the texts above are at this limit");
 
 static uint64_t all_bits(const proto_quant* quant) {
     return quant->bits == 64 ? UINT64_MAX : (UINT64_C(1) << quant->bits) - 1;
@@ -121,6 +129,9 @@ static void step_row(const proto_layout* layout, base_rng* rng, const uint64_t* 
             uint64_t word = before[f] + (uint64_t)(int64_t)pace[f];
             if (is_stirred && base_rng_chance(rng, 0.5)) word += base_rng_below(rng, 7) - 3;
             if (base_rng_chance(rng, 0.02)) word = base_rng_u64(rng);
+            if (own->is_source && base_rng_chance(rng, 0.15)) word = SPEED_NONE;
+            if (own->is_source && base_rng_chance(rng, 0.1))
+                word = SPEED_NONE - 4 + base_rng_below(rng, 9);
             row[f] = proto_quant_canonical(quant, word & all_bits(quant));
         }
         if (!own->is_rotation) continue;
@@ -139,11 +150,41 @@ static void step_row(const proto_layout* layout, base_rng* rng, const uint64_t* 
     }
 }
 
+// The encoder of packed rows is another program: it must write the same bits.
+static void check_encoder(const proto_layout* layout, const proto_row_base* against,
+                          const uint64_t* row) {
+    uint8_t general[BYTES_MAX] = {0}, encoded[BYTES_MAX];
+    uint32_t packed[3][2 * WORDS_MAX + 1];
+    uint64_t back[WORDS_MAX];
+    proto_bit_writer writer = proto_bit_writer_make(general, BYTES_MAX);
+    proto_row_write(layout, against, row, &writer, NULL);
+    proto_row_pack(layout, row, packed[0]);
+    proto_row_unpack(layout, packed[0], back);
+    assert_memory_equal(back, row, layout->field_count * sizeof *row);
+    proto_packed_base base = {packed[1], NULL, against->ticks, against->ticks2};
+    proto_row_pack(layout, against->base, packed[1]);
+    if (against->base2) {
+        proto_row_pack(layout, against->base2, packed[2]);
+        base.base2 = packed[2];
+    }
+    memset(encoded, 0xee, sizeof encoded);
+    assert_int_equal(proto_row_encode(layout, &base, packed[0], encoded), writer.size_bits);
+    size_t groups = (proto_bit_writer_bytes(&writer) + 7) / 8;
+    assert_in_range(groups * 8, 0, layout->bits_max / 8 + 16);
+    memset(general + proto_bit_writer_bytes(&writer), 0, 8);
+    assert_memory_equal(encoded, general, proto_bit_writer_bytes(&writer));
+    for (size_t i = proto_bit_writer_bytes(&writer); i < groups * 8; i++)
+        assert_int_equal(encoded[i], 0);
+    for (size_t i = layout->bits_max / 8 + 16; i < BYTES_MAX; i++)
+        assert_int_equal(encoded[i], 0xee);
+}
+
 static void check_round_trip(const proto_layout* layout, const proto_row_base* against,
                              const uint64_t* row) {
     uint8_t data[BYTES_MAX];
     uint64_t back[WORDS_MAX];
     uint32_t written[PROTO_ROW_COMPONENTS_MAX] = {0}, taken[PROTO_ROW_COMPONENTS_MAX] = {0};
+    check_encoder(layout, against, row);
     proto_bit_writer writer = proto_bit_writer_make(data, BYTES_MAX);
     proto_bits_write(&writer, 5, 3);
     proto_row_write(layout, against, row, &writer, written);
@@ -162,14 +203,50 @@ static void check_round_trip(const proto_layout* layout, const proto_row_base* a
     assert_memory_equal(written, taken, layout->component_count * sizeof *written);
 }
 
-static void rows_survive_coding_against_any_bases(void** state) {
-    (void)state;
-    print_message("seed 41\n");
-    base_rng rng = base_rng_make(41, 1);
+static uint32_t head_symbols(uint32_t row) {
+    return row < 6 ? 2 : row < 6 + 21 ? 4 : 8;
+}
+
+static uint32_t drive_symbols(uint32_t row) {
+    return row < 4 ? 3 : row < 4 + 10 ? 5 : 9;
+}
+
+// Tables as no game has them: the whole word is cheap, all other symbols are equal.
+static void make_flat_tables(proto_tables* tables) {
+    static uint8_t lengths[PROTO_TABLES_LENGTHS];
+    uint8_t* at = lengths;
+    for (uint32_t row = 0; row < 3 * PROTO_NUMBER_ROWS; row++, at += PROTO_NUMBER_SYMBOLS) {
+        memset(at, 7, PROTO_NUMBER_SYMBOLS);
+        at[PROTO_NUMBER_WHOLE] = 2;
+        if (row >= 2 * PROTO_NUMBER_ROWS) at[0] = 0; // number_other has no 0
+    }
+    for (uint32_t i = 0; i < 2 * PROTO_HEAD_ROWS; i++, at += 8)
+        memset(at, 4, head_symbols(i % PROTO_HEAD_ROWS));
+    for (uint32_t i = 0; i < 2 * PROTO_LEAD_ROWS; i++, at += 10)
+        memset(at, 5, i % PROTO_LEAD_ROWS < PROTO_LEAD_SCALES ? 5 : 10);
+    for (uint32_t i = 0; i < 2 * PROTO_DRIVE_ROWS; i++, at += 9)
+        memset(at, 5, drive_symbols(i % PROTO_DRIVE_ROWS));
+    for (uint32_t i = 0; i < 4; i++, at += 16)
+        memset(at, 5, 2u << i);
+    for (uint32_t i = 0; i < 6; i++, at += 16)
+        memset(at + 1, 5, (4u << i % 3) - 1);
+    memset(at, 20, PROTO_NUMBER_SCALES);
+    assert_ptr_equal(at + PROTO_NUMBER_SCALES, lengths + sizeof lengths);
+    assert_true(proto_tables_make(lengths, tables));
+}
+
+// `tables`: NULL for the built-in ones.
+static void check_random_rows(const proto_tables* tables, uint32_t rounds, uint64_t seed) {
+    static const uint32_t rates[] = {0, 60, 240};
+    print_message("seed %u\n", (unsigned)seed);
+    base_rng rng = base_rng_make(seed, 1);
     static proto_layout layout;
     for (size_t t = 0; t < BASE_COUNT(texts); t++) {
-        build(&layout, texts[t], t % 3 ? 60 : 0);
-        for (uint32_t round = 0; round < ROUNDS / STEPS; round++) {
+        build(&layout, texts[t], 0);
+        layout.tick_rate_hz = rates[t % BASE_COUNT(rates)];
+        layout.tables = tables;
+        proto_layout_finish(&layout);
+        for (uint32_t round = 0; round < rounds; round++) {
             uint64_t rows[STEPS][WORDS_MAX] = {{0}};
             int32_t pace[WORDS_MAX] = {0};
             for (uint32_t c = 0; c < layout.component_count; c++)
@@ -194,6 +271,18 @@ static void rows_survive_coding_against_any_bases(void** state) {
             }
         }
     }
+}
+
+static void rows_survive_coding_against_any_bases(void** state) {
+    (void)state;
+    check_random_rows(NULL, ROUNDS / STEPS, 41);
+}
+
+static void rows_survive_coding_with_other_tables(void** state) {
+    (void)state;
+    static proto_tables tables;
+    make_flat_tables(&tables);
+    check_random_rows(&tables, ROUNDS / STEPS / 3, 45);
 }
 
 static void wild_rows_stay_below_the_bound(void** state) {
@@ -404,6 +493,7 @@ int main(void) {
     base_assert_handler_set(test_assert_handler);
     const struct CMUnitTest cases[] = {
         TEST(rows_survive_coding_against_any_bases),
+        TEST(rows_survive_coding_with_other_tables),
         TEST(wild_rows_stay_below_the_bound),
         TEST(any_bits_give_a_canonical_row_or_a_failed_reader),
         TEST(absent_is_the_same_six_bits_and_no_row),

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+// Encoding a packed row by the plan of its layout (WIRE.md, "Row code"). It takes the same
+// decisions as row.c, from the same rules; only the order of work differs:
+//
+//   - Two bit masks say which words differ from the base and which moved between the bases. Most
+//     components of a game rest and are as they were, and cost nothing.
+//   - Components that may move are gone through once. Their words less the expected words are kept.
+//   - A number of a small difference is one look-up: its code, its length, and how it changes the
+//     expectation of the next ones.
+//
+// Rows that the plan does not cover (a field above 32 bits, many warm components) are unpacked and
+// written by row.c. Start reading at proto_row_encode.
+#include "row/encoder.h"
+
+// A bit per word in which two rows differ. `count` is even, and mostly two words are equal at once.
+static uint64_t differing(const uint32_t* a, const uint32_t* b, uint32_t count) {
+    uint64_t mask = 0;
+    for (uint32_t i = 0; i < count; i += 2) {
+        uint64_t left, right;
+        memcpy(&left, a + i, sizeof left);
+        memcpy(&right, b + i, sizeof right);
+        if (left == right) continue;
+        mask |= (uint64_t)(a[i] != b[i]) << i | (uint64_t)(a[i + 1] != b[i + 1]) << (i + 1);
+    }
+    return mask;
+}
+
+// ---- what is coded ----
+
+// Whole numbers of any size, rounded down; mostly the divisor is small and so are they.
+static int64_t divide(int64_t value, int64_t divisor) {
+    if ((int32_t)value != value) return row_divide(value, divisor);
+    int32_t quotient = (int32_t)value / (int32_t)divisor;
+    return quotient - ((int32_t)value % (int32_t)divisor < 0);
+}
+
+// Keep the words of a component less what the straight line through the bases gives.
+// @return the steps between the bases, summed over the words.
+static uint64_t follow_line(row_encoder* e, const proto_layout_part* part, bool* is_off) {
+    uint64_t motion = 0;
+    uint32_t off = 0, end = part->first + (uint32_t)part->count;
+    for (uint32_t f = part->first; f < end; f++) {
+        uint32_t bits = encoder_word(e, f)->bits, base = e->base[f];
+        int64_t pace = encoder_difference(base, e->base2[f], bits);
+        motion += (uint64_t)(pace < 0 ? -pace : pace);
+        int64_t way = pace * e->ticks;
+        if (e->ticks2 != 1) way = divide(2 * way + e->ticks2, 2 * (int64_t)e->ticks2);
+        e->off[f] = encoder_difference(e->row[f], base + (uint32_t)way, bits);
+        off |= (uint32_t)e->off[f];
+    }
+    *is_off = off != 0;
+    return motion;
+}
+
+static void keep_off(row_encoder* e, const proto_layout_part* part) {
+    uint32_t end = part->first + (uint32_t)part->count;
+    for (uint32_t f = part->first; f < end; f++)
+        e->off[f] = encoder_difference(e->row[f], e->base[f], encoder_word(e, f)->bits);
+}
+
+// Fill the plan of a linear component without a source, or of a rotation.
+static void plan_step(row_encoder* e, const proto_layout_part* part, row_plan* plan) {
+    if ((e->moved & part->words) == 0) {
+        plan->kind = ROW_WARM;
+        plan->class_ = row_rest_class(part->is_source, e->ticks);
+        plan->scale = (int8_t)row_rest_scale(e->ticks, part->count);
+        plan->is_coded = (e->differ & part->words) != 0;
+        if (plan->is_coded || part->count == 1) keep_off(e, part);
+        return;
+    }
+    plan->kind = ROW_LIVE;
+    plan->is_coded = true;
+    if (part->shape == SHAPE_ROTATION) {
+        e->is_certain = true;
+        return; // its scale is found when it is coded
+    }
+    bool is_off;
+    uint32_t scale = row_line_scale(e->ticks, e->ticks2, follow_line(e, part, &is_off));
+    plan->scale = (int8_t)scale;
+    plan->class_ = row_line_class(part->count, scale);
+    if (plan->class_ == ROW_CLASS_LIVE) {
+        e->is_certain = true;
+        return;
+    }
+    plan->kind = ROW_WARM;
+    plan->is_coded = is_off;
+}
+
+// @return false when there are too many.
+static bool add_warm(row_encoder* e, uint32_t c, uint32_t class_) {
+    if (e->warm_count == ROW_WARM_MAX) return false;
+    uint16_t own = (uint16_t)(class_ << 8 | c);
+    uint32_t at = e->warm_count++;
+    for (; at > 0 && e->warm[at - 1] > own; at--)
+        e->warm[at] = e->warm[at - 1];
+    e->warm[at] = own;
+    return true;
+}
+
+static bool is_coded(const row_encoder* e, uint32_t c) {
+    return e->coded >> e->layout->plan.parts[c].place & 1;
+}
+
+static bool plan_moving(row_encoder* e) {
+    const proto_layout_plan* layout = &e->layout->plan;
+    for (uint32_t i = 0; i < layout->step_count; i++) {
+        uint32_t c = layout->steps[i];
+        const proto_layout_part* part = &layout->parts[c];
+        row_plan* plan = &e->plans[c];
+        if (part->is_driven) {
+            proto_encoder_plan_driven(e, c);
+        } else {
+            plan_step(e, part, plan);
+            if (part->count == 1 && !e->has_lead && plan->scale < (int32_t)PROTO_LEAD_SCALES) {
+                plan->kind = ROW_LEAD;
+                plan->is_coded = e->has_lead = true;
+                e->lead = (uint8_t)c;
+            } else if (plan->kind == ROW_WARM && !add_warm(e, c, plan->class_)) {
+                return false;
+            }
+        }
+        e->coded |= (uint64_t)plan->is_coded << part->place;
+    }
+    return true;
+}
+
+// Mixed components: warm when they moved between the bases.
+static bool plan_mixed(row_encoder* e) {
+    const proto_layout_plan* layout = &e->layout->plan;
+    for (uint64_t left = e->moved & layout->mixed_words; left;) {
+        uint32_t c = layout->words[__builtin_ctzll(left)].component;
+        left &= ~layout->parts[c].words;
+        if (!add_warm(e, c, ROW_CLASS_MIXED)) return false;
+    }
+    for (uint64_t left = e->differ & layout->mixed_words; left;) {
+        const proto_layout_part* part =
+            &layout->parts[layout->words[__builtin_ctzll(left)].component];
+        left &= ~part->words;
+        e->coded |= UINT64_C(1) << part->place;
+        if (!(e->moved & part->words)) e->is_exception = true;
+    }
+    return true;
+}
+
+// A quiet component whose source is coded is coded with it; else it is an exception when it
+// differs.
+static void find_driven_exceptions(row_encoder* e) {
+    const proto_layout_plan* layout = &e->layout->plan;
+    for (uint32_t i = 0; i < layout->step_count; i++) {
+        uint32_t c = layout->steps[i];
+        const proto_layout_part* part = &layout->parts[c];
+        if (part->is_driven && e->plans[c].kind == ROW_QUIET && is_coded(e, c) &&
+            !is_coded(e, part->source))
+            e->is_exception = true;
+    }
+}
+
+static void follow_sources(row_encoder* e) {
+    const proto_layout_plan* layout = &e->layout->plan;
+    for (uint32_t i = 0; i < layout->step_count; i++) {
+        uint32_t c = layout->steps[i];
+        const proto_layout_part* part = &layout->parts[c];
+        if (!part->is_driven || e->plans[c].kind != ROW_QUIET || !is_coded(e, part->source))
+            continue;
+        e->plans[c].kind = ROW_DRIVEN;
+        e->coded |= UINT64_C(1) << part->place;
+    }
+}
+
+// Nothing is known of the base's age: all components are quiet.
+static void plan_quiet(row_encoder* e) {
+    const proto_layout_plan* layout = &e->layout->plan;
+    for (uint64_t left = e->differ; left;) {
+        uint32_t c = layout->words[__builtin_ctzll(left)].component;
+        left &= ~layout->parts[c].words;
+        e->coded |= UINT64_C(1) << layout->parts[c].place;
+        e->plans[c].kind = ROW_QUIET;
+        e->plans[c].scale = -1;
+        keep_off(e, &layout->parts[c]);
+    }
+}
+
+// ---- the head ----
+
+static void write_lead(row_encoder* e) {
+    const row_plan* plan = &e->plans[e->lead];
+    uint32_t f = e->layout->plan.parts[e->lead].first, row = (uint32_t)plan->scale;
+    int32_t off = e->off[f];
+    uint32_t size = (uint32_t)row_magnitude(off), symbol = size < 4 ? size : 4;
+    if (e->warm_count > 0) {
+        row += ((e->warm[0] >> 8) + 1u) * PROTO_LEAD_SCALES;
+        if (is_coded(e, e->warm[0] & 255)) symbol += 5;
+    }
+    encoder_code(e, (e->is_moving ? e->tables->lead : e->tables->lead_rest)[row][symbol]);
+    e->is_first = false;
+    if (size == 0) return;
+    if (size < 4) {
+        encoder_put(e, off < 0, 1);
+        return;
+    }
+    int32_t left = off > 0 ? off - 4 : off + 3;
+    uint32_t word =
+        (e->row[f] - (uint32_t)off + (uint32_t)left) & (uint32_t)row_mask(encoder_word(e, f)->bits);
+    (void)proto_encoder_number(e, e->tables->number_plain[plan->scale], f, left, word);
+}
+
+static void write_head(row_encoder* e) {
+    if (e->warm_count == 0 && !e->is_certain && !e->has_lead) {
+        proto_encoder_quiet(e, true);
+        e->is_first = false;
+        return;
+    }
+    if (e->is_exception) {
+        encoder_put(e, 0, ROW_RESERVED_BITS + 1);
+        proto_encoder_quiet(e, false);
+    }
+    uint32_t first = 0;
+    if (e->has_lead) {
+        write_lead(e);
+        first = e->warm_count > 0;
+    }
+    uint32_t count = e->warm_count - first, symbol = 0, classes[ROW_WARM_MAX];
+    if (count == 0) return;
+    for (uint32_t i = 0; i < count; i++) {
+        classes[i] = e->warm[first + i] >> 8;
+        symbol |= (uint32_t)is_coded(e, e->warm[first + i] & 255) << i;
+    }
+    encoder_code(e, (e->is_moving ? e->tables->head
+                                  : e->tables->head_rest)[row_head_row(classes, count)][symbol]);
+    e->is_first = false;
+}
+
+// ---- the row ----
+
+static bool begin(row_encoder* e, const proto_layout* layout, const proto_packed_base* against,
+                  const uint32_t* row, uint8_t* bytes) {
+    BASE_ASSERT(layout->bits_max > 0 && against->base && row); // finished
+    if (!layout->plan.is_made) return false;
+    e->layout = layout;
+    e->tables = layout->tables;
+    e->row = row;
+    e->base = e->base2 = against->base;
+    e->ticks = against->ticks <= ROW_TICKS_MAX ? against->ticks : 0;
+    e->ticks2 = 1;
+    e->is_first = true;
+    e->has_base2 = e->is_certain = e->is_moving = e->is_exception = e->has_lead = false;
+    e->warm_count = 0;
+    e->surprise = 0;
+    e->differ = differing(row, against->base, layout->packed_count);
+    e->moved = e->coded = e->bits = 0;
+    e->fill = 0;
+    e->at = bytes;
+    if (e->ticks == 0) {
+        plan_quiet(e);
+        return true;
+    }
+    if (against->base2 && against->ticks2 >= 1 && against->ticks2 <= ROW_TICKS2_MAX) {
+        e->has_base2 = true;
+        e->base2 = against->base2;
+        e->ticks2 = against->ticks2;
+        e->moved = differing(against->base, against->base2, layout->packed_count);
+    }
+    e->is_moving = (e->moved & layout->plan.undriven_words) != 0;
+    if (!plan_moving(e) || !plan_mixed(e)) return false;
+    find_driven_exceptions(e);
+    return true;
+}
+
+// After each component the next one is expected to surprise half as much.
+static void calm(row_encoder* e, uint32_t from, uint32_t to) {
+    uint32_t count = to - from;
+    uint32_t lead = e->has_lead ? e->layout->plan.parts[e->lead].place : UINT32_MAX;
+    if (lead >= from && lead < to) count--;
+    for (; count > 0 && e->surprise != 0; count--)
+        e->surprise /= 2;
+}
+
+static void write_components(row_encoder* e) {
+    uint32_t last = 0;
+    for (uint64_t left = e->coded; left; left &= left - 1) {
+        uint32_t place = (uint32_t)__builtin_ctzll(left), c = e->layout->order[place];
+        const proto_layout_part* part = &e->layout->plan.parts[c];
+        if (e->has_lead && e->lead == c) continue;
+        if (e->surprise != 0) calm(e, last, place);
+        last = place;
+        uint32_t kind = part->shape == SHAPE_MIXED ? ROW_QUIET : e->plans[c].kind;
+        if (part->shape == SHAPE_ROTATION) {
+            proto_encoder_rotation(e, c);
+        } else if (kind == ROW_LIVE && part->is_source) {
+            proto_encoder_source(e, c);
+        } else if (kind == ROW_LIVE) {
+            for (uint32_t f = part->first; f < part->first + (uint32_t)part->count; f++)
+                encoder_scaled(e, e->plans[c].scale, f, e->off[f]);
+        } else if (kind == ROW_DRIVEN) {
+            proto_encoder_driven(e, c);
+        } else {
+            proto_encoder_fields(e, c);
+        }
+    }
+}
+
+static uint32_t encode_unpacked(const proto_layout* layout, const proto_packed_base* against,
+                                const uint32_t* row, uint8_t* bytes) {
+    uint64_t rows[3][PROTO_ROW_FIELDS_MAX];
+    proto_row_base base = {.base = rows[1], .ticks = against->ticks, .ticks2 = against->ticks2};
+    proto_row_unpack(layout, row, rows[0]);
+    proto_row_unpack(layout, against->base, rows[1]);
+    if (against->base2) {
+        proto_row_unpack(layout, against->base2, rows[2]);
+        base.base2 = rows[2];
+    }
+    size_t capacity = (layout->bits_max + 63) / 64 * 8;
+    proto_bit_writer writer = proto_bit_writer_make(bytes, capacity);
+    proto_row_write(layout, &base, rows[0], &writer, NULL);
+    BASE_ASSERT(!writer.failed);
+    size_t used = proto_bit_writer_bytes(&writer);
+    memset(bytes + used, 0, (used + 7) / 8 * 8 - used);
+    if (writer.size_bits & 7) bytes[used - 1] &= (uint8_t)((1u << (writer.size_bits & 7)) - 1);
+    return (uint32_t)writer.size_bits;
+}
+
+uint32_t proto_row_encode(const proto_layout* layout, const proto_packed_base* against,
+                          const uint32_t* row, uint8_t* bytes) {
+    row_encoder e;
+    if (!begin(&e, layout, against, row, bytes))
+        return encode_unpacked(layout, against, row, bytes);
+    write_head(&e);
+    if (e.ticks > 0) follow_sources(&e);
+    write_components(&e);
+    base_store_le64(e.at, e.bits);
+    uint32_t bits = (uint32_t)(e.at - bytes) * 8 + e.fill;
+    BASE_ASSERT(bits <= layout->bits_max);
+    return bits;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+/// Private: the encoder of packed rows, shared by encoder.c, encoder_fields.c and encoder_driven.c.
+///
+/// It writes what the coder of row_coder.h writes, by the plan of the layout (encoder_plan.c), and
+/// it cannot read. A test compares both, bit for bit.
+#pragma once
+
+#include "row/row_coder.h"
+
+#include "base/bytes.h"
+
+/// Codes of a field that differs: a row of number_other, or one of these.
+enum { ENCODER_SCALED = 0x80, ENCODER_BIT, ENCODER_ENTITY };
+
+typedef struct row_encoder {
+    const proto_layout* layout;
+    const proto_tables* tables;
+    const uint32_t *row, *base;
+    const uint32_t* base2; ///< `base` when there is no second row
+    uint32_t ticks, ticks2;
+    bool has_base2;
+    bool is_first;     ///< no symbol was coded yet
+    bool is_certain;   ///< a component is live or driven
+    bool is_moving;    ///< a component moved between the bases
+    bool is_exception; ///< a quiet component is coded
+    bool has_lead;
+    uint8_t lead;
+    uint8_t warm_count;
+    uint16_t warm[ROW_WARM_MAX]; ///< class * 256 + component, rising
+    int32_t surprise;
+    uint64_t differ; ///< a bit per word that differs from the base
+    uint64_t moved;  ///< a bit per word that differs between the bases
+    uint64_t coded;  ///< a bit per component by its place in the order
+    uint64_t bits;   ///< not stored yet
+    uint32_t fill;
+    uint8_t* at;                              ///< where they go
+    int32_t off[PROTO_ROW_PLANNED_MAX];       ///< words less expected words; see encoder_off
+    row_plan plans[PROTO_ROW_COMPONENTS_MAX]; ///< of linear components and rotations
+} row_encoder;
+
+/// Write the low `count` bits, at most 32, of `value`, which has no others.
+static inline void encoder_put(row_encoder* e, uint64_t value, uint32_t count) {
+    e->bits |= value << e->fill;
+    uint32_t end = e->fill + count;
+    if (end >= 64) {
+        base_store_le64(e->at, e->bits);
+        e->at += 8;
+        end -= 64;
+        e->bits = value >> (count - end);
+    }
+    e->fill = end;
+}
+
+static inline void encoder_code(row_encoder* e, uint32_t code) {
+    encoder_put(e, code >> 4, code & 15);
+}
+
+/// row - base of a word, as a signed number of its bits.
+static inline int32_t encoder_difference(uint32_t a, uint32_t b, uint32_t bits) {
+    return (int32_t)((a - b) << (32 - bits)) >> (32 - bits);
+}
+
+static inline const proto_layout_word* encoder_word(const row_encoder* e, uint32_t f) {
+    return &e->layout->plan.words[f];
+}
+
+// ---- encoder_number.c ----
+
+/// Write a difference with a row of a table of numbers. @return its size.
+uint32_t proto_encoder_number(row_encoder* e, const uint16_t* codes, uint32_t f, int32_t off,
+                              uint32_t word);
+/// Write a scaled number of a word whose small codes are of no use.
+void proto_encoder_scaled_any(row_encoder* e, uint32_t row, uint32_t f, int32_t off);
+
+/// Write a scaled number, as proto_row_scaled.
+static inline void encoder_scaled(row_encoder* e, int32_t scale, uint32_t f, int32_t off) {
+    uint32_t row = (uint32_t)row_number_row(scale, e->surprise);
+    uint32_t at = (uint32_t)off + PROTO_SMALL;
+    if (at >= 2 * PROTO_SMALL || e->is_first || !encoder_word(e, f)->is_small) {
+        proto_encoder_scaled_any(e, row, f, off);
+        return;
+    }
+    uint32_t small = e->tables->small[row][at];
+    encoder_put(e, small & ((1u << PROTO_SMALL_CODE_BITS) - 1),
+                small >> PROTO_SMALL_CODE_BITS & ((1u << PROTO_SMALL_LENGTH_BITS) - 1));
+    e->surprise += (int32_t)small >> (PROTO_SMALL_CODE_BITS + PROTO_SMALL_LENGTH_BITS);
+}
+
+// ---- encoder_fields.c ----
+
+/// Write which quiet components are coded. `is_first`: it is the whole head.
+void proto_encoder_quiet(row_encoder* e, bool is_first);
+/// Write a warm or quiet component that is no rotation.
+void proto_encoder_fields(row_encoder* e, uint32_t c);
+
+// ---- encoder_driven.c ----
+
+/// Fill the plan of a component with a source, and its `off` when it is quiet and differs.
+void proto_encoder_plan_driven(row_encoder* e, uint32_t c);
+void proto_encoder_driven(row_encoder* e, uint32_t c);
+/// Write a live source.
+void proto_encoder_source(row_encoder* e, uint32_t c);
+void proto_encoder_rotation(row_encoder* e, uint32_t c);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// The plan of a layout: all that the encoder would otherwise find out again for every row. And rows
+// in 32-bit words, which it works on.
+#include "row/encoder.h"
+
+enum { STILL = ROW_STEP / 16 };
+
+// The words of the source that count as still; no word is between `first` and `last` when there is
+// none. A step of the source moves the field by at least one unit, so they are neighbours.
+static void plan_still(const proto_row_field* field, uint32_t source_bits,
+                       proto_layout_word* word) {
+    int64_t most = (int64_t)row_mask(source_bits);
+    int64_t first = row_divide(-STILL - field->drive_zero, field->drive) + 1;
+    int64_t last = row_divide(STILL - 1 - field->drive_zero, field->drive);
+    if (first < 0) first = 0;
+    if (last > most) last = most;
+    bool is_any = first <= last;
+    word->still_first = is_any ? (uint32_t)first : 1;
+    word->still_last = is_any ? (uint32_t)last : 0;
+}
+
+static void plan_word(const proto_layout* layout, uint32_t c, uint32_t f, proto_layout_word* word) {
+    const proto_quant* quant = &layout->fields[f].quant;
+    bool is_float = quant->kind == PROTO_F32 || quant->kind == PROTO_F64;
+    *word = (proto_layout_word){.bits = quant->bits, .component = (uint8_t)c};
+    word->is_small = quant->bits >= layout->tables->small_bits_min;
+    word->codes = quant->bits == 1              ? ENCODER_BIT
+                  : quant->kind == PROTO_ENTITY ? ENCODER_ENTITY
+                  : !is_float                   ? PROTO_NUMBER_INT
+                  : quant->is_exact             ? PROTO_NUMBER_FLOAT
+                                                : ENCODER_SCALED;
+    const proto_row_component* component = &layout->components[c];
+    if (!component->is_driven) return;
+    uint32_t i = f - component->field_first;
+    const proto_row_component* source = &layout->components[component->integral - 1];
+    plan_still(&layout->fields[f], layout->fields[source->field_first + i].quant.bits, word);
+}
+
+static void plan_part(proto_layout* layout, uint32_t c) {
+    proto_layout_plan* plan = &layout->plan;
+    const proto_row_component* component = &layout->components[c];
+    uint32_t first = component->field_first, count = component->field_count;
+    proto_layout_part* part = &plan->parts[c];
+    *part = (proto_layout_part){
+        .first = (uint8_t)first,
+        .count = (uint8_t)count,
+        .shape = component->shape,
+        .source = (uint8_t)(component->is_driven ? component->integral - 1 : 0),
+        .is_driven = component->is_driven,
+        .is_source = component->is_source,
+    };
+    if (count > 0) part->words = row_mask(count) << first;
+    if (component->shape == SHAPE_MIXED) plan->mixed_words |= part->words;
+    if (!component->is_driven) plan->undriven_words |= part->words;
+    if (component->shape == SHAPE_LINEAR || component->shape == SHAPE_ROTATION)
+        plan->steps[plan->step_count++] = (uint8_t)c;
+    for (uint32_t f = first; f < first + count; f++)
+        plan_word(layout, c, f, &plan->words[f]);
+}
+
+void proto_layout_plan_make(proto_layout* layout) {
+    proto_layout_plan* plan = &layout->plan;
+    memset(plan, 0, sizeof *plan);
+    uint32_t words = 0;
+    for (uint32_t f = 0; f < layout->field_count; f++)
+        words += layout->fields[f].quant.bits > 32 ? 2 : 1;
+    layout->packed_count = (words + 1) & ~1u;
+    if (words > layout->field_count || words > PROTO_ROW_PLANNED_MAX) return;
+    plan->is_made = true;
+    for (uint32_t c = 0; c < layout->component_count; c++)
+        plan_part(layout, c);
+    for (uint32_t i = 0; i < layout->component_count; i++)
+        plan->parts[layout->order[i]].place = (uint8_t)i;
+}
+
+void proto_row_pack(const proto_layout* layout, const uint64_t* row, uint32_t* packed) {
+    uint32_t at = 0;
+    for (uint32_t f = 0; f < layout->field_count; f++) {
+        packed[at++] = (uint32_t)row[f];
+        if (layout->fields[f].quant.bits > 32) packed[at++] = (uint32_t)(row[f] >> 32);
+    }
+    if (at < layout->packed_count) packed[at] = 0;
+}
+
+void proto_row_unpack(const proto_layout* layout, const uint32_t* packed, uint64_t* row) {
+    uint32_t at = 0;
+    for (uint32_t f = 0; f < layout->field_count; f++) {
+        row[f] = packed[at++];
+        if (layout->fields[f].quant.bits > 32) row[f] |= (uint64_t)packed[at++] << 32;
+    }
+}
