@@ -77,6 +77,13 @@ static ecs_archetype* find(const ecs_storage* storage, const column_list* list) 
     return NULL;
 }
 
+// Words of a value that ecs_fast_set stores itself.
+static uint8_t words_of(const ecs_column* column) {
+    const uint32_t words = column->size / 4;
+    const bool is_short = column->size % 4 == 0 && words <= ECS_SLOT_WORDS_MAX;
+    return is_short && !column->type->ops ? (uint8_t)words : 0;
+}
+
 static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) {
     uint32_t slot_count = world->storage->slot_count;
     size_t columns_bytes = list->count * sizeof(ecs_column);
@@ -99,7 +106,8 @@ static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) 
     archetype->tracked = (uint16_t*)(archetype->sizes + list->count + list->track_count);
     archetype->slots = archetype->tracked + list->track_count;
     memset(archetype->slots, 0xff, slot_count * sizeof(uint16_t));
-    memset(archetype->lookup, 0xff, slot_count * sizeof(ecs_slot));
+    for (uint32_t i = 0; i < slot_count; i++)
+        archetype->lookup[i] = (ecs_slot){.column = ECS_SLOT_NONE, .track = ECS_SLOT_NONE};
     for (uint32_t i = 0; i < list->count; i++) {
         const ecs_column* column = &list->items[i];
         archetype->columns[i] = *column;
@@ -108,7 +116,8 @@ static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) 
         archetype->lookup[column->component] = (ecs_slot){.size = column->size,
                                                           .column = (uint16_t)i,
                                                           .track = column->track,
-                                                          .has_ops = column->type->ops};
+                                                          .has_ops = column->type->ops,
+                                                          .words = words_of(column)};
         if (column->track == ECS_SLOT_NONE) continue;
         archetype->tracked[column->track] = (uint16_t)i;
         archetype->sizes[list->count + column->track] = column->size;

@@ -33,6 +33,7 @@ typedef struct tracked_column {
 
 #define FLAT_BYTES_MAX 16u
 #define GATHERED_ROWS 32u
+#define GATHERED_MAX (GATHERED_ROWS + 64u) ///< a word of marks may come on top
 #define FLOAT_EXPONENTS UINT64_C(0x7F8000007F800000)
 
 // Is a value of the type hashed by the very bytes that it has in memory? But for NaNs of four-byte
@@ -102,25 +103,27 @@ static bool push_change(const ecs_world* world, ecs_change_list* list, ecs_entit
     return true;
 }
 
+// Handlers do not see a lost change and clients do not get it: the caller that steps the world
+// looks at the counter.
 static void list_change(ecs_world* world, ecs_entity entity, ecs_component_id component) {
     ecs_tracker* tracker = world->tracker;
-    world->counters.rows_changed++;
-    // Handlers do not see a lost change and clients do not get it: the caller that steps the world
-    // looks at the counter.
     if (ecs_component_set_has(&tracker->watched, component) &&
         !push_change(world, &tracker->noticed, entity, component))
         world->counters.changes_lost++;
     uint32_t index = ecs_entity_index(entity);
-    if (tracker->fresh.words[index / 64] >> (index % 64) & 1)
+    if (tracker->fresh_count > 0 && tracker->fresh.words[index / 64] >> (index % 64) & 1)
         return; // a reader of the created list reads its values
     if (!push_change(world, &tracker->changed, entity, component)) world->counters.changes_lost++;
 }
 
-static void count_change(ecs_world* world, const tracked_column* column, uint32_t row,
-                         uint64_t before, uint64_t after) {
+// Rows of a column that have another value, and what it makes of the sum of hashes.
+static void count_changes(ecs_world* world, const tracked_column* column, const uint32_t* rows,
+                          uint32_t count, uint64_t difference) {
     BASE_ASSERT(column->component != ECS_COMPONENT_NONE);
-    world->tracker->hashes[column->component] += after - before;
-    list_change(world, column->entities[row], column->component);
+    world->tracker->hashes[column->component] += difference;
+    world->counters.rows_changed += count;
+    for (uint32_t i = 0; i < count; i++)
+        list_change(world, column->entities[rows[i]], column->component);
 }
 
 // memcmp without a call for the sizes that most components have.
@@ -150,33 +153,52 @@ static inline bool may_have_nan(const tracked_column* column, const uint8_t* val
     return (sums & UINT64_C(0x8000000080000000)) != 0;
 }
 
-// Different bytes are the same value only when they spell a NaN differently; then the hashes are
-// equal too, so the slow compare is asked only where they are.
-static void compare_dense_row(ecs_world* world, const tracked_column* column, uint32_t row) {
-    const uint8_t* value = column->values + column->size * row;
-    uint8_t* shadow = column->shadows + column->size * row;
-    if (is_same_bytes(shadow, value, column->size)) return;
-    uint64_t seed = base_hash64_mix(column->name_hash, column->entities[row]);
-    uint64_t before = 0;
-    uint64_t after;
-    bool is_same = false;
-    if (column->is_flat && !may_have_nan(column, shadow) && !may_have_nan(column, value)) {
-        after = base_hash64_change(shadow, value, column->size, seed);
-    } else {
-        before = ecs_type_hash(column->type, shadow, seed);
-        after = ecs_type_hash(column->type, value, seed);
-        is_same = before == after && ecs_type_equal(column->type, shadow, value);
-    }
-    ecs_bytes_copy(shadow, value, (uint32_t)column->size);
-    if (!is_same) count_change(world, column, row, before, after);
+// Does a row whose bytes differ hold another value? Not when they spell a NaN differently: the
+// hashes are equal then, so the slow compare is asked only where they are.
+static bool is_changed(const tracked_column* column, uint32_t row, const void* shadow,
+                       const void* value, uint64_t* difference) {
+    uint64_t before = cell_hash(column, shadow, row);
+    uint64_t after = cell_hash(column, value, row);
+    *difference += after - before;
+    return before != after || !ecs_type_equal(column->type, shadow, value);
 }
 
-// Compare one row, whatever its type.
-static void compare_row(ecs_world* world, tracked_column* column, uint32_t row) {
-    if (column->is_dense) {
-        compare_dense_row(world, column, row);
-        return;
+static uint64_t sum_hashes(const tracked_column* column, const void* cells, const uint32_t* rows,
+                           uint32_t count) {
+    return base_hash64_rows(cells, column->size, column->entities, column->name_hash, rows, count);
+}
+
+// Rows of which the bytes are all there is: first all are compared, then the hashes of those that
+// differ are taken at once, which is half the time of one after the other (change_find).
+static void compare_dense_rows(ecs_world* world, const tracked_column* column, const uint32_t* rows,
+                               uint32_t count) {
+    uint32_t changed[GATHERED_MAX], flat[GATHERED_MAX];
+    uint32_t changed_count = 0, flat_count = 0;
+    uint64_t difference = 0;
+    BASE_ASSERT(count <= GATHERED_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t row = rows[i];
+        const uint8_t* value = column->values + column->size * row;
+        uint8_t* shadow = column->shadows + column->size * row;
+        if (is_same_bytes(shadow, value, column->size)) continue;
+        if (column->is_flat && !may_have_nan(column, shadow) && !may_have_nan(column, value)) {
+            changed[changed_count++] = flat[flat_count++] = row;
+            continue;
+        }
+        if (is_changed(column, row, shadow, value, &difference)) changed[changed_count++] = row;
+        ecs_bytes_copy(shadow, value, (uint32_t)column->size);
     }
+    if (flat_count > 0)
+        difference += sum_hashes(column, column->values, flat, flat_count) -
+                      sum_hashes(column, column->shadows, flat, flat_count);
+    for (uint32_t i = 0; i < flat_count; i++)
+        ecs_bytes_copy(column->shadows + column->size * flat[i],
+                       column->values + column->size * flat[i], (uint32_t)column->size);
+    count_changes(world, column, changed, changed_count, difference);
+}
+
+// Compare one row of which the bytes are not all.
+static void compare_row(ecs_world* world, tracked_column* column, uint32_t row) {
     const void* value = column->values + column->size * row;
     void* shadow = column->shadows + column->size * row;
     if (ecs_value_is_untouched(column->type, shadow, value)) return;
@@ -195,46 +217,53 @@ static void compare_row(ecs_world* world, tracked_column* column, uint32_t row) 
         column->is_behind |=
             column->type->ops->equal && !ecs_type_equal(column->type, shadow, value);
     }
-    count_change(world, column, row, before, shadow_hash(column, row));
+    count_changes(world, column, &row, 1, shadow_hash(column, row) - before);
 }
 
-#define BLOCK_BYTES 128u
-
-// A constant number of steps without a branch: compilers make a few vector instructions of it.
-static inline bool block_differs(const uint8_t* a, const uint8_t* b) {
-    uint64_t difference = 0;
-    for (uint32_t i = 0; i < BLOCK_BYTES; i += 8) {
-        uint64_t x;
-        uint64_t y;
-        memcpy(&x, a + i, 8);
-        memcpy(&y, b + i, 8);
-        difference |= x ^ y;
+static void compare_rows(ecs_world* world, tracked_column* column, const uint32_t* rows,
+                         uint32_t count) {
+    if (column->is_dense) {
+        compare_dense_rows(world, column, rows, count);
+        return;
     }
-    return difference != 0;
+    for (uint32_t i = 0; i < count; i++)
+        compare_row(world, column, rows[i]);
 }
 
-// The first block from `at` on that differs; past the last whole block when none does. Apart, so
-// that the loop has all registers to itself.
-static __attribute__((noinline)) size_t find_difference(const uint8_t* a, const uint8_t* b,
-                                                        size_t bytes, size_t at) {
-    while (at + BLOCK_BYTES <= bytes && !block_differs(a + at, b + at))
-        at += BLOCK_BYTES;
-    return at;
+// The first block of `block` bytes from `at` on that differs; `end` when none does. The C library's
+// memcmp compares by the widest vectors of the machine: three quarters of the time of a loop here
+// (compare_100k, -O2).
+static size_t find_difference(const tracked_column* column, size_t at, size_t end, size_t block) {
+    for (; at < end; at += block) {
+        size_t bytes = end - at < block ? end - at : block;
+        if (memcmp(column->values + at, column->shadows + at, bytes) != 0) return at;
+    }
+    return end;
 }
 
-// A row that straddles two blocks is brought up to date in the first that differs, so the second
-// does not see it again.
-static void compare_dense(ecs_world* world, const tracked_column* column, uint32_t count) {
+// Large blocks first, then small ones, then their rows. A row that straddles two blocks is looked
+// at once.
+static void compare_dense(ecs_world* world, tracked_column* column, uint32_t count) {
+    enum { LARGE_BYTES = 4096, SMALL_BYTES = 128 };
     const size_t bytes = column->size * count;
-    size_t at = find_difference(column->values, column->shadows, bytes, 0);
-    while (at + BLOCK_BYTES <= bytes) {
-        uint32_t last = (uint32_t)((at + BLOCK_BYTES - 1) / column->size);
-        for (uint32_t row = (uint32_t)(at / column->size); row <= last; row++)
-            compare_dense_row(world, column, row);
-        at = find_difference(column->values, column->shadows, bytes, at + BLOCK_BYTES);
+    uint32_t rows[GATHERED_MAX];
+    uint32_t gathered = 0, next_row = 0;
+    for (size_t large = 0; (large = find_difference(column, large, bytes, LARGE_BYTES)) < bytes;
+         large += LARGE_BYTES) {
+        const size_t end = large + LARGE_BYTES < bytes ? large + LARGE_BYTES : bytes;
+        for (size_t at = large; (at = find_difference(column, at, end, SMALL_BYTES)) < end;
+             at += SMALL_BYTES) {
+            const size_t last = at + SMALL_BYTES < end ? at + SMALL_BYTES : end;
+            if (next_row < at / column->size) next_row = (uint32_t)(at / column->size);
+            for (; next_row * column->size < last; next_row++) {
+                rows[gathered++] = next_row;
+                if (gathered < GATHERED_MAX) continue;
+                compare_rows(world, column, rows, gathered);
+                gathered = 0;
+            }
+        }
     }
-    for (uint32_t row = (uint32_t)(at / column->size); row < count; row++)
-        compare_dense_row(world, column, row);
+    compare_rows(world, column, rows, gathered);
 }
 
 static void compare_written(ecs_world* world, tracked_column* column, uint32_t count) {
@@ -247,26 +276,13 @@ static void compare_written(ecs_world* world, tracked_column* column, uint32_t c
         compare_row(world, column, row);
 }
 
-static void compare_rows(ecs_world* world, tracked_column* column, const uint32_t* rows,
-                         uint32_t count) {
-    BASE_ASSERT(count <= GATHERED_ROWS + 64);
-    world->counters.rows_compared += count;
-    if (column->is_dense) {
-        for (uint32_t i = 0; i < count; i++)
-            compare_dense_row(world, column, rows[i]);
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        compare_row(world, column, rows[i]);
-}
-
 // Rows written by handle: the summary finds the words, the words find the rows. They lie apart, so
 // some are gathered and asked for before the first is compared.
 static void compare_marked(ecs_world* world, tracked_column* column, const ecs_chunk* chunk,
                            uint32_t track) {
     const uint64_t* words = ecs_chunk_dirty(chunk, track);
     const uint32_t words_per_bit = ECS_DIRTY_ROWS_PER_SUMMARY / 64;
-    uint32_t rows[GATHERED_ROWS + 64];
+    uint32_t rows[GATHERED_MAX];
     uint32_t count = 0;
     for (uint64_t left = chunk->summary[track]; left != 0; left &= left - 1) {
         uint32_t first = base_bit_lowest(left) * words_per_bit;
@@ -280,11 +296,13 @@ static void compare_marked(ecs_world* world, tracked_column* column, const ecs_c
                 rows[count++] = row;
             }
             if (count >= GATHERED_ROWS) {
+                world->counters.rows_compared += count;
                 compare_rows(world, column, rows, count);
                 count = 0;
             }
         }
     }
+    world->counters.rows_compared += count;
     compare_rows(world, column, rows, count);
 }
 

@@ -20,34 +20,6 @@ uint64_t base_hash64(const void* data, size_t size, uint64_t seed) {
     return XXH3_64bits_withSeed(data, size, seed);
 }
 
-// For a size that the compiler knows, an inlined XXH3 is a few instructions.
-#define CHANGE_OF(bytes)                                                                           \
-    static __attribute__((flatten))                                                                \
-    uint64_t change_of_##bytes(const void* before, const void* after, uint64_t seed) {             \
-        return XXH3_64bits_withSeed(after, bytes, seed) -                                          \
-               XXH3_64bits_withSeed(before, bytes, seed);                                          \
-    }
-CHANGE_OF(4)
-CHANGE_OF(8)
-CHANGE_OF(12)
-CHANGE_OF(16)
-#undef CHANGE_OF
-
-uint64_t base_hash64_change(const void* before, const void* after, size_t size, uint64_t seed) {
-    switch (size) {
-    case 4:
-        return change_of_4(before, after, seed);
-    case 8:
-        return change_of_8(before, after, seed);
-    case 12:
-        return change_of_12(before, after, seed);
-    case 16:
-        return change_of_16(before, after, seed);
-    default:
-        return base_hash64(after, size, seed) - base_hash64(before, size, seed);
-    }
-}
-
 uint64_t base_hash64_text(const char* text) {
     return base_hash64(text, strlen(text), 0);
 }
@@ -62,8 +34,49 @@ static uint64_t avalanche(uint64_t value) {
     return value ^ value >> 33;
 }
 
+#define SALT UINT64_C(0x9E3779B97F4A7C15)
+
 uint64_t base_hash64_mix(uint64_t a, uint64_t b) {
-    return avalanche(avalanche(a + UINT64_C(0x9E3779B97F4A7C15)) ^ b);
+    return avalanche(avalanche(a + SALT) ^ b);
+}
+
+// For a size that the compiler knows, an inlined XXH3 is a few instructions.
+#define ROWS_OF(bytes)                                                                             \
+    static __attribute__((flatten))                                                                \
+    uint64_t rows_of_##bytes(const uint8_t* cells, const uint32_t* ids, uint64_t salt,             \
+                             const uint32_t* rows, uint32_t count) {                               \
+        uint64_t sum = 0;                                                                          \
+        for (uint32_t i = 0; i < count; i++)                                                       \
+            sum += XXH3_64bits_withSeed(cells + (size_t)(bytes)*rows[i], bytes,                    \
+                                        avalanche(salt ^ ids[rows[i]]));                           \
+        return sum;                                                                                \
+    }
+ROWS_OF(4)
+ROWS_OF(8)
+ROWS_OF(12)
+ROWS_OF(16)
+#undef ROWS_OF
+
+uint64_t base_hash64_rows(const void* cells, size_t size, const uint32_t* ids, uint64_t salt,
+                          const uint32_t* rows, uint32_t count) {
+    const uint64_t mixed = avalanche(salt + SALT);
+    switch (size) {
+    case 4:
+        return rows_of_4(cells, ids, mixed, rows, count);
+    case 8:
+        return rows_of_8(cells, ids, mixed, rows, count);
+    case 12:
+        return rows_of_12(cells, ids, mixed, rows, count);
+    case 16:
+        return rows_of_16(cells, ids, mixed, rows, count);
+    default:
+        break;
+    }
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += base_hash64((const uint8_t*)cells + size * rows[i], size,
+                           avalanche(mixed ^ ids[rows[i]]));
+    return sum;
 }
 
 void base_hasher_init(base_hasher* hasher, uint64_t seed) {

@@ -120,8 +120,10 @@ static inline void* ecs_get_mut(ecs_world* world, ecs_entity entity, ecs_compone
 /// will have.
 /// @return ECS_OK; ECS_ERR_STALE (neither alive nor LOADING); ECS_ERR_MISSING (no such component);
 ///         ECS_ERR_MEMORY (the old value stays).
-BASE_MUST_USE ecs_result ecs_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
-                                 const void* value);
+BASE_MUST_USE static inline ecs_result ecs_set(ecs_world* world, ecs_entity entity,
+                                               ecs_component_id component, const void* value) {
+    return ecs_fast_set(world, entity, component, value);
+}
 
 /// Walk living entities by rising index: pass ECS_ENTITY_NONE first, then the last result.
 /// @return ECS_ENTITY_NONE at the end.

