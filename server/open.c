@@ -108,6 +108,12 @@ static int open_log(server_program* self) {
     if (name && strcmp(name, "none") == 0) return NET_EXIT_CLEAN;
     net_result result = net_log_writer_create(NULL, self->log_file, self->match, net_build_id(),
                                               unix_ms, &self->reporter, &self->log);
+    if (result == NET_ERR_DISK) {
+        base_report(&self->reporter, self->log_file, 0, "the match runs without a log");
+        (void)base_text_copy(self->log_file, sizeof self->log_file, "none");
+        self->lacks_log = true;
+        return NET_EXIT_CLEAN;
+    }
     (void)net_exit_report_setup(result, &self->reporter);
     return result == NET_OK ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
 }

@@ -25,6 +25,7 @@ typedef struct server_program {
     net_address public_addresses[NET_TOKEN_ADDRESSES_MAX];
     net_bans* bans;
     net_log_writer* log; ///< NULL: no log
+    bool lacks_log;      ///< the disk took none: the exit code says so
     net_server* server;
     net_loop loop;
     server_timing timing;

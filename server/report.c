@@ -85,9 +85,13 @@ static bool write_files(server_program* self) {
 }
 
 static bool close_log(server_program* self) {
-    if (!self->log) return true;
+    if (!self->log) return !self->lacks_log;
     net_log_append_close(self->log, self->match);
-    net_result result = net_log_writer_destroy(self->log);
+    net_result result = net_log_writer_finish(self->log);
+    char text[256];
+    if (net_log_take_failure(self->log, text, sizeof text))
+        base_report(&self->reporter, self->log_file, 0, "%s", text);
+    (void)net_log_writer_destroy(self->log);
     self->log = NULL;
     if (result == NET_OK) return true;
     base_report(&self->reporter, self->log_file, 0, "the log ends early: it has no end record");

@@ -71,12 +71,17 @@ static int play_headless(client_playback* self) {
     net_match* match = net_playback_match(self->playback);
     if (!match) return NET_EXIT_RUNTIME;
     const ecs_world* world = net_match_world(match);
-    if (self->is_diverged)
+    if (self->is_diverged) {
         printf("diverged tick=%" PRIu64 "\n", net_playback_diverged(self->playback));
+        return NET_EXIT_DIVERGED;
+    }
     printf("replayed ticks=%" PRIu64 " state_hash=%016" PRIx64 " world_hash=%016" PRIx64
            " tail=%s lost_bytes=%" PRIu64 "\n",
            net_match_tick(match), ecs_world_state_hash(world), ecs_world_hash(world),
-           info->is_cut ? "cut" : "whole", info->lost_bytes);
+           info->is_damaged ? "damaged"
+           : info->is_cut   ? "cut"
+                            : "whole",
+           info->lost_bytes);
     return is_whole ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
 }
 

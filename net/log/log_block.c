@@ -62,6 +62,10 @@ void net_log_block_header_write(const net_log_block* block,
     put(target + HEADER_CRC_AT, base_crc32c(0, target, HEADER_CRC_AT), 4);
 }
 
+static bool is_ratio_right(uint64_t stored_bytes, uint64_t unpacked_bytes) {
+    return unpacked_bytes <= NET_LOG_FREE_BYTES + NET_LOG_RATIO_MAX * stored_bytes;
+}
+
 bool net_log_block_header_read(net_log_block* block,
                                const uint8_t source[NET_LOG_BLOCK_HEADER_BYTES]) {
     if (memcmp(source, sync_bytes, sizeof sync_bytes) != 0 || source[8] != VERSION) return false;
@@ -83,7 +87,8 @@ bool net_log_block_header_read(net_log_block* block,
     if (block->unpacked_bytes < 1 || block->unpacked_bytes > NET_LOG_BLOCK_BYTES_MAX) return false;
     if (block->record_count < 1) return false;
     if (block->flags == 0) return block->stored_bytes == block->unpacked_bytes;
-    return block->flags == NET_LOG_FLAG_ZSTD;
+    return block->flags == NET_LOG_FLAG_ZSTD &&
+           is_ratio_right(block->stored_bytes, block->unpacked_bytes);
 }
 
 bool net_log_packer_init(net_log_packer* packer, const base_allocator* allocator) {
@@ -110,7 +115,7 @@ size_t net_log_packer_pack(net_log_packer* packer, net_log_block* block, const u
     // is.
     size_t packed = ZSTD_compressCCtx(packer->zstd, stored, payload_bytes - 1, payload,
                                       payload_bytes, ZSTD_LEVEL);
-    bool is_packed = !ZSTD_isError(packed);
+    bool is_packed = !ZSTD_isError(packed) && is_ratio_right(packed, payload_bytes);
     if (!is_packed) {
         memcpy(stored, payload, payload_bytes);
         packed = payload_bytes;

@@ -6,6 +6,10 @@
 #include "net/result.h"
 
 #define NET_LOG_BLOCK_BYTES_MAX (1u << 20) ///< of one block's records, unpacked
+/// A packed block unpacks to at most NET_LOG_FREE_BYTES plus NET_LOG_RATIO_MAX times its stored
+/// bytes: a small file cannot make a reader work for hours. Writers store others unpacked.
+#define NET_LOG_RATIO_MAX 1000u
+#define NET_LOG_FREE_BYTES (64u << 10)
 #define NET_LOG_PROLOGUE_BYTES 16u
 #define NET_LOG_BLOCK_HEADER_BYTES 72u
 #define NET_LOG_FLAG_ZSTD 1u

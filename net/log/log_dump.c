@@ -29,6 +29,8 @@ typedef struct name_slot {
 typedef struct dump {
     net_log_reader* reader;
     const net_module* module; // may be NULL
+    ecs_line_fn line;
+    void* context;
     proto_codec codec;
     base_bytes text; // the line
     char* json;      // of one message, MESSAGE_JSON_BYTES
@@ -37,6 +39,15 @@ typedef struct dump {
     name_slot* names;           // NAME_SLOTS components, then NAME_SLOTS templates
     uint64_t search_bytes_left; // of the header, walked for names
 } dump;
+
+// End the line.
+static bool emit(dump* self) {
+    base_bytes_write_u8(&self->text, 0);
+    if (self->text.failed) return false;
+    self->line(self->context, (const char*)self->text.data);
+    base_bytes_clear(&self->text);
+    return true;
+}
 
 static void put(dump* self, const char* format, ...) BASE_PRINTF(2, 3);
 
@@ -64,9 +75,8 @@ static size_t utf8_bytes(const uint8_t* text) {
     return value >= smallest[size] && value <= 0x10FFFF && !is_surrogate ? size : 0;
 }
 
-// A player's name may hold anything but NUL.
-static void put_text(dump* self, const char* text) {
-    put(self, "\"");
+// A name may hold anything but NUL.
+static void put_escaped(dump* self, const char* text) {
     for (const uint8_t* at = (const uint8_t*)text; *at;) {
         size_t size = utf8_bytes(at);
         if (size == 0)
@@ -79,6 +89,11 @@ static void put_text(dump* self, const char* text) {
             base_bytes_write(&self->text, at, size);
         at += size > 0 ? size : 1;
     }
+}
+
+static void put_text(dump* self, const char* text) {
+    put(self, "\"");
+    put_escaped(self, text);
     put(self, "\"");
 }
 
@@ -192,7 +207,7 @@ static void put_parts(dump* self, const net_log_change* change) {
         const char* name = find_name(self, 1, change->parts[i]);
         if (i > 0) put(self, "+");
         if (name)
-            base_bytes_write(&self->text, name, strlen(name));
+            put_escaped(self, name);
         else
             put(self, "%u", change->parts[i]);
     }
@@ -232,6 +247,13 @@ static void put_changes(dump* self, const net_log_record* record) {
 static void put_hashes(dump* self, const net_log_record* record) {
     put(self, ",\"state_hash\":\"%016" PRIx64 "\"", record->state_hash);
     if (record->has_world_hash) put(self, ",\"world_hash\":\"%016" PRIx64 "\"", record->world_hash);
+}
+
+// Records of kinds that this version does not know: one line for all that stand together.
+static bool put_others(dump* self, uint64_t* count, uint64_t* bytes) {
+    put(self, "{\"other\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 "}}", *count, *bytes);
+    *count = *bytes = 0;
+    return emit(self);
 }
 
 static void put_record(dump* self, const net_log_record* record) {
@@ -274,23 +296,23 @@ static void put_header(dump* self) {
     put(self, "]}}");
 }
 
-static bool emit(dump* self, ecs_line_fn line, void* context) {
-    base_bytes_write_u8(&self->text, 0);
-    if (self->text.failed) return false;
-    line(context, (const char*)self->text.data);
-    base_bytes_clear(&self->text);
-    return true;
-}
-
-static net_result walk_records(dump* self, ecs_line_fn line, void* context) {
+static net_result walk_records(dump* self) {
     put_header(self);
-    if (!emit(self, line, context)) return NET_ERR_MEMORY;
+    if (!emit(self)) return NET_ERR_MEMORY;
     net_log_cursor cursor = net_log_cursor_begin(self->reader);
     net_log_record record;
+    uint64_t others = 0, other_bytes = 0;
     while (net_log_cursor_next(self->reader, &cursor, &record)) {
+        if (record.kind == NET_LOG_KIND_OTHER) {
+            others++;
+            other_bytes += record.size;
+            continue;
+        }
+        if (others > 0 && !put_others(self, &others, &other_bytes)) return NET_ERR_MEMORY;
         put_record(self, &record);
-        if (!emit(self, line, context)) return NET_ERR_MEMORY;
+        if (!emit(self)) return NET_ERR_MEMORY;
     }
+    if (others > 0 && !put_others(self, &others, &other_bytes)) return NET_ERR_MEMORY;
     return cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
 }
 
@@ -298,7 +320,11 @@ net_result net_log_dump(net_log_reader* reader, const net_module* module, ecs_li
                         void* context) {
     BASE_ASSERT(reader && line);
     const base_allocator* allocator = net_log_reader_allocator(reader);
-    dump self = {.reader = reader, .module = module, .search_bytes_left = SEARCH_BYTES_MAX};
+    dump self = {.reader = reader,
+                 .module = module,
+                 .line = line,
+                 .context = context,
+                 .search_bytes_left = SEARCH_BYTES_MAX};
     self.header = net_log_reader_header(reader, &self.header_bytes);
     self.json = base_allocate(allocator, MESSAGE_JSON_BYTES);
     const size_t names_bytes = 2 * NAME_SLOTS * sizeof *self.names;
@@ -307,7 +333,7 @@ net_result net_log_dump(net_log_reader* reader, const net_module* module, ecs_li
     base_bytes_init(&self.text, allocator);
     if (self.json && self.names &&
         proto_codec_init(&self.codec, allocator, PROTO_UNPACK_BYTES_MAX)) {
-        result = walk_records(&self, line, context);
+        result = walk_records(&self);
         proto_codec_deinit(&self.codec);
     }
     base_bytes_deinit(&self.text);

@@ -22,8 +22,11 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#define STALLED "the disk does not answer; what it did not take is in the log's .queue"
 
 enum { WAKE_MS = 20, FAILURE_NONE = 0, FAILURE_WRITING, FAILURE_READY, FAILURE_TAKEN };
 
@@ -54,8 +57,13 @@ struct net_log_file {
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     pthread_cond_t room;
-    bool is_stopping; // under the mutex
+    bool is_stopping;  // under the mutex, as are the next two
+    bool is_done;      // the thread does nothing more with the disk
+    bool is_abandoned; // the thread frees the file
+    bool is_finished;
 };
+
+static void free_file(net_log_file* file, bool is_queue_kept);
 
 static ssize_t write_to_fd(void* context, int fd, const void* data, size_t size) {
     (void)context;
@@ -74,6 +82,7 @@ net_log_file_config net_log_file_config_default(const char* file, uint32_t tick_
         .ring_bytes = NET_LOG_QUEUE_BYTES,
         .block_ticks = block_ticks > 0 ? block_ticks : 1,
         .sync_ticks = tick_rate_hz * NET_LOG_SYNC_MS / 1000u,
+        .stall_ms_max = NET_LOG_STALL_MS_MAX,
         .ops = {.write = write_to_fd, .sync = sync_fd},
     };
 }
@@ -133,6 +142,20 @@ static bool sync_file(net_log_file* file) {
     return false;
 }
 
+// Writing into a file that has no name any more, or into a hole, looks like success.
+static bool check_file(net_log_file* file) {
+    struct stat status;
+    if (fstat(file->fd, &status) != 0)
+        fail_errno(file, "the log cannot be looked at", errno);
+    else if (status.st_nlink == 0)
+        net_log_file_fail(file, "the log was deleted while it was written");
+    else if ((uint64_t)status.st_size < net_log_file_bytes(file))
+        net_log_file_fail(file, "another process cut the log while it was written");
+    else
+        return true;
+    return false;
+}
+
 static void reset_block(net_log_file* file) {
     file->payload_bytes = 0;
     file->block = (net_log_block){.type = NET_LOG_BLOCK_DATA, .identity = file->config.identity};
@@ -144,7 +167,7 @@ static bool write_block(net_log_file* file) {
     net_log_block* block = &file->block;
     block->ordinal = file->next_ordinal;
     size_t size = net_log_packer_pack(&file->packer, block, file->payload, file->payload_bytes);
-    if (!write_all(file, file->packer.stored, size)) return false;
+    if (!check_file(file) || !write_all(file, file->packer.stored, size)) return false;
     file->next_ordinal++;
     if (block->type == NET_LOG_BLOCK_DATA) base_spsc_pop_to(file->queue.ring, file->block_cursor);
     ecs_tick last_tick = block->last_tick;
@@ -201,6 +224,12 @@ void net_log_file_pump(net_log_file* file, bool all) {
     const uint8_t* data;
     // After a failure the simulation pushes nothing; queued records may still go to the file.
     if (file->is_stopped) return;
+    const char* harm = net_log_queue_harm(&file->queue);
+    if (harm) {
+        net_log_file_fail(file, harm);
+        file->is_stopped = true;
+        return;
+    }
     for (;;) {
         uint64_t cursor = file->cursor;
         data = base_spsc_next(file->queue.ring, &cursor, &size, &damaged);
@@ -241,6 +270,12 @@ static struct timespec after_ms(long ms) {
     return time;
 }
 
+// The last bytes reach the disk, and the file is still the one of its name.
+static void end_file(net_log_file* file) {
+    if (file->is_stopped || !check_file(file)) return;
+    (void)sync_file(file);
+}
+
 static void* run(void* context) {
     net_log_file* file = context;
     pthread_mutex_lock(&file->mutex);
@@ -256,6 +291,13 @@ static void* run(void* context) {
         pthread_cond_timedwait(&file->wake, &file->mutex, &until);
     }
     pthread_mutex_unlock(&file->mutex);
+    end_file(file);
+    pthread_mutex_lock(&file->mutex);
+    file->is_done = true;
+    bool is_abandoned = file->is_abandoned;
+    pthread_cond_signal(&file->room);
+    pthread_mutex_unlock(&file->mutex);
+    if (is_abandoned) free_file(file, true);
     return NULL;
 }
 
@@ -264,7 +306,14 @@ void net_log_file_wait_room(net_log_file* file) {
     uint64_t half = file->config.ring_bytes / 2;
     if (base_spsc_used(file->queue.ring) <= half) return;
     pthread_mutex_lock(&file->mutex);
+    uint64_t used = UINT64_MAX, waited_ms = 0;
     while (!has_failed(file) && base_spsc_used(file->queue.ring) > half) {
+        waited_ms = base_spsc_used(file->queue.ring) < used ? 0 : waited_ms + WAKE_MS;
+        used = base_spsc_used(file->queue.ring);
+        if (waited_ms >= file->config.stall_ms_max) {
+            net_log_file_fail(file, STALLED);
+            break;
+        }
         pthread_cond_signal(&file->wake);
         struct timespec until = after_ms(WAKE_MS);
         pthread_cond_timedwait(&file->room, &file->mutex, &until);
@@ -282,6 +331,11 @@ void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
     BASE_ASSERT(kind != NET_LOG_KIND_OTHER && file->next_number > 0);
     uint32_t size;
     const uint8_t* record = net_log_draft_end(&file->draft, kind, file->next_number, tick, &size);
+    const char* harm = net_log_queue_harm(&file->queue);
+    if (harm) {
+        net_log_file_fail(file, harm);
+        return;
+    }
     if (size > file->config.ring_bytes / 2 ||
         !net_log_queue_push(&file->queue, record, size, file->next_number)) {
         net_log_file_fail(file, "the log's queue is full: the disk is too slow");
@@ -307,8 +361,7 @@ static net_result write_start(net_log_file* file, const void* header, size_t hea
     is_written = is_written && write_all(file, file->packer.stored, size) && sync_file(file);
     if (!is_written) {
         base_report(reporter, file->config.file, 0, "%s", file->failure);
-        unlink(file->config.file);
-        return NET_ERR_IO;
+        return NET_ERR_DISK;
     }
     file->next_ordinal = 1;
     file->next_number = 1;
@@ -370,12 +423,14 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     if (file->payload && file->draft.memory &&
         net_log_packer_init(&file->packer, config->allocator))
         result = net_log_lock_create(config->file, reporter, &file->fd);
+    bool is_ours = result == NET_OK;
     if (result == NET_OK)
         result = net_log_queue_create(&file->queue, config->file, config->identity,
                                       config->ring_bytes, reporter);
     if (result == NET_OK) result = write_start(file, header, header_bytes, reporter);
     if (result == NET_OK) result = start_thread(file, reporter);
     if (result != NET_OK) {
+        if (is_ours) unlink(config->file);
         free_file(file, false);
         return result;
     }
@@ -383,19 +438,50 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     return NET_OK;
 }
 
+// @return false: the disk did not answer in time. The thread then owns the file.
+static bool stop_thread(net_log_file* file) {
+    struct timespec until = after_ms(file->config.stall_ms_max);
+    pthread_mutex_lock(&file->mutex);
+    file->is_stopping = true;
+    pthread_cond_signal(&file->wake);
+    int error = 0;
+    while (!file->is_done && error != ETIMEDOUT)
+        error = pthread_cond_timedwait(&file->room, &file->mutex, &until);
+    bool is_done = file->is_done;
+    pthread_mutex_unlock(&file->mutex);
+    if (!is_done) return false;
+    pthread_join(file->thread, NULL);
+    file->has_thread = false;
+    return true;
+}
+
+net_result net_log_file_finish(net_log_file* file) {
+    if (!file->is_finished) {
+        file->is_finished = true;
+        if (!file->has_thread) {
+            net_log_file_pump(file, true);
+            end_file(file);
+        } else if (!stop_thread(file)) {
+            net_log_file_fail(file, STALLED);
+        }
+    }
+    return has_failed(file) ? NET_ERR_IO : NET_OK;
+}
+
 net_result net_log_file_destroy(net_log_file* file) {
     if (!file) return NET_OK;
+    net_result result = net_log_file_finish(file);
     if (file->has_thread) {
         pthread_mutex_lock(&file->mutex);
-        file->is_stopping = true;
-        pthread_cond_signal(&file->wake);
+        bool is_done = file->is_done;
+        file->is_abandoned = true;
         pthread_mutex_unlock(&file->mutex);
+        if (!is_done) {
+            pthread_detach(file->thread);
+            return result; // the thread frees it, should the disk ever answer
+        }
         pthread_join(file->thread, NULL);
-    } else {
-        net_log_file_pump(file, true);
     }
-    if (!file->is_stopped) (void)sync_file(file);
-    bool is_failed = has_failed(file);
-    free_file(file, is_failed);
-    return is_failed ? NET_ERR_IO : NET_OK;
+    free_file(file, result != NET_OK);
+    return result;
 }

@@ -20,10 +20,7 @@ enum {
     FIELD_GAME = 3,
     FIELD_BUILD = 4,
     FIELD_SETTING = 10,
-    FIELD_SCHEMA = 12,
     FIELD_FEATURES = 14,
-    SCHEMA_COMPONENT = 1,
-    SCHEMA_TEMPLATE = 2,
     REPLICATED_INDEX_MAX = 1 << 20,
 };
 
@@ -52,7 +49,7 @@ static void write_component(proto_pb_writer* wire, const ecs_world* world, ecs_c
         proto_pb_write_double(wire, 6, field->quant.step);
         proto_pb_write_end(wire, inner, 4);
     }
-    proto_pb_write_end(wire, mark, SCHEMA_COMPONENT);
+    proto_pb_write_end(wire, mark, NET_LOG_SCHEMA_COMPONENT);
 }
 
 static void write_template(proto_pb_writer* wire, const ecs_template* template_) {
@@ -67,7 +64,7 @@ static void write_template(proto_pb_writer* wire, const ecs_template* template_)
         proto_pb_write_number(wire, 2, template_->components[i].flags);
         proto_pb_write_end(wire, inner, 3);
     }
-    proto_pb_write_end(wire, mark, SCHEMA_TEMPLATE);
+    proto_pb_write_end(wire, mark, NET_LOG_SCHEMA_TEMPLATE);
 }
 
 static void write_schema(proto_pb_writer* wire, const net_match* match, detail much) {
@@ -81,8 +78,9 @@ static void write_schema(proto_pb_writer* wire, const net_match* match, detail m
         if (template_->part_count == 1) write_template(wire, template_);
     }
     for (uint32_t i = 0; i < game->message_count; i++)
-        proto_pb_write_bytes(wire, 3, game->messages[i].name, strlen(game->messages[i].name));
-    proto_pb_write_end(wire, mark, FIELD_SCHEMA);
+        proto_pb_write_bytes(wire, NET_LOG_SCHEMA_MESSAGE, game->messages[i].name,
+                             strlen(game->messages[i].name));
+    proto_pb_write_end(wire, mark, NET_LOG_HEADER_SCHEMA);
 }
 
 static void write_settings(proto_pb_writer* wire, const net_match_config* config) {
@@ -134,7 +132,7 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
     return NET_ERR_FULL;
 }
 
-static bool take_text(const proto_pb_field* field, char* target, size_t target_bytes) {
+bool net_log_header_text(const proto_pb_field* field, char* target, size_t target_bytes) {
     if (field->type != 2 || field->size >= target_bytes) return false;
     for (size_t i = 0; i < field->size; i++)
         if (field->data[i] < 32 || field->data[i] == 127) return false;
@@ -158,8 +156,8 @@ static bool read_setting(const proto_pb_field* field, net_log_info* info) {
     proto_pb_field inner;
     char key[32] = "", value[32] = "";
     while (proto_pb_next(&reader, &inner)) {
-        if (inner.id == 1 && !take_text(&inner, key, sizeof key)) return false;
-        if (inner.id == 2 && !take_text(&inner, value, sizeof value)) return false;
+        if (inner.id == 1 && !net_log_header_text(&inner, key, sizeof key)) return false;
+        if (inner.id == 2 && !net_log_header_text(&inner, value, sizeof value)) return false;
     }
     if (reader.failed || key[0] == 0 || strchr(key, '=')) return false;
     char* text = info->settings[info->setting_count++];
@@ -210,9 +208,10 @@ static bool read_field(const proto_pb_field* field, net_log_info* info) {
         *small[field->id] = (uint32_t)field->number;
         return field->type == 0 && field->number <= UINT32_MAX;
     case FIELD_GAME:
-        return take_text(field, info->game, sizeof info->game) && is_game_name(info->game);
+        return net_log_header_text(field, info->game, sizeof info->game) &&
+               is_game_name(info->game);
     case FIELD_BUILD:
-        return take_text(field, info->build, sizeof info->build);
+        return net_log_header_text(field, info->build, sizeof info->build);
     case FIELD_SETTING:
         return read_setting(field, info);
     default:
@@ -234,84 +233,4 @@ net_result net_log_header_read(net_log_info* info, const void* data, size_t size
                     info->tick_rate_hz <= NET_TICK_RATE_HZ_MAX &&
                     info->replicated_index_max <= REPLICATED_INDEX_MAX;
     return is_right ? NET_OK : NET_ERR_DAMAGED;
-}
-
-// Step to the next component or template of the schema. A walk over all of the header each time:
-// only for messages and dumps.
-typedef struct schema_walk {
-    base_reader schema;
-} schema_walk;
-
-static schema_walk begin_schema(const void* data, size_t size) {
-    base_reader reader = base_reader_make(data, size);
-    proto_pb_field field;
-    while (proto_pb_next(&reader, &field))
-        if (field.id == FIELD_SCHEMA && field.type == 2)
-            return (schema_walk){base_reader_make(field.data, field.size)};
-    return (schema_walk){base_reader_make(NULL, 0)};
-}
-
-static bool next_named(schema_walk* walk, uint32_t kind, uint64_t* id, char* name, char* type) {
-    proto_pb_field field, inner;
-    while (proto_pb_next(&walk->schema, &field)) {
-        if (field.id != kind || field.type != 2) continue;
-        base_reader reader = base_reader_make(field.data, field.size);
-        *id = 0;
-        name[0] = 0;
-        if (type) type[0] = 0;
-        while (proto_pb_next(&reader, &inner)) {
-            if (inner.id == 1) *id = inner.number;
-            if (inner.id == 2 && !take_text(&inner, name, ECS_NAME_BYTES_MAX)) return false;
-            if (inner.id == 3 && type && !take_text(&inner, type, ECS_NAME_BYTES_MAX)) return false;
-        }
-        return !reader.failed;
-    }
-    return false;
-}
-
-static bool find_named(const void* data, size_t size, uint32_t kind, uint64_t wanted, char* name) {
-    schema_walk walk = begin_schema(data, size);
-    uint64_t id;
-    while (next_named(&walk, kind, &id, name, NULL))
-        if (id == wanted) return true;
-    return false;
-}
-
-bool net_log_header_component(const void* data, size_t size, uint32_t component,
-                              char name[ECS_NAME_BYTES_MAX]) {
-    return find_named(data, size, SCHEMA_COMPONENT, component, name);
-}
-
-bool net_log_header_template(const void* data, size_t size, uint32_t template_,
-                             char name[ECS_NAME_BYTES_MAX]) {
-    return find_named(data, size, SCHEMA_TEMPLATE, template_, name);
-}
-
-bool net_log_header_difference(const void* data, size_t size, ecs_world* world, char* text,
-                               size_t text_bytes) {
-    char name[ECS_NAME_BYTES_MAX], type[ECS_NAME_BYTES_MAX];
-    uint64_t id;
-    uint32_t count = 0;
-    schema_walk walk = begin_schema(data, size);
-    while (next_named(&walk, SCHEMA_COMPONENT, &id, name, type)) {
-        ecs_component_id here = ecs_component_find(world, name);
-        count++;
-        if (here == ECS_COMPONENT_NONE)
-            return base_text_format(text, text_bytes, "component %s is missing here", name), true;
-        const ecs_type* type_here = ecs_type_get(world, ecs_component_get(world, here)->type);
-        if (type_here && strcmp(type_here->name, type) != 0)
-            return base_text_format(text, text_bytes,
-                                    "component %s has type %s here, %s in the log", name,
-                                    type_here->name, type),
-                   true;
-    }
-    if (count != ecs_component_count(world))
-        return base_text_format(text, text_bytes, "there are %u components here, %u in the log",
-                                ecs_component_count(world), count),
-               true;
-    walk = begin_schema(data, size);
-    while (next_named(&walk, SCHEMA_TEMPLATE, &id, name, NULL))
-        if (ecs_template_find(world, name) == ECS_TEMPLATE_NONE)
-            return base_text_format(text, text_bytes, "template %s is missing here", name), true;
-    return false;
 }

@@ -5,6 +5,14 @@
 #include "base/bytes.h"
 #include "net/log_reader.h"
 #include "net/match.h"
+#include "proto/pb_wire.h"
+
+enum {
+    NET_LOG_HEADER_SCHEMA = 12, ///< its field in Header; the others are fields of Schema
+    NET_LOG_SCHEMA_COMPONENT = 1,
+    NET_LOG_SCHEMA_TEMPLATE = 2,
+    NET_LOG_SCHEMA_MESSAGE = 3,
+};
 
 /// Pack the Header of a match that has not stepped yet. When the whole schema does not fit a
 /// record, templates, then fields are left out. @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL.
@@ -28,7 +36,11 @@ BASE_MUST_USE bool net_log_header_component(const void* data, size_t size, uint3
 /// Name of a loaded template as the log's writer knew it.
 BASE_MUST_USE bool net_log_header_template(const void* data, size_t size, uint32_t template_,
                                            char name[ECS_NAME_BYTES_MAX]);
-/// The first thing in which a world of the same game differs from the log's schema, as one
-/// sentence. false when none is found.
-bool net_log_header_difference(const void* data, size_t size, ecs_world* world, char* text,
+/// The first thing in which a match of the same game differs from the log's schema, as one
+/// sentence: components with their fields, templates, messages; default values are not in a header.
+/// @return false when nothing differs or memory ran out.
+bool net_log_header_difference(const void* data, size_t size, const net_match* match, char* text,
                                size_t text_bytes);
+/// Copy a text field. @return false for another type, a control character, or when it is too long.
+BASE_MUST_USE bool net_log_header_text(const proto_pb_field* field, char* target,
+                                       size_t target_bytes);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The kernel keeps the pages of a shared mapping when a process dies, whatever kills it, so a
 // record that was pushed is not lost with the process. The pages are reserved on the disk
-// beforehand: a full disk is an error here and never a signal in the simulation.
+// beforehand: a full disk is an error here and never a signal in the simulation. Pages that another
+// process takes away are guarded (log_guard.h).
 //
 // The ring's head and tail are two plain numbers that no checksum covers. The number of the newest
 // record, kept twice, tells a reader whether it got all of them.
@@ -11,6 +12,8 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "log/log_guard.h"
+#include "log/log_lock.h"
 #include "log/log_record.h"
 
 #include <errno.h>
@@ -44,6 +47,12 @@ static void write_head(uint8_t* memory, uint64_t identity, uint64_t ring_bytes) 
     memset(memory + COMPLEMENT_AT, 0xFF, sizeof(uint64_t));
 }
 
+static uint64_t load(const uint8_t* place) {
+    uint64_t value;
+    memcpy(&value, place, sizeof value);
+    return value;
+}
+
 static void store(uint8_t* place, uint64_t value) {
     __atomic_store_n((uint64_t*)(void*)place, value, __ATOMIC_RELEASE);
 }
@@ -56,7 +65,7 @@ static net_result fail(net_log_queue* queue, const char* what, int error,
                        const base_reporter* reporter) {
     base_report(reporter, queue->file, 0, "%s: %s", what, strerror(error));
     net_log_queue_destroy(queue, false);
-    return NET_ERR_IO;
+    return net_log_result_of(error);
 }
 
 net_result net_log_queue_create(net_log_queue* queue, const char* log_file, uint64_t identity,
@@ -72,8 +81,9 @@ net_result net_log_queue_create(net_log_queue* queue, const char* log_file, uint
     (void)unlink(queue->file);
     queue->fd = base_file_create(queue->file);
     if (queue->fd < 0) {
-        base_report(reporter, queue->file, 0, "cannot be created: %s", base_file_why(errno));
-        return NET_ERR_IO;
+        int error = errno;
+        base_report(reporter, queue->file, 0, "cannot be created: %s", base_file_why(error));
+        return net_log_result_of(error);
     }
     int error = posix_fallocate(queue->fd, 0, (off_t)queue->memory_bytes);
     if (error != 0) return fail(queue, "no room for the queue", error, reporter);
@@ -81,13 +91,18 @@ net_result net_log_queue_create(net_log_queue* queue, const char* log_file, uint
                         MAP_SHARED | MAP_POPULATE, queue->fd, 0);
     if (memory == MAP_FAILED) return fail(queue, "cannot be mapped", errno, reporter);
     queue->memory = memory;
+    if (!net_log_guard_add(memory, queue->memory_bytes))
+        return fail(queue, "too many logs in one process", ENFILE, reporter);
     queue->ring = base_spsc_init(queue->memory + PAGE_BYTES, ring_bytes, identity);
     write_head(queue->memory, identity, ring_bytes);
     return NET_OK;
 }
 
 void net_log_queue_destroy(net_log_queue* queue, bool is_kept) {
-    if (queue->memory) munmap(queue->memory, queue->memory_bytes);
+    if (queue->memory) {
+        net_log_guard_remove(queue->memory);
+        munmap(queue->memory, queue->memory_bytes);
+    }
     if (queue->fd >= 0) {
         close(queue->fd);
         if (!is_kept) unlink(queue->file);
@@ -97,18 +112,20 @@ void net_log_queue_destroy(net_log_queue* queue, bool is_kept) {
     queue->fd = -1;
 }
 
+const char* net_log_queue_harm(const net_log_queue* queue) {
+    // The first access to a page that was taken away sets the mark of the guard.
+    bool is_sound = queue->ring->capacity_bytes == queue->memory_bytes - HEAD_BYTES &&
+                    base_spsc_used(queue->ring) <= queue->ring->capacity_bytes;
+    if (net_log_guard_is_lost(queue->memory)) return "another process cut the log's queue";
+    return is_sound ? NULL : "the log's queue was changed by another process";
+}
+
 bool net_log_queue_push(net_log_queue* queue, const void* data, uint32_t size, uint64_t number) {
     BASE_ASSERT(queue->ring && size > NET_LOG_QUEUE_PREFIX_BYTES);
     if (!base_spsc_push(queue->ring, data, size)) return false;
     store(queue->memory + PUSHED_AT, number);
     store(queue->memory + COMPLEMENT_AT, ~number);
     return true;
-}
-
-static uint64_t load(const uint8_t* place) {
-    uint64_t value;
-    memcpy(&value, place, sizeof value);
-    return value;
 }
 
 void net_log_queue_validate(const net_log_queue* queue, uint64_t number) {

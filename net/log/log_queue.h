@@ -20,8 +20,8 @@ typedef struct net_log_queue {
 
 /// The queue's name for a log's name. @return false when it gets too long.
 BASE_MUST_USE bool net_log_queue_name(char* target, size_t target_bytes, const char* log_file);
-/// Create and map FILE.queue, with all of its pages on the disk. @return NET_OK; NET_ERR_IO
-/// (reported).
+/// Create and map FILE.queue, with all of its pages on the disk. @return NET_OK; NET_ERR_DISK,
+/// NET_ERR_IO (reported).
 BASE_MUST_USE net_result net_log_queue_create(net_log_queue* queue, const char* log_file,
                                               uint64_t identity, uint64_t ring_bytes,
                                               const base_reporter* reporter);
@@ -31,6 +31,9 @@ void net_log_queue_destroy(net_log_queue* queue, bool is_kept);
 BASE_MUST_USE bool net_log_queue_push(net_log_queue* queue, const void* data, uint32_t size,
                                       uint64_t number);
 
+/// Why the queue cannot be used any more, as a text for people: another process cut it short or
+/// wrote into it. NULL: it is as its writer left it. Call it before a push and before reading.
+const char* net_log_queue_harm(const net_log_queue* queue);
 /// Check head and counters of a queue whose newest record has `number` (asserts). For the writer's
 /// side; BASE_VALIDATE builds do it after each record.
 void net_log_queue_validate(const net_log_queue* queue, uint64_t number);

@@ -48,6 +48,7 @@ typedef struct scan {
     bool is_bad; // something at bad_from is not whole
     uint64_t bad_from;
     bool is_damaged;    // and whole blocks follow
+    bool has_other_log; // that was appended
     ecs_tick last_tick; // of the last whole block
 } scan;
 
@@ -136,11 +137,18 @@ static uint64_t find_block(net_log_reader* reader, uint64_t offset) {
 
 static void report_damage(net_log_reader* reader, const scan* at, const net_log_block* next,
                           const base_reporter* reporter) {
+    uint64_t bytes = at->offset - at->bad_from;
+    if (next->ordinal == at->ordinal) {
+        base_report(reporter, reader->file, 0,
+                    "damaged: %" PRIu64 " bytes from byte %" PRIu64 " belong to no block", bytes,
+                    at->bad_from);
+        return;
+    }
     base_report(reporter, reader->file, 0,
                 "damaged: blocks %" PRIu64 "..%" PRIu64 ", between tick %" PRIu64
                 " and tick %" PRIu64 ", %" PRIu64 " bytes from byte %" PRIu64,
-                at->ordinal, next->ordinal > at->ordinal ? next->ordinal - 1 : at->ordinal,
-                at->last_tick, next->first_tick, at->offset - at->bad_from, at->bad_from);
+                at->ordinal, next->ordinal - 1, at->last_tick, next->first_tick, bytes,
+                at->bad_from);
 }
 
 // Is the block whole, whatever was before it?
@@ -154,8 +162,7 @@ static bool resync(net_log_reader* reader, scan* at, const net_log_block* block,
                    const base_reporter* reporter) {
     if (block->type != NET_LOG_BLOCK_DATA || !holds_alone(reader, at, block)) return false;
     report_damage(reader, at, block, reporter);
-    uint64_t missing = block->ordinal - at->ordinal;
-    reader->info.damaged_blocks += missing > 0 ? missing : 1;
+    reader->info.damaged_blocks += block->ordinal - at->ordinal;
     reader->info.lost_bytes += at->offset - at->bad_from;
     at->is_damaged = true;
     at->is_bad = false;
@@ -177,6 +184,17 @@ static void mark_bad(scan* at) {
     at->is_bad = true;
 }
 
+// Another log that was appended: what belongs to which is for its owner to say.
+static void note_other_log(net_log_reader* reader, scan* at, const net_log_block* block,
+                           const base_reporter* reporter) {
+    if (block->type != NET_LOG_BLOCK_HEADER || block->identity == reader->info.identity) return;
+    if (!at->has_other_log)
+        base_report(reporter, reader->file, 0,
+                    "damaged: another log begins before byte %" PRIu64 "; only the first is read",
+                    at->offset);
+    at->has_other_log = at->is_damaged = true;
+}
+
 static void step_scan(net_log_reader* reader, scan* at, const base_reporter* reporter) {
     net_log_block block;
     if (!read_block_header(reader, at->offset, &block)) {
@@ -184,6 +202,7 @@ static void step_scan(net_log_reader* reader, scan* at, const base_reporter* rep
         at->offset = find_block(reader, at->offset + 1);
         return;
     }
+    note_other_log(reader, at, &block, reporter);
     bool is_good = at->is_bad ? resync(reader, at, &block, reporter)
                    : at->is_damaged
                        ? block.ordinal == at->ordinal && holds_alone(reader, at, &block)
@@ -286,6 +305,11 @@ static net_result merge_queue(net_log_reader* reader, scan* at, net_log_queue_co
     if (state != NET_LOG_QUEUE_WHOLE || dropped > 0) lost += torn + dropped;
     if (state == NET_LOG_QUEUE_LOSSY)
         base_report(reporter, reader->file, 0, "its .queue cannot be used to the end: %s", reason);
+    if (state == NET_LOG_QUEUE_NONE) {
+        base_report(reporter, reader->file, 0,
+                    "it has no end record and no .queue: what the queue held is lost");
+        lost += lost == 0;
+    }
     reader->info.lost_bytes += lost;
     return NET_OK;
 }
@@ -302,6 +326,7 @@ static net_result scan_file(net_log_reader* reader, net_log_queue_copy* copy,
     net_log_info* info = &reader->info;
     info->file_bytes = reader->file_bytes;
     info->is_closed = at.order.is_closed;
+    info->is_damaged = at.is_damaged;
     info->is_cut = at.is_damaged ? at.is_bad : !at.order.is_closed || info->lost_bytes > 0;
     info->first_tick = at.order.last_end > 0 ? 1 : 0;
     info->last_tick = at.order.last_end;

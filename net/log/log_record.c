@@ -184,7 +184,8 @@ bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, siz
 
 bool net_log_order_add(net_log_order* order, const net_log_record* record) {
     BASE_ASSERT(!order->is_in_tick || order->tick > 0);
-    if (record->kind == NET_LOG_KIND_OTHER) return true;
+    if (record->kind == NET_LOG_KIND_OTHER) return ++order->others <= NET_LOG_OTHERS_MAX;
+    order->others = 0;
     if (order->is_closed) return false;
     switch (record->kind) {
     case NET_LOG_KIND_BEGIN:

@@ -64,11 +64,16 @@ BASE_MUST_USE bool net_log_record_read(net_log_record* record, const void* data,
 bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, size_t* offset,
                        net_log_item* item);
 
+/// Records of unknown kinds that may stand between two of known kinds: a later version may write
+/// some, and a file of nothing else is no log.
+#define NET_LOG_OTHERS_MAX 1024u
+
 /// The order that records keep. Zeroed at the start.
 typedef struct net_log_order {
     ecs_tick tick;   ///< of the newest record
     bool is_in_tick; ///< between begin and end
     bool is_closed;
+    uint32_t others;   ///< records of unknown kinds since the newest of a known kind
     ecs_tick last_end; ///< newest whole tick
 } net_log_order;
 /// @return false when the record cannot follow.

@@ -38,17 +38,22 @@ static net_result apply_settings(const net_log_info* info, net_match_config* con
     return NET_OK;
 }
 
+// The schema hash decides whether the match can run; what it does not cover (components that are
+// not replicated) only explains a difference that may follow.
 static net_result compare_schema(net_log_replay* replay, const base_reporter* reporter) {
     const net_log_info* info = net_log_reader_info(replay->reader);
-    if (net_schema_hash(net_match_schema(replay->match)) == info->schema_hash) return NET_OK;
+    bool is_same = net_schema_hash(net_match_schema(replay->match)) == info->schema_hash;
     char text[256];
     size_t size;
     const uint8_t* header = net_log_reader_header(replay->reader, &size);
-    if (!net_log_header_difference(header, size, net_match_world(replay->match), text, sizeof text))
-        (void)base_text_copy(text, sizeof text, "a default, a field or a message differs");
-    base_report(reporter, net_log_reader_file(replay->reader), 0,
-                "the game's schema is not the log's: %s", text);
-    return NET_ERR_SCHEMA;
+    bool is_named = net_log_header_difference(header, size, replay->match, text, sizeof text);
+    if (!is_named) (void)base_text_copy(text, sizeof text, "a default value differs");
+    const char* file = net_log_reader_file(replay->reader);
+    if (!is_same)
+        base_report(reporter, file, 0, "the game's schema is not the log's: %s", text);
+    else if (is_named)
+        base_report(reporter, file, 0, "warning: the game here is another one: %s", text);
+    return is_same ? NET_OK : NET_ERR_SCHEMA;
 }
 
 static net_result create_match(net_log_replay* replay, const net_module* module,

@@ -227,6 +227,11 @@ void net_log_wait_room(net_log_writer* writer) {
     net_log_file_wait_room(writer->file);
 }
 
+net_result net_log_writer_finish(net_log_writer* writer) {
+    append_close(writer, NULL);
+    return net_log_file_finish(writer->file);
+}
+
 net_result net_log_writer_destroy(net_log_writer* writer) {
     if (!writer) return NET_OK;
     append_close(writer, NULL);

@@ -301,9 +301,10 @@ net_result net_playback_create(net_log_reader* reader, const net_module* module,
     if (result == NET_OK) {
         net_playback_run_expect(playback->run, &playback->marks.close);
         result = open_at(playback, clamp(playback, 0.0));
+        // The first call that shows a moment reports what is wrong with the first tick.
+        if (result == NET_ERR_DAMAGED) result = NET_OK;
     }
-    // The first call that shows a moment reports what is wrong with the first tick.
-    if (result != NET_OK && result != NET_ERR_DAMAGED) {
+    if (result != NET_OK) {
         net_playback_destroy(playback);
         return result;
     }

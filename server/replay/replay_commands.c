@@ -14,7 +14,7 @@
 #include <string.h>
 
 static const char* tail(const net_log_info* info) {
-    return info->is_cut ? "cut" : "whole";
+    return info->is_damaged ? "damaged" : info->is_cut ? "cut" : "whole";
 }
 
 int server_replay_info(server_replay* self) {

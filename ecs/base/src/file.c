@@ -4,6 +4,8 @@
 // descriptor before a byte of it changes.
 #include "base/file.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -39,6 +41,17 @@ int base_file_overwrite(const char* path) {
     close(descriptor);
     errno = error;
     return -1;
+}
+
+bool base_file_sync_folder(const char* path) {
+    char folder[4096];
+    const char* slash = strrchr(path, '/');
+    if (!base_text_copy(folder, sizeof folder, slash ? path : ".")) return false;
+    if (slash) folder[slash - path + 1] = 0;
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool is_synced = descriptor >= 0 && fsync(descriptor) == 0;
+    if (descriptor >= 0) close(descriptor);
+    return is_synced;
 }
 
 const char* base_file_why(int error) {

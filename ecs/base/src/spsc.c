@@ -101,7 +101,9 @@ static void write_header(uint8_t* place, uint32_t size, uint32_t crc) {
 
 bool base_spsc_push(base_spsc* queue, const void* data, uint32_t size) {
     uint64_t capacity = queue->capacity_bytes;
-    BASE_ASSERT(size >= 1 && size <= capacity / 2 && size != FILLER_SIZE);
+    BASE_ASSERT(size >= 1 && size != FILLER_SIZE);
+    // The memory may be a file that another process cut short.
+    if (size > capacity / 2) return false;
     uint64_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
     uint64_t tail = atomic_load_explicit(&queue->tail, memory_order_acquire);
     if (!are_ends_valid(head, tail, capacity)) return false;

@@ -21,10 +21,12 @@ typedef struct net_log_info {
     uint64_t identity, content_hash, schema_hash, seed, started_unix_ms;
     uint32_t tick_rate_hz, replicated_index_max, world_hash_every;
     ecs_tick first_tick, last_tick; ///< of whole ticks: those with begin and end record
-    uint64_t file_bytes, block_count, damaged_blocks, lost_bytes;
+    uint64_t file_bytes, block_count, damaged_blocks;
+    uint64_t lost_bytes;    ///< at least 1 when something is lost and nothing shows how much
     uint64_t queue_records; ///< recovered from FILE.queue after a crash
     bool is_closed;         ///< a close record ends it
     bool is_cut;            ///< the tail is torn: the process died while writing
+    bool is_damaged;        ///< only what is before the first damage can be used
     uint32_t setting_count;
     char settings[NET_SETTINGS_MAX][64]; ///< "key=value"
 } net_log_info;

@@ -14,13 +14,20 @@
 typedef struct net_log_writer net_log_writer;
 
 /// Create FILE, FILE.queue and the thread, for a match before its first tick. An older log with
-/// this name becomes FILE.old, with its queue; a log that another server writes is not touched.
-/// `build` names the program's version. The caller owns the writer; *writer is NULL after an error.
-/// @return NET_OK; NET_ERR_IO (reported: run without a log or stop); NET_ERR_MEMORY.
+/// this name becomes FILE.N, with its queue; N is above all that are there. A log that another
+/// server writes is not touched. `build` names the program's version. The caller owns the writer;
+/// *writer is NULL after an error.
+/// @return NET_OK; NET_ERR_DISK (reported: the disk is full or broken; a match can run without its
+///         log); NET_ERR_IO (reported: the name is wrong or taken); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_writer_create(const base_allocator* allocator, const char* file,
                                                const net_match* match, const char* build,
                                                uint64_t now_unix_ms, const base_reporter* reporter,
                                                net_log_writer** writer);
+/// Write all queued records and, unless net_log_append_close did, a close record, to the disk.
+/// Nothing may be appended afterwards. A disk that takes nothing for 5 s is given up. @return
+/// NET_OK; NET_ERR_IO (the log is incomplete: net_log_take_failure has the reason, FILE.queue what
+/// FILE lacks).
+net_result net_log_writer_finish(net_log_writer* writer);
 /// Write all queued records and, unless net_log_append_close did, a close record; remove
 /// FILE.queue; free the writer. After a failure there is no close record and FILE.queue stays,
 /// because it holds what FILE lacks. NULL does nothing. @return NET_OK; NET_ERR_IO (the log is

@@ -22,7 +22,8 @@
     X(NET_ERR_UNKNOWN, -14, "no such name: the report names the nearest")                          \
     X(NET_ERR_SOCKET, -15, "the interposed socket layer is missing or does not work")              \
     X(NET_ERR_VERSION, -16, "a later version wrote this: use a newer program")                     \
-    X(NET_ERR_TOKEN, -17, "no sound key or token: make or ask for a new one")
+    X(NET_ERR_TOKEN, -17, "no sound key or token: make or ask for a new one")                      \
+    X(NET_ERR_DISK, -18, "the disk is full or does not work: the report says why")
 
 typedef enum net_result {
 #define NET_RESULT_ENUM(name, value, text) name = value,

@@ -124,7 +124,7 @@ static void wrong_sizes_are_mistakes(void** state) {
     base_spsc* queue = create(CAPACITY);
     char data[CAPACITY] = "";
     expect_assert_failure((void)!base_spsc_push(queue, data, 0));
-    expect_assert_failure((void)!base_spsc_push(queue, data, CAPACITY / 2 + 1));
+    assert_false(base_spsc_push(queue, data, CAPACITY / 2 + 1));
     assert_true(base_spsc_push(queue, data, CAPACITY / 2));
     expect_assert_failure((void)!base_spsc_init(queue, 100, 0));
     expect_assert_failure((void)!base_spsc_init(queue, 32, 0));

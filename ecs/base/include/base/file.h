@@ -16,6 +16,9 @@ BASE_MUST_USE int base_file_create(const char* path);
 BASE_MUST_USE int base_file_overwrite(const char* path);
 /// Is it a plain file of the user of this process, with one name?
 BASE_MUST_USE bool base_file_is_own(int descriptor);
+/// Make the entry of a file in its folder survive a power cut. @return false when the folder cannot
+/// be synced; some file systems never can.
+BASE_MUST_USE bool base_file_sync_folder(const char* path);
 /// What a failure of the functions above means. `error` is errno; the text is valid until the next
 /// call of strerror.
 const char* base_file_why(int error);

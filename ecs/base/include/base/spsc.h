@@ -36,9 +36,9 @@ base_spsc* base_spsc_init(void* memory, uint64_t capacity_bytes, uint64_t identi
 /// `memory_bytes`.
 /// @return the queue, which is `memory`; NULL when it is not a queue.
 base_spsc* base_spsc_open(void* memory, uint64_t memory_bytes);
-/// Append a copy of one record; `size` is 1..capacity/2 (asserted). An empty queue has room for
-/// every such record after a peek. Producer's thread.
-/// @return false when there is no room: nothing was pushed.
+/// Append a copy of one record of at least 1 byte (asserted). An empty queue has room for every
+/// record of up to capacity/2 after a peek. Producer's thread.
+/// @return false when there is no room, or the record is longer: nothing was pushed.
 BASE_MUST_USE bool base_spsc_push(base_spsc* queue, const void* data, uint32_t size);
 /// Borrow the oldest record, valid until base_spsc_pop. *size is its length. Consumer's thread.
 /// @return NULL when the queue is empty; NULL with *damaged set when the size or the checksum of

@@ -11,6 +11,7 @@
 #include "log/log_queue.h"
 #include "log/log_read.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -32,13 +33,16 @@ static inline void files_open(log_files* files) {
     snprintf(files->queue, sizeof files->queue, "%s.queue", files->log);
 }
 
+/// Remove the folder and all files in it.
 static inline void files_close(log_files* files) {
-    static const char* const ends[] = {"", ".queue", ".old", ".old.queue"};
-    for (uint32_t i = 0; i < BASE_COUNT(ends); i++) {
-        char name[128];
-        snprintf(name, sizeof name, "%s%s", files->log, ends[i]);
-        unlink(name);
+    DIR* entries = opendir(files->folder);
+    assert_non_null(entries);
+    for (struct dirent* entry; (entry = readdir(entries)) != NULL;) {
+        char name[512];
+        snprintf(name, sizeof name, "%s/%s", files->folder, entry->d_name);
+        if (entry->d_name[0] != '.') unlink(name);
     }
+    closedir(entries);
     assert_int_equal(rmdir(files->folder), 0);
 }
 

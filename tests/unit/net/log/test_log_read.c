@@ -274,8 +274,123 @@ static void blocks_and_records_of_later_versions_are_skipped(void** state) {
     assert_int_equal(sum.records, 5);
     assert_int_equal(sum.info.last_tick, 2);
     assert_int_equal(sum.info.block_count, 4);
-    assert_int_equal(sum.info.lost_bytes, 0);
+    assert_int_equal(sum.info.lost_bytes, 1); // it has no end record and no queue
     forge_close(&self);
+}
+
+static void unknown_records_in_a_row_have_a_limit(void** state) {
+    (void)state;
+    for (uint32_t count = NET_LOG_OTHERS_MAX - 1; count <= NET_LOG_OTHERS_MAX + 1; count++) {
+        forge self;
+        forge_open(&self);
+        static const uint8_t unknown[] = {3, 0x22, 1, 7}; // field 4 of Record
+        base_bytes payload;
+        uint8_t tick[64];
+        base_bytes_init(&payload, NULL);
+        for (uint32_t i = 0; i < count; i++)
+            base_bytes_write(&payload, unknown, sizeof unknown);
+        base_bytes_write(&payload, tick, forge_tick(tick, 1));
+        net_log_block block = data_block(1, 1, 1);
+        block.record_count = count + 2;
+        forge_block(&self, &block, payload.data, payload.size);
+        assert_int_equal(forge_read(&self).records, count <= NET_LOG_OTHERS_MAX ? count + 2 : 0);
+        base_bytes_deinit(&payload);
+        forge_close(&self);
+    }
+}
+
+static void keep_line(void* context, const char* line) {
+    base_bytes* lines = context;
+    base_bytes_write(lines, line, strlen(line));
+    base_bytes_write(lines, "\n", 1);
+}
+
+static void a_dump_is_json_whatever_names_a_log_has(void** state) {
+    (void)state;
+    uint8_t schema[64];
+    proto_pb_writer wire = {.data = schema, .capacity = sizeof schema};
+    proto_pb_write_number(&wire, 1, 5);
+    proto_pb_write_text(&wire, 2, "a\"b\\c");
+    proto_pb_write_end(&wire, 0, 2); // Schema.templates
+    proto_pb_write_end(&wire, 0, 12);
+    forge self;
+    forge_open_with(&self, schema, wire.size);
+    // Tick 1 creates entity 3 with template 5; then come three records of a later version.
+    static const uint8_t records[] = {
+        4,  0x0A, 2,  8, 1,                                        // begin
+        15, 0x12, 13, 8, 1, 0x2A, 9, 1, 1, 3,    1, 5, 0, 0, 0, 0, // end with changes
+        3,  0x22, 1,  7, 3, 0x22, 1, 7, 3, 0x22, 1, 7,
+    };
+    net_log_block block = data_block(1, 1, 1);
+    block.record_count = 5;
+    forge_block(&self, &block, records, sizeof records);
+    assert_int_equal(forge_read(&self).records, 5);
+    net_log_reader* reader;
+    base_bytes lines;
+    base_bytes_init(&lines, NULL);
+    assert_int_equal(net_log_reader_create(NULL, self.files.log, NULL, &reader), NET_OK);
+    assert_int_equal(net_log_dump(reader, NULL, keep_line, &lines), NET_OK);
+    base_bytes_write_u8(&lines, 0);
+    const char* text = (const char*)lines.data;
+    assert_non_null(strstr(text, "\"template\":\"a\\\"b\\\\c\""));
+    assert_non_null(strstr(text, "{\"other\":{\"records\":3,"));
+    net_log_reader_destroy(reader);
+    base_bytes_deinit(&lines);
+    forge_close(&self);
+}
+
+static void two_logs_in_one_file_are_damage(void** state) {
+    (void)state;
+    sample first, second;
+    sample_open(&first, false);
+    sample_open(&second, false);
+    // The other log has an identity of its own.
+    net_log_block block;
+    uint8_t* header = second.log + NET_LOG_PROLOGUE_BYTES;
+    assert_true(net_log_block_header_read(&block, header));
+    block.identity++;
+    net_log_block_header_write(&block, header);
+    base_bytes both;
+    base_bytes_init(&both, NULL);
+    base_bytes_write(&both, first.log, first.log_bytes);
+    base_bytes_write(&both, second.log, second.log_bytes);
+    file_write(first.files.log, both.data, both.size);
+    base_report_first told = {.count = 0};
+    base_reporter reporter = base_reporter_first(&told);
+    net_log_reader* reader;
+    assert_int_equal(net_log_reader_create(NULL, first.files.log, &reporter, &reader),
+                     NET_ERR_DAMAGED);
+    assert_non_null(strstr(told.text, "another log begins"));
+    assert_true(net_log_reader_info(reader)->is_damaged);
+    assert_true(net_log_reader_info(reader)->is_closed);
+    net_log_reader_destroy(reader);
+    base_bytes_deinit(&both);
+    sample_close(&second);
+    sample_close(&first);
+}
+
+static void bytes_between_two_blocks_are_damage_without_a_lost_block(void** state) {
+    (void)state;
+    sample self;
+    sample_open(&self, false);
+    net_log_block block;
+    size_t at = NET_LOG_PROLOGUE_BYTES;
+    for (int i = 0; i < 2; i++) {
+        assert_true(net_log_block_header_read(&block, self.log + at));
+        at += NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
+    }
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    base_bytes_write(&bytes, self.log, at);
+    base_bytes_write(&bytes, "stray", 5);
+    base_bytes_write(&bytes, self.log + at, self.log_bytes - at);
+    file_write(self.files.log, bytes.data, bytes.size);
+    log_sum sum = files_read(self.files.log);
+    assert_int_equal(sum.result, NET_ERR_DAMAGED);
+    assert_int_equal(sum.info.damaged_blocks, 0);
+    assert_int_equal(sum.info.lost_bytes, 5);
+    base_bytes_deinit(&bytes);
+    sample_close(&self);
 }
 
 /// Read a forged log with `extra` in its header. @return what the reader returns.
@@ -363,7 +478,7 @@ static void a_block_that_does_not_follow_is_not_used(void** state) {
         log_sum sum = forge_read(&self);
         assert_int_equal(sum.result, NET_OK);
         assert_int_equal(sum.records, fault == 0 ? 2 : 0);
-        assert_int_equal(sum.info.lost_bytes > 0, fault != 0);
+        assert_int_equal(sum.info.lost_bytes > 1, fault != 0); // 1: there is no queue
         forge_close(&self);
     }
 }
@@ -379,10 +494,20 @@ static void wrong_lengths_and_bombs_are_refused_before_memory_is_taken(void** st
         uint8_t flags;
         bool is_right;
     } cases[] = {
-        {1, 1, 0, true},          {max, max, 0, true}, {max, max, NET_LOG_FLAG_ZSTD, true},
-        {0, 1, 1, false},         {1, 0, 1, false},    {max + 1, max, 1, false},
-        {max, max + 1, 1, false}, {1, 2, 0, false},    {UINT32_MAX, UINT32_MAX, 0, false},
+        {1, 1, 0, true},
+        {max, max, 0, true},
+        {max, max, NET_LOG_FLAG_ZSTD, true},
+        {0, 1, 1, false},
+        {1, 0, 1, false},
+        {max + 1, max, 1, false},
+        {max, max + 1, 1, false},
+        {1, 2, 0, false},
+        {UINT32_MAX, UINT32_MAX, 0, false},
         {1, 1, 2, false},
+        // One byte of zstd unpacks to so many at most.
+        {1, NET_LOG_FREE_BYTES + NET_LOG_RATIO_MAX - 1, NET_LOG_FLAG_ZSTD, true},
+        {1, NET_LOG_FREE_BYTES + NET_LOG_RATIO_MAX, NET_LOG_FLAG_ZSTD, true},
+        {1, NET_LOG_FREE_BYTES + NET_LOG_RATIO_MAX + 1, NET_LOG_FLAG_ZSTD, false},
     };
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
         block.stored_bytes = cases[i].stored;
@@ -391,11 +516,15 @@ static void wrong_lengths_and_bombs_are_refused_before_memory_is_taken(void** st
         net_log_block_header_write(&block, header);
         assert_int_equal(net_log_block_header_read(&again, header), cases[i].is_right);
     }
-    // A megabyte of zeros whose header states 100 bytes.
+    // A megabyte of zeros is stored as it is: its ratio is no log's.
     net_log_packer packer;
     uint8_t* target = calloc(1, max);
     assert_true(target && net_log_packer_init(&packer, NULL));
     (void)net_log_packer_pack(&packer, &block, target, max);
+    assert_int_equal(block.flags, 0);
+    assert_int_equal(block.stored_bytes, max);
+    // Fewer zeros are packed. A header that states 100 bytes is refused.
+    (void)net_log_packer_pack(&packer, &block, target, NET_LOG_FREE_BYTES);
     assert_true(block.stored_bytes < 1000);
     const uint8_t* stored = packer.stored + NET_LOG_BLOCK_HEADER_BYTES;
     assert_true(net_log_block_unpack(&block, stored, target));
@@ -523,6 +652,10 @@ int main(void) {
         TEST(blocks_and_records_of_later_versions_are_skipped),
         TEST(a_header_that_demands_unknown_features_is_refused_by_their_bits),
         TEST(a_header_of_another_version_is_refused_whatever_else_it_says),
+        TEST(unknown_records_in_a_row_have_a_limit),
+        TEST(a_dump_is_json_whatever_names_a_log_has),
+        TEST(two_logs_in_one_file_are_damage),
+        TEST(bytes_between_two_blocks_are_damage_without_a_lost_block),
         TEST(a_block_that_does_not_follow_is_not_used),
         TEST(wrong_lengths_and_bombs_are_refused_before_memory_is_taken),
         TEST(what_is_no_log_is_refused_with_a_reason),

@@ -182,7 +182,10 @@ static void check_fault(int error, uint32_t fail_for, bool stops) {
         config = faulty_config(&files, &with);
         net_result result = write_log(&config, failure, sizeof failure);
         assert_false(with.is_sync_failed);
-        if (result == NET_ERR_IO && !file_exists(files.log)) continue; // before the first tick
+        if (result == NET_ERR_DISK) { // before the first tick: the match has no log at all
+            assert_false(file_exists(files.log) || file_exists(files.queue));
+            continue;
+        }
         log_sum sum = files_read(files.log);
         assert_true(sum.has_reader);
         assert_int_equal(sum.result, NET_OK);
@@ -218,7 +221,7 @@ static void an_earlier_log_is_kept_aside(void** state) {
     log_files files;
     files_open(&files);
     char failure[256], old[128];
-    snprintf(old, sizeof old, "%s.old", files.log);
+    snprintf(old, sizeof old, "%s.1", files.log);
     net_log_file_config config = files_config(&files);
     file_write(files.log, (const uint8_t*)"", 0); // an empty file is not a log
     assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
@@ -236,6 +239,102 @@ static void an_earlier_log_is_kept_aside(void** state) {
     assert_int_equal(files_create(&config, &first), NET_ERR_IO);
     config.file = "/dev/null";
     assert_int_equal(files_create(&config, &first), NET_ERR_IO);
+    files_close(&files);
+}
+
+// A server that is started again after each crash must not eat the log of a crash.
+static void every_start_with_one_name_keeps_all_earlier_logs(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    char failure[256], name[128];
+    net_log_file_config config = files_config(&files);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+    for (int i = 1; i <= 3; i++) {
+        snprintf(name, sizeof name, "%s.%d", files.log, i);
+        assert_int_equal(files_read(name).records, RECORDS);
+    }
+    // An old one was deleted, and others have similar names: numbers only rise.
+    snprintf(name, sizeof name, "%s.2", files.log);
+    unlink(name);
+    static const char* const others[] = {".7", ".8x", ".9.gz", ".queue", ".12.queue"};
+    for (uint32_t i = 0; i < BASE_COUNT(others); i++) {
+        snprintf(name, sizeof name, "%s%s", files.log, others[i]);
+        file_write(name, (const uint8_t*)"x", 1);
+    }
+    assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+    snprintf(name, sizeof name, "%s.13", files.log);
+    assert_int_equal(files_read(name).records, RECORDS);
+    files_close(&files);
+}
+
+typedef enum harm { HARM_DELETED, HARM_CUT, HARM_QUEUE_CUT, HARM_COUNT } harm;
+
+static void files_that_are_taken_away_end_the_log_with_a_reason(void** state) {
+    (void)state;
+    static const char* const reasons[HARM_COUNT] = {"was deleted", "cut the log while",
+                                                    "cut the log's queue"};
+    for (harm what = 0; what < HARM_COUNT; what++) {
+        for (int is_late = 0; is_late < 2; is_late++) {
+            log_files files;
+            files_open(&files);
+            net_log_file* file;
+            net_log_file_config config = files_config(&files);
+            assert_int_equal(files_create(&config, &file), NET_OK);
+            files_tick(file, 1);
+            if (is_late) net_log_file_pump(file, true);
+            if (what == HARM_DELETED) assert_int_equal(unlink(files.log), 0);
+            if (what == HARM_CUT) assert_int_equal(truncate(files.log, 20), 0);
+            if (what == HARM_QUEUE_CUT) assert_int_equal(truncate(files.queue, 0), 0);
+            // The pages of the queue are gone: without the guard this is the end of the process.
+            if (what == HARM_QUEUE_CUT && is_late) files_tick(file, 2);
+            assert_int_equal(net_log_file_finish(file), NET_ERR_IO);
+            char failure[256];
+            assert_true(net_log_file_take_failure(file, failure, sizeof failure));
+            bool is_changed = what == HARM_QUEUE_CUT && strstr(failure, "changed by another");
+            assert_true(is_changed || strstr(failure, reasons[what]));
+            assert_int_equal(net_log_file_destroy(file), NET_ERR_IO);
+            files_close(&files);
+        }
+    }
+}
+
+static int stalled[2]; // a pipe: the disk answers when it has a byte
+static uint32_t stall_calls;
+
+static ssize_t stalled_write(void* context, int fd, const void* data, size_t size) {
+    (void)context;
+    char byte;
+    // Prologue and header pass.
+    if (++stall_calls > 2) assert_int_equal(read(stalled[0], &byte, 1), 1);
+    return write(fd, data, size);
+}
+
+static void a_disk_that_does_not_answer_is_given_up(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    net_log_file* file;
+    net_log_file_config config = files_config(&files);
+    assert_int_equal(pipe(stalled), 0);
+    config.is_manual = false;
+    config.stall_ms_max = 30;
+    config.ops.write = stalled_write;
+    assert_int_equal(files_create(&config, &file), NET_OK);
+    for (ecs_tick tick = 1; tick <= 12; tick++)
+        files_tick(file, tick);
+    assert_int_equal(net_log_file_finish(file), NET_ERR_IO);
+    char failure[256];
+    assert_true(net_log_file_take_failure(file, failure, sizeof failure));
+    assert_non_null(strstr(failure, "does not answer"));
+    assert_int_equal(net_log_file_destroy(file), NET_ERR_IO);
+    // The queue has what the disk did not take.
+    log_sum sum = files_read(files.log);
+    assert_int_equal(sum.records, 24);
+    assert_int_equal(sum.info.lost_bytes, 0);
+    // Now it answers: the thread ends and frees what it had kept.
+    assert_int_equal(write(stalled[1], "0123456789", 10), 10);
     files_close(&files);
 }
 
@@ -386,7 +485,7 @@ static void a_log_that_is_being_written_stays_where_it_is(void** state) {
     assert_int_equal(files_create(&config, &second), NET_OK);
     assert_int_equal(net_log_file_destroy(second), NET_OK);
     char old[128];
-    snprintf(old, sizeof old, "%s.old", files.log);
+    snprintf(old, sizeof old, "%s.1", files.log);
     assert_int_equal(files_read(old).records, 4);
     files_close(&files);
 }
@@ -460,6 +559,9 @@ int main(void) {
         TEST(a_broken_disk_ends_the_log_and_is_not_tried_again),
         TEST(short_writes_and_signals_are_gone_on_with),
         TEST(an_earlier_log_is_kept_aside),
+        TEST(every_start_with_one_name_keeps_all_earlier_logs),
+        TEST(files_that_are_taken_away_end_the_log_with_a_reason),
+        TEST(a_disk_that_does_not_answer_is_given_up),
         TEST(a_link_in_place_of_a_file_of_the_log_overwrites_nothing),
         TEST(records_are_what_log_proto_says),
         TEST(the_thread_writes_what_a_busy_simulation_pushes),

@@ -355,7 +355,7 @@ static void a_dump_is_a_line_of_json_per_record(void** state) {
 /// @return the result of the check.
 static net_result check_trace(record* self, const char* tail_line, char* why, size_t why_bytes) {
     char name[128], text[256];
-    snprintf(name, sizeof name, "%s.old", self->files.log);
+    snprintf(name, sizeof name, "%s.1", self->files.log);
     FILE* file = fopen(name, "w");
     assert_non_null(file);
     rewind(self->trace);

@@ -456,6 +456,128 @@ static void marks_end_with_the_last_whole_tick(void** state) {
     files_close(&files);
 }
 
+// ---- forged logs: right checksums, any content ----
+
+// Change bytes in the records of one block, which then is whole again.
+static void change_block(base_bytes* to, const uint8_t* log, size_t at, net_log_packer* packer,
+                         base_rng* rng) {
+    net_log_block block;
+    assert_true(net_log_block_header_read(&block, log + at));
+    uint8_t* payload = malloc(NET_LOG_BLOCK_BYTES_MAX);
+    assert_non_null(payload);
+    assert_true(net_log_block_unpack(&block, log + at + NET_LOG_BLOCK_HEADER_BYTES, payload));
+    uint32_t changes = 1 + base_rng_below(rng, 3);
+    for (uint32_t i = 0; i < changes; i++) {
+        uint32_t place = base_rng_below(rng, block.unpacked_bytes);
+        // The settings stand at the start of the header.
+        if (block.type == NET_LOG_BLOCK_HEADER && i == 0) place %= 200;
+        payload[place] = base_rng_below(rng, 2) ? (uint8_t)('0' + base_rng_below(rng, 10))
+                                                : (uint8_t)base_rng_below(rng, 256);
+    }
+    base_bytes_write(to, packer->stored,
+                     net_log_packer_pack(packer, &block, payload, block.unpacked_bytes));
+    free(payload);
+}
+
+static void film(const playback_record* record, const char* file, uint32_t counts[2]) {
+    net_log_reader* reader;
+    net_playback* playback;
+    (void)!net_log_reader_create(NULL, file, NULL, &reader);
+    if (!reader) return;
+    net_result result = net_playback_create(reader, record->table.module, NULL, &playback);
+    counts[result == NET_OK]++;
+    assert_true((result == NET_OK) == (playback != NULL));
+    if (playback) {
+        (void)!net_playback_seek(playback, 40.0);
+        (void)!net_playback_advance(playback, 3.5);
+        (void)!net_playback_seek(playback, 2.0);
+        (void)picture(playback);
+        net_playback_destroy(playback);
+    }
+    net_log_reader_destroy(reader);
+}
+
+static void a_forged_log_is_filmed_or_refused(void** state) {
+    (void)state;
+    playback_record* record = record_make(60);
+    size_t size;
+    uint8_t* log = file_read(record->files.log, &size);
+    char file[128];
+    snprintf(file, sizeof file, "%s/forged", record->files.folder);
+    base_rng rng = base_rng_make(SEED, 2);
+    print_message("seed %d\n", SEED);
+    net_log_packer packer;
+    assert_true(net_log_packer_init(&packer, NULL));
+    uint32_t counts[2] = {0, 0};
+    for (uint32_t i = 0; i < 400; i++) {
+        base_bytes bytes;
+        base_bytes_init(&bytes, NULL);
+        base_bytes_write(&bytes, log, NET_LOG_PROLOGUE_BYTES);
+        // Half of them have another header, the others another block of records.
+        uint32_t which = i % 2 ? 1 + base_rng_below(&rng, 3) : 0, number = 0;
+        for (size_t at = NET_LOG_PROLOGUE_BYTES; at < size; number++) {
+            net_log_block block;
+            assert_true(net_log_block_header_read(&block, log + at));
+            size_t bytes_here = NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
+            if (number == which)
+                change_block(&bytes, log, at, &packer, &rng);
+            else
+                base_bytes_write(&bytes, log + at, bytes_here);
+            at += bytes_here;
+        }
+        file_write(file, bytes.data, bytes.size);
+        base_bytes_deinit(&bytes);
+        film(record, file, counts);
+    }
+    assert_true(counts[0] > 20 && counts[1] > 20);
+    net_log_packer_deinit(&packer);
+    free(log);
+    record_free(record);
+}
+
+// The value fits the header's text and not the game.
+static void a_setting_out_of_range_is_refused(void** state) {
+    (void)state;
+    playback_record* record = record_make(60);
+    size_t size;
+    uint8_t* log = file_read(record->files.log, &size);
+    net_log_block block;
+    uint8_t* payload = calloc(1, NET_LOG_BLOCK_BYTES_MAX);
+    uint8_t* at = log + NET_LOG_PROLOGUE_BYTES;
+    assert_true(payload && net_log_block_header_read(&block, at));
+    assert_true(net_log_block_unpack(&block, at + NET_LOG_BLOCK_HEADER_BYTES, payload));
+    bool is_found = false;
+    for (uint32_t i = 0; i + 6 < block.unpacked_bytes && !is_found; i++) {
+        is_found = memcmp(payload + i, "lives\x12\x01", 7) == 0;
+        if (is_found) payload[i + 7] = '0';
+    }
+    assert_true(is_found);
+    net_log_packer packer;
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    assert_true(net_log_packer_init(&packer, NULL));
+    size_t rest = NET_LOG_PROLOGUE_BYTES + NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
+    base_bytes_write(&bytes, log, NET_LOG_PROLOGUE_BYTES);
+    base_bytes_write(&bytes, packer.stored,
+                     net_log_packer_pack(&packer, &block, payload, block.unpacked_bytes));
+    base_bytes_write(&bytes, log + rest, size - rest);
+    file_write(record->files.log, bytes.data, bytes.size);
+    net_log_reader* reader = record_read(record);
+    net_playback* playback;
+    base_report_first told = {.count = 0};
+    base_reporter reporter = base_reporter_first(&told);
+    assert_int_equal(net_playback_create(reader, record->table.module, &reporter, &playback),
+                     NET_ERR_DAMAGED);
+    assert_null(playback);
+    assert_non_null(strstr(told.text, "lives"));
+    net_log_reader_destroy(reader);
+    net_log_packer_deinit(&packer);
+    base_bytes_deinit(&bytes);
+    free(payload);
+    free(log);
+    record_free(record);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_moment_is_the_same_picture_however_it_was_reached),
@@ -468,6 +590,8 @@ int main(void) {
         TEST(a_log_without_a_tick_shows_nothing_and_does_no_harm),
         TEST(another_build_of_the_game_diverges_once_and_is_shown_on),
         TEST(another_game_is_refused),
+        TEST(a_forged_log_is_filmed_or_refused),
+        TEST(a_setting_out_of_range_is_refused),
         TEST(a_game_that_draws_nothing_is_filmed),
         TEST(marks_end_with_the_last_whole_tick),
     };
