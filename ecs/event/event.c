@@ -184,6 +184,49 @@ void ecs_events_resolve(ecs_world* world) {
     }
 }
 
+// Bytes of the first `count` events that wait in a queue; `unresolved` is how many of them name
+// placeholders.
+static size_t bytes_of_first(const ecs_events* events, uint32_t count, uint32_t* unresolved) {
+    BASE_ASSERT(count <= events->queue_count);
+    *unresolved = events->unresolved_count;
+    if (count == events->queue_count) return events->queue_tail - events->queue_head;
+    size_t at = events->queue_head;
+    *unresolved = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        ecs_event_head head;
+        memcpy(&head, events->queue + at, sizeof(head));
+        at += ecs_event_bytes(head.size);
+        *unresolved += head.unresolved;
+    }
+    return at - events->queue_head;
+}
+
+// queue_reserve doubles once per call.
+static bool reserve_bytes(ecs_world* world, size_t bytes) {
+    while (world->events->queue_tail + bytes > world->events->queue_capacity)
+        if (!queue_reserve(world, bytes)) return false;
+    return true;
+}
+
+void ecs_events_append(ecs_world* world, ecs_events* from) {
+    ecs_events* events = world->events;
+    BASE_ASSERT(from != events);
+    if (from->queue_count == 0) return;
+    const uint32_t room = world->limits.events_queued_max - events->queue_count;
+    uint32_t count = from->queue_count < room ? from->queue_count : room, unresolved = 0;
+    const size_t bytes = bytes_of_first(from, count, &unresolved);
+    if (count > 0 && !reserve_bytes(world, bytes)) count = 0;
+    world->counters.events_refused += from->queue_count - count;
+    if (count > 0) {
+        memcpy(events->queue + events->queue_tail, from->queue + from->queue_head, bytes);
+        events->queue_tail += bytes;
+        events->queue_count += count;
+        events->unresolved_count += unresolved;
+    }
+    from->queue_head = from->queue_tail = 0;
+    from->queue_count = from->unresolved_count = 0;
+}
+
 void ecs_events_clear_queue(ecs_world* world) {
     ecs_events* events = world->events;
     events->queue_head = events->queue_tail = 0;

@@ -81,6 +81,9 @@ typedef struct ecs_events {
 void ecs_events_resolve(ecs_world* world);
 /// Append to the queue; ECS_ENTITY_NONE is a broadcast. @return false when it is full (counted).
 bool ecs_event_post(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload);
+/// Move all that waits in another queue of the same types to the end of the world's. What its limit
+/// does not allow is refused (counted).
+void ecs_events_append(ecs_world* world, ecs_events* from);
 /// Types that may wait in the queue: registered ones and two of the core's.
 static inline bool ecs_event_is_queued(const ecs_events* events, uint32_t type) {
     return (type != ECS_EVENT_NONE && type <= events->kind_count) || type == ECS_EVENT_CHANGED ||

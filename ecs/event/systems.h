@@ -15,8 +15,22 @@ typedef struct ecs_names {
     uint32_t count;
 } ecs_names;
 
+/// What a system touches, found by seal (system/declared.c).
+typedef struct ecs_declared {
+    ecs_component_set row_reads; ///< columns of its terms
+    ecs_component_set row_writes;
+    ecs_component_set reads; ///< further components: by handle, and by other queries
+    ecs_component_set writes;
+    ecs_component_set all; ///< every row has these
+    ecs_component_set none;
+    uint64_t shared_reads; ///< a bit per shared name: what is no component
+    uint64_t shared_writes;
+    bool may_cut; ///< ranges of its rows may run at the same time
+} ecs_declared;
+
 typedef struct ecs_system {
     char name[ECS_NAME_BYTES_MAX];
+    uint64_t name_hash;
     ecs_system_fn run;
     ecs_event_fn on_event;
     void* context;
@@ -24,6 +38,7 @@ typedef struct ecs_system {
     uint32_t stage;       ///< UINT32_MAX: none
     uint32_t every_ticks; ///< 1 at least
     uint32_t quantum;
+    bool is_confined;   ///< it touches only what it declares
     bool is_present;    ///< false: the world lacks one of its tags
     bool is_sync_point; ///< a name in the order that runs nothing
     bool has_members;   ///< has a member list
@@ -35,6 +50,9 @@ typedef struct ecs_system {
     ecs_names after;
     ecs_names events;
     ecs_names track;
+    ecs_names reads;
+    ecs_names writes;
+    ecs_declared declared;
     ecs_component_set tracked; ///< components whose ComponentChanged it handles; filled by seal
 } ecs_system;
 
@@ -48,6 +66,8 @@ typedef struct ecs_system_order {
 typedef struct ecs_stage_info {
     char name[ECS_NAME_BYTES_MAX];
     ecs_system_order order;
+    uint32_t* waves; ///< [position in order] -> number of its wave; rises
+    uint32_t wave_capacity;
     ecs_names explicit_order; ///< of ecs_order_set
 } ecs_stage_info;
 
@@ -61,9 +81,15 @@ typedef struct ecs_systems {
     ecs_stage_info stages[ECS_STAGES_MAX]; ///< 0 is "act"
     uint32_t stage_count;
     ecs_system_order handlers[ECS_HANDLER_LISTS]; ///< [event type]; filled by seal
-    uint32_t member_systems;                      ///< how many have members
-    ecs_edges edges;                              ///< what moves from archetype to archetype mean
-    ecs_stage now;                                ///< of the stage that runs; world NULL: none does
+    char (*shared)[ECS_NAME_BYTES_MAX]; ///< names in reads and writes that are no components
+    uint32_t shared_count;
+    uint32_t shared_capacity;
+    struct ecs_range** ranges; ///< scratch of waves, kept from tick to tick (system/range.h)
+    uint32_t range_count;      ///< made
+    uint32_t range_capacity;
+    uint32_t member_systems; ///< how many have members
+    ecs_edges edges;         ///< what moves from archetype to archetype mean
+    ecs_stage now;           ///< of the stage that runs; world NULL: none does
 } ecs_systems;
 
 /// Call a handler of a broadcast for all its rows, or of an event without a target.

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Running a stage and a whole step.
 //
-// A step runs systems in order, with a flush point before the first and after each that ran. Sync
-// points run nothing, interval systems run only on their ticks. A flush point applies the recorded
-// commands, then delivers the events that wait, and repeats both until none is left or the budget
-// of events is used up; the rest waits for the next flush point.
+// A step runs systems wave by wave (wave.c), with a flush point before the first and after each
+// wave in which one ran. Sync points run nothing, interval systems run only on their ticks. A flush
+// point applies the recorded commands, then delivers the events that wait, and repeats both until
+// none is left or the budget of events is used up; the rest waits for the next flush point.
+//
+// A wave of one system whose rows are not cut runs on the world itself. Any other is run in ranges,
+// with one thread as with many (range.c).
 //
 // Commands come first: an event may name a placeholder, which has a handle only after its creation
 // was applied. Handlers run with structure deferred as systems do, so a batch of events sees one
@@ -13,6 +16,7 @@
 // Invariant: no names, no allocation in a steady step; the result depends on the order of systems
 // and of rows only.
 #include "base/assert.h"
+#include "base/hash.h"
 #include "core/world_internal.h"
 #include "entity/batch.h"
 #include "event/command_queue.h"
@@ -20,6 +24,7 @@
 #include "event/membership.h"
 #include "event/systems.h"
 #include "hierarchy/hierarchy_lists.h"
+#include "system/range.h"
 #include "system/system_registry.h"
 #include "track/track.h"
 
@@ -37,24 +42,60 @@ static void flush_point(ecs_world* world, const ecs_stage* stage) {
     world->counters.events_deferred += world->events->queue_count;
 }
 
-static void run_system(ecs_world* world, ecs_system* system, ecs_stage* stage) {
+// On the world itself, with its queues.
+static void run_alone(ecs_world* world, uint32_t position, ecs_system* system, ecs_stage* stage) {
     BASE_ASSERT(system->is_present && !system->is_sync_point);
     stage->context = system->context;
+    world->commands->system = position;
+    world->running = system;
     if (system->has_members) ecs_membership_deliver(system, &system->members, stage);
-    if (!system->run) return;
-    if (!system->query) {
+    if (system->run && !system->query) {
         const ecs_rows none = {0};
         system->run(stage, &none);
-        return;
+    } else if (system->run) {
+        ecs_query_iter iter = ecs_query_begin(world, system->query);
+        while (ecs_query_next(&iter))
+            system->run(stage, &iter.rows);
     }
-    ecs_query_iter iter = ecs_query_begin(world, system->query);
-    while (ecs_query_next(&iter))
-        system->run(stage, &iter.rows);
+    world->running = NULL;
+    world->commands->system = 0;
+}
+
+static bool is_due(const ecs_system* system, ecs_tick tick) {
+    return !system->is_sync_point && (system->every_ticks <= 1 || tick % system->every_ticks == 0);
+}
+
+// The systems at [first, end) of a stage, which are one wave. @return whether one of them ran.
+static bool run_wave(ecs_world* world, const ecs_system_order* order, uint32_t first, uint32_t end,
+                     ecs_stage* stage) {
+    ecs_system** list = world->systems->list;
+    ecs_wave wave = {0};
+    bool is_made = true;
+    uint32_t due = 0;
+    for (uint32_t i = first; i < end; i++) {
+        ecs_system* system = list[order->systems[i]];
+        if (!is_due(system, stage->tick)) continue;
+        due++;
+        if (end - first > 1 || system->declared.may_cut)
+            is_made = ecs_wave_add(world, &wave, i, system) && is_made;
+    }
+    if (is_made && wave.count > 1) {
+        ecs_wave_run(world, &wave, stage);
+        return true;
+    }
+    // Without memory for ranges it is the same work in the same order, but for what a full queue
+    // refuses.
+    if (!is_made) world->counters.changes_lost++;
+    for (uint32_t i = first; i < end && due > 0; i++) {
+        ecs_system* system = list[order->systems[i]];
+        if (is_due(system, stage->tick)) run_alone(world, i, system, stage);
+    }
+    return due > 0;
 }
 
 // Steps do not nest, and no walk holds columns while one begins.
 static void check_idle(const ecs_world* world) {
-    BASE_ASSERT(world->is_sealed);
+    BASE_ASSERT(world->is_sealed && !world->is_view);
     BASE_ASSERT(world->stage_depth == 0 && world->fast.walk_depth == 0);
 }
 
@@ -64,15 +105,14 @@ static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
     const ecs_system_order* order = &world->systems->stages[index].order;
     world->stage_depth++;
     world->systems->now = stage;
+    world->chance = base_hash64_mix(world->rng.state ^ world->rng.stream, step->tick);
     flush_point(world, &stage);
-    for (uint32_t i = 0; i < order->count; i++) {
-        ecs_system* system = world->systems->list[order->systems[i]];
-        if (system->is_sync_point || (system->every_ticks > 1 && step->tick % system->every_ticks))
-            continue; // nothing ran, so there is nothing to flush
-        world->commands->system = i;
-        run_system(world, system, &stage);
-        world->commands->system = 0;
-        flush_point(world, &stage);
+    const uint32_t* waves = world->systems->stages[index].waves;
+    for (uint32_t first = 0, end; first < order->count; first = end) {
+        for (end = first + 1; end < order->count && waves[end] == waves[first];)
+            end++;
+        // When nothing ran, there is nothing to flush.
+        if (run_wave(world, order, first, end, &stage)) flush_point(world, &stage);
     }
     world->systems->now = (ecs_stage){0};
     world->stage_depth--;
@@ -81,6 +121,17 @@ static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
 void ecs_world_run_stage(ecs_world* world, uint32_t stage, const ecs_step* step) {
     check_idle(world);
     run_stage(world, stage, step);
+}
+
+base_rng ecs_stage_rng(const ecs_stage* stage, ecs_entity entity) {
+    const ecs_world* world = stage->world;
+    BASE_ASSERT(world->running && "in a system's own functions only");
+    return base_rng_make(base_hash64_mix(world->chance, world->running->name_hash), entity);
+}
+
+void ecs_world_set_workers(ecs_world* world, base_workers* workers) {
+    check_idle(world);
+    world->workers = workers;
 }
 
 // ComponentChanged of what tracking noticed; delivered in the next step.

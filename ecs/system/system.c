@@ -8,11 +8,15 @@
 // Systems that lack a tag are kept: their names may stand in the before and after of others, which
 // is no error in a world without those tags.
 #include "base/assert.h"
+#include "base/hash.h"
 #include "core/world_internal.h"
 #include "event/core_event.h"
 #include "event/membership.h"
 #include "event/systems.h"
+#include "system/declared.h"
+#include "system/range.h"
 #include "system/system_registry.h"
+#include "system/wave.h"
 #include "table/query_cache.h"
 
 #include <string.h>
@@ -41,17 +45,22 @@ static void free_system(const ecs_world* world, ecs_system* system) {
     free_names(world, &system->after);
     free_names(world, &system->events);
     free_names(world, &system->track);
+    free_names(world, &system->reads);
+    free_names(world, &system->writes);
     ecs_membership_deinit(world, &system->members);
     base_release(world->allocator, system, sizeof(ecs_system));
 }
 
 void ecs_systems_deinit(ecs_world* world) {
     ecs_systems* systems = world->systems;
+    ecs_ranges_deinit(world);
+    BASE_ARRAY_RELEASE(world->allocator, systems->shared, systems->shared_capacity);
     for (uint32_t i = 0; i < systems->count; i++)
         free_system(world, systems->list[i]);
     BASE_ARRAY_RELEASE(world->allocator, systems->list, systems->capacity);
     for (uint32_t i = 0; i < systems->stage_count; i++) {
         ecs_system_order_deinit(world, &systems->stages[i].order);
+        ecs_waves_deinit(world, &systems->stages[i]);
         free_names(world, &systems->stages[i].explicit_order);
     }
     for (uint32_t i = 0; i < ECS_HANDLER_LISTS; i++)
@@ -130,6 +139,8 @@ static ecs_result fill_system(ecs_world* world, ecs_system* system, const ecs_sy
     system->stage = UINT32_MAX;
     system->every_ticks = desc->every_ticks > 0 ? desc->every_ticks : 1;
     system->quantum = desc->quantum;
+    system->is_confined = desc->is_confined;
+    system->name_hash = base_hash64_text(system->name);
     system->on_enter = desc->on_enter;
     system->on_leave = desc->on_leave;
     system->first_update = desc->first_update;
@@ -141,6 +152,9 @@ static ecs_result fill_system(ecs_world* world, ecs_system* system, const ecs_sy
         result = copy_names(world, &system->events, desc->events, desc->event_count);
     if (result == ECS_OK)
         result = copy_names(world, &system->track, desc->track, desc->track_count);
+    if (result == ECS_OK) result = copy_names(world, &system->reads, desc->reads, desc->read_count);
+    if (result == ECS_OK)
+        result = copy_names(world, &system->writes, desc->writes, desc->write_count);
     // The query comes last but for the stage: nothing may fail after it, since it lives on with the
     // world.
     if (result == ECS_OK && desc->stage && stage_ensure(world->systems, desc->stage) == UINT32_MAX)
@@ -181,6 +195,7 @@ ecs_result ecs_system_register(ecs_world* world, const ecs_system_desc* desc) {
     BASE_ASSERT(!desc->on_event == (desc->event_count == 0 && desc->track_count == 0));
     BASE_ASSERT(desc->stage || desc->on_event);
     BASE_ASSERT(!has_member_calls(desc) || desc->term_count > 0);
+    BASE_ASSERT(desc->is_confined || (desc->read_count == 0 && desc->write_count == 0));
     ecs_system* system = NULL;
     ecs_result result = add_system(world, desc, &system);
     if (result == ECS_OK && system->is_present && has_member_calls(desc)) {
@@ -230,20 +245,55 @@ uint32_t ecs_stage_find(ecs_world* world, const char* name) {
     return stage_index(world->systems, name);
 }
 
-bool ecs_stage_system_info(const ecs_world* world, uint32_t stage, uint32_t position,
-                           ecs_system_info* info) {
+// The system at a position of a stage; NULL past the end.
+static const ecs_system* system_at(const ecs_world* world, uint32_t stage, uint32_t position) {
     const ecs_systems* systems = world->systems;
     if (stage >= systems->stage_count || position >= systems->stages[stage].order.count)
-        return false;
-    const ecs_system* system = systems->list[systems->stages[stage].order.systems[position]];
-    *info = (ecs_system_info){system->name, system->every_ticks, system->quantum,
-                              system->is_sync_point};
+        return NULL;
+    return systems->list[systems->stages[stage].order.systems[position]];
+}
+
+bool ecs_stage_system_info(const ecs_world* world, uint32_t stage, uint32_t position,
+                           ecs_system_info* info) {
+    const ecs_system* system = system_at(world, stage, position);
+    if (!system) return false;
+    *info = (ecs_system_info){.name = system->name,
+                              .every_ticks = system->every_ticks,
+                              .quantum = system->quantum,
+                              .wave = world->systems->stages[stage].waves[position],
+                              .is_sync_point = system->is_sync_point,
+                              .is_confined = system->is_confined,
+                              .may_cut = system->declared.may_cut};
     return true;
 }
 
 const char* ecs_stage_system_name(const ecs_world* world, uint32_t stage, uint32_t position) {
-    const ecs_systems* systems = world->systems;
-    if (stage >= systems->stage_count || position >= systems->stages[stage].order.count)
-        return NULL;
-    return systems->list[systems->stages[stage].order.systems[position]]->name;
+    const ecs_system* system = system_at(world, stage, position);
+    return system ? system->name : NULL;
+}
+
+static bool has_name(const ecs_names* names, const char* name) {
+    for (uint32_t i = 0; i < names->count; i++)
+        if (strcmp(names->names[i], name) == 0) return true;
+    return false;
+}
+
+// Does one of them name the other, or an explicit order both?
+static bool are_ordered(const ecs_world* world, const ecs_system* a, const ecs_system* b) {
+    for (uint32_t i = 0; i < world->systems->stage_count; i++) {
+        const ecs_names* names = &world->systems->stages[i].explicit_order;
+        if (has_name(names, a->name) && has_name(names, b->name)) return true;
+    }
+    return has_name(&a->before, b->name) || has_name(&a->after, b->name) ||
+           has_name(&b->before, a->name) || has_name(&b->after, a->name);
+}
+
+ecs_conflict ecs_stage_conflict(const ecs_world* world, uint32_t stage, uint32_t first,
+                                uint32_t second) {
+    const ecs_conflict none = {ECS_CONFLICT_NONE, NULL, NULL};
+    const ecs_system* a = system_at(world, stage, first);
+    const ecs_system* b = system_at(world, stage, second);
+    if (!a || !b || a->is_sync_point || b->is_sync_point) return none;
+    if (a != b && are_ordered(world, a, b)) return (ecs_conflict){ECS_CONFLICT_ORDER, NULL, NULL};
+    return ecs_declared_conflict(world, a, b);
 }

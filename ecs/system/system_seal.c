@@ -10,7 +10,9 @@
 #include "core/world_internal.h"
 #include "event/event_queue.h"
 #include "event/systems.h"
+#include "system/declared.h"
 #include "system/system_registry.h"
+#include "system/wave.h"
 #include "table/query_cache.h"
 #include "track/track.h"
 
@@ -32,8 +34,10 @@ static ecs_result seal_stages(ecs_world* world, const base_reporter* reporter) {
         if (system->is_present && system->stage != UINT32_MAX)
             result = order_push(world, &systems->stages[system->stage].order, i);
     }
-    for (uint32_t i = 0; i < systems->stage_count && result == ECS_OK; i++)
+    for (uint32_t i = 0; i < systems->stage_count && result == ECS_OK; i++) {
         result = ecs_order_sort(world, reporter, &systems->stages[i].order);
+        if (result == ECS_OK) result = ecs_waves_seal(world, &systems->stages[i]);
+    }
     return result;
 }
 
@@ -140,6 +144,7 @@ ecs_result ecs_systems_seal(ecs_world* world, const base_reporter* reporter) {
     BASE_ASSERT(!world->is_sealed);
     forget_orders(world);
     ecs_result result = ecs_order_check_names(world, reporter);
+    if (result == ECS_OK) result = ecs_declared_seal(world, reporter);
     if (result == ECS_OK) result = seal_stages(world, reporter);
     if (result == ECS_OK) result = seal_handlers(world, reporter);
     if (result == ECS_OK) result = seal_tracks(world, reporter);

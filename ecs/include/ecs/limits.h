@@ -18,6 +18,8 @@
 #define ECS_SYSTEMS_MAX 1024u
 #define ECS_QUERY_TERMS_MAX 32u
 #define ECS_STAGES_MAX 16u
+#define ECS_SHARED_NAMES_MAX 64u ///< names in reads and writes of systems that are no components
+#define ECS_RANGES_MAX 64u       ///< ranges of the rows of one system
 #define ECS_TAGS_MAX 64u
 #define ECS_FIELDS_MAX 64u        ///< fields of one struct type
 #define ECS_TYPE_BYTES_MAX 65536u ///< a relocatable type larger than this is refused: box it

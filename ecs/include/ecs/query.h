@@ -100,7 +100,8 @@ static inline bool ecs_query_next(ecs_query_iter* iter) {
         iter->rows.entities = (const ecs_entity*)entry[1];
         iter->rows.columns = (void* const*)(entry + 2);
         for (const uintptr_t* mark = iter->entry - iter->mark_count; mark < iter->entry; mark++)
-            *(uint8_t*)*mark = 1;
+            __atomic_store_n((uint8_t*)*mark, 1,
+                             __ATOMIC_RELAXED); // columns that no one tracks share one
         return true;
     }
     ecs_query_end(iter);

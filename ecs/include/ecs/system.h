@@ -4,8 +4,19 @@
 /// When the turn of a system comes, it is called with the entities that left and entered its rows
 /// since its last turn (on_leave, on_enter), at its first turn with first_update, then with run. A
 /// flush point follows. Structural changes are deferred to it.
+///
+/// Waves: A system that is_confined touches nothing but what it declares. Seal puts the systems of
+/// a stage into waves: a system joins the first wave behind all those that it is ordered after, or
+/// conflicts with and that stand before it. The systems of a wave run as if at the same time, and
+/// one flush point follows. So a system sees the structure and the events of another only when it
+/// is `after` it, or conflicts with it. Systems that are not confined have a wave of their own.
+///
+/// Bits: Waves, and the ranges into which rows are cut, follow from what is registered and from the
+/// world. Commands and events are recorded by (system, range) and taken in that order. So the bits
+/// are the same for every number of threads.
 #pragma once
 
+#include "base/workers.h"
 #include "ecs/event.h"
 #include "ecs/query.h"
 
@@ -51,7 +62,21 @@ typedef struct ecs_system_desc {
     const char* const* track; ///< components: on_event is called for ComponentChanged of these
     uint32_t track_count;
     uint32_t every_ticks; ///< 0, 1: each tick; else only when tick % every_ticks == 0
-    uint32_t quantum;     ///< least rows per job, 0: never cut; today one thread runs all jobs
+    /// Least rows that are worth a thread: the rows of a system that is_confined are cut into
+    /// ranges of this number or more, ECS_RANGES_MAX at most. 0: never cut. A range ends where a
+    /// chunk ends, or at a multiple of 16 rows.
+    uint32_t quantum;
+    /// Its functions touch only: columns of its terms as they declare it; components in `reads` and
+    /// `writes`, by handle or by other queries; commands, events and ecs_stage_rng through
+    /// stage->world. Of what `context` and `user` lead to, they read what never changes in a stage,
+    /// and what `reads` and `writes` name. They ask no ecs_world_rng and no handle functions.
+    bool is_confined;
+    /// Further components by name, or names of a game's own for what systems share besides
+    /// components: "grid". ecs.parent stands for questions about parents and children.
+    const char* const* reads;
+    uint32_t read_count;
+    const char* const* writes;
+    uint32_t write_count;
     ecs_membership_fn on_enter; ///< entities that match now and did not at the last turn
     ecs_membership_fn on_leave; ///< entities that no longer match; they may be destroyed
     /// Called at the first turn ever, with the entities that on_enter gets (may be none).
@@ -62,7 +87,7 @@ typedef struct ecs_system_desc {
 /// must outlive the world. A system with a tag that the world does not have is accepted and never
 /// runs. Systems without constraints run in the order of registration.
 /// Asserted: a stage comes with run or one of the three membership functions, which need terms;
-/// on_event comes with events or track.
+/// on_event comes with events or track; reads and writes come with is_confined.
 /// @return ECS_OK; ECS_ERR_DUPLICATE (the name is used: choose another); ECS_ERR_FULL
 ///         (ECS_SYSTEMS_MAX, ECS_STAGES_MAX or ECS_QUERY_TERMS_MAX); ECS_ERR_SEALED (register
 ///         earlier); ECS_ERR_MEMORY.
@@ -96,8 +121,40 @@ typedef struct ecs_system_info {
     const char* name;     ///< borrowed
     uint32_t every_ticks; ///< 1 at least
     uint32_t quantum;
+    uint32_t wave; ///< number of its wave; those of one wave run at the same time
     bool is_sync_point;
+    bool is_confined;
+    bool may_cut; ///< ranges of its rows run at the same time
 } ecs_system_info;
 /// Get the system at a position of a stage. @return false past the end.
 bool ecs_stage_system_info(const ecs_world* world, uint32_t stage, uint32_t position,
                            ecs_system_info* info);
+
+/// Why two systems of a stage do not run at the same time, the first that holds.
+typedef enum ecs_conflict_kind {
+    ECS_CONFLICT_NONE,       ///< they may
+    ECS_CONFLICT_ORDER,      ///< before, after or the order of the stage says so
+    ECS_CONFLICT_UNCONFINED, ///< `who` does not say what it touches
+    ECS_CONFLICT_ACCESS,     ///< `who` writes `name`, and the other one touches it
+} ecs_conflict_kind;
+typedef struct ecs_conflict {
+    ecs_conflict_kind kind;
+    const char* who;  ///< name of a system; borrowed, as `name`
+    const char* name; ///< of a component, or of something else that is shared
+} ecs_conflict;
+/// Find out about the systems at two positions of a stage of a sealed world. The same position
+/// twice: why ranges of its rows do not run at the same time.
+/// @return ECS_CONFLICT_NONE when they may, or past the end.
+ecs_conflict ecs_stage_conflict(const ecs_world* world, uint32_t stage, uint32_t first,
+                                uint32_t second);
+
+/// Random numbers for an entity in this turn of this system; for ECS_ENTITY_NONE those of the
+/// system. They follow from the world's random state at the begin of the step, the tick, the name
+/// of the system and the handle: neither threads nor other systems change them. In systems only
+/// (asserted), not in event handlers.
+base_rng ecs_stage_rng(const ecs_stage* stage, ecs_entity entity);
+
+/// Let stages and tracking use these threads; NULL: one thread. They are borrowed, and must outlive
+/// the world or the next call. The allocator of the world must accept calls from all of them, as
+/// the heap does. Between steps.
+void ecs_world_set_workers(ecs_world* world, base_workers* workers);

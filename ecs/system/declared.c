@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// What systems touch, as sets, and which systems conflict.
+//
+// A system touches columns of its rows, and further components by handle or by other queries. Two
+// systems conflict when one writes what the other touches. They do not when both touch a component
+// in their rows only and no row is in both: one requires a component that the other one excludes.
+//
+// Ranges of one system are its rows against its rows, which are other rows: they conflict when it
+// writes anything besides its rows, or reads by handle what it writes in its rows.
+#include "system/declared.h"
+
+#include "core/world_internal.h"
+#include "table/query_cache.h"
+
+#include <string.h>
+
+static void add(ecs_component_set* set, ecs_component_id component) {
+    set->words[component / 64] |= 1ull << (component % 64);
+}
+
+// The first member of both; ECS_COMPONENT_NONE when there is none.
+static ecs_component_id common(const ecs_component_set* a, const ecs_component_set* b) {
+    for (uint32_t i = 0; i < BASE_COUNT(a->words); i++) {
+        const uint64_t both = a->words[i] & b->words[i];
+        if (both != 0) return (ecs_component_id)(i * 64 + (uint32_t)__builtin_ctzll(both));
+    }
+    return ECS_COMPONENT_NONE;
+}
+
+static void fill_rows(ecs_declared* declared, const ecs_query* query) {
+    for (uint32_t i = 0; i < query->term_count; i++) {
+        const ecs_component_id component = query->components[i];
+        const ecs_access access = query->access[i];
+        if (component == ECS_COMPONENT_NONE) continue;
+        if (access == ECS_READ || access == ECS_OPTIONAL_READ) add(&declared->row_reads, component);
+        if (access == ECS_WRITE || access == ECS_OPTIONAL_WRITE)
+            add(&declared->row_writes, component);
+        if (access == ECS_READ || access == ECS_WRITE || access == ECS_REQUIRE)
+            add(&declared->all, component);
+        if (access == ECS_REQUIRE_NOT) add(&declared->none, component);
+    }
+}
+
+// The number of a shared name; ECS_SHARED_NAMES_MAX when memory ran out or there are too many.
+static uint32_t shared_number(ecs_world* world, const char* name) {
+    ecs_systems* systems = world->systems;
+    for (uint32_t i = 0; i < systems->shared_count; i++)
+        if (strcmp(systems->shared[i], name) == 0) return i;
+    if (systems->shared_count == ECS_SHARED_NAMES_MAX ||
+        !BASE_ARRAY_RESERVE(world->allocator, systems->shared, systems->shared_capacity,
+                            systems->shared_count + 1))
+        return ECS_SHARED_NAMES_MAX;
+    memcpy(systems->shared[systems->shared_count], name, strlen(name) + 1);
+    return systems->shared_count++;
+}
+
+static ecs_result fill_names(ecs_world* world, const base_reporter* reporter,
+                             const ecs_system* system, const ecs_names* names,
+                             ecs_component_set* set, uint64_t* shared) {
+    for (uint32_t i = 0; i < names->count; i++) {
+        const ecs_component_id component = ecs_component_find(world, names->names[i]);
+        if (component != ECS_COMPONENT_NONE) {
+            add(set, component);
+            continue;
+        }
+        const uint32_t number = shared_number(world, names->names[i]);
+        if (number == ECS_SHARED_NAMES_MAX) {
+            if (world->systems->shared_count < ECS_SHARED_NAMES_MAX) return ECS_ERR_MEMORY;
+            base_report(reporter, NULL, 0, "system '%s' names '%s': more than %u shared names",
+                        system->name, names->names[i], ECS_SHARED_NAMES_MAX);
+            return ECS_ERR_FULL;
+        }
+        *shared |= 1ull << number;
+    }
+    return ECS_OK;
+}
+
+ecs_result ecs_declared_seal(ecs_world* world, const base_reporter* reporter) {
+    ecs_systems* systems = world->systems;
+    systems->shared_count = 0;
+    for (uint32_t i = 0; i < systems->count; i++) {
+        ecs_system* system = systems->list[i];
+        ecs_declared* declared = &system->declared;
+        *declared = (ecs_declared){.shared_reads = 0};
+        if (!system->is_present || !system->is_confined) continue;
+        if (system->query) fill_rows(declared, system->query);
+        ecs_result result = fill_names(world, reporter, system, &system->reads, &declared->reads,
+                                       &declared->shared_reads);
+        if (result == ECS_OK)
+            result = fill_names(world, reporter, system, &system->writes, &declared->writes,
+                                &declared->shared_writes);
+        if (result != ECS_OK) return result;
+        declared->may_cut = system->quantum > 0 && system->query && system->run &&
+                            ecs_declared_conflict(world, system, system).kind == ECS_CONFLICT_NONE;
+    }
+    return ECS_OK;
+}
+
+static ecs_conflict over_component(const ecs_world* world, const ecs_system* who,
+                                   ecs_component_id component) {
+    return (ecs_conflict){ECS_CONFLICT_ACCESS, who->name,
+                          ecs_component_get(world, component)->name};
+}
+
+static ecs_conflict over_shared(const ecs_world* world, const ecs_system* who, uint64_t both) {
+    return (ecs_conflict){ECS_CONFLICT_ACCESS, who->name,
+                          world->systems->shared[__builtin_ctzll(both)]};
+}
+
+// Does `writer` write what `other` touches?
+static ecs_conflict one_way(const ecs_world* world, const ecs_system* writer,
+                            const ecs_system* other, bool are_rows_apart) {
+    const ecs_declared *w = &writer->declared, *o = &other->declared;
+    const struct {
+        const ecs_component_set *written, *touched;
+        bool is_of_rows; // both lie in the rows
+    } pairs[] = {
+        {&w->row_writes, &o->row_reads, true}, {&w->row_writes, &o->row_writes, true},
+        {&w->row_writes, &o->reads, false},    {&w->row_writes, &o->writes, false},
+        {&w->writes, &o->row_reads, false},    {&w->writes, &o->row_writes, false},
+        {&w->writes, &o->reads, false},        {&w->writes, &o->writes, false},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(pairs); i++) {
+        if (pairs[i].is_of_rows && are_rows_apart) continue;
+        const ecs_component_id component = common(pairs[i].written, pairs[i].touched);
+        if (component != ECS_COMPONENT_NONE) return over_component(world, writer, component);
+    }
+    const uint64_t both = w->shared_writes & (o->shared_reads | o->shared_writes);
+    return both != 0 ? over_shared(world, writer, both) : (ecs_conflict){ECS_CONFLICT_NONE, 0, 0};
+}
+
+ecs_conflict ecs_declared_conflict(const ecs_world* world, const ecs_system* first,
+                                   const ecs_system* second) {
+    if (!first->is_confined || !second->is_confined)
+        return (ecs_conflict){ECS_CONFLICT_UNCONFINED,
+                              first->is_confined ? second->name : first->name, NULL};
+    const ecs_declared *a = &first->declared, *b = &second->declared;
+    const bool are_rows_apart = first == second ||
+                                common(&a->all, &b->none) != ECS_COMPONENT_NONE ||
+                                common(&b->all, &a->none) != ECS_COMPONENT_NONE;
+    const ecs_conflict found = one_way(world, first, second, are_rows_apart);
+    return found.kind == ECS_CONFLICT_NONE ? one_way(world, second, first, are_rows_apart) : found;
+}
+
+bool ecs_declared_covers(const ecs_system* system, ecs_component_id component, bool is_write) {
+    return !system->is_confined || ecs_component_set_has(&system->declared.writes, component) ||
+           (!is_write && ecs_component_set_has(&system->declared.reads, component));
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+/// Ranges: parts of a wave that run at the same time (range.c).
+#pragma once
+
+#include "core/world_internal.h"
+#include "event/systems.h"
+#include "system/recorder.h"
+
+/// Some rows of one system, and what belongs to them alone. Kept from tick to tick.
+typedef struct ecs_range {
+    ecs_world view; ///< what the system gets as its world: a copy with the range's own queues
+    ecs_recorder recorder;
+    ecs_stage stage;
+    ecs_system* system;
+    uint32_t position;      ///< of the system in its stage: the key of its commands
+    uint32_t number;        ///< among the ranges of the system
+    const uintptr_t* entry; ///< of the query's cache: where the rows begin; NULL: one call, no rows
+    uint32_t row;           ///< in that chunk
+    uint32_t row_count;
+    bool is_open; ///< `view` and `stage` are those of this turn
+} ecs_range;
+
+/// The ranges of one wave: the first `count` of ecs_systems.ranges.
+typedef struct ecs_wave {
+    uint32_t count;
+    uint32_t system_count;
+    uint32_t work; ///< what threads would have to do, in units of WAVE_UNIT
+} ecs_wave;
+
+/// Add the ranges of a system whose turn it is. @return false when memory ran out: none was added.
+BASE_MUST_USE bool ecs_wave_add(ecs_world* world, ecs_wave* wave, uint32_t position,
+                                ecs_system* system);
+/// Run all ranges, then take what they recorded, in their order.
+void ecs_wave_run(ecs_world* world, const ecs_wave* wave, const ecs_stage* stage);
+void ecs_ranges_deinit(ecs_world* world);

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: MIT
+#include "live_world.h"
+
+#include "base/workers.h"
+
+static void run_nothing(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)stage;
+    (void)rows;
+}
+
+static const ecs_term write_pos[] = {{"pos", "p2", ECS_WRITE}};
+static const ecs_term read_pos[] = {{"pos", "p2", ECS_READ}};
+static const ecs_term write_hp[] = {{"hp", "i", ECS_WRITE}};
+static const ecs_term read_vel[] = {{"vel", "p2", ECS_READ}};
+
+// A confined system of stage act.
+static ecs_system_desc confined(const char* name, const ecs_term* term) {
+    return (ecs_system_desc){.name = name,
+                             .stage = "act",
+                             .run = run_nothing,
+                             .terms = term,
+                             .term_count = term ? 1 : 0,
+                             .is_confined = true};
+}
+
+static void add(live* fixture, const ecs_system_desc* desc) {
+    assert_int_equal(ecs_system_register(fixture->world, desc), ECS_OK);
+}
+
+// The waves as text: systems of one wave stand together.
+static void expect_waves(live* fixture, const char* expected) {
+    char text[512] = "";
+    uint32_t wave = 0;
+    ecs_system_info info;
+    for (uint32_t i = 0; ecs_stage_system_info(fixture->world, 0, i, &info); i++) {
+        size_t used = strlen(text);
+        (void)snprintf(text + used, sizeof(text) - used, "%s%s",
+                       i == 0              ? ""
+                       : info.wave == wave ? " "
+                                           : ", ",
+                       info.name);
+        wave = info.wave;
+    }
+    assert_string_equal(text, expected);
+}
+
+static void systems_that_conflict_run_one_after_the_other(void** state) { // B10
+    (void)state;
+    live fixture;
+    live_open(&fixture, NULL);
+    const ecs_system_desc systems[] = {
+        confined("a", write_pos), confined("b", read_pos), confined("c", write_hp),
+        confined("d", read_pos),  confined("e", write_hp), confined("f", read_vel),
+        confined("g", write_pos), confined("h", NULL),
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(systems); i++)
+        add(&fixture, &systems[i]);
+    live_seal(&fixture);
+    expect_waves(&fixture, "a c f h, b d e, g");
+    live_close(&fixture);
+}
+
+static void a_system_that_declares_nothing_runs_alone(void** state) {
+    (void)state;
+    live fixture;
+    live_open(&fixture, NULL);
+    const ecs_system_desc rules = {.name = "rules", .stage = "act", .run = run_nothing};
+    const ecs_system_desc a = confined("a", write_pos), b = confined("b", write_hp),
+                          c = confined("c", read_vel);
+    add(&fixture, &a);
+    add(&fixture, &rules);
+    add(&fixture, &b);
+    add(&fixture, &c);
+    live_seal(&fixture);
+    expect_waves(&fixture, "a, rules, b c");
+    ecs_conflict found = ecs_stage_conflict(fixture.world, 0, 0, 1);
+    assert_int_equal(found.kind, ECS_CONFLICT_UNCONFINED);
+    assert_string_equal(found.who, "rules");
+    assert_int_equal(ecs_stage_conflict(fixture.world, 0, 2, 3).kind, ECS_CONFLICT_NONE);
+    assert_int_equal(ecs_stage_conflict(fixture.world, 0, 2, 9).kind, ECS_CONFLICT_NONE);
+    live_close(&fixture);
+}
+
+static void a_declared_order_separates_systems(void** state) {
+    (void)state;
+    static const char* const after_c[] = {"c"};
+    static const char* const after_point[] = {"point"};
+    static const char* const order[] = {"y", "x"};
+    live fixture;
+    live_open(&fixture, NULL);
+    ecs_system_desc a = confined("a", write_pos), b = confined("b", write_hp),
+                    c = confined("c", read_vel), x = confined("x", read_vel),
+                    y = confined("y", read_vel);
+    a.after = after_point;
+    a.after_count = 1;
+    b.after = after_c;
+    b.after_count = 1;
+    add(&fixture, &a);
+    assert_int_equal(ecs_sync_point_register(fixture.world, "act", "point"), ECS_OK);
+    add(&fixture, &b);
+    add(&fixture, &c);
+    add(&fixture, &x);
+    add(&fixture, &y);
+    assert_int_equal(ecs_order_set(fixture.world, "act", order, 2, NULL), ECS_OK);
+    live_seal(&fixture);
+    expect_waves(&fixture, "point c y, a b x");
+    for (uint32_t i = 0; i < 6; i++) {
+        for (uint32_t k = 0; k < 6; k++) {
+            const char* first = ecs_stage_system_name(fixture.world, 0, i);
+            const char* second = ecs_stage_system_name(fixture.world, 0, k);
+            bool is_ordered =
+                (first[0] == 'b' && second[0] == 'c') || (first[0] == 'c' && second[0] == 'b') ||
+                (first[0] == 'x' && second[0] == 'y') || (first[0] == 'y' && second[0] == 'x');
+            assert_int_equal(ecs_stage_conflict(fixture.world, 0, i, k).kind,
+                             is_ordered ? ECS_CONFLICT_ORDER : ECS_CONFLICT_NONE);
+        }
+    }
+    live_close(&fixture);
+}
+
+static void what_is_touched_by_handle_conflicts_too(void** state) {
+    (void)state;
+    static const char* const pos[] = {"pos"};
+    static const char* const grid[] = {"grid"};
+    live fixture;
+    live_open(&fixture, NULL);
+    ecs_system_desc a = confined("a", write_pos), b = confined("b", read_vel),
+                    c = confined("c", write_hp), d = confined("d", read_vel);
+    a.quantum = 1; // its rows alone: ranges
+    b.reads = pos;
+    b.read_count = 1;
+    b.writes = grid;
+    b.write_count = 1;
+    b.quantum = 1; // writes what all ranges share
+    c.reads = grid;
+    c.read_count = 1;
+    c.quantum = 1;
+    d.writes = pos;
+    d.write_count = 1;
+    add(&fixture, &a);
+    add(&fixture, &b);
+    add(&fixture, &c);
+    add(&fixture, &d);
+    live_seal(&fixture);
+    expect_waves(&fixture, "a, b, c d");
+    ecs_conflict found = ecs_stage_conflict(fixture.world, 0, 0, 1);
+    assert_int_equal(found.kind, ECS_CONFLICT_ACCESS);
+    assert_string_equal(found.who, "a");
+    assert_string_equal(found.name, "pos");
+    found = ecs_stage_conflict(fixture.world, 0, 2, 1);
+    assert_int_equal(found.kind, ECS_CONFLICT_ACCESS);
+    assert_string_equal(found.who, "b");
+    assert_string_equal(found.name, "grid");
+    ecs_system_info info;
+    const bool may_cut[] = {true, false, true, false};
+    for (uint32_t i = 0; ecs_stage_system_info(fixture.world, 0, i, &info); i++) {
+        assert_true(info.is_confined);
+        assert_true(info.may_cut == may_cut[i]);
+        assert_int_equal(ecs_stage_conflict(fixture.world, 0, i, i).kind,
+                         i % 2 == 1 ? ECS_CONFLICT_ACCESS : ECS_CONFLICT_NONE);
+    }
+    live_close(&fixture);
+}
+
+static void rows_that_exclude_each_other_do_not_conflict(void** state) {
+    (void)state;
+    static const ecs_term with[] = {{"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_REQUIRE}};
+    static const ecs_term without[] = {{"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_REQUIRE_NOT}};
+    live fixture;
+    live_open(&fixture, NULL);
+    ecs_system_desc a = confined("a", with), b = confined("b", without), c = confined("c", with);
+    a.term_count = b.term_count = c.term_count = 2;
+    add(&fixture, &a);
+    add(&fixture, &b);
+    add(&fixture, &c);
+    live_seal(&fixture);
+    expect_waves(&fixture, "a b, c");
+    live_close(&fixture);
+}
+
+static void shared_names_are_limited(void** state) {
+    (void)state;
+    for (uint32_t count = ECS_SHARED_NAMES_MAX - 1; count <= ECS_SHARED_NAMES_MAX + 1; count++) {
+        live fixture;
+        live_open(&fixture, NULL);
+        char names[ECS_SHARED_NAMES_MAX + 1][16];
+        const char* list[ECS_SHARED_NAMES_MAX + 1];
+        for (uint32_t i = 0; i < count; i++) {
+            (void)snprintf(names[i], sizeof(names[i]), "shared%u", i);
+            list[i] = names[i];
+        }
+        ecs_system_desc a = confined("a", NULL);
+        a.reads = a.writes = list;
+        a.read_count = a.write_count = count;
+        add(&fixture, &a);
+        assert_int_equal(ecs_world_seal(fixture.world, NULL),
+                         count <= ECS_SHARED_NAMES_MAX ? ECS_OK : ECS_ERR_FULL);
+        live_close(&fixture);
+    }
+}
+
+// ---- ranges ----
+
+enum { QUANTUM = 100 };
+
+typedef struct calls {
+    live* fixture;
+    uint32_t seen[4096]; ///< by place in the walk: how often it was called for
+} calls;
+
+// Columns and entities belong together, wherever a range begins.
+static void run_ranges(const ecs_stage* stage, const ecs_rows* rows) {
+    calls* all = stage->context;
+    ecs_vec2* pos = rows->columns[0];
+    const int32_t* hp = rows->columns[1];
+    assert_true(rows->columns[2] == NULL);
+    assert_true((uintptr_t)pos % BASE_CACHE_LINE_BYTES == 0);
+    assert_true(rows->count > 0);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        assert_int_equal(hp[i], ecs_entity_index(rows->entities[i]));
+        all->seen[hp[i] % 4096]++;
+        pos[i].x = (float)hp[i];
+    }
+    (void)ecs_event_send(stage->world, rows->entities[0], all->fixture->hit,
+                         &(live_hit){.amount = (int32_t)rows->count});
+}
+
+static void note_range(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    (void)rows;
+    live_hit hit;
+    memcpy(&hit, event->payload, sizeof hit);
+    char text[32];
+    (void)snprintf(text, sizeof(text), "%d ", hit.amount);
+    live_mark(((calls*)stage->context)->fixture, text);
+}
+
+static const ecs_term range_terms[] = {
+    {"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_READ}, {"title", "t", ECS_OPTIONAL_READ}};
+
+static void count_ranges(uint32_t entities, uint32_t threads, const char* expected) {
+    static calls all;
+    static const char* const hit[] = {"hit"};
+    live fixture;
+    live_open(&fixture, NULL);
+    memset(&all, 0, sizeof all);
+    all.fixture = &fixture;
+    ecs_system_desc desc = confined("ranges", range_terms);
+    desc.run = run_ranges;
+    desc.term_count = 3;
+    desc.context = &all;
+    desc.quantum = QUANTUM;
+    const ecs_system_desc note = {
+        .name = "note", .on_event = note_range, .events = hit, .event_count = 1, .context = &all};
+    add(&fixture, &desc);
+    add(&fixture, &note);
+    live_seal(&fixture);
+    base_workers* workers = base_workers_create(NULL, threads);
+    ecs_world_set_workers(fixture.world, workers);
+    for (uint32_t i = 0; i < entities; i++) {
+        ecs_entity entity = live_create(&fixture, fixture.thing);
+        const int32_t hp = (int32_t)ecs_entity_index(entity);
+        assert_int_equal(ecs_set(fixture.world, entity, fixture.hp, &hp), ECS_OK);
+    }
+    ecs_world_step(fixture.world, &(ecs_step){.tick = 1, .dt = 1.0f});
+    ecs_changes_clear(fixture.world);
+    fixture.trace[0] = '\0';
+    memset(all.seen, 0, sizeof all.seen);
+    ecs_world_step(fixture.world, &(ecs_step){.tick = 2, .dt = 1.0f});
+    assert_string_equal(fixture.trace, expected);
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < BASE_COUNT(all.seen); i++) {
+        assert_true(all.seen[i] <= 1);
+        seen += all.seen[i];
+    }
+    assert_int_equal(seen, entities);
+    // What ranges wrote is tracked: nothing changed, all was compared.
+    assert_int_equal(ecs_changes_get(fixture.world).changed_count, 0);
+    ecs_world_set_workers(fixture.world, NULL);
+    base_workers_destroy(workers);
+    live_close(&fixture);
+}
+
+static void rows_are_cut_at_whole_lines(void** state) { // S5.14
+    (void)state;
+    static const uint32_t threads[] = {1, 2, 8};
+    for (uint32_t i = 0; i < BASE_COUNT(threads); i++) {
+        count_ranges(2 * QUANTUM - 1, threads[i], "199 ");
+        count_ranges(2 * QUANTUM, threads[i], "112 88 ");
+        count_ranges(2 * QUANTUM + 1, threads[i], "112 89 ");
+        count_ranges(3 * QUANTUM, threads[i], "112 112 76 ");
+        count_ranges(1, threads[i], "1 ");
+        count_ranges(0, threads[i], "");
+    }
+}
+
+// ---- the same bits ----
+
+typedef struct brood {
+    live* fixture;
+} brood;
+
+// Each row makes an entity, names it in a second command and in events, and draws numbers.
+static void run_brood(const ecs_stage* stage, const ecs_rows* rows) {
+    const brood* all = stage->context;
+    live* fixture = all->fixture;
+    int32_t* hp = rows->columns[0];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        base_rng rng = ecs_stage_rng(stage, rows->entities[i]);
+        const uint32_t roll = base_rng_below(&rng, 8);
+        hp[i] += (int32_t)roll;
+        if (roll == 0) (void)ecs_command_destroy(stage->world, rows->entities[i]);
+        if (roll > 2) continue;
+        const ecs_init inits[] = {{fixture->link, &rows->entities[i]}};
+        const ecs_entity made =
+            ecs_command_create(stage->world, fixture->marker, inits, BASE_COUNT(inits));
+        assert_true(ecs_entity_is_placeholder(made));
+        (void)ecs_command_set(stage->world, made, fixture->link, &made);
+        (void)ecs_event_send(stage->world, made, fixture->hit, &(live_hit){made, (int32_t)roll});
+    }
+}
+
+static void run_drift(const ecs_stage* stage, const ecs_rows* rows) {
+    const brood* all = stage->context;
+    ecs_vec2* pos = rows->columns[0];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        base_rng rng = ecs_stage_rng(stage, rows->entities[i]);
+        pos[i].x += base_rng_float(&rng);
+        if (base_rng_below(&rng, 16) == 0)
+            (void)ecs_command_create(stage->world, all->fixture->thing, NULL, 0);
+    }
+}
+
+static void take_hit(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    live_hit hit;
+    memcpy(&hit, event->payload, sizeof hit);
+    assert_int_equal(hit.from, event->target); // both are the handle of the same placeholder
+    *(ecs_entity*)rows->columns[0] = rows->entities[0];
+    if (hit.amount == 2) (void)ecs_command_destroy(stage->world, event->target);
+}
+
+// @return commands that were applied.
+static uint64_t hash_after(uint32_t threads, uint64_t* hashes, uint32_t ticks) {
+    static const ecs_term hp[] = {{"hp", "i", ECS_WRITE}};
+    static const ecs_term pos[] = {{"pos", "p2", ECS_WRITE}};
+    static const ecs_term link[] = {{"link", "eid", ECS_WRITE}};
+    static const char* const hits[] = {"hit"};
+    live fixture;
+    live_open(&fixture, NULL);
+    brood all = {&fixture};
+    ecs_system_desc breed = confined("breed", hp), drift = confined("drift", pos);
+    breed.run = run_brood;
+    breed.quantum = 64;
+    breed.context = &all;
+    drift.run = run_drift;
+    drift.quantum = 48;
+    drift.context = &all;
+    const ecs_system_desc take = {.name = "take",
+                                  .on_event = take_hit,
+                                  .events = hits,
+                                  .event_count = 1,
+                                  .terms = link,
+                                  .term_count = 1};
+    add(&fixture, &breed);
+    add(&fixture, &drift);
+    add(&fixture, &take);
+    live_seal(&fixture);
+    base_workers* workers = threads ? base_workers_create(NULL, threads) : NULL;
+    ecs_world_set_workers(fixture.world, workers);
+    for (uint32_t i = 0; i < 700; i++)
+        (void)live_create(&fixture, i % 3 == 0 ? fixture.solid : fixture.thing);
+    for (uint32_t tick = 1; tick <= ticks; tick++) {
+        ecs_world_step(fixture.world, &(ecs_step){.tick = tick, .dt = 0.5f});
+        ecs_changes_clear(fixture.world);
+        hashes[tick - 1] = ecs_world_hash(fixture.world);
+    }
+    ecs_world_validate(fixture.world);
+    assert_int_equal(ecs_world_counters(fixture.world)->changes_lost, 0);
+    uint64_t applied = ecs_world_counters(fixture.world)->commands_applied;
+    ecs_world_set_workers(fixture.world, NULL);
+    base_workers_destroy(workers);
+    live_close(&fixture);
+    return applied;
+}
+
+static void every_number_of_threads_gives_the_same_bits(void** state) { // B10
+    (void)state;
+    enum { TICKS = 40 };
+    static const uint32_t threads[] = {1, 2, 3, 8, 64};
+    uint64_t expected[TICKS], hashes[TICKS];
+    const uint64_t applied = hash_after(0, expected, TICKS);
+    assert_true(applied > 1000);
+    for (uint32_t i = 0; i < BASE_COUNT(threads); i++) {
+        assert_true(hash_after(threads[i], hashes, TICKS) == applied);
+        assert_memory_equal(hashes, expected, sizeof hashes);
+    }
+}
+
+static void run_ask(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)rows;
+    base_rng own = ecs_stage_rng(stage, ECS_ENTITY_NONE), other = ecs_stage_rng(stage, 7);
+    base_rng again = ecs_stage_rng(stage, 7);
+    assert_true(base_rng_u64(&own) != base_rng_u64(&other));
+    assert_true(other.stream == again.stream);
+    live* fixture = stage->context;
+    char text[32];
+    (void)snprintf(text, sizeof(text), "%u ", base_rng_u32(&again));
+    live_mark(fixture, text);
+}
+
+static void chance_belongs_to_tick_system_and_entity(void** state) {
+    (void)state;
+    live fixture;
+    live_open(&fixture, NULL);
+    ecs_system_desc a = confined("a", NULL), b = confined("b", NULL);
+    a.run = b.run = run_ask;
+    a.context = b.context = &fixture;
+    add(&fixture, &a);
+    add(&fixture, &b);
+    live_seal(&fixture);
+    ecs_world_step(fixture.world, &(ecs_step){.tick = 1, .dt = 1.0f});
+    ecs_world_step(fixture.world, &(ecs_step){.tick = 2, .dt = 1.0f});
+    unsigned numbers[4];
+    assert_int_equal(
+        sscanf(fixture.trace, "%u %u %u %u", &numbers[0], &numbers[1], &numbers[2], &numbers[3]),
+        4);
+    for (uint32_t i = 0; i < 4; i++)
+        for (uint32_t k = 0; k < i; k++)
+            assert_true(numbers[i] != numbers[k]);
+    live_close(&fixture);
+}
+
+static void misuse_is_asserted(void** state) {
+    (void)state;
+    static const char* const pos[] = {"pos"};
+    live fixture;
+    live_open(&fixture, NULL);
+    base_assert_handler_set(test_assert_handler);
+    ecs_system_desc desc = confined("a", NULL);
+    desc.is_confined = false;
+    desc.reads = pos;
+    desc.read_count = 1;
+    expect_assert_failure((void)!ecs_system_register(fixture.world, &desc));
+    const ecs_stage outside = {.world = fixture.world};
+    expect_assert_failure((void)ecs_stage_rng(&outside, 1));
+    base_assert_handler_set(NULL);
+    live_close(&fixture);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(systems_that_conflict_run_one_after_the_other),
+        TEST(a_system_that_declares_nothing_runs_alone),
+        TEST(a_declared_order_separates_systems),
+        TEST(what_is_touched_by_handle_conflicts_too),
+        TEST(rows_that_exclude_each_other_do_not_conflict),
+        TEST(shared_names_are_limited),
+        TEST(rows_are_cut_at_whole_lines),
+        TEST(every_number_of_threads_gives_the_same_bits),
+        TEST(chance_belongs_to_tick_system_and_entity),
+        TEST(misuse_is_asserted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
