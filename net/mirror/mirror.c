@@ -52,7 +52,7 @@ void net_mirror_destroy(net_mirror* mirror) {
     net_mirror_drop_previous(mirror);
     for (uint32_t i = 0; i < mirror->slot_capacity; i++) {
         net_mirror_release_newest(mirror, &mirror->slots[i]);
-        net_row_ring_deinit(&mirror->slots[i].incarnation.ring, &mirror->pool.allocator);
+        net_tick_ring_deinit(&mirror->slots[i].incarnation.ring, &mirror->pool.allocator);
     }
     for (uint32_t i = 0; i < NET_SNAPSHOT_PACKETS; i++)
         base_release(&mirror->pool.allocator, mirror->packets[i].gaps,

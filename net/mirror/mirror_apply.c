@@ -27,20 +27,24 @@
 // (none is needed).
 #include "core/fault.h"
 #include "base/assert.h"
+#include "mirror/packed_row.h"
 #include "mirror/snapshot_reader.h"
-
-#include <string.h>
 
 enum { PREFETCH_RECORDS = 4 };
 
-static const uint64_t* newest_row(const net_mirror_slot* slot) {
-    if (slot->handle == ECS_ENTITY_NONE || slot->incarnation.ring.count == 0) return NULL;
-    return net_row_ring_row(&slot->incarnation.ring, slot->incarnation.ring.count - 1u);
+static bool has_row(const net_mirror_slot* slot) {
+    return slot->handle != ECS_ENTITY_NONE && slot->incarnation.ring.count > 0;
+}
+
+static void unpack_newest(const net_mirror_slot* slot, uint64_t* row) {
+    net_mirror_unpack(&slot->incarnation, slot->incarnation.ring.count - 1u, row);
 }
 
 void net_mirror_release_newest(net_mirror* mirror, const net_mirror_slot* slot) {
-    const uint64_t* row = newest_row(slot);
-    if (row) net_row_world_release(&mirror->target, slot->incarnation.row_template, row);
+    uint64_t row[PROTO_ROW_FIELDS_MAX];
+    if (!has_row(slot) || slot->incarnation.row_template->entity_field_count == 0) return;
+    unpack_newest(slot, row);
+    net_row_world_release(&mirror->target, slot->incarnation.row_template, row);
 }
 
 // ---- the world ----
@@ -119,7 +123,8 @@ static void begin_incarnation(net_mirror* mirror, const net_mirror_record* recor
     slot->incarnation.tick = tick;
     slot->incarnation.has_forgotten = false;
     mirror->indices[ecs_entity_index(record->handle)].slot_next = record->slot + 1;
-    net_row_ring_reset(&slot->incarnation.ring, record->row_template->layout.field_count);
+    net_tick_ring_reset(&slot->incarnation.ring,
+                        net_packed_row_bytes(&record->row_template->layout));
 }
 
 static void forget(net_mirror_slot* slot, ecs_tick tick) {
@@ -131,14 +136,18 @@ static void forget(net_mirror_slot* slot, ecs_tick tick) {
 static net_result keep(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick,
                        const uint64_t* row) {
     BASE_ASSERT(slot->handle != ECS_ENTITY_NONE);
-    if (slot->incarnation.ring.count == NET_ROW_HISTORY_MAX) {
-        ecs_tick oldest = net_row_ring_tick(&slot->incarnation.ring, 0);
+    net_tick_ring* ring = &slot->incarnation.ring;
+    const base_allocator* pool = &mirror->pool.allocator;
+    if (ring->count == NET_ROW_HISTORY_MAX) {
+        ecs_tick oldest = net_tick_ring_tick(ring, 0);
         forget(slot, tick < oldest ? tick : oldest);
     }
+    uint8_t packed[NET_PACKED_ROW_BYTES_MAX];
+    net_packed_row_write(&slot->incarnation.row_template->layout, row, packed);
     // Rows of present incarnations go before rows of ended ones.
-    if (!net_row_ring_reserve(&slot->incarnation.ring, &mirror->pool.allocator))
-        net_mirror_drop_previous(mirror);
-    bool is_kept = net_row_ring_put(&slot->incarnation.ring, &mirror->pool.allocator, tick, row);
+    if (!net_tick_ring_reserve(ring, pool, NET_ROW_HISTORY_MAX)) net_mirror_drop_previous(mirror);
+    bool is_kept =
+        net_tick_ring_put(ring, pool, NET_ROW_HISTORY_MAX, tick, packed, ring->stride_bytes);
     return is_kept ? NET_OK : NET_ERR_MEMORY;
 }
 
@@ -222,21 +231,21 @@ static net_result apply_new_incarnation(net_mirror* mirror, const net_mirror_rec
 
 static net_result apply_same_incarnation(net_mirror* mirror, const net_mirror_record* record,
                                          ecs_tick tick, const uint64_t* row) {
-    BASE_ASSERT(newest_row(&mirror->slots[record->slot]));
     net_mirror_slot* slot = &mirror->slots[record->slot];
+    BASE_ASSERT(has_row(slot));
     const net_row_template* row_template = slot->incarnation.row_template;
-    uint64_t components =
-        record->is_absolute ? UINT64_MAX : net_row_changed(row_template, newest_row(slot), row);
     uint64_t old_row[PROTO_ROW_FIELDS_MAX];
+    unpack_newest(slot, old_row);
+    uint64_t components =
+        record->is_absolute ? UINT64_MAX : net_row_changed(row_template, old_row, row);
     bool has_references = row_template->entity_field_count > 0;
     if (has_references) {
-        memcpy(old_row, newest_row(slot), row_template->layout.field_count * sizeof *row);
         net_result result = net_row_world_retain(&mirror->target, row_template, row);
         if (result != NET_OK) return result;
     }
     net_result result = keep(mirror, slot, tick, row);
     bool is_kept =
-        net_row_ring_tick(&slot->incarnation.ring, slot->incarnation.ring.count - 1u) == tick;
+        net_tick_ring_tick(&slot->incarnation.ring, slot->incarnation.ring.count - 1u) == tick;
     if (result == NET_OK) result = update_entity(mirror, slot, row, components);
     if (has_references)
         net_row_world_release(&mirror->target, row_template, is_kept ? old_row : row);
@@ -248,11 +257,11 @@ static net_result apply_same_incarnation(net_mirror* mirror, const net_mirror_re
 // jitter: without this slack another 7 % of the packets were refused.
 static void forget_older(net_mirror_slot* slot, const net_mirror_record* record) {
     if (record->is_absolute || record->base_tick < NET_SNAPSHOT_BASE_SLACK_TICKS) return;
-    uint32_t position = net_row_ring_find(&slot->incarnation.ring,
-                                          record->base_tick - NET_SNAPSHOT_BASE_SLACK_TICKS);
+    uint32_t position = net_tick_ring_find(&slot->incarnation.ring,
+                                           record->base_tick - NET_SNAPSHOT_BASE_SLACK_TICKS);
     if (position == UINT32_MAX || position == 0) return;
-    forget(slot, net_row_ring_tick(&slot->incarnation.ring, position - 1));
-    net_row_ring_drop(&slot->incarnation.ring, position);
+    forget(slot, net_tick_ring_tick(&slot->incarnation.ring, position - 1));
+    net_tick_ring_drop(&slot->incarnation.ring, position);
 }
 
 static net_result apply_row(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
@@ -305,11 +314,11 @@ static void apply_destroy(net_mirror* mirror, const net_mirror_record* record, e
 static void prefetch(const net_mirror* mirror, uint32_t i) {
     if (i >= mirror->record_count) return;
     const net_mirror_slot* slot = &mirror->slots[mirror->records[i].slot];
-    const uint64_t* row = newest_row(slot);
-    if (!row) return;
+    if (!has_row(slot)) return;
+    const net_tick_ring* ring = &slot->incarnation.ring;
+    const uint8_t* row = net_tick_ring_entry(ring, ring->count - 1u);
     __builtin_prefetch(row, 0);
-    __builtin_prefetch(row + net_row_ring_field_count(&slot->incarnation.ring),
-                       1); // nearly always the place of the next row
+    __builtin_prefetch(row + ring->stride_bytes, 1); // nearly always the place of the next row
     __builtin_prefetch(&mirror->indices[ecs_entity_index(slot->handle)], 1);
 }
 

@@ -19,7 +19,7 @@
 
 #include "base/assert.h"
 
-static size_t bytes_of(const net_row_ring* ring) {
+static size_t bytes_of(const net_tick_ring* ring) {
     return ring->bytes_allocated + ring->ticks_allocated * sizeof *ring->ticks;
 }
 
@@ -35,7 +35,7 @@ static void drop(net_mirror* mirror, net_mirror_previous* previous) {
         mirror->previous_newest = previous->older;
     mirror->slots[previous->slot].previous = NULL;
     mirror->previous_bytes -= bytes_of(&previous->incarnation.ring);
-    net_row_ring_deinit(&previous->incarnation.ring, &mirror->pool.allocator);
+    net_tick_ring_deinit(&previous->incarnation.ring, &mirror->pool.allocator);
     base_release(&mirror->pool.allocator, previous, sizeof *previous);
 }
 
@@ -54,7 +54,7 @@ void net_mirror_keep_previous(net_mirror* mirror, net_mirror_slot* slot, ecs_tic
     net_mirror_previous* previous =
         slot->incarnation.ring.count > 0 ? make_room(mirror, bytes) : NULL;
     if (!previous) {
-        net_row_ring_deinit(&slot->incarnation.ring, &mirror->pool.allocator);
+        net_tick_ring_deinit(&slot->incarnation.ring, &mirror->pool.allocator);
         return;
     }
     *previous = (net_mirror_previous){.incarnation = slot->incarnation,
@@ -69,7 +69,7 @@ void net_mirror_keep_previous(net_mirror* mirror, net_mirror_slot* slot, ecs_tic
     mirror->previous_newest = previous;
     mirror->previous_bytes += bytes;
     slot->previous = previous;
-    slot->incarnation.ring = (net_row_ring){0};
+    slot->incarnation.ring = (net_tick_ring){0};
 }
 
 void net_mirror_expire_previous(net_mirror* mirror) {

@@ -12,10 +12,17 @@
 #include "mirror/snapshot_reader.h"
 
 #include "base/assert.h"
+#include "mirror/packed_row.h"
 
 #include <string.h>
 
 enum { GAP_BITS = 7, GAP_MORE = 1 << GAP_BITS, GAP_BYTES_MAX = 5 };
+
+void net_mirror_unpack(const net_mirror_incarnation* incarnation, uint32_t position,
+                       uint64_t* row) {
+    net_packed_row_read(&incarnation->row_template->layout,
+                        net_tick_ring_entry(&incarnation->ring, position), row);
+}
 
 net_mirror_slot* net_mirror_slot_at(net_mirror* mirror, uint32_t slot) {
     BASE_ASSERT(slot < mirror->index_max);

@@ -5,6 +5,7 @@
 #include "mirror/snapshot_reader.h"
 
 #include "base/assert.h"
+#include "mirror/packed_row.h"
 
 static void validate_slot(const net_mirror* mirror, uint32_t number) {
     const net_mirror_slot* slot = &mirror->slots[number];
@@ -15,10 +16,10 @@ static void validate_slot(const net_mirror* mirror, uint32_t number) {
     BASE_ASSERT(index < mirror->index_capacity);
     BASE_ASSERT(mirror->indices[index].slot_next == number + 1);
     BASE_ASSERT(slot->is_known && slot->incarnation.row_template && count > 0);
-    BASE_ASSERT(net_row_ring_tick(&slot->incarnation.ring, count - 1u) == slot->tick);
+    BASE_ASSERT(net_tick_ring_tick(&slot->incarnation.ring, count - 1u) == slot->tick);
     BASE_ASSERT(slot->tick <= mirror->tick && slot->incarnation.tick <= slot->tick);
-    BASE_ASSERT(net_row_ring_field_count(&slot->incarnation.ring) ==
-                slot->incarnation.row_template->layout.field_count);
+    BASE_ASSERT(slot->incarnation.ring.stride_bytes ==
+                net_packed_row_bytes(&slot->incarnation.row_template->layout));
 }
 
 static void validate_previous(const net_mirror* mirror) {

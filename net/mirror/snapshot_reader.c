@@ -31,6 +31,8 @@ typedef struct decoder {
     bool misses_base;
     const net_row_template* row_template; // of the create before
     uint32_t index;                       // of the create before
+    uint64_t base[PROTO_ROW_FIELDS_MAX];  // of the update that is read
+    uint64_t base2[PROTO_ROW_FIELDS_MAX];
 } decoder;
 
 // What the rows of a run are coded against.
@@ -180,32 +182,34 @@ static bool read_list(decoder* d, read_fn read) {
 
 // ---- runs ----
 
-// The row of exactly this tick, or NULL.
-static const uint64_t* find_row(const net_mirror_incarnation* incarnation, ecs_tick tick) {
-    uint32_t position = net_row_ring_find(&incarnation->ring, tick);
-    if (position == UINT32_MAX || net_row_ring_tick(&incarnation->ring, position) != tick)
+// Unpack the row of exactly this tick. @return it, or NULL when there is none.
+static const uint64_t* find_row(const net_mirror_incarnation* incarnation, ecs_tick tick,
+                                uint64_t* row) {
+    uint32_t position = net_tick_ring_find(&incarnation->ring, tick);
+    if (position == UINT32_MAX || net_tick_ring_tick(&incarnation->ring, position) != tick)
         return NULL;
-    return net_row_ring_row(&incarnation->ring, position);
+    net_mirror_unpack(incarnation, position, row);
+    return row;
 }
 
-static bool find_bases(const decoder* d, const run_head* run,
-                       const net_mirror_incarnation* incarnation, proto_row_base* base,
-                       ecs_tick* oldest) {
+static bool find_bases(decoder* d, const run_head* run, const net_mirror_incarnation* incarnation,
+                       proto_row_base* base, ecs_tick* oldest) {
     if (run->kind == NET_SNAPSHOT_ABSOLUTE) {
         base->base = incarnation->row_template->defaults;
         return true;
     }
     if (run->is_settled) {
-        uint32_t position = net_row_ring_find(&incarnation->ring, run->base_tick);
+        uint32_t position = net_tick_ring_find(&incarnation->ring, run->base_tick);
         if (position == UINT32_MAX) return false;
-        base->base = net_row_ring_row(&incarnation->ring, position);
-        *oldest = net_row_ring_tick(&incarnation->ring, position);
+        net_mirror_unpack(incarnation, position, d->base);
+        base->base = d->base;
+        *oldest = net_tick_ring_tick(&incarnation->ring, position);
         return true;
     }
-    base->base = find_row(incarnation, run->base_tick);
+    base->base = find_row(incarnation, run->base_tick, d->base);
     base->ticks = (uint32_t)(d->tick - run->base_tick);
     *oldest = run->base_tick - run->base2_ticks;
-    if (run->base2_ticks > 0) base->base2 = find_row(incarnation, *oldest);
+    if (run->base2_ticks > 0) base->base2 = find_row(incarnation, *oldest, d->base2);
     if (base->base2) base->ticks2 = run->base2_ticks;
     // No row of that tick: none was sent, unless it may be one of the forgotten rows.
     bool may_be_forgotten = incarnation->has_forgotten && *oldest <= incarnation->forgotten_tick;
@@ -343,11 +347,16 @@ net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
     mirror->word_count = 0;
     mirror->snapshot_number++;
     if (!snapshot) return NET_OK;
-    decoder d = {.mirror = mirror,
-                 .seq = seq,
-                 .tick = tick,
-                 .reader = snapshot,
-                 .number_bits = net_rows_number_bits(mirror->rows)};
+    decoder d; // its rows are set when they are needed
+    d.mirror = mirror;
+    d.seq = seq;
+    d.tick = tick;
+    d.reader = snapshot;
+    d.number_bits = net_rows_number_bits(mirror->rows);
+    d.result = NET_OK;
+    d.is_overtaken = d.misses_base = false;
+    d.row_template = NULL;
+    d.index = 0;
     uint64_t first = snapshot->offset_bits;
     bool is_decoded = false;
     if (snapshot->size_bits > NET_SNAPSHOT_BYTES_MAX * 8u) {

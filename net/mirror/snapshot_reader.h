@@ -6,7 +6,7 @@
 #include "state/snapshot_format.h"
 #include "mirror/mirror.h"
 #include "core/pool.h"
-#include "state/row_ring.h"
+#include "state/tick_ring.h"
 #include "state/row_world.h"
 
 /// Words of all rows of one snapshot: the most that hostile bytes can make us allocate.
@@ -22,8 +22,8 @@ typedef struct net_mirror_incarnation {
     const net_row_template* row_template;
     ecs_tick tick;           ///< oldest create record of it that arrived
     ecs_tick forgotten_tick; ///< newest row of it that was dropped; with has_forgotten
-    net_row_ring
-        ring; ///< its rows; the newest row of the present incarnation is what the world holds
+    net_tick_ring ring;      ///< its rows, packed (packed_row.h); the newest row of the present
+                             ///< incarnation is what the world holds
     bool has_forgotten;
 } net_mirror_incarnation;
 
@@ -135,6 +135,8 @@ BASE_MUST_USE net_result net_mirror_apply(net_mirror* mirror, ecs_tick tick);
 void net_mirror_release_newest(net_mirror* mirror, const net_mirror_slot* slot);
 
 // mirror_store.c
+/// Unpack the row at a position of an incarnation's ring.
+void net_mirror_unpack(const net_mirror_incarnation* incarnation, uint32_t position, uint64_t* row);
 /// The entry of a slot below index_max, or of an index up to it; NULL when memory ran out. Valid
 /// until the next call of the same function.
 net_mirror_slot* net_mirror_slot_at(net_mirror* mirror, uint32_t slot);

@@ -181,8 +181,12 @@ static void send_packet(raw_server* raw, raw_state state, Shoal__Wire__GameEvent
     proto_bit_writer writer = proto_bit_writer_make(bits, sizeof bits);
     state.header.has_body = state.body != NULL;
     net_packet_header_write(&writer, &state.header);
-    for (size_t i = 0; i < state.body_size; i++)
-        proto_bits_write(&writer, ((const uint8_t*)state.body)[i], 8);
+    proto_bit_reader body = proto_bit_reader_make(state.body, state.body_size);
+    uint64_t left = state.body_bits ? state.body_bits : 8 * (uint64_t)state.body_size;
+    for (uint32_t count; left > 0; left -= count) {
+        count = left < 8 ? (uint32_t)left : 8;
+        proto_bits_write(&writer, proto_bits_read(&body, count), count);
+    }
     Shoal__Wire__StatePacket packet = SHOAL__WIRE__STATE_PACKET__INIT;
     packet.state = (ProtobufCBinaryData){proto_bit_writer_bytes(&writer), bits};
     packet.n_events = event_count;

@@ -12,6 +12,8 @@ typedef struct raw_state {
     net_packet_header header;
     const void* body; ///< its bits follow the header; with has_body; borrowed
     size_t body_size;
+    uint64_t body_bits; ///< 0: all of body_size. A body that ends in the middle of a byte has no
+                        ///< more bits, or it would be followed by a whole byte of padding
 } raw_state;
 
 typedef struct raw_server {

@@ -266,13 +266,13 @@ static void a_roster_of_any_length_is_bounded(void** state) {
 
 // ---- 7, 8: worlds
 
-// 40 templates of eight numbers each: they compose in 40^8 ways.
-static const char* many_templates(void) {
+// 40 templates of four numbers a component: they compose in 40^8 ways.
+static const char* many_templates(uint32_t components) {
     static char text[64 * 1024];
     size_t used = (size_t)snprintf(text, sizeof text, "%s", swarm_templates());
     for (uint32_t i = 0; i < 40; i++) {
         used += (size_t)snprintf(text + used, sizeof text - used, "part_%02u {\n", i);
-        for (uint32_t k = 0; k < 2; k++)
+        for (uint32_t k = 0; k < components; k++)
             used +=
                 (size_t)snprintf(text + used, sizeof text - used,
                                  "  \"c%02u_%u:p4\"{ _replicate:b=yes; value:p4=1,2,3,4 }\n", i, k);
@@ -316,6 +316,7 @@ static void forger_send(forger* f, duel* at) {
     raw_state packet = raw_server_packet(&at->server, f->tick);
     packet.body = f->pen.bytes;
     packet.body_size = proto_bit_writer_bytes(&f->pen.bits);
+    packet.body_bits = f->pen.bits.size_bits;
     raw_server_send_state(&at->server, packet);
 }
 
@@ -371,7 +372,7 @@ static void more_compositions_than_sane_end_the_session(void** state) {
     (void)state;
     for (uint32_t view = 0; view < 2; view++) {
         duel at;
-        duel_open_as(&at, (duel_config){.templates = many_templates(), .has_view = view});
+        duel_open_as(&at, (duel_config){.templates = many_templates(2), .has_view = view});
         duel_welcome(&at);
         compositions_are_bounded(&at, 30000);
         duel_close(&at);
@@ -399,6 +400,7 @@ static void send_rows(duel* at, forger* f, const net_row_template* entry, uint32
     raw_state packet = raw_server_packet(&at->server, f->tick);
     packet.body = f->pen.bytes;
     packet.body_size = proto_bit_writer_bytes(&f->pen.bits);
+    packet.body_bits = f->pen.bits.size_bits;
     assert_true(packet.body_size < NET_STATE_BYTES_MAX - 40);
     raw_server_send_state(&at->server, packet);
 }
@@ -443,7 +445,7 @@ static void a_world_of_any_size_ends_at_the_limit_of_bytes(void** state) {
         duel at;
         duel_open_as(
             &at,
-            (duel_config){.templates = many_templates(), .has_view = view, .reporter = &reporter});
+            (duel_config){.templates = many_templates(4), .has_view = view, .reporter = &reporter});
         duel_welcome(&at);
         worlds_are_bounded(&at, true);
         expect_end(&at, NET_CLIENT_END_LOST);
@@ -457,11 +459,11 @@ static void a_world_of_any_size_ends_at_the_limit_of_bytes(void** state) {
 static void memory_that_runs_out_anywhere_ends_the_session_in_order(void** state) {
     (void)state;
     duel at;
-    duel_open_as(&at, (duel_config){.templates = many_templates(), .has_view = true});
+    duel_open_as(&at, (duel_config){.templates = many_templates(2), .has_view = true});
     const size_t least = at.quota.used_peak;
     duel_close(&at);
     for (uint32_t i = 0; i < 24; i++) {
-        duel_open_as(&at, (duel_config){.templates = many_templates(),
+        duel_open_as(&at, (duel_config){.templates = many_templates(2),
                                         .has_view = true,
                                         .bytes_max = least + ((size_t)1 << 14) * i * i});
         duel_run(&at, 6);
@@ -496,7 +498,7 @@ static void texts_without_entities_are_bounded(void** state) {
     static const uint32_t SIZES[] = {1, 4000};
     for (uint32_t i = 0; i < 2 * BASE_COUNT(SIZES); i++) {
         duel at;
-        duel_open_as(&at, (duel_config){.templates = many_templates(), .has_view = i % 2});
+        duel_open_as(&at, (duel_config){.templates = many_templates(2), .has_view = i % 2});
         duel_welcome(&at);
         const size_t before = at.quota.used_bytes;
         const uint64_t sent = sent_bytes(&at);

@@ -515,25 +515,26 @@ static void rows_are_found_by_tick_however_they_lie(void** state) {
     (void)state;
     printf("seed 5\n");
     base_rng rng = base_rng_make(5, 0);
-    net_row_ring ring = {0};
+    net_tick_ring ring = {0};
     for (uint32_t round = 0; round < 500; round++) {
-        net_row_ring_reset(&ring, 1);
+        net_tick_ring_reset(&ring, sizeof(uint64_t));
         uint64_t tick = base_rng_below(&rng, 20);
         uint32_t step_max = 1 + base_rng_below(&rng, 4) * (round % 7);
         uint32_t count = base_rng_below(&rng, 90), dropped = base_rng_below(&rng, 8);
         for (uint32_t i = 0; i < count; i++) {
-            assert_true(net_row_ring_put(&ring, NULL, tick, &tick));
+            assert_true(
+                net_tick_ring_put(&ring, NULL, NET_ROW_HISTORY_MAX, tick, &tick, sizeof tick));
             tick += 1 + base_rng_below(&rng, step_max);
         }
-        if (dropped < ring.count) net_row_ring_drop(&ring, dropped);
+        if (dropped < ring.count) net_tick_ring_drop(&ring, dropped);
         for (uint64_t wanted = 0; wanted < tick + 3; wanted++) {
             uint32_t found = UINT32_MAX;
             for (uint32_t i = 0; i < ring.count; i++)
-                if (net_row_ring_tick(&ring, i) <= wanted) found = i;
-            assert_int_equal(net_row_ring_find(&ring, wanted), found);
+                if (net_tick_ring_tick(&ring, i) <= wanted) found = i;
+            assert_int_equal(net_tick_ring_find(&ring, wanted), found);
         }
     }
-    net_row_ring_deinit(&ring, NULL);
+    net_tick_ring_deinit(&ring, NULL);
 }
 
 static void bits_are_accounted_for_to_the_last(void** state) {

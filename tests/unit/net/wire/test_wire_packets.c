@@ -314,7 +314,7 @@ typedef struct hand {
     const net_row_template *dot, *lamp, *both;
     uint32_t slot; ///< the slot of the entity that is both
     const net_row_template* entry;
-    const uint64_t* newest; ///< its newest row there
+    uint64_t newest[PROTO_ROW_FIELDS_MAX]; ///< its newest row there
     ecs_entity handle;
     uint32_t age;   ///< the age of that row at the next tick
     ecs_entity sky; ///< handle
@@ -609,7 +609,7 @@ static hand take_hand(story* s) {
     assert_true(slot && slot->incarnation.row_template == h.both);
     h.slot = (uint32_t)(slot - s->mirror->slots);
     h.entry = slot->incarnation.row_template;
-    h.newest = net_row_ring_row(&slot->incarnation.ring, slot->incarnation.ring.count - 1u);
+    net_mirror_unpack(&slot->incarnation, slot->incarnation.ring.count - 1u, h.newest);
     h.age = (uint32_t)(s->tick + 1 - slot->tick);
     pen_begin(h.pen, INDEX_MAX, rows);
     return h;
