@@ -39,6 +39,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
          0},
         {"log", BASE_OPTION_TEXT, &config->log, "FILE|none",
          "the event log (default: GAME-DATE-TIME.slog here)", 0, 0},
+        {"status-every", BASE_OPTION_U64, &config->status_every_s, "S", NULL, 0, 86400},
         {"ticks", BASE_OPTION_U64, &config->ticks, "N", "end after N ticks (0: never)", 0, 0},
         {"min-clients", BASE_OPTION_U64, &config->clients_min, "N", "begin when N clients are in",
          0, NET_CLIENTS_MAX},

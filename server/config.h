@@ -10,7 +10,8 @@ typedef struct server_config {
     const char* listen;
     uint64_t tick_rate_hz;
     uint64_t seed;
-    const char* log; ///< file, "none", or NULL: a name made of game and time
+    const char* log;         ///< file, "none", or NULL: a name made of game and time
+    uint64_t status_every_s; ///< 0: only on SIGUSR1
     uint64_t ticks;
     uint64_t clients_min;
     uint64_t clients_max;

@@ -30,7 +30,7 @@ static int read_options_and_run(server_program* self, int argc, char** argv) {
     case BASE_OPTIONS_OK:
         break;
     }
-    if (!net_loop_init(&self->loop) || !net_loop_hear_reload(&self->loop)) {
+    if (!net_loop_init(&self->loop) || !net_loop_hear_operator(&self->loop)) {
         base_report(&self->reporter, NULL, 0, "signals: %s", strerror(errno));
         return NET_EXIT_RUNTIME;
     }

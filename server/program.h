@@ -4,6 +4,7 @@
 #pragma once
 
 #include "config.h"
+#include "status.h"
 #include "timing.h"
 
 #include "net/log_writer.h"
@@ -29,6 +30,8 @@ typedef struct server_program {
     net_server* server;
     net_loop loop;
     server_timing timing;
+    server_status status;
+    uint64_t start_us;   ///< of the loop
     void* session_trace; ///< FILE*; NULL: no --trace-session
     char log_file[256];  ///< "none" without a log
     bool was_asked_to_end;

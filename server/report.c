@@ -40,19 +40,21 @@ static bool write_bandwidth(void* context, void* file) {
     return is_whole;
 }
 
-// The line knows three ends. A client that broke the protocol counts as a timeout; stderr names the
-// fault.
 static const char* end_name(net_end end) {
     switch (end) {
     case NET_END_GOODBYE:
         return "goodbye";
     case NET_END_LEFT:
         return "left";
-    case NET_END_TIMEOUT:
     case NET_END_FAULT:
+        return "fault";
     case NET_END_DEAF:
+        return "deaf";
     case NET_END_BANNED:
+        return "banned";
     case NET_END_EVICTED:
+        return "evicted";
+    case NET_END_TIMEOUT:
     case NET_END_NONE:
         break;
     }

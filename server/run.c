@@ -20,7 +20,10 @@ static void run_tick(server_program* self) {
     bool was_running = is_running(self);
     uint64_t begin_us = net_loop_now_us();
     net_server_tick(self->server, begin_us);
-    if (was_running) server_timing_add(&self->timing, net_loop_now_us() - begin_us);
+    if (!was_running) return;
+    uint64_t took_us = net_loop_now_us() - begin_us;
+    server_timing_add(&self->timing, took_us);
+    server_status_tick(&self->status, took_us);
 }
 
 static void report_log_failure(server_program* self) {
@@ -84,7 +87,8 @@ static void wait_and_receive(server_program* self, uint64_t due_us) {
 
 void server_program_run(server_program* self) {
     server_pacer pacer;
-    server_pacer_init(&pacer, (uint32_t)self->config.tick_rate_hz, net_loop_now_us());
+    self->start_us = net_loop_now_us();
+    server_pacer_init(&pacer, (uint32_t)self->config.tick_rate_hz, self->start_us);
     while (net_server_get_phase(self->server) != NET_SERVER_ENDED) {
         bool is_fast = self->config.is_fast && is_running(self);
         uint64_t wake_us = is_fast ? net_loop_now_us() : pacer.next_us;
@@ -102,5 +106,6 @@ void server_program_run(server_program* self) {
         server_pacer_tick(&pacer, is_fast, now_us);
         report_log_failure(self);
         report_lost_ticks(self, &pacer, now_us);
+        server_status_tell(self, now_us);
     }
 }

@@ -54,6 +54,23 @@ const char* net_drop_name(net_drop reason) {
     return names[reason];
 }
 
+bool net_drop_is_usual(net_drop reason) {
+    BASE_ASSERT((uint32_t)reason < NET_DROP_COUNT);
+    switch (reason) {
+    case NET_DROP_UNTIMELY: // inputs that were under way when a client joined or left
+    case NET_DROP_DUPLICATE:
+    case NET_DROP_RECORD_OLD:
+    case NET_DROP_INPUT_KNOWN:
+    case NET_DROP_INPUT_SETTLED:
+    case NET_DROP_EVENT_KNOWN:
+    case NET_DROP_EVENT_UNSEEN:
+    case NET_DROP_VARSIZE_KNOWN:
+        return true;
+    default:
+        return false;
+    }
+}
+
 void net_drops_text(const uint64_t dropped[NET_DROP_COUNT], char* text, size_t text_bytes) {
     BASE_ASSERT(text_bytes > 0);
     text[0] = '\0';

@@ -62,7 +62,10 @@ static void append_count(char* text, const char* name, uint64_t count) {
 void net_host_report_dropped(const uint64_t dropped[NET_DROP_COUNT],
                              const net_transport_stats* stats, const base_reporter* reporter) {
     char text[DROPPED_BYTES_MAX];
-    net_drops_text(dropped, text, sizeof text);
+    uint64_t unusual[NET_DROP_COUNT];
+    for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
+        unusual[i] = net_drop_is_usual((net_drop)i) ? 0 : dropped[i];
+    net_drops_text(unusual, text, sizeof text);
     if (stats) {
         append_count(text, "socket_empty", stats->dropped_empty);
         append_count(text, "socket_oversized", stats->dropped_oversized);

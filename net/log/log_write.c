@@ -240,6 +240,10 @@ net_result net_log_writer_destroy(net_log_writer* writer) {
     return result;
 }
 
+uint64_t net_log_bytes(const net_log_writer* writer) {
+    return net_log_file_bytes(writer->file);
+}
+
 bool net_log_take_failure(net_log_writer* writer, char* text, size_t text_bytes) {
     return net_log_file_take_failure(writer->file, text, text_bytes);
 }

@@ -16,6 +16,7 @@
 #include "server/session_origin.h"
 #include "server/session_trace.h"
 #include "server/session_varsize.h"
+#include "server/session_report.h"
 #include "session/control.h"
 #include "net/match_messages.h"
 
@@ -45,6 +46,7 @@ static void refuse(net_server* server, net_session* session, Shoal__Wire__Refuse
     transport->ops->disconnect(transport, session->peer, (uint32_t)reason, false);
     net_session_set_state(server, session, NET_SESSION_CLOSING, "refused");
     server->counters.refusals++;
+    net_session_report_refused(server, session, text);
 }
 
 static void accept_or_refuse(net_server* server, net_session* session) {

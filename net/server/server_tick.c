@@ -154,6 +154,7 @@ static void gather_joins(net_server* server, net_log_begin* begin) {
         server->joining[begin->join_count] = session;
         server->joins[begin->join_count++] = describe_player(session);
         server->counters.joins++;
+        net_session_report_joined(server, session);
     }
     if (net_match_tick(server->config.match) > 0)
         server->join_credit -= (int64_t)begin->join_count *

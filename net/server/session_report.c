@@ -13,6 +13,7 @@
 #include "state/varsize.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 #include "net/match.h"
 
 #include <string.h>
@@ -128,6 +129,29 @@ static void fill_report(net_server* server, const net_session* session, net_peer
     report->rtt_ms = (double)net_ack_sender_rtt_us(&session->out.sent) / 1000.0;
 }
 
+// " from ADDRESS"; "" when the transport knows none.
+static void address_of(const net_session* session, char* text, size_t text_bytes) {
+    char address[NET_ADDRESS_TEXT_BYTES];
+    text[0] = 0;
+    if (session->identity.address.port != 0 &&
+        net_address_print(&session->identity.address, address, sizeof address))
+        (void)base_text_format(text, text_bytes, " from %s", address);
+}
+
+void net_session_report_joined(net_server* server, const net_session* session) {
+    char from[NET_ADDRESS_TEXT_BYTES + 8];
+    address_of(session, from, sizeof from);
+    base_report(net_ration_take(&server->ration, NET_RATION_JOINED, server->now_us), NULL, 0,
+                "note: client %u (%s) joined%s", session->client, session->name, from);
+}
+
+void net_session_report_refused(net_server* server, const net_session* session, const char* text) {
+    char from[NET_ADDRESS_TEXT_BYTES + 8];
+    address_of(session, from, sizeof from);
+    base_report(net_ration_take(&server->ration, NET_RATION_REFUSED, server->now_us), NULL, 0,
+                "note: a client%s was refused: %s", from, text);
+}
+
 void net_session_close_report(net_server* server, net_session* session, net_end end) {
     BASE_ASSERT(end != NET_END_NONE && session->end == NET_END_NONE);
     net_session_add_dropped(session, server->counters.dropped);
@@ -141,7 +165,12 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
     }
     if (net_session_is_in_match(session)) session->must_leave_match = true;
     session->end = end;
-    if (end == NET_END_LEFT || end == NET_END_GOODBYE || session->client == 0) return;
+    if (end == NET_END_GOODBYE || session->client == 0) return;
+    if (end == NET_END_LEFT) {
+        base_report(net_ration_take(&server->ration, NET_RATION_LEFT, server->now_us), NULL, 0,
+                    "note: client %u (%s) left", session->client, session->name);
+        return;
+    }
     server->counters.drops++;
     base_report(net_ration_take(&server->ration, NET_RATION_DROPPED, server->now_us), NULL, 0,
                 "client %u (%s) dropped: %s", session->client, session->name, net_end_text(end));

@@ -12,6 +12,10 @@ bool net_session_open_report(net_server* server, net_session* session);
 /// Close the report, add the session's counters to the server's, tell the operator about a session
 /// that was dropped, and mark the player to leave the match. Call it before the state changes.
 void net_session_close_report(net_server* server, net_session* session, net_end end);
+/// Tell the operator that the player of the session joined, and from where.
+void net_session_report_joined(net_server* server, const net_session* session);
+/// Tell the operator that the session is refused, and why.
+void net_session_report_refused(net_server* server, const net_session* session, const char* text);
 /// Add what the session's own parts have dropped.
 void net_session_add_dropped(const net_session* session, uint64_t dropped[NET_DROP_COUNT]);
 /// Has the client acknowledged a packet of the present tick and all before it? Then both sides know

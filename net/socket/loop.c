@@ -50,12 +50,13 @@ bool net_loop_init(net_loop* loop) {
     return loop->signals >= 0;
 }
 
-bool net_loop_hear_reload(net_loop* loop) {
+bool net_loop_hear_operator(net_loop* loop) {
     sigset_t mask;
     sigemptyset(&mask);
     sigaddset(&mask, SIGINT);
     sigaddset(&mask, SIGTERM);
     sigaddset(&mask, SIGHUP);
+    sigaddset(&mask, SIGUSR1);
     return pthread_sigmask(SIG_BLOCK, &mask, NULL) == 0 &&
            signalfd(loop->signals, &mask, SFD_NONBLOCK | SFD_CLOEXEC) >= 0;
 }
@@ -82,6 +83,8 @@ bool net_loop_wait(net_loop* loop, uint64_t until_us) {
     while (read(loop->signals, &info, sizeof info) == (ssize_t)sizeof info) {
         if (info.ssi_signo == SIGHUP)
             loop->is_reload_asked = true;
+        else if (info.ssi_signo == SIGUSR1)
+            loop->is_status_asked = true;
         else
             is_asked_to_end = true;
     }

@@ -42,6 +42,18 @@ pairs_of() {
     sed -n "s/^$1 id=\([0-9]*\) tick=\([0-9]*\) .* $2=\([0-9a-f]*\) .*/\1:\2 \3/p" | sort
 }
 
+case_sigusr1_prints_the_state_and_the_match_goes_on() {
+    serve server --min-clients 1 --ticks 150 --log none --status-every 1
+    start client shoal-client "$address" --bots 1 --name ada
+    await "a player" has_said server.err '^note: client 1 \(ada\) joined from 127\.0\.0\.1:[0-9]+$'
+    kill -USR1 "${pids[server]}"
+    await "the state" has_said server.err '^note: status tick=[0-9]+ up_s=[0-9]+ clients=1 entities=[1-9]'
+    ends_with 0 server
+    ended client
+    [ "$(grep -c '^note: status ' server.err)" -ge 3 ] || fail "no line in each second"
+    ! has_said server.err 'input_known' || fail "usual repetitions are reported"
+}
+
 case_sigterm_ends_a_server_that_holds() {
     serve server --min-clients 2 --log a.slog
     start client shoal-client "$address" --bots 1

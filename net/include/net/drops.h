@@ -53,6 +53,9 @@ typedef enum net_drop {
     NET_DROP_COUNT
 } net_drop;
 
+/// Does it happen in every healthy match? Inputs and events are repeated on purpose, and most
+/// repetitions come in vain. For notes to an operator, which name what is not usual.
+bool net_drop_is_usual(net_drop reason);
 /// "flood", "input_skipped"... Static text.
 const char* net_drop_name(net_drop reason);
 /// Write the reasons that have a count: " flood=3 input_full=1". "" when none has. NUL-terminated

@@ -80,3 +80,5 @@ void net_log_append_close(net_log_writer* writer, net_match* match);
 void net_log_wait_room(net_log_writer* writer);
 /// @return true once, after logging stopped because of a failure; `text` gets the reason.
 bool net_log_take_failure(net_log_writer* writer, char* text, size_t text_bytes);
+/// Bytes written to FILE so far.
+uint64_t net_log_bytes(const net_log_writer* writer);

@@ -8,8 +8,9 @@
 #define NET_LOOP_SOCKETS_MAX 4096u
 
 typedef struct net_loop {
-    int signals; ///< signalfd for SIGINT and SIGTERM, and SIGHUP after net_loop_hear_reload
+    int signals; ///< signalfd for SIGINT and SIGTERM; for two more after net_loop_hear_operator
     bool is_reload_asked; ///< a SIGHUP came; the program sets it back
+    bool is_status_asked; ///< a SIGUSR1 came; the program sets it back
     int sockets[NET_LOOP_SOCKETS_MAX];
     uint32_t socket_count;
 } net_loop;
@@ -23,9 +24,9 @@ uint64_t net_loop_unix_ms(void);
 /// the calling thread, so call it before other threads are made.
 /// @return false when the system refuses (errno says why).
 BASE_MUST_USE bool net_loop_init(net_loop* loop);
-/// Receive SIGHUP as data too: the operator requests that files are read again. Without this call
-/// SIGHUP ends the program. @return false when the system refuses (errno says why).
-BASE_MUST_USE bool net_loop_hear_reload(net_loop* loop);
+/// Receive SIGHUP (read files again) and SIGUSR1 (print the state) as data too. Without this call
+/// both end the program. @return false when the system refuses (errno says why).
+BASE_MUST_USE bool net_loop_hear_operator(net_loop* loop);
 /// Close the signalfd; signals stay blocked.
 void net_loop_deinit(net_loop* loop);
 /// Wait until a socket is readable, a signal came, or `until_us` is reached (not at all when that

@@ -18,6 +18,9 @@ typedef enum net_ration_kind {
     NET_RATION_DROPPED, ///< its session was ended by the server
     NET_RATION_EVENT,   ///< an event could not be sent
     NET_RATION_LOST,    ///< of a client: the connection is lost
+    NET_RATION_JOINED,  ///< a player joined
+    NET_RATION_LEFT,    ///< a player left
+    NET_RATION_REFUSED, ///< somebody could not join
     NET_RATION_COUNT
 } net_ration_kind;
 

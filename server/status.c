@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Everything a line needs is counted anyway; between two lines a match pays one histogram entry a
+// tick.
+#include "status.h"
+
+#include "program.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void server_status_tick(server_status* status, uint64_t us) {
+    server_timing_add(&status->timing, us);
+}
+
+static double per_second(uint64_t now, uint64_t before, uint64_t us) {
+    return us > 0 ? (double)(now - before) * 1e6 / (double)us : 0.0;
+}
+
+static void print(server_program* self, uint64_t now_us) {
+    server_status* status = &self->status;
+    net_transport_stats stats;
+    self->transport->ops->stats(self->transport, &stats);
+    const net_server_counters* counters = net_server_get_counters(self->server);
+    uint64_t dropped[NET_DROP_COUNT], unusual = 0;
+    net_server_dropped(self->server, dropped);
+    for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
+        if (!net_drop_is_usual((net_drop)i)) unusual += dropped[i];
+    uint64_t since_us = now_us - (status->told_us ? status->told_us : self->start_us);
+    base_report(&self->reporter, NULL, 0,
+                "note: status tick=%" PRIu64 " up_s=%.0f clients=%" PRIu32 " entities=%" PRIu32
+                " tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64
+                " sent_kb_s=%.1f recv_kb_s=%.1f joins=%" PRIu64 " refused=%" PRIu64
+                " dropped_clients=%" PRIu64 " dropped=%" PRIu64 " log_bytes=%" PRIu64,
+                net_match_tick(self->match), (double)(now_us - self->start_us) * 1e-6,
+                counters->clients, ecs_world_entity_count(net_match_world(self->match)),
+                server_timing_percentile(&status->timing, 50),
+                server_timing_percentile(&status->timing, 99),
+                per_second(stats.sent_bytes, status->sent_bytes, since_us) / 1000.0,
+                per_second(stats.recv_bytes, status->recv_bytes, since_us) / 1000.0,
+                counters->joins, counters->refusals, counters->drops, unusual,
+                self->log ? net_log_bytes(self->log) : 0);
+    *status = (server_status){
+        .told_us = now_us, .sent_bytes = stats.sent_bytes, .recv_bytes = stats.recv_bytes};
+}
+
+void server_status_tell(server_program* self, uint64_t now_us) {
+    uint64_t every_us = self->config.status_every_s * UINT64_C(1000000);
+    uint64_t last_us = self->status.told_us ? self->status.told_us : self->start_us;
+    bool is_due = every_us > 0 && now_us - last_us >= every_us;
+    if (!is_due && !self->loop.is_status_asked) return;
+    self->loop.is_status_asked = false;
+    print(self, now_us);
+}
