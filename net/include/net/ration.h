@@ -20,7 +20,7 @@ typedef enum net_ration_kind {
     NET_RATION_LOST,    ///< of a client: the connection is lost
     NET_RATION_JOINED,  ///< a player joined
     NET_RATION_LEFT,    ///< a player left
-    NET_RATION_REFUSED, ///< somebody could not join
+    NET_RATION_REFUSED, ///< a client could not join
     NET_RATION_COUNT
 } net_ration_kind;
 

@@ -114,11 +114,13 @@ static inline void* ecs_fast_cell(const ecs_world* world, ecs_entity entity,
     return (uint8_t*)place->chunk + slot->offset + (size_t)slot->size * row;
 }
 
-/// ecs_set for everything but what ecs_fast_set does. @return as ecs_set.
+/// ecs_set for everything but what ecs_fast_set does. @return as ecs_set: ECS_OK; ECS_ERR_STALE;
+/// ECS_ERR_MISSING; ECS_ERR_MEMORY.
 ecs_result ecs_detail_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
                           const void* value);
 /// ecs_set. Short plain values are stored here, without a call: 2.4 times the
-/// time of the hand-written twin instead of 3.6 (set_random_1m). @return as ecs_set.
+/// time of the hand-written twin instead of 3.6 (set_random_1m). @return as ecs_set: ECS_OK;
+/// ECS_ERR_STALE; ECS_ERR_MISSING; ECS_ERR_MEMORY.
 static inline ecs_result ecs_fast_set(ecs_world* world, ecs_entity entity,
                                       ecs_component_id component, const void* value) {
     const ecs_fast* fast = ecs_fast_of(world);
