@@ -70,12 +70,25 @@ static void check_kind(esgen_unit* unit, const esgen_function* function) {
         esgen_fault(unit, line, "%s is no event handler: name it *_es_event_handler", name);
     if (function->kind == ESGEN_HANDLER && is_timed)
         esgen_fault(unit, line, "%s is called on events: it has no stage, interval or turn", name);
+    bool is_declared = function->is_confined || function->quantum.text[0] ||
+                       function->reads.count > 0 || function->writes.count > 0;
+    if (function->kind != ESGEN_SYSTEM && is_declared)
+        esgen_fault(unit, line, "%s is no system: it runs while no other does", name);
     if (function->kind == ESGEN_QUERY &&
         (is_timed || function->tags.count || function->before.count || function->after.count)) {
         esgen_fault(unit, line, "%s is a query: it has neither stage nor tags nor order", name);
     }
     if (function->returns_bool && function->kind != ESGEN_QUERY)
         esgen_fault(unit, line, "%s must return void", name);
+}
+
+bool esgen_is_confined(const esgen_function* function) {
+    const bool has_members =
+        function->enter.text[0] || function->leave.text[0] || function->first_update.text[0];
+    return function->is_confined || function->quantum.text[0] || function->reads.count > 0 ||
+           function->writes.count > 0 ||
+           (!has_members && !has_param(function, ESGEN_STAGE) &&
+            !has_param(function, ESGEN_CONTEXT));
 }
 
 void esgen_check(esgen_unit* unit, const esgen_function* function) {

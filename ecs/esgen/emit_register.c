@@ -84,6 +84,10 @@ static void put_desc(base_bytes* out, const esgen_function* function) {
     add_names(&items, function, "track", "track_count", "track", &function->track);
     add_text(&items, "every_ticks", &function->every);
     add_text(&items, "quantum", &function->quantum);
+    if (function->kind == ESGEN_SYSTEM && esgen_is_confined(function))
+        esgen_items_add(&items, ".is_confined = true");
+    add_names(&items, function, "reads", "read_count", "reads", &function->reads);
+    add_names(&items, function, "writes", "write_count", "writes", &function->writes);
     add_text(&items, "on_enter", &function->enter);
     add_text(&items, "on_leave", &function->leave);
     add_text(&items, "first_update", &function->first_update);
@@ -127,6 +131,8 @@ void esgen_put_systems(base_bytes* out, const esgen_unit* unit, const char* stem
         put_names(out, function, "after", &function->after);
         put_names(out, function, "tags", &function->tags);
         put_names(out, function, "track", &function->track);
+        put_names(out, function, "reads", &function->reads);
+        put_names(out, function, "writes", &function->writes);
         esgen_put_terms(out, function);
     }
     esgen_put(out, "    const ecs_system_desc systems[] = {\n");

@@ -99,11 +99,11 @@ typedef struct esgen_function {
     esgen_function_kind kind;
     uint32_t line;
     esgen_name name;
-    bool is_span, returns_bool, is_only;
+    bool is_span, returns_bool, is_only, is_confined;
     esgen_name stage;
     esgen_name every, quantum;             ///< number or constant as written, "" without
     esgen_name enter, leave, first_update; ///< names of functions, "" without
-    esgen_list tags, before, after, events, track;
+    esgen_list tags, before, after, events, track, reads, writes;
     esgen_list require, require_not, any; ///< "name:type"
     esgen_param params[ESGEN_PARAMS_MAX];
     uint32_t param_count;
@@ -190,6 +190,8 @@ void esgen_message_check(esgen_unit* unit, const esgen_struct* target);
 /// Check a function as a whole (check.c).
 void esgen_check(esgen_unit* unit, const esgen_function* function);
 uint32_t esgen_term_count(const esgen_function* function);
+/// Does the function touch only what it declares? It says so, or it gets nothing but columns.
+bool esgen_is_confined(const esgen_function* function);
 
 /// Join words of an annotation's argument, without blanks and quotes. @return false when the text
 /// is too long.

@@ -85,7 +85,8 @@ static void report_unknown(esgen_unit* unit, const esgen_word* word) {
     static const char* const known[] = {
         "ES_STAGE",       "ES_TAG",      "ES_BEFORE", "ES_AFTER", "ES_REQUIRE", "ES_REQUIRE_NOT",
         "ES_REQUIRE_ANY", "ES_ON_EVENT", "ES_TRACK",  "ES_EVERY", "ES_QUANTUM", "ES_SPAN",
-        "ES_ON_ENTER",    "ES_ON_LEAVE", "ES_FIRST",  "ES_ONLY"};
+        "ES_ON_ENTER",    "ES_ON_LEAVE", "ES_FIRST",  "ES_ONLY",  "ES_READS",   "ES_WRITES",
+        "ES_CONFINED"};
     esgen_name name;
     if (!esgen_words_join(word, word + 1, name.text, sizeof name.text)) name.text[0] = '\0';
     const char* nearest = base_text_nearest(name.text, known, BASE_COUNT(known));
@@ -105,7 +106,9 @@ static bool read_list_annotation(esgen_unit* unit, esgen_function* function, con
                  {"ES_REQUIRE_NOT", &function->require_not},
                  {"ES_REQUIRE_ANY", &function->any},
                  {"ES_ON_EVENT", &function->events},
-                 {"ES_TRACK", &function->track}};
+                 {"ES_TRACK", &function->track},
+                 {"ES_READS", &function->reads},
+                 {"ES_WRITES", &function->writes}};
     for (uint32_t i = 0; i < BASE_COUNT(lists); i++) {
         if (!esgen_word_is(at, lists[i].name)) continue;
         read_list(unit, lists[i].list, at + 1, close);
@@ -122,8 +125,10 @@ static bool is_file_annotation(const esgen_word* word) {
 // @return the last word of the annotation that begins at `at`.
 static const esgen_word* read_annotation(esgen_unit* unit, esgen_function* function,
                                          const esgen_word* at, const esgen_word* end) {
-    if (esgen_word_is(at, "ES_SPAN") || esgen_word_is(at, "ES_ONLY")) {
+    if (esgen_word_is(at, "ES_SPAN") || esgen_word_is(at, "ES_ONLY") ||
+        esgen_word_is(at, "ES_CONFINED")) {
         function->is_span |= esgen_word_is(at, "ES_SPAN");
+        function->is_confined |= esgen_word_is(at, "ES_CONFINED");
         function->is_only |= esgen_word_is(at, "ES_ONLY");
         return at;
     }

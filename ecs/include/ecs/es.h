@@ -46,7 +46,10 @@
 #define ES_ON_EVENT(...)      ///< names of events
 #define ES_TRACK(...)         ///< a handler that is called when one of these components changed
 #define ES_EVERY(ticks)       ///< an interval system
-#define ES_QUANTUM(rows)      ///< may be cut into jobs of at least so many rows
+#define ES_CONFINED ///< touches only its parameters and what ES_READS and ES_WRITES name (system.h)
+#define ES_READS(...)  ///< ES_CONFINED; further components by handle, or names of shared state
+#define ES_WRITES(...) ///< the same, written
+#define ES_QUANTUM(rows)      ///< ES_CONFINED; ranges of so many rows may run at the same time
 #define ES_ON_ENTER(function) ///< ecs_system_desc.on_enter: a static function of the file
 #define ES_ON_LEAVE(function)
 #define ES_FIRST(function) ///< ecs_system_desc.first_update

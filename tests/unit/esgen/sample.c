@@ -77,6 +77,8 @@ static void heal_es(sample_state* state, ES_NAME(hits) const int32_t* damage) {
 }
 
 // Names that C cannot spell, and containers.
+ES_READS(hits, weather)
+ES_WRITES(log)
 static void cells_es(const ecs_ivec2* brick__pos, ES_LIST(i) const ecs_list* path,
                      ES_CONTEXT sample_log* log) {
     const int32_t* steps = ecs_list_data(path);

@@ -164,6 +164,35 @@ static void parameters_are_bound_by_name_and_type(void** state) {
     text_close(&result);
 }
 
+static void a_system_that_gets_nothing_but_columns_is_confined(void** state) { // B10
+    (void)state;
+    static const struct {
+        const char* text;
+        bool is_confined;
+    } cases[] = {
+        {"static void f_es(float* r) {}", true},
+        {"static void f_es(const ecs_stage* stage, float* r) {}", false},
+        {"static void f_es(ES_CONTEXT const my_game* game, float* r) {}", false},
+        {"ES_CONFINED static void f_es(const ecs_stage* stage, float* r) {}", true},
+        {"ES_READS(pos) static void f_es(const ecs_stage* stage, float* r) {}", true},
+        {"ES_WRITES(grid) static void f_es(ES_CONTEXT my_game* game) {}", true},
+        {"ES_QUANTUM(8) static void f_es(ES_CONTEXT my_game* game, float* r) {}", true},
+        {"ES_ON_ENTER(in) static void f_es(float* r) {}", false},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        esgen_text_result result;
+        text_open(&result, cases[i].text);
+        assert_int_equal(result.faults.count, 0);
+        assert_true(esgen_is_confined(&result.unit.functions[0]) == cases[i].is_confined);
+        text_close(&result);
+    }
+    esgen_text_result result;
+    text_open(&result, "ES_READS(pos, a.b) ES_WRITES(grid) static void f_es(float* r) {}");
+    assert_string_equal(result.unit.functions[0].reads.items[1].text, "a.b");
+    assert_string_equal(result.unit.functions[0].writes.items[0].text, "grid");
+    text_close(&result);
+}
+
 static void annotations_say_what_they_say(void** state) {
     (void)state;
     esgen_text_result result;
@@ -194,6 +223,7 @@ static void annotations_say_what_they_say(void** state) {
     assert_string_equal(f->leave.text, "out");
     assert_string_equal(f->first_update.text, "one");
     assert_true(f->is_only && f->is_span);
+    assert_true(!f->is_confined && esgen_is_confined(f));
     const esgen_function* g = &result.unit.functions[1];
     assert_string_equal(g->track.items[1].text, "vel");
     assert_string_equal(g->events.items[0].text, "on_appear");
@@ -278,6 +308,7 @@ int main(void) {
         TEST(lines_may_end_as_windows_ends_them),
         TEST(lines_are_counted_through_everything),
         TEST(parameters_are_bound_by_name_and_type),
+        TEST(a_system_that_gets_nothing_but_columns_is_confined),
         TEST(annotations_say_what_they_say),
         TEST(structs_say_their_fields),
         TEST(fields_of_messages_have_marks),

@@ -65,6 +65,10 @@ static void wrong_annotations_are_refused(void** state) {
                 "x.c:1: error: ES_EVERY takes a number above 0, not '0'");
     expect_said("ES_EVERY(4294967296) static void a_es(void) {}",
                 "x.c:1: error: ES_EVERY takes a number above 0, not '4294967296'");
+    expect_said("ES_CONFINED static void a_ecs_query(int32_t x) {}",
+                "x.c:1: error: a_ecs_query is no system: it runs while no other does");
+    expect_said("ES_ON_EVENT(hit) ES_READS(pos) static void a_es_event_handler(void) {}",
+                "x.c:1: error: a_es_event_handler is no system: it runs while no other does");
     expect_said("ES_QUANTUM(1.5) static void a_es(void) {}",
                 "x.c:1: error: ES_QUANTUM takes a number above 0, not '1.5'");
     expect_said("ES_ON_ENTER(a, b) static void a_es(float* r) {}",
