@@ -83,10 +83,10 @@ static void read_function(esgen_unit* unit, esgen_name* name, const esgen_word* 
 
 static void report_unknown(esgen_unit* unit, const esgen_word* word) {
     static const char* const known[] = {
-        "ES_STAGE",       "ES_TAG",      "ES_BEFORE", "ES_AFTER", "ES_REQUIRE", "ES_REQUIRE_NOT",
-        "ES_REQUIRE_ANY", "ES_ON_EVENT", "ES_TRACK",  "ES_EVERY", "ES_QUANTUM", "ES_SPAN",
-        "ES_ON_ENTER",    "ES_ON_LEAVE", "ES_FIRST",  "ES_ONLY",  "ES_READS",   "ES_WRITES",
-        "ES_CONFINED"};
+        "ES_STAGE",       "ES_TAG",         "ES_BEFORE",   "ES_AFTER",    "ES_REQUIRE",
+        "ES_REQUIRE_NOT", "ES_REQUIRE_ANY", "ES_ON_EVENT", "ES_TRACK",    "ES_EVERY",
+        "ES_QUANTUM",     "ES_SPAN",        "ES_ON_ENTER", "ES_ON_LEAVE", "ES_FIRST",
+        "ES_ONLY",        "ES_READS",       "ES_WRITES",   "ES_CONFINED"};
     esgen_name name;
     if (!esgen_words_join(word, word + 1, name.text, sizeof name.text)) name.text[0] = '\0';
     const char* nearest = base_text_nearest(name.text, known, BASE_COUNT(known));

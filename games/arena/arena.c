@@ -4,6 +4,10 @@
 // The order of registration below is the order within a tick: killed fighters leave and new ones
 // are created, minds read the grid, fighters and tanks move, guns fire, shots fly, then pick-ups
 // and flags find the fighter that touches them.
+//
+// Soldiers think, fighters move and shots fly in ranges of rows that run at the same time. They
+// read the grid and send events (trigger, struck); what counts or kills is in the handlers, one by
+// one.
 
 #include "arena.h"
 
@@ -181,6 +185,8 @@ static ecs_result register_systems(ecs_world* world, void** context,
     game->killed = ecs_event_find(world, "killed");
     game->flag_moved = ecs_event_find(world, "flag_moved");
     game->round_over = ecs_event_find(world, "round_over");
+    game->trigger = ecs_event_find(world, "trigger");
+    game->struck = ecs_event_find(world, "struck");
     if (game->is_truth) {
         game->grid = ecs_world_context(world, sizeof *game->grid);
         if (!game->grid) return ECS_ERR_MEMORY;

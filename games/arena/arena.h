@@ -195,6 +195,20 @@ typedef struct arena_round_over {
     uint32_t points, round;
 } arena_round_over;
 
+/// A soldier decided to shoot. Who thinks runs beside others, and shots are counted one by one.
+ES_EVENT(trigger)
+typedef struct arena_trigger {
+    ecs_vec2 direction; ///< of length 1
+} arena_trigger;
+
+/// A shot reached a fighter, which several may do at the same time.
+ES_EVENT(struck)
+typedef struct arena_struck {
+    ecs_entity shooter;
+    uint32_t team; ///< of the shooter
+    ecs_vec2 place;
+} arena_struck;
+
 /// Index of each message in the module's table; the number on the wire is one more.
 enum {
     ARENA_MESSAGE_INPUT,
@@ -250,7 +264,7 @@ typedef struct arena_game {
         tank_template, turret_template;
     ecs_template_id soldier_boost_template, player_boost_template;
     ecs_template_id team_templates[ARENA_TEAMS];
-    ecs_event_type said, hit, ray, killed, flag_moved, round_over;
+    ecs_event_type said, hit, ray, killed, flag_moved, round_over, trigger, struck;
     ecs_query* fighters;               ///< pos, vel, team, owner, health, condition
     ecs_query* soldiers;               ///< team
     ecs_query* players;                ///< pos, team; fighters and ghosts

@@ -98,9 +98,8 @@ static ecs_vec2 find_flag(ecs_world* world, const arena_game* game, uint8_t team
     return place;
 }
 
-static void choose_goal(ecs_world* world, const arena_game* game, const arena_mind* mind,
-                        uint8_t team, arena_order* order) {
-    base_rng* rng = ecs_world_rng(world);
+static void choose_goal(ecs_world* world, const arena_game* game, base_rng* rng,
+                        const arena_mind* mind, uint8_t team, arena_order* order) {
     ecs_vec2 goal;
     if (mind->role == ARENA_GUARD) {
         goal = around(rng, find_flag(world, game, team), 45.0f);
@@ -127,22 +126,20 @@ static ecs_vec2 towards(ecs_vec2 from, ecs_vec2 to) {
 }
 
 // Shoot at the enemy. @return a way around it, neither too near nor too far.
-static ecs_vec2 fight(ecs_world* world, arena_game* game, const arena_striker* self, ecs_vec2 pos,
-                      const sight* seen, arena_gun* gun, uint32_t tick) {
+static ecs_vec2 fight(ecs_world* world, const arena_game* game, ecs_entity self, base_rng* rng,
+                      ecs_vec2 pos, const sight* seen, bool is_ready) {
     const arena_body* enemy = seen->enemy;
     ecs_vec2 to = towards(pos, enemy->pos);
-    if (seen->enemy_distance < SHOOT && tick >= gun->ready_tick) {
-        base_rng* rng = ecs_world_rng(world);
+    if (seen->enemy_distance < SHOOT && is_ready) {
         float time_s = seen->enemy_distance / ARENA_SHOT_SPEED;
         ecs_vec2 ahead = {enemy->pos.x + enemy->vel.x * time_s,
                           enemy->pos.y + enemy->vel.y * time_s};
         ecs_vec2 aim = towards(pos, ahead);
         float error = (base_rng_float(rng) * 2.0f - 1.0f) * SPREAD;
-        const ecs_vec2 direction = {aim.x - aim.y * error, aim.y + aim.x * error};
-        if (arena_fire(world, game, *self, pos, direction, tick))
-            gun->ready_tick = tick + arena_ticks(game, RELOAD_S);
+        const arena_trigger trigger = {{aim.x - aim.y * error, aim.y + aim.x * error}};
+        (void)ecs_event_send(world, self, game->trigger, &trigger);
     }
-    float side = ecs_entity_index(self->entity) % 2 ? 1.0f : -1.0f;
+    float side = ecs_entity_index(self) % 2 ? 1.0f : -1.0f;
     float in = seen->enemy_distance > 2.0f * KEEP_AWAY ? 0.8f
                : seen->enemy_distance < KEEP_AWAY      ? -0.8f
                                                        : 0.0f;
@@ -150,13 +147,15 @@ static ecs_vec2 fight(ecs_world* world, arena_game* game, const arena_striker* s
 }
 
 ES_TAG(server)
-static void think_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, ecs_entity entity,
-                     arena_mind* mind, arena_order* order, arena_gun* gun, ecs_vec2 pos,
+ES_QUANTUM(128)
+ES_READS(grid, pos, team, flag, beacon_tick)
+static void think_es(const ecs_stage* stage, ES_CONTEXT const arena_game* game, ecs_entity entity,
+                     arena_mind* mind, arena_order* order, const arena_gun* gun, ecs_vec2 pos,
                      uint8_t team, uint8_t health, uint32_t together,
                      ES_OPTIONAL const uint32_t* boost_tick) {
     uint32_t tick = (uint32_t)stage->tick;
     if ((tick + ecs_entity_index(entity)) % THINK_EVERY != 0 || health == 0) return;
-    const arena_striker self = {entity, team};
+    base_rng rng = ecs_stage_rng(stage, entity);
     sight seen = look_around(game, entity, pos, team);
     bool is_carrying = together != 0;
     ecs_vec2 goal = {(float)order->x, (float)order->y};
@@ -165,14 +164,15 @@ static void think_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, ecs_en
         goal = arena_map_base(team);
         *order = (arena_order){ARENA_CARRY, (int32_t)goal.x, (int32_t)goal.y};
     } else if (tick >= mind->goal_tick || dx * dx + dy * dy < ARRIVED * ARRIVED) {
-        choose_goal(stage->world, game, mind, team, order);
+        choose_goal(stage->world, game, &rng, mind, team, order);
         goal = (ecs_vec2){(float)order->x, (float)order->y};
         mind->goal_tick = tick + arena_ticks(game, mind->role == ARENA_RAID ? RAID_S : GOAL_S);
     }
     // Raiders and carriers shoot while they go on; the other soldiers stay and fight.
     ecs_vec2 way = towards(pos, goal);
     if (seen.enemy) {
-        ecs_vec2 dance = fight(stage->world, game, &self, pos, &seen, gun, tick);
+        ecs_vec2 dance =
+            fight(stage->world, game, entity, &rng, pos, &seen, tick >= gun->ready_tick);
         if (!is_carrying && mind->role != ARENA_RAID) way = dance;
     }
     way = arena_map_aside(pos, way, 5.0f);
@@ -186,6 +186,17 @@ static void think_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, ecs_en
     bool is_same = base_abs(course.x - mind->course.x) < STEADY &&
                    base_abs(course.y - mind->course.y) < STEADY && length > 0.1f;
     if (!is_same) mind->course = course;
+}
+
+ES_TAG(server)
+ES_ON_EVENT(trigger)
+static void shoot_es_event_handler(const ecs_stage* stage, ES_CONTEXT arena_game* game,
+                                   const arena_trigger* event, ecs_entity entity, arena_gun* gun,
+                                   ecs_vec2 pos, uint8_t team) {
+    const arena_striker self = {entity, team};
+    const uint32_t tick = (uint32_t)stage->tick;
+    if (arena_fire(stage->world, game, self, pos, event->direction, tick))
+        gun->ready_tick = tick + arena_ticks(game, RELOAD_S);
 }
 
 ecs_result arena_register_minds(ecs_world* world, arena_game* game) {

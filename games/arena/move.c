@@ -30,6 +30,7 @@ static ecs_vec2 input_course(const arena_input* input, float speed) {
 }
 
 ES_TAG(server | predict)
+ES_CONFINED
 static void move_players_es(ES_CONTEXT const arena_game* game, ecs_vec2* pos, ecs_vec2* vel,
                             float* aim, const arena_input* input, uint8_t health,
                             ES_OPTIONAL const uint32_t* boost_tick) {
@@ -43,6 +44,7 @@ static void move_players_es(ES_CONTEXT const arena_game* game, ecs_vec2* pos, ec
 }
 
 ES_TAG(server)
+ES_QUANTUM(256)
 static void move_soldiers_es(ES_CONTEXT const arena_game* game, ecs_vec2* pos, ecs_vec2* vel,
                              const arena_mind* mind, uint8_t health) {
     if (health == 0) {

@@ -307,6 +307,8 @@ static void build_grid(ecs_world* world, arena_game* game) {
 
 ES_TAG(server)
 ES_BEFORE(think_es)
+ES_READS(pos, vel, team, owner, health, condition)
+ES_WRITES(grid)
 static void see_es(const ecs_stage* stage, ES_CONTEXT arena_game* game) {
     build_grid(stage->world, game);
 }
@@ -314,6 +316,8 @@ static void see_es(const ecs_stage* stage, ES_CONTEXT arena_game* game) {
 ES_TAG(server)
 ES_AFTER(move_soldiers_es)
 ES_BEFORE(pull_triggers_es, fly_es)
+ES_READS(pos, vel, team, owner, health, condition)
+ES_WRITES(grid)
 static void see_again_es(const ecs_stage* stage, ES_CONTEXT arena_game* game) {
     build_grid(stage->world, game);
 }

@@ -11,6 +11,8 @@
 
 #include "base/math.h"
 
+#include <string.h>
+
 static uint8_t condition_of(int32_t health) {
     return health <= 0 ? 0 : health <= 33 ? 1 : health <= 66 ? 2 : 3;
 }
@@ -95,7 +97,9 @@ static strike find_strike(const arena_grid* grid, ecs_vec2 from, ecs_vec2 way, u
 
 ES_TAG(server)
 ES_SPAN
-static void fly_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, uint32_t count,
+ES_QUANTUM(64)
+ES_READS(grid)
+static void fly_es(const ecs_stage* stage, ES_CONTEXT const arena_game* game, uint32_t count,
                    const ecs_entity* entities, ecs_vec2* pos, const ecs_vec2* vel,
                    const uint8_t* team, const arena_shot* shot, const uint32_t* end_tick) {
     for (uint32_t i = 0; i < count; i++) {
@@ -107,13 +111,23 @@ static void fly_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, uint32_t
                             base_clamp(y, 0.0f, ARENA_SIZE - ARENA_STEP)};
         bool is_over = is_out || stage->tick >= end_tick[i] || arena_map_is_rock(x, y);
         if (first.body) {
-            const arena_striker striker = {shot[i].shooter, team[i]};
-            arena_hurt(stage->world, game, first.body->entity, ARENA_SHOT_DAMAGE, striker,
-                       first.body->pos.x, first.body->pos.y);
+            const arena_struck struck = {shot[i].shooter, team[i], first.body->pos};
+            (void)ecs_event_send(stage->world, first.body->entity, game->struck, &struck);
         }
         // When the queue is full, the shot is destroyed in the next tick.
         if (first.body || is_over) (void)ecs_command_destroy(stage->world, entities[i]);
     }
+}
+
+ES_TAG(server)
+ES_ON_EVENT(struck)
+static void take_blow_es_event_handler(const ecs_stage* stage, ES_CONTEXT arena_game* game,
+                                       const ecs_event* event) {
+    arena_struck struck;
+    memcpy(&struck, event->payload, sizeof struck);
+    const arena_striker striker = {struck.shooter, (uint8_t)struck.team};
+    arena_hurt(stage->world, game, event->target, ARENA_SHOT_DAMAGE, striker, struck.place.x,
+               struck.place.y);
 }
 
 ecs_result arena_register_shots(ecs_world* world, arena_game* game) {

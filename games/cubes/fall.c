@@ -20,6 +20,8 @@
 //
 // An entity without RigidBody gets its place and rests. No code here checks whether it is a cube or
 // a camera.
+//
+// Cubes do not touch each other: ranges of them fall at the same time (ES_QUANTUM).
 
 #include "cubes.h"
 
@@ -119,6 +121,7 @@ static void catch_up(const cubes_game* game, const cubes_spawn* spawn, cubes_fal
 
 // On the server, before the rule: new entities get their place, cubes at the bottom go to the top.
 ES_TAG(server)
+ES_QUANTUM(1024)
 static void cubes_begin_es(const ecs_stage* stage, cubes_fall* fall, cubes_transform* transform,
                            ES_OPTIONAL cubes_body* body, ES_OPTIONAL cubes_gravity* gravity,
                            const cubes_spawn* spawn, ES_CONTEXT const cubes_game* game) {
@@ -131,6 +134,7 @@ static void cubes_begin_es(const ecs_stage* stage, cubes_fall* fall, cubes_trans
 }
 
 ES_TAG(server)
+ES_QUANTUM(2048)
 static void cubes_fall_es(const ecs_stage* stage, cubes_transform* transform, cubes_body* body,
                           const cubes_gravity* gravity) {
     step(transform, body, gravity, stage->dt);
@@ -139,6 +143,7 @@ static void cubes_fall_es(const ecs_stage* stage, cubes_transform* transform, cu
 // On a client, where packets may repeat a tick or bring several at once: run the same steps up to
 // this tick.
 ES_TAG(gameClient)
+ES_QUANTUM(1024)
 static void cubes_follow_es(const ecs_stage* stage, cubes_fall* fall, cubes_transform* transform,
                             ES_OPTIONAL cubes_body* body, ES_OPTIONAL cubes_gravity* gravity,
                             const cubes_spawn* spawn, ES_CONTEXT const cubes_game* game) {

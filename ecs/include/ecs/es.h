@@ -41,15 +41,15 @@
 #define ES_AFTER(...)   ///< systems that run before this one
 #define ES_REQUIRE(...) ///< further components without a parameter: name:type
 #define ES_REQUIRE_NOT(...)
-#define ES_REQUIRE_ANY(...)   ///< at least one of these: name:type
-#define ES_ONLY               ///< entities with nothing but what is named
-#define ES_ON_EVENT(...)      ///< names of events
-#define ES_TRACK(...)         ///< a handler that is called when one of these components changed
-#define ES_EVERY(ticks)       ///< an interval system
+#define ES_REQUIRE_ANY(...) ///< at least one of these: name:type
+#define ES_ONLY             ///< entities with nothing but what is named
+#define ES_ON_EVENT(...)    ///< names of events
+#define ES_TRACK(...)       ///< a handler that is called when one of these components changed
+#define ES_EVERY(ticks)     ///< an interval system
 #define ES_CONFINED ///< touches only its parameters and what ES_READS and ES_WRITES name (system.h)
-#define ES_READS(...)  ///< ES_CONFINED; further components by handle, or names of shared state
-#define ES_WRITES(...) ///< the same, written
-#define ES_QUANTUM(rows)      ///< ES_CONFINED; ranges of so many rows may run at the same time
+#define ES_READS(...)    ///< ES_CONFINED; further components by handle, or names of shared state
+#define ES_WRITES(...)   ///< the same, written
+#define ES_QUANTUM(rows) ///< ES_CONFINED; ranges of so many rows may run at the same time
 #define ES_ON_ENTER(function) ///< ecs_system_desc.on_enter: a static function of the file
 #define ES_ON_LEAVE(function)
 #define ES_FIRST(function) ///< ecs_system_desc.first_update

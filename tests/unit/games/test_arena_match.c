@@ -10,7 +10,7 @@
 
 #include <time.h>
 
-#define ARENA_KNOWN_HASH 0xb9cf523939c28bb3ull
+#define ARENA_KNOWN_HASH 0x7152d8f97d286ac2ull
 
 // Get a place without a rock near it.
 static ecs_vec2 open_place(void) {
@@ -575,6 +575,31 @@ static void a_known_match_comes_to_a_known_end(void** state) {
     table_close(&t);
 }
 
+// B10: soldiers think, walk and shoot on several threads.
+static void a_match_is_the_same_on_any_number_of_threads(void** state) {
+    (void)state;
+    enum { TICKS = 150 };
+    static uint64_t hashes[TICKS];
+    static const char* const some[] = {"agents=1500", NULL};
+    static const uint32_t threads[] = {1, 2, 3, 8};
+    for (uint32_t k = 0; k < BASE_COUNT(threads); k++) {
+        base_workers* workers = base_workers_create(NULL, threads[k]);
+        table t;
+        table_open(&t, some, 5, NET_ROLE_SERVER, false);
+        table_join_bots(&t, 20);
+        ecs_world_set_workers(table_world(&t), workers);
+        for (uint32_t i = 0; i < TICKS; i++) {
+            table_step(&t);
+            const uint64_t hash = ecs_world_hash(table_world(&t));
+            if (k == 0) hashes[i] = hash;
+            assert_true(hash == hashes[i]);
+        }
+        assert_true(t.events[ARENA_MESSAGE_HIT] > 0);
+        table_close(&t);
+        base_workers_destroy(workers);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_shot_flies_strikes_and_is_gone),
@@ -595,6 +620,7 @@ int main(void) {
         TEST(two_runs_have_the_same_hash_in_every_tick),
         TEST(a_restored_world_has_the_same_future),
         TEST(a_known_match_comes_to_a_known_end),
+        TEST(a_match_is_the_same_on_any_number_of_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -369,6 +369,29 @@ static void a_restored_world_has_the_same_future(void** state) {
     table_close(&t);
 }
 
+// B10
+static void a_game_is_the_same_on_any_number_of_threads(void** state) {
+    (void)state;
+    enum { TICKS = 300 };
+    static uint64_t hashes[TICKS];
+    static const uint32_t threads[] = {1, 2, 3, 8};
+    for (uint32_t k = 0; k < BASE_COUNT(threads); k++) {
+        base_workers* workers = base_workers_create(NULL, threads[k]);
+        table t;
+        table_open(&t, (const char* const[]){"level=2"}, 1, 8, NET_ROLE_SERVER, false);
+        table_join_bots(&t, 16);
+        ecs_world_set_workers(net_match_world(t.match), workers);
+        for (uint32_t i = 0; i < TICKS; i++) {
+            table_step(&t);
+            const uint64_t hash = ecs_world_hash(net_match_world(t.match));
+            if (k == 0) hashes[i] = hash;
+            assert_true(hash == hashes[i]);
+        }
+        table_close(&t);
+        base_workers_destroy(workers);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_templates_begin_with_those_of_the_design),
@@ -387,6 +410,7 @@ int main(void) {
         TEST(an_input_moves_the_pad_by_its_speed_and_no_further_than_the_wall),
         TEST(two_runs_have_the_same_hash_in_every_tick),
         TEST(a_restored_world_has_the_same_future),
+        TEST(a_game_is_the_same_on_any_number_of_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

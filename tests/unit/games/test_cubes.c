@@ -429,6 +429,29 @@ static void prediction_turns_the_camera_as_the_server_does(void** state) {
     net_module_close(module);
 }
 
+// B10: ranges of cubes fall on several threads.
+static void cubes_fall_the_same_on_any_number_of_threads(void** state) {
+    (void)state;
+    enum { TICKS = 60 };
+    static uint64_t hashes[TICKS];
+    static const uint32_t threads[] = {1, 2, 3, 8};
+    net_module* module = open_module();
+    for (uint32_t k = 0; k < BASE_COUNT(threads); k++) {
+        base_workers* workers = base_workers_create(NULL, threads[k]);
+        net_match* match = open_match(module, NET_ROLE_SERVER, false, 3, "cubes=9000");
+        ecs_world_set_workers(net_match_world(match), workers);
+        for (uint32_t i = 0; i < TICKS; i++) {
+            run(match, 1);
+            const uint64_t hash = ecs_world_hash(net_match_world(match));
+            if (k == 0) hashes[i] = hash;
+            assert_true(hash == hashes[i]);
+        }
+        net_match_destroy(match);
+        base_workers_destroy(workers);
+    }
+    net_module_close(module);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(s1_7_ten_thousand_cubes_begin_with_the_numbers_of_the_demo),
@@ -445,6 +468,7 @@ int main(void) {
         TEST(a_steady_tick_looks_no_name_up_and_tracks_no_cube),
         TEST(an_input_turns_the_camera_within_its_limits),
         TEST(prediction_turns_the_camera_as_the_server_does),
+        TEST(cubes_fall_the_same_on_any_number_of_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
