@@ -7,16 +7,19 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool choose_thread(server_config* config, const base_reporter* reporter) {
-    const char* choice = config->net_thread;
-    if (!choice) {
-        config->has_net_thread = sysconf(_SC_NPROCESSORS_ONLN) >= 2;
-        return true;
+#define THREADS_UNSET UINT64_MAX
+
+// One thread for NET_LANE_CLIENTS players, but one core stays for the simulation. More threads than
+// players would have nothing to do.
+static void choose_threads(server_config* config) {
+    if (config->net_threads == THREADS_UNSET) {
+        const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        const uint64_t spare = cores > 1 ? (uint64_t)cores - 1 : 0;
+        config->net_threads = (config->clients_max + NET_LANE_CLIENTS - 1) / NET_LANE_CLIENTS;
+        if (config->net_threads > spare) config->net_threads = spare;
+        if (config->net_threads > NET_LANES_MAX) config->net_threads = NET_LANES_MAX;
     }
-    config->has_net_thread = strcmp(choice, "on") == 0;
-    if (config->has_net_thread || strcmp(choice, "off") == 0) return true;
-    base_report(reporter, NULL, 0, "--net-thread '%s': on or off", choice);
-    return false;
+    if (config->net_threads > config->clients_max) config->net_threads = config->clients_max;
 }
 
 base_options_result server_config_read(server_config* config, int argc, char** argv,
@@ -29,6 +32,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
     config->clients_per_address_max = NET_ADDRESS_CLIENTS_DEFAULT;
     config->rate_bytes_max = NET_RATE_BYTES_DEFAULT;
     config->send_divisor = 1;
+    config->net_threads = THREADS_UNSET;
     const base_option table[] = {
         {"game", BASE_OPTION_TEXT, &config->game, "NAME|FILE.so", "the game to run", 0, 0},
         {"listen", BASE_OPTION_TEXT, &config->listen, "ADDR:PORT",
@@ -65,8 +69,8 @@ base_options_result server_config_read(server_config* config, int argc, char** a
          "limit the bytes sent to a client in a second", 1, NET_RATE_BYTES_LIMIT},
         {"send-divisor", BASE_OPTION_U64, &config->send_divisor, "N", NULL, 1,
          NET_SEND_DIVISOR_MAX},
-        {"net-thread", BASE_OPTION_TEXT, &config->net_thread, "on|off",
-         "send on a second thread (default: on with two cores or more)", 0, 0},
+        {"net-threads", BASE_OPTION_U64, &config->net_threads, "N",
+         "threads that receive and send (default: by cores and --max-clients)", 0, NET_LANES_MAX},
         {"ledger", BASE_OPTION_TEXT, &config->bandwidth, "FILE",
          "at the end write how many bits each component took", 0, 0},
         {"trace-session", BASE_OPTION_TEXT, &config->session_trace, "FILE", NULL, 0, 0},
@@ -90,5 +94,6 @@ base_options_result server_config_read(server_config* config, int argc, char** a
         base_report(reporter, NULL, 0, "unexpected word '%s' (see --help)", words.values[0]);
         return BASE_OPTIONS_ERROR;
     }
-    return choose_thread(config, reporter) ? BASE_OPTIONS_OK : BASE_OPTIONS_ERROR;
+    choose_threads(config);
+    return BASE_OPTIONS_OK;
 }

@@ -26,8 +26,7 @@ typedef struct server_config {
     const char* net;
     const char* session_trace; ///< file; NULL: no trace
     const char* bandwidth;     ///< --ledger: a file; NULL: nothing is accounted
-    const char* net_thread;    ///< as given: "on", "off", or NULL
-    bool has_net_thread;       ///< --net-thread, or whether there are two cores or more
+    uint64_t net_threads;      ///< 0: the simulation's thread does it all
     uint64_t rate_bytes_max;   ///< per client and second
     uint64_t send_divisor;
     const char* config;

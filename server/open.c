@@ -74,6 +74,7 @@ static int open_transport(server_program* self) {
     const net_enet_config enet = {
         .listen = self->config.listen,
         .peers_max = (uint32_t)self->config.clients_max + REFUSED_PEERS_MAX,
+        .lanes = (uint32_t)self->config.net_threads,
         .bans = self->bans,
         .security = server_access_security(self),
     };
@@ -141,7 +142,7 @@ static int open_server(server_program* self) {
         .entropy = draw_secret,
         .rate_bytes_max = (uint32_t)self->config.rate_bytes_max,
         .send_divisor = (uint32_t)self->config.send_divisor,
-        .is_threaded = self->config.has_net_thread,
+        .is_threaded = self->config.net_threads > 0,
         .has_bandwidth = self->config.bandwidth != NULL,
         .session_trace = self->session_trace ? net_host_write_trace : NULL,
         .session_trace_context = self->session_trace,

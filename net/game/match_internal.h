@@ -7,7 +7,6 @@
 #include "interest/interest_requests.h"
 #include "net/match.h"
 #include "net/match_messages.h"
-#include "proto/codec.h"
 
 /// A client that plays.
 typedef struct net_player {
@@ -36,15 +35,13 @@ struct net_match {
     net_schema* schema;
     void* context; ///< the module's
     float dt;
-    proto_codec codec;
-    bool has_codec;
+    net_match_reader reader;
     ecs_event_type events[NET_MESSAGES_MAX]; ///< by position
     uint32_t event_bytes[NET_MESSAGES_MAX];
     uint32_t message_of[ECS_EVENT_TYPES_MAX + 1]; ///< position + 1 by event type
     uint32_t input_message;                       ///< position + 1
-    ProtobufCMessage* scratch;                    ///< room for the largest message
-    size_t scratch_bytes;
-    net_player* players; ///< by rising client
+    size_t message_bytes_max;                     ///< of the largest message, unpacked
+    net_player* players;                          ///< by rising client
     uint32_t player_count;
     uint32_t player_capacity;
     uint32_t client_last; ///< highest number that ever joined

@@ -39,7 +39,7 @@ static net_result bind_message(net_match* match, uint32_t position, const base_r
     if (message->kind == sent_kind(match)) match->message_of[type] = position + 1;
     if (message->kind == NET_MESSAGE_INPUT) match->input_message = position + 1;
     size_t bytes = message->descriptor->sizeof_message;
-    if (bytes > match->scratch_bytes) match->scratch_bytes = bytes;
+    if (bytes > match->message_bytes_max) match->message_bytes_max = bytes;
     return NET_OK;
 }
 
@@ -49,17 +49,29 @@ net_result net_match_messages_init(net_match* match, const base_reporter* report
         if (result) return result;
     }
     // The table's check requires an input message.
-    BASE_ASSERT(match->input_message > 0 && match->scratch_bytes > 0);
-    match->scratch = base_allocate_zero(&match->memory.allocator, match->scratch_bytes);
-    if (!match->scratch) return NET_ERR_MEMORY;
-    match->has_codec =
-        proto_codec_init(&match->codec, &match->memory.allocator, PROTO_UNPACK_BYTES_MAX);
-    return match->has_codec ? NET_OK : NET_ERR_MEMORY;
+    BASE_ASSERT(match->input_message > 0 && match->message_bytes_max > 0);
+    return net_match_reader_init(match, &match->memory.allocator, &match->reader);
 }
 
 void net_match_messages_deinit(net_match* match) {
-    if (match->has_codec) proto_codec_deinit(&match->codec);
-    base_release(&match->memory.allocator, match->scratch, match->scratch_bytes);
+    net_match_reader_deinit(&match->reader);
+}
+
+net_result net_match_reader_init(const net_match* match, const base_allocator* allocator,
+                                 net_match_reader* reader) {
+    *reader = (net_match_reader){.allocator = allocator, .scratch_bytes = match->message_bytes_max};
+    reader->scratch = base_allocate_zero(allocator, reader->scratch_bytes);
+    if (!reader->scratch) return NET_ERR_MEMORY;
+    reader->has_codec = proto_codec_init(&reader->codec, allocator, PROTO_UNPACK_BYTES_MAX);
+    if (reader->has_codec) return NET_OK;
+    net_match_reader_deinit(reader);
+    return NET_ERR_MEMORY;
+}
+
+void net_match_reader_deinit(net_match_reader* reader) {
+    if (reader->has_codec) proto_codec_deinit(&reader->codec);
+    base_release(reader->allocator, reader->scratch, reader->scratch_bytes);
+    *reader = (net_match_reader){.allocator = NULL};
 }
 
 uint32_t net_match_input_message(const net_match* match) {
@@ -89,23 +101,24 @@ static bool is_kind(const net_match* match, uint32_t message, net_message_kind k
 }
 
 // From a packed message to the event's struct. false: not a message, or the module refuses it.
-static bool unpack(net_match* match, uint32_t message, const void* data, size_t size,
-                   size_t size_max, payload* target) {
+static bool unpack(const net_match* match, net_match_reader* reader, uint32_t message,
+                   const void* data, size_t size, size_t size_max, payload* target) {
     const net_message* known = &match->game->messages[message - 1];
     const ProtobufCMessage* unpacked =
-        proto_codec_decode(&match->codec, known->descriptor, data, size, size_max);
+        proto_codec_decode(&reader->codec, known->descriptor, data, size, size_max);
     if (!unpacked) return false;
     memset(target, 0, sizeof *target);
     return known->from_wire(unpacked, target->bytes);
 }
 
 static bool unpack_input(net_match* match, const void* data, size_t size, payload* target) {
-    return unpack(match, match->input_message, data, size, NET_INPUT_BYTES_MAX, target);
+    return unpack(match, &match->reader, match->input_message, data, size, NET_INPUT_BYTES_MAX,
+                  target);
 }
 
 static bool unpack_event(net_match* match, uint32_t message, const void* data, size_t size,
                          payload* target) {
-    return unpack(match, message, data, size, NET_EVENT_PAYLOAD_BYTES_MAX, target);
+    return unpack(match, &match->reader, message, data, size, NET_EVENT_PAYLOAD_BYTES_MAX, target);
 }
 
 net_result net_match_input_check(net_match* match, const void* data, size_t size) {
@@ -121,31 +134,46 @@ net_result net_match_event_check(net_match* match, uint32_t message, const void*
     return is_right ? NET_OK : NET_ERR_MALFORMED;
 }
 
-// ---- the canonical form ----
+// ---- the canonical form
 
-static net_result take(net_match* match, uint32_t message, const void* data, size_t size,
-                       size_t size_max, uint8_t* target, size_t* target_size) {
+static net_result pack(const net_match* match, net_match_reader* reader, uint32_t message,
+                       const void* data, uint8_t* target, size_t capacity, size_t* size) {
+    const net_message* known = &match->game->messages[message - 1];
+    protobuf_c_message_init(known->descriptor, reader->scratch);
+    known->to_wire(data, reader->scratch);
+    *size = proto_encode(reader->scratch, target, capacity);
+    return *size > 0 || proto_encoded_bytes(reader->scratch) == 0 ? NET_OK : NET_ERR_FULL;
+}
+
+static net_result take(const net_match* match, net_match_reader* reader, uint32_t message,
+                       const void* data, size_t size, size_t size_max, uint8_t* target,
+                       size_t* target_size) {
     payload unpacked;
     *target_size = 0;
-    if (!unpack(match, message, data, size, size_max, &unpacked)) return NET_ERR_MALFORMED;
-    if (net_match_pack(match, message, unpacked.bytes, target, size_max, target_size) != NET_OK)
+    if (!unpack(match, reader, message, data, size, size_max, &unpacked)) return NET_ERR_MALFORMED;
+    if (pack(match, reader, message, unpacked.bytes, target, size_max, target_size) != NET_OK)
         return NET_ERR_MALFORMED;
     if (*target_size == size && (size == 0 || memcmp(target, data, size) == 0)) return NET_OK;
     // The match asserts later that it can unpack it.
-    return unpack(match, message, target, *target_size, size_max, &unpacked) ? NET_OK
-                                                                             : NET_ERR_MALFORMED;
+    return unpack(match, reader, message, target, *target_size, size_max, &unpacked)
+               ? NET_OK
+               : NET_ERR_MALFORMED;
 }
 
-net_result net_match_input_take(net_match* match, const void* data, size_t size,
-                                uint8_t target[NET_INPUT_BYTES_MAX], size_t* target_size) {
-    return take(match, match->input_message, data, size, NET_INPUT_BYTES_MAX, target, target_size);
+net_result net_match_input_take(const net_match* match, net_match_reader* reader, const void* data,
+                                size_t size, uint8_t target[NET_INPUT_BYTES_MAX],
+                                size_t* target_size) {
+    return take(match, reader, match->input_message, data, size, NET_INPUT_BYTES_MAX, target,
+                target_size);
 }
 
-net_result net_match_event_take(net_match* match, uint32_t message, const void* data, size_t size,
+net_result net_match_event_take(const net_match* match, net_match_reader* reader, uint32_t message,
+                                const void* data, size_t size,
                                 uint8_t target[NET_EVENT_PAYLOAD_BYTES_MAX], size_t* target_size) {
     *target_size = 0;
     if (!is_kind(match, message, NET_MESSAGE_TO_SERVER)) return NET_ERR_MALFORMED;
-    return take(match, message, data, size, NET_EVENT_PAYLOAD_BYTES_MAX, target, target_size);
+    return take(match, reader, message, data, size, NET_EVENT_PAYLOAD_BYTES_MAX, target,
+                target_size);
 }
 
 // ---- posting ----
@@ -265,9 +293,5 @@ net_result net_match_pack(net_match* match, uint32_t message, const void* data, 
                           size_t capacity, size_t* size) {
     BASE_ASSERT(data && target && size);
     BASE_ASSERT(is_number(match, message));
-    const net_message* known = &match->game->messages[message - 1];
-    protobuf_c_message_init(known->descriptor, match->scratch);
-    known->to_wire(data, match->scratch);
-    *size = proto_encode(match->scratch, target, capacity);
-    return *size > 0 || proto_encoded_bytes(match->scratch) == 0 ? NET_OK : NET_ERR_FULL;
+    return pack(match, &match->reader, message, data, target, capacity, size);
 }

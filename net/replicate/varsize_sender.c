@@ -148,6 +148,7 @@ static void take_changed(net_varsize_sender* sender, uint32_t place) {
 }
 
 void net_varsize_spread(net_varsize_source* source) {
+    if (source->changed_count == 0) return; // several senders publish at once: write nothing
     for (uint32_t i = 0; i < source->changed_count; i++) {
         uint32_t at = source->changed[i];
         net_varsize_value* value = &source->values[at];
@@ -163,6 +164,10 @@ void net_varsize_spread(net_varsize_source* source) {
             source->free[source->free_count++] = at;
     }
     source->changed_count = 0;
+}
+
+void net_varsize_source_publish(net_varsize_source* source) {
+    net_varsize_spread(source);
 }
 
 // ---- scope ----
@@ -242,8 +247,8 @@ static net_result send_record(net_varsize_sender* sender, net_varsize_record* re
     record->version = message.version;
     record->sent = stamp;
     record->was_sent = true;
-    source->counters.messages++;
-    source->counters.bytes += message.size;
+    (void)__atomic_fetch_add(&source->counters.messages, 1, __ATOMIC_RELAXED);
+    (void)__atomic_fetch_add(&source->counters.bytes, message.size, __ATOMIC_RELAXED);
     return NET_OK;
 }
 

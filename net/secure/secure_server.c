@@ -13,6 +13,18 @@
 
 #include <string.h>
 
+// The lowest slot of each lane on top.
+static void fill_free(net_secure_server* made) {
+    uint32_t at = 0;
+    for (uint32_t lane = 0; lane < made->lanes; lane++) {
+        uint32_t count = (made->session_max - lane + made->lanes - 1) / made->lanes;
+        made->first_free[lane] = at;
+        made->free_counts[lane] = count;
+        for (uint32_t i = count; i > 0; i--)
+            made->free[at++] = (uint16_t)(lane + (i - 1) * made->lanes);
+    }
+}
+
 static net_result create_parts(net_secure_server* made, const net_secure_server_config* config) {
     uint8_t key[16];
     made->entropy.fill(made->entropy.context, key, sizeof key);
@@ -25,9 +37,7 @@ static net_result create_parts(net_secure_server* made, const net_secure_server_
         base_allocate_zero(made->allocator, made->session_max * sizeof *made->origin_names);
     if (!made->sessions || !made->free || !made->cookie_names || !made->origin_names)
         return NET_ERR_MEMORY;
-    for (uint32_t i = 0; i < made->session_max; i++)
-        made->free[i] = (uint16_t)(made->session_max - 1 - i);
-    made->free_count = made->session_max;
+    fill_free(made);
     uint32_t uses_max = config->token_uses_max ? config->token_uses_max : NET_TOKEN_USES_MAX;
     return net_token_uses_create(made->allocator, uses_max, key, &made->uses);
 }
@@ -37,6 +47,7 @@ net_result net_secure_server_create(const net_secure_server_config* config,
     const net_security* security = &config->security;
     BASE_ASSERT(security->entropy && security->address_count <= NET_TOKEN_ADDRESSES_MAX);
     BASE_ASSERT(config->sessions_max >= 1 && config->sessions_max <= NET_SECURE_SESSIONS_MAX);
+    BASE_ASSERT(config->lanes <= NET_LANES_MAX && config->lanes <= config->sessions_max);
     BASE_ASSERT(sodium_init() >= 0);
     net_secure_server* made = base_allocate_zero(config->allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
@@ -49,6 +60,7 @@ net_result net_secure_server_create(const net_secure_server_config* config,
     made->protocol = security->protocol ? security->protocol : NET_TOKEN_PROTOCOL;
     made->allow_dev_key = security->allow_dev_key;
     made->session_max = config->sessions_max;
+    made->lanes = config->lanes ? config->lanes : 1;
     made->per_address_max = config->per_address_max;
     made->address_count = security->address_count;
     if (security->address_count > 0)
@@ -92,12 +104,16 @@ void net_secure_server_keys_set(net_secure_server* server, const net_key_ring* k
 
 // ---- datagrams of sessions
 
+static uint32_t slot_of(const net_secure_server* server, const net_secure_session* session) {
+    return (uint32_t)(session - server->sessions);
+}
+
 // Its address is another one than before. The new one must prove that it receives what we send,
 // since the sender may have made it up.
 static void ask_for_proof(net_secure_server* server, uint64_t now_us, net_secure_session* session,
                           const net_address* from, net_secure_received* received) {
     if (!net_budget_take(&session->moves, net_secure_move_rate, now_us)) {
-        server->stats.counts[NET_SECURE_MOVE_BUDGET]++;
+        net_secure_count_of(server, slot_of(server, session), NET_SECURE_MOVE_BUDGET);
         return;
     }
     session->candidate = *from;
@@ -119,16 +135,17 @@ static void take_path(net_secure_server* server, net_secure_session* session,
         return;
     session->address = *from;
     session->is_candidate = false;
-    server->stats.counts[NET_SECURE_MOVED]++;
+    net_secure_count_of(server, slot_of(server, session), NET_SECURE_MOVED);
 }
 
 static void close_for_forgeries(net_secure_server* server, uint64_t now_us,
                                 net_secure_session* session, net_secure_received* received) {
+    const uint32_t slot = slot_of(server, session);
     received->reply_size =
         net_secure_server_close(server, now_us, net_secure_session_peer(server, session),
                                 NET_SECURE_END_FORGED, received->reply, &received->reply_to);
-    server->stats.counts[NET_SECURE_CLOSED]--;
-    server->stats.counts[NET_SECURE_FORGERY_LIMIT]++;
+    server->stats[net_secure_lane(server, slot)].stats.counts[NET_SECURE_CLOSED]--;
+    net_secure_count_of(server, slot, NET_SECURE_FORGERY_LIMIT);
 }
 
 static void take_opened(net_secure_server* server, uint64_t now_us, net_secure_session* session,
@@ -136,7 +153,7 @@ static void take_opened(net_secure_server* server, uint64_t now_us, net_secure_s
                         net_secure_received* received, const uint8_t* inner, size_t size) {
     session->heard_us = now_us;
     if (!net_budget_take(&session->data, net_secure_data_rate, now_us)) {
-        server->stats.counts[NET_SECURE_DATA_BUDGET]++;
+        net_secure_count_of(server, slot_of(server, session), NET_SECURE_DATA_BUDGET);
         return;
     }
     if (type == NET_OUTER_CLOSE) {
@@ -157,10 +174,7 @@ static void take_opened(net_secure_server* server, uint64_t now_us, net_secure_s
 static void receive_inside(net_secure_server* server, uint64_t now_us, const net_address* from,
                            uint8_t* bytes, size_t size, net_secure_received* received) {
     net_secure_session* session = net_secure_session_find(server, net_crypt_session(bytes));
-    if (!session) {
-        server->stats.counts[NET_SECURE_SESSION_UNKNOWN]++;
-        return;
-    }
+    BASE_ASSERT(session); // it was routed here
     uint8_t* inner = NULL;
     size_t inner_size = 0;
     bool is_newest = false;
@@ -170,12 +184,41 @@ static void receive_inside(net_secure_server* server, uint64_t now_us, const net
     if (result == NET_CRYPT_OK) {
         take_opened(server, now_us, session, type, from, is_newest, received, inner, inner_size);
     } else if (result == NET_CRYPT_REPLAYED) {
-        server->stats.counts[NET_SECURE_REPLAYED]++;
+        net_secure_count_of(server, slot_of(server, session), NET_SECURE_REPLAYED);
     } else {
-        server->stats.counts[NET_SECURE_DATA_FORGED]++;
+        net_secure_count_of(server, slot_of(server, session), NET_SECURE_DATA_FORGED);
         if (session->receiver.forged > NET_CRYPT_FORGED_MAX)
             close_for_forgeries(server, now_us, session, received);
     }
+}
+
+static uint32_t route_inside(net_secure_server* server, const uint8_t* bytes) {
+    const uint32_t id = net_crypt_session(bytes);
+    const net_secure_session* session = net_secure_session_find(server, id);
+    if (session) return slot_of(server, session);
+    net_secure_count_of(server, NET_SECURE_PEER_SLOT(id), NET_SECURE_SESSION_UNKNOWN);
+    return NET_SECURE_NOWHERE;
+}
+
+uint32_t net_secure_server_route(net_secure_server* server, const uint8_t* bytes, size_t size) {
+    net_secure_count fault = NET_SECURE_BAD_SIZE;
+    switch (size < NET_OUTER_HEAD_BYTES + NET_OUTER_TAG_BYTES ? NET_OUTER_REQUEST : bytes[0]) {
+    case NET_OUTER_REQUEST:
+    case NET_OUTER_RESPONSE:
+        if (size == NET_OUTER_HELLO_BYTES) return NET_SECURE_HELLO;
+        break;
+    case NET_OUTER_DATA:
+    case NET_OUTER_CLOSE:
+    case NET_OUTER_PATH:
+    case NET_OUTER_DATA | NET_OUTER_PHASE:
+    case NET_OUTER_CLOSE | NET_OUTER_PHASE:
+    case NET_OUTER_PATH | NET_OUTER_PHASE:
+        return route_inside(server, bytes);
+    default:
+        fault = NET_SECURE_BAD_TYPE;
+    }
+    net_secure_count_one(server, fault);
+    return NET_SECURE_NOWHERE;
 }
 
 void net_secure_server_receive(net_secure_server* server, const net_secure_clock* clock,
@@ -183,31 +226,17 @@ void net_secure_server_receive(net_secure_server* server, const net_secure_clock
                                net_secure_received* received) {
     received->inner_size = received->reply_size = 0;
     received->peer = 0;
-    if (size < NET_OUTER_HEAD_BYTES + NET_OUTER_TAG_BYTES) {
-        server->stats.counts[NET_SECURE_BAD_SIZE]++;
-        return;
-    }
-    switch (bytes[0]) {
-    case NET_OUTER_REQUEST:
-    case NET_OUTER_RESPONSE:
-        if (size == NET_OUTER_HELLO_BYTES)
-            net_secure_server_hello(server, clock, from, bytes, received);
-        else
-            server->stats.counts[NET_SECURE_BAD_SIZE]++;
-        return;
-    case NET_OUTER_DATA:
-    case NET_OUTER_CLOSE:
-    case NET_OUTER_PATH:
-    case NET_OUTER_DATA | NET_OUTER_PHASE:
-    case NET_OUTER_CLOSE | NET_OUTER_PHASE:
-    case NET_OUTER_PATH | NET_OUTER_PHASE:
+    uint32_t slot = net_secure_server_route(server, bytes, size);
+    if (slot == NET_SECURE_HELLO)
+        net_secure_server_hello(server, clock, from, bytes, received);
+    else if (slot != NET_SECURE_NOWHERE)
         receive_inside(server, clock->now_us, from, bytes, size, received);
-        return;
-    default:
-        server->stats.counts[NET_SECURE_BAD_TYPE]++;
-    }
 }
 
-const net_secure_stats* net_secure_server_stats(const net_secure_server* server) {
-    return &server->stats;
+const net_secure_stats* net_secure_server_stats(net_secure_server* server) {
+    server->sum = (net_secure_stats){{0}};
+    for (uint32_t lane = 0; lane < server->lanes; lane++)
+        for (uint32_t i = 0; i < NET_SECURE_COUNTS; i++)
+            server->sum.counts[i] += server->stats[lane].stats.counts[i];
+    return &server->sum;
 }

@@ -2,6 +2,10 @@
 /// The server's end of the outer layer: bytes and addresses in, bytes and addresses out. It knows
 /// neither sockets nor ENet.
 ///
+/// Sessions are spread over lanes: slot S belongs to lane S modulo their number. Datagrams inside
+/// of sessions, sending, holding and closing may run for different lanes at the same time; all
+/// other functions, and the handshake, run alone.
+///
 /// Nothing is kept of an address until it has proved itself, and an answer is always smaller than
 /// the question. Sessions are a fixed array. Nothing is allocated after create.
 #pragma once
@@ -9,6 +13,7 @@
 #include "secure/outer.h"
 
 #include "base/alloc.h"
+#include "net/limits.h"
 
 #define NET_SECURE_SESSIONS_MAX 4095u
 #define NET_SECURE_UNOPENED_US UINT64_C(5000000)  ///< a session that its user does not hold ends
@@ -31,6 +36,7 @@ typedef struct net_secure_server net_secure_server;
 typedef struct net_secure_server_config {
     const base_allocator* allocator;
     uint32_t sessions_max;    ///< 1..NET_SECURE_SESSIONS_MAX (asserted)
+    uint32_t lanes;           ///< 0: one; at most NET_LANES_MAX and sessions_max (asserted)
     uint32_t token_uses_max;  ///< 0: NET_TOKEN_USES_MAX
     uint32_t per_address_max; ///< sessions of one address, whatever its port; 0: no limit
     net_security security;    ///< the server's half; `entropy` must not be NULL (asserted)
@@ -57,12 +63,20 @@ typedef struct net_secure_received {
 void net_secure_server_receive(net_secure_server* server, const net_secure_clock* clock,
                                const net_address* from, uint8_t* bytes, size_t size,
                                net_secure_received* received);
+#define NET_SECURE_HELLO UINT32_MAX
+#define NET_SECURE_NOWHERE (UINT32_MAX - 1)
+/// Where does a datagram from the wire belong? @return the slot of its session, whose lane takes
+/// it; NET_SECURE_HELLO: it is part of a handshake; NET_SECURE_NOWHERE: it is wrong, and counted.
+uint32_t net_secure_server_route(net_secure_server* server, const uint8_t* bytes, size_t size);
 /// Seal a datagram to a session into `out`, which has room for NET_SECURE_OVERHEAD_BYTES more.
 /// @return the size; 0 when there is no such session.
 size_t net_secure_server_send(net_secure_server* server, uint64_t now_us, net_secure_peer peer,
                               const void* bytes, size_t size, uint8_t* out, net_address* to);
 /// Call it several times a second: rotates secrets, ends sessions that are silent or not held.
 void net_secure_server_service(net_secure_server* server, uint64_t now_us);
+/// The same when connections are held later than this in a service: sessions end as of `held_us`,
+/// the service in which they were held last.
+void net_secure_server_service_held(net_secure_server* server, uint64_t now_us, uint64_t held_us);
 /// The user's connection inside of the session exists. Call it in each service before
 /// net_secure_server_service. @return false when the session has ended: end the connection.
 bool net_secure_server_hold(net_secure_server* server, uint64_t now_us, net_secure_peer peer);
@@ -78,4 +92,5 @@ uint32_t net_secure_server_count(const net_secure_server* server);
 /// Replace the keys: tokens of the new ring count from now on. Sessions stay. NULL or an empty
 /// ring: the built-in key only.
 void net_secure_server_keys_set(net_secure_server* server, const net_key_ring* keys);
-const net_secure_stats* net_secure_server_stats(const net_secure_server* server);
+/// Valid until the next call.
+const net_secure_stats* net_secure_server_stats(net_secure_server* server);

@@ -20,7 +20,7 @@
 enum { TAG_AT = NET_TOKEN_SEALED_BYTES - 16, VERSION_AT = 1, RANDOM_AT = 2 };
 
 static bool refuse(net_secure_server* server, net_secure_count why) {
-    server->stats.counts[why]++;
+    net_secure_count_one(server, why);
     return false;
 }
 
@@ -124,7 +124,7 @@ static void challenge(net_secure_server* server, const net_secure_clock* clock,
     net_outer_challenge_write(&proof, hello->client_random, nonce, server_key, received->reply);
     received->reply_size = NET_OUTER_CHALLENGE_BYTES;
     received->reply_to = *from;
-    server->stats.counts[NET_SECURE_CHALLENGES]++;
+    net_secure_count_one(server, NET_SECURE_CHALLENGES);
 }
 
 static void take_request(net_secure_server* server, const net_secure_clock* clock,
@@ -148,7 +148,7 @@ static void take_request(net_secure_server* server, const net_secure_clock* cloc
 // Every version has its number in the second byte and the client's chance behind it.
 static void tell_version(net_secure_server* server, uint64_t now_us, const net_address* from,
                          const uint8_t* bytes, net_secure_received* received) {
-    server->stats.counts[NET_SECURE_BAD_VERSION]++;
+    net_secure_count_one(server, NET_SECURE_BAD_VERSION);
     if (bytes[0] != NET_OUTER_REQUEST) return;
     net_address_entry* entry = entry_of(server, now_us, from);
     if (!may_ask(server, now_us, entry)) return;
@@ -156,7 +156,7 @@ static void tell_version(net_secure_server* server, uint64_t now_us, const net_a
     received->reply_size =
         net_outer_deny_write(NET_SECURE_END_VERSION, bytes + RANDOM_AT, NULL, received->reply);
     received->reply_to = *from;
-    server->stats.counts[NET_SECURE_DENIED]++;
+    net_secure_count_one(server, NET_SECURE_DENIED);
 }
 
 // ---- responses
@@ -216,7 +216,7 @@ static void deny(net_secure_server* server, const net_address* from, const net_o
     received->reply_size =
         net_outer_deny_write(reason, hello->client_random, server_key, received->reply);
     received->reply_to = *from;
-    server->stats.counts[NET_SECURE_DENIED]++;
+    net_secure_count_one(server, NET_SECURE_DENIED);
 }
 
 static void derive_keys(net_secure_session* session, uint64_t now_us, const net_outer_hello* hello,
@@ -271,8 +271,8 @@ static net_secure_session* begin(net_secure_server* server, const net_secure_clo
     server->cookie_names[begun - server->sessions] = name_of(proof->cookie);
     server->origin_names[begun - server->sessions] = name_of(tag);
     derive_keys(begun, clock->now_us, hello, proof, token);
-    server->stats.counts[NET_SECURE_ACCEPTED]++;
-    if (is_resumed) server->stats.counts[NET_SECURE_RESUMED]++;
+    net_secure_count_one(server, NET_SECURE_ACCEPTED);
+    if (is_resumed) net_secure_count_one(server, NET_SECURE_RESUMED);
     return begun;
 }
 

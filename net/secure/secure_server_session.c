@@ -34,8 +34,12 @@ static net_secure_session* find_peer(const net_secure_server* server, net_secure
 }
 
 net_secure_session* net_secure_session_begin(net_secure_server* server, uint64_t now_us) {
-    if (server->free_count == 0) return NULL;
-    uint32_t slot = server->free[--server->free_count], chance = 0;
+    // The lane with most room, so that lanes stay even.
+    uint32_t lane = 0, chance = 0;
+    for (uint32_t i = 1; i < server->lanes; i++)
+        if (server->free_counts[i] > server->free_counts[lane]) lane = i;
+    if (server->free_counts[lane] == 0) return NULL;
+    const uint32_t slot = server->free[server->first_free[lane] + --server->free_counts[lane]];
     net_secure_session* begun = &server->sessions[slot];
     uint16_t generation = (uint16_t)(begun->generation + 1);
     memset(begun, 0, sizeof *begun);
@@ -51,18 +55,18 @@ net_secure_session* net_secure_session_begin(net_secure_server* server, uint64_t
 
 void net_secure_session_end(net_secure_server* server, net_secure_session* session,
                             net_secure_count why) {
-    uint16_t generation = session->generation;
-    server->stats.counts[why]++;
+    const uint16_t generation = session->generation;
+    const uint32_t slot = slot_of(server, session), lane = net_secure_lane(server, slot);
+    net_secure_count_of(server, slot, why);
     sodium_memzero(session, sizeof *session);
     session->generation = generation;
-    server->cookie_names[slot_of(server, session)] = 0;
-    server->origin_names[slot_of(server, session)] = 0;
-    server->free[server->free_count++] = (uint16_t)slot_of(server, session);
+    server->cookie_names[slot] = 0;
+    server->origin_names[slot] = 0;
+    server->free[server->first_free[lane] + server->free_counts[lane]++] = (uint16_t)slot;
 }
 
-void net_secure_server_service(net_secure_server* server, uint64_t now_us) {
-    net_cookie_keys_service(&server->cookies, &server->entropy, now_us);
-    if (now_us - server->swept_us < SWEEP_US || server->free_count == server->session_max) return;
+static void sweep(net_secure_server* server, uint64_t now_us) {
+    if (now_us - server->swept_us < SWEEP_US || net_secure_server_count(server) == 0) return;
     server->swept_us = now_us;
     for (uint32_t i = 0; i < server->session_max; i++) {
         net_secure_session* session = &server->sessions[i];
@@ -73,6 +77,15 @@ void net_secure_server_service(net_secure_server* server, uint64_t now_us) {
             net_secure_session_end(server, session,
                                    session->is_held ? NET_SECURE_LINGERED : NET_SECURE_UNOPENED);
     }
+}
+
+void net_secure_server_service_held(net_secure_server* server, uint64_t now_us, uint64_t held_us) {
+    net_cookie_keys_service(&server->cookies, &server->entropy, now_us);
+    sweep(server, held_us);
+}
+
+void net_secure_server_service(net_secure_server* server, uint64_t now_us) {
+    net_secure_server_service_held(server, now_us, now_us);
 }
 
 bool net_secure_server_hold(net_secure_server* server, uint64_t now_us, net_secure_peer peer) {
@@ -118,5 +131,8 @@ bool net_secure_server_identity(const net_secure_server* server, net_secure_peer
 }
 
 uint32_t net_secure_server_count(const net_secure_server* server) {
-    return server->session_max - server->free_count;
+    uint32_t count = server->session_max;
+    for (uint32_t lane = 0; lane < server->lanes; lane++)
+        count -= server->free_counts[lane];
+    return count;
 }

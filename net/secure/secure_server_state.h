@@ -37,6 +37,11 @@ typedef struct net_secure_session {
     net_budget data, moves, accepts;
 } net_secure_session;
 
+/// Lanes count at the same time: none shares a cache line with another.
+typedef struct net_secure_lane_stats {
+    _Alignas(BASE_CACHE_LINE_BYTES) net_secure_stats stats;
+} net_secure_lane_stats;
+
 struct net_secure_server {
     const base_allocator* allocator;
     net_entropy entropy;
@@ -54,11 +59,28 @@ struct net_secure_server {
     /// By slot: the first bytes of what a session is searched by; 0 without one. Sessions are
     /// large, and a search looks at all.
     uint64_t *cookie_names, *origin_names;
-    uint16_t* free; ///< slots: a stack
-    uint32_t session_max, free_count, per_address_max;
+    /// Free slots: a stack for each lane. All slots of lane L are L modulo `lanes`, so its stack
+    /// begins at free[first_free[L]].
+    uint16_t* free;
+    uint32_t first_free[NET_LANES_MAX], free_counts[NET_LANES_MAX];
+    uint32_t session_max, lanes, per_address_max;
     uint64_t swept_us;
-    net_secure_stats stats;
+    net_secure_lane_stats stats[NET_LANES_MAX]; ///< by lane; the handshake counts in the first
+    net_secure_stats sum;
 };
+
+static inline uint32_t net_secure_lane(const net_secure_server* server, uint32_t slot) {
+    return slot % server->lanes;
+}
+/// Count what concerns a session, which its lane does.
+static inline void net_secure_count_of(net_secure_server* server, uint32_t slot,
+                                       net_secure_count what) {
+    server->stats[net_secure_lane(server, slot)].stats.counts[what]++;
+}
+/// Count what concerns no session.
+static inline void net_secure_count_one(net_secure_server* server, net_secure_count what) {
+    server->stats[0].stats.counts[what]++;
+}
 
 /// A REQUEST or RESPONSE of 1,200 bytes.
 void net_secure_server_hello(net_secure_server* server, const net_secure_clock* clock,

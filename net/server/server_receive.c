@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// What comes in: connections, the greeting, inputs, acknowledgements, client events.
+// What comes in: connections, the greeting, control messages. Packets of sessions that play go to
+// their lanes (server_packets.c).
 //
-// Everything here is untrusted until it is decoded and checked. Nothing reaches the match before
-// its tick begins. A message that breaks the protocol is dropped, counted, and a strike.
+// Everything here is untrusted until it is decoded and checked. A message that breaks the protocol
+// is dropped, counted, and a strike.
 //
 // Order of checks of a hello: protocol, game, schema, then the secret of a client that comes back,
 // or the phase of the match and the room in it. A refusal names what the player can do.
 //
 // Read net_server_service at the end first.
-#include "replicate/repl_state.h"
 #include "server/server_admission.h"
+#include "server/server_packets.h"
 #include "server/server_resume.h"
 #include "server/server_send.h"
 #include "server/server_state.h"
@@ -18,7 +19,6 @@
 #include "server/session_varsize.h"
 #include "server/session_report.h"
 #include "session/control.h"
-#include "net/match_messages.h"
 
 #include "base/assert.h"
 #include "base/text.h"
@@ -26,10 +26,6 @@
 #include "net/schema.h"
 
 #include <string.h>
-
-#define INPUT_JUMP_MAX 16384u ///< an input numbered further ahead is not believed
-#define RESYNCS_PER_PACKET_MAX 4u
-#define RESYNCS_PER_SECOND 4u
 
 static void refuse(net_server* server, net_session* session, Shoal__Wire__RefusedReason reason,
                    const char* text) {
@@ -198,170 +194,6 @@ static void take_control(net_server* server, net_session* session, const uint8_t
     net_session_strike(server, session);
 }
 
-// Is `acked` the packet `first`, or a later one?
-static bool reaches(uint16_t acked, uint16_t first) {
-    return (int16_t)(uint16_t)(acked - first) >= 0;
-}
-
-// A client that acknowledged these knows a near tick and the event acknowledgement: neither is sent
-// whole or again.
-static void learn_known(net_session_out* out, uint16_t acked) {
-    if (out->has_mark && reaches(acked, out->mark_seq)) {
-        out->has_mark = false;
-        out->has_tick_known = true;
-        out->tick_known = out->mark_tick;
-    }
-    if (!out->is_event_ack_known && out->event_ack_sent && reaches(acked, out->event_ack_seq))
-        out->is_event_ack_known = true;
-}
-
-static void take_acks(net_server* server, net_session* session,
-                      const Shoal__Wire__InputPacket* packet) {
-    if (!packet->has_ack) return;
-    net_session_out* out = &session->out;
-    net_result result = NET_ERR_MALFORMED;
-    if (packet->ack > UINT16_MAX)
-        out->sent.forged++;
-    else
-        result = net_ack_sender_receive(&out->sent, server->now_us, (uint16_t)packet->ack,
-                                        packet->ack_bits, packet->ack_delay_us, &server->acks);
-    if (result == NET_ERR_STALE) return;
-    if (result != NET_OK) {
-        net_session_strike(server, session);
-        return;
-    }
-    for (uint32_t i = 0; i < server->acks.acked_count; i++) {
-        (void)net_repl_state_acked(out->repl, server->acks.acked[i]);
-        learn_known(out, server->acks.acked[i]);
-    }
-    for (uint32_t i = 0; i < server->acks.lost_count; i++) {
-        (void)net_repl_state_lost(out->repl, server->acks.lost[i]);
-    }
-}
-
-// A row without a base is the most expensive one, so requests are rationed by time.
-static bool take_resyncs(net_server* server, net_session* session,
-                         const Shoal__Wire__InputPacket* packet) {
-    const uint64_t burst = NET_RESYNCS_BURST_MAX * UINT64_C(1000000);
-    if (packet->n_resync > RESYNCS_PER_PACKET_MAX) return false;
-    uint64_t credit = session->resync_credit;
-    if (server->now_us > session->resync_us)
-        credit += (server->now_us - session->resync_us) * RESYNCS_PER_SECOND;
-    session->resync_credit = (uint32_t)(credit < burst ? credit : burst);
-    session->resync_us = server->now_us;
-    for (size_t i = 0; i < packet->n_resync; i++) {
-        if (session->resync_credit < 1000000u) {
-            net_server_drop(server, NET_DROP_RESYNC_LIMIT, packet->n_resync - i);
-            session->is_flooding = true;
-            break;
-        }
-        session->resync_credit -= 1000000u;
-        if (net_repl_state_resync(session->out.repl, packet->resync[i]))
-            server->counters.resyncs++;
-        else
-            net_server_drop(server, NET_DROP_RESYNC_UNKNOWN, 1);
-    }
-    return true;
-}
-
-// @return false when the client broke the protocol.
-static bool take_inputs(net_server* server, net_session* session,
-                        const Shoal__Wire__InputPacket* packet) {
-    size_t count = packet->n_inputs;
-    if (count == 0) return true;
-    uint32_t first = packet->input_first;
-    if (count > NET_INPUT_REDUNDANCY || first == 0 || first > UINT32_MAX - (count - 1)) {
-        return false;
-    }
-    // Numbers count ticks: no clock is so far ahead, and believing it would silence the client for
-    // good.
-    if (first > session->inputs.newest && first - session->inputs.newest > INPUT_JUMP_MAX) {
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        uint32_t number = first + (uint32_t)i;
-        const ProtobufCBinaryData* payload = &packet->inputs[i];
-        if (number <= session->inputs.newest) {
-            session->inputs.duplicate++;
-            continue;
-        }
-        uint8_t input[NET_INPUT_BYTES_MAX];
-        size_t size = 0;
-        if (net_match_input_take(server->config.match, payload->data, payload->len, input, &size) !=
-            NET_OK) {
-            server->reports[session->report].inputs_malformed++;
-            return false;
-        }
-        // `seen` belongs to the newest input; one client tick lies between an input and the next.
-        uint64_t earlier = (uint64_t)(count - 1 - i) * 256;
-        uint64_t seen = packet->seen > earlier ? packet->seen - earlier : 0;
-        // A full ring counts the input.
-        (void)net_input_queue_push(&session->inputs, number, input, (uint32_t)size, seen);
-    }
-    return true;
-}
-
-static bool take_events(net_server* server, net_session* session,
-                        const Shoal__Wire__InputPacket* packet) {
-    if (!net_event_outbox_acked(&session->out.outbox, packet->event_ack)) return false;
-    const net_game_module* game = net_match_get_config(server->config.match)->module->game;
-    for (size_t i = 0; i < packet->n_events; i++) {
-        Shoal__Wire__GameEvent event = *packet->events[i];
-        uint8_t payload[NET_EVENT_PAYLOAD_BYTES_MAX];
-        size_t size = 0;
-        if (net_match_event_take(server->config.match, event.message, event.payload.data,
-                                 event.payload.len, payload, &size) != NET_OK ||
-            game->messages[event.message - 1].is_reliable != (event.number != 0)) {
-            return false;
-        }
-        // A client acts with its own entity only, whatever target it writes.
-        event.target = ECS_ENTITY_NONE;
-        event.payload = (ProtobufCBinaryData){size, payload};
-        const uint64_t full = session->inbox.full;
-        if (net_event_inbox_push(&session->inbox, &event) != NET_OK)
-            net_server_drop(server, NET_DROP_EVENT_FULL, 1);
-        // Our clients end their own session before they send so many.
-        session->is_flooding = session->is_flooding || session->inbox.full != full;
-    }
-    return true;
-}
-
-static void take_realtime(net_server* server, net_session* session, const uint8_t* bytes,
-                          size_t size) {
-    // Before welcome and after goodbye such packets are early or late, no fault of the client.
-    if (session->state != NET_SESSION_PLAYING || !session->out.repl) {
-        net_server_drop(server, NET_DROP_UNTIMELY, 1);
-        return;
-    }
-    if (session->packet_credit == 0) {
-        net_server_drop(server, NET_DROP_FLOOD, 1);
-        session->is_flooding = true;
-        return;
-    }
-    session->packet_credit--;
-    const ProtobufCMessage* message = proto_codec_decode(
-        &server->codec, &shoal__wire__input_packet__descriptor, bytes, size, NET_STATE_BYTES_MAX);
-    const Shoal__Wire__InputPacket* packet = (const Shoal__Wire__InputPacket*)message;
-    if (!packet || packet->seq > UINT16_MAX) {
-        net_session_trace_packet(server, session, server->now_us, NET_TRACE_RECEIVED, "malformed",
-                                 0, size);
-        net_session_strike(server, session);
-        return;
-    }
-    BASE_ASSERT(session->report != UINT32_MAX && session->out.varsize);
-    uint16_t seq = (uint16_t)packet->seq;
-    net_session_trace_packet(server, session, server->now_us, NET_TRACE_RECEIVED, "input", seq,
-                             size);
-    if (net_ack_receiver_check(&session->received, seq) != NET_ACK_NEW) return;
-    if (!take_inputs(server, session, packet) || !take_events(server, session, packet) ||
-        !take_resyncs(server, session, packet)) {
-        net_session_strike(server, session);
-        return;
-    }
-    net_ack_receiver_mark(&session->received, seq, server->now_us);
-    take_acks(server, session, packet);
-}
-
 static void take_connection(net_server* server, net_peer peer) {
     net_session* session = net_server_add_session(server, peer);
     if (!session && net_server_free_greeting(server))
@@ -375,41 +207,123 @@ static void take_connection(net_server* server, net_peer peer) {
     net_session_gone(server, session, "address_full");
 }
 
+static void take_received(net_server* server, net_session* session,
+                          const net_transport_event* event) {
+    if (!session || session->state == NET_SESSION_CLOSING) {
+        net_server_drop(server, session ? NET_DROP_UNTIMELY : NET_DROP_UNKNOWN_PEER, 1);
+        return;
+    }
+    net_session_note_received(server, session);
+    if (event->channel == NET_CHANNEL_CONTROL)
+        take_control(server, session, event->bytes, event->size);
+    else if (session->state != NET_SESSION_PLAYING)
+        net_server_drop(server, NET_DROP_UNTIMELY, 1); // early or late, no fault of the client
+}
+
+static void take_event(net_server* server, const net_transport_event* event) {
+    net_session* session = net_server_find_session(server, event->peer);
+    switch (event->kind) {
+    case NET_TRANSPORT_CONNECTED:
+        if (!session) take_connection(server, event->peer);
+        break;
+    case NET_TRANSPORT_DISCONNECTED:
+        // Without a reason the connection was lost, not closed.
+        if (session && session->state == NET_SESSION_PLAYING && event->reason == 0)
+            net_session_lose(server, session);
+        else if (session && event->reason == NET_TRANSPORT_DEAF &&
+                 session->state != NET_SESSION_CLOSING)
+            net_session_end(server, session, NET_END_DEAF);
+        else if (session)
+            net_session_gone(server, session, "disconnected");
+        break;
+    case NET_TRANSPORT_RECEIVED:
+        take_received(server, session, event);
+        break;
+    }
+}
+
+// Datagrams of a client that are still read. @return false when it sends too many.
+static bool take_credit(net_server* server, net_session* session,
+                        const net_transport_event* event) {
+    if (event->kind != NET_TRANSPORT_RECEIVED || event->channel != NET_CHANNEL_REALTIME)
+        return true;
+    if (session->packet_credit > 0) {
+        session->packet_credit--;
+        return true;
+    }
+    net_server_drop(server, NET_DROP_FLOOD, 1);
+    session->is_flooding = true;
+    return false;
+}
+
+// ---- what lanes deferred
+
+static void finish_event(net_server* server, const net_lane_deferred* deferred) {
+    net_server_lane* lane = &server->lanes[deferred->lane];
+    const net_lane_event* event = net_lane_event_at(lane, deferred->at);
+    net_session* session = event->session;
+    session->is_deferred = false;
+    if (deferred->is_strike) {
+        net_session_strike(server, session);
+        return;
+    }
+    const net_transport_event whole = {.kind = (net_transport_event_kind)event->kind,
+                                       .peer = event->peer,
+                                       .channel = (net_channel)event->channel,
+                                       .reason = event->reason,
+                                       .bytes = (const uint8_t*)(event + 1),
+                                       .size = event->size};
+    const bool is_packet = whole.kind == NET_TRANSPORT_RECEIVED &&
+                           whole.channel == NET_CHANNEL_REALTIME &&
+                           net_lane_judge(event) == NET_DROP_COUNT;
+    take_event(server, &whole);
+    if (is_packet && !net_lane_take_packet(lane, session, whole.bytes, whole.size))
+        net_session_strike(server, session);
+}
+
+static void read_queues(net_server* server) {
+    if (!net_server_read_queues(server)) return;
+    for (uint32_t i = 0; i < server->lane_count; i++)
+        for (uint32_t k = 0; k < server->lanes[i].deferred_count; k++)
+            finish_event(server, &server->lanes[i].deferred[k]);
+    net_server_empty_queues(server);
+}
+
+// Without memory all that is queued is read at once, and then this one.
+static void queue_event(net_server* server, net_session* session,
+                        const net_transport_event* event) {
+    if (net_server_queue_event(server, session, event)) return;
+    read_queues(server);
+    if (net_server_queue_event(server, session, event)) return;
+    net_server_drop(server, NET_DROP_FLOOD, 1); // a lost one
+}
+
+// ---- all that came
+
+static void receive_lane(net_server_lane* lane) {
+    net_transport* transport = lane->server->config.transport;
+    transport->ops->work(transport, lane->number);
+}
+
 void net_server_service(net_server* server, uint64_t now_us) {
     net_server_collect(server);
     BASE_ASSERT(!server->out.is_uncollected);
     server->now_us = now_us;
     net_transport* transport = server->config.transport;
     transport->ops->service(transport, now_us);
+    if (transport->ops->work)
+        net_server_run_lanes(server, receive_lane, transport->waiting < server->little);
     net_transport_event event;
     while (transport->ops->next(transport, &event)) {
         net_session* session = net_server_find_session(server, event.peer);
-        switch (event.kind) {
-        case NET_TRANSPORT_CONNECTED:
-            if (!session) take_connection(server, event.peer);
-            break;
-        case NET_TRANSPORT_DISCONNECTED:
-            // Without a reason the connection was lost, not closed.
-            if (session && session->state == NET_SESSION_PLAYING && event.reason == 0)
-                net_session_lose(server, session);
-            else if (session && event.reason == NET_TRANSPORT_DEAF &&
-                     session->state != NET_SESSION_CLOSING)
-                net_session_end(server, session, NET_END_DEAF);
-            else if (session)
-                net_session_gone(server, session, "disconnected");
-            break;
-        case NET_TRANSPORT_RECEIVED:
-            if (!session || session->state == NET_SESSION_CLOSING) {
-                net_server_drop(server, session ? NET_DROP_UNTIMELY : NET_DROP_UNKNOWN_PEER, 1);
-                break;
-            }
-            net_session_note_received(server, session);
-            if (event.channel == NET_CHANNEL_CONTROL) {
-                take_control(server, session, event.bytes, event.size);
-            } else {
-                take_realtime(server, session, event.bytes, event.size);
-            }
-            break;
-        }
+        const bool is_playing =
+            session && session->state == NET_SESSION_PLAYING && session->out.repl;
+        // The slot of a connection whose end is still queued may have the next one already.
+        if (event.kind == NET_TRANSPORT_CONNECTED) read_queues(server);
+        if (!is_playing)
+            take_event(server, &event);
+        else if (take_credit(server, session, &event))
+            queue_event(server, session, &event);
     }
+    read_queues(server);
 }

@@ -2,8 +2,8 @@
 // The net half of a tick: what goes out.
 //
 //     publish (replication states learn which entities came, went and changed)
-//     per session: events that it may see -> losses -> is a packet due? -> as many as its tokens
-//     allow one flush
+//     per lane, for each of its sessions: events that it may see -> losses -> is a packet due? ->
+//     as many as its tokens allow; then one flush
 //
 // A packet is due when rows or events wait, or when an input of the client was not used in time.
 // Otherwise it is due HEARTBEAT_HZ (server.c) times a second: a client's clock, its prediction and
@@ -14,8 +14,9 @@
 // Events and rows share a packet: every second packet leaves room for one of the largest events,
 // the others for the largest row.
 //
-// Invariants: runs on one thread at a time, between net_server_hand_over and net_server_collect. Of
-// a session it touches `out` only. A session that fails is marked, and net_server_collect ends it.
+// Invariants: runs between net_server_hand_over and net_server_collect, on the net half's thread
+// and those of the lanes. Of a session it touches `out` only. A session that fails is marked, and
+// net_server_collect ends it.
 //
 // Read net_server_send at the end first.
 #include "server/server_send.h"
@@ -28,6 +29,7 @@
 #include "server/session_varsize.h"
 #include "server/worker.h"
 #include "session/packet_header.h"
+#include "state/varsize.h"
 
 #include "base/assert.h"
 
@@ -46,12 +48,12 @@
 
 // ---- one packet
 
-static void expire(net_server* server, net_session_out* out) {
-    net_server_out* half = &server->out;
+static void expire(net_server_lane* lane, net_session_out* out) {
+    const net_server* server = lane->server;
     if (!net_ack_sender_is_flying(&out->sent)) return;
-    net_ack_sender_expire(&out->sent, half->now_us, server->tick_us, &half->acks);
-    for (uint32_t i = 0; i < half->acks.lost_count; i++)
-        (void)net_repl_state_lost(out->repl, half->acks.lost[i]);
+    net_ack_sender_expire(&out->sent, server->out.now_us, server->tick_us, &lane->acks);
+    for (uint32_t i = 0; i < lane->acks.lost_count; i++)
+        (void)net_repl_state_lost(out->repl, lane->acks.lost[i]);
 }
 
 // Ticks since the row of the client's own entity changed: the client learns for which ticks its row
@@ -83,7 +85,7 @@ static bool is_tick_near(const net_session_out* out, ecs_tick tick) {
     return out->has_tick_known && tick - out->tick_known <= NET_PACKET_HEADER_NEAR_MAX;
 }
 
-static net_packet_header make_header(net_server* server, net_session_out* out, uint16_t seq) {
+static net_packet_header make_header(const net_server* server, net_session_out* out, uint16_t seq) {
     const net_session_summary* summary = &out->summary;
     ecs_tick tick = server->out.tick;
     net_packet_header header = {
@@ -154,7 +156,8 @@ static net_repl_state_room make_room(const net_session_out* out, const proto_bit
                                  .soft = (uint32_t)(soft < hard ? soft : hard)};
 }
 
-static bool send_packet(net_server* server, net_session* session) {
+static bool send_packet(net_server_lane* lane, net_session* session) {
+    const net_server* server = lane->server;
     net_session_out* out = &session->out;
     Shoal__Wire__GameEvent events[EVENTS_PER_PACKET_MAX];
     Shoal__Wire__GameEvent* pointers[EVENTS_PER_PACKET_MAX];
@@ -171,8 +174,8 @@ static bool send_packet(net_server* server, net_session* session) {
 
     uint16_t seq = net_ack_sender_add(&out->sent, server->out.now_us);
     net_packet_header header = make_header(server, out, seq);
-    proto_bit_writer writer = proto_bit_writer_make(
-        server->out.state, NET_STATE_BYTES_MAX - STATE_FRAME_BYTES - event_bytes);
+    proto_bit_writer writer =
+        proto_bit_writer_make(lane->state, NET_STATE_BYTES_MAX - STATE_FRAME_BYTES - event_bytes);
     net_packet_header_write(&writer, &header);
     uint64_t header_bits = writer.size_bits;
     BASE_ASSERT(header_bits <= HEADER_BITS_MAX);
@@ -183,15 +186,15 @@ static bool send_packet(net_server* server, net_session* session) {
         return false;
     }
     if (records == 0) net_packet_header_deny_snapshot(&writer, header_bits);
-    packet.state.data = server->out.state;
+    packet.state.data = lane->state;
     packet.state.len = proto_bit_writer_bytes(&writer);
-    size_t size = proto_encode(&packet.base, server->out.packet, sizeof server->out.packet);
+    size_t size = proto_encode(&packet.base, lane->packet, sizeof lane->packet);
     BASE_ASSERT(size > 0 && size <= NET_STATE_BYTES_MAX); // the budgets above add up
     net_transport* transport = server->config.transport;
     // A refused datagram is a lost one: its acknowledgement will not come.
-    if (transport->ops->send(transport, session->peer, NET_CHANNEL_REALTIME, server->out.packet,
-                             size) != NET_OK)
-        server->out.sends_refused++;
+    if (transport->ops->send(transport, session->peer, NET_CHANNEL_REALTIME, lane->packet, size) !=
+        NET_OK)
+        lane->sends_refused++;
     net_session_trace_packet(server, session, server->out.now_us, NET_TRACE_SENT, "state", seq,
                              size);
     net_rate_take(&out->rate, (uint32_t)size);
@@ -201,8 +204,8 @@ static bool send_packet(net_server* server, net_session* session) {
         out->tick_seq = seq;
     }
     out->packet_count++;
-    server->out.state_packets++;
-    server->out.state_bytes += size;
+    lane->state_packets++;
+    lane->state_bytes += size;
     return true;
 }
 
@@ -233,7 +236,7 @@ static bool is_due(const net_server* server, const net_session_out* out) {
     return server->out.is_settling && !has_everything(out, server->out.tick);
 }
 
-static void send_packets(net_server* server, net_session* session) {
+static void send_packets(net_server_lane* lane, net_session* session) {
     // A silent client gets so few packets that it still believes the number of the first one it
     // receives.
     _Static_assert((NET_QUIET_MS_MAX * NET_STATE_PACKETS_PER_TICK_MAX + NET_SILENCE_MS_MAX) *
@@ -246,10 +249,11 @@ static void send_packets(net_server* server, net_session* session) {
         out->summary.is_quiet || out->summary.is_deaf ? 1 : NET_STATE_PACKETS_PER_TICK_MAX;
     uint32_t count = 0;
     // A client in debt gets a packet now and then, so that it can acknowledge something.
-    bool must_send = net_rate_is_charged(&out->rate) && out->silent_count + 1 >= server->deaf_ticks;
+    bool must_send =
+        net_rate_is_charged(&out->rate) && out->silent_count + 1 >= lane->server->deaf_ticks;
     while (count < count_max && (net_rate_left(&out->rate) > 0 || must_send)) {
         must_send = false;
-        if (!send_packet(server, session)) return;
+        if (!send_packet(lane, session)) return;
         count++;
         if (!net_repl_state_has_pending(out->repl) && !net_event_outbox_has_unsent(&out->outbox))
             break;
@@ -263,7 +267,8 @@ static void send_packets(net_server* server, net_session* session) {
     out->events_refused += net_event_outbox_drop_unreliable(&out->outbox);
 }
 
-static void send_to(net_server* server, net_session* session) {
+static void send_to(net_server_lane* lane, net_session* session) {
+    const net_server* server = lane->server;
     net_session_out* out = &session->out;
     if (net_repl_state_is_broken(out->repl)) out->has_failed = true;
     if (out->has_failed) return;
@@ -271,7 +276,7 @@ static void send_to(net_server* server, net_session* session) {
         out->events_refused += net_event_outbox_drop_unreliable(&out->outbox);
         return;
     }
-    expire(server, out);
+    expire(lane, out);
     net_rate_refill(&out->rate, server->out.now_us);
     net_rate_charge(&out->rate, net_server_sent_bytes(server, session));
     net_rate_learn(&out->rate, server->out.now_us, out->sent.acked, out->sent.lost,
@@ -282,22 +287,39 @@ static void send_to(net_server* server, net_session* session) {
         out->silent_count++;
         return;
     }
-    send_packets(server, session);
+    send_packets(lane, session);
+}
+
+static void send_lane(net_server_lane* lane) {
+    net_server* server = lane->server;
+    for (uint32_t i = 0; i < lane->count; i++) {
+        const uint32_t place = lane->places[i];
+        net_session* session = server->out.sessions[place];
+        net_server_queue_events(server, place);
+        net_session_send_varsize(server, session);
+        send_to(lane, session);
+    }
+}
+
+static void flush_lane(net_server_lane* lane) {
+    net_transport* transport = lane->server->config.transport;
+    transport->ops->flush_lane(transport, lane->number);
 }
 
 void net_server_send(void* context) {
     net_server* server = context;
+    net_transport* transport = server->config.transport;
     net_server_out* out = &server->out;
     if (out->has_stepped) {
         net_server_mark_seen(server);
         net_replicator_publish(server->replicator);
+        net_varsize_source_publish(server->varsize);
     }
-    for (uint32_t i = 0; i < out->count; i++) {
-        net_server_queue_events(server, i);
-        net_session_send_varsize(server, out->sessions[i]);
-        send_to(server, out->sessions[i]);
-    }
-    server->config.transport->ops->flush(server->config.transport);
+    net_server_run_lanes(server, send_lane, true);
+    if (transport->ops->flush_lane)
+        net_server_run_lanes(server, flush_lane, false);
+    else
+        transport->ops->flush(transport);
 }
 
 // ---- on the caller's thread
@@ -330,6 +352,8 @@ void net_server_hand_over(net_server* server, bool has_stepped) {
     out->has_stepped = has_stepped;
     out->is_settling = server->phase != NET_SERVER_RUNNING;
     out->count = 0;
+    for (uint32_t i = 0; i < server->lane_count; i++)
+        server->lanes[i].count = 0;
     if (!has_stepped) out->event_count = 0;
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
@@ -343,6 +367,8 @@ void net_server_hand_over(net_server* server, bool has_stepped) {
             session->control_credit = NET_CONTROL_BYTES_BURST_MAX;
         copy_summary(session);
         BASE_ASSERT(session->out.varsize && out->count < server->session_count);
+        net_server_lane* lane = &server->lanes[session->lane];
+        lane->places[lane->count++] = out->count;
         out->sessions[out->count++] = session;
     }
     out->is_uncollected = true;
@@ -358,10 +384,7 @@ void net_server_collect(net_server* server) {
     if (!out->is_uncollected) return;
     if (server->worker) net_worker_wait(server->worker);
     out->is_uncollected = false;
-    server->counters.state_packets += out->state_packets;
-    server->counters.state_bytes += out->state_bytes;
-    net_server_drop(server, NET_DROP_SEND, out->sends_refused);
-    out->state_packets = out->state_bytes = out->sends_refused = 0;
+    net_server_count_lanes(server);
     for (uint32_t i = 0; i < out->count; i++) {
         net_session* session = out->sessions[i];
         if (!session->out.has_failed) continue;

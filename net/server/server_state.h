@@ -6,10 +6,12 @@
 /// The net half (server_send.c) runs on the server's own thread or at once. From the hand-over to
 /// net_server_collect it owns net_server_out, the net_session_out of every session, the replicator,
 /// interest, variable-size components and the transport. The caller's thread owns everything else
-/// and may run the next tick's systems meanwhile.
+/// and may run the next tick's systems meanwhile. In each half the lanes (server_lane.h) share the
+/// work that belongs to single sessions.
 #pragma once
 
 #include "replicate/bandwidth.h"
+#include "server/server_lane.h"
 #include "server/session.h"
 
 #include "base/rng.h"
@@ -42,7 +44,7 @@ typedef struct net_server_event {
     ecs_entity entities[NET_EVENT_ENTITIES_MAX]; ///< entities in the payload
 } net_server_event;
 
-/// The work of the net half, and its scratch.
+/// The work of the net half, and what its lanes share.
 typedef struct net_server_out {
     uint64_t now_us;
     ecs_tick tick;
@@ -55,10 +57,6 @@ typedef struct net_server_out {
     uint32_t event_count, event_capacity;
     uint64_t* seen; ///< per session a bit per event: the client saw its target before this step
     uint32_t seen_capacity, seen_words;
-    uint64_t state_packets, state_bytes, sends_refused;
-    net_ack_result acks;
-    uint8_t packet[NET_STATE_BYTES_MAX];
-    uint8_t state[NET_STATE_BYTES_MAX];
 } net_server_out;
 
 /// The bandwidth account of a session that is over.
@@ -100,6 +98,9 @@ struct net_server {
     net_peer_report* reports;
     uint32_t report_count, report_capacity;
     uint32_t report_next; ///< where the search for the oldest closed report begins
+    net_server_lane* lanes;
+    uint32_t lane_count;
+    uint32_t little; ///< NET_LANES_LITTLE; tests let threads do all
     proto_codec codec;
     proto_codec answer_codec; ///< of schema answers, the only long messages of clients
     net_ration ration;        ///< of lines that clients can cause

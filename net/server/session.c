@@ -62,7 +62,9 @@ void net_session_set_peer(net_server* server, net_session* session, net_peer pee
     net_session** before = place_of(server, session->peer);
     if (session->peer && *before == session) *before = NULL;
     session->peer = peer;
-    if (peer) *place_of(server, peer) = session;
+    if (peer == 0) return;
+    *place_of(server, peer) = session;
+    session->lane = net_transport_lane(server->config.transport, peer);
 }
 
 net_session* net_server_find_session(net_server* server, net_peer peer) {

@@ -87,8 +87,10 @@ typedef struct net_session_out {
 
 typedef struct net_session {
     net_session_state state;
-    net_peer peer;   ///< 0: no connection
-    uint32_t client; ///< 0 before welcome
+    net_peer peer;    ///< 0: no connection
+    uint32_t lane;    ///< of its newest connection
+    bool is_deferred; ///< its lane left an event to the server's thread
+    uint32_t client;  ///< 0 before welcome
     char name[NET_PLAYER_NAME_BYTES_MAX];
     bool is_bot;
     bool must_leave_match; ///< the session is over; its player leaves the match with the next tick

@@ -95,7 +95,8 @@ int enet_socket_receive(ENetSocket socket, ENetAddress* address, ENetBuffer* buf
         uint8_t* outer = NULL;
         const uint8_t* inner = NULL;
         ENetAddress seen = {0};
-        size_t size = net_socket_outer_receive(entry, &from, &outer);
+        size_t size = entry->trunk ? net_socket_lane_receive(entry, &from, &outer)
+                                   : net_socket_outer_receive(entry, &from, &outer);
         if (size == 0) return 0;
         size = open_outer(entry, &from, outer, size, &inner, &seen);
         if (size == 0 || size > buffers->dataLength) continue;
@@ -110,7 +111,7 @@ int enet_socket_receive(ENetSocket socket, ENetAddress* address, ENetBuffer* buf
 
 enet_uint32 enet_time_get(void) {
     net_socket_state* state = net_socket_get_state();
-    state->time_calls++;
+    if (state->is_probing) state->time_calls++;
     return (enet_uint32)(net_socket_now_us() / 1000) + state->time_offset_ms;
 }
 
@@ -150,7 +151,10 @@ void net_socket_fill(void* context, void* bytes, size_t size) {
 bool net_socket_is_installed(void) {
     static const ENetHost no_host;
     ENetHost probe = no_host;
-    uint32_t before = net_socket_get_state()->time_calls;
+    net_socket_state* state = net_socket_get_state();
+    state->time_calls = 0;
+    state->is_probing = true;
     enet_host_flush(&probe);
-    return net_socket_get_state()->time_calls != before;
+    state->is_probing = false;
+    return state->time_calls > 0;
 }

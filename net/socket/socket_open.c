@@ -116,6 +116,7 @@ ENetSocket enet_socket_create(ENetSocketType type) {
         errno = EPROTONOSUPPORT;
         return -1;
     }
+    if (plan && plan->is_lane) return net_socket_lane_create(plan);
     int descriptor = state->is_virtual ? net_socket_virtual_create() : create_real(plan);
     net_socket_entry* entry = net_socket_entry_find(descriptor);
     if (!entry || !plan) return descriptor;
@@ -152,6 +153,7 @@ static bool bind_real(net_socket_entry* entry, uint32_t index) {
 int enet_socket_bind(ENetSocket socket, const ENetAddress* address) {
     net_socket_entry* entry = net_socket_entry_find(socket);
     if (!entry) return -1;
+    if (entry->trunk) return 0; // it is bound
     entry->is_server = true;
     if (entry->bound_count == 0) {
         entry->bound[0] = address ? net_address_ipv4(address->host, address->port)
@@ -169,7 +171,7 @@ int enet_socket_bind(ENetSocket socket, const ENetAddress* address) {
 int enet_socket_get_address(ENetSocket socket, ENetAddress* address) {
     const net_socket_entry* entry = net_socket_entry_find(socket);
     if (!entry) return -1;
-    const net_address* first = &entry->bound[0];
+    const net_address* first = &(entry->trunk ? entry->trunk : entry)->bound[0];
     *address = (ENetAddress){.host = net_address_ipv4_host(first), .port = first->port};
     return 0;
 }
@@ -210,6 +212,7 @@ static int set_option(int descriptor, ENetSocketOption option, int value) {
 int enet_socket_set_option(ENetSocket socket, ENetSocketOption option, int value) {
     const net_socket_entry* entry = net_socket_entry_find(socket);
     int result = entry ? 0 : -1;
+    if (entry && entry->trunk) return 0; // options are the trunk's
     for (uint32_t i = 0; entry && i < entry->pipe_count; i++)
         if (set_option(net_socket_pipe_descriptor(entry->pipes[i]), option, value) != 0)
             result = -1;

@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/hash.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum {
@@ -22,8 +23,8 @@ enum {
 
 static void wire_send(net_socket_entry* entry, const net_address* to, const void* bytes,
                       size_t size) {
-    if (entry->is_virtual) {
-        net_socket_virtual_send(entry, to, bytes, size);
+    if (entry->is_virtual || (entry->trunk && entry->trunk->is_virtual)) {
+        net_socket_virtual_send(entry->trunk ? entry->trunk : entry, to, bytes, size);
         return;
     }
     if (entry->pipe_count == 0) return;
@@ -81,6 +82,7 @@ static size_t wire_receive_sound(net_socket_entry* entry, net_address* from, uin
 
 // ---- the bad network
 
+// A lane has links of its own; only those of the process are simulated.
 static bool has_link(const net_socket_entry* entry) {
     return entry->has_link || net_socket_get_state()->has_link;
 }
@@ -123,8 +125,10 @@ static size_t receive_through_link(net_socket_entry* entry, net_address* from, u
 }
 
 static void expect_release(net_socket_state* state, const net_link* out) {
-    uint64_t next_us = net_link_next_us(out);
-    if (next_us < state->release_us) state->release_us = next_us;
+    uint64_t next_us = net_link_next_us(out), known_us = state->release_us;
+    while (next_us < known_us &&
+           !atomic_compare_exchange_weak(&state->release_us, &known_us, next_us)) {
+    }
 }
 
 static void entry_flush(net_socket_entry* entry) {
@@ -144,7 +148,7 @@ void net_socket_pump(void) {
     uint64_t now_us = net_socket_now_us();
     if (now_us < state->release_us) return;
     state->release_us = UINT64_MAX;
-    const net_socket_table* const tables[] = {&state->real, &state->virtual};
+    const net_socket_table* const tables[] = {&state->real, &state->virtual, &state->lanes};
     for (uint32_t t = 0; t < BASE_COUNT(tables); t++) {
         for (uint32_t i = 0; i < tables[t]->capacity; i++) {
             net_socket_entry* entry = tables[t]->entries[i];
@@ -158,12 +162,13 @@ void net_socket_pump(void) {
 
 uint64_t net_socket_next_us(void) {
     const net_socket_state* state = net_socket_get_state();
-    const net_socket_table* const tables[] = {&state->real, &state->virtual};
+    const net_socket_table* const tables[] = {&state->real, &state->virtual, &state->lanes};
     uint64_t next_us = UINT64_MAX, now_us = net_socket_now_us();
     for (uint32_t t = 0; t < BASE_COUNT(tables); t++) {
         for (uint32_t i = 0; i < tables[t]->capacity; i++) {
             const net_socket_entry* entry = tables[t]->entries[i];
             if (!entry) continue;
+            if (entry->ring.first != entry->ring.end) return 0;
             for (uint32_t p = 0; p < entry->pipe_count; p++)
                 if (net_socket_pipe_has_rest(entry->pipes[p])) return 0;
             const net_link* const links[] = {entry->out, entry->in, entry->wire};

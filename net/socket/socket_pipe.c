@@ -48,7 +48,8 @@ struct net_socket_pipe {
     int descriptor;
     bool is_ipv6;
     bool has_segments;
-    bool is_empty; // the last receive emptied the kernel's buffer
+    bool is_shared; // the descriptor is another pipe's; there is no `in`
+    bool is_empty;  // the last receive emptied the kernel's buffer
     uint32_t batch;
     uint32_t in_count, in_next;
     uint32_t out_count;
@@ -86,11 +87,26 @@ net_socket_pipe* net_socket_pipe_create(const net_socket_calls* calls, int descr
     return made;
 }
 
+net_socket_pipe* net_socket_pipe_share(const net_socket_pipe* owner, uint32_t batch) {
+    BASE_ASSERT(batch >= 1 && batch <= NET_SOCKET_BATCH_MAX);
+    net_socket_pipe* made = base_allocate(NULL, sizeof *made + (size_t)batch * sizeof(slot));
+    if (!made) return NULL;
+    *made = (net_socket_pipe){.calls = owner->calls,
+                              .descriptor = owner->descriptor,
+                              .is_ipv6 = owner->is_ipv6,
+                              .has_segments = owner->has_segments,
+                              .is_shared = true,
+                              .batch = batch};
+    made->out = (slot*)(void*)(made + 1);
+    return made;
+}
+
 void net_socket_pipe_destroy(net_socket_pipe* old, net_socket_stats* stats) {
     if (!old) return;
     net_socket_pipe_flush(old, stats);
-    (void)close(old->descriptor);
-    base_release(NULL, old, sizeof *old + 2 * (size_t)old->batch * sizeof(slot));
+    if (!old->is_shared) (void)close(old->descriptor);
+    size_t slots = (old->is_shared ? 1u : 2u) * (size_t)old->batch;
+    base_release(NULL, old, sizeof *old + slots * sizeof(slot));
 }
 
 int net_socket_pipe_descriptor(const net_socket_pipe* at) {
@@ -165,6 +181,7 @@ static void receive_batch(net_socket_pipe* at, net_socket_stats* stats) {
 
 bool net_socket_pipe_receive(net_socket_pipe* at, net_address* from, uint8_t** bytes, size_t* size,
                              net_socket_stats* stats) {
+    BASE_ASSERT(!at->is_shared);
     if (at->in_next == at->in_count) {
         bool was_empty = at->is_empty;
         at->is_empty = false;

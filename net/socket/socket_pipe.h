@@ -27,7 +27,10 @@ typedef struct net_socket_pipe net_socket_pipe;
 // NULL: the kernel's. @return NULL when memory ran out; then the descriptor stays the caller's.
 net_socket_pipe* net_socket_pipe_create(const net_socket_calls* calls, int descriptor, bool is_ipv6,
                                         bool has_segments, uint32_t batch);
-// Flush, close the descriptor. NULL is fine.
+// Another batch for sending through the descriptor of `owner`, which must outlive it. It receives
+// nothing (asserted). @return NULL when memory ran out.
+net_socket_pipe* net_socket_pipe_share(const net_socket_pipe* owner, uint32_t batch);
+// Flush, close the descriptor unless it is shared. NULL is fine.
 void net_socket_pipe_destroy(net_socket_pipe* old, net_socket_stats* stats);
 int net_socket_pipe_descriptor(const net_socket_pipe* at);
 bool net_socket_pipe_is_ipv6(const net_socket_pipe* at);

@@ -12,13 +12,17 @@
 #define STALL_US_MAX UINT64_C(250000)
 
 net_socket_state* net_socket_get_state(void) {
-    static net_socket_state state;
+    static net_socket_state state = {.hosts_mutex = PTHREAD_MUTEX_INITIALIZER};
     return &state;
 }
 
-static net_socket_table* table_of(int descriptor, uint32_t* index) {
+net_socket_table* net_socket_table_of(int descriptor, uint32_t* index) {
     net_socket_state* state = net_socket_get_state();
     bool is_virtual = descriptor >= NET_SOCKET_VIRTUAL_FIRST;
+    if (descriptor >= NET_SOCKET_LANE_FIRST) {
+        *index = (uint32_t)(descriptor - NET_SOCKET_LANE_FIRST);
+        return &state->lanes;
+    }
     *index = (uint32_t)(is_virtual ? descriptor - NET_SOCKET_VIRTUAL_FIRST : descriptor);
     return is_virtual ? &state->virtual : &state->real;
 }
@@ -26,7 +30,7 @@ static net_socket_table* table_of(int descriptor, uint32_t* index) {
 net_socket_entry* net_socket_entry_find(int descriptor) {
     uint32_t index = 0;
     if (descriptor < 0) return NULL;
-    const net_socket_table* table = table_of(descriptor, &index);
+    const net_socket_table* table = net_socket_table_of(descriptor, &index);
     return index < table->capacity ? table->entries[index] : NULL;
 }
 
@@ -34,14 +38,14 @@ net_socket_entry* net_socket_entry_get(int descriptor) {
     net_socket_entry* found = net_socket_entry_find(descriptor);
     if (found || descriptor < 0) return found;
     uint32_t index = 0;
-    net_socket_table* table = table_of(descriptor, &index);
+    net_socket_table* table = net_socket_table_of(descriptor, &index);
     if (!base_array_reserve(NULL, (void**)&table->entries, &table->capacity, index + 1,
                             sizeof(net_socket_entry*)))
         return NULL;
     net_socket_entry* made = base_allocate_zero(NULL, sizeof *made);
     if (!made) return NULL;
     made->descriptor = descriptor;
-    made->is_virtual = descriptor >= NET_SOCKET_VIRTUAL_FIRST;
+    made->is_virtual = descriptor >= NET_SOCKET_VIRTUAL_FIRST && descriptor < NET_SOCKET_LANE_FIRST;
     made->number = net_socket_get_state()->created++;
     table->entries[index] = made;
     return made;
@@ -58,12 +62,13 @@ void net_socket_forget(int descriptor) {
     net_socket_entry* old = net_socket_entry_find(descriptor);
     if (!old) return;
     uint32_t index = 0;
-    net_socket_table* table = table_of(descriptor, &index);
+    net_socket_table* table = net_socket_table_of(descriptor, &index);
     table->entries[index] = NULL;
     for (uint32_t i = 0; i < old->pipe_count; i++)
         net_socket_pipe_destroy(old->pipes[i], &old->stats);
     entry_drop_links(old);
     net_socket_virtual_wire_release(old->wire);
+    base_release(NULL, old->ring.bytes, old->ring.bytes ? NET_SOCKET_LANE_BYTES : 0);
     base_release(NULL, old, sizeof *old);
 }
 
@@ -78,7 +83,7 @@ net_result net_socket_link_set_pair(const net_link_pair* pair) {
         state->link = *pair;
     }
     state->has_link = pair != NULL;
-    net_socket_table* const tables[] = {&state->real, &state->virtual};
+    net_socket_table* const tables[] = {&state->real, &state->virtual, &state->lanes};
     for (uint32_t t = 0; t < BASE_COUNT(tables); t++)
         for (uint32_t i = 0; i < tables[t]->capacity; i++)
             if (tables[t]->entries[i]) entry_drop_links(tables[t]->entries[i]);
@@ -173,7 +178,11 @@ uint64_t net_socket_tag(const net_address* address) {
     net_address host = *address;
     host.port = 0;
     uint32_t place = 0;
-    if (!host_place(&host, &place)) return 0; // no memory: port 0, loss
+    pthread_mutex_t* mutex = &net_socket_get_state()->hosts_mutex;
+    pthread_mutex_lock(mutex);
+    bool has_place = host_place(&host, &place);
+    pthread_mutex_unlock(mutex);
+    if (!has_place) return 0; // no memory: port 0, loss
     return TAG_IS_PLACE | (uint64_t)place << 16 | address->port;
 }
 

@@ -6,6 +6,14 @@
 
 #include "base/rng.h"
 
+#include <pthread.h>
+
+// Datagrams in order of arrival: a head, then the bytes. It is empty when both ends are equal.
+typedef struct net_socket_ring {
+    uint8_t* bytes; // NET_SOCKET_LANE_BYTES
+    uint32_t first, end;
+} net_socket_ring;
+
 typedef struct net_socket_entry {
     int descriptor;
     bool is_virtual;
@@ -25,6 +33,8 @@ typedef struct net_socket_entry {
     net_link* wire;           // virtual ones: what the kernel's buffer is to the others
     bool has_guard;
     net_socket_guard guard;
+    struct net_socket_entry* trunk; // of a lane; NULL: it is none
+    net_socket_ring ring;           // of a lane: what waits for it
     net_socket_stats stats;
 } net_socket_entry;
 
@@ -41,6 +51,7 @@ enum { NET_SOCKET_HOSTS_MAX = 65536 };
 typedef struct net_socket_state {
     net_socket_table real;
     net_socket_table virtual; // by descriptor - NET_SOCKET_VIRTUAL_FIRST
+    net_socket_table lanes;   // by descriptor - NET_SOCKET_LANE_FIRST
     uint32_t created;
     bool has_plan;
     net_socket_plan plan;
@@ -53,13 +64,15 @@ typedef struct net_socket_state {
     uint64_t virtual_hash; // of all that was sent
     uint16_t virtual_port_next;
     net_link* virtual_spares[NET_SOCKET_SPARES]; // wires of closed sockets, empty
-    uint64_t release_us;                         // no out link has anything due before
-    uint64_t pumped_us;                          // real clock at the last pump, 0 before the first
-    uint64_t skipped_us;                         // what stalls took out of the clock
+    _Atomic uint64_t release_us; // no out link has anything due before; lanes lower it
+    uint64_t pumped_us;          // real clock at the last pump, 0 before the first
+    uint64_t skipped_us;         // what stalls took out of the clock
     uint32_t time_offset_ms;
+    bool is_probing; // enet_time_get counts its calls
     uint32_t time_calls;
-    net_address* hosts;  // IPv6 hosts in tags, NET_SOCKET_HOSTS_MAX; NULL before the first
-    uint32_t hosts_next; // which one of a crowded place gives way
+    pthread_mutex_t hosts_mutex; // lanes send to IPv6 hosts through --net
+    net_address* hosts;          // IPv6 hosts in tags, NET_SOCKET_HOSTS_MAX; NULL before the first
+    uint32_t hosts_next;         // which one of a crowded place gives way
 } net_socket_state;
 
 // The process's state; the single exception to the rule against globals (net/socket.h says why).
@@ -68,6 +81,12 @@ net_socket_state* net_socket_get_state(void);
 net_socket_entry* net_socket_entry_get(int descriptor);
 net_socket_entry* net_socket_entry_find(int descriptor);
 void net_socket_forget(int descriptor);
+// Descriptor of a new lane; -1 with errno.
+int net_socket_lane_create(const net_socket_plan* plan);
+// A lane's next datagram, as net_socket_outer_receive.
+size_t net_socket_lane_receive(net_socket_entry* entry, net_address* from, uint8_t** bytes);
+// The table of a descriptor, and its place there.
+net_socket_table* net_socket_table_of(int descriptor, uint32_t* index);
 // Once per service: takes stalls out of the clock.
 void net_socket_clock_pump(void);
 // An address as a link's tag, and back. The low 16 bits are the port.

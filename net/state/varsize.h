@@ -79,11 +79,15 @@ void net_varsize_sender_reclass(net_varsize_sender* sender, ecs_entity entity, u
 /// The entity left the scope (it may be destroyed).
 void net_varsize_sender_leave(net_varsize_sender* sender, ecs_entity entity);
 
+/// Tell all senders what the last step changed: once per step, before they publish, so that
+/// publishing only reads what they share.
+void net_varsize_source_publish(net_varsize_source* source);
 /// Send one message.
 /// @return NET_OK; NET_ERR_STALE: not this value now, go on with others (the client does not have
 /// the entity yet); any other code: stop for now.
 typedef net_result (*net_varsize_send_fn)(void* context, const net_varsize_message* message);
-/// Send waiting values; call it once per tick. `allowance` is added to the credit of earlier calls.
+/// Send waiting values; call it once per tick. Different senders may do so at the same time.
+/// `allowance` is added to the credit of earlier calls.
 /// A value is sent while any credit is left, so a pause follows a long one.
 void net_varsize_sender_publish(net_varsize_sender* sender, uint32_t allowance,
                                 net_varsize_send_fn send, void* context);

@@ -30,17 +30,22 @@ void net_enet_budget_init(net_enet_transport* owner, const net_enet_config* conf
     if (!owner->wall_us && net_socket_wall_us && !is_virtual) owner->wall_us = default_wall_us;
 }
 
-void net_enet_budget_begin(net_enet_transport* owner) {
-    net_socket_budget budget = {
-        .datagrams = DATAGRAMS_MAX, .wall_us = owner->wall_us, .context = owner->wall_context};
+uint64_t net_enet_budget_until(const net_enet_transport* owner) {
+    if (!owner->wall_us) return UINT64_MAX;
+    uint64_t now_us = owner->wall_us(owner->wall_context);
+    uint64_t share_us = owner->due_us > now_us ? owner->due_us - now_us : 0;
+    if (share_us < NET_SERVICE_US_MIN) share_us = NET_SERVICE_US_MIN;
+    if (share_us > owner->service_us_max) share_us = owner->service_us_max;
+    return now_us + share_us;
+}
+
+void net_enet_budget_begin(net_enet_transport* owner, uint64_t until_us) {
+    const net_socket_budget budget = {.datagrams = DATAGRAMS_MAX,
+                                      .until_us = until_us,
+                                      .wall_us = owner->wall_us,
+                                      .context = owner->wall_context};
     owner->passes_left = PASSES_MAX;
-    if (owner->wall_us) {
-        uint64_t now_us = owner->wall_us(owner->wall_context);
-        uint64_t share_us = owner->due_us > now_us ? owner->due_us - now_us : 0;
-        if (share_us < NET_SERVICE_US_MIN) share_us = NET_SERVICE_US_MIN;
-        if (share_us > owner->service_us_max) share_us = owner->service_us_max;
-        owner->until_us = budget.until_us = now_us + share_us;
-    }
+    owner->until_us = until_us;
     if (net_socket_budget_set) net_socket_budget_set(owner->host->socket, &budget);
 }
 

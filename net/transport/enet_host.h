@@ -4,5 +4,5 @@
 
 #include "net/transport.h"
 
-/// The ENetHost, to be read only.
+/// The ENetHost, of a server with lanes that of the first one. To be read only.
 void* net_transport_enet_host(net_transport* transport);

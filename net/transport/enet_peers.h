@@ -6,6 +6,7 @@
 #include "transport/enet_secure.h"
 #include "transport/repeat_ration.h"
 
+#include "net/socket.h"
 #include "net/transport_enet.h"
 
 #include <enet/enet.h>
@@ -61,6 +62,21 @@ typedef struct net_enet_transport {
     ENetPacket* borrowed;
     net_transport_stats stats;
 } net_enet_transport;
+
+/// Make the transport of one host: all of a client or of a server, or one of `config->lanes` parts
+/// of a server whose trunk is `trunk`. @return as net_transport_enet_create.
+BASE_MUST_USE net_result net_enet_host_create(const net_enet_config* config,
+                                              const net_enet_secure* trunk, uint32_t lane,
+                                              net_enet_transport** transport);
+/// Begin a service of one host, which ends at `until_us`; then its next() gives the events.
+void net_enet_host_service(net_enet_transport* owner, uint64_t now_us, uint64_t until_us);
+/// Parse "ADDR:PORT" or "ADDR:PORT,ADDR:PORT" into the plan, and check that a server with these
+/// keys may listen there. @return NET_OK, NET_ERR_ADDRESS, NET_ERR_REFUSED.
+BASE_MUST_USE net_result net_enet_plan_listen(const net_enet_config* config, net_socket_plan* plan);
+/// Let ENet begin, and check that its functions are ours. @return false when they are not.
+bool net_enet_is_ready(void);
+/// Is it the transport of one host?
+bool net_enet_is_host(const net_transport* transport);
 
 /// Once per service, for every peer: mtu, resend times, leaked accounts, and the watchdog.
 void net_enet_check_peers(net_enet_transport* owner, uint64_t now_us);

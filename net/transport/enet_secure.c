@@ -3,6 +3,8 @@
 
 #include "net/socket.h"
 
+#include "base/assert.h"
+
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -56,6 +58,24 @@ static size_t server_receive(void* context, uint64_t now_us, const net_address* 
     return received.inner_size;
 }
 
+uint32_t net_enet_secure_route(net_enet_secure* trunk, const net_address* from, uint8_t* bytes,
+                               size_t size) {
+    if (net_bans_find_address(trunk->bans, from)) {
+        trunk->dropped_banned++;
+        return UINT32_MAX;
+    }
+    uint32_t slot = net_secure_server_route(trunk->server, bytes, size);
+    if (slot == NET_SECURE_NOWHERE) return UINT32_MAX;
+    if (slot != NET_SECURE_HELLO) return slot;
+    const net_secure_clock clock = clock_at(trunk, net_socket_now_us());
+    net_secure_received received = {.reply_size = 0};
+    net_secure_server_receive(trunk->server, &clock, from, bytes, size, &received);
+    if (received.reply_size > 0)
+        net_socket_wire_send(trunk->descriptor, &received.reply_to, received.reply,
+                             received.reply_size);
+    return UINT32_MAX;
+}
+
 static size_t server_send(void* context, uint64_t now_us, uint32_t host, uint16_t port,
                           const uint8_t* bytes, size_t size, uint8_t* out, net_address* to) {
     net_enet_secure* secure = context;
@@ -104,42 +124,73 @@ static void read_clock(net_enet_secure* secure) {
         secure->unix_s ? secure->unix_s(secure->unix_context) : net_socket_unix_s();
 }
 
-net_result net_enet_secure_init(net_enet_secure* secure, int descriptor,
-                                const base_allocator* allocator, bool is_server,
-                                uint32_t sessions_max, uint32_t per_address_max,
-                                const net_security* security) {
-    net_security own = *security;
-    net_socket_guard guard = {.context = secure,
-                              .receive = is_server ? server_receive : client_receive,
-                              .send = is_server ? server_send : client_send};
-    secure->entropy =
-        security->entropy ? *security->entropy : (net_entropy){.fill = net_socket_fill};
+static void set_guard(net_enet_secure* secure, bool is_server) {
+    const net_socket_guard guard = {.context = secure,
+                                    .receive = is_server ? server_receive : client_receive,
+                                    .send = is_server ? server_send : client_send};
+    net_socket_guard_set(secure->descriptor, &guard);
+}
+
+// All but the guard.
+static net_result init(net_enet_secure* secure, int descriptor, const net_enet_config* config) {
+    net_security own = config->security;
+    secure->entropy = own.entropy ? *own.entropy : (net_entropy){.fill = net_socket_fill};
     own.entropy = &secure->entropy;
-    secure->unix_s = security->unix_s;
-    secure->unix_context = security->unix_context;
+    secure->unix_s = own.unix_s;
+    secure->unix_context = own.unix_context;
     secure->descriptor = descriptor;
+    secure->bans = config->bans;
     read_clock(secure);
-    if (is_server) {
-        net_secure_server_config config = {.allocator = allocator,
-                                           .sessions_max = sessions_max,
-                                           .per_address_max = per_address_max,
-                                           .security = own,
-                                           .now_us = secure->clock.now_us};
-        secure->allocator = allocator;
-        secure->sent_bytes =
-            base_allocate_zero(allocator, sessions_max * sizeof *secure->sent_bytes);
-        if (!secure->sent_bytes) return NET_ERR_MEMORY;
-        secure->session_count = sessions_max;
-        net_result result = net_secure_server_create(&config, &secure->server);
-        if (result != NET_OK) return result;
-    } else {
+    if (!config->listen) {
         net_secure_client_init(&secure->client, &own);
+        return NET_OK;
     }
-    net_socket_guard_set(descriptor, &guard);
-    return NET_OK;
+    const net_secure_server_config server = {.allocator = config->allocator,
+                                             .sessions_max = config->peers_max,
+                                             .lanes = config->lanes,
+                                             .per_address_max = config->peers_per_address_max,
+                                             .security = own,
+                                             .now_us = secure->clock.now_us};
+    secure->allocator = config->allocator;
+    secure->sent_bytes =
+        base_allocate_zero(config->allocator, config->peers_max * sizeof *secure->sent_bytes);
+    if (!secure->sent_bytes) return NET_ERR_MEMORY;
+    secure->session_count = config->peers_max;
+    return net_secure_server_create(&server, &secure->server);
+}
+
+net_result net_enet_secure_init(net_enet_secure* secure, int descriptor,
+                                const net_enet_config* config) {
+    net_result result = init(secure, descriptor, config);
+    if (result == NET_OK) set_guard(secure, config->listen != NULL);
+    return result;
+}
+
+net_result net_enet_secure_init_trunk(net_enet_secure* secure, int descriptor,
+                                      const net_enet_config* config) {
+    BASE_ASSERT(config->listen);
+    return init(secure, descriptor, config);
+}
+
+void net_enet_secure_init_lane(net_enet_secure* secure, int descriptor,
+                               const net_enet_secure* trunk) {
+    BASE_ASSERT(trunk->server);
+    secure->is_lane = true;
+    secure->descriptor = descriptor;
+    secure->unix_s = trunk->unix_s;
+    secure->unix_context = trunk->unix_context;
+    secure->server = trunk->server;
+    secure->sent_bytes = trunk->sent_bytes;
+    secure->session_count = trunk->session_count;
+    read_clock(secure);
+    set_guard(secure, true);
 }
 
 void net_enet_secure_deinit(net_enet_secure* secure) {
+    if (secure->is_lane) {
+        *secure = (net_enet_secure){.is_lane = true};
+        return;
+    }
     net_secure_server_destroy(secure->server);
     secure->server = NULL;
     base_release(secure->allocator, secure->sent_bytes,
@@ -151,6 +202,7 @@ void net_enet_secure_deinit(net_enet_secure* secure) {
 
 void net_enet_secure_service(net_enet_secure* secure) {
     read_clock(secure);
+    if (secure->is_lane) return; // its trunk does the rest
     if (secure->server) {
         net_secure_server_service(secure->server, secure->clock.now_us);
         return;
@@ -159,6 +211,12 @@ void net_enet_secure_service(net_enet_secure* secure) {
     net_address to;
     size_t size = net_secure_client_service(&secure->client, &secure->clock, out, &to);
     if (size > 0) net_socket_wire_send(secure->descriptor, &to, out, size);
+}
+
+void net_enet_secure_service_trunk(net_enet_secure* secure) {
+    const uint64_t held_us = secure->clock.now_us;
+    read_clock(secure);
+    net_secure_server_service_held(secure->server, secure->clock.now_us, held_us);
 }
 
 bool net_enet_secure_hold(net_enet_secure* secure, uint32_t host, uint16_t port) {

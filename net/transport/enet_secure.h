@@ -8,6 +8,7 @@
 #pragma once
 
 #include "net/bans.h"
+#include "net/transport_enet.h"
 #include "secure/secure_client.h"
 #include "secure/secure_server.h"
 
@@ -26,21 +27,33 @@ typedef struct net_enet_secure {
     net_secure_client client; ///< of a client
     uint16_t attempt;         ///< of the client: the port that ENet sees
     bool is_connecting;       ///< the client's user waits for the outer layer
+    bool is_lane;             ///< `server` and `sent_bytes` are another one's
 } net_enet_secure;
 
 /// May a server with these keys listen at this address? The built-in key is known to all, so alone
 /// it is for private addresses.
 bool net_enet_secure_may_listen(const net_security* security, const net_address* listen);
-/// Stand between the socket and ENet from now on. `per_address_max`: sessions of one address,
-/// 0: no limit. @return NET_OK; NET_ERR_MEMORY.
+/// Stand between the socket of a host and ENet from now on. @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_enet_secure_init(net_enet_secure* secure, int descriptor,
-                                              const base_allocator* allocator, bool is_server,
-                                              uint32_t sessions_max, uint32_t per_address_max,
-                                              const net_security* security);
+                                              const net_enet_config* config);
+/// The same for a server whose socket is a trunk. It has no guard: use net_enet_secure_route.
+/// @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_enet_secure_init_trunk(net_enet_secure* secure, int descriptor,
+                                                    const net_enet_config* config);
+/// Stand between a lane and its ENet host, with the sessions of the trunk.
+void net_enet_secure_init_lane(net_enet_secure* secure, int descriptor,
+                               const net_enet_secure* trunk);
+/// Take a datagram that the trunk received; a handshake is answered. @return the slot of the
+/// session that it is for; UINT32_MAX: for none.
+uint32_t net_enet_secure_route(net_enet_secure* trunk, const net_address* from, uint8_t* bytes,
+                               size_t size);
 /// After the socket is closed.
 void net_enet_secure_deinit(net_enet_secure* secure);
 /// Once per service, after all connections are held: time passes, the client sends.
 void net_enet_secure_service(net_enet_secure* secure);
+/// The same for a trunk, before its lanes hold their connections: sessions end as of the service
+/// before, when all were held.
+void net_enet_secure_service_trunk(net_enet_secure* secure);
 /// Is the session of this made-up address open? A server's session lives while this is asked.
 bool net_enet_secure_hold(net_enet_secure* secure, uint32_t host, uint16_t port);
 /// The client begins to connect; it opened no session before that counts.

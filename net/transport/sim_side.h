@@ -40,6 +40,7 @@ struct net_sim_client_end {
     net_sim_client_end* next;
     uint32_t index; ///< in order of creation
     uint32_t generation;
+    uint64_t hash; ///< of its realtime datagrams, in both directions
     net_sim_path up, down;
     net_peer_identity identity; ///< what the server learns of it
     net_sim_side here;          ///< the client's view
@@ -64,7 +65,7 @@ struct net_sim {
     net_sim_client_end* clients;
     uint32_t client_count; ///< ever
     uint64_t lost_before;  ///< on links that are gone
-    base_hasher hasher;
+    uint64_t hash_before;  ///< sum of the hashes of clients that are gone
 };
 
 /// A number for the connection in `slot`; `generation` counts the connections of the slot.

@@ -25,7 +25,6 @@
 #include "net/transport_enet.h"
 
 #include "transport/enet_budget.h"
-#include "transport/enet_host.h"
 #include "transport/enet_peers.h"
 
 #include "net/socket.h"
@@ -41,7 +40,6 @@
 #pragma weak net_socket_get_stats
 #pragma weak net_socket_pump
 #pragma weak net_socket_plan_next
-#pragma weak net_socket_addresses
 #pragma weak net_socket_descriptors
 #pragma weak net_socket_flush
 
@@ -60,6 +58,12 @@ enum {
     TIMEOUT_MS_MIN = 15000,
     TIMEOUT_MS_MAX = 60000,
 };
+
+static const net_transport_ops enet_ops;
+
+bool net_enet_is_host(const net_transport* transport) {
+    return transport->ops == &enet_ops;
+}
 
 static net_enet_transport* transport_of(net_transport* transport) {
     return (net_enet_transport*)transport;
@@ -107,14 +111,19 @@ static void check_peers(net_enet_transport* owner, uint64_t now_us) {
     owner->checked_us = now_us;
 }
 
-static void enet_transport_service(net_transport* transport, uint64_t now_us) {
-    net_enet_transport* owner = transport_of(transport);
+void net_enet_host_service(net_enet_transport* owner, uint64_t now_us, uint64_t until_us) {
     take_back(owner);
-    net_socket_pump();
     check_peers(owner, now_us);
     net_enet_secure_service(&owner->secure);
     owner->now_us = now_us;
-    net_enet_budget_begin(owner);
+    net_enet_budget_begin(owner, until_us);
+}
+
+static void enet_transport_service(net_transport* transport, uint64_t now_us) {
+    net_enet_transport* owner = transport_of(transport);
+    const uint64_t until_us = net_enet_budget_until(owner);
+    net_socket_pump();
+    net_enet_host_service(owner, now_us, until_us);
 }
 
 // What ENet sent waits in the batch of the socket layer. Every function that lets ENet send ends
@@ -463,15 +472,29 @@ static net_result listen_parse(const char* text, net_socket_plan* plan) {
 // takes that for a loss: a reliable message that was not taken is sent again.
 static void ENET_CALLBACK go_on_without_memory(void) {}
 
-static net_result host_create(net_enet_transport* owner, const net_enet_config* config) {
-    net_socket_plan plan = {.batch = config->listen ? SERVER_BATCH : CLIENT_BATCH};
-    if (config->listen && listen_parse(config->listen, &plan) != NET_OK) return NET_ERR_ADDRESS;
-    for (uint32_t i = 0; i < plan.listen_count; i++)
-        if (!net_enet_secure_may_listen(&config->security, &plan.listen[i])) return NET_ERR_REFUSED;
-    const net_address* at = &plan.listen[0];
+net_result net_enet_plan_listen(const net_enet_config* config, net_socket_plan* plan) {
+    if (listen_parse(config->listen, plan) != NET_OK) return NET_ERR_ADDRESS;
+    for (uint32_t i = 0; i < plan->listen_count; i++)
+        if (!net_enet_secure_may_listen(&config->security, &plan->listen[i]))
+            return NET_ERR_REFUSED;
+    return NET_OK;
+}
+
+bool net_enet_is_ready(void) {
     const ENetCallbacks callbacks = {.no_memory = go_on_without_memory};
-    if (enet_initialize_with_callbacks(ENET_VERSION, &callbacks) != 0) return NET_ERR_SOCKET;
-    if (!net_socket_is_installed || !net_socket_is_installed()) return NET_ERR_SOCKET;
+    if (enet_initialize_with_callbacks(ENET_VERSION, &callbacks) != 0) return false;
+    return net_socket_is_installed && net_socket_is_installed();
+}
+
+static net_result host_create(net_enet_transport* owner, const net_enet_config* config,
+                              const net_enet_secure* trunk) {
+    net_socket_plan plan = {.batch = config->listen ? SERVER_BATCH : CLIENT_BATCH,
+                            .is_lane = trunk != NULL,
+                            .trunk = trunk ? trunk->descriptor : -1};
+    net_result result = config->listen && !trunk ? net_enet_plan_listen(config, &plan) : NET_OK;
+    if (result != NET_OK) return result;
+    if (!net_enet_is_ready()) return NET_ERR_SOCKET;
+    const net_address* at = &plan.listen[0];
     ENetAddress address = {.host = net_address_ipv4_host(at), .port = at->port};
     net_socket_plan_next(&plan);
     errno = 0;
@@ -480,28 +503,27 @@ static net_result host_create(net_enet_transport* owner, const net_enet_config* 
     if (owner->host) {
         host_init(owner);
         net_enet_budget_init(owner, config);
-        owner->secure.bans = config->bans;
-        return net_enet_secure_init(&owner->secure, owner->host->socket, config->allocator,
-                                    owner->is_server, owner->slot_count,
-                                    config->peers_per_address_max, &config->security);
+        if (!trunk) return net_enet_secure_init(&owner->secure, owner->host->socket, config);
+        net_enet_secure_init_lane(&owner->secure, owner->host->socket, trunk);
+        return NET_OK;
     }
     if (errno == ENOMEM) return NET_ERR_MEMORY;
     return config->listen ? NET_ERR_BIND : NET_ERR_SOCKET;
 }
 
-net_result net_transport_enet_create(const net_enet_config* config, net_transport** transport) {
-    BASE_ASSERT(config && transport);
-    if (config->peers_max == 0 || config->peers_max > NET_CLIENTS_MAX) return NET_ERR_FULL;
+net_result net_enet_host_create(const net_enet_config* config, const net_enet_secure* trunk,
+                                uint32_t lane, net_enet_transport** transport) {
+    const uint32_t lanes = trunk ? config->lanes : 1;
     net_enet_transport* made = base_allocate_zero(config->allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
     made->base.ops = &enet_ops;
     made->allocator = config->allocator;
     made->is_server = config->listen != NULL;
-    made->slot_count = config->peers_max;
+    made->slot_count = (config->peers_max - lane + lanes - 1) / lanes;
     made->slots = base_allocate_zero(config->allocator, made->slot_count * sizeof *made->slots);
     if (made->is_server) made->gate = base_allocate(config->allocator, sizeof *made->gate);
     bool has_memory = made->slots && (made->gate || !made->is_server);
-    net_result result = has_memory ? host_create(made, config) : NET_ERR_MEMORY;
+    net_result result = has_memory ? host_create(made, config, trunk) : NET_ERR_MEMORY;
     if (result != NET_OK) {
         enet_transport_destroy(&made->base);
         return result;
@@ -509,46 +531,6 @@ net_result net_transport_enet_create(const net_enet_config* config, net_transpor
     if (made->gate) net_connect_gate_init(made->gate, enet_time_get());
     for (uint32_t i = 0; i < made->slot_count; i++)
         made->slots[i].stuck_us = NET_ENET_NEVER_US;
-    *transport = &made->base;
+    *transport = made;
     return NET_OK;
-}
-
-bool net_transport_enet_address(const net_transport* transport, char* text, size_t text_bytes) {
-    BASE_ASSERT(transport && transport->ops == &enet_ops);
-    const net_enet_transport* owner = (const net_enet_transport*)transport;
-    if (!owner->is_server) return false;
-    net_address at[NET_SOCKET_ADDRESSES_MAX];
-    uint32_t count = net_socket_addresses(owner->host->socket, at);
-    for (uint32_t i = 0; i < count; i++) {
-        if (!net_address_print(&at[i], text, text_bytes)) return false;
-        size_t size = strlen(text);
-        text += size;
-        text_bytes -= size;
-        if (i + 1 == count) return true;
-        if (text_bytes < 2) return false;
-        *text++ = ',';
-        text_bytes--;
-    }
-    return false;
-}
-
-void net_transport_enet_due(net_transport* transport, uint64_t due_us) {
-    BASE_ASSERT(transport && transport->ops == &enet_ops);
-    transport_of(transport)->due_us = due_us;
-}
-
-void net_transport_enet_secure_stats(const net_transport* transport, net_secure_stats* stats) {
-    BASE_ASSERT(transport && transport->ops == &enet_ops);
-    const net_enet_secure* secure = &((const net_enet_transport*)transport)->secure;
-    *stats = secure->server ? *net_secure_server_stats(secure->server) : secure->client.stats;
-}
-
-void net_transport_enet_keys_set(net_transport* transport, const net_key_ring* keys) {
-    BASE_ASSERT(transport && transport->ops == &enet_ops && transport_of(transport)->is_server);
-    net_secure_server_keys_set(transport_of(transport)->secure.server, keys);
-}
-
-void* net_transport_enet_host(net_transport* transport) {
-    BASE_ASSERT(transport && transport->ops == &enet_ops);
-    return transport_of(transport)->host;
 }

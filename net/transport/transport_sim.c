@@ -49,6 +49,7 @@ static void client_unlink_and_free(net_sim_client_end* old) {
     if (sim->server && sim->server->endpoint.borrowed_link == &old->up)
         sim->server->endpoint.borrowed_link = NULL;
     sim->lost_before += net_sim_path_lost(&old->up) + net_sim_path_lost(&old->down);
+    sim->hash_before += old->hash;
     net_sim_path_deinit(&old->up);
     net_sim_path_deinit(&old->down);
     base_release(sim->allocator, old, sizeof *old);
@@ -359,7 +360,6 @@ net_result net_sim_create(const base_allocator* allocator, uint64_t seed, net_si
     if (!made) return NET_ERR_MEMORY;
     made->allocator = allocator;
     made->seed = seed;
-    base_hasher_init(&made->hasher, 0);
     *sim = made;
     return NET_OK;
 }
@@ -419,12 +419,19 @@ net_result net_sim_client(net_sim* sim, const net_link_config* link, net_transpo
         return result;
     }
     sim->client_count++;
+    made->hash = seed;
     net_sim_client_end** at = &sim->clients;
     while (*at)
         at = &(*at)->next;
     *at = made;
     *transport = &made->endpoint.base;
     return NET_OK;
+}
+
+void net_sim_lanes_set(net_transport* transport, uint32_t lanes) {
+    BASE_ASSERT(transport && transport->ops == &server_ops);
+    BASE_ASSERT(lanes >= 1 && lanes <= NET_LANES_MAX);
+    transport->lanes = lanes;
 }
 
 void net_sim_link_set_pair(net_transport* transport, const net_link_pair* pair) {
@@ -447,5 +454,8 @@ void net_sim_identity_set(net_transport* transport, const net_peer_identity* ide
 
 uint64_t net_sim_datagram_hash(const net_sim* sim) {
     BASE_ASSERT(sim);
-    return base_hasher_end(&sim->hasher);
+    uint64_t sum = sim->hash_before;
+    for (const net_sim_client_end* each = sim->clients; each; each = each->next)
+        sum += each->hash;
+    return sum;
 }

@@ -38,7 +38,7 @@ case_an_unknown_option_names_the_nearest() {
     refused 2 'bots has no effect on a replay' shoal-client --replay x.slog --bots 2
     refused 2 'ticks has no effect on a replay' shoal-client --replay x.slog --ticks 2
     refused 2 'rate-max has no effect on a replay' shoal-client --replay x.slog --rate-max 9000
-    refused 2 'net-thread .maybe.: on or off' shoal-server --game breakout --net-thread maybe
+    refused 2 'net-threads' shoal-server --game breakout --net-threads 9
     refused 2 'send-divisor' shoal-server --game breakout --send-divisor 5
     refused 2 'rate-max' shoal-server --game breakout --rate-max 0
     refused 2 'unknown option --ticks, did you mean --tick\?' shoal-replay show x.slog --ticks 3

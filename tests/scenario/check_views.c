@@ -58,7 +58,8 @@ static net_result tap_send(net_transport* transport, net_peer peer, net_channel 
         !self->server->out.is_settling)
         self->result.others_hash = base_hash64(bytes, size, self->result.others_hash);
     net_result result = real(transport)->ops->send(real(transport), peer, channel, bytes, size);
-    if (result == NET_OK || channel == NET_CHANNEL_REALTIME) self->sent_bits += 8 * size;
+    if (result == NET_OK || channel == NET_CHANNEL_REALTIME)
+        (void)__atomic_fetch_add(&self->sent_bits, 8 * size, __ATOMIC_RELAXED); // by lanes
     return result;
 }
 
@@ -98,7 +99,7 @@ void open_tap(scenario* self) {
         .sockets = tap_sockets,
         .destroy = tap_destroy,
     };
-    self->tap.ops = &ops;
+    self->tap = (net_transport){.ops = &ops, .lanes = self->transport->lanes};
 }
 
 void free_watched(scenario* self) {

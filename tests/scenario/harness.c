@@ -45,6 +45,7 @@ static bool open_server(scenario* self) {
     if (net_sim_create(NULL, config->seed, &self->sim) != NET_OK) return false;
     if (net_sim_server(self->sim, SCENARIO_CLIENTS_MAX + 2, &self->transport) != NET_OK)
         return false;
+    if (config->lanes) net_sim_lanes_set(self->transport, config->lanes);
     open_tap(self);
     net_server_config server = {
         .match = self->match,
@@ -58,6 +59,7 @@ static bool open_server(scenario* self) {
     };
     if (net_server_create(&server, &self->server) != NET_OK) return false;
     self->server->seq_first = config->seq_first;
+    if (config->is_threaded) self->server->little = 0;
     self->server->replicator->encoded_rows.is_solo = config->is_solo;
     return true;
 }

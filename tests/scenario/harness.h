@@ -39,6 +39,7 @@ typedef struct scenario_config {
 
     // Variations of the same match that must not change what is sent.
     bool is_threaded;
+    uint32_t lanes; ///< 0: one
     bool is_solo;
     bool is_salted; ///< values that no client may see are different
 } scenario_config;

@@ -5,8 +5,8 @@
 //
 // SHOAL_TEST_SCALE multiplies the count (sanitizer builds run fewer, a night run more). Half of the
 // seeds run twice. The second run is a twin that must send the same datagrams: the same again, with
-// the net half on a thread, with nothing shared between clients, without bandwidth accounting, or
-// with other values where no client may see them.
+// the net half on 1, 2, 4 or 7 threads, with nothing shared between clients, without bandwidth
+// accounting, or with other values where no client may see them.
 //
 // --hashes prints only one line per seed, for exactly the given seeds. Every compiler, level of
 // optimization and machine must print the same lines (golden.txt). --fault plants a fault; only
@@ -69,14 +69,17 @@ static scenario_config config_of(uint64_t seed) {
 static void run_twin(const scenario_config* config, twin kind, scenario_result* result) {
     static const char* const names[] = {
         [TWIN_REPEAT] = "repeat check: the same seed gave other datagrams",
-        [TWIN_THREAD] = "thread check: the net half on a thread sent other datagrams",
+        [TWIN_THREAD] = "thread check: the net half on threads sent other datagrams",
         [TWIN_SOLO] = "share check: codes that were not shared are others",
         [TWIN_PRIVATE] =
             "secrecy check: values that only client 1 may see changed what others were sent",
         [TWIN_SECRET] = "secrecy check: values that no client may see changed what was sent",
     };
     scenario_config other = *config;
+    // Also more lanes than clients. Each has a thread.
+    static const uint32_t lanes[] = {2, 4, 7, 1};
     other.is_threaded = kind == TWIN_THREAD;
+    if (kind == TWIN_THREAD) other.lanes = lanes[config->seed / 10 % BASE_COUNT(lanes)];
     other.is_solo = kind == TWIN_SOLO;
     if (kind == TWIN_SOLO) other.has_bandwidth = !config->has_bandwidth;
     other.is_salted = kind == TWIN_SECRET || kind == TWIN_PRIVATE;

@@ -34,6 +34,8 @@
 
 // Clients and sessions.
 #define NET_CLIENTS_MAX 4095u ///< ENet's peer ids have 12 bits
+#define NET_LANES_MAX 8u      ///< parts of a transport that threads work on at the same time
+#define NET_LANE_CLIENTS 500u ///< a program that chooses the lanes itself makes one for so many
 #define NET_CLIENTS_DEFAULT 64u
 #define NET_REPORTS_MAX 16384u        ///< peer reports; then the oldest closed one gives way
 #define NET_PLAYER_NAME_BYTES_MAX 32u ///< with the NUL

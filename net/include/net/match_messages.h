@@ -5,10 +5,13 @@
 /// packed protobuf message, in the world an ECS event with a plain struct. The check functions take
 /// untrusted bytes. The functions that post a client's message assert that it was checked before.
 ///
-/// Threads: the thread that owns the world, between steps.
+/// Threads: the thread that owns the world, between steps. Only net_match_input_take and
+/// net_match_event_take may run on several threads at once, each with a reader of its own: the
+/// module's from_wire and to_wire depend on their arguments alone.
 #pragma once
 
 #include "net/match.h"
+#include "proto/codec.h"
 
 /// Check a packed input or client event. The world does not change.
 /// @return NET_OK; NET_ERR_MALFORMED (too long, not decodable, refused by the module, not of this
@@ -17,16 +20,32 @@ BASE_MUST_USE net_result net_match_input_check(net_match* match, const void* pay
 BASE_MUST_USE net_result net_match_event_check(net_match* match, uint32_t message,
                                                const void* payload, size_t size);
 
+/// Scratch of a thread that reads messages of clients.
+typedef struct net_match_reader {
+    const base_allocator* allocator;
+    proto_codec codec;
+    bool has_codec;
+    ProtobufCMessage* scratch; ///< room for the largest message
+    size_t scratch_bytes;
+} net_match_reader;
+/// @return NET_OK; NET_ERR_MEMORY: it is zeroed.
+BASE_MUST_USE net_result net_match_reader_init(const net_match* match,
+                                               const base_allocator* allocator,
+                                               net_match_reader* reader);
+/// A zeroed one is fine.
+void net_match_reader_deinit(net_match_reader* reader);
+
 /// The same check; then write the message in its canonical form: the fields that the module reads,
 /// as it clamps them, and nothing else. What a client adds (unknown fields, repeated ones, longer
 /// encodings) reaches neither the match nor the log. Our own clients send the canonical form.
 /// @return as the checks; NET_ERR_MALFORMED also when the canonical form is too long, or the module
 ///         refuses it.
-BASE_MUST_USE net_result net_match_input_take(net_match* match, const void* payload, size_t size,
+BASE_MUST_USE net_result net_match_input_take(const net_match* match, net_match_reader* reader,
+                                              const void* payload, size_t size,
                                               uint8_t target[NET_INPUT_BYTES_MAX],
                                               size_t* target_size);
-BASE_MUST_USE net_result net_match_event_take(net_match* match, uint32_t message,
-                                              const void* payload, size_t size,
+BASE_MUST_USE net_result net_match_event_take(const net_match* match, net_match_reader* reader,
+                                              uint32_t message, const void* payload, size_t size,
                                               uint8_t target[NET_EVENT_PAYLOAD_BYTES_MAX],
                                               size_t* target_size);
 

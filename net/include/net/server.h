@@ -5,11 +5,12 @@
 /// datagrams come, and net_server_tick once per tick. All times are microseconds of one monotonic
 /// clock (net_loop_now_us).
 ///
-/// Threads: one thread makes all calls. With is_threaded the server has a second thread, which
-/// builds and sends the datagrams of a tick while the caller's thread runs the systems of the next
-/// one. All calls but net_server_tick and those with a const server wait for it. So, while
-/// net_server_wait_sent returns false and a tick is due, tick first and service later. The
-/// datagrams are the same with and without it.
+/// Threads: one thread makes all calls. With is_threaded the server has a thread for each lane of
+/// the transport. They build and send the datagrams of a tick while the caller's thread runs the
+/// systems of the next one. All calls but net_server_tick and those with a const server wait for
+/// them. So, while net_server_wait_sent returns false and a tick is due, tick first and service
+/// later. In net_server_service the lanes read packets. The datagrams are the same without threads
+/// and with any number of lanes.
 #pragma once
 
 #include "net/drops.h"
@@ -28,7 +29,7 @@ typedef void (*net_entropy_fn)(void* context, void* bytes, size_t size);
 
 /// What the caller owns must outlive the server.
 typedef struct net_server_config {
-    /// NULL: the heap. With is_threaded both threads use it, possibly at the same time.
+    /// NULL: the heap. With is_threaded all threads use it, possibly at the same time.
     const base_allocator* allocator;
     net_match* match;         ///< role SERVER, before its first tick; owned by the caller
     net_transport* transport; ///< owned by the caller
@@ -46,9 +47,9 @@ typedef struct net_server_config {
     /// With N, client c gets packets at ticks with tick mod N = c mod N. 0 or 1: at every tick; at
     /// most NET_SEND_DIVISOR_MAX.
     uint32_t send_divisor;
-    bool is_threaded; ///< send on a second thread; without one when none can be had
+    bool is_threaded; ///< a thread for each lane; without those that cannot be had
     /// Called for each packet and each change of a session's state; NULL: no trace. With
-    /// is_threaded both threads call it, possibly at the same time.
+    /// is_threaded all threads call it, possibly at the same time.
     net_trace_fn session_trace;
     void* session_trace_context;
     /// Players of one IPv4 address or IPv6 /64 at a time, and NET_SESSIONS_MAX sessions of it in

@@ -4,8 +4,8 @@
 /// passes here first: empty and oversized ones are dropped, errors of the kernel become loss, --net
 /// simulates a bad network.
 ///
-/// State: one per process, because ENet's functions have no context argument. Threads: only the
-/// thread that owns the ENet hosts may call this.
+/// State: one per process, because ENet's functions have no context argument. Threads: one at a
+/// time. Lanes are the exception: each may have its own thread while no other function is called.
 #pragma once
 
 #include "net/address.h"
@@ -14,6 +14,8 @@
 /// Virtual sockets (tests) have descriptors from here on, beyond any real one. ppoll must not see
 /// them.
 #define NET_SOCKET_VIRTUAL_FIRST (1 << 24)
+/// Lanes have descriptors from here on.
+#define NET_SOCKET_LANE_FIRST (1 << 25)
 
 /// Does libenet really call this layer? net_transport_enet_create checks it.
 bool net_socket_is_installed(void);
@@ -36,6 +38,10 @@ typedef struct net_socket_plan {
     /// a client, of both families when the kernel has IPv6.
     net_address listen[NET_SOCKET_ADDRESSES_MAX];
     uint32_t listen_count;
+    /// The socket becomes a lane of this open one instead: it sends through it, and receives what
+    /// net_socket_lane_push gives it. It must be closed before.
+    bool is_lane;
+    int trunk;
     /// Datagrams of one system call, 1..64. With more than 1 the user calls net_socket_flush after
     /// each use of the host.
     uint32_t batch;
@@ -48,6 +54,23 @@ uint32_t net_socket_addresses(int descriptor, net_address* addresses);
 /// The descriptors of the kernel to wait on, at most NET_SOCKET_ADDRESSES_MAX.
 /// @return their number; 0 for a virtual socket.
 uint32_t net_socket_descriptors(int descriptor, int* descriptors);
+
+// Lanes: several ENet hosts behind one socket, the trunk. Its owner reads datagrams from the trunk
+// and gives each to the lane that it belongs to.
+
+/// Bytes of datagrams, with their addresses, that wait in a lane.
+#define NET_SOCKET_LANE_BYTES (1u << 20)
+
+/// Read the next datagram of a trunk, within its budget. *bytes is borrowed until the next call.
+/// @return its size, 1..NET_SOCKET_OUTER_BYTES_MAX; 0: there is none now.
+size_t net_socket_trunk_receive(int descriptor, net_address* from, const uint8_t** bytes);
+/// Has a lane room for any datagram?
+bool net_socket_lane_has_room(int descriptor);
+/// Does a datagram wait in a lane?
+bool net_socket_lane_has_rest(int descriptor);
+/// Give a lane a datagram, copied. It must have room (asserted).
+void net_socket_lane_push(int descriptor, const net_address* from, const uint8_t* bytes,
+                          size_t size);
 
 /// What may be read until the next call of net_socket_budget_set. The clock is asked once in 16
 /// datagrams. What is over stays in the kernel's buffer.

@@ -3,8 +3,12 @@
 ///
 /// Two channels: reliable in order, and unsequenced datagrams that may be lost, doubled or
 /// reordered. Providers: net/transport_enet.h (real sockets) and net/transport_sim.h (seeded,
-/// virtual time). Time is an argument, in microseconds. Threads: one thread at a time uses a
-/// transport.
+/// virtual time). Time is an argument, in microseconds.
+///
+/// Threads: one thread at a time uses a transport. Lanes are the exception. A connection belongs to
+/// the lane that net_transport_lane names. While nothing else is called, different lanes may be
+/// used at the same time: by `work`, `flush_lane`, and by `send` and `peer_sent_bytes` for their
+/// connections.
 #pragma once
 
 #include "net/address.h"
@@ -105,6 +109,11 @@ typedef struct net_transport_ops {
     void (*disconnect)(net_transport* transport, net_peer peer, uint32_t reason, bool now);
     /// Send everything that is queued.
     void (*flush)(net_transport* transport);
+    /// Between service and the first next: receive for one lane. Lanes for which it was not called
+    /// are received by next. NULL: there is nothing to do.
+    void (*work)(net_transport* transport, uint32_t lane);
+    /// Send everything that is queued in one lane. NULL: there is nothing to do.
+    void (*flush_lane)(net_transport* transport, uint32_t lane);
     /// Copy the totals of this transport.
     void (*stats)(const net_transport* transport, net_transport_stats* stats);
     /// Write the sockets to wait on with ppoll, at most `capacity`. @return their number; 0 in
@@ -120,10 +129,21 @@ typedef struct net_transport_ops {
     uint64_t (*peer_sent_bytes)(const net_transport* transport, net_peer peer);
 } net_transport_ops;
 
-/// Providers embed this as their first member.
+/// Providers embed this as their first member, zeroed apart from what they set.
 struct net_transport {
     const net_transport_ops* ops;
+    uint32_t lanes;   ///< 0: one
+    uint32_t waiting; ///< datagrams that wait for work() since service()
 };
+
+/// @return the number of lanes, 1 or more.
+static inline uint32_t net_transport_lanes(const net_transport* transport) {
+    return transport->lanes ? transport->lanes : 1;
+}
+/// The lane of a connection; a client that connects again may get another one.
+static inline uint32_t net_transport_lane(const net_transport* transport, net_peer peer) {
+    return (peer & (NET_PEER_SLOTS - 1)) % net_transport_lanes(transport);
+}
 
 /// Ask for the identity of a peer. @return false, *identity is zeroed: it is not known.
 static inline bool net_transport_identity(const net_transport* transport, net_peer peer,

@@ -13,6 +13,9 @@ typedef struct net_enet_config {
     /// sockets, "[::]:7777" on one. NULL for a client.
     const char* listen;
     uint32_t peers_max; ///< clients at once; 1 for a client
+    /// Of a server: ENet hosts among which the connections are divided, behind one address and
+    /// port, 1..NET_LANES_MAX (asserted) and at most peers_max. 0: one.
+    uint32_t lanes;
     /// Of a server: datagrams of addresses on this list are dropped unread. Borrowed; it may change
     /// between services. net_server_config.bans is for players and keys too. NULL: there are none.
     const net_bans* bans;

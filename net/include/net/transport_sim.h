@@ -18,6 +18,9 @@ void net_sim_destroy(net_sim* sim);
 ///         1..NET_CLIENTS_MAX); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_sim_server(net_sim* sim, uint32_t peers_max,
                                         net_transport** transport);
+/// Divide the connections of a server's endpoint among `lanes` lanes, 1..NET_LANES_MAX (asserted).
+/// It changes nothing that is sent. The network's allocator is used by all of them.
+void net_sim_lanes_set(net_transport* server, uint32_t lanes);
 /// Make a client's endpoint; free it with ops->destroy. Both directions use `link`, copied; connect
 /// ignores its address. @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_sim_client(net_sim* sim, const net_link_config* link,
@@ -30,6 +33,6 @@ void net_sim_link_set_pair(net_transport* client, const net_link_pair* pair);
 /// Set what the server learns of a client's endpoint, from now on. Without it each endpoint has an
 /// address of its own in 198.18.0.0/15, and no player.
 void net_sim_identity_set(net_transport* client, const net_peer_identity* identity);
-/// A hash over all datagrams of the realtime channel in sending order: equal runs have equal
-/// hashes.
+/// A hash over all datagrams of the realtime channel, of each client in sending order: equal runs
+/// have equal hashes.
 uint64_t net_sim_datagram_hash(const net_sim* sim);

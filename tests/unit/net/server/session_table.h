@@ -72,6 +72,7 @@ typedef struct table_config {
     const char* templates;       ///< NULL: the templates of the test game
     uint32_t send_divisor, rate_bytes_max;
     bool is_threaded;
+    uint32_t lanes; ///< of the transport; 0: one
     bool has_bandwidth;
     uint32_t clients_per_address_max;
     net_bans* bans;
@@ -117,6 +118,7 @@ static inline void table_open(table* at, table_config config) {
     assert_int_equal(net_match_create(&match, &reporter, &at->match), NET_OK);
     assert_int_equal(net_sim_create(NULL, config.seed, &at->sim), NET_OK);
     assert_int_equal(net_sim_server(at->sim, 4 * TABLE_SEATS, &at->transport), NET_OK);
+    if (config.lanes) net_sim_lanes_set(at->transport, config.lanes);
     if (config.log_file)
         assert_int_equal(
             net_log_writer_create(NULL, config.log_file, at->match, "test", 0, &reporter, &at->log),

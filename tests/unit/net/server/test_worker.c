@@ -7,6 +7,7 @@
 #include "session_table.h"
 
 #include "base/rng.h"
+#include "server/server_state.h"
 #include "server/worker.h"
 
 // ---- the worker alone
@@ -91,7 +92,8 @@ static void report_nothing(void* context, const char* file, uint32_t line, const
     (void)text;
 }
 
-static outcome play(uint64_t seed, bool is_threaded, uint32_t divisor) {
+// `lanes` 0: no thread.
+static outcome play(uint64_t seed, uint32_t lanes, uint32_t divisor) {
     static const net_link_config DEAD = {.loss_percent = 100};
     const net_link_config bad = {
         .loss_percent = 8, .delay_ms = 35, .jitter_ms = 25, .duplicate_percent = 2, .seed = seed};
@@ -103,8 +105,10 @@ static outcome play(uint64_t seed, bool is_threaded, uint32_t divisor) {
                                    .ticks_max = 900,
                                    .reporter = &reporter,
                                    .send_divisor = divisor,
-                                   .is_threaded = is_threaded,
+                                   .is_threaded = lanes > 0,
+                                   .lanes = lanes,
                                    .has_bandwidth = true});
+    at.server->little = 0; // nothing is too little for threads
     table_sit(&at, &bad);
     table_sit(&at, NULL);
     raw_client* raw = NULL;
@@ -161,16 +165,20 @@ static void expect_same(const outcome* a, const outcome* b) {
     }
 }
 
-static void datagrams_are_the_same_with_and_without_a_thread(void** state) {
+static void datagrams_are_the_same_with_any_number_of_threads(void** state) {
     (void)state;
+    static const uint32_t lanes[] = {1, 2, 4, 7};
     uint32_t seeds = test_scaled(6, 2);
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         printf("seed %llu\n", (unsigned long long)seed);
         uint32_t divisor = seed % 3 == 0 ? 2 : 1;
-        outcome alone = play(seed, false, divisor), beside = play(seed, true, divisor);
+        outcome alone = play(seed, 0, divisor);
         assert_true(alone.counters.joins >= 3 && alone.counters.resumes >= 1);
         assert_int_equal(alone.bandwidth_bits, 8 * alone.sent_bytes);
-        expect_same(&alone, &beside);
+        for (size_t i = 0; i < BASE_COUNT(lanes); i++) {
+            outcome beside = play(seed, lanes[i], divisor);
+            expect_same(&alone, &beside);
+        }
     }
 }
 
@@ -315,7 +323,7 @@ static void steady_ticks_on_two_threads_allocate_nothing(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(work_is_done_once_for_each_start_and_seen_after_the_wait),
-        TEST(datagrams_are_the_same_with_and_without_a_thread),
+        TEST(datagrams_are_the_same_with_any_number_of_threads),
         TEST(the_next_tick_runs_while_datagrams_of_the_last_are_on_their_way_out),
         TEST(steady_ticks_on_two_threads_allocate_nothing),
     };

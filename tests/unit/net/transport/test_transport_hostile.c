@@ -175,6 +175,7 @@ static void events_count_in_the_budget_of_a_service(void** state) {
 static void in_virtual_time_a_service_is_bounded_by_counts(void** state) {
     (void)state;
     enum { WIRE_MAX = 4096, FLOOD = 5 * WIRE_MAX, DATAGRAMS_MAX = 4 * WIRE_MAX };
+    if (WORLD_LANES > 1) skip(); // a trunk reads in service(), not in next()
     world at;
     world_init(&at, 4);
     raw noise = noise_for_enet();
@@ -262,6 +263,7 @@ static void datagrams_from_port_zero_never_reach_enet(void** state) {
 static void a_connect_with_a_large_mtu_or_many_channels_is_clamped(void** state) {
     (void)state;
     static const uint32_t mtus[] = {576, 1400, 4096, UINT32_MAX};
+    if (WORLD_LANES > 1) skip(); // it looks into one host
     world at;
     world_init(&at, 8);
     for (uint32_t i = 0; i < BASE_COUNT(mtus); i++) {
@@ -283,7 +285,7 @@ static void every_peer_starts_with_our_mtu(void** state) {
     (void)state;
     world at;
     world_init(&at, 8);
-    for (uint32_t i = 0; i < 8; i++)
+    for (size_t i = 0; i < host_of(at.server)->peerCount; i++)
         assert_int_equal(host_of(at.server)->peers[i].mtu, NET_MTU_BYTES);
     world_connect(&at, 0);
     assert_int_equal(first_peer(at.clients[0])->mtu, NET_MTU_BYTES);

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+// Packets of sessions that play: inputs, acknowledgements, client events. The transport's events
+// for such sessions are queued by lane, and all lanes read theirs at the same time.
+//
+// Everything here is untrusted until it is decoded and checked. Nothing reaches the match before
+// its tick begins.
+//
+// A lane defers what concerns more than its session: control messages, the end of a connection, a
+// breach of the protocol, a client that comes back from silence. What comes behind for the same
+// session is deferred with it. Then all that was deferred is done in the order of clients
+// (server_receive.c).
+//
+// Read read_lane first.
+#include "server/server_packets.h"
+
+#include "replicate/repl_state.h"
+#include "server/server_state.h"
+#include "server/session_trace.h"
+
+#include "base/assert.h"
+#include "net/match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define INPUT_JUMP_MAX 16384u ///< an input numbered further ahead is not believed
+#define RESYNCS_PER_PACKET_MAX 4u
+#define RESYNCS_PER_SECOND 4u
+#define QUEUE_BYTES_MIN 4096u
+
+// ---- one packet
+
+// Is `acked` the packet `first`, or a later one?
+static bool reaches(uint16_t acked, uint16_t first) {
+    return (int16_t)(uint16_t)(acked - first) >= 0;
+}
+
+// A client that acknowledged these knows a near tick and the event acknowledgement: neither is sent
+// whole or again.
+static void learn_known(net_session_out* out, uint16_t acked) {
+    if (out->has_mark && reaches(acked, out->mark_seq)) {
+        out->has_mark = false;
+        out->has_tick_known = true;
+        out->tick_known = out->mark_tick;
+    }
+    if (!out->is_event_ack_known && out->event_ack_sent && reaches(acked, out->event_ack_seq))
+        out->is_event_ack_known = true;
+}
+
+static bool take_acks(net_server_lane* lane, net_session* session,
+                      const Shoal__Wire__InputPacket* packet) {
+    if (!packet->has_ack) return true;
+    net_session_out* out = &session->out;
+    net_result result = NET_ERR_MALFORMED;
+    if (packet->ack > UINT16_MAX)
+        out->sent.forged++;
+    else
+        result = net_ack_sender_receive(&out->sent, lane->server->now_us, (uint16_t)packet->ack,
+                                        packet->ack_bits, packet->ack_delay_us, &lane->acks);
+    if (result == NET_ERR_STALE) return true;
+    if (result != NET_OK) return false;
+    for (uint32_t i = 0; i < lane->acks.acked_count; i++) {
+        (void)net_repl_state_acked(out->repl, lane->acks.acked[i]);
+        learn_known(out, lane->acks.acked[i]);
+    }
+    for (uint32_t i = 0; i < lane->acks.lost_count; i++)
+        (void)net_repl_state_lost(out->repl, lane->acks.lost[i]);
+    return true;
+}
+
+// A row without a base is the most expensive one, so requests are rationed by time.
+static bool take_resyncs(net_server_lane* lane, net_session* session,
+                         const Shoal__Wire__InputPacket* packet) {
+    const uint64_t now_us = lane->server->now_us;
+    const uint64_t burst = NET_RESYNCS_BURST_MAX * UINT64_C(1000000);
+    if (packet->n_resync > RESYNCS_PER_PACKET_MAX) return false;
+    uint64_t credit = session->resync_credit;
+    if (now_us > session->resync_us) credit += (now_us - session->resync_us) * RESYNCS_PER_SECOND;
+    session->resync_credit = (uint32_t)(credit < burst ? credit : burst);
+    session->resync_us = now_us;
+    for (size_t i = 0; i < packet->n_resync; i++) {
+        if (session->resync_credit < 1000000u) {
+            net_lane_drop(lane, NET_DROP_RESYNC_LIMIT, packet->n_resync - i);
+            session->is_flooding = true;
+            break;
+        }
+        session->resync_credit -= 1000000u;
+        if (net_repl_state_resync(session->out.repl, packet->resync[i]))
+            lane->resyncs++;
+        else
+            net_lane_drop(lane, NET_DROP_RESYNC_UNKNOWN, 1);
+    }
+    return true;
+}
+
+// @return false when the client broke the protocol.
+static bool take_inputs(net_server_lane* lane, net_session* session,
+                        const Shoal__Wire__InputPacket* packet) {
+    size_t count = packet->n_inputs;
+    if (count == 0) return true;
+    uint32_t first = packet->input_first;
+    if (count > NET_INPUT_REDUNDANCY || first == 0 || first > UINT32_MAX - (count - 1)) {
+        return false;
+    }
+    // Numbers count ticks: no clock is so far ahead, and believing it would silence the client for
+    // good.
+    if (first > session->inputs.newest && first - session->inputs.newest > INPUT_JUMP_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = first + (uint32_t)i;
+        const ProtobufCBinaryData* payload = &packet->inputs[i];
+        if (number <= session->inputs.newest) {
+            session->inputs.duplicate++;
+            continue;
+        }
+        uint8_t input[NET_INPUT_BYTES_MAX];
+        size_t size = 0;
+        net_server* server = lane->server;
+        if (net_match_input_take(server->config.match, &lane->reader, payload->data, payload->len,
+                                 input, &size) != NET_OK) {
+            server->reports[session->report].inputs_malformed++;
+            return false;
+        }
+        // `seen` belongs to the newest input; one client tick lies between an input and the next.
+        uint64_t earlier = (uint64_t)(count - 1 - i) * 256;
+        uint64_t seen = packet->seen > earlier ? packet->seen - earlier : 0;
+        // A full ring counts the input.
+        (void)net_input_queue_push(&session->inputs, number, input, (uint32_t)size, seen);
+    }
+    return true;
+}
+
+static bool take_events(net_server_lane* lane, net_session* session,
+                        const Shoal__Wire__InputPacket* packet) {
+    if (!net_event_outbox_acked(&session->out.outbox, packet->event_ack)) return false;
+    const net_match* match = lane->server->config.match;
+    const net_game_module* game = net_match_get_config(match)->module->game;
+    for (size_t i = 0; i < packet->n_events; i++) {
+        Shoal__Wire__GameEvent event = *packet->events[i];
+        uint8_t payload[NET_EVENT_PAYLOAD_BYTES_MAX];
+        size_t size = 0;
+        if (net_match_event_take(match, &lane->reader, event.message, event.payload.data,
+                                 event.payload.len, payload, &size) != NET_OK ||
+            game->messages[event.message - 1].is_reliable != (event.number != 0)) {
+            return false;
+        }
+        // A client acts with its own entity only, whatever target it writes.
+        event.target = ECS_ENTITY_NONE;
+        event.payload = (ProtobufCBinaryData){size, payload};
+        const uint64_t full = session->inbox.full;
+        if (net_event_inbox_push(&session->inbox, &event) != NET_OK)
+            net_lane_drop(lane, NET_DROP_EVENT_FULL, 1);
+        // Our clients end their own session before they send so many.
+        session->is_flooding = session->is_flooding || session->inbox.full != full;
+    }
+    return true;
+}
+
+bool net_lane_take_packet(net_server_lane* lane, net_session* session, const uint8_t* bytes,
+                          size_t size) {
+    const net_server* server = lane->server;
+    const ProtobufCMessage* message = proto_codec_decode(
+        &lane->codec, &shoal__wire__input_packet__descriptor, bytes, size, NET_STATE_BYTES_MAX);
+    const Shoal__Wire__InputPacket* packet = (const Shoal__Wire__InputPacket*)message;
+    if (!packet || packet->seq > UINT16_MAX) {
+        net_session_trace_packet(server, session, server->now_us, NET_TRACE_RECEIVED, "malformed",
+                                 0, size);
+        return false;
+    }
+    BASE_ASSERT(session->report != UINT32_MAX && session->out.varsize);
+    uint16_t seq = (uint16_t)packet->seq;
+    net_session_trace_packet(server, session, server->now_us, NET_TRACE_RECEIVED, "input", seq,
+                             size);
+    if (net_ack_receiver_check(&session->received, seq) != NET_ACK_NEW) return true;
+    if (!take_inputs(lane, session, packet) || !take_events(lane, session, packet) ||
+        !take_resyncs(lane, session, packet))
+        return false;
+    net_ack_receiver_mark(&session->received, seq, server->now_us);
+    return take_acks(lane, session, packet);
+}
+
+// ---- a lane
+
+static size_t stride_of(uint32_t size) {
+    return sizeof(net_lane_event) + ((size + 7u) & ~7u);
+}
+
+static bool defer(net_server_lane* lane, const net_lane_event* event, uint32_t at, bool is_strike) {
+    // There is room for all of the queue (net_server_queue_event).
+    BASE_ASSERT(lane->deferred_count < lane->deferred_capacity);
+    lane->deferred[lane->deferred_count++] =
+        (net_lane_deferred){event->session->client, lane->number, at, is_strike};
+    event->session->is_deferred = true;
+    return true;
+}
+
+net_drop net_lane_judge(const net_lane_event* event) {
+    if (event->session->peer != event->peer) return NET_DROP_UNKNOWN_PEER;
+    return event->session->state == NET_SESSION_PLAYING ? NET_DROP_COUNT : NET_DROP_UNTIMELY;
+}
+
+static void read_event(net_server_lane* lane, const net_lane_event* event, uint32_t at) {
+    net_session* session = event->session;
+    const bool is_packet =
+        event->kind == NET_TRANSPORT_RECEIVED && event->channel == NET_CHANNEL_REALTIME;
+    if (session->is_deferred || !is_packet || session->is_quiet) {
+        defer(lane, event, at, false);
+        return;
+    }
+    const net_drop fault = net_lane_judge(event);
+    if (fault != NET_DROP_COUNT) {
+        net_lane_drop(lane, fault, 1);
+        return;
+    }
+    session->received_us = lane->server->now_us;
+    if (!net_lane_take_packet(lane, session, (const uint8_t*)(event + 1), event->size))
+        defer(lane, event, at, true);
+}
+
+const net_lane_event* net_lane_event_at(const net_server_lane* lane, uint32_t at) {
+    return (const net_lane_event*)(const void*)(lane->queue + at);
+}
+
+static void read_lane(net_server_lane* lane) {
+    for (uint32_t at = 0; at < lane->queue_size;) {
+        const net_lane_event* event = net_lane_event_at(lane, at);
+        read_event(lane, event, at);
+        at += (uint32_t)stride_of(event->size);
+    }
+}
+
+// ---- all lanes
+
+static int compare_deferred(const void* a, const void* b) {
+    const net_lane_deferred *x = a, *y = b;
+    if (x->client != y->client) return x->client < y->client ? -1 : 1;
+    if (x->lane != y->lane) return x->lane < y->lane ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+// All in the first lane's list. Without memory for that each lane has its own, still by client.
+static void sort_deferred(net_server* server) {
+    net_server_lane* first = &server->lanes[0];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < server->lane_count; i++)
+        count += server->lanes[i].deferred_count;
+    bool has_room =
+        BASE_ARRAY_RESERVE(server->allocator, first->deferred, first->deferred_capacity, count);
+    for (uint32_t i = 0; i < server->lane_count; i++) {
+        net_server_lane* lane = &server->lanes[i];
+        if (has_room && i > 0) {
+            memcpy(first->deferred + first->deferred_count, lane->deferred,
+                   lane->deferred_count * sizeof *lane->deferred);
+            first->deferred_count += lane->deferred_count;
+            lane->deferred_count = 0;
+        } else {
+            qsort(lane->deferred, lane->deferred_count, sizeof *lane->deferred, compare_deferred);
+        }
+    }
+    if (has_room) qsort(first->deferred, count, sizeof *first->deferred, compare_deferred);
+}
+
+bool net_server_read_queues(net_server* server) {
+    uint32_t count = 0, deferred = 0;
+    for (uint32_t i = 0; i < server->lane_count; i++)
+        count += server->lanes[i].queue_count;
+    if (count == 0) return false;
+    net_server_run_lanes(server, read_lane, count < server->little);
+    net_server_count_lanes(server);
+    for (uint32_t i = 0; i < server->lane_count; i++)
+        deferred += server->lanes[i].deferred_count;
+    if (deferred > 0) sort_deferred(server);
+    return true;
+}
+
+void net_server_empty_queues(net_server* server) {
+    for (uint32_t i = 0; i < server->lane_count; i++) {
+        net_server_lane* lane = &server->lanes[i];
+        lane->queue_size = lane->queue_count = lane->deferred_count = 0;
+    }
+}
+
+// ---- queueing
+
+static bool reserve(net_server* server, net_server_lane* lane, uint32_t size) {
+    const uint64_t wanted = (uint64_t)lane->queue_size + stride_of(size);
+    if (wanted > UINT32_MAX) return false;
+    if (!BASE_ARRAY_RESERVE(server->allocator, lane->deferred, lane->deferred_capacity,
+                            lane->queue_count + 1))
+        return false;
+    return BASE_ARRAY_RESERVE(server->allocator, lane->queue, lane->queue_capacity,
+                              wanted > QUEUE_BYTES_MIN ? (uint32_t)wanted : QUEUE_BYTES_MIN);
+}
+
+bool net_server_queue_event(net_server* server, net_session* session,
+                            const net_transport_event* event) {
+    const uint32_t size = event->kind == NET_TRANSPORT_RECEIVED ? (uint32_t)event->size : 0;
+    net_server_lane* lane = &server->lanes[session->lane];
+    if (!reserve(server, lane, size)) return false;
+    net_lane_event* queued = (net_lane_event*)(void*)(lane->queue + lane->queue_size);
+    *queued = (net_lane_event){.session = session,
+                               .peer = event->peer,
+                               .reason = event->reason,
+                               .size = size,
+                               .kind = (uint8_t)event->kind,
+                               .channel = (uint8_t)event->channel};
+    if (size > 0) memcpy(queued + 1, event->bytes, size);
+    lane->queue_size += (uint32_t)stride_of(size);
+    lane->queue_count++;
+    return true;
+}

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: MIT
+// Several ENet hosts behind one address and port. ENet walks all peers of a host for nearly
+// everything, and a host belongs to one thread: so connections are divided among hosts.
+//
+//   kernel -> trunk -> route: handshake? answered here.      -+ service, one thread
+//                      Else the slot of its session: a lane.  |
+//   lane   -> ring -> decrypt -> ENet -> events               - work, a thread for each lane
+//   events -> the user, lane by lane                          - next, one thread
+//   lane   <- packets of the user <- encrypt <- batch         - send, flush_lane: lanes at once
+//   kernel <- all lanes, through the descriptors of the trunk
+//
+// The number of a session contains its slot, and slot S belongs to lane S modulo the lanes. So a
+// datagram finds its lane whatever address it comes from, and what belongs to no session ends
+// before any lane. Peer P of lane L is slot P * lanes + L to the user.
+//
+// A service takes its time (4 ms, or until the tick is due) for all: the trunk may read for half of
+// it, then the lanes work until its end, and for NET_SERVICE_US_MIN at least. When a lane is full
+// the trunk reads no further: the rest waits in the kernel, as with one host.
+//
+// Invariant: events of a lane lie in its list, with their packets, until next gave them out or the
+// next service began. When the user disconnects a peer, those of it are taken back.
+#include "transport/enet_lanes.h"
+
+#include "transport/enet_budget.h"
+
+#include "base/assert.h"
+
+#include <errno.h>
+#include <string.h>
+
+// Defined only in programs that link the socket layer; without it no transport is made.
+#pragma weak net_socket_pump
+#pragma weak net_socket_plan_next
+#pragma weak net_socket_descriptors
+#pragma weak net_socket_flush
+#pragma weak net_socket_get_stats
+#pragma weak net_socket_budget_set
+#pragma weak net_socket_trunk_receive
+#pragma weak net_socket_lane_has_room
+#pragma weak net_socket_lane_push
+#pragma weak net_socket_lane_has_rest
+
+enum {
+    TRUNK_BATCH = 64,      // datagrams of one system call
+    DATAGRAMS_MAX = 16384, // read per service
+    SOCKET_BYTES = 4 * 1024 * 1024,
+};
+
+typedef struct stored_event {
+    net_transport_event event;
+    ENetPacket* packet; // of event.bytes; NULL: none
+} stored_event;
+
+typedef struct enet_lane {
+    net_enet_transport* host;
+    stored_event* events;
+    uint32_t event_count, event_capacity;
+    uint32_t event_next; // not given out yet
+    bool has_worked;     // in this service
+} enet_lane;
+
+typedef struct enet_lanes {
+    net_transport base;
+    const base_allocator* allocator;
+    net_enet_secure trunk;
+    enet_lane lanes[NET_LANES_MAX];
+    uint32_t count;
+    uint32_t turn;     // next looks here
+    uint64_t now_us;   // of the newest service
+    uint64_t until_us; // when it has to end
+} enet_lanes;
+
+static const net_transport_ops lanes_ops;
+
+static enet_lanes* lanes_of(net_transport* transport) {
+    BASE_ASSERT(transport->ops == &lanes_ops);
+    return (enet_lanes*)transport;
+}
+
+static net_peer to_user(const enet_lanes* self, uint32_t lane, net_peer peer) {
+    uint32_t slot = peer & (NET_PEER_SLOTS - 1);
+    return (peer & ~(NET_PEER_SLOTS - 1)) | (slot * self->count + lane);
+}
+
+// @return the lane.
+static enet_lane* from_user(enet_lanes* self, net_peer* peer) {
+    uint32_t slot = *peer & (NET_PEER_SLOTS - 1);
+    enet_lane* lane = &self->lanes[slot % self->count];
+    if (*peer) *peer = (*peer & ~(NET_PEER_SLOTS - 1)) | slot / self->count;
+    return lane;
+}
+
+// ---- receiving
+
+static void forget_events(enet_lane* lane) {
+    for (uint32_t i = 0; i < lane->event_count; i++)
+        if (lane->events[i].packet) enet_packet_destroy(lane->events[i].packet);
+    lane->event_count = lane->event_next = 0;
+}
+
+static bool have_all_room(const enet_lanes* self) {
+    for (uint32_t i = 0; i < self->count; i++)
+        if (!net_socket_lane_has_room(self->lanes[i].host->host->socket)) return false;
+    return true;
+}
+
+static void read_trunk(enet_lanes* self) {
+    net_address from;
+    const uint8_t* bytes = NULL;
+    self->base.waiting = 0;
+    for (uint32_t i = 0; i < self->count; i++)
+        if (net_socket_lane_has_rest(self->lanes[i].host->host->socket))
+            self->base.waiting += DATAGRAMS_MAX;
+    while (have_all_room(self)) {
+        size_t size = net_socket_trunk_receive(self->trunk.descriptor, &from, &bytes);
+        if (size == 0) break;
+        uint32_t slot =
+            net_enet_secure_route(&self->trunk, &from, (uint8_t*)(uintptr_t)bytes, size);
+        if (slot == UINT32_MAX) continue;
+        self->base.waiting++;
+        net_socket_lane_push(self->lanes[slot % self->count].host->host->socket, &from, bytes,
+                             size);
+    }
+    net_socket_flush(self->trunk.descriptor);
+}
+
+static void lanes_service(net_transport* transport, uint64_t now_us) {
+    enet_lanes* self = lanes_of(transport);
+    net_enet_transport* first = self->lanes[0].host;
+    const uint64_t until_us = net_enet_budget_until(first);
+    net_socket_budget budget = {
+        .datagrams = DATAGRAMS_MAX, .wall_us = first->wall_us, .context = first->wall_context};
+    if (first->wall_us) {
+        uint64_t wall_us = first->wall_us(first->wall_context);
+        budget.until_us = until_us > wall_us ? wall_us + (until_us - wall_us) / 2 : wall_us;
+    }
+    for (uint32_t i = 0; i < self->count; i++) {
+        forget_events(&self->lanes[i]);
+        self->lanes[i].has_worked = false;
+    }
+    self->now_us = now_us;
+    self->until_us = until_us;
+    self->turn = 0;
+    net_socket_pump();
+    net_enet_secure_service_trunk(&self->trunk);
+    net_socket_budget_set(self->trunk.descriptor, &budget);
+    read_trunk(self);
+}
+
+// Take the events of a host with their packets. Without memory they wait in ENet.
+static void take_events(const enet_lanes* self, enet_lane* lane) {
+    net_enet_transport* host = lane->host;
+    const uint32_t number = (uint32_t)(lane - self->lanes);
+    net_transport_event event;
+    while (BASE_ARRAY_RESERVE(self->allocator, lane->events, lane->event_capacity,
+                              lane->event_count + 1) &&
+           host->base.ops->next(&host->base, &event)) {
+        event.peer = to_user(self, number, event.peer);
+        lane->events[lane->event_count++] = (stored_event){event, host->borrowed};
+        host->borrowed = NULL;
+    }
+}
+
+static void lanes_work(net_transport* transport, uint32_t number) {
+    enet_lanes* self = lanes_of(transport);
+    BASE_ASSERT(number < self->count && !self->lanes[number].has_worked);
+    enet_lane* lane = &self->lanes[number];
+    net_enet_transport* host = lane->host;
+    uint64_t until_us = self->until_us;
+    if (host->wall_us) {
+        uint64_t least_us = host->wall_us(host->wall_context) + NET_SERVICE_US_MIN;
+        if (until_us < least_us) until_us = least_us;
+    }
+    lane->has_worked = true;
+    net_enet_host_service(host, self->now_us, until_us);
+    take_events(self, lane);
+}
+
+static bool lanes_next(net_transport* transport, net_transport_event* event) {
+    enet_lanes* self = lanes_of(transport);
+    for (; self->turn < self->count; self->turn++) {
+        enet_lane* lane = &self->lanes[self->turn];
+        if (!lane->has_worked) lanes_work(transport, self->turn);
+        while (lane->event_next < lane->event_count) {
+            *event = lane->events[lane->event_next++].event;
+            if (event->peer != 0) return true;
+        }
+    }
+    return false;
+}
+
+// ---- sending, connections
+
+static net_result lanes_send(net_transport* transport, net_peer peer, net_channel channel,
+                             const void* bytes, size_t size) {
+    net_enet_transport* host = from_user(lanes_of(transport), &peer)->host;
+    return host->base.ops->send(&host->base, peer, channel, bytes, size);
+}
+
+static void lanes_flush_lane(net_transport* transport, uint32_t number) {
+    enet_lanes* self = lanes_of(transport);
+    BASE_ASSERT(number < self->count);
+    net_enet_transport* host = self->lanes[number].host;
+    host->base.ops->flush(&host->base);
+}
+
+static void lanes_flush(net_transport* transport) {
+    const enet_lanes* self = lanes_of(transport);
+    for (uint32_t i = 0; i < self->count; i++)
+        lanes_flush_lane(transport, i);
+    net_socket_flush(self->trunk.descriptor);
+}
+
+static net_result lanes_connect(net_transport* transport, const char* address, net_peer* peer) {
+    (void)transport;
+    (void)address;
+    *peer = 0;
+    return NET_ERR_FULL;
+}
+
+static void take_back(enet_lane* lane, net_peer peer, bool all) {
+    for (uint32_t i = lane->event_next; i < lane->event_count; i++) {
+        stored_event* stored = &lane->events[i];
+        if (stored->event.peer == peer && (all || stored->event.kind == NET_TRANSPORT_RECEIVED))
+            stored->event.peer = 0;
+    }
+}
+
+static void lanes_disconnect(net_transport* transport, net_peer peer, uint32_t reason, bool now) {
+    net_peer inner = peer;
+    enet_lane* lane = from_user(lanes_of(transport), &inner);
+    if (peer == 0) return;
+    take_back(lane, peer, now);
+    lane->host->base.ops->disconnect(&lane->host->base, inner, reason, now);
+}
+
+static bool lanes_identity(const net_transport* transport, net_peer peer,
+                           net_peer_identity* identity) {
+    const net_transport* host =
+        &from_user(lanes_of((net_transport*)(uintptr_t)transport), &peer)->host->base;
+    return host->ops->identity(host, peer, identity);
+}
+
+static uint64_t lanes_peer_sent_bytes(const net_transport* transport, net_peer peer) {
+    const net_transport* host =
+        &from_user(lanes_of((net_transport*)(uintptr_t)transport), &peer)->host->base;
+    return host->ops->peer_sent_bytes(host, peer);
+}
+
+// ---- the whole
+
+static void add_stats(net_transport_stats* sum, const net_transport_stats* part) {
+    enum { COUNTS = sizeof *sum / sizeof(uint64_t) };
+    uint64_t counts[COUNTS], more[COUNTS];
+    memcpy(counts, sum, sizeof counts);
+    memcpy(more, part, sizeof more);
+    for (uint32_t i = 0; i < COUNTS; i++)
+        counts[i] += more[i];
+    memcpy(sum, counts, sizeof counts);
+}
+
+static void lanes_stats(const net_transport* transport, net_transport_stats* stats) {
+    const enet_lanes* self = lanes_of((net_transport*)(uintptr_t)transport);
+    net_socket_stats below;
+    net_socket_get_stats(self->trunk.descriptor, &below);
+    *stats = (net_transport_stats){.sent_bytes = below.sent_bytes,
+                                   .recv_bytes = below.recv_bytes,
+                                   .sent_datagrams = below.sent_datagrams,
+                                   .recv_datagrams = below.recv_datagrams,
+                                   .sim_dropped = below.sim_dropped,
+                                   .dropped_empty = below.dropped_empty,
+                                   .dropped_oversized = below.dropped_oversized,
+                                   .socket_errors = below.socket_errors,
+                                   .dropped_banned = self->trunk.dropped_banned};
+    for (uint32_t i = 0; i < self->count; i++) {
+        const net_transport* host = &self->lanes[i].host->base;
+        net_transport_stats part;
+        host->ops->stats(host, &part);
+        add_stats(stats, &part);
+    }
+}
+
+static uint32_t lanes_sockets(const net_transport* transport, int* descriptors, uint32_t capacity) {
+    const enet_lanes* self = lanes_of((net_transport*)(uintptr_t)transport);
+    int found[NET_SOCKET_ADDRESSES_MAX];
+    uint32_t count = net_socket_descriptors(self->trunk.descriptor, found);
+    if (count > capacity) count = capacity;
+    memcpy(descriptors, found, count * sizeof *found);
+    return count;
+}
+
+// The hosts first: their sockets send through the trunk's.
+static void lanes_destroy(net_transport* transport) {
+    enet_lanes* self = lanes_of(transport);
+    for (uint32_t i = 0; i < self->count; i++) {
+        enet_lane* lane = &self->lanes[i];
+        forget_events(lane);
+        BASE_ARRAY_RELEASE(self->allocator, lane->events, lane->event_capacity);
+        if (lane->host) lane->host->base.ops->destroy(&lane->host->base);
+    }
+    if (self->trunk.descriptor >= 0) enet_socket_destroy(self->trunk.descriptor);
+    net_enet_secure_deinit(&self->trunk);
+    base_release(self->allocator, self, sizeof *self);
+}
+
+static const net_transport_ops lanes_ops = {
+    .service = lanes_service,
+    .next = lanes_next,
+    .send = lanes_send,
+    .connect = lanes_connect,
+    .disconnect = lanes_disconnect,
+    .flush = lanes_flush,
+    .work = lanes_work,
+    .flush_lane = lanes_flush_lane,
+    .stats = lanes_stats,
+    .sockets = lanes_sockets,
+    .destroy = lanes_destroy,
+    .identity = lanes_identity,
+    .peer_sent_bytes = lanes_peer_sent_bytes,
+};
+
+static net_result open_trunk(const net_enet_config* config, int* descriptor) {
+    net_socket_plan plan = {.batch = TRUNK_BATCH};
+    net_result result = net_enet_plan_listen(config, &plan);
+    if (result != NET_OK) return result;
+    if (!net_enet_is_ready()) return NET_ERR_SOCKET;
+    const ENetAddress address = {.port = plan.listen[0].port}; // the plan has all of it
+    net_socket_plan_next(&plan);
+    errno = 0;
+    *descriptor = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
+    if (*descriptor >= 0 && enet_socket_bind(*descriptor, &address) == 0) {
+        (void)enet_socket_set_option(*descriptor, ENET_SOCKOPT_NONBLOCK, 1);
+        (void)enet_socket_set_option(*descriptor, ENET_SOCKOPT_RCVBUF, SOCKET_BYTES);
+        (void)enet_socket_set_option(*descriptor, ENET_SOCKOPT_SNDBUF, SOCKET_BYTES);
+        return NET_OK;
+    }
+    return errno == ENOMEM ? NET_ERR_MEMORY : NET_ERR_BIND;
+}
+
+net_result net_enet_lanes_create(const net_enet_config* config, net_transport** transport) {
+    BASE_ASSERT(config->lanes >= 2 && config->lanes <= NET_LANES_MAX);
+    enet_lanes* made = base_allocate_zero(config->allocator, sizeof *made);
+    if (!made) return NET_ERR_MEMORY;
+    made->base = (net_transport){.ops = &lanes_ops, .lanes = config->lanes};
+    made->allocator = config->allocator;
+    made->count = config->lanes;
+    made->trunk.descriptor = -1;
+    int descriptor = -1;
+    net_result result = open_trunk(config, &descriptor);
+    made->trunk.descriptor = descriptor;
+    if (result == NET_OK) result = net_enet_secure_init_trunk(&made->trunk, descriptor, config);
+    for (uint32_t i = 0; result == NET_OK && i < made->count; i++)
+        result = net_enet_host_create(config, &made->trunk, i, &made->lanes[i].host);
+    if (result != NET_OK) {
+        const int error = errno;
+        lanes_destroy(&made->base);
+        errno = error; // says why a port cannot be bound
+        return result;
+    }
+    *transport = &made->base;
+    return NET_OK;
+}
+
+const net_enet_secure* net_enet_lanes_trunk(const net_transport* transport) {
+    BASE_ASSERT(transport);
+    return transport->ops == &lanes_ops ? &((const enet_lanes*)transport)->trunk : NULL;
+}
+
+net_enet_transport* net_enet_lanes_first(net_transport* transport) {
+    return net_enet_lanes_trunk(transport) ? lanes_of(transport)->lanes[0].host : NULL;
+}
+
+void net_enet_lanes_due(net_transport* transport, uint64_t due_us) {
+    lanes_of(transport)->lanes[0].host->due_us = due_us;
+}

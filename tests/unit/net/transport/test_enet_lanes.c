@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: MIT
+// A server of several ENet hosts behind one socket: who is in which lane, events and their order,
+// threads. What one host must do is tested by the other files, which are built for lanes too.
+#include "enet_world.h"
+
+#include "socket/socket_state.h"
+
+#include <pthread.h>
+#include <time.h>
+
+enum { MEMBERS = 12, PATIENCE_MS = 20000 };
+
+// ---- the ring of a lane
+
+static int open_trunk(uint32_t lanes, int* descriptors) {
+    net_socket_virtual_set(true, 1);
+    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    net_socket_plan plan = {.listen_count = 1, .batch = 4};
+    assert_int_equal(net_address_parse("127.0.0.1:7777", &plan.listen[0]), NET_OK);
+    net_socket_plan_next(&plan);
+    const ENetAddress any = {.port = PORT};
+    int trunk = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
+    assert_int_equal(enet_socket_bind(trunk, &any), 0);
+    for (uint32_t i = 0; i < lanes; i++) {
+        net_socket_plan_next(&(net_socket_plan){.is_lane = true, .trunk = trunk, .batch = 4});
+        descriptors[i] = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
+        assert_true(descriptors[i] >= NET_SOCKET_LANE_FIRST);
+    }
+    return trunk;
+}
+
+// Sizes follow a sequence, and each datagram says its number: the queue of a twin is two numbers.
+static size_t size_of(uint32_t number) {
+    return 4 + (number * 2654435761u >> 8) % (NET_SOCKET_OUTER_BYTES_MAX - 3);
+}
+
+static void push(int lane, uint32_t number) {
+    uint8_t bytes[NET_SOCKET_OUTER_BYTES_MAX];
+    memset(bytes, (int)(number % 251), sizeof bytes);
+    memcpy(bytes, &number, sizeof number);
+    const net_address from = net_address_ipv4(htonl(number), (uint16_t)(1 + number % 60000));
+    net_socket_lane_push(lane, &from, bytes, size_of(number));
+}
+
+static void pop(int lane, uint32_t expected) {
+    net_address from;
+    uint8_t* bytes = NULL;
+    size_t size = net_socket_lane_receive(net_socket_entry_find(lane), &from, &bytes);
+    uint32_t number = 0;
+    assert_int_equal(size, size_of(expected));
+    memcpy(&number, bytes, sizeof number);
+    assert_int_equal(number, expected);
+    assert_int_equal(bytes[size - 1], size > 4 ? expected % 251 : bytes[size - 1]);
+    assert_int_equal(net_address_ipv4_host(&from), htonl(expected));
+    assert_int_equal(from.port, 1 + expected % 60000);
+}
+
+static void a_lane_gives_datagrams_in_order_and_refuses_when_full(void** state) {
+    (void)state;
+    int lane;
+    int trunk = open_trunk(1, &lane);
+    net_address from;
+    uint8_t* bytes = NULL;
+    uint32_t pushed = 0, popped = 0, fullest = 0;
+    for (uint32_t round = 0; round < 40; round++) {
+        while (net_socket_lane_has_room(lane))
+            push(lane, pushed++);
+        if (pushed - popped > fullest) fullest = pushed - popped;
+        assert_true(net_socket_lane_has_rest(lane));
+        uint32_t some = round % 5 == 4 ? pushed : popped + 1 + round * 37 % (pushed - popped);
+        while (popped < some)
+            pop(lane, popped++);
+        assert_int_equal(net_socket_lane_has_rest(lane), popped < pushed);
+    }
+    while (popped < pushed)
+        pop(lane, popped++);
+    assert_int_equal(net_socket_lane_receive(net_socket_entry_find(lane), &from, &bytes), 0);
+    assert_true(fullest > NET_SOCKET_LANE_BYTES / (NET_SOCKET_OUTER_BYTES_MAX + 64));
+    enet_socket_destroy(lane);
+    enet_socket_destroy(trunk);
+    net_socket_virtual_set(false, 0);
+}
+
+// ---- many members
+
+typedef struct house {
+    net_transport* server;
+    net_transport* clients[MEMBERS];
+    net_peer peers[MEMBERS]; // of the server's side, by the number that a member sent
+    uint32_t received[MEMBERS];
+    uint32_t connects, disconnects;
+    uint64_t now_us;
+} house;
+
+static void serve(house* at, bool with_work) {
+    net_transport_event event;
+    const net_transport_ops* ops = at->server->ops;
+    ops->service(at->server, at->now_us);
+    for (uint32_t lane = 0; with_work && lane < net_transport_lanes(at->server); lane++)
+        ops->work(at->server, net_transport_lanes(at->server) - 1 - lane);
+    while (ops->next(at->server, &event)) {
+        at->connects += event.kind == NET_TRANSPORT_CONNECTED;
+        at->disconnects += event.kind == NET_TRANSPORT_DISCONNECTED;
+        if (event.kind != NET_TRANSPORT_RECEIVED) continue;
+        uint32_t member;
+        assert_int_equal(event.size, sizeof member);
+        memcpy(&member, event.bytes, sizeof member);
+        assert_true(member < MEMBERS);
+        at->peers[member] = event.peer;
+        at->received[member]++;
+    }
+    ops->flush(at->server);
+}
+
+static void pass(house* at, uint32_t ticks, bool with_work, inbox* inboxes) {
+    for (uint32_t i = 0; i < ticks; i++) {
+        at->now_us += TICK_US;
+        net_socket_virtual_advance(at->now_us);
+        serve(at, with_work);
+        for (uint32_t k = 0; k < MEMBERS; k++)
+            if (at->clients[k]) drain(at->clients[k], at->now_us, &inboxes[k]);
+    }
+}
+
+static void open_house(house* at, uint32_t lanes) {
+    memset(at, 0, sizeof *at);
+    net_socket_virtual_set(true, 1);
+    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    at->now_us = 1000000;
+    net_socket_virtual_advance(at->now_us);
+    const net_enet_config config = {
+        .listen = "127.0.0.1:7777", .peers_max = MEMBERS, .lanes = lanes};
+    assert_int_equal(net_transport_enet_create(&config, &at->server), NET_OK);
+    assert_int_equal(net_transport_lanes(at->server), lanes ? lanes : 1);
+}
+
+static void close_house(house* at) {
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        if (at->clients[i]) at->clients[i]->ops->destroy(at->clients[i]);
+    at->server->ops->destroy(at->server);
+    net_socket_virtual_set(false, 0);
+}
+
+static void sit(house* at, inbox* inboxes, net_peer* to_server) {
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        at->clients[i] = client_make();
+        assert_int_equal(
+            at->clients[i]->ops->connect(at->clients[i], "127.0.0.1:7777", &to_server[i]), NET_OK);
+        pass(at, 6, i % 2 == 0, inboxes);
+        assert_int_equal(inboxes[i].connects, 1);
+        assert_int_equal(send_number(at->clients[i], to_server[i], NET_CHANNEL_CONTROL, i), NET_OK);
+    }
+    pass(at, 10, true, inboxes);
+    assert_int_equal(at->connects, MEMBERS);
+}
+
+static void members_are_spread_over_lanes_and_each_talks_to_its_own(void** state) {
+    (void)state;
+    static const uint32_t lanes[] = {2, 3, 5, NET_LANES_MAX};
+    for (size_t l = 0; l < BASE_COUNT(lanes); l++) {
+        house at;
+        inbox inboxes[MEMBERS] = {{0}};
+        net_peer to_server[MEMBERS];
+        uint32_t count[NET_LANES_MAX] = {0};
+        open_house(&at, lanes[l]);
+        sit(&at, inboxes, to_server);
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            assert_int_equal(at.received[i], 1);
+            count[net_transport_lane(at.server, at.peers[i])]++;
+            for (uint32_t k = 0; k < i; k++)
+                assert_int_not_equal(at.peers[i] & (NET_PEER_SLOTS - 1),
+                                     at.peers[k] & (NET_PEER_SLOTS - 1));
+            // An answer reaches the member that asked.
+            for (uint32_t n = 0; n < 3 + i; n++)
+                assert_int_equal(send_number(at.server, at.peers[i], NET_CHANNEL_REALTIME, n),
+                                 NET_OK);
+            net_peer_identity identity;
+            assert_true(net_transport_identity(at.server, at.peers[i], &identity));
+        }
+        for (uint32_t lane = 0; lane < lanes[l]; lane++) {
+            assert_in_range(count[lane], MEMBERS / lanes[l], MEMBERS / lanes[l] + 1);
+            at.server->ops->flush_lane(at.server, lane);
+        }
+        pass(&at, 5, true, inboxes);
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            assert_int_equal(inboxes[i].realtime_count, 3 + i);
+            assert_true(at.server->ops->peer_sent_bytes(at.server, at.peers[i]) > 0);
+        }
+        net_transport_stats stats = stats_of(at.server);
+        assert_int_equal(stats.recv_reliable_bytes, MEMBERS * sizeof(uint32_t));
+        assert_int_equal(stats.service_errors + stats.dropped_malformed + stats.socket_errors, 0);
+        assert_int_equal(secure_count(at.server, NET_SECURE_ACCEPTED), MEMBERS);
+        close_house(&at);
+    }
+}
+
+static void a_client_that_moves_stays_in_its_lane(void** state) {
+    (void)state;
+    house at;
+    inbox inboxes[MEMBERS] = {{0}};
+    net_peer to_server[MEMBERS];
+    open_house(&at, 3);
+    sit(&at, inboxes, to_server);
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        const net_peer before = at.peers[i];
+        net_socket_virtual_rebind(net_socket_entry_find((int)host_of(at.clients[i])->socket));
+        assert_int_equal(send_number(at.clients[i], to_server[i], NET_CHANNEL_CONTROL, i), NET_OK);
+        pass(&at, 20, true, inboxes);
+        assert_int_equal(at.received[i], 2);
+        assert_int_equal(at.peers[i], before);
+    }
+    assert_int_equal(secure_count(at.server, NET_SECURE_MOVED), MEMBERS);
+    assert_int_equal(at.disconnects, 0);
+    close_house(&at);
+}
+
+static void who_leaves_makes_room_in_its_lane(void** state) {
+    (void)state;
+    house at;
+    inbox inboxes[MEMBERS] = {{0}};
+    net_peer to_server[MEMBERS];
+    open_house(&at, 4);
+    sit(&at, inboxes, to_server);
+    // All of one lane leave; who comes then gets their places, since all others are taken.
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        if (net_transport_lane(at.server, at.peers[i]) != 2) continue;
+        at.clients[i]->ops->disconnect(at.clients[i], to_server[i], 1, true);
+        left++;
+    }
+    assert_int_equal(left, MEMBERS / 4);
+    pass(&at, 200, true, inboxes);
+    assert_int_equal(at.disconnects, left);
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        if (net_transport_lane(at.server, at.peers[i]) != 2) continue;
+        const net_peer before = at.peers[i];
+        assert_int_equal(
+            at.clients[i]->ops->connect(at.clients[i], "127.0.0.1:7777", &to_server[i]), NET_OK);
+        pass(&at, 30, true, inboxes);
+        assert_int_equal(inboxes[i].connects, 2);
+        assert_int_equal(send_number(at.clients[i], to_server[i], NET_CHANNEL_CONTROL, i), NET_OK);
+        pass(&at, 5, true, inboxes);
+        assert_int_not_equal(at.peers[i], before);
+        assert_int_equal(net_transport_lane(at.server, at.peers[i]), 2);
+    }
+    assert_int_equal(at.connects, MEMBERS + left);
+    close_house(&at);
+}
+
+// Several events of one peer wait when the user disconnects it.
+static void a_disconnected_peer_has_no_more_events(void** state) {
+    (void)state;
+    for (int is_now = 0; is_now < 2; is_now++) {
+        house at;
+        inbox inboxes[MEMBERS] = {{0}};
+        net_peer to_server[MEMBERS];
+        open_house(&at, 2);
+        sit(&at, inboxes, to_server);
+        for (uint32_t i = 0; i < MEMBERS; i++)
+            for (uint32_t n = 0; n < 4; n++)
+                (void)send_number(at.clients[i], to_server[i], NET_CHANNEL_REALTIME, i);
+        for (uint32_t i = 0; i < MEMBERS; i++)
+            at.clients[i]->ops->flush(at.clients[i]);
+        const net_transport_ops* ops = at.server->ops;
+        net_transport_event event;
+        at.now_us += TICK_US;
+        net_socket_virtual_advance(at.now_us);
+        ops->service(at.server, at.now_us);
+        assert_in_range(at.server->waiting, MEMBERS, 4 * MEMBERS);
+        ops->work(at.server, 1);
+        net_peer gone = 0;
+        uint32_t others = 0;
+        while (ops->next(at.server, &event)) {
+            assert_int_equal(event.kind, NET_TRANSPORT_RECEIVED);
+            assert_int_not_equal(event.peer, gone);
+            others++;
+            if (gone) continue;
+            gone = event.peer;
+            ops->disconnect(at.server, gone, 7, is_now);
+        }
+        assert_int_equal(others, 4 * MEMBERS - 3);
+        assert_int_equal(send_number(at.server, gone, NET_CHANNEL_REALTIME, 0), NET_ERR_CLOSED);
+        pass(&at, 30, true, inboxes);
+        assert_int_equal(at.disconnects, is_now ? 0 : 1);
+        close_house(&at);
+    }
+}
+
+// A member floods its own lane: the others are served, and no service reads without bound.
+static void a_flood_of_one_member_fills_one_lane(void** state) {
+    (void)state;
+    house at;
+    inbox inboxes[MEMBERS] = {{0}};
+    net_peer to_server[MEMBERS];
+    open_house(&at, 3);
+    sit(&at, inboxes, to_server);
+    const net_transport_stats before = stats_of(at.server);
+    uint8_t forged[NET_SOCKET_OUTER_BYTES_MAX] = {0};
+    raw sealed = {.size = 0};
+    net_address to;
+    // A true head with a wrong end: it is routed, and found to be forged in the lane.
+    sealed.size = net_secure_client_send(&secure_of(at.clients[0])->client, at.now_us, forged, 1100,
+                                         sealed.bytes, &to);
+    assert_true(sealed.size > 1000);
+    sealed.bytes[sealed.size - 1] ^= 1;
+    for (uint32_t i = 0; i < 4000; i++)
+        inject_from(htonl(INADDR_LOOPBACK), (uint16_t)(1000 + i), &sealed);
+    for (uint32_t i = 1; i < MEMBERS; i++)
+        assert_int_equal(send_number(at.clients[i], to_server[i], NET_CHANNEL_CONTROL, i), NET_OK);
+    at.now_us += TICK_US;
+    net_socket_virtual_advance(at.now_us);
+    serve(&at, true);
+    // What a ring holds, and not more.
+    const uint64_t read = stats_of(at.server).recv_datagrams - before.recv_datagrams;
+    assert_in_range(read, 500, NET_SOCKET_LANE_BYTES / sealed.size + 1);
+    pass(&at, 40, true, inboxes);
+    assert_in_range(secure_count(at.server, NET_SECURE_DATA_FORGED), 3900, 4000);
+    for (uint32_t i = 1; i < MEMBERS; i++)
+        assert_int_equal(at.received[i], 2);
+    assert_int_equal(at.disconnects, 0);
+    close_house(&at);
+}
+
+static void lanes_and_peers_are_checked(void** state) {
+    (void)state;
+    net_socket_virtual_set(true, 1);
+    net_transport *made = NULL, *second = NULL;
+    net_enet_config config = {.listen = "127.0.0.1:7777", .peers_max = 3, .lanes = 3};
+    assert_int_equal(net_transport_enet_create(&config, &made), NET_OK);
+    char text[NET_ENET_ADDRESS_TEXT_BYTES];
+    assert_true(net_transport_enet_address(made, text, sizeof text));
+    assert_string_equal(text, "127.0.0.1:7777");
+    assert_int_equal(net_transport_enet_create(&config, &second), NET_ERR_BIND);
+    net_peer peer = 1;
+    assert_int_equal(made->ops->connect(made, "127.0.0.1:1", &peer), NET_ERR_FULL);
+    assert_int_equal(peer, 0);
+    net_peer_identity identity;
+    assert_false(net_transport_identity(made, 0, &identity));
+    assert_false(net_transport_identity(made, 1u << NET_PEER_SLOT_BITS | 2, &identity));
+    made->ops->disconnect(made, 0, 0, true);
+    made->ops->disconnect(made, 1u << NET_PEER_SLOT_BITS | 7, 0, true);
+    made->ops->destroy(made);
+    config.listen = "nowhere";
+    assert_int_equal(net_transport_enet_create(&config, &made), NET_ERR_ADDRESS);
+    config.listen = "0.0.0.0:7777";
+    assert_int_equal(net_transport_enet_create(&config, &made), NET_ERR_REFUSED);
+    net_socket_virtual_set(false, 0);
+}
+
+// ---- threads, over the kernel's loopback
+
+typedef struct lane_thread {
+    net_transport* transport;
+    const net_peer* peers;
+    uint32_t lane;
+    bool is_sending;
+} lane_thread;
+
+// What a lane may do while others do the same.
+static void* run_lane(void* context) {
+    const lane_thread* self = context;
+    const net_transport_ops* ops = self->transport->ops;
+    if (!self->is_sending) {
+        ops->work(self->transport, self->lane);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        if (self->peers[i] == 0 ||
+            net_transport_lane(self->transport, self->peers[i]) != self->lane)
+            continue;
+        uint8_t bytes[NET_STATE_BYTES_MAX] = {0};
+        (void)ops->send(self->transport, self->peers[i], NET_CHANNEL_REALTIME, bytes, sizeof bytes);
+        (void)ops->peer_sent_bytes(self->transport, self->peers[i]);
+    }
+    ops->flush_lane(self->transport, self->lane);
+    return NULL;
+}
+
+static void run_lanes(house* at, bool is_sending) {
+    pthread_t threads[NET_LANES_MAX];
+    lane_thread lanes[NET_LANES_MAX];
+    const uint32_t count = net_transport_lanes(at->server);
+    for (uint32_t i = 0; i < count; i++) {
+        lanes[i] = (lane_thread){at->server, at->peers, i, is_sending};
+        assert_int_equal(pthread_create(&threads[i], NULL, run_lane, &lanes[i]), 0);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+}
+
+static uint64_t wall_us(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+}
+
+static void lanes_work_at_the_same_time(void** state) {
+    (void)state;
+    house at = {.now_us = 0};
+    inbox inboxes[MEMBERS] = {{0}};
+    net_peer to_server[MEMBERS] = {0};
+    const net_enet_config config = {.listen = "127.0.0.1:0", .peers_max = MEMBERS, .lanes = 4};
+    assert_int_equal(net_transport_enet_create(&config, &at.server), NET_OK);
+    char address[NET_ENET_ADDRESS_TEXT_BYTES];
+    assert_true(net_transport_enet_address(at.server, address, sizeof address));
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        at.clients[i] = client_make();
+        assert_int_equal(at.clients[i]->ops->connect(at.clients[i], address, &to_server[i]),
+                         NET_OK);
+    }
+    const uint64_t end_us = wall_us() + PATIENCE_MS * UINT64_C(1000);
+    uint32_t least = 0;
+    while (least < 40 && wall_us() < end_us) {
+        net_transport_event event;
+        at.server->ops->service(at.server, wall_us());
+        run_lanes(&at, false);
+        while (at.server->ops->next(at.server, &event)) {
+            if (event.kind != NET_TRANSPORT_RECEIVED) continue;
+            uint32_t member;
+            memcpy(&member, event.bytes, sizeof member);
+            at.peers[member] = event.peer;
+        }
+        run_lanes(&at, true);
+        least = UINT32_MAX;
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            drain(at.clients[i], wall_us(), &inboxes[i]);
+            if (inboxes[i].connects > 0)
+                (void)send_number(at.clients[i], to_server[i], NET_CHANNEL_REALTIME, i);
+            at.clients[i]->ops->flush(at.clients[i]);
+            if (inboxes[i].realtime_count < least) least = inboxes[i].realtime_count;
+        }
+    }
+    assert_true(least >= 40);
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        assert_int_equal(inboxes[i].disconnects, 0);
+    close_house(&at);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lane_gives_datagrams_in_order_and_refuses_when_full),
+        cmocka_unit_test(members_are_spread_over_lanes_and_each_talks_to_its_own),
+        cmocka_unit_test(a_client_that_moves_stays_in_its_lane),
+        cmocka_unit_test(who_leaves_makes_room_in_its_lane),
+        cmocka_unit_test(a_disconnected_peer_has_no_more_events),
+        cmocka_unit_test(a_flood_of_one_member_fills_one_lane),
+        cmocka_unit_test(lanes_and_peers_are_checked),
+        cmocka_unit_test(lanes_work_at_the_same_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
