@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include "trace.h"
+
+#include "../bench.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { VALUE_BYTES = 4 };
+
+void trace_begin(trace* made, const char* name, uint32_t rate_hz) {
+    memset(made, 0, sizeof *made);
+    snprintf(made->name, sizeof made->name, "%s", name);
+    made->rate_hz = rate_hz;
+}
+
+proto_layout* trace_add_template(trace* made) {
+    bench_require(made->template_count < TRACE_TEMPLATES_MAX, "few templates");
+    proto_layout* layout = &made->layouts[made->template_count++];
+    layout->tick_rate_hz = made->rate_hz;
+    return layout;
+}
+
+proto_row_component* trace_add_component(proto_layout* layout) {
+    proto_row_component* made = &layout->components[layout->component_count++];
+    *made = (proto_row_component){.key = layout->component_count,
+                                  .field_first = (uint16_t)layout->field_count};
+    return made;
+}
+
+void trace_add_fields(proto_layout* layout, uint32_t count, proto_kind kind, uint32_t bits,
+                      double min, double step) {
+    proto_row_component* component = &layout->components[layout->component_count - 1];
+    for (uint32_t i = 0; i < count; i++) {
+        bench_require(layout->field_count < TRACE_FIELDS_MAX, "few fields");
+        proto_row_field* field = &layout->fields[layout->field_count++];
+        field->offset_bytes = component->field_count++ * VALUE_BYTES;
+        bench_require(proto_quant_make(&field->quant, kind, bits, min, step),
+                      "a field of the trace");
+    }
+}
+
+proto_row_component* trace_add_reals(proto_layout* layout, uint32_t count, uint32_t bits,
+                                     double min, double step) {
+    proto_row_component* made = trace_add_component(layout);
+    trace_add_fields(layout, count, PROTO_F32, bits, min, step);
+    return made;
+}
+
+void trace_add_rotation(proto_layout* layout, uint32_t bits) {
+    trace_add_component(layout)->is_rotation = true;
+    trace_add_fields(layout, 1, PROTO_U8, 2, 0, 1);
+    trace_add_fields(layout, 3, PROTO_U16, bits, 0, 1);
+    for (uint32_t i = 1; i < 4; i++)
+        layout->fields[layout->field_count - i].quant.q_max = (1u << bits) - 2;
+}
+
+// The row of numbers, by way of the memory that a game would have.
+static void quantise(const proto_layout* layout, const double* values, uint64_t* row) {
+    for (uint32_t c = 0; c < layout->component_count; c++) {
+        const proto_row_component* component = &layout->components[c];
+        uint8_t memory[TRACE_FIELDS_MAX * VALUE_BYTES] = {0};
+        for (uint32_t i = 0; i < component->field_count; i++) {
+            double value = values[component->field_first + i];
+            uint32_t whole = (uint32_t)(int64_t)value;
+            float real = (float)value;
+            proto_kind kind = layout->fields[component->field_first + i].quant.kind;
+            bool is_real = component->is_rotation || kind == PROTO_F32;
+            memcpy(memory + (size_t)i * VALUE_BYTES,
+                   is_real ? (const void*)&real : (const void*)&whole, VALUE_BYTES);
+        }
+        proto_row_read_component(layout, c, memory, row);
+    }
+}
+
+void trace_set_default(trace* made, uint32_t template_, const double* values) {
+    quantise(&made->layouts[template_], values, made->defaults[template_]);
+}
+
+void trace_finish(trace* made, uint32_t places, uint32_t frames) {
+    bench_require(places <= TRACE_PLACES_MAX, "few places");
+    made->places = places;
+    made->frames = frames;
+    for (uint32_t t = 0; t < made->template_count; t++) {
+        proto_layout* layout = &made->layouts[t];
+        proto_layout_finish(layout);
+        if (layout->field_count > made->field_count) made->field_count = layout->field_count;
+    }
+    size_t rows = (size_t)places * frames;
+    made->lives = bench_allocate(rows * sizeof *made->lives);
+    made->templates = bench_allocate(rows);
+    made->words = bench_allocate(rows * made->field_count * sizeof *made->words);
+    double zeros[TRACE_FIELDS_MAX] = {0};
+    for (uint32_t t = 0; t < made->template_count; t++)
+        trace_set_default(made, t, zeros);
+}
+
+void trace_close(trace* made) {
+    bench_release(made->lives);
+    bench_release(made->templates);
+    bench_release(made->words);
+    memset(made, 0, sizeof *made);
+}
+
+static uint32_t* words_at(const trace* of, uint32_t frame, uint32_t place) {
+    return of->words + ((size_t)frame * of->places + place) * of->field_count;
+}
+
+void trace_put(trace* made, uint32_t frame, uint32_t place, uint32_t life, uint32_t template_,
+               const double* values) {
+    const proto_layout* layout = &made->layouts[template_];
+    uint64_t row[TRACE_FIELDS_MAX];
+    quantise(layout, values, row);
+    made->lives[(size_t)frame * made->places + place] = life;
+    made->templates[(size_t)frame * made->places + place] = (uint8_t)template_;
+    uint32_t* words = words_at(made, frame, place);
+    for (uint32_t f = 0; f < layout->field_count; f++)
+        words[f] = (uint32_t)row[f];
+}
+
+uint32_t trace_life(const trace* of, uint32_t frame, uint32_t place) {
+    return of->lives[(size_t)frame * of->places + place];
+}
+
+uint32_t trace_template(const trace* of, uint32_t frame, uint32_t place) {
+    return of->templates[(size_t)frame * of->places + place];
+}
+
+const proto_layout* trace_layout(const trace* of, uint32_t frame, uint32_t place) {
+    return &of->layouts[trace_template(of, frame, place)];
+}
+
+void trace_row(const trace* of, uint32_t frame, uint32_t place, uint64_t* row) {
+    const uint32_t* words = words_at(of, frame, place);
+    for (uint32_t f = 0; f < of->field_count; f++)
+        row[f] = words[f];
+}
+
+bool trace_differs(const trace* of, uint32_t frame, uint32_t other, uint32_t place) {
+    return memcmp(words_at(of, frame, place), words_at(of, other, place),
+                  trace_layout(of, frame, place)->field_count * sizeof *of->words) != 0;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/// Traces: the rows of a world, frame by frame, recorded (trace_file.c) or generated (worlds.h).
+///
+/// A world has places. In each frame a place holds an entity or nothing. An entity has a template,
+/// and each template has a layout and a default row.
+#pragma once
+
+#include "proto/layout.h"
+
+#define TRACE_TEMPLATES_MAX 4u
+#define TRACE_FIELDS_MAX 32u ///< words of a row
+#define TRACE_PLACES_MAX 2047u
+
+typedef struct trace {
+    char name[48];
+    uint32_t places, frames, rate_hz;
+    uint32_t template_count, field_count; ///< field_count: of the longest row
+    proto_layout layouts[TRACE_TEMPLATES_MAX];
+    uint64_t defaults[TRACE_TEMPLATES_MAX][TRACE_FIELDS_MAX];
+    uint32_t* lives;    ///< [frame][place]: number of the entity; 0: none
+    uint8_t* templates; ///< [frame][place]
+    uint32_t* words;    ///< [frame][place][field]
+} trace;
+
+/// Begin a trace without templates. The tick rate is that of its layouts too.
+void trace_begin(trace* made, const char* name, uint32_t rate_hz);
+/// Add a template. Fill its components in the order of their names, then call trace_finish.
+proto_layout* trace_add_template(trace* made);
+/// Add a component without fields. @return it, for `integral`.
+proto_row_component* trace_add_component(proto_layout* layout);
+/// Add `count` fields to the last component. `bits` 0: exact.
+void trace_add_fields(proto_layout* layout, uint32_t count, proto_kind kind, uint32_t bits,
+                      double min, double step);
+/// Add a component with `count` quantised reals.
+proto_row_component* trace_add_reals(proto_layout* layout, uint32_t count, uint32_t bits,
+                                     double min, double step);
+void trace_add_rotation(proto_layout* layout, uint32_t bits);
+/// End the templates, and reserve the rows of all frames. Default rows are those of zeros until
+/// trace_set_default.
+void trace_finish(trace* made, uint32_t places, uint32_t frames);
+void trace_close(trace* made);
+
+/// Put an entity into a place. `values` has a number for each field, rotations their x, y, z, w.
+void trace_put(trace* made, uint32_t frame, uint32_t place, uint32_t life, uint32_t template_,
+               const double* values);
+void trace_set_default(trace* made, uint32_t template_, const double* values);
+
+/// Get the number of the entity in a place; 0: none. The same number in two consecutive frames is
+/// the same entity.
+uint32_t trace_life(const trace* of, uint32_t frame, uint32_t place);
+uint32_t trace_template(const trace* of, uint32_t frame, uint32_t place);
+const proto_layout* trace_layout(const trace* of, uint32_t frame, uint32_t place);
+void trace_row(const trace* of, uint32_t frame, uint32_t place, uint64_t* row);
+bool trace_differs(const trace* of, uint32_t frame, uint32_t other, uint32_t place);
