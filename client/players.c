@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The players of one process. Each has its own socket and its own world, so a bot here differs from
-// a real client only in sharing a process. One loop runs all of them.
+// a real client only in sharing a process. Thin bots have no worlds: they keep rows, and share the
+// templates of one match. One loop runs all of them, on one thread.
 #include "players.h"
 
 #include "base/text.h"
@@ -54,11 +55,25 @@ static void trace_update(void* context, uint32_t client, ecs_entity entity, ecs_
             client, ecs_entity_index(entity), ecs_entity_generation(entity), tick, row_hash);
 }
 
+static uint32_t count_worlds(const client_config* config) {
+    if (config->bots > 0) return (uint32_t)config->bots;
+    return config->thin_bots == 0 || config->is_rendering ? 1 : 0;
+}
+
+static net_result open_match(client_program* self, const base_allocator* memory,
+                             net_match** match) {
+    net_match_config config = net_match_config_default(self->module);
+    config.allocator = memory;
+    config.role = NET_ROLE_MIRROR;
+    return net_match_create(&config, &self->reporter, match);
+}
+
 static int open_player(client_program* self, uint32_t index, const client_eyes* eyes) {
     client_player* one = &self->players[index];
-    bool is_bot = self->config.bots > 0;
+    bool is_thin = index >= count_worlds(&self->config);
+    bool is_bot = is_thin || self->config.bots > 0;
     const char* name = self->config.name ? self->config.name : is_bot ? "bot" : "player";
-    bool is_one_of_many = self->config.bots > 1 || (is_bot && !self->config.name);
+    bool is_one_of_many = is_thin || self->config.bots > 1 || (is_bot && !self->config.name);
     if (is_one_of_many) {
         base_text_format(one->name, sizeof one->name, "%.20s-%" PRIu32, name, index + 1);
     } else {
@@ -66,10 +81,11 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
     }
     base_quota_init(&one->memory, NULL, NET_CLIENT_BYTES_MAX);
     const base_allocator* memory = eyes ? &eyes->memory->allocator : &one->memory.allocator;
-    net_match_config match = net_match_config_default(self->module);
-    match.allocator = memory;
-    match.role = NET_ROLE_MIRROR;
-    net_result result = net_match_create(&match, &self->reporter, &one->match);
+    net_result result = NET_OK;
+    if (!is_thin)
+        result = open_match(self, memory, &one->match);
+    else if (!self->thin_match)
+        result = open_match(self, NULL, &self->thin_match);
     if (result != NET_OK) return net_exit_report_setup(result, &self->reporter);
     if (client_transport_open(self, index, &one->transport) != NET_OK) {
         base_report(&self->reporter, NULL, 0, "cannot open a socket: %s", strerror(errno));
@@ -78,7 +94,8 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
     client_transport_gather(&self->loop, one->transport);
     net_client_config config = {
         .allocator = memory,
-        .match = one->match,
+        .match = is_thin ? self->thin_match : one->match,
+        .is_thin = is_thin,
         .transport = one->transport,
         .address = self->config.address,
         .name = one->name,
@@ -98,7 +115,7 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
 }
 
 int client_players_open(client_program* self, const client_eyes* eyes) {
-    self->player_count = self->config.bots ? (uint32_t)self->config.bots : 1;
+    self->player_count = count_worlds(&self->config) + (uint32_t)self->config.thin_bots;
     self->players = calloc(self->player_count, sizeof(client_player));
     if (!self->players) return net_exit_report_setup(NET_ERR_MEMORY, &self->reporter);
     self->loop.socket_count = 0;
@@ -116,6 +133,8 @@ void client_players_close(client_program* self) {
         if (one->transport) one->transport->ops->destroy(one->transport);
         if (one->match) net_match_destroy(one->match);
     }
+    net_match_destroy(self->thin_match);
+    self->thin_match = NULL;
     free(self->players);
     self->players = NULL;
     self->player_count = 0;

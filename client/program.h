@@ -17,7 +17,7 @@
 typedef struct client_player {
     char name[NET_PLAYER_NAME_BYTES_MAX];
     base_quota memory; ///< of all that the server makes it keep; unused with client_eyes.memory
-    net_match* match;
+    net_match* match;  ///< NULL: it is thin
     net_transport* transport;
     net_client* client;
     uint64_t ticks; ///< ticks since the first state of the match came
@@ -30,7 +30,8 @@ typedef struct client_program {
     net_module* module;
     char game[NET_GAME_NAME_BYTES_MAX]; ///< the name that the server sent
     net_host_tokens tokens;
-    client_player* players;
+    net_match* thin_match;  ///< of all thin bots; NULL: there are none
+    client_player* players; ///< the thin bots are the last
     uint32_t player_count;
     void* trace;         ///< FILE*; NULL: no --trace
     void* session_trace; ///< FILE*; NULL: no --trace-session

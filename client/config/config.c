@@ -62,6 +62,10 @@ static bool check_picture(client_config* config, const base_reporter* reporter) 
                     config->is_rendering ? "--render" : "--shot");
         return false;
     }
+    if (config->dump_world && config->thin_bots && !config->bots && !config->is_rendering) {
+        base_report(reporter, NULL, 0, "--dump-world: thin bots have no world: add --bots 1");
+        return false;
+    }
     if (config->shot_tick && !config->shot) {
         base_report(reporter, NULL, 0, "--shot-tick needs --shot FILE");
         return false;
@@ -79,6 +83,7 @@ static bool check_use(const client_config* config, const base_reporter* reporter
         {"at", config->at > 0, .is_of_replays = true},
         {"speed", config->speed > 0, .is_of_replays = true},
         {"bots", config->bots > 0, .is_of_sessions = true},
+        {"bots-thin", config->thin_bots > 0, .is_of_sessions = true},
         {"ticks", config->ticks > 0, .is_of_sessions = true},
         {"trace", config->trace != NULL, .is_of_sessions = true},
         {"trace-session", config->session_trace != NULL, .is_of_sessions = true},
@@ -111,6 +116,8 @@ base_options_result client_config_read(client_config* config, int argc, char** a
          "open a window; without a display draw into memory", 0, 0},
         {"bots", BASE_OPTION_U64, &config->bots, "N", "N clients, each played by the game's bot", 0,
          CLIENT_BOTS_MAX},
+        {"bots-thin", BASE_OPTION_U64, &config->thin_bots, "N",
+         "N clients that only acknowledge and hash: many in one process", 0, CLIENT_THIN_BOTS_MAX},
         {"token-file", BASE_OPTION_TEXT, &config->token_file, "FILE|-",
          "connect tokens, one a line (else: SHOAL_TOKEN, or no keys)", 0, 0},
         {"name", BASE_OPTION_TEXT, &config->name, "TEXT", "the player's name; bots get a number", 0,

@@ -6,6 +6,7 @@
 #include "net/limits.h"
 
 #define CLIENT_BOTS_MAX 1000u
+#define CLIENT_THIN_BOTS_MAX 3000u
 #define CLIENT_PIXELS_MIN 64u ///< limits of a window's width and height
 #define CLIENT_PIXELS_MAX 8192u
 
@@ -13,8 +14,9 @@ typedef struct client_config {
     const char* address; ///< the positional argument; NULL with a replay
     const char* game;    ///< NULL: ask the server, or read it from the log
     bool is_headless;
-    bool is_rendering; ///< --render; --shot implies it
-    uint64_t bots;     ///< 0: one player, no bot
+    bool is_rendering;  ///< --render; --shot implies it
+    uint64_t bots;      ///< 0: one player, no bot
+    uint64_t thin_bots; ///< besides: clients without a world
     const char* name;
     uint64_t ticks; ///< leave after this number of client ticks; 0: stay
     const char* dump_world;

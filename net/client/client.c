@@ -12,7 +12,7 @@
 #include "client/client_state.h"
 #include "client/client_varsize.h"
 #include "mirror/mirror.h"
-#include "state/rows.h"
+#include "state/schema_rows.h"
 #include "state/varsize.h"
 
 #include "base/assert.h"
@@ -23,6 +23,7 @@ net_result net_client_create(const net_client_config* config, net_client** out) 
     BASE_ASSERT(config && config->transport && config->address && out);
     BASE_ASSERT(!config->match || net_match_get_config(config->match)->role == NET_ROLE_MIRROR);
     BASE_ASSERT(!config->presenter || config->match);
+    BASE_ASSERT(!config->is_thin || (config->match && !config->presenter && !config->input));
     BASE_ASSERT(config->rate_bytes_max <= NET_RATE_BYTES_LIMIT);
     net_client* client = base_allocate_zero(config->allocator, sizeof *client);
     if (!client) return NET_ERR_MEMORY;
@@ -36,19 +37,13 @@ net_result net_client_create(const net_client_config* config, net_client** out) 
     net_ack_receiver_init(&client->received);
     net_pace_init(&client->pace, config->match ? net_match_get_config(config->match)->tick_rate_hz
                                                : NET_TICK_RATE_HZ_DEFAULT);
-    net_result result = NET_ERR_MEMORY;
-    if (!proto_codec_init(&client->codec, client->allocator, PROTO_UNPACK_SERVER_BYTES_MAX))
-        goto fail;
-    if (config->match) {
-        result =
-            net_rows_create(client->allocator, net_match_world(config->match), NULL, &client->rows);
-        if (result != NET_OK) goto fail;
+    if (config->match) client->rows = net_schema_rows(net_match_schema(config->match));
+    if (!proto_codec_init(&client->codec, client->allocator, PROTO_UNPACK_SERVER_BYTES_MAX)) {
+        net_client_destroy(client);
+        return NET_ERR_MEMORY;
     }
     *out = client;
     return NET_OK;
-fail:
-    net_client_destroy(client);
-    return result;
 }
 
 void net_client_destroy(net_client* client) {
@@ -56,7 +51,6 @@ void net_client_destroy(net_client* client) {
     net_ration_end(&client->ration);
     net_varsize_receiver_destroy(client->varsize);
     if (client->mirror) net_mirror_destroy(client->mirror);
-    if (client->rows) net_rows_destroy(client->rows);
     net_event_outbox_deinit(&client->outbox);
     net_event_inbox_deinit(&client->inbox);
     net_roster_deinit(&client->roster);
@@ -93,6 +87,17 @@ void net_client_service(net_client* client, uint64_t now_us) {
     transport->ops->flush(transport);
 }
 
+// The mirror's own systems (effects, sounds). They must not change mirrored rows.
+// @return false: the session ended.
+static bool step_mirror(net_client* client) {
+    net_match_step_at(client->config.match, net_mirror_tick(client->mirror));
+    ecs_changes_clear(net_match_world(client->config.match));
+    if (!net_match_lacks_memory(client->config.match)) return true;
+    base_report(client->config.reporter, NULL, 0, "out of memory: the session ends");
+    net_client_finish(client, NET_CLIENT_END_LOST);
+    return false;
+}
+
 void net_client_tick(net_client* client, uint64_t now_us) {
     client->now_us = now_us;
     net_ration_tell(&client->ration, now_us);
@@ -103,14 +108,7 @@ void net_client_tick(net_client* client, uint64_t now_us) {
     net_ack_sender_expire(&client->sent, now_us, tick_us, &client->acks);
     net_client_deliver_events(client);
     net_event_inbox_age(&client->inbox);
-    // The mirror's own systems (effects, sounds). They must not change mirrored rows.
-    net_match_step_at(client->config.match, net_mirror_tick(client->mirror));
-    ecs_changes_clear(net_match_world(client->config.match));
-    if (net_match_lacks_memory(client->config.match)) {
-        base_report(client->config.reporter, NULL, 0, "out of memory: the session ends");
-        net_client_finish(client, NET_CLIENT_END_LOST);
-        return;
-    }
+    if (!client->config.is_thin && !step_mirror(client)) return;
     if (client->is_player_known && client->player != ECS_ENTITY_NONE) net_client_make_input(client);
     net_client_send_inputs(client);
     client->config.transport->ops->flush(client->config.transport);

@@ -119,7 +119,7 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
     }
     net_mirror_config config = {
         .allocator = client->allocator,
-        .world = net_match_world(client->config.match),
+        .world = client->config.is_thin ? NULL : net_match_world(client->config.match),
         .rows = client->rows,
         .index_max = index_max,
         .trace = trace_update,

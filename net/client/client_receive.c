@@ -45,6 +45,7 @@ static void deliver_event(net_client* client, const net_event_outbox_entry* even
         }
         return;
     }
+    if (client->config.is_thin) return;
     if (net_match_server_event(client->config.match, event->message, event->target, event->payload,
                                event->size) != NET_OK) {
         net_client_malformed(client);
@@ -55,6 +56,7 @@ void net_client_deliver_events(net_client* client) {
     BASE_ASSERT(client->mirror);
     const ecs_world* world = net_match_world(client->config.match);
     const net_event_outbox_entry* event;
+    if (client->config.is_thin) world = NULL;
     while ((event = net_event_inbox_next(&client->inbox, world)) != NULL) {
         net_event_outbox_entry copy = *event;
         deliver_event(client, &copy);
@@ -66,7 +68,7 @@ static void receive_game_event(net_client* client, const Shoal__Wire__GameEvent*
     uint32_t count = client->inbox.count;
     net_event_needs needs = {0};
     bool is_new = event->number == 0 || event->number == client->inbox.newest + 1;
-    if (is_new && event->message != 0)
+    if (is_new && event->message != 0 && !client->config.is_thin)
         net_event_needs_of(client->config.match, event->message, event->payload.data,
                            event->payload.len, &needs);
     if (net_event_inbox_push_needs(&client->inbox, event, &needs) != NET_OK) {

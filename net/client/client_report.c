@@ -47,7 +47,8 @@ static void add_dropped(const net_client* client, uint64_t dropped[NET_DROP_COUN
     dropped[NET_DROP_EVENT_KNOWN] += client->inbox.known;
     dropped[NET_DROP_EVENT_FULL] += client->inbox.full;
     dropped[NET_DROP_EVENT_WAITED] += client->inbox.dropped;
-    if (client->rows) dropped[NET_DROP_COMPOSITION] += net_rows_refused(client->rows);
+    if (client->rows && !client->config.is_thin) // thin clients share the rows
+        dropped[NET_DROP_COMPOSITION] += net_rows_refused(client->rows);
     if (client->mirror)
         dropped[NET_DROP_RECORD_OLD] += net_mirror_get_counters(client->mirror)->stale_records;
     if (!client->varsize) return;
@@ -81,10 +82,14 @@ net_client_report net_client_get_report(net_client* client) {
     if (!client->mirror) return report;
     ecs_world* world = net_match_world(client->config.match);
     report.tick = net_mirror_tick(client->mirror);
+    report.updates = net_mirror_get_counters(client->mirror)->updates;
+    if (client->config.is_thin) {
+        report.scope = net_mirror_digest(client->mirror, world);
+        return report;
+    }
     report.scope = net_world_digest_walk(net_match_schema(client->config.match), world, NULL, NULL);
     report.loading = ecs_handle_count(world, ECS_STATE_LOADING);
     report.allocated = ecs_handle_count(world, ECS_STATE_ALLOCATED);
     report.bad_transitions = ecs_world_counters(world)->bad_transitions;
-    report.updates = net_mirror_get_counters(client->mirror)->updates;
     return report;
 }

@@ -54,7 +54,7 @@ void net_client_make_input(net_client* client) {
         // A bot sees the mirror; a person sees the world that the presenter shows.
         if (presenter) net_presenter_look(presenter, &player);
         client->config.input(client->config.input_context, &player, client->input_payload);
-    } else if (game->bot_think) {
+    } else if (game->bot_think && !client->config.is_thin) {
         game->bot_think(&player, client->input_payload);
     }
     input->number = client->input_number;

@@ -63,9 +63,9 @@ struct net_client {
     ecs_entity player;
     bool is_player_known;
     bool has_tick_newest;
-    ecs_tick tick_newest; ///< of the packets that came
-    uint16_t tick_seq;    ///< newest packet of tick_newest
-    net_rows* rows;
+    ecs_tick tick_newest;                          ///< of the packets that came
+    uint16_t tick_seq;                             ///< newest packet of tick_newest
+    net_rows* rows;                                ///< of the match
     net_mirror* mirror;                            ///< NULL before welcome
     net_varsize_receiver* varsize;                 ///< exists together with `mirror`
     uint64_t varsize_acks[NET_VARSIZE_FLIGHT_MAX]; ///< versions that came, not acknowledged yet

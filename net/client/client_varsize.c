@@ -22,12 +22,21 @@ static bool known_incarnation(void* context, uint32_t index, ecs_entity* handle,
     return net_mirror_known_incarnation(client->mirror, index, handle, tick);
 }
 
+// A net_varsize_keep_fn of a thin client.
+static net_result keep_value(void* context, ecs_entity entity, ecs_component_id component,
+                             const void* bytes, uint32_t size) {
+    const net_client* client = context;
+    return net_mirror_keep_value(client->mirror, entity, component, bytes, size);
+}
+
 net_result net_client_open_varsize(net_client* client, uint32_t index_max) {
     BASE_ASSERT(client->mirror && !client->varsize);
     const net_varsize_receiver_config config = {
         .allocator = client->allocator,
         .world = net_match_world(client->config.match),
         .rows = client->rows,
+        .keep = client->config.is_thin ? keep_value : NULL,
+        .keep_context = client,
         .index_max = index_max,
         .known = known_incarnation,
         .known_context = client,

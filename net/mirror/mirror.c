@@ -17,7 +17,7 @@ static uint32_t mark_any_words(const net_mirror* mirror) {
 }
 
 net_result net_mirror_create(const net_mirror_config* config, net_mirror** mirror) {
-    BASE_ASSERT(config && config->world && config->rows && config->index_max && mirror);
+    BASE_ASSERT(config && config->rows && config->index_max && mirror);
     *mirror = NULL;
     net_mirror* made = base_allocate_zero(config->allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
@@ -27,7 +27,8 @@ net_result net_mirror_create(const net_mirror_config* config, net_mirror** mirro
     net_pool_init(&made->pool, &made->memory.allocator);
     made->world = config->world;
     made->rows = config->rows;
-    uint32_t index_max = ecs_world_limits(config->world)->replicated_index_max;
+    uint32_t index_max =
+        config->world ? ecs_world_limits(config->world)->replicated_index_max : config->index_max;
     made->index_bits = net_snapshot_index_bits(config->index_max);
     made->index_max = config->index_max < index_max ? config->index_max : index_max;
     made->target = (net_row_world){
@@ -50,6 +51,7 @@ void net_mirror_destroy(net_mirror* mirror) {
     if (!mirror) return;
     const base_allocator* memory = &mirror->memory.allocator;
     net_mirror_drop_previous(mirror);
+    net_mirror_drop_all_values(mirror);
     for (uint32_t i = 0; i < mirror->slot_capacity; i++) {
         net_mirror_release_newest(mirror, &mirror->slots[i]);
         net_tick_ring_deinit(&mirror->slots[i].incarnation.ring, &mirror->pool.allocator);
@@ -133,12 +135,16 @@ net_mirror_probe_result net_mirror_check_probe(const net_mirror* mirror, uint32_
     if (slot >= mirror->slot_capacity) return NET_MIRROR_UNKNOWN;
     const net_mirror_slot* at = &mirror->slots[slot];
     if (at->handle == ECS_ENTITY_NONE || at->tick != tick) return NET_MIRROR_UNKNOWN;
-    bool is_alive = ecs_is_alive(mirror->world, at->handle);
+    bool is_alive = net_mirror_is_alive(mirror, at);
     if (!is_alive && !at->was_shown) return NET_MIRROR_UNKNOWN;
     uint64_t row[PROTO_ROW_FIELDS_MAX];
-    if (is_alive &&
-        net_row_world_read(&mirror->target, at->handle, at->incarnation.row_template, row) &&
-        (uint16_t)net_row_hash(at->incarnation.row_template, row) == hash)
+    bool is_read = is_alive;
+    if (!mirror->world)
+        net_mirror_unpack(&at->incarnation, at->incarnation.ring.count - 1u, row);
+    else if (is_alive)
+        is_read =
+            net_row_world_read(&mirror->target, at->handle, at->incarnation.row_template, row);
+    if (is_read && (uint16_t)net_row_hash(at->incarnation.row_template, row) == hash)
         return NET_MIRROR_EQUAL;
     if (entity) *entity = at->handle;
     return NET_MIRROR_DIFFERS;

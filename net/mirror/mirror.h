@@ -6,6 +6,8 @@
 /// exactly the server's state at the packet's tick. A record that is older than its entity is kept
 /// as a possible base and not applied: the tick of an entity never falls.
 /// Bytes are untrusted: any snapshot gives a result code, bounded memory and a whole world.
+/// Without a world a mirror keeps the rows alone, and the variable-size values it is given: it is
+/// what a client needs to acknowledge, and to prove what it has (net_mirror_digest).
 /// Memory:  an entry per slot and per index up to the highest; up to NET_ROW_HISTORY_MAX rows per
 /// entity; the slots of the last NET_SNAPSHOT_PACKETS packets. Rows of destroyed entities are kept
 /// for about a second for late packets, in at most an eighth of the limit. Memory of destroyed
@@ -15,6 +17,7 @@
 
 #include "ecs/ecs.h"
 #include "net/limits.h"
+#include "net/world_digest.h"
 #include "proto/bits.h"
 #include "state/rows.h"
 
@@ -39,7 +42,7 @@ typedef struct net_mirror_sink {
 
 typedef struct net_mirror_config {
     const base_allocator* allocator;
-    ecs_world* world;   ///< is_mirror; borrowed
+    ecs_world* world;   ///< is_mirror; borrowed; NULL: rows alone
     net_rows* rows;     ///< of that world; borrowed
     uint32_t index_max; ///< Welcome.replicated_index_max as received: it sets the width of an index
     size_t memory_bytes_max;   ///< 0: NET_MIRROR_BYTES_MAX
@@ -106,6 +109,14 @@ bool net_mirror_known_incarnation(const net_mirror* mirror, uint32_t index, ecs_
                                   ecs_tick* tick);
 /// Bits of this component in all decoded snapshots.
 uint64_t net_mirror_component_bits(const net_mirror* mirror, ecs_component_id component);
+/// Of a mirror without a world: keep a variable-size value of an entity that it has, instead of the
+/// one before. NULL: the default again. @return NET_OK; NET_ERR_MEMORY (end the session).
+BASE_MUST_USE net_result net_mirror_keep_value(net_mirror* mirror, ecs_entity entity,
+                                               ecs_component_id component, const void* bytes,
+                                               uint32_t size);
+/// Of a mirror without a world: the digest of what it has; equal to that of a world with the same
+/// content. `world` knows the names of the rows' components and templates.
+net_world_digest net_mirror_digest(const net_mirror* mirror, ecs_world* world);
 const net_mirror_counters* net_mirror_get_counters(const net_mirror* mirror);
 /// Check the whole structure (asserts). net_mirror_read does so in BASE_VALIDATE builds.
 void net_mirror_validate(const net_mirror* mirror);

@@ -59,6 +59,7 @@ static net_result create_entity(net_mirror* mirror, ecs_entity handle,
 static net_result recreate_entity(net_mirror* mirror, ecs_entity handle,
                                   const net_row_template* row_template, const uint64_t* row) {
     net_result result = net_row_world_recreate(&mirror->target, handle, row_template, row);
+    net_mirror_drop_values(mirror, handle, row_template);
     mirror->counters.recreates += result == NET_OK;
     return result;
 }
@@ -67,7 +68,7 @@ static net_result recreate_entity(net_mirror* mirror, ecs_entity handle,
 // entity is recreated in place.
 static net_result update_entity(net_mirror* mirror, const net_mirror_slot* slot,
                                 const uint64_t* row, uint64_t components) {
-    if (!ecs_is_alive(mirror->world, slot->handle))
+    if (!net_mirror_is_alive(mirror, slot))
         return create_entity(mirror, slot->handle, slot->incarnation.row_template, row);
     if (net_fault_is_planted(NET_FAULT_SKIP_APPLY) && mirror->counters.updates % 64 == 63)
         components &= components - 1;
@@ -110,6 +111,7 @@ static void forget_incarnation(net_mirror* mirror, net_mirror_slot* slot, ecs_ti
 static void end_incarnation(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick) {
     if (slot->handle == ECS_ENTITY_NONE) return;
     net_row_world_destroy(&mirror->target, slot->handle);
+    net_mirror_drop_values(mirror, slot->handle, NULL);
     forget_incarnation(mirror, slot, tick);
 }
 
@@ -202,7 +204,7 @@ static net_result show(net_mirror* mirror, const net_mirror_slot* slot, bool goe
     if (!goes_on) return create_entity(mirror, slot->handle, slot->incarnation.row_template, row);
     if (previous == slot->incarnation.row_template)
         return update_entity(mirror, slot, row, UINT64_MAX);
-    if (ecs_is_alive(mirror->world, slot->handle))
+    if (net_mirror_is_alive(mirror, slot))
         return recreate_entity(mirror, slot->handle, slot->incarnation.row_template, row);
     net_row_world_destroy(&mirror->target, slot->handle); // it was LOADING for another entity
     return create_entity(mirror, slot->handle, slot->incarnation.row_template, row);
@@ -284,7 +286,7 @@ static net_result apply_row(net_mirror* mirror, const net_mirror_record* record,
     know(slot, tick);
     index->tick = tick;
     index->is_known = true;
-    slot->was_shown = ecs_is_alive(mirror->world, slot->handle);
+    slot->was_shown = net_mirror_is_alive(mirror, slot);
     forget_older(slot, record);
     mirror->counters.updates++;
     report_row(mirror, record, tick, row);

@@ -67,6 +67,14 @@ typedef struct net_mirror_packet {
     bool is_decoded;
 } net_mirror_packet;
 
+/// A variable-size value that is not the default, in a mirror without a world.
+typedef struct net_mirror_value {
+    ecs_entity entity;
+    ecs_component_id component;
+    uint32_t size;
+    uint8_t* bytes;
+} net_mirror_value;
+
 typedef enum net_mirror_kind {
     NET_MIRROR_DESTROY,
     NET_MIRROR_CREATE,
@@ -89,8 +97,10 @@ struct net_mirror {
     const base_allocator* allocator; ///< of the mirror itself
     base_quota memory;               ///< of all that it holds
     net_pool pool;                   ///< of rows and lists
-    ecs_world* world;
+    ecs_world* world;                ///< NULL: rows alone
     net_rows* rows;
+    net_mirror_value* values; ///< without a world
+    uint32_t value_count, value_capacity;
     uint32_t index_max;  ///< of indices and slots (below)
     uint32_t index_bits; ///< on the wire
     net_mirror_trace_fn trace;
@@ -134,7 +144,17 @@ BASE_MUST_USE net_result net_mirror_apply(net_mirror* mirror, ecs_tick tick);
 /// Release the handles that the newest row of a slot names.
 void net_mirror_release_newest(net_mirror* mirror, const net_mirror_slot* slot);
 
+// mirror_values.c
+/// The entity is gone (NULL), or has another template now: components that it lacks have no value.
+void net_mirror_drop_values(net_mirror* mirror, ecs_entity entity,
+                            const net_row_template* row_template);
+void net_mirror_drop_all_values(net_mirror* mirror);
+
 // mirror_store.c
+/// Is the entity of a slot alive in the world? Without a world: always.
+static inline bool net_mirror_is_alive(const net_mirror* mirror, const net_mirror_slot* slot) {
+    return !mirror->world || ecs_is_alive(mirror->world, slot->handle);
+}
 /// Unpack the row at a position of an incarnation's ring.
 void net_mirror_unpack(const net_mirror_incarnation* incarnation, uint32_t position, uint64_t* row);
 /// The entry of a slot below index_max, or of an index up to it; NULL when memory ran out. Valid

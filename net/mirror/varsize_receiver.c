@@ -92,9 +92,13 @@ static value_fate judge(const net_varsize_receiver* receiver, const net_varsize_
 static net_result apply(net_varsize_receiver* receiver, const net_varsize_message* message,
                         ecs_component_id component) {
     if (net_fault_is_planted(NET_FAULT_VARSIZE_LOST) && message->version % 16 == 9) return NET_OK;
+    const net_varsize_receiver_config* config = &receiver->config;
+    const void* bytes = message->is_default ? NULL : message->bytes;
     net_result result =
-        net_varsize_apply(receiver->config.world, receiver->config.rows, message->handle, component,
-                          message->is_default ? NULL : message->bytes, message->size);
+        config->keep
+            ? config->keep(config->keep_context, message->handle, component, bytes, message->size)
+            : net_varsize_apply(config->world, config->rows, message->handle, component, bytes,
+                                message->size);
     receiver->counters.applied += result == NET_OK;
     receiver->counters.dropped += result == NET_ERR_UNKNOWN;
     return result == NET_ERR_UNKNOWN ? NET_OK : result;

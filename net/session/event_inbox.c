@@ -85,6 +85,7 @@ net_event_fate net_event_inbox_judge(const net_event_inbox_entry* entry, const e
                                      void* find_known_context) {
     const net_event_outbox_entry* event = &entry->event;
     net_event_fate fate = NET_EVENT_READY;
+    if (!world) return fate;
     if (event->target != ECS_ENTITY_NONE)
         fate = judge_entity(event->target, event->tick, world, find_known, find_known_context);
     for (uint32_t i = 0; i < entry->needs.count && fate != NET_EVENT_OVER; i++) {

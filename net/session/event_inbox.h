@@ -59,9 +59,9 @@ BASE_MUST_USE net_result net_event_inbox_push_needs(net_event_inbox* inbox,
                                                     const net_event_needs* needs);
 /// What to do with an event now.
 typedef enum net_event_fate { NET_EVENT_WAITS, NET_EVENT_READY, NET_EVENT_OVER } net_event_fate;
-/// READY: its target and the entities in its payload exist in `world`; an event with is_late does
-/// not wait for payload entities that are gone. OVER: one of them is gone since the event. `known`
-/// may be NULL.
+/// READY: its target and the entities in its payload exist in `world` (NULL: they all do); an event
+/// with is_late does not wait for payload entities that are gone. OVER: one of them is gone since
+/// the event. `known` may be NULL.
 net_event_fate net_event_inbox_judge(const net_event_inbox_entry* entry, const ecs_world* world,
                                      net_known_incarnation_fn find_known, void* find_known_context);
 /// The event waited too long. With is_late it stops waiting for the entities in its payload.

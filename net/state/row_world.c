@@ -31,7 +31,7 @@ net_result net_row_world_retain(net_row_world* target, const net_row_template* r
                                 const uint64_t* row) {
     BASE_ASSERT(row_template && row);
     net_result result = NET_OK;
-    if (row_template->entity_field_count == 0) return result;
+    if (!target->world || row_template->entity_field_count == 0) return result;
     for (uint32_t f = 0; f < row_template->layout.field_count; f++) {
         if (row_template->layout.fields[f].quant.kind != PROTO_ENTITY) continue;
         if (!is_reference(target, row[f])) continue;
@@ -42,7 +42,8 @@ net_result net_row_world_retain(net_row_world* target, const net_row_template* r
 
 void net_row_world_release(net_row_world* target, const net_row_template* row_template,
                            const uint64_t* row) {
-    if (row_template->entity_field_count == 0 || net_fault_is_planted(NET_FAULT_LEAK_REFERENCE))
+    if (!target->world || row_template->entity_field_count == 0 ||
+        net_fault_is_planted(NET_FAULT_LEAK_REFERENCE))
         return;
     for (uint32_t f = 0; f < row_template->layout.field_count; f++) {
         if (row_template->layout.fields[f].quant.kind != PROTO_ENTITY) continue;
@@ -85,6 +86,7 @@ static net_result from_ecs(ecs_result result) {
 net_result net_row_world_create(net_row_world* target, ecs_entity handle,
                                 const net_row_template* row_template, const uint64_t* row) {
     BASE_ASSERT(handle != ECS_ENTITY_NONE && row_template && row);
+    if (!target->world) return NET_OK;
     ecs_init inits[PROTO_ROW_COMPONENTS_MAX];
     if (!make_values(target, row_template, row, inits)) return NET_ERR_MEMORY;
     if (ecs_loading_is_pending(target->world, handle))
@@ -101,6 +103,7 @@ net_result net_row_world_create(net_row_world* target, ecs_entity handle,
 net_result net_row_world_recreate(net_row_world* target, ecs_entity handle,
                                   const net_row_template* row_template, const uint64_t* row) {
     BASE_ASSERT(handle != ECS_ENTITY_NONE && row_template && row);
+    if (!target->world) return NET_OK;
     ecs_init inits[PROTO_ROW_COMPONENTS_MAX];
     if (!make_values(target, row_template, row, inits)) return NET_ERR_MEMORY;
     return from_ecs(ecs_recreate(target->world, handle, row_template->id, inits,
@@ -108,6 +111,7 @@ net_result net_row_world_recreate(net_row_world* target, ecs_entity handle,
 }
 
 void net_row_world_destroy(net_row_world* target, ecs_entity handle) {
+    if (!target->world) return;
     // The world's own systems must not destroy it; if one did, it is gone already.
     if (ecs_is_alive(target->world, handle) || ecs_loading_is_pending(target->world, handle))
         (void)(ecs_destroy(target->world, handle) == ECS_OK);
@@ -133,6 +137,7 @@ bool net_row_world_write(net_row_world* target, ecs_entity handle,
     uint64_t all =
         layout->component_count < 64 ? (UINT64_C(1) << layout->component_count) - 1 : UINT64_MAX;
     bool is_whole = true;
+    if (!target->world) return is_whole;
     for (uint64_t left = components & all; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left);
         ecs_component_id id = (ecs_component_id)layout->components[i].key;
@@ -147,6 +152,7 @@ bool net_row_world_write(net_row_world* target, ecs_entity handle,
 
 bool net_row_world_read(const net_row_world* target, ecs_entity handle,
                         const net_row_template* row_template, uint64_t* row) {
+    BASE_ASSERT(target->world);
     const proto_layout* layout = &row_template->layout;
     for (uint32_t i = 0; i < layout->component_count; i++) {
         const void* memory =

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /// Write rows into a world: what a mirror and a view world have in common. Call outside of stages.
+/// Without a world nothing is written, and every function but net_row_world_read succeeds.
 #pragma once
 
 #include "state/rows.h"
 
 typedef struct net_row_world {
     const base_allocator* allocator;
-    ecs_world* world;   ///< is_mirror; borrowed
+    ecs_world* world;   ///< is_mirror; borrowed; NULL: none
     uint32_t index_max; ///< of handles that a row may name
     uint8_t* values;    ///< component values for a creation; grows to its peak
     uint32_t value_capacity;

@@ -350,6 +350,7 @@ net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
 
 void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz) {
     BASE_ASSERT(tick_rate_hz > 0);
+    if (rows->tick_rate_hz == tick_rate_hz) return;
     rows->tick_rate_hz = tick_rate_hz;
     for (uint32_t i = 0; i < rows->template_count; i++) {
         rows->templates[i]->layout.tick_rate_hz = tick_rate_hz;

@@ -102,10 +102,17 @@ void net_varsize_sender_resume(net_varsize_sender* sender);
 /// Has the client acknowledged all values?
 bool net_varsize_sender_is_settled(const net_varsize_sender* sender);
 
+/// Take a value of an entity; `bytes` NULL: the default. @return NET_OK; NET_ERR_MEMORY.
+typedef net_result (*net_varsize_keep_fn)(void* context, ecs_entity entity,
+                                          ecs_component_id component, const void* bytes,
+                                          uint32_t size);
+
 typedef struct net_varsize_receiver_config {
     const base_allocator* allocator;
-    ecs_world* world; ///< is_mirror; borrowed
-    net_rows* rows;   ///< of that world; borrowed
+    ecs_world* world;         ///< is_mirror; borrowed
+    net_rows* rows;           ///< of that world; borrowed
+    net_varsize_keep_fn keep; ///< takes the values instead of the world; NULL: the world does
+    void* keep_context;
     uint32_t index_max;
     uint32_t waiting_max;       ///< 0: NET_VARSIZE_WAITING_MAX
     uint32_t waiting_bytes_max; ///< 0: NET_VARSIZE_WAITING_BYTES_MAX

@@ -12,6 +12,7 @@
 #include "net/world_digest.h"
 
 #include "core/fault.h"
+#include "state/digest_source.h"
 #include "state/varsize_value.h"
 #include "state/schema_rows.h"
 
@@ -123,6 +124,7 @@ typedef struct scope_walk {
     base_hasher hasher;
     base_bytes text, value;
     ecs_world* world;
+    const net_digest_source* source; // NULL: the world's own entities
     ecs_line_fn line;
     void* context;
 } scope_walk;
@@ -171,10 +173,14 @@ static void visit_varsize(scope_walk* walk, ecs_entity entity, const net_row_tem
     const char* name = ecs_component_get(walk->world, varsize->component)->name;
     base_bytes_clear(&walk->value);
     bool is_own = (classes >> varsize->class_ & 1) != 0;
-    if (is_own)
+    bool is_default = !is_own;
+    if (walk->source)
+        is_default =
+            !walk->source->value(walk->source->context, entity, varsize->component, &walk->value);
+    else if (is_own)
         is_own = net_varsize_write_sent(walk->world, row_template, entity, varsize->component,
                                         &walk->value);
-    else
+    if (is_default)
         net_varsize_write_default(walk->world, row_template, varsize->component, &walk->value);
     walk->scope.components++;
     walk->scope.bytes += walk->value.size;
@@ -193,11 +199,9 @@ static const char* name_of(const scope_walk* walk, ecs_component_id id) {
 }
 
 static void visit(scope_walk* walk, ecs_entity entity, const net_row_template* row_template,
-                  uint32_t classes) {
-    uint64_t row[PROTO_ROW_FIELDS_MAX];
+                  uint64_t* row, uint32_t classes) {
     const proto_layout* layout = &row_template->layout;
     const char* name = ecs_template_get(walk->world, row_template->id)->name;
-    net_rows_read(row_template, walk->world, entity, row);
     if (!net_fault_is_planted(NET_FAULT_WALK_OTHER)) net_rows_mask(row_template, classes, row);
     walk->scope.entities++;
     hash_u32(&walk->hasher, entity);
@@ -232,7 +236,10 @@ net_world_digest net_world_digest_walk_seen(const net_schema* schema, ecs_world*
             net_rows_find(net_schema_rows(schema), ecs_entity_template(world, entity));
         if (!row_template) continue;
         uint32_t seen = classes ? classes(classes_context, entity) : UINT32_MAX;
-        if (seen) visit(&walk, entity, row_template, seen);
+        if (!seen) continue;
+        uint64_t row[PROTO_ROW_FIELDS_MAX];
+        net_rows_read(row_template, world, entity, row);
+        visit(&walk, entity, row_template, row, seen);
     }
     walk.scope.hash = base_hasher_end(&walk.hasher);
     base_bytes_deinit(&walk.text);
@@ -243,6 +250,24 @@ net_world_digest net_world_digest_walk_seen(const net_schema* schema, ecs_world*
 net_world_digest net_world_digest_walk(const net_schema* schema, ecs_world* world, ecs_line_fn line,
                                        void* context) {
     return net_world_digest_walk_seen(schema, world, NULL, NULL, line, context);
+}
+
+net_world_digest net_digest_source_walk(const net_digest_source* source, ecs_world* world) {
+    BASE_ASSERT(source && world);
+    scope_walk walk = {.world = world, .source = source};
+    base_hasher_init(&walk.hasher, 0);
+    base_bytes_init(&walk.text, NULL);
+    base_bytes_init(&walk.value, NULL);
+    for (ecs_entity entity = source->next(source->context, ECS_ENTITY_NONE);
+         entity != ECS_ENTITY_NONE; entity = source->next(source->context, entity)) {
+        uint64_t row[PROTO_ROW_FIELDS_MAX];
+        const net_row_template* row_template = source->row(source->context, entity, row);
+        visit(&walk, entity, row_template, row, UINT32_MAX);
+    }
+    walk.scope.hash = base_hasher_end(&walk.hasher);
+    base_bytes_deinit(&walk.text);
+    base_bytes_deinit(&walk.value);
+    return walk.scope;
 }
 
 net_world_digest net_world_digest_empty(void) {

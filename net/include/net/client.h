@@ -67,6 +67,10 @@ typedef struct net_client_config {
     void* session_trace_context;
     const base_reporter* reporter; ///< for people: the connection was lost, is back; NULL: silent
     uint32_t rate_bytes_max; ///< that the server may send, bytes a second; 0: the server decides
+    /// The client decodes, keeps rows, acknowledges, and can tell the digest of what it has. It
+    /// changes no world, drops game events and sends default inputs. Any number of thin clients may
+    /// share one match, when all are on one thread and on one server.
+    bool is_thin;
 } net_client_config;
 
 typedef struct net_client net_client;

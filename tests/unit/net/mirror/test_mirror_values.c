@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// A mirror without a world: rows as with one, the same digest, and variable-size values that go
+// where a world would let them go.
+#include "mirror_world.h"
+
+#include "state/varsize_value.h"
+
+static const char templates[] = "sign { \"level:u8\"{ _replicate:b=yes; value:u8=1 }\n"
+                                "  \"title:t\"{ _replicate:b=yes; value:t=\"-\" } }\n"
+                                "board { \"title:t\"{ _replicate:b=yes; value:t=\"-\" } }\n"
+                                "post { \"level:u8\"{ _replicate:b=yes; value:u8=1 } }\n";
+
+static const uint64_t level[1] = {7}, no_words[1] = {0};
+
+typedef struct rig {
+    mirror_side m; // its mirror has no world
+    net_mirror* whole;
+    const net_row_template *sign, *board, *post;
+    ecs_component_id title;
+    ecs_entity entity;
+} rig;
+
+static void open(rig* r) {
+    memset(r, 0, sizeof *r);
+    repl_open_with(&r->m.side, true, MIRROR_INDEX_MAX, templates);
+    net_mirror_config config = {
+        .world = r->m.side.world, .rows = r->m.side.rows, .index_max = MIRROR_INDEX_MAX};
+    assert_int_equal(net_mirror_create(&config, &r->whole), NET_OK);
+    config.world = NULL;
+    assert_int_equal(net_mirror_create(&config, &r->m.mirror), NET_OK);
+    ecs_world* world = r->m.side.world;
+    r->sign = net_rows_find(r->m.side.rows, ecs_template_find(world, "sign"));
+    r->board = net_rows_find(r->m.side.rows, ecs_template_find(world, "board"));
+    r->post = net_rows_find(r->m.side.rows, ecs_template_find(world, "post"));
+    r->title = ecs_component_find(world, "title");
+    r->entity = ecs_entity_make(5, 3);
+}
+
+static void close(rig* r) {
+    net_mirror_destroy(r->whole);
+    net_mirror_destroy(r->m.mirror);
+    repl_close(&r->m.side);
+}
+
+// The packet that the mirror without a world has read, for the other one.
+static void read_again(rig* r, ecs_tick tick) {
+    assert_int_equal(pen_read(&r->m.pen, r->whole, (uint16_t)tick, tick, NULL), NET_OK);
+}
+
+static void create(rig* r, ecs_tick tick, const net_row_template* what, const uint64_t* row) {
+    assert_int_equal(mirror_create_at(&r->m, tick, 2, r->entity, what, row), NET_OK);
+    read_again(r, tick);
+}
+
+static void write_title(rig* r, const char* text) {
+    ecs_world* world = r->m.side.world;
+    ecs_string* title = ecs_get_mut(world, r->entity, r->title);
+    assert_true(ecs_string_set(ecs_world_allocator(world), title, text, (uint32_t)strlen(text)));
+}
+
+// The value in the world, and in the mirror without one. NULL: the default.
+static void keep(rig* r, const char* text) {
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    ecs_world* world = r->m.side.world;
+    if (text) {
+        write_title(r, text);
+        net_varsize_write(world, r->entity, r->title, &bytes);
+    }
+    assert_int_equal(net_mirror_keep_value(r->m.mirror, r->entity, r->title,
+                                           text ? bytes.data : NULL, (uint32_t)bytes.size),
+                     NET_OK);
+    base_bytes_deinit(&bytes);
+}
+
+static void expect_equal(rig* r, uint32_t values) {
+    net_world_digest world = net_world_digest_walk(r->m.side.schema, r->m.side.world, NULL, NULL);
+    net_world_digest rows = net_mirror_digest(r->m.mirror, r->m.side.world);
+    assert_true(rows.hash == world.hash);
+    assert_int_equal(rows.entities, world.entities);
+    assert_int_equal(rows.components, world.components);
+    assert_int_equal(rows.bytes, world.bytes);
+    assert_int_equal(r->m.mirror->value_count, values);
+    net_mirror_validate(r->m.mirror);
+}
+
+static void it_has_what_a_world_has(void** state) {
+    (void)state;
+    rig r;
+    open(&r);
+    expect_equal(&r, 0);
+    create(&r, 10, r.sign, level);
+    expect_equal(&r, 0);
+    keep(&r, "a title");
+    expect_equal(&r, 1);
+    keep(&r, "a longer title");
+    expect_equal(&r, 1);
+    assert_int_equal(mirror_update_at(&r.m, 12, 2, r.sign, 2, level, (uint64_t[]){8}), NET_OK);
+    read_again(&r, 12);
+    expect_equal(&r, 1);
+    assert_int_equal(net_mirror_check_probe(r.m.mirror, 2, 12,
+                                            (uint16_t)net_row_hash(r.sign, (uint64_t[]){8}), NULL),
+                     NET_MIRROR_EQUAL);
+    assert_int_equal(mirror_destroy_at(&r.m, 13, 2), NET_OK);
+    read_again(&r, 13);
+    expect_equal(&r, 0);
+    close(&r);
+}
+
+static void a_value_stays_with_templates_that_have_it(void** state) {
+    (void)state;
+    rig r;
+    open(&r);
+    create(&r, 10, r.sign, level);
+    keep(&r, "kept");
+    create(&r, 11, r.board, no_words);
+    expect_equal(&r, 1);
+    create(&r, 12, r.post, level);
+    expect_equal(&r, 0);
+    create(&r, 13, r.sign, level);
+    expect_equal(&r, 0); // the default again
+    close(&r);
+}
+
+static void what_an_entity_lacks_is_not_kept(void** state) {
+    (void)state;
+    rig r;
+    open(&r);
+    create(&r, 10, r.post, level);
+    assert_int_equal(net_mirror_keep_value(r.m.mirror, r.entity, r.title, "x", 1), NET_OK);
+    expect_equal(&r, 0);
+    assert_int_equal(net_mirror_keep_value(r.m.mirror, ecs_entity_make(6, 1), r.title, "x", 1),
+                     NET_OK);
+    expect_equal(&r, 0);
+    create(&r, 11, r.sign, level);
+    keep(&r, "for a moment");
+    write_title(&r, "-");
+    keep(&r, NULL);
+    expect_equal(&r, 0);
+    close(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_has_what_a_world_has),
+        cmocka_unit_test(a_value_stays_with_templates_that_have_it),
+        cmocka_unit_test(what_an_entity_lacks_is_not_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
