@@ -3,10 +3,16 @@
 // received, one packet of nearly an mtu is sent to each. The twin is bare ENet in a process of its
 // own (bench_enet.c), because in this one ENet's socket functions are ours.
 //
+// Rows with lanes divide the peers among as many ENet hosts, each with a thread. Their time is the
+// longest way through a tick: of each step the CPU time of the slowest lane, and what one thread
+// does alone. `cpu` is the sum of all. So a busy machine changes neither.
+//
 // A tick has two steps. First the swarm reads and sends, which is not measured. Then the server
 // finds all datagrams there and works without waiting. Ticks of both servers alternate.
 #include "bench_child.h"
 #include "bench_enet.h"
+
+#include "server/worker.h"
 
 #include "net/limits.h"
 #include "net/loop.h"
@@ -18,7 +24,17 @@
 
 #define PEERS_MAX NET_CLIENTS_MAX
 
-typedef struct fixture {
+typedef struct fixture fixture;
+
+typedef struct lane {
+    fixture* owner;
+    net_worker* worker;
+    uint32_t number;
+    bool is_sending;
+    double spent_ns;
+} lane;
+
+struct fixture {
     net_transport* transport;
     net_peer peers[PEERS_MAX];
     uint32_t peer_count;
@@ -26,8 +42,11 @@ typedef struct fixture {
     bench_child swarm, swarm_of_bare; // clients of ours and of the bare server
     uint64_t received, received_bare; // in all ticks
     uint64_t ticks;
+    lane lanes[NET_LANES_MAX];
+    uint32_t lane_count;
+    double spent_ns; // by all threads
     double shoal[BENCH_ROUNDS_MAX], best[BENCH_ROUNDS_MAX], ratio[BENCH_ROUNDS_MAX];
-} fixture;
+};
 
 static void open_bare(fixture* self, uint32_t peers) {
     char text[16], connected;
@@ -44,10 +63,64 @@ static void open_bare(fixture* self, uint32_t peers) {
     bench_child_hear(&self->swarm_of_bare, &connected, 1);
 }
 
-static void open_ours(fixture* self, uint32_t peers) {
+static void send_of_lane(const fixture* self, uint32_t number) {
+    static const uint8_t bytes[BENCH_ENET_OUT_BYTES];
+    net_transport* transport = self->transport;
+    for (uint32_t i = 0; i < self->peer_count; i++)
+        if (net_transport_lane(transport, self->peers[i]) == number)
+            (void)transport->ops->send(transport, self->peers[i], NET_CHANNEL_REALTIME, bytes,
+                                       sizeof bytes);
+    if (transport->ops->flush_lane)
+        transport->ops->flush_lane(transport, number);
+    else
+        transport->ops->flush(transport);
+}
+
+static void run_lane(void* context) {
+    lane* self = context;
+    net_transport* transport = self->owner->transport;
+    double begin_ns = bench_now_ns();
+    if (self->is_sending)
+        send_of_lane(self->owner, self->number);
+    else if (transport->ops->work)
+        transport->ops->work(transport, self->number);
+    self->spent_ns = bench_now_ns() - begin_ns;
+}
+
+// @return the time of the slowest.
+static double run_lanes(fixture* self, bool is_sending) {
+    double longest_ns = 0;
+    for (uint32_t i = 0; i < self->lane_count; i++) {
+        self->lanes[i].is_sending = is_sending;
+        if (self->lanes[i].worker) net_worker_start(self->lanes[i].worker);
+    }
+    for (uint32_t i = 0; i < self->lane_count; i++) {
+        lane* one = &self->lanes[i];
+        if (one->worker)
+            net_worker_wait(one->worker);
+        else
+            run_lane(one);
+        self->spent_ns += one->spent_ns;
+        if (one->spent_ns > longest_ns) longest_ns = one->spent_ns;
+    }
+    return longest_ns;
+}
+
+static void open_lanes(fixture* self) {
+    self->lane_count = net_transport_lanes(self->transport);
+    for (uint32_t i = 0; i < self->lane_count; i++) {
+        lane* made = &self->lanes[i];
+        *made = (lane){.owner = self, .number = i};
+        if (self->lane_count == 1) return; // this thread
+        made->worker = net_worker_create(NULL, run_lane, made);
+        bench_require(made->worker != NULL, "a thread");
+    }
+}
+
+static void open_ours(fixture* self, uint32_t peers, uint32_t lanes) {
     // One service for all: the budget of wall-clock time would cut it.
     const net_enet_config config = {
-        .listen = "127.0.0.1:0", .peers_max = peers, .service_us_max = 1000000};
+        .listen = "127.0.0.1:0", .peers_max = peers, .lanes = lanes, .service_us_max = 1000000};
     bench_require(net_transport_enet_create(&config, &self->transport) == NET_OK, "transport");
     const net_transport_ops* ops = self->transport->ops;
     char address[32];
@@ -70,7 +143,6 @@ static void open_ours(fixture* self, uint32_t peers) {
 }
 
 static double tick_ours(fixture* self) {
-    static const uint8_t bytes[BENCH_ENET_OUT_BYTES];
     bench_enet_answer answer;
     bench_child_tell(&self->swarm, BENCH_ENET_TICK);
     bench_child_hear(&self->swarm, &answer, sizeof answer);
@@ -78,13 +150,14 @@ static double tick_ours(fixture* self) {
     net_transport_event event;
     double begin_ns = bench_now_ns();
     ops->service(self->transport, net_loop_now_us());
+    const double service_ns = bench_now_ns() - begin_ns;
+    const double work_ns = run_lanes(self, false);
+    begin_ns = bench_now_ns();
     while (ops->next(self->transport, &event))
         if (event.kind == NET_TRANSPORT_RECEIVED) self->received++;
-    for (uint32_t i = 0; i < self->peer_count; i++) {
-        (void)ops->send(self->transport, self->peers[i], NET_CHANNEL_REALTIME, bytes, sizeof bytes);
-    }
-    ops->flush(self->transport);
-    return bench_now_ns() - begin_ns;
+    const double next_ns = bench_now_ns() - begin_ns;
+    self->spent_ns += service_ns + next_ns;
+    return service_ns + work_ns + next_ns + run_lanes(self, true);
 }
 
 static double tick_bare(fixture* self) {
@@ -115,17 +188,23 @@ static void measure(fixture* self, const bench_row* row, uint32_t rounds) {
 
 static void print(const bench_row* row, uint32_t rounds) {
     fixture* self = bench_allocate(sizeof *self);
+    const char* digits = strstr(row->name, "lanes");
     uint32_t peers = (uint32_t)row->work;
+    uint32_t lanes = digits ? (uint32_t)strtoul(digits + strlen("lanes"), NULL, 10) : 1;
     bench_require(peers <= PEERS_MAX && rounds <= BENCH_ROUNDS_MAX, "net_tick");
     open_bare(self, peers);
-    open_ours(self, peers);
+    open_ours(self, peers, lanes);
+    open_lanes(self);
     measure(self, row, rounds);
     double all = (double)self->ticks * peers;
-    printf("bench=%s unit=%s shoal=%.4g best=%.4g ratio=%.2f rounds=%u received=%.4f"
+    printf("bench=%s unit=%s shoal=%.4g best=%.4g ratio=%.2f rounds=%u cpu=%.4g received=%.4f"
            " received_best=%.4f\n",
            row->name, row->unit, bench_median(self->shoal, rounds),
            bench_median(self->best, rounds), bench_median(self->ratio, rounds), rounds,
-           (double)self->received / all, (double)self->received_bare / all);
+           self->spent_ns / (double)self->ticks / row->unit_ns, (double)self->received / all,
+           (double)self->received_bare / all);
+    for (uint32_t i = 0; i < self->lane_count; i++)
+        net_worker_destroy(self->lanes[i].worker);
     self->transport->ops->destroy(self->transport);
     bench_child_stop(&self->swarm);
     bench_child_stop(&self->server);
@@ -140,8 +219,15 @@ bench_rows bench_rows_net_tick(void) {
         {"net_tick_64", unit, 64, 1000, 32, false, NULL, &job, NULL},
         {"net_tick_256", unit, 256, 1000, 8, false, NULL, &job, NULL},
         {"net_tick_1000", unit, 1000, 1000, 4, false, NULL, &job, NULL},
+        {"net_tick_1000_lanes2", unit, 1000, 1000, 4, false, NULL, &job, NULL},
+        {"net_tick_1000_lanes4", unit, 1000, 1000, 4, false, NULL, &job, NULL},
         {"net_tick_2000", unit, 2000, 1000, 4, false, NULL, &job, NULL},
+        {"net_tick_2000_lanes2", unit, 2000, 1000, 4, false, NULL, &job, NULL},
+        {"net_tick_2000_lanes4", unit, 2000, 1000, 4, false, NULL, &job, NULL},
         {"net_tick_4095", unit, 4095, 1000, 2, false, NULL, &job, NULL},
+        {"net_tick_4095_lanes2", unit, 4095, 1000, 2, false, NULL, &job, NULL},
+        {"net_tick_4095_lanes4", unit, 4095, 1000, 2, false, NULL, &job, NULL},
+        {"net_tick_4095_lanes7", unit, 4095, 1000, 2, false, NULL, &job, NULL},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }
