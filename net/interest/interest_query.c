@@ -87,15 +87,17 @@ static bool reserve_answer(net_interest* interest, uint32_t member_count) {
 static uint32_t compare_members(net_interest* interest, const net_interest_client* client,
                                 const net_interest_entity* members, uint32_t count,
                                 net_interest_answer* answer) {
-    uint32_t player = net_interest_player_index(interest, client);
+    uint32_t player = net_interest_player_index(interest, client), stay_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = members[i].index;
+        if (index == 0) continue;
         net_interest_mark* mark = index < interest->index_end ? &interest->marks[index] : NULL;
         if (!mark || mark->stamp != interest->stamp || !(mark->state & NET_INTEREST_IN)) {
             if (!net_fault_is_planted(NET_FAULT_SCOPE_STUCK))
                 interest->leave[answer->leave_count++] = i;
             continue;
         }
+        stay_count++;
         mark->state |= NET_INTEREST_MEMBER;
         net_interest_entity now = describe_place(interest, client, player, index, mark);
         if (now.classes == members[i].classes && now.weight == members[i].weight &&
@@ -105,7 +107,7 @@ static uint32_t compare_members(net_interest* interest, const net_interest_clien
         interest->changed_to[answer->changed_count] = now;
         interest->changed[answer->changed_count++] = i;
     }
-    return count - answer->leave_count;
+    return stay_count;
 }
 
 static void list_entering(net_interest* interest, const net_interest_client* client,

@@ -8,7 +8,7 @@
 /// the highest go first. Creations and destructions have a reserved share, so nothing starves.
 ///
 /// Memory:  grows with the client's scope and the largest packet, then stays.
-/// Threads: one at a time for all replication states of a replicator.
+/// Threads: one at a time for all replication states of a lane (replicator.h).
 #pragma once
 
 #include "proto/bits.h"
@@ -55,15 +55,13 @@ BASE_MUST_USE net_result net_repl_state_create(net_replicator* replicator, uint3
                                                net_repl_state** repl);
 void net_repl_state_destroy(net_repl_state* repl);
 /// The client has left: nothing is written for it any more, its account is closed and its callbacks
-/// are not called. It still has to be destroyed; with net_repl_state_unwind first, that is cheap.
+/// are not called. It still has to be destroyed, which releases memory and walks nothing.
 void net_repl_state_abandon(net_repl_state* repl);
-/// Take an abandoned state out of the lists of observers, at most *entities_max entities at a time;
-/// the number falls by what was done. @return true when none is left: destroy it.
-bool net_repl_state_unwind(net_repl_state* repl, uint32_t* entities_max);
 /// Entities in its scope.
 uint32_t net_repl_state_entities(const net_repl_state* repl);
 bool net_repl_state_is_broken(const net_repl_state* repl);
-/// Does anything wait to be written?
+/// Does anything wait to be written? A create that is in flight is not written again within a round
+/// trip, unless it is lost.
 bool net_repl_state_has_pending(const net_repl_state* repl);
 /// Append one snapshot to `output` for packet `seq` (from net_ack_sender_add). *records is 0 when
 /// nothing was written: nothing waits or nothing fits. Sequence numbers rise by one from call to

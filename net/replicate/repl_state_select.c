@@ -44,30 +44,34 @@ static inline uint32_t bucket_of(uint32_t priority) {
     return bucket < OVERDUE ? bucket : OVERDUE - 1;
 }
 
-static inline uint32_t priority_bucket(const net_repl_urgency* urgency, uint32_t now) {
-    uint32_t wait = now - urgency->since_tick;
+static inline uint32_t priority_bucket(const net_repl_state* repl, uint32_t slot, uint32_t now) {
+    uint32_t wait = now - repl->since[slot];
     if (wait >= NET_REPL_STATE_OVERDUE_TICKS) return OVERDUE;
-    uint32_t priority = urgency->bonus + urgency->weight * (wait + 1);
+    uint32_t priority = repl->bonus[slot] + repl->members[slot].weight * (wait + 1);
     return bucket_of(priority < UINT16_MAX ? priority : UINT16_MAX);
 }
 
-static void fill_buckets(net_repl_state* repl, histogram* lifecycle, histogram* other) {
-    uint8_t* buckets = repl->replicator->writer.buckets;
-    uint32_t now = (uint32_t)net_replicator_tick(repl->replicator);
-    memset(lifecycle, 0, sizeof *lifecycle);
-    memset(other, 0, sizeof *other);
+static net_snapshot_writer* writer_of(const net_repl_state* repl) {
+    return &net_replicator_lane_of(repl->replicator, repl->client)->writer;
+}
+
+// Waiting slots of a word: creates and destroys, or updates.
+static uint64_t waiting(const net_repl_state* repl, const uint64_t* held, uint32_t w,
+                        bool is_lifecycle) {
+    uint64_t live = net_set(repl, NET_SET_LIVE)[w];
+    return net_set(repl, NET_SET_PENDING)[w] & ~held[w] & (is_lifecycle ? ~live : live);
+}
+
+static void fill_buckets(const net_repl_state* repl, const uint64_t* held, bool is_lifecycle,
+                         histogram* of) {
+    uint8_t* buckets = writer_of(repl)->buckets;
+    uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
+    memset(of, 0, sizeof *of);
     for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
-        uint64_t pending = repl->sets[NET_SET_PENDING][w],
-                 is_lifecycle = repl->sets[NET_SET_LIFECYCLE][w];
-        for (uint64_t bits = pending & is_lifecycle; bits; bits &= bits - 1) {
+        for (uint64_t bits = waiting(repl, held, w, is_lifecycle); bits; bits &= bits - 1) {
             uint32_t slot = w * 64 + base_bit_lowest(bits);
-            buckets[slot] = (uint8_t)priority_bucket(&repl->urgencies[slot], now);
-            lifecycle->counts[buckets[slot]]++;
-        }
-        for (uint64_t bits = pending & ~is_lifecycle; bits; bits &= bits - 1) {
-            uint32_t slot = w * 64 + base_bit_lowest(bits);
-            buckets[slot] = (uint8_t)priority_bucket(&repl->urgencies[slot], now);
-            other->counts[buckets[slot]]++;
+            buckets[slot] = (uint8_t)priority_bucket(repl, slot, now);
+            of->counts[buckets[slot]]++;
         }
     }
 }
@@ -76,16 +80,15 @@ static void fill_buckets(net_repl_state* repl, histogram* lifecycle, histogram* 
 
 // Oldest first, equal ones in their order; ticks may lie far back.
 static void sort_by_age(const net_repl_state* repl, list* of, uint32_t* scratch) {
-    uint32_t now = (uint32_t)net_replicator_tick(repl->replicator);
+    uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
     uint32_t varying = 0;
     for (uint32_t i = 1; i < of->count; i++)
-        varying |= (now - repl->urgencies[of->slots[i]].since_tick) ^
-                   (now - repl->urgencies[of->slots[0]].since_tick);
+        varying |= (now - repl->since[of->slots[i]]) ^ (now - repl->since[of->slots[0]]);
     for (uint32_t shift = 0; shift < 32; shift += 8) {
         if (!(varying >> shift & 0xFF)) continue;
         uint32_t places[BYTE_VALUES] = {0};
         for (uint32_t i = 0; i < of->count; i++)
-            places[~((now - repl->urgencies[of->slots[i]].since_tick) >> shift) & 0xFF]++;
+            places[~((now - repl->since[of->slots[i]]) >> shift) & 0xFF]++;
         uint32_t sum = 0;
         for (uint32_t i = 0; i < BYTE_VALUES; i++) {
             uint32_t count = places[i];
@@ -94,7 +97,7 @@ static void sort_by_age(const net_repl_state* repl, list* of, uint32_t* scratch)
         }
         for (uint32_t i = 0; i < of->count; i++) {
             uint32_t slot = of->slots[i];
-            scratch[places[~((now - repl->urgencies[slot].since_tick) >> shift) & 0xFF]++] = slot;
+            scratch[places[~((now - repl->since[slot]) >> shift) & 0xFF]++] = slot;
         }
         memcpy(of->slots, scratch, of->count * sizeof *scratch);
     }
@@ -102,10 +105,10 @@ static void sort_by_age(const net_repl_state* repl, list* of, uint32_t* scratch)
 
 static void sort_by_age_within(const net_repl_state* repl, uint32_t* slots, uint32_t count,
                                uint32_t* scratch) {
-    uint32_t now = (uint32_t)net_replicator_tick(repl->replicator);
+    uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
     uint32_t places[AGES] = {0};
     for (uint32_t i = 0; i < count; i++)
-        places[AGES - 1 - (now - repl->urgencies[slots[i]].since_tick)]++;
+        places[AGES - 1 - (now - repl->since[slots[i]])]++;
     uint32_t sum = 0;
     for (uint32_t i = 0; i < AGES; i++) {
         uint32_t here = places[i];
@@ -113,7 +116,7 @@ static void sort_by_age_within(const net_repl_state* repl, uint32_t* slots, uint
         sum += here;
     }
     for (uint32_t i = 0; i < count; i++)
-        scratch[places[AGES - 1 - (now - repl->urgencies[slots[i]].since_tick)]++] = slots[i];
+        scratch[places[AGES - 1 - (now - repl->since[slots[i]])]++] = slots[i];
     memcpy(slots, scratch, count * sizeof *scratch);
 }
 
@@ -121,9 +124,11 @@ static void sort_by_age_within(const net_repl_state* repl, uint32_t* slots, uint
 
 // Collect the slots of the highest buckets that make `need` at `each` per slot, in order.
 // UINT64_MAX: all slots, each bucket by age.
-static void collect(net_repl_state* repl, bool is_lifecycle, const histogram* of, uint64_t need,
+static void collect(net_repl_state* repl, const uint64_t* held, bool is_lifecycle, uint64_t need,
                     uint64_t each, list* into, uint32_t* scratch) {
-    const uint8_t* buckets = repl->replicator->writer.buckets;
+    histogram filled, *of = &filled;
+    fill_buckets(repl, held, is_lifecycle, of);
+    const uint8_t* buckets = writer_of(repl)->buckets;
     uint32_t lowest = OVERDUE, places[NET_REPL_STATE_BUCKETS], count = 0;
     for (uint32_t b = OVERDUE + 1; b-- > 0;) {
         places[b] = count;
@@ -133,9 +138,7 @@ static void collect(net_repl_state* repl, bool is_lifecycle, const histogram* of
     }
     into->count = count;
     for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
-        uint64_t lifecycle = repl->sets[NET_SET_LIFECYCLE][w];
-        uint64_t bits = repl->sets[NET_SET_PENDING][w] & (is_lifecycle ? lifecycle : ~lifecycle);
-        for (; bits; bits &= bits - 1) {
+        for (uint64_t bits = waiting(repl, held, w, is_lifecycle); bits; bits &= bits - 1) {
             uint32_t slot = w * 64 + base_bit_lowest(bits);
             if (buckets[slot] >= lowest) into->slots[places[buckets[slot]]++] = slot;
         }
@@ -150,21 +153,21 @@ static void collect(net_repl_state* repl, bool is_lifecycle, const histogram* of
 }
 
 static uint64_t lifecycle_bits(const net_repl_state* repl, uint32_t slot) {
-    return repl->slots[slot].state == NET_REPL_SLOT_LEAVING ? DESTROY_BITS : repl->create_bits;
+    return net_set_has(repl, NET_SET_GOING, slot) ? DESTROY_BITS : repl->create_bits;
 }
 
 // Is the next of `a` before the next of `b`?
 static bool is_before(const net_repl_state* repl, uint32_t a, uint32_t b) {
-    const uint8_t* buckets = repl->replicator->writer.buckets;
+    const uint8_t* buckets = writer_of(repl)->buckets;
     if (buckets[a] != buckets[b]) return buckets[a] > buckets[b];
     if (buckets[a] != OVERDUE) return true;
-    uint32_t now = (uint32_t)net_replicator_tick(repl->replicator);
-    uint32_t wait_a = now - repl->urgencies[a].since_tick;
-    return wait_a >= now - repl->urgencies[b].since_tick;
+    uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
+    uint32_t wait_a = now - repl->since[a];
+    return wait_a >= now - repl->since[b];
 }
 
 static void merge(net_repl_state* repl, const list* lifecycle, const list* other) {
-    net_snapshot_writer* writer = &repl->replicator->writer;
+    net_snapshot_writer* writer = writer_of(repl);
     const uint8_t* buckets = writer->buckets;
     uint64_t spent = 0, spent_on_lifecycle = 0;
     uint32_t l = 0, o = 0, count = 0;
@@ -180,66 +183,33 @@ static void merge(net_repl_state* repl, const list* lifecycle, const list* other
         uint64_t bits = takes_lifecycle ? lifecycle_bits(repl, slot) : repl->update_bits;
         spent += bits;
         if (takes_lifecycle) spent_on_lifecycle += bits;
-        writer->order[count++] = slot;
+        writer->ranked[count++] = slot;
     }
-    writer->order_count = count;
+    writer->ranked_count = count;
 }
 
-static bool reserve(net_repl_state* repl) {
-    net_snapshot_writer* writer = &repl->replicator->writer;
-    const base_allocator* allocator = repl->replicator->allocator;
-    return BASE_ARRAY_RESERVE(allocator, writer->order, writer->order_capacity,
-                              repl->pending_count) &&
-           BASE_ARRAY_RESERVE(allocator, writer->scratch, writer->scratch_capacity,
-                              3 * repl->pending_count);
-}
-
-static void select(net_repl_state* repl, uint64_t need) {
-    net_snapshot_writer* writer = &repl->replicator->writer;
-    histogram lifecycle, other;
-    fill_buckets(repl, &lifecycle, &other);
+bool net_repl_state_order(net_repl_state* repl, const uint64_t* held, uint64_t bits) {
+    net_snapshot_writer* writer = writer_of(repl);
     uint32_t all = repl->pending_count;
+    if (!BASE_ARRAY_RESERVE(writer->allocator, writer->scratch, writer->scratch_capacity, 3 * all))
+        return false;
+    uint64_t need = bits == UINT64_MAX ? bits : bits * 16 + bits * 4 + SLACK_BITS;
     list lifecycles = {writer->scratch, 0}, others = {writer->scratch + all, 0};
     // Destroys are short. Counting with them makes a list of creates too long, never too short.
     uint64_t lifecycle_each = repl->create_bits < DESTROY_BITS ? repl->create_bits : DESTROY_BITS;
-    collect(repl, true, &lifecycle, need, lifecycle_each, &lifecycles, writer->scratch + 2 * all);
-    collect(repl, false, &other, need, repl->update_bits, &others, writer->scratch + 2 * all);
+    collect(repl, held, true, need, lifecycle_each, &lifecycles, writer->scratch + 2 * all);
+    collect(repl, held, false, need, repl->update_bits, &others, writer->scratch + 2 * all);
+    writer->ranked = writer->scratch + 2 * all;
     merge(repl, &lifecycles, &others);
-    writer->is_whole = false;
-}
-
-bool net_repl_state_order_all(net_repl_state* repl) {
-    if (!reserve(repl)) return false;
-    select(repl, UINT64_MAX);
     return true;
 }
 
-bool net_repl_state_order(net_repl_state* repl, uint32_t bits, bool must_select) {
-    if (!reserve(repl)) return false;
-    net_snapshot_writer* writer = &repl->replicator->writer;
-    uint64_t room = (uint64_t)bits * 16;
-    if (must_select || repl->pending_count * (uint64_t)repl->update_bits > room + room / 4) {
-        select(repl, room + room / 4 + SLACK_BITS);
-        return true;
-    }
-    uint32_t count = 0;
-    for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
-        for (uint64_t set = repl->sets[NET_SET_PENDING][w]; set; set &= set - 1)
-            writer->order[count++] = w * 64 + base_bit_lowest(set);
-    }
-    writer->order_count = count;
-    writer->is_whole = true;
-    return true;
-}
-
-uint32_t net_repl_state_oldest(const net_repl_state* repl) {
-    uint32_t now = (uint32_t)net_replicator_tick(repl->replicator);
+uint32_t net_repl_state_oldest(const net_repl_state* repl, const uint64_t* held) {
+    uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
     uint32_t oldest = UINT32_MAX, longest = 0;
     for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
-        for (uint64_t set = repl->sets[NET_SET_PENDING][w]; set; set &= set - 1) {
-            uint32_t slot = w * 64 + base_bit_lowest(set);
-            uint32_t wait = now - repl->urgencies[slot].since_tick;
-            if (repl->slots[slot].flying >= NET_REPL_STATE_FLYING_MAX) continue;
+        for (uint64_t set = net_set(repl, NET_SET_PENDING)[w] & ~held[w]; set; set &= set - 1) {
+            uint32_t slot = w * 64 + base_bit_lowest(set), wait = now - repl->since[slot];
             if (oldest != UINT32_MAX && wait <= longest) continue;
             oldest = slot;
             longest = wait;

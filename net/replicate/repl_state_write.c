@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Writing a packet: which bases, which records, until the room is used.
+// Writing a packet: which slots go into it, until the room is used.
 //
-// Bases. A row is coded against the newest row that this client acknowledged for the entity, and an
-// older acknowledged one when that helps to predict (choose_base2). No base is older than one that
-// was used before in the same epoch, since the client may have forgotten it. No base has more than
-// NET_REPL_STATE_SENDS_MAX sends after it, since the client keeps this many rows. A base beyond an
-// age of 8 bits is named "settled", which is legal only if nothing was sent between it and then.
-// Otherwise the row is absolute, against the template's defaults.
-//
-// Filling. When all that waits should fit, it is tried first, in the order of slots. Otherwise the
-// most urgent slots are taken in order until typical sizes say that the room is used; then the
-// snapshot is measured exactly, and the last records are dropped or more are tried. A unit is sent
-// or left out as a whole. The unit of a group contains all its members whose newest row the client
-// may not have, waiting or not, so the client never holds them from two different ticks.
+// When all that waits should fit, it is composed as a whole, and mostly it fits. Otherwise the most
+// urgent slots are composed, a quarter more than typical sizes say; then their sizes are known, and
+// those that fit are kept, in the order of urgency. A unit is sent or left out as a whole. The unit
+// of a group contains all its members whose newest row the client may not have, waiting or not, so
+// the client never holds them from two different ticks.
 //
 // Start with net_repl_state_write.
 #include "base/assert.h"
@@ -24,457 +17,347 @@
 
 enum {
     HEAD_BITS = 12, // of a snapshot without records, and its count of runs
-    ROUNDS_MAX = 2, // attempts to add more after measuring
     MISSES_MAX = 8, // units without room that are skipped
-    BASE2_TICKS_MAX = 16,
-    AHEAD = 12,          // slots that are prefetched
-    CODED_TOGETHER = 32, // records whose rows are prefetched together
+    AVERAGE_OVER = 8,
+    BITS_MIN = 4 * 16, // lower bound of typical sizes; 1/16 bits
 };
 
-// A record in a run without the run's second base: the client must still know that it has no row
-// there.
-_Static_assert(BASE2_TICKS_MAX <= NET_SNAPSHOT_BASE_SLACK_TICKS, "it keeps rows so much older");
-
-// ---- bases ----
-
-// A row with hidden classes is stored for a fixed number of ticks. Beyond that, whether it is still
-// stored would reveal how often they changed.
-static bool may_name(const net_repl_slot* s, uint32_t position, uint32_t now) {
-    return (s->acked_classes[position] & ~s->classes) == 0 ||
-           now - s->acked_ticks[position] < NET_ROW_HISTORY_MAX;
-}
-
-static bool has_base(const net_repl_slot* s, uint32_t now) {
-    if (s->acked_count == 0 || s->behind[0] > NET_REPL_STATE_SENDS_MAX) return false;
-    if (!may_name(s, 0, now)) return false;
-    if (s->has_floor && (int32_t)(s->acked_ticks[0] - s->floor_tick) < 0) return false;
-    return s->acked_ticks[0] != now;
-}
-
-// Position of the second base among the acknowledged rows; 0: none.
-static uint32_t choose_base2(const net_repl_slot* s, uint32_t now) {
-    if (s->acked_count < 2 || s->behind[1] > NET_REPL_STATE_SENDS_MAX) return 0;
-    if (!may_name(s, 1, now)) return 0;
-    if (s->has_floor && (int32_t)(s->acked_ticks[1] - s->floor_tick) < 0) return 0;
-    return s->acked_ticks[0] - s->acked_ticks[1] <= BASE2_TICKS_MAX ? 1 : 0;
-}
-
-// Ticks before its base in which the client certainly has no row of this incarnation: none was
-// sent.
-static uint8_t count_free_ticks(const net_repl_slot* s) {
-    if (s->acked_count == 1) {
-        bool is_first = !s->has_previous && s->epoch_sends - s->behind[0] == 1;
-        return is_first && s->behind[0] < UINT8_MAX ? UINT8_MAX : 0;
-    }
-    if (s->behind[1] == UINT8_MAX || s->behind[1] - s->behind[0] != 1) return 0;
-    uint32_t gap = s->acked_ticks[0] - s->acked_ticks[1] - 1;
-    return (uint8_t)(gap < UINT8_MAX ? gap : UINT8_MAX);
-}
-
-static void make_absolute(net_snapshot_record* record) {
-    record->run = NET_RUN_ABSOLUTE;
-    record->key = (net_encoded_row_key){.index = record->key.index, .classes = record->key.classes};
-    if (record->cause != NET_COST_HEAL) record->cause = NET_COST_ABSOLUTE;
-}
-
-// How many packets back the base was sent, if the items of that packet are still stored. They are:
-// the packet carried the slot and was acknowledged, and such packets keep their items this long.
-static uint32_t find_back(const net_repl_slot* s, uint16_t seq) {
-    uint32_t back = (uint16_t)(seq - s->acked_seq);
-    return back <= NET_REPL_STATE_BACK_MAX ? back : 0;
-}
-
-static void choose_base(net_repl_state* repl, const net_repl_slot* s, uint32_t now, uint16_t seq,
-                        net_snapshot_record* record) {
-    net_encoded_row_key* key = &record->key;
-    if (s->wants_resync || !has_base(s, now)) {
-        make_absolute(record);
-        return;
-    }
-    key->age = now - s->acked_ticks[0];
-    key->base_classes = s->acked_classes[0];
-    net_snapshot_writer* writer = &repl->replicator->writer;
-    if (key->age > NET_BASE_AGE_MAX) {
-        key->is_settled = s->behind[0] == 0 || now - s->first_after_tick < NET_SNAPSHOT_AGE_SETTLED;
-        if (key->is_settled)
-            record->run = net_snapshot_writer_run(writer, 0, NET_SNAPSHOT_AGE_SETTLED, 0);
-        else
-            make_absolute(record);
-        return;
-    }
-    uint32_t second = choose_base2(s, now);
-    if (second) {
-        key->d = (uint8_t)(s->acked_ticks[0] - s->acked_ticks[second]);
-        key->base2_classes = s->acked_classes[second];
-    }
-    record->free_ticks = count_free_ticks(s);
-    uint32_t back = find_back(s, seq);
-    record->run = net_snapshot_writer_run(writer, back, key->age, key->d);
-    net_record_group* run = &writer->runs[record->run];
-    if (back && !run->items) {
-        const net_repl_state_packet* packet =
-            &repl->packets[s->acked_seq & (NET_REPL_STATE_PACKETS - 1)];
-        run->items = packet->items;
-        run->item_count = packet->count;
-        run->row_count = packet->row_count;
-    }
-}
-
-// ---- records ----
+#define UNIT_FIRST 0x80000000u // in writer.order: the slot begins a unit
+#define STARVED_SLOTS UINT64_C(0x2020202020202020)
 
 typedef struct filler {
     net_repl_state* repl;
     net_snapshot_writer* writer;
-    uint16_t seq;
-    uint32_t now;   // low bits of the tick
-    uint32_t next;  // position in writer->order
-    uint32_t coded; // records that are encoded
-    uint64_t spent; // known or typical size; 1/16 bits, as the next two
-    uint64_t limit;
-    uint32_t overhead; // of a record, beside its encoded row
-    uint32_t misses;
+    uint64_t *held, *chosen;
+    uint32_t words;
     bool is_split; // groups may be split: one alone is too large for a packet
-    bool has_overflown;
 } filler;
 
-typedef enum outcome { TAKEN, NOTHING, NO_MEMORY } outcome;
+static bool has(const uint64_t* set, uint32_t slot) {
+    return set[slot >> 6] >> (slot & 63) & 1;
+}
 
-// Add the record of a slot, not encoded yet. Its run may still change.
-static outcome prepare(filler* f, uint32_t slot, uint32_t unit_first) {
+static void add(uint64_t* set, uint32_t slot) {
+    set[slot >> 6] |= UINT64_C(1) << (slot & 63);
+}
+
+// ---- what may be sent ----
+
+static void find_held(filler* f) {
+    net_repl_state* repl = f->repl;
+    const uint64_t* pending = net_set(repl, NET_SET_PENDING);
+    memset(f->held, 0, f->words * sizeof *f->held);
+    net_repl_state_mark_full(repl, f->held);
+    if (repl->held_tick != net_replicator_now(repl->replicator))
+        for (uint32_t w = 0; w < f->words; w++)
+            repl->counters.held_back += (uint32_t)__builtin_popcountll(f->held[w] & pending[w]);
+    for (uint32_t w = 0; w < f->words; w++) {
+        f->held[w] |= net_repl_state_created(repl, w, pending[w]);
+        if (net_fault_is_planted(NET_FAULT_STARVE)) f->held[w] |= STARVED_SLOTS;
+    }
+}
+
+// Add a slot and all that must go with it to the order. @return false when memory ran out.
+static bool add_unit(filler* f, uint32_t slot, uint32_t* count) {
     net_repl_state* repl = f->repl;
     net_snapshot_writer* writer = f->writer;
-    net_repl_slot* s = &repl->slots[slot];
-    if (net_fault_is_planted(NET_FAULT_STARVE) && slot % 8 == 5) return NOTHING;
-    if (s->flying >= NET_REPL_STATE_FLYING_MAX) {
-        repl->counters.held_back += repl->held_tick != net_replicator_tick(repl->replicator);
-        return NOTHING;
-    }
-    if (!net_snapshot_writer_reserve(writer)) return NO_MEMORY;
-    net_snapshot_record* record = net_snapshot_writer_add(writer, slot);
-    record->unit_first = unit_first;
-    record->order_next = f->next;
-    record->handle = s->handle;
-    record->free_ticks = 0;
-    record->encoded.bits = record->encoded.head_bits = 0;
-    net_encoded_row_key* key = &record->key; // field by field: faster than through the stack
-    key->index = ecs_entity_index(s->handle);
-    key->age = 0;
-    key->d = 0;
-    key->is_settled = false;
-    key->classes = s->classes;
-    key->base_classes = key->base2_classes = 0;
-    if (s->state == NET_REPL_SLOT_LEAVING) {
-        record->cause = NET_COST_DESTROY;
-        record->run = NET_RUN_DESTROY;
-    } else if (s->state == NET_REPL_SLOT_LIVE) {
-        record->cause = s->wants_resync                           ? NET_COST_HEAL
-                        : net_set_has(repl, NET_SET_REPEAT, slot) ? NET_COST_REPEAT
-                                                                  : NET_COST_CHANGE;
-        choose_base(repl, s, f->now, f->seq, record);
-    } else {
-        record->cause = NET_COST_CREATE;
-        record->run = NET_RUN_CREATE;
-    }
-    writer->runs[record->run].expected++;
-    return TAKEN;
-}
-
-// Set the run of a record for good.
-static void settle_run(net_snapshot_writer* writer, uint32_t position) {
-    net_snapshot_record* record = &writer->records[position];
-    if (record->run < NET_RUN_FIRST) return;
-    if (!writer->runs[record->run].is_decided) net_snapshot_writer_decide(writer, position);
-    record->run = net_snapshot_writer_run_of(writer, record->run);
-    const net_record_group* run = &writer->runs[record->run];
-    if (run->d == record->key.d) return;
-    record->key.d = 0;
-    record->key.base2_classes = 0;
-}
-
-// Encode one record. @return false when memory ran out.
-static bool make(net_repl_state* repl, net_snapshot_record* record) {
-    net_snapshot_writer* writer = &repl->replicator->writer;
-    net_encoded_rows* encoded_rows = &repl->replicator->encoded_rows;
-    net_encoded_row_result result =
-        net_encoded_rows_get(encoded_rows, &record->key, &record->encoded);
-    if (result == NET_ENCODED_ROW_NO_BASE2) {
-        record->key.d = 0;
-        record->key.base2_classes = 0;
-        record->run = net_snapshot_writer_run(writer, 0, record->key.age, 0);
-        writer->runs[record->run].is_decided = true;
-        result = net_encoded_rows_get(encoded_rows, &record->key, &record->encoded);
-    }
-    if (result == NET_ENCODED_ROW_NO_BASE) {
-        make_absolute(record);
-        result = net_encoded_rows_get(encoded_rows, &record->key, &record->encoded);
-    }
-    return result == NET_ENCODED_ROW_OK;
-}
-
-// Encode some records; most are encoded already. Rows are scattered in memory: those that must be
-// encoded here are prefetched in steps, many at once. @return false when memory ran out.
-static bool code(net_repl_state* repl, uint32_t first, uint32_t end) {
-    net_snapshot_writer* writer = &repl->replicator->writer;
-    net_encoded_rows* encoded_rows = &repl->replicator->encoded_rows;
-    net_snapshot_record* missing[CODED_TOGETHER];
-    uint32_t count = 0;
-    for (uint32_t i = first; i < end; i++)
-        net_encoded_rows_prefetch(encoded_rows, writer->records[i].key.index);
-    for (uint32_t i = first; i < end; i++) {
-        net_snapshot_record* record = &writer->records[i];
-        if (record->run == NET_RUN_DESTROY) continue;
-        settle_run(writer, i);
-        if (!net_encoded_rows_find(encoded_rows, &record->key, &record->encoded))
-            missing[count++] = record;
-    }
-    for (uint32_t step = 0; step <= 2 && count > 1; step++)
-        for (uint32_t i = 0; i < count; i++)
-            net_history_warm(encoded_rows->history, missing[i]->key.index, encoded_rows->tick,
-                             missing[i]->key.age, missing[i]->key.d, step);
-    for (uint32_t i = 0; i < count; i++)
-        if (!make(repl, missing[i])) return false;
-    return true;
-}
-
-// ---- filling ----
-
-static uint32_t group_of(const net_repl_state* repl, uint32_t slot) {
-    uint32_t member = repl->slots[slot].member;
-    return member != UINT32_MAX ? repl->members[member].group : 0;
-}
-
-// Add the records of a slot and of all that must go with it.
-static bool prepare_unit(filler* f, uint32_t slot) {
-    net_repl_state* repl = f->repl;
-    uint32_t unit_first = f->writer->record_count;
-    uint32_t group = repl->group_count > 0 && !f->is_split ? group_of(repl, slot) : 0;
+    if (has(f->chosen, slot)) return true;
+    uint32_t group = f->is_split ? 0 : repl->members[slot].group, first = *count, end = 0, at = 0;
     if (net_fault_is_planted(NET_FAULT_TORN_GROUP)) group = 0;
-    if (group == 0) return prepare(f, slot, unit_first) != NO_MEMORY;
-    uint32_t first, end;
-    net_repl_state_find_group(repl, group, &first, &end);
-    for (uint32_t i = first; i < end; i++) {
-        uint32_t other = (uint32_t)repl->groups[i];
-        if (!net_set_has(repl, NET_SET_UNSETTLED, other) ||
-            net_snapshot_writer_has(f->writer, other))
-            continue;
-        outcome result = prepare(f, other, unit_first);
-        if (result == NO_MEMORY) return false;
-        if (result == NOTHING) { // one of them is held back, so all are
-            net_snapshot_writer_drop(f->writer, unit_first);
-            return true;
+    if (group) net_repl_state_find_group(repl, group, &at, &end);
+    if (!BASE_ARRAY_RESERVE(writer->allocator, writer->order, writer->order_capacity,
+                            first + 1 + end - at))
+        return false;
+    if (!group && !has(f->held, slot)) writer->order[(*count)++] = slot;
+    for (; at < end; at++) {
+        uint32_t other = (uint32_t)repl->groups[at];
+        if (!net_set_has(repl, NET_SET_UNSETTLED, other)) continue;
+        if (has(f->held, other)) { // one of them is held back, so all are
+            *count = first;
+            break;
         }
+        writer->order[(*count)++] = other;
     }
+    for (uint32_t i = first; i < *count; i++)
+        add(f->chosen, writer->order[i]);
+    if (*count > first) writer->order[first] |= UNIT_FIRST;
     return true;
 }
 
-// Encode the prepared records, unit by unit, as long as they should fit. @return false when memory
-// ran out.
-static bool code_prepared(filler* f) {
-    net_snapshot_writer* writer = f->writer;
-    uint32_t has_code = f->coded, count = writer->record_count;
-    while (f->coded < count) {
-        uint64_t spent = f->spent;
-        uint32_t i = f->coded;
-        do {
-            if (i == has_code) {
-                has_code = count - i < CODED_TOGETHER ? count : i + CODED_TOGETHER;
-                if (!code(f->repl, i, has_code)) return false;
-            }
-            spent += writer->records[i].encoded.bits * 16u + f->overhead;
-            i++;
-        } while (i < count && writer->records[i].unit_first == f->coded);
-        if (spent > f->limit && f->coded > 0) {
-            // Skip it as long as much room is left.
-            uint64_t left = f->limit > f->spent ? f->limit - f->spent : 0;
-            f->has_overflown = ++f->misses > MISSES_MAX || left < f->repl->update_bits;
-            f->next = writer->records[f->coded].order_next;
-            net_snapshot_writer_drop(writer, f->coded);
-            return true;
-        }
-        f->spent = spent;
-        f->coded = i;
-    }
-    return true;
-}
-
-// Take slots from the order until the room seems to be used. The first ones are prepared together:
-// how many of them share a base packet decides how runs name them. @return false when memory ran
-// out.
-static bool take(filler* f, uint32_t together) {
-    net_snapshot_writer* writer = f->writer;
-    uint32_t end =
-        f->next + together < writer->order_count ? f->next + together : writer->order_count;
-    for (uint32_t i = f->next; i < end && i < f->next + AHEAD; i++)
-        __builtin_prefetch(&f->repl->slots[writer->order[i]], 1);
-    while (f->next < end) {
-        if (f->next + AHEAD < end)
-            __builtin_prefetch(&f->repl->slots[writer->order[f->next + AHEAD]], 1);
-        uint32_t slot = writer->order[f->next++];
-        if (!net_snapshot_writer_has(writer, slot) && !prepare_unit(f, slot)) return false;
-    }
-    net_snapshot_writer_decide(writer, f->coded);
-    if (!code_prepared(f)) return false;
-    while (!f->has_overflown && f->next < writer->order_count) {
-        if (f->next + AHEAD < writer->order_count)
-            __builtin_prefetch(&f->repl->slots[writer->order[f->next + AHEAD]], 1);
-        uint32_t slot = writer->order[f->next++];
-        if (net_snapshot_writer_has(writer, slot)) continue;
-        if (!prepare_unit(f, slot) || !code_prepared(f)) return false;
-    }
-    return true;
-}
-
-static uint32_t typical_count(const net_repl_state* repl, uint64_t bits) {
-    return (uint32_t)(bits * 16 / repl->update_bits) + 1;
-}
-
-// Drop the last units until the snapshot is no longer than `limit`. @return its bits.
-static uint64_t trim(filler* f, uint64_t limit) {
-    net_snapshot_writer* writer = f->writer;
-    uint64_t bits = net_snapshot_writer_measure(writer, &f->repl->replicator->encoded_rows);
-    while (bits > limit && writer->record_count > 0) {
-        uint64_t excess = bits - limit;
-        uint32_t count = writer->record_count;
-        for (uint64_t freed = 0; freed < excess && count > 0;) {
-            uint32_t first = writer->records[count - 1].unit_first;
-            while (count > first)
-                freed += writer->records[--count].encoded.bits + 1;
-        }
-        net_snapshot_writer_drop(writer, count);
-        f->coded = count;
-        bits = net_snapshot_writer_measure(writer, &f->repl->replicator->encoded_rows);
-    }
-    return bits;
-}
-
-static bool begin_snapshot(filler* f) {
+// All that waits, as units when there are groups.
+static bool choose_all(filler* f) {
     net_repl_state* repl = f->repl;
-    f->next = f->coded = f->misses = 0;
-    f->spent = HEAD_BITS * 16;
-    f->overhead = repl->overhead_bits;
-    f->has_overflown = false;
-    return net_snapshot_writer_begin(f->writer, repl->slot_capacity, repl->slot_end,
-                                     net_history_number_bits(repl->replicator->history));
+    const uint64_t* pending = net_set(repl, NET_SET_PENDING);
+    memset(f->chosen, 0, f->words * sizeof *f->chosen);
+    uint32_t count = 0;
+    for (uint32_t w = 0; w < f->words; w++) {
+        if (repl->group_count == 0) {
+            f->chosen[w] = pending[w] & ~f->held[w];
+            continue;
+        }
+        for (uint64_t bits = pending[w]; bits; bits &= bits - 1)
+            if (!add_unit(f, w * 64 + base_bit_lowest(bits), &count)) return false;
+    }
+    return true;
+}
+
+// The slots of `from`, most urgent first, as units in writer.order.
+static bool choose_units(filler* f, const uint32_t* from, uint32_t from_count) {
+    memset(f->chosen, 0, f->words * sizeof *f->chosen);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < from_count; i++)
+        if (!add_unit(f, from[i], &count)) return false;
+    f->writer->order_count = count;
+    return true;
+}
+
+static bool compose(filler* f) {
+    uint32_t count = net_words_count(f->chosen, f->words);
+    return net_snapshot_writer_reserve(f->writer, f->repl->slot_end, count) &&
+           net_repl_state_compose(f->repl, f->chosen);
+}
+
+// ---- what fits ----
+
+static uint32_t unit_end(const filler* f, uint32_t first) {
+    uint32_t end = first + 1;
+    while (end < f->writer->order_count && !(f->writer->order[end] & UNIT_FIRST))
+        end++;
+    return end;
+}
+
+// Keep the units that fit `limit`, in the order of urgency; units without room are skipped as long
+// as much room is left. @return how many slots were kept.
+static uint32_t keep_fitting(filler* f, uint64_t limit) {
+    net_snapshot_writer* writer = f->writer;
+    uint64_t* kept = net_snapshot_writer_set(writer, NET_LANE_KEPT);
+    memset(kept, 0, f->words * sizeof *kept);
+    for (uint32_t i = 0; i < writer->record_count; i++)
+        writer->record_of[writer->slots[i]] = i;
+    uint64_t beside = (writer->bits - writer->encoded_bits) * 16 / writer->record_count;
+    uint64_t spent = HEAD_BITS * 16, count = 0;
+    for (uint32_t first = 0, misses = 0; first < writer->order_count;) {
+        uint32_t end = unit_end(f, first);
+        uint64_t unit = 0;
+        for (uint32_t i = first; i < end; i++)
+            unit +=
+                writer->rows[writer->record_of[writer->order[i] & ~UNIT_FIRST]].bits * 16u + beside;
+        if (spent + unit <= limit * 16) {
+            spent += unit;
+            for (uint32_t i = first; i < end; i++, count++)
+                add(kept, writer->order[i] & ~UNIT_FIRST);
+        } else if (++misses > MISSES_MAX || limit * 16 < spent + f->repl->update_bits) {
+            break;
+        }
+        first = end;
+    }
+    return (uint32_t)count;
+}
+
+// Drop the least urgent of the kept units, at least `excess` bits.
+static void drop_last(filler* f, uint64_t excess) {
+    net_snapshot_writer* writer = f->writer;
+    uint64_t* kept = net_snapshot_writer_set(writer, NET_LANE_KEPT);
+    for (uint32_t i = 0; i < writer->record_count; i++)
+        writer->record_of[writer->slots[i]] = i;
+    uint64_t freed = 0;
+    for (uint32_t at = writer->order_count; at > 0 && freed < excess;) {
+        uint32_t end = at--;
+        while (!(writer->order[at] & UNIT_FIRST))
+            at--;
+        if (!has(kept, writer->order[at] & ~UNIT_FIRST)) continue;
+        for (uint32_t i = at; i < end; i++) {
+            uint32_t slot = writer->order[i] & ~UNIT_FIRST;
+            freed += writer->rows[writer->record_of[slot]].bits + 1u;
+            kept[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
+        }
+    }
+}
+
+static void measure_kept(filler* f) {
+    const net_repl_state* repl = f->repl;
+    const uint64_t* kept = net_snapshot_writer_set(f->writer, NET_LANE_KEPT);
+    net_snapshot_writer_keep(f->writer, kept);
+    net_snapshot_writer_measure(f->writer, repl->replicator->history, repl->handles);
+    memcpy(f->chosen, kept, f->words * sizeof *kept);
+}
+
+static void trim(filler* f, uint64_t limit) {
+    if (f->writer->bits <= limit) return;
+    (void)keep_fitting(f, limit);
+    measure_kept(f);
+    while (f->writer->bits > limit) {
+        drop_last(f, f->writer->bits - limit);
+        measure_kept(f);
+    }
+}
+
+static bool order(filler* f, uint64_t bits) {
+    net_snapshot_writer* writer = f->writer;
+    return net_snapshot_writer_reserve(writer, f->repl->slot_end, f->repl->pending_count) &&
+           net_repl_state_order(f->repl, f->held, bits);
+}
+
+// Compose some of the ranked slots, and what must go with them.
+static bool compose_ranked(filler* f, uint32_t first, uint32_t count) {
+    f->writer->bits = 0;
+    return choose_units(f, f->writer->ranked + first, count) &&
+           (f->writer->order_count == 0 || compose(f));
 }
 
 // Nothing fits the budget: the slot that waits longest goes all the same, if the packet can hold
-// it.
-static bool take_oldest(filler* f, uint64_t hard, uint64_t* bits) {
-    uint32_t slot = net_repl_state_oldest(f->repl);
-    *bits = 0;
+// it. @return false when memory ran out.
+static bool take_oldest(filler* f, uint64_t hard) {
+    uint32_t slot = net_repl_state_oldest(f->repl, f->held);
+    f->writer->bits = 0;
     if (slot == UINT32_MAX) return true;
-    f->limit = hard * 16;
-    for (uint32_t attempt = 0; attempt < 2 && *bits == 0; attempt++) {
-        if (!begin_snapshot(f) || !prepare_unit(f, slot)) return false;
-        uint32_t count = f->writer->record_count;
-        net_snapshot_writer_decide(f->writer, f->coded);
-        if (!code_prepared(f)) return false;
-        *bits = net_snapshot_writer_measure(f->writer, &f->repl->replicator->encoded_rows);
-        if (*bits <= hard) return true;
-        *bits = 0;
-        if (count < 2) break;
-        // A group that no packet holds.
-        f->is_split = true;
-        f->repl->counters.groups_split++;
-        if (!begin_snapshot(f) || !net_repl_state_order_all(f->repl) || !take(f, 1)) return false;
-        *bits = trim(f, hard);
-        if (*bits > 0) return true;
-    }
-    net_snapshot_writer_drop(f->writer, 0);
+    if (!choose_units(f, &slot, 1) || (f->writer->order_count > 0 && !compose(f))) return false;
+    if (f->writer->bits <= hard) return true;
+    bool is_group = f->writer->order_count > 1;
+    f->writer->bits = 0;
+    if (!is_group) return true;
+    // A group that no packet holds.
+    f->is_split = true;
+    f->repl->counters.groups_split++;
+    if (!order(f, hard) || !compose_ranked(f, 0, f->writer->ranked_count)) return false;
+    trim(f, hard);
+    f->is_split = false;
     return true;
 }
 
 // The first waiting unit is too large for this packet: send one that fits.
-static bool take_any(filler* f, uint64_t limit, uint64_t* bits) {
-    *bits = 0;
-    f->is_split = false;
-    f->limit = limit * 16;
-    if (!net_repl_state_order_all(f->repl)) return false;
-    for (uint32_t i = 0; i < f->writer->order_count && i < MISSES_MAX && *bits == 0; i++) {
-        if (!begin_snapshot(f)) return false;
-        f->next = i;
-        if (!take(f, 1)) return false;
-        *bits = trim(f, limit);
+static bool take_any(filler* f, uint64_t limit) {
+    if (!order(f, UINT64_MAX)) return false;
+    for (uint32_t i = 0; i < f->writer->ranked_count && i < MISSES_MAX; i++) {
+        if (!compose_ranked(f, i, 1)) return false;
+        if (f->writer->bits > 0 && f->writer->bits <= limit) return true;
     }
+    f->writer->bits = 0;
     return true;
 }
 
-// Add all that fits. *bits: of the snapshot, 0 for none. @return false when memory ran out.
-static bool fill(filler* f, net_repl_state_room room, uint64_t* bits) {
+// Compose what fits. writer.bits is 0 when nothing does. @return false when memory ran out.
+static bool fill(filler* f, net_repl_state_room room) {
     net_repl_state* repl = f->repl;
     uint64_t limit = room.soft < room.hard ? room.soft : room.hard;
-    *bits = 0;
-    for (uint32_t attempt = 0; attempt < 2; attempt++) {
-        if (!begin_snapshot(f) || !net_repl_state_order(repl, (uint32_t)limit, attempt > 0))
-            return false;
-        bool is_all = attempt == 0 && f->writer->is_whole;
-        f->limit = is_all ? UINT64_MAX : limit * 16;
-        if (!take(f, is_all ? UINT32_MAX - 1 - f->next : typical_count(repl, limit))) return false;
-        if (!is_all) break;
-        *bits = net_snapshot_writer_measure(f->writer, &repl->replicator->encoded_rows);
-        if (*bits <= limit) return true;
+    if (repl->pending_count * (uint64_t)repl->update_bits <= limit * 16 + limit * 4) {
+        if (!choose_all(f) || !compose(f)) return false;
+        if (f->writer->bits <= limit) return true;
     }
-    f->limit = limit * 16;
-    *bits = trim(f, limit);
-    for (uint32_t round = 0; round<ROUNDS_MAX&& * bits> 0; round++) {
-        uint64_t left = (limit - *bits) * 16;
-        if (left < 2 * repl->update_bits || f->next >= f->writer->order_count) break;
-        uint32_t before = f->writer->record_count;
-        f->overhead = (uint32_t)((*bits - f->writer->encoded_bits) * 16 / before);
-        f->spent = *bits * 16;
-        f->has_overflown = false;
-        if (!take(f, 0)) return false;
-        if (f->writer->record_count <= before) break;
-        *bits = trim(f, limit);
-    }
-    if (*bits == 0 && !take_oldest(f, room.hard, bits)) return false;
-    return *bits > 0 || take_any(f, limit, bits);
+    if (!order(f, limit) || !compose_ranked(f, 0, f->writer->ranked_count)) return false;
+    trim(f, limit);
+    if (f->writer->bits == 0 && !take_oldest(f, room.hard)) return false;
+    return f->writer->bits > 0 || take_any(f, limit);
 }
 
-// ---- packets ----
+// ---- after writing ----
+
+// Learn the size of records beside their encoded rows, and typical sizes.
+static void learn(net_repl_state* repl, const net_snapshot_writer* writer) {
+    uint32_t count = writer->record_count;
+    if (count < 2) return;
+    uint64_t beside = (writer->bits - writer->encoded_bits) * 16 / count;
+    repl->overhead_bits += (uint32_t)beside / AVERAGE_OVER;
+    repl->overhead_bits -= repl->overhead_bits / AVERAGE_OVER;
+    const net_record_group *creates = &writer->runs[NET_RUN_CREATE],
+                           *destroys = &writer->runs[NET_RUN_DESTROY];
+    uint64_t create_bits = 0;
+    for (uint32_t i = 0; i < creates->count; i++)
+        create_bits += writer->rows[creates->first + i].bits;
+    uint32_t counts[2] = {count - creates->count - destroys->count, creates->count};
+    uint64_t sums[2] = {writer->encoded_bits - create_bits, create_bits};
+    uint32_t* typical[2] = {&repl->update_bits, &repl->create_bits};
+    for (uint32_t i = 0; i < 2; i++) {
+        if (counts[i] == 0) continue;
+        uint64_t now = sums[i] * 16 / counts[i] + repl->overhead_bits;
+        *typical[i] = (uint32_t)((*typical[i] * (AVERAGE_OVER - 1) + now) / AVERAGE_OVER);
+        if (*typical[i] < BITS_MIN) *typical[i] = BITS_MIN;
+    }
+}
+
+static void count_records(filler* f) {
+    net_repl_state_counters* counters = &f->repl->counters;
+    const net_snapshot_writer* writer = f->writer;
+    const uint64_t* resync = net_set(f->repl, NET_SET_RESYNC);
+    counters->records_destroy += writer->runs[NET_RUN_DESTROY].count;
+    counters->records_create += writer->runs[NET_RUN_CREATE].count;
+    for (uint32_t i = NET_RUN_FIRST; i < writer->run_count; i++) {
+        const net_record_group* run = &writer->runs[i];
+        if (run->kind == NET_SNAPSHOT_ABSOLUTE) {
+            counters->records_absolute += run->count;
+            for (uint32_t k = run->first; k < run->first + run->count; k++)
+                counters->resyncs += has(resync, writer->slots[k]);
+            continue;
+        }
+        counters->records_update += run->count;
+        if (run->age == NET_SNAPSHOT_AGE_SETTLED) counters->records_settled += run->count;
+    }
+}
+
+// From now on the client may forget rows that are older than the bases of these records.
+static void note_floors(filler* f) {
+    const net_snapshot_writer* writer = f->writer;
+    const uint64_t* doubled = net_snapshot_writer_set(writer, NET_LANE_DOUBLED);
+    uint64_t* single = net_set(f->repl, NET_SET_SINGLE);
+    uint32_t now = (uint32_t)net_replicator_now(f->repl->replicator);
+    for (uint32_t w = 0; w < f->words; w++)
+        single[w] &= ~(doubled[w] & f->chosen[w]);
+    for (uint32_t i = NET_RUN_FIRST; i < writer->run_count; i++) {
+        const net_record_group* run = &writer->runs[i];
+        if (!run->has_single) continue;
+        for (uint32_t k = run->first; k < run->first + run->count; k++) {
+            uint32_t slot = writer->slots[k];
+            if (has(doubled, slot)) continue;
+            add(single, slot);
+            f->repl->floors[slot] = now - run->age;
+        }
+    }
+}
 
 net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_state_room room,
                                 proto_bit_writer* output, uint32_t* records) {
     BASE_ASSERT(output && records && !output->failed);
     net_replicator* replicator = repl->replicator;
-    BASE_ASSERT(repl->packet_count == 0 || seq == repl->seq_next);
+    if (repl->packet_count == 0) repl->seq_next = seq;
+    BASE_ASSERT(seq == repl->seq_next);
     BASE_ASSERT(replicator->published == net_history_step_count(replicator->history));
     *records = 0;
     if (repl->is_broken) return NET_ERR_MEMORY;
-    net_repl_state_packet* packet = net_repl_state_begin_packet(repl, seq);
-    net_repl_state_merge(repl, replicator->published_tick);
-    uint64_t bits = 0;
+    net_replicator_lane* lane = net_replicator_lane_of(repl->replicator, repl->client);
+    net_snapshot_writer* writer = &lane->writer;
     uint64_t left = (uint64_t)output->capacity * 8 - output->size_bits;
     if (room.hard > left) room.hard = (uint32_t)left;
-    filler f = {.repl = repl,
-                .writer = &replicator->writer,
-                .seq = seq,
-                .now = (uint32_t)net_replicator_tick(replicator)};
-    bool ok = true;
-    if (repl->pending_count > 0) {
-        uint64_t made = replicator->encoded_rows.made, shared = replicator->encoded_rows.shared;
-        ok = fill(&f, room, &bits);
-        repl->counters.rows_made += replicator->encoded_rows.made - made;
-        repl->counters.rows_shared += replicator->encoded_rows.shared - shared;
-        repl->held_tick = net_replicator_tick(replicator);
+    writer->bits = writer->record_count = 0;
+    bool ok = !lane->has_failed && net_repl_state_begin_packet(repl) &&
+              net_snapshot_writer_reserve(writer, repl->slot_end, 0);
+    filler f = {.repl = repl, .writer = writer, .words = net_repl_state_words(repl)};
+    f.held = net_snapshot_writer_set(writer, NET_LANE_HELD);
+    f.chosen = net_snapshot_writer_set(writer, NET_LANE_CHOSEN);
+    if (ok && repl->pending_count > 0) {
+        uint64_t made = lane->encoded_rows.made, shared = lane->encoded_rows.shared;
+        find_held(&f);
+        ok = fill(&f, room);
+        repl->counters.rows_made += lane->encoded_rows.made - made;
+        repl->counters.rows_shared += lane->encoded_rows.shared - shared;
+        repl->held_tick = net_replicator_now(replicator);
     }
-    ok = ok && (bits == 0 || (net_repl_state_reserve_items(repl, packet, f.writer->record_count) &&
-                              net_snapshot_writer_write(f.writer, &replicator->encoded_rows, output,
-                                                        bits, net_repl_state_account(repl))));
-    if (!ok) {
+    const net_snapshot_causes causes = {.repeat = net_set(repl, NET_SET_REPEAT),
+                                        .resync = net_set(repl, NET_SET_RESYNC),
+                                        .account = net_repl_state_account(repl)};
+    bool is_empty = writer->bits == 0;
+    if (!ok || (!is_empty && !net_snapshot_writer_write(writer, &lane->encoded_rows, repl->handles,
+                                                        output, causes.account ? &causes : NULL))) {
         repl->is_broken = true;
         return NET_ERR_MEMORY;
     }
-    packet->tick = net_replicator_tick(replicator);
-    packet->seq = seq;
-    packet->state = NET_PACKET_FLYING;
-    repl->packet_count++;
-    repl->seq_next = (uint16_t)(seq + 1);
     repl->counters.packets++;
-    repl->counters.bits += bits;
-    if (bits == 0) return NET_OK;
-    net_repl_state_note_sent(repl, packet);
-    net_repl_state_learn(repl, bits);
-    *records = f.writer->record_count;
+    repl->counters.bits += writer->bits;
+    if (!is_empty) {
+        count_records(&f);
+        learn(repl, writer);
+        note_floors(&f);
+        *records = writer->record_count;
+    }
+    net_repl_state_end_packet(repl, is_empty ? NULL : f.chosen);
     return NET_OK;
 }

@@ -2,27 +2,39 @@
 // The server's half of replication, without sessions: history, interest, replication states and
 // what they share.
 //
-// The reverse index (observers.c) gives per entity the clients that have it, and in which slot. It
-// is walked when the entity changes, spawns or despawns. So a tick costs the changes times their
-// observers, and an idle world costs nothing. When most of all visible entities changed, walking
-// each client's members once is cheaper than jumping from client to client. Both ways leave the
-// same bits in the same sets (NET_SET_FRESH), so the choice has no visible effect.
+// A publish has two parts. The first marks what happened in the step: `touched` has a byte per
+// index. It also lets clients begin what spawned in their sight. The second part is a loop over the
+// clients of a lane: each looks up its slots in `touched` (net_repl_state_pull), then its scope
+// changes if its turn came. Nothing knows which clients see an entity: a lookup per slot costs
+// less than keeping such lists, and an idle world costs nothing.
 //
-// Order of a publish: merge what is left of the last step; despawned and spawned entities; changes;
-// scopes of the clients that are due. Clients are handled in the order of their ids or numbers,
-// never by address.
+// Clients are handled in the order of their ids or numbers, never by address.
 //
 // Invariants: net_replicator_validate.
 #include "replicate/replicator.h"
 
-#include "core/fault.h"
 #include "base/assert.h"
+#include "core/fault.h"
 #include "replicate/repl_state_internal.h"
 #include "replicate/replicator_internal.h"
 
 #include <string.h>
 
-enum { CROWD_FRACTION = 4 }; // more than 1/4 of what is visible changed: go by clients
+// ---- creating ----
+
+static bool init_lanes(net_replicator* replicator, const net_replicator_config* config) {
+    uint32_t count = config->lanes ? config->lanes : 1;
+    replicator->lanes = base_allocate_zero(config->allocator, count * sizeof *replicator->lanes);
+    if (!replicator->lanes) return false;
+    replicator->lane_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        net_replicator_lane* lane = &replicator->lanes[i];
+        net_snapshot_writer_init(&lane->writer, config->allocator, config->index_max);
+        net_encoded_rows_init(&lane->encoded_rows, config->allocator, replicator->history,
+                              config->is_solo, config->bandwidth != NULL);
+    }
+    return true;
+}
 
 net_result net_replicator_create(const net_replicator_config* config, net_replicator** replicator) {
     BASE_ASSERT(config && config->rows && config->interest && replicator);
@@ -35,18 +47,15 @@ net_result net_replicator_create(const net_replicator_config* config, net_replic
     made->interest = config->interest;
     made->bandwidth = config->bandwidth;
     made->index_max = config->index_max;
-    net_pool_init(&made->pool, config->allocator);
-    base_bitset_init(&made->fresh_repls, config->allocator);
-    base_bitset_init(&made->changed, config->allocator);
-    net_snapshot_writer_init(&made->writer, config->allocator, config->index_max);
+    base_bitset_init(&made->lives, config->allocator);
+    base_bitset_init(&made->hidden, config->allocator);
     net_result result =
         net_history_create(config->allocator, config->rows, config->index_max, &made->history);
+    if (result == NET_OK && !init_lanes(made, config)) result = NET_ERR_MEMORY;
     if (result != NET_OK) {
         net_replicator_destroy(made);
         return result;
     }
-    net_encoded_rows_init(&made->encoded_rows, config->allocator, made->history, config->is_solo,
-                          config->bandwidth != NULL);
     *replicator = made;
     return NET_OK;
 }
@@ -55,21 +64,18 @@ void net_replicator_destroy(net_replicator* replicator) {
     if (!replicator) return;
     BASE_ASSERT(replicator->repl_count == 0);
     const base_allocator* allocator = replicator->allocator;
-    for (uint32_t i = 0; i < replicator->observer_capacity; i++)
-        BASE_ARRAY_RELEASE(&replicator->pool.allocator, replicator->observers[i].items,
-                           replicator->observers[i].capacity);
-    BASE_ARRAY_RELEASE(allocator, replicator->observers, replicator->observer_capacity);
+    for (uint32_t i = 0; i < replicator->lane_count; i++) {
+        net_encoded_rows_deinit(&replicator->lanes[i].encoded_rows);
+        net_snapshot_writer_deinit(&replicator->lanes[i].writer);
+    }
+    BASE_ARRAY_RELEASE(allocator, replicator->lanes, replicator->lane_count);
+    BASE_ARRAY_RELEASE(allocator, replicator->touched, replicator->touched_capacity);
+    BASE_ARRAY_RELEASE(allocator, replicator->hidden_classes, replicator->hidden_capacity);
     BASE_ARRAY_RELEASE(allocator, replicator->repls, replicator->repl_capacity);
-    BASE_ARRAY_RELEASE(allocator, replicator->fresh, replicator->fresh_capacity);
-    BASE_ARRAY_RELEASE(allocator, replicator->stamps, replicator->stamp_capacity);
     base_table_deinit(&replicator->clients, allocator);
-    BASE_ARRAY_RELEASE(allocator, replicator->scratch, replicator->scratch_capacity);
-    base_bitset_deinit(&replicator->fresh_repls);
-    base_bitset_deinit(&replicator->changed);
-    net_encoded_rows_deinit(&replicator->encoded_rows);
-    net_snapshot_writer_deinit(&replicator->writer);
+    base_bitset_deinit(&replicator->lives);
+    base_bitset_deinit(&replicator->hidden);
     net_history_destroy(replicator->history);
-    net_pool_deinit(&replicator->pool);
     base_release(allocator, replicator, sizeof *replicator);
 }
 
@@ -84,7 +90,35 @@ const net_history* net_replicator_history(const net_replicator* replicator) {
     return replicator->history;
 }
 
-// ---- repls and the reverse index ----
+ecs_tick net_replicator_tick(const net_replicator* replicator) {
+    return net_history_tick(replicator->history);
+}
+
+// ---- clients and lanes ----
+
+bool net_replicator_add_client(net_replicator* replicator, net_repl_state* repl) {
+    uint32_t id = 0;
+    while (id < replicator->repl_capacity && replicator->repls[id])
+        id++;
+    if (!BASE_ARRAY_RESERVE(replicator->allocator, replicator->repls, replicator->repl_capacity,
+                            id + 1) ||
+        !base_table_reserve(&replicator->clients, replicator->allocator,
+                            replicator->repl_count + 1))
+        return false;
+    BASE_ASSERT(base_table_find(&replicator->clients, repl->client) == BASE_TABLE_NONE);
+    repl->id = id;
+    replicator->repls[id] = repl;
+    base_table_add(&replicator->clients, repl->client, id);
+    replicator->repl_count++;
+    return true;
+}
+
+void net_replicator_remove_client(net_replicator* replicator, net_repl_state* repl) {
+    BASE_ASSERT(replicator->repls[repl->id] == repl && replicator->repl_count > 0);
+    replicator->repls[repl->id] = NULL;
+    (void)base_table_remove(&replicator->clients, repl->client, repl->id);
+    replicator->repl_count--;
+}
 
 static net_repl_state* find_repl(const net_replicator* replicator, uint32_t client) {
     uint32_t id = base_table_find(&replicator->clients, client);
@@ -93,204 +127,125 @@ static net_repl_state* find_repl(const net_replicator* replicator, uint32_t clie
     return repl->is_broken ? NULL : repl;
 }
 
-static void break_repl(net_repl_state* repl) {
-    repl->is_broken = true;
+uint32_t net_replicator_lane_count(const net_replicator* replicator) {
+    return replicator->lane_count;
 }
 
-// ---- spawned and despawned entities ----
+uint32_t net_replicator_lane_number(const net_replicator* replicator, uint32_t client) {
+    return client % replicator->lane_count;
+}
 
-// All observers of the entity lose it.
-static void remove_despawned(net_replicator* replicator, uint32_t index) {
-    BASE_ASSERT(index <= replicator->index_max);
-    if (index >= replicator->observer_capacity) return;
-    net_observer_list* list = &replicator->observers[index];
-    while (list->count > 0) {
-        net_observer last = list->items[list->count - 1];
-        net_repl_state_leave(replicator->repls[last.repl], last.slot);
+// ---- what happened in the step ----
+
+static void unmark(net_replicator* replicator) {
+    if (replicator->has_touched) memset(replicator->touched, 0, replicator->touched_capacity);
+    if (replicator->has_lives) base_bitset_clear_all(&replicator->lives);
+    if (replicator->has_hidden) base_bitset_clear_all(&replicator->hidden);
+    replicator->has_touched = replicator->has_lives = replicator->has_hidden = false;
+}
+
+static bool mark(net_replicator* replicator) {
+    unmark(replicator);
+    uint32_t end = net_history_index_end(replicator->history);
+    replicator->events = net_history_events(replicator->history, &replicator->event_count);
+    if (replicator->event_count == 0 || replicator->repl_count == 0) return true;
+    if (!BASE_ARRAY_RESERVE(replicator->allocator, replicator->touched,
+                            replicator->touched_capacity, end) ||
+        !BASE_ARRAY_RESERVE(replicator->allocator, replicator->hidden_classes,
+                            replicator->hidden_capacity, end) ||
+        !base_bitset_reserve(&replicator->lives, end) ||
+        !base_bitset_reserve(&replicator->hidden, end))
+        return false;
+    for (uint32_t i = 0; i < replicator->event_count; i++) {
+        const net_history_event* event = &replicator->events[i];
+        uint32_t index = ecs_entity_index(event->handle);
+        replicator->touched[index] = 1;
+        if (event->kind != NET_HISTORY_CHANGED) {
+            base_bitset_add(&replicator->lives, index);
+            replicator->has_lives = true;
+        } else if (!(event->classes & 1u << NET_CLASS_PUBLIC)) {
+            // Every client sees public components; for others the slot's mask decides.
+            base_bitset_add(&replicator->hidden, index);
+            replicator->hidden_classes[index] = event->classes;
+            replicator->has_hidden = true;
+        }
     }
-    // The next spawn may be at any index: the pool keeps the memory for it.
-    BASE_ARRAY_RELEASE(&replicator->pool.allocator, list->items, list->capacity);
-    *list = (net_observer_list){NULL, 0, 0};
+    replicator->has_touched = true;
+    return true;
 }
 
-// A new incarnation at an index: clients that see it begin it; clients that saw the previous one
-// and do not see this one end it.
+// A new incarnation at an index: clients that see it begin it. Clients that saw the previous one
+// and do not see this one end it in their pull.
 static bool add_spawned(net_replicator* replicator, uint32_t index) {
-    BASE_ASSERT(index >= 1 && index <= replicator->index_max);
-    const net_history_entity* entity = net_history_find(replicator->history, index);
-    uint32_t had_count = 0;
-    if (index < replicator->observer_capacity) {
-        const net_observer_list* list = &replicator->observers[index];
-        had_count = list->count;
-        if (!BASE_ARRAY_RESERVE(replicator->allocator, replicator->scratch,
-                                replicator->scratch_capacity, had_count))
-            return false;
-        if (had_count > 0)
-            memcpy(replicator->scratch, list->items, had_count * sizeof(net_observer));
-    }
     const uint32_t* clients;
-    const net_interest_entity* scoped_entities;
-    uint32_t count =
-        net_interest_get_observers(replicator->interest, index, &clients, &scoped_entities);
+    const net_interest_entity* entities;
+    uint32_t count = net_interest_get_observers(replicator->interest, index, &clients, &entities);
     if (count == UINT32_MAX) return false;
-    if (++replicator->stamp == 0) {
-        memset(replicator->stamps, 0, replicator->stamp_capacity * sizeof *replicator->stamps);
-        replicator->stamp = 1;
-    }
     for (uint32_t i = 0; i < count; i++) {
         net_repl_state* repl = find_repl(replicator, clients[i]);
         if (!repl) continue;
-        replicator->stamps[repl->id] = replicator->stamp;
-        if (!net_repl_state_enter(repl, &scoped_entities[i])) break_repl(repl);
-    }
-    for (uint32_t i = 0; i < had_count; i++) {
-        net_observer observer = replicator->scratch[i];
-        net_repl_state* repl = replicator->repls[observer.repl];
-        const net_repl_slot* slot = &repl->slots[observer.slot];
-        if (replicator->stamps[observer.repl] == replicator->stamp) continue;
-        // Another template alone does not end visibility: a member that stays only by hysteresis
-        // stays until the client's turn.
-        if (slot->handle == entity->handle) {
-            net_interest_entity scoped = repl->members[slot->member];
-            if (!net_repl_state_enter(repl, &scoped)) break_repl(repl);
-        } else {
-            net_repl_state_leave(repl, observer.slot);
+        if (!net_repl_state_enter(repl, &entities[i])) {
+            repl->is_broken = true;
+            continue;
         }
+        uint32_t slot = net_repl_state_find_slot(repl, index);
+        if (slot != UINT32_MAX) net_set_add(repl, NET_SET_ENTERED, slot);
     }
     return true;
 }
 
-static void break_all(net_replicator* replicator) {
-    for (uint32_t i = 0; i < replicator->repl_capacity; i++) {
-        if (replicator->repls[i]) break_repl(replicator->repls[i]);
+void net_replicator_publish_begin(net_replicator* replicator) {
+    BASE_ASSERT(replicator->published + 1 == net_history_step_count(replicator->history));
+    replicator->published++;
+    bool ok = mark(replicator);
+    for (uint32_t i = 0; i < replicator->event_count && ok && replicator->has_lives; i++) {
+        if (replicator->events[i].kind == NET_HISTORY_SPAWNED)
+            ok = add_spawned(replicator, ecs_entity_index(replicator->events[i].handle));
     }
+    for (uint32_t id = 0; id < replicator->repl_capacity && !ok; id++)
+        if (replicator->repls[id]) replicator->repls[id]->is_broken = true;
 }
 
-// ---- changes ----
-
-static void fan_out(net_replicator* replicator, uint32_t index, uint32_t classes) {
-    const net_observer_list* list = &replicator->observers[index];
-    for (uint32_t i = 0; i < list->count; i++) {
-        net_observer observer = list->items[i];
-        // Every client sees public components; for others the slot's mask decides.
-        if (!net_fault_is_planted(NET_FAULT_LEAK_TIMING) && !(classes & 1u << NET_CLASS_PUBLIC) &&
-            !(replicator->repls[observer.repl]->slots[observer.slot].classes & classes))
-            continue;
-        replicator->fresh[observer.repl][observer.slot >> 6] |= UINT64_C(1) << (observer.slot & 63);
-        replicator->fresh_repls.words[observer.repl >> 6] |= UINT64_C(1) << (observer.repl & 63);
-    }
-}
-
-// The lazy form: walk the members of each client.
-static void mark_members(net_replicator* replicator) {
-    const uint64_t* changed = replicator->changed.words;
-    for (uint32_t id = 0; id < replicator->repl_capacity; id++) {
-        net_repl_state* repl = replicator->repls[id];
-        if (!repl) continue;
-        uint64_t any = 0;
-        uint64_t* fresh = repl->sets[NET_SET_FRESH];
-        for (uint32_t i = 0; i < repl->member_count; i++) {
-            uint32_t index = repl->members[i].index, slot = repl->member_slots[i];
-            uint64_t bit = changed[index >> 6] >> (index & 63) & 1;
-            fresh[slot >> 6] |= bit << (slot & 63);
-            any |= bit;
-        }
-        if (any) base_bitset_add(&replicator->fresh_repls, id);
-    }
-}
-
-static uint64_t count_reached(const net_replicator* replicator, const net_history_event* events,
-                              uint32_t count) {
-    uint64_t reached = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t index = ecs_entity_index(events[i].handle);
-        if (events[i].kind == NET_HISTORY_CHANGED && index < replicator->observer_capacity)
-            reached += replicator->observers[index].count;
-    }
-    return reached;
-}
-
-// Lists of observers are scattered in memory: prefetch one some events ahead.
-static void fetch_observers(const net_replicator* replicator, ecs_entity handle) {
-    uint32_t index = ecs_entity_index(handle);
-    if (index >= replicator->observer_capacity) return;
-    const net_observer_list* list = &replicator->observers[index];
-    __builtin_prefetch(list->items);
-    if (list->count > 8) __builtin_prefetch(list->items + list->count - 1);
-}
-
-static void mark_changed_entities(net_replicator* replicator, const net_history_event* events,
-                                  uint32_t count) {
-    bool is_crowd =
-        count_reached(replicator, events, count) > replicator->observer_total / CROWD_FRACTION &&
-        base_bitset_reserve(&replicator->changed, net_history_index_end(replicator->history));
-    if (is_crowd) base_bitset_clear_all(&replicator->changed);
-    enum { AHEAD = 12 };
-    for (uint32_t i = 0; i < count; i++) {
-        if (!is_crowd && i + AHEAD < count) fetch_observers(replicator, events[i + AHEAD].handle);
-        uint32_t index = ecs_entity_index(events[i].handle);
-        if (events[i].kind != NET_HISTORY_CHANGED || index >= replicator->observer_capacity)
-            continue;
-        if (is_crowd && events[i].classes & 1u << NET_CLASS_PUBLIC)
-            base_bitset_add(&replicator->changed, index);
-        else
-            fan_out(replicator, index, events[i].classes);
-    }
-    if (is_crowd) mark_members(replicator);
-}
-
-// ---- interest ----
+// ---- scopes ----
 
 static bool apply_answer(net_repl_state* repl, const net_interest_answer* answer) {
-    for (uint32_t i = 0; i < answer->changed_count; i++) {
-        uint32_t slot = repl->member_slots[answer->changed[i]];
-        if (!net_repl_state_change(repl, slot, &answer->changed_to[i])) return false;
-    }
-    // From the end: removing a member moves the last one into its place.
-    for (uint32_t i = answer->leave_count; i > 0; i--)
-        net_repl_state_leave(repl, repl->member_slots[answer->leave[i - 1]]);
-    for (uint32_t i = 0; i < answer->enter_count; i++) {
+    for (uint32_t i = 0; i < answer->changed_count; i++)
+        if (!net_repl_state_change(repl, answer->changed[i], &answer->changed_to[i])) return false;
+    for (uint32_t i = 0; i < answer->leave_count; i++)
+        net_repl_state_leave(repl, answer->leave[i]);
+    for (uint32_t i = 0; i < answer->enter_count; i++)
         if (!net_repl_state_enter(repl, &answer->enter[i])) return false;
-    }
     return true;
 }
 
 bool net_replicator_update_scope(net_replicator* replicator, net_repl_state* repl) {
     BASE_ASSERT(!repl->is_broken);
     net_interest_answer answer;
-    return net_interest_query(replicator->interest, repl->client, repl->members, repl->member_count,
+    return net_interest_query(replicator->interest, repl->client, repl->members, repl->slot_end,
                               &answer) &&
            apply_answer(repl, &answer);
 }
 
-static void merge_fresh(net_replicator* replicator) {
-    uint32_t id = base_bitset_next(&replicator->fresh_repls, 0);
-    for (; id != UINT32_MAX; id = base_bitset_next(&replicator->fresh_repls, id + 1))
-        net_repl_state_merge(replicator->repls[id], replicator->published_tick);
+void net_replicator_publish_lane(net_replicator* replicator, uint32_t number) {
+    BASE_ASSERT(number < replicator->lane_count);
+    net_replicator_lane* lane = &replicator->lanes[number];
+    lane->has_failed =
+        !net_encoded_rows_begin(&lane->encoded_rows, net_replicator_tick(replicator));
+    for (uint32_t id = 0; id < replicator->repl_capacity; id++) {
+        net_repl_state* repl = replicator->repls[id];
+        if (!repl || repl->is_broken ||
+            net_replicator_lane_number(replicator, repl->client) != number)
+            continue;
+        bool ok = !lane->has_failed && net_repl_state_pull(repl);
+        if (ok && net_interest_is_due(replicator->interest, repl->client))
+            ok = net_replicator_update_scope(replicator, repl);
+        if (!ok) repl->is_broken = true;
+    }
 }
 
 void net_replicator_publish(net_replicator* replicator) {
-    BASE_ASSERT(replicator->published + 1 == net_history_step_count(replicator->history));
-    merge_fresh(replicator);
-    replicator->published++;
-    replicator->published_tick = net_replicator_tick(replicator);
-    bool ok = net_encoded_rows_begin(&replicator->encoded_rows, net_replicator_tick(replicator));
-    uint32_t count;
-    const net_history_event* events = net_history_events(replicator->history, &count);
-    for (uint32_t i = 0; i < count && ok && replicator->repl_count > 0; i++) {
-        uint32_t index = ecs_entity_index(events[i].handle);
-        if (events[i].kind == NET_HISTORY_DESPAWNED)
-            remove_despawned(replicator, index);
-        else if (events[i].kind == NET_HISTORY_SPAWNED)
-            ok = add_spawned(replicator, index);
-    }
-    mark_changed_entities(replicator, events, count);
-    for (uint32_t id = 0; id < replicator->repl_capacity; id++) {
-        net_repl_state* repl = replicator->repls[id];
-        if (!repl || repl->is_broken || !net_interest_is_due(replicator->interest, repl->client))
-            continue;
-        if (!net_replicator_update_scope(replicator, repl)) break_repl(repl);
-    }
-    if (!ok) break_all(replicator);
+    net_replicator_publish_begin(replicator);
+    for (uint32_t i = 0; i < replicator->lane_count; i++)
+        net_replicator_publish_lane(replicator, i);
     if (NET_VALIDATE_ON) net_replicator_validate(replicator);
 }

@@ -7,6 +7,12 @@
 /// net_replicator_publish once and net_repl_state_write (repl_state.h) for each packet. The first
 /// half copies what the second half reads or makes it immutable. So the systems of the next tick
 /// may run meanwhile; the next net_replicator_step may not.
+///
+/// Lanes: clients are divided among a fixed number of lanes, by their numbers. After
+/// net_replicator_publish_begin, each lane may be published and its packets written by a thread of
+/// its own, without locks: what lanes share is only read then, and each has its own scratch and its
+/// own encoded rows. The allocator must be callable from these threads. Packets have the same bits
+/// for any number of lanes.
 #pragma once
 
 #include "state/history.h"
@@ -19,6 +25,7 @@ typedef struct net_replicator_config {
     uint32_t index_max;       ///< replicated indices 1..this; slots are 0..this - 1
     net_interest* interest;   ///< borrowed; its owner adds the clients
     net_bandwidth* bandwidth; ///< borrowed; NULL: nothing is accounted
+    uint32_t lanes;           ///< 0 means 1
     bool is_solo; ///< encode every row again, share none: for tests, the bits are the same
 } net_replicator_config;
 
@@ -35,6 +42,14 @@ BASE_MUST_USE net_result net_replicator_step(net_replicator* replicator, const e
 /// exactly once per step. A replication state without memory is broken afterwards
 /// (net_repl_state_is_broken): drop its client.
 void net_replicator_publish(net_replicator* replicator);
+/// The same in parts: first the part for all lanes, on one thread,
+void net_replicator_publish_begin(net_replicator* replicator);
+/// then each lane once, each on any thread. Packets of a lane's clients may be written when it is
+/// done.
+void net_replicator_publish_lane(net_replicator* replicator, uint32_t lane);
+uint32_t net_replicator_lane_count(const net_replicator* replicator);
+/// The lane of a client.
+uint32_t net_replicator_lane_number(const net_replicator* replicator, uint32_t client);
 const net_history* net_replicator_history(const net_replicator* replicator);
 ecs_tick net_replicator_tick(const net_replicator* replicator);
 /// Check the whole structure (asserts). net_replicator_publish does so in BASE_VALIDATE builds.

@@ -4,38 +4,56 @@
 
 #include "base/bitset.h"
 #include "base/table.h"
-#include "core/pool.h"
 #include "replicate/encoded_rows.h"
-#include "replicate/observers.h"
 #include "replicate/replicator.h"
 #include "replicate/snapshot_writer.h"
 
+/// What one thread needs to publish and write for its clients, beside what all threads only read.
+typedef struct net_replicator_lane {
+    net_encoded_rows encoded_rows;
+    net_snapshot_writer writer;
+    bool has_failed; ///< memory ran out while the tick began
+} net_replicator_lane;
+
 struct net_replicator {
     const base_allocator* allocator;
-    net_pool pool; ///< of observers and packets' items
     net_rows* rows;
     net_interest* interest;
     net_bandwidth* bandwidth;
     uint32_t index_max;
     net_history* history;
-    uint64_t published;           ///< steps of the history that were published
-    ecs_tick published_tick;      ///< tick of the last of them
-    net_observer_list* observers; ///< [index]
-    uint32_t observer_capacity;
-    uint64_t observer_total;
+    uint64_t published; ///< steps of the history that were published
+    // ---- the published step, only read by lanes
+    const net_history_event* events;
+    uint32_t event_count;
+    uint8_t* touched; ///< [index] 1: it changed, spawned or despawned
+    uint32_t touched_capacity;
+    bool has_touched;         ///< one of them is 1
+    bool has_lives;           ///< something spawned or despawned
+    bool has_hidden;          ///< something changed in hidden classes only
+    base_bitset lives;        ///< indices where something spawned or despawned
+    base_bitset hidden;       ///< indices that changed in hidden classes only
+    uint16_t* hidden_classes; ///< [index] the classes, with a bit in `hidden`
+    uint32_t hidden_capacity;
+    // ---- clients
     net_repl_state** repls; ///< [repl id]; NULL: unused
-    uint64_t** fresh;       ///< [repl id]: its NET_SET_FRESH
-    uint32_t repl_capacity, fresh_capacity, repl_count;
-    base_bitset fresh_repls; ///< ids of replication states with a bit in it
-    base_bitset changed;     ///< indices whose public components changed; scratch of a publish
+    uint32_t repl_capacity, repl_count;
     base_table clients; ///< client number to repl id: numbers rise for as long as the match runs
-    uint32_t* stamps;   ///< [repl id]: of the last spawn that was handled
-    uint32_t stamp_capacity, stamp;
-    net_observer* scratch; ///< the observers of an index before a spawn
-    uint32_t scratch_capacity;
-    net_encoded_rows encoded_rows;
-    net_snapshot_writer writer;
+    net_replicator_lane* lanes;
+    uint32_t lane_count;
 };
 
+/// Register a replication state. It gets its id. @return false when memory ran out.
+BASE_MUST_USE bool net_replicator_add_client(net_replicator* replicator, net_repl_state* repl);
+void net_replicator_remove_client(net_replicator* replicator, net_repl_state* repl);
 /// Query the interest manager and apply the answer. @return false when memory ran out.
 BASE_MUST_USE bool net_replicator_update_scope(net_replicator* replicator, net_repl_state* repl);
+
+static inline ecs_tick net_replicator_now(const net_replicator* replicator) {
+    return net_history_tick(replicator->history);
+}
+
+static inline net_replicator_lane* net_replicator_lane_of(const net_replicator* replicator,
+                                                          uint32_t client) {
+    return &replicator->lanes[client % replicator->lane_count];
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The whole-structure check of the replicator: the reverse index, the slots of every client and the
-// homes of encoded rows agree. Called once per publish in BASE_VALIDATE builds, and by tests. An
+// The whole-structure check of the replicator: the sets of every client agree with each other, with
+// its slots and with its packets. Called once per publish in BASE_VALIDATE builds, and by tests. An
 // assertion here is our own fault.
 #include "replicate/replicator.h"
 
@@ -8,73 +8,76 @@
 #include "replicate/repl_state_internal.h"
 #include "replicate/replicator_internal.h"
 
-static void validate_observers(const net_replicator* replicator) {
-    uint64_t total = 0;
-    for (uint32_t index = 0; index < replicator->observer_capacity; index++) {
-        const net_observer_list* list = &replicator->observers[index];
-        BASE_ASSERT(list->count <= list->capacity);
-        total += list->count;
-        for (uint32_t i = 0; i < list->count; i++) {
-            net_observer observer = list->items[i];
-            BASE_ASSERT(observer.repl < replicator->repl_capacity);
-            const net_repl_state* repl = replicator->repls[observer.repl];
-            BASE_ASSERT(repl && observer.slot < repl->slot_end);
-            BASE_ASSERT(repl->observer_positions[observer.slot] == i);
-            BASE_ASSERT(ecs_entity_index(repl->slots[observer.slot].handle) == index);
-        }
-    }
-    BASE_ASSERT(total == replicator->observer_total);
-}
-
-static void validate_members(const net_repl_state* repl) {
-    uint32_t grouped = 0;
-    for (uint32_t i = 0; i < repl->member_count; i++) {
-        BASE_ASSERT(repl->member_slots[i] < repl->slot_end);
-        const net_repl_slot* s = &repl->slots[repl->member_slots[i]];
-        BASE_ASSERT(s->member == i && ecs_entity_index(s->handle) == repl->members[i].index);
-        BASE_ASSERT(s->state != NET_REPL_SLOT_FREE && s->state != NET_REPL_SLOT_LEAVING);
-        grouped += repl->members[i].group != 0;
-    }
-    BASE_ASSERT(grouped == repl->group_count);
-    for (uint32_t i = 1; i < repl->group_count; i++)
-        BASE_ASSERT(repl->groups[i - 1] < repl->groups[i]);
+static uint64_t word(const net_repl_state* repl, net_repl_set set, uint32_t w) {
+    return net_set(repl, set)[w];
 }
 
 static void validate_sets(const net_repl_state* repl) {
-    uint32_t pending = 0;
-    for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
-        uint64_t used = repl->sets[NET_SET_USED][w], waits = repl->sets[NET_SET_PENDING][w];
-        BASE_ASSERT((waits & ~used) == 0);
-        BASE_ASSERT((waits & ~repl->sets[NET_SET_UNSETTLED][w]) == 0);
-        BASE_ASSERT((repl->sets[NET_SET_REPEAT][w] & ~waits) == 0);
-        BASE_ASSERT((repl->sets[NET_SET_FRESH][w] & ~used) == 0);
-        BASE_ASSERT((repl->sets[NET_SET_LIFECYCLE][w] & ~used) == 0);
-        pending += (uint32_t)__builtin_popcountll(waits);
+    uint32_t pending_count = 0, words = net_repl_state_words(repl);
+    BASE_ASSERT(words <= repl->word_count);
+    for (uint32_t w = 0; w < words; w++) {
+        uint64_t used = word(repl, NET_SET_USED, w), live = word(repl, NET_SET_LIVE, w);
+        uint64_t going = word(repl, NET_SET_GOING, w), pending = word(repl, NET_SET_PENDING, w);
+        for (uint32_t i = 0; i < NET_SET_COUNT; i++)
+            BASE_ASSERT((word(repl, (net_repl_set)i, w) & ~used) == 0);
+        BASE_ASSERT((live & ~word(repl, NET_SET_KNOWN, w)) == 0 && (live & going) == 0);
+        BASE_ASSERT((going & ~word(repl, NET_SET_KNOWN, w)) == 0);
+        BASE_ASSERT((pending & ~word(repl, NET_SET_UNSETTLED, w)) == 0);
+        BASE_ASSERT((word(repl, NET_SET_REPEAT, w) & ~pending) == 0);
+        BASE_ASSERT((word(repl, NET_SET_RESYNC, w) & ~(pending & live)) == 0);
+        BASE_ASSERT((word(repl, NET_SET_BASED, w) & ~live) == 0);
+        BASE_ASSERT((word(repl, NET_SET_STALE, w) & ~live) == 0);
+        pending_count += (uint32_t)__builtin_popcountll(pending);
     }
-    BASE_ASSERT(pending == repl->pending_count);
+    BASE_ASSERT(pending_count == repl->pending_count);
 }
 
 static void validate_slots(const net_repl_state* repl) {
-    uint64_t flying = 0;
-    uint32_t used = 0, members = 0;
+    uint32_t used = 0, members = 0, grouped = 0;
     for (uint32_t slot = 0; slot < repl->slot_end; slot++) {
-        const net_repl_slot* s = &repl->slots[slot];
-        flying += s->flying;
+        const net_interest_entity* member = &repl->members[slot];
         bool is_used = net_set_has(repl, NET_SET_USED, slot);
-        BASE_ASSERT(is_used == (s->state != NET_REPL_SLOT_FREE));
+        BASE_ASSERT(is_used == (repl->handles[slot] != ECS_ENTITY_NONE));
+        BASE_ASSERT((member->index != 0) == (is_used && !net_set_has(repl, NET_SET_GOING, slot)));
         if (!is_used) continue;
+        uint32_t index = ecs_entity_index(repl->handles[slot]);
         used++;
-        members += s->member != UINT32_MAX;
-        BASE_ASSERT(net_repl_state_find_slot(repl, ecs_entity_index(s->handle)) == slot);
-        BASE_ASSERT(s->acked_count <= NET_REPL_STATE_ACKED);
-        BASE_ASSERT(s->acked_count == 0 || s->state == NET_REPL_SLOT_LIVE);
-        for (uint32_t i = 1; i < s->acked_count; i++)
-            BASE_ASSERT((int32_t)(s->acked_ticks[i - 1] - s->acked_ticks[i]) > 0);
+        BASE_ASSERT(net_repl_state_find_slot(repl, index) == slot);
+        if (member->index == 0) continue;
+        members++;
+        grouped += member->group != 0;
+        BASE_ASSERT(member->index == index);
     }
     BASE_ASSERT(used == repl->table_count && members == repl->member_count);
-    for (uint32_t i = 0; i < NET_REPL_STATE_PACKETS; i++)
-        if (repl->packets[i].state == NET_PACKET_FLYING) flying -= repl->packets[i].count;
-    BASE_ASSERT(flying == 0); // slots and packets in flight count the same records
+    BASE_ASSERT(grouped == repl->group_count);
+    for (uint32_t i = 1; i < repl->group_count; i++)
+        BASE_ASSERT(repl->groups[i - 1] < repl->groups[i]);
+    for (uint32_t i = 0; i < repl->reclass_count; i++)
+        BASE_ASSERT(net_set_has(repl, NET_SET_MIXED, repl->reclasses[i].slot));
+}
+
+static void validate_packets(const net_repl_state* repl) {
+    uint32_t backs = net_repl_state_backs(repl), flying = 0, words = net_repl_state_words(repl);
+    BASE_ASSERT((repl->window & (repl->window - 1)) == 0 && repl->window <= NET_REPL_STATE_PACKETS);
+    for (uint32_t back = 1; back <= NET_REPL_STATE_PACKETS && back <= repl->packet_count; back++) {
+        net_packet_state state = net_repl_packet_state(repl, back);
+        flying += state == NET_PACKET_FLYING;
+        BASE_ASSERT(state != NET_PACKET_FLYING || back <= backs);
+        if (back <= 64)
+            BASE_ASSERT((repl->recent_acked >> (back - 1) & 1) == (state == NET_PACKET_ACKED));
+    }
+    BASE_ASSERT(flying == repl->flying);
+    for (uint32_t w = 0; w < words; w++) {
+        uint64_t acked = word(repl, NET_SET_BASED, w);
+        for (uint32_t back = 1; back <= backs; back++) {
+            uint64_t carried = net_repl_carried(repl, back)[w];
+            BASE_ASSERT((carried & ~word(repl, NET_SET_USED, w)) == 0);
+            BASE_ASSERT((carried & ~word(repl, NET_SET_KNOWN, w)) == 0);
+            if (net_repl_packet_state(repl, back) == NET_PACKET_ACKED) acked |= carried;
+        }
+        // An acknowledged create makes a slot live, and only that.
+        BASE_ASSERT((word(repl, NET_SET_LIVE, w) & ~acked) == 0);
+    }
 }
 
 static void validate_homes(const net_encoded_rows* rows) {
@@ -89,26 +92,19 @@ static void validate_homes(const net_encoded_rows* rows) {
 }
 
 void net_replicator_validate(const net_replicator* replicator) {
-    bool is_any_broken = false;
     uint32_t count = 0;
-    uint64_t members = 0;
     for (uint32_t id = 0; id < replicator->repl_capacity; id++) {
         const net_repl_state* repl = replicator->repls[id];
         if (!repl) continue;
         count++;
-        members += repl->member_count;
         BASE_ASSERT(repl->id == id && repl->replicator == replicator);
-        BASE_ASSERT(replicator->fresh[id] == repl->sets[NET_SET_FRESH]);
         BASE_ASSERT(base_table_find(&replicator->clients, repl->client) == id);
-        is_any_broken = is_any_broken || repl->is_broken;
         if (repl->is_broken) continue; // memory ran out half way: it is only destroyed
-        validate_members(repl);
         validate_sets(repl);
         validate_slots(repl);
+        validate_packets(repl);
     }
     BASE_ASSERT(count == replicator->repl_count);
-    validate_homes(&replicator->encoded_rows);
-    if (is_any_broken) return;
-    validate_observers(replicator);
-    BASE_ASSERT(members == replicator->observer_total);
+    for (uint32_t i = 0; i < replicator->lane_count; i++)
+        validate_homes(&replicator->lanes[i].encoded_rows);
 }

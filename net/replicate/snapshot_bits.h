@@ -19,7 +19,7 @@ typedef struct net_create_state {
     const net_row_template* row_template;
 } net_create_state;
 
-static inline const net_row_template* net_record_template(const net_encoded_rows* encoded_rows,
-                                                          const net_snapshot_record* record) {
-    return net_history_find(encoded_rows->history, ecs_entity_index(record->handle))->row_template;
+static inline const net_row_template* net_template_of(const net_history* history,
+                                                      ecs_entity handle) {
+    return net_history_find(history, ecs_entity_index(handle))->row_template;
 }

@@ -5,8 +5,8 @@
 // once. The bits are compared with the measured size at the end: a snapshot that was measured to
 // fit does fit.
 #include "base/assert.h"
+#include "base/bitset.h"
 #include "core/fault.h"
-#include "replicate/packet_items.h"
 #include "replicate/snapshot_bits.h"
 
 #include <string.h>
@@ -59,17 +59,19 @@ static inline void put_encoded(pen* p, const net_encoded_rows* encoded_rows,
     if (count > 0) put_word(p, base_load_le64(from) & UINT64_MAX >> (64 - count), count);
 }
 
+static void write_gap(pen* p, const net_record_group* run, uint32_t slot, uint32_t* next) {
+    put_golomb(p, slot - *next, run->order);
+    *next = slot + 1;
+}
+
 static void write_destroys(const net_snapshot_writer* writer, pen* p) {
     const net_record_group* run = &writer->runs[NET_RUN_DESTROY];
     put_golomb(p, run->count, NET_SNAPSHOT_LIST_ORDER);
     if (run->count == 0) return;
     put(p, run->order, NET_SNAPSHOT_ORDER_BITS);
     uint32_t next = 0;
-    for (uint32_t i = 0; i < run->count; i++) {
-        uint32_t slot = writer->records[writer->by_run[run->first + i]].slot;
-        put_golomb(p, slot - next, run->order);
-        next = slot + 1;
-    }
+    for (uint32_t i = 0; i < run->count; i++)
+        write_gap(p, run, writer->slots[run->first + i], &next);
 }
 
 static void write_handle(const net_snapshot_writer* writer, const net_create_state* state,
@@ -82,43 +84,40 @@ static void write_handle(const net_snapshot_writer* writer, const net_create_sta
 }
 
 static void write_creates(const net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
-                          pen* p) {
+                          const ecs_entity* handles, pen* p) {
     const net_record_group* run = &writer->runs[NET_RUN_CREATE];
     put_golomb(p, run->count, NET_SNAPSHOT_LIST_ORDER);
     if (run->count == 0) return;
     put(p, run->order, NET_SNAPSHOT_ORDER_BITS);
     uint32_t next = 0;
     net_create_state state = {.index_next = 1};
-    for (uint32_t i = 0; i < run->count; i++) {
-        const net_snapshot_record* record = &writer->records[writer->by_run[run->first + i]];
-        const net_row_template* row_template = net_record_template(encoded_rows, record);
-        put_golomb(p, record->slot - next, run->order);
-        next = record->slot + 1;
-        write_handle(writer, &state, record->handle, p);
+    for (uint32_t i = run->first; i < run->first + run->count; i++) {
+        ecs_entity handle = handles[writer->slots[i]];
+        const net_row_template* row_template = net_template_of(encoded_rows->history, handle);
+        write_gap(p, run, writer->slots[i], &next);
+        write_handle(writer, &state, handle, p);
         put(p, row_template == state.row_template, 1);
         if (row_template != state.row_template) {
             put(p, row_template->part_count - 1u, NET_SNAPSHOT_PARTS_BITS);
             for (uint32_t k = 0; k < row_template->part_count; k++)
                 put(p, row_template->parts[k], writer->number_bits);
         }
-        put_encoded(p, encoded_rows, &record->encoded);
-        state = (net_create_state){ecs_entity_index(record->handle) + 1, row_template};
+        put_encoded(p, encoded_rows, &writer->rows[i]);
+        state = (net_create_state){ecs_entity_index(handle) + 1, row_template};
     }
 }
 
 static void write_listed(const net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
                          const net_record_group* run, pen* p) {
     uint32_t at = run->first, end = run->first + run->count;
-    for (uint32_t i = 0; i < run->item_count; i++) {
-        if (!(run->items[i].slot & NET_PACKET_ITEM_ROW)) continue;
-        uint32_t slot = run->items[i].slot & ~NET_PACKET_ITEM_ROW;
-        const net_snapshot_record* record = at < end ? &writer->records[writer->by_run[at]] : NULL;
-        if (!record || record->slot != slot) {
-            put(p, writer->absent_code, writer->absent_bits);
-            continue;
+    for (uint32_t w = 0; w < (writer->slot_end + 63) / 64; w++) {
+        for (uint64_t bits = run->list[w]; bits; bits &= bits - 1) {
+            uint32_t slot = w * 64 + base_bit_lowest(bits);
+            if (at == end || writer->slots[at] != slot)
+                put(p, writer->absent_code, writer->absent_bits);
+            else
+                put_encoded(p, encoded_rows, &writer->rows[at++]);
         }
-        put_encoded(p, encoded_rows, &record->encoded);
-        at++;
     }
     BASE_ASSERT(at == end);
 }
@@ -139,51 +138,65 @@ static void write_run(const net_snapshot_writer* writer, const net_encoded_rows*
     put_golomb(p, run->count - 1, NET_SNAPSHOT_RUN_ORDER);
     put(p, run->order, NET_SNAPSHOT_ORDER_BITS);
     uint32_t next = 0;
-    for (uint32_t i = 0; i < run->count; i++) {
-        const net_snapshot_record* record = &writer->records[writer->by_run[run->first + i]];
-        put_golomb(p, record->slot - next, run->order);
-        next = record->slot + 1;
-        put_encoded(p, encoded_rows, &record->encoded);
+    for (uint32_t i = run->first; i < run->first + run->count; i++) {
+        write_gap(p, run, writer->slots[i], &next);
+        put_encoded(p, encoded_rows, &writer->rows[i]);
     }
+}
+
+// ---- accounting ----
+
+static uint64_t account_destroys(const net_snapshot_writer* writer,
+                                 net_bandwidth_account* account) {
+    const net_record_group* run = &writer->runs[NET_RUN_DESTROY];
+    if (run->count == 0) return 0;
+    uint64_t spent = net_golomb_bits(run->count, NET_SNAPSHOT_LIST_ORDER) + NET_SNAPSHOT_ORDER_BITS;
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < run->count; i++) {
+        uint32_t slot = writer->slots[run->first + i];
+        spent += net_golomb_bits(slot - next, run->order);
+        next = slot + 1;
+    }
+    if (!net_fault_is_planted(NET_FAULT_BANDWIDTH_MISS))
+        net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_DESTROY, spent);
+    return spent;
+}
+
+static net_cost cause_of(const net_snapshot_causes* causes, const net_record_group* run,
+                         bool is_create, uint32_t slot) {
+    if (is_create) return NET_COST_CREATE;
+    if (causes->resync[slot >> 6] >> (slot & 63) & 1) return NET_COST_HEAL;
+    if (run->kind == NET_SNAPSHOT_ABSOLUTE) return NET_COST_ABSOLUTE;
+    return causes->repeat[slot >> 6] >> (slot & 63) & 1 ? NET_COST_REPEAT : NET_COST_CHANGE;
 }
 
 // Account for every bit: components by their cause, destroys, and the rest as head.
 static void account_for(const net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
-                        uint64_t bits, net_bandwidth_account* account) {
-    const net_record_group* destroys = &writer->runs[NET_RUN_DESTROY];
-    uint64_t rest = bits;
-    if (destroys->count > 0) {
-        uint64_t spent =
-            net_golomb_bits(destroys->count, NET_SNAPSHOT_LIST_ORDER) + NET_SNAPSHOT_ORDER_BITS;
-        uint32_t next = 0;
-        for (uint32_t i = 0; i < destroys->count; i++) {
-            uint32_t slot = writer->records[writer->by_run[destroys->first + i]].slot;
-            spent += net_golomb_bits(slot - next, destroys->order);
-            next = slot + 1;
+                        const net_snapshot_causes* causes) {
+    net_bandwidth_account* account = causes->account;
+    uint64_t rest = writer->bits - account_destroys(writer, account);
+    for (uint32_t r = NET_RUN_CREATE; r < writer->run_count; r++) {
+        const net_record_group* run = &writer->runs[r];
+        for (uint32_t i = run->first; i < run->first + run->count; i++) {
+            net_cost cause = cause_of(causes, run, r == NET_RUN_CREATE, writer->slots[i]);
+            const net_row_template* row_template;
+            const uint32_t* parts = net_encoded_rows_component_bits(
+                encoded_rows, writer->rows[i].parts_first, &row_template);
+            for (uint32_t c = 0; c < row_template->layout.component_count; c++) {
+                if (parts[c] > 0)
+                    net_bandwidth_add(account, row_template->layout.components[c].key, cause,
+                                      parts[c]);
+            }
+            rest -= (uint32_t)(writer->rows[i].bits - writer->rows[i].head_bits);
         }
-        if (!net_fault_is_planted(NET_FAULT_BANDWIDTH_MISS))
-            net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_DESTROY, spent);
-        rest -= spent;
-    }
-    for (uint32_t i = 0; i < writer->record_count; i++) {
-        const net_snapshot_record* record = &writer->records[i];
-        if (record->run == NET_RUN_DESTROY) continue;
-        const net_row_template* row_template;
-        const uint32_t* parts = net_encoded_rows_component_bits(
-            encoded_rows, record->encoded.parts_first, &row_template);
-        for (uint32_t c = 0; c < row_template->layout.component_count; c++) {
-            if (parts[c] > 0)
-                net_bandwidth_add(account, row_template->layout.components[c].key,
-                                  (net_cost)record->cause, parts[c]);
-        }
-        rest -= (uint32_t)(record->encoded.bits - record->encoded.head_bits);
     }
     net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_HEAD, rest);
 }
 
 bool net_snapshot_writer_write(net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
-                               proto_bit_writer* output, uint64_t bits,
-                               net_bandwidth_account* account) {
+                               const ecs_entity* handles, proto_bit_writer* output,
+                               const net_snapshot_causes* causes) {
+    uint64_t bits = writer->bits;
     BASE_ASSERT(!output->failed && bits > 0);
     BASE_ASSERT(output->size_bits + bits <= (uint64_t)output->capacity * 8);
     uint32_t before = (uint32_t)(output->size_bits & 7);
@@ -195,18 +208,18 @@ bool net_snapshot_writer_write(net_snapshot_writer* writer, const net_encoded_ro
     pen p = {.fill = before, .out = writer->bytes};
     if (before) p.word = *target & ((1u << before) - 1);
     write_destroys(writer, &p);
-    write_creates(writer, encoded_rows, &p);
+    write_creates(writer, encoded_rows, handles, &p);
     uint32_t runs = 0;
-    for (uint32_t i = NET_RUN_ABSOLUTE; i < writer->run_count; i++)
+    for (uint32_t i = NET_RUN_FIRST; i < writer->run_count; i++)
         runs += writer->runs[i].count > 0;
     put_golomb(&p, runs, NET_SNAPSHOT_LIST_ORDER);
-    for (uint32_t i = NET_RUN_ABSOLUTE; i < writer->run_count; i++)
+    for (uint32_t i = NET_RUN_FIRST; i < writer->run_count; i++)
         if (writer->runs[i].count > 0) write_run(writer, encoded_rows, &writer->runs[i], &p);
     uint64_t written = (uint64_t)(p.out - writer->bytes) * 8 + p.fill;
     BASE_ASSERT(written == before + bits);
     *p.out = (uint8_t)p.word; // the last, partial byte
     memcpy(target, writer->bytes, bytes);
     output->size_bits += bits;
-    if (account) account_for(writer, encoded_rows, bits, account);
+    if (causes) account_for(writer, encoded_rows, causes);
     return true;
 }

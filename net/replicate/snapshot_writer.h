@@ -1,60 +1,49 @@
 // SPDX-License-Identifier: MIT
-/// The snapshot writer: one snapshot while it is composed. It holds the records, the runs (record
-/// groups) that they stand in, the exact size, and the bits.
+/// The snapshot writer: one snapshot while it is composed. It holds its runs, the encoded rows in
+/// the order in which they are written, the exact size, and the bits.
 ///
-/// One for all replication states of a replicator: scratch of the packet that is being written.
+/// One per lane: scratch of the packet that is being written. Sets of slots have `word_count`
+/// words.
 #pragma once
 
 #include "base/alloc.h"
+#include "replicate/bandwidth.h"
 #include "replicate/encoded_rows.h"
 #include "state/snapshot_format.h"
-#include "replicate/bandwidth.h"
 #include "proto/bits.h"
 
-typedef struct net_packet_item net_packet_item;
-
-#define NET_SNAPSHOT_NONE UINT32_MAX
-#define NET_SNAPSHOT_BACKS (1u << NET_SNAPSHOT_BACK_BITS)
-#define NET_SNAPSHOT_AGES (1u << NET_SNAPSHOT_AGE_BITS)
-#define NET_SNAPSHOT_NEAR 8u
-
-/// The first runs of every snapshot.
-enum { NET_RUN_DESTROY, NET_RUN_CREATE, NET_RUN_ABSOLUTE, NET_RUN_FIRST };
-
-typedef struct net_snapshot_record {
-    uint32_t slot;
-    uint32_t run;
-    uint32_t unit_first; ///< first record of its unit, which is sent or left out as a whole
-    uint32_t order_next; ///< where the order goes on after the unit
-    ecs_entity handle;
-    uint8_t cause;      ///< net_cost
-    uint8_t free_ticks; ///< ticks before its base in which the client certainly has no row
-    net_encoded_row_key key;
-    net_encoded_row encoded; ///< its encoded row; no bits: none yet, or none needed
-} net_snapshot_record;
-
+/// The first runs of every snapshot; runs of kind ABSOLUTE..BY_PACKET follow.
+enum { NET_RUN_DESTROY, NET_RUN_CREATE, NET_RUN_FIRST };
 enum { NET_RUN_ORDERS = 3 }; // Golomb orders tried for a run
 
 typedef struct net_record_group {
-    uint8_t kind; ///< net_snapshot_kind
-    uint8_t back; ///< packets back; 0: by age
-    uint8_t age;  ///< 1..254, NET_SNAPSHOT_AGE_SETTLED
-    uint8_t d;
-    bool
-        is_decided; ///< the naming of its records is decided: as `kind` says, or in the run `moved`
-    bool is_listed; ///< names its records by packet
-    uint8_t order;  ///< Golomb order of the gaps; while measuring the lowest candidate
-    uint32_t moved; ///< its records belong to this run; NET_SNAPSHOT_NONE
-    uint32_t next;  ///< next run of the same back or age
-    uint32_t leader;    ///< of them: the run with the shared second base; NET_SNAPSHOT_NONE
-    uint32_t count;     ///< records in the measured snapshot
-    uint32_t expected;  ///< records that were prepared for it
-    uint32_t first;     ///< position in writer.by_run
-    uint32_t slot_next; ///< above the last slot
-    uint32_t gap_bits[NET_RUN_ORDERS];
-    const net_packet_item* items; ///< of the base packet
-    uint32_t item_count, row_count;
+    uint8_t kind;         ///< net_snapshot_kind
+    uint8_t back;         ///< BY_PACKET: packets back
+    uint8_t age;          ///< BY_AGE: 1..254, NET_SNAPSHOT_AGE_SETTLED
+    uint8_t d;            ///< distance of the second base; 0: none
+    bool has_single;      ///< some of its records, with a base, have no second one
+    uint8_t order;        ///< Golomb order of the gaps
+    uint32_t first;       ///< of its records
+    uint32_t count;       ///< records
+    uint32_t list_count;  ///< BY_PACKET: slots of the base packet
+    const uint64_t* list; ///< BY_PACKET: the set of them
+    uint64_t bits;        ///< of the whole run
 } net_record_group;
+
+/// Scratch of choosing and composing: sets of slots.
+typedef enum net_lane_set {
+    NET_LANE_HELD,     ///< may not be sent now
+    NET_LANE_CHOSEN,   ///< in the snapshot
+    NET_LANE_KEPT,     ///< of those: fit the room
+    NET_LANE_LEFT,     ///< without a base so far
+    NET_LANE_GROUP,    ///< with the base that is being handled
+    NET_LANE_SECOND,   ///< of those, with the second base
+    NET_LANE_SINGLE,   ///< of those, without one
+    NET_LANE_RUN,      ///< in the run that is being composed
+    NET_LANE_ABSOLUTE, ///< without any base
+    NET_LANE_DOUBLED,  ///< coded with a second base
+    NET_LANE_COUNT
+} net_lane_set;
 
 typedef struct net_snapshot_writer {
     const base_allocator* allocator;
@@ -62,29 +51,27 @@ typedef struct net_snapshot_writer {
     uint32_t number_bits; ///< of a template's wire number
     uint32_t absent_bits;
     uint64_t absent_code;
-    uint32_t* order; ///< slots, in the order in which they are tried
-    uint32_t order_count, order_capacity;
-    bool is_whole;                ///< order holds all waiting slots, by slot
-    net_snapshot_record* records; ///< the first record_count are in the snapshot
-    uint32_t record_count, record_capacity;
-    uint32_t record_room; ///< records that fit all arrays
+    uint64_t* sets; ///< NET_LANE_COUNT times word_capacity words
+    uint32_t word_capacity;
     net_record_group* runs;
     uint32_t run_count, run_capacity;
-    uint32_t by_back[NET_SNAPSHOT_BACKS],
-        by_age[NET_SNAPSHOT_AGES]; ///< first run or NET_SNAPSHOT_NONE
-    uint16_t near[NET_SNAPSHOT_BACKS]
-                 [NET_SNAPSHOT_NEAR]; ///< the run of a back and a small d; 0: search for it
-    uint64_t* chosen;                 ///< a bit per slot with a record
-    uint32_t* record_of;              ///< [slot], with its bit in chosen
-    uint8_t* buckets;                 ///< [slot]: scratch of selecting
-    uint32_t slot_capacity;
-    uint32_t* by_slot; ///< records, rising by slot
-    uint32_t* by_run;  ///< records, by run and then by slot
-    uint32_t by_slot_capacity, by_run_capacity;
+    uint32_t* slots;       ///< of the records, run after run, rising within a run
+    net_encoded_row* rows; ///< of the records
+    uint32_t* missing;     ///< records that are not encoded yet
+    uint32_t record_count, slots_capacity, rows_capacity, missing_capacity;
+    uint32_t* ranked; ///< waiting slots, most urgent first; in `scratch`
+    uint32_t ranked_count;
+    uint32_t* order; ///< the same as units (repl_state_write.c)
+    uint32_t order_count, order_capacity;
     uint32_t* scratch; ///< of selecting
     uint32_t scratch_capacity;
+    uint32_t* record_of; ///< [slot], of what is in the snapshot
+    uint8_t* buckets;    ///< [slot]: scratch of selecting
+    uint32_t* next_of;   ///< [slot]: the next slot with a base of the same age
+    uint32_t record_of_capacity, bucket_capacity, next_of_capacity;
     uint32_t slot_end;     ///< above the highest slot of the client
-    uint64_t encoded_bits; ///< of the records in the snapshot
+    uint64_t bits;         ///< of the snapshot
+    uint64_t encoded_bits; ///< of its encoded rows
     uint8_t* bytes;        ///< the snapshot while it is written, with room beyond its end
     uint32_t byte_capacity;
 } net_snapshot_writer;
@@ -92,61 +79,39 @@ typedef struct net_snapshot_writer {
 void net_snapshot_writer_init(net_snapshot_writer* writer, const base_allocator* allocator,
                               uint32_t index_max);
 void net_snapshot_writer_deinit(net_snapshot_writer* writer);
-/// Begin a snapshot. @return false when memory ran out.
-BASE_MUST_USE bool net_snapshot_writer_begin(net_snapshot_writer* writer, uint32_t slot_capacity,
-                                             uint32_t slot_end, uint32_t number_bits);
-BASE_MUST_USE bool net_snapshot_writer_grow(net_snapshot_writer* writer);
-/// Runs that the present ones may turn into: by packet or by age, with a second base or without.
-static inline uint32_t net_snapshot_writer_run_room(const net_snapshot_writer* writer) {
-    return 4 * (writer->run_count + 1) + NET_RUN_FIRST;
+/// Make room for the slots of a client. Sets are not cleared. @return false when memory ran out.
+BASE_MUST_USE bool net_snapshot_writer_reserve(net_snapshot_writer* writer, uint32_t slot_end,
+                                               uint32_t record_max);
+static inline uint64_t* net_snapshot_writer_set(const net_snapshot_writer* writer,
+                                                net_lane_set set) {
+    return writer->sets + (size_t)set * writer->word_capacity;
 }
-/// Make room for one more record and its runs. @return false when memory ran out.
-BASE_MUST_USE static inline bool net_snapshot_writer_reserve(net_snapshot_writer* writer) {
-    return (writer->record_count < writer->record_room &&
-            net_snapshot_writer_run_room(writer) <= writer->run_capacity) ||
-           net_snapshot_writer_grow(writer);
-}
-/// Add a record for a slot that has none. Room was reserved; the caller fills in the rest.
-static inline net_snapshot_record* net_snapshot_writer_add(net_snapshot_writer* writer,
-                                                           uint32_t slot) {
-    net_snapshot_record* record = &writer->records[writer->record_count];
-    writer->chosen[slot >> 6] |= UINT64_C(1) << (slot & 63);
-    writer->record_of[slot] = writer->record_count++;
-    record->slot = slot;
-    return record;
-}
-/// Keep the first `count` records.
-void net_snapshot_writer_drop(net_snapshot_writer* writer, uint32_t count);
-static inline bool net_snapshot_writer_has(const net_snapshot_writer* writer, uint32_t slot) {
-    return writer->chosen[slot >> 6] >> (slot & 63) & 1;
-}
-uint32_t net_snapshot_writer_find_run(net_snapshot_writer* writer, uint32_t back, uint32_t age,
-                                      uint32_t d);
-/// The run of these numbers; it is added when it is new. `back` 0: by age.
-static inline uint32_t net_snapshot_writer_run(net_snapshot_writer* writer, uint32_t back,
-                                               uint32_t age, uint32_t d) {
-    if (back && d < NET_SNAPSHOT_NEAR) {
-        uint32_t run = writer->near[back][d];
-        if (run) return run;
-    }
-    return net_snapshot_writer_find_run(writer, back, age, d);
-}
-/// Decide which runs keep their second base (runs with many records), and which name their records
-/// by packet (runs where naming slots would cost more). Records from `from` on are not encoded yet
-/// and may change their run.
-void net_snapshot_writer_decide(net_snapshot_writer* writer, uint32_t from);
-/// The run in which a record of `run` stands now.
-static inline uint32_t net_snapshot_writer_run_of(const net_snapshot_writer* writer, uint32_t run) {
-    while (writer->runs[run].moved != NET_SNAPSHOT_NONE)
-        run = writer->runs[run].moved;
-    return run;
-}
-/// Sort the records and compute the size. @return bits of the snapshot; 0 without records.
-uint64_t net_snapshot_writer_measure(net_snapshot_writer* writer,
-                                     const net_encoded_rows* encoded_rows);
-/// Append the measured snapshot to `output`. `account` may be NULL.
+/// Begin a snapshot of a client: no records, and the runs of destroys and creates.
+/// @return false when memory ran out.
+BASE_MUST_USE bool net_snapshot_writer_begin(net_snapshot_writer* writer, uint32_t number_bits);
+/// Begin a run; its records are added to slots and rows. @return NULL when memory ran out.
+BASE_MUST_USE net_record_group* net_snapshot_writer_add_run(net_snapshot_writer* writer,
+                                                            net_snapshot_kind kind, uint32_t age,
+                                                            uint32_t d);
+/// Would naming slots by the packet's list take fewer bits than naming them by gaps?
+bool net_snapshot_writer_is_list_shorter(const net_snapshot_writer* writer, uint32_t count,
+                                         uint32_t list_count);
+/// Compute the size: writer.bits, 0 without records.
+void net_snapshot_writer_measure(net_snapshot_writer* writer, const net_history* history,
+                                 const ecs_entity* handles);
+/// Drop the records whose slot is not in this set.
+void net_snapshot_writer_keep(net_snapshot_writer* writer, const uint64_t* kept);
+
+/// What accounting asks of records.
+typedef struct net_snapshot_causes {
+    const uint64_t* repeat; ///< slots that are sent again because a packet was lost
+    const uint64_t* resync; ///< slots that the client requested
+    net_bandwidth_account* account;
+} net_snapshot_causes;
+
+/// Append the measured snapshot to `output`. `causes` may be NULL.
 /// @return false when memory ran out; nothing was written then.
 BASE_MUST_USE bool net_snapshot_writer_write(net_snapshot_writer* writer,
                                              const net_encoded_rows* encoded_rows,
-                                             proto_bit_writer* output, uint64_t bits,
-                                             net_bandwidth_account* account);
+                                             const ecs_entity* handles, proto_bit_writer* output,
+                                             const net_snapshot_causes* causes);

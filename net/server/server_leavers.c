@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Joins and leaves walk the world: a client's scope is gathered, taken out of the lists of
-// observers, hashed for the report. Who connects and leaves again and again must not slow the tick
-// down, so each of these is rationed in entities, not in time: a tick does the same on any machine.
+// Joins and leaves walk the world: a client's scope is gathered, and hashed for the report. Who
+// connects and leaves again and again must not slow the tick down, so each of these is rationed in
+// entities, not in time: a tick does the same on any machine.
 //
-// A replication state that is left behind is abandoned at once (nothing is written for it) and
-// unwound over some ticks. There is a place for each session; when more leave than were unwound,
-// the oldest is destroyed in one piece.
+// A replication state that is left behind is abandoned at once (nothing is written for it). Few are
+// destroyed per tick, since a large one releases much memory. There is a place for each session;
+// when more leave than were destroyed, the oldest goes at once.
 #include "server/server_leavers.h"
 
 #include "replicate/repl_state.h"
@@ -15,6 +15,8 @@
 #include "net/match.h"
 
 #include <string.h>
+
+enum { DESTROYED_PER_TICK = 2 };
 
 static void destroy_first(net_server* server) {
     BASE_ASSERT(server->leaver_count > 0);
@@ -33,8 +35,7 @@ void net_server_take_leaver(net_server* server, net_session* session) {
 
 void net_server_destroy_leavers(net_server* server) {
     BASE_ASSERT(!server->out.is_uncollected);
-    uint32_t budget = NET_WORK_PER_TICK;
-    while (server->leaver_count > 0 && net_repl_state_unwind(server->leavers[0], &budget))
+    for (uint32_t i = 0; i < DESTROYED_PER_TICK && server->leaver_count > 0; i++)
         destroy_first(server);
 }
 

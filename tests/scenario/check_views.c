@@ -121,33 +121,33 @@ static watched* watch(scenario* self, const net_session* session) {
 // ---- newest
 
 static bool is_lost(const net_repl_state* view, uint16_t seq) {
-    const net_repl_state_packet* packet = &view->packets[seq & (NET_REPL_STATE_PACKETS - 1)];
-    return packet->seq != seq || packet->state == NET_PACKET_LOST ||
-           packet->state == NET_PACKET_FREE;
+    uint32_t back = (uint16_t)(view->seq_next - seq);
+    return back > NET_REPL_STATE_PACKETS || net_repl_packet_state(view, back) == NET_PACKET_LOST;
 }
 
-static void check_item(scenario* self, watched* seen, const net_repl_state_packet* packet,
-                       const net_packet_item* item, bool is_resync) {
+static void check_slot(scenario* self, watched* seen, uint32_t back, uint32_t slot,
+                       bool is_resync) {
     const net_repl_state* view = seen->view;
-    uint32_t slot = item->slot & ~NET_PACKET_ITEM_ROW;
     BASE_ASSERT(slot < INDEX_MAX);
     sent_note* note = &seen->notes[slot];
-    bool is_row = (item->slot & NET_PACKET_ITEM_ROW) != 0;
-    const net_repl_slot* s = &view->slots[slot];
+    bool is_row = !net_set_has(view, NET_SET_GOING, slot);
+    ecs_entity handle = view->handles[slot];
+    uint16_t classes = view->classes[slot];
+    ecs_tick now = net_replicator_tick(view->replicator);
+    ecs_tick tick = now - (uint32_t)((uint32_t)now - net_repl_packet_tick(view, back));
     const net_history_entity* entity =
-        net_history_find(view->replicator->history, ecs_entity_index(s->handle));
-    bool is_single = s->member == UINT32_MAX || view->members[s->member].group == 0;
-    if (is_row && note->is_valid && note->handle == s->handle && note->classes == item->classes &&
-        entity && entity->handle == s->handle && entity->begin_tick <= note->tick && is_single &&
-        !is_resync && net_history_changed(entity, item->classes) <= note->tick &&
-        !is_lost(view, note->seq)) {
+        net_history_find(view->replicator->history, ecs_entity_index(handle));
+    bool is_single = view->members[slot].group == 0;
+    if (is_row && note->is_valid && note->handle == handle && note->classes == classes && entity &&
+        entity->handle == handle && entity->begin_tick <= note->tick && is_single && !is_resync &&
+        net_history_changed(entity, classes) <= note->tick && !is_lost(view, note->seq)) {
         scenario_fail(self,
                       "newest check: client %" PRIu32 " is sent entity %" PRIu32 " of tick %" PRIu64
                       " again at tick %" PRIu64,
-                      seen->client, ecs_entity_index(s->handle), note->tick, packet->tick);
+                      seen->client, ecs_entity_index(handle), note->tick, tick);
     }
     self->result.records_checked++;
-    *note = (sent_note){s->handle, packet->tick, packet->seq, item->classes, is_row};
+    *note = (sent_note){handle, tick, (uint16_t)(view->seq_next - back), classes, is_row};
 }
 
 static void check_newest(scenario* self, watched* seen) {
@@ -157,20 +157,19 @@ static void check_newest(scenario* self, watched* seen) {
     // An entity that was out of scope, or seen with other classes, starts again.
     for (uint32_t slot = 0; slot < view->slot_end && slot < INDEX_MAX; slot++) {
         sent_note* note = &seen->notes[slot];
-        const net_repl_slot* s = &view->slots[slot];
         if (note->is_valid &&
-            (s->handle != note->handle || s->classes != note->classes ||
-             s->state == NET_REPL_SLOT_LEAVING || s->state == NET_REPL_SLOT_UNKNOWN))
+            (view->handles[slot] != note->handle || view->classes[slot] != note->classes ||
+             net_set_has(view, NET_SET_GOING, slot) || !net_set_has(view, NET_SET_KNOWN, slot)))
             note->is_valid = false;
     }
     uint64_t fresh = view->packet_count - seen->packet_count;
     seen->packet_count = view->packet_count;
     if (fresh > NET_STATE_PACKETS_PER_TICK_MAX) return;
-    for (uint64_t i = fresh; i > 0; i--) {
-        uint16_t seq = (uint16_t)(view->seq_next - i);
-        const net_repl_state_packet* packet = &view->packets[seq & (NET_REPL_STATE_PACKETS - 1)];
-        for (uint32_t k = 0; k < packet->count; k++)
-            check_item(self, seen, packet, &packet->items[k], is_resync);
+    for (uint32_t back = (uint32_t)fresh; back > 0; back--) {
+        const uint64_t* carried = net_repl_carried(view, back);
+        for (uint32_t w = 0; w < net_repl_state_words(view); w++)
+            for (uint64_t bits = carried[w]; bits; bits &= bits - 1)
+                check_slot(self, seen, back, w * 64 + base_bit_lowest(bits), is_resync);
     }
 }
 
@@ -219,17 +218,19 @@ static void check_starvation(scenario* self, watched* seen, const net_session* s
     bound += 4 * self->config.send_divisor + (uint32_t)(session->out.varsize_debt / per_tick);
     if (seen->away_ticks <= bound) return;
     uint32_t now = (uint32_t)net_replicator_tick(view->replicator);
+    uint64_t full[INDEX_MAX / 64 + 1] = {0};
+    net_repl_state_mark_full(view, full);
     for (uint32_t w = 0; w < net_repl_state_words(view); w++) {
-        for (uint64_t set = view->sets[NET_SET_PENDING][w]; set; set &= set - 1) {
+        uint64_t pending = net_set(view, NET_SET_PENDING)[w];
+        for (uint64_t set = pending & ~full[w]; set; set &= set - 1) {
             uint32_t slot = w * 64 + base_bit_lowest(set);
-            uint32_t wait = now - view->urgencies[slot].since_tick;
-            if (view->slots[slot].flying >= NET_REPL_STATE_FLYING_MAX) continue;
+            uint32_t wait = now - view->since[slot];
             if (wait > self->result.starved_ticks_max) self->result.starved_ticks_max = wait;
             if (wait <= bound) continue;
             scenario_fail(self,
                           "starvation check: client %" PRIu32 " waits for entity %" PRIu32
                           " for %" PRIu32 " ticks, at most %" PRIu32,
-                          seen->client, ecs_entity_index(view->slots[slot].handle), wait, bound);
+                          seen->client, ecs_entity_index(view->handles[slot]), wait, bound);
         }
     }
 }

@@ -60,7 +60,8 @@ static bool open_server(scenario* self) {
     if (net_server_create(&server, &self->server) != NET_OK) return false;
     self->server->seq_first = config->seq_first;
     if (config->is_threaded) self->server->little = 0;
-    self->server->replicator->encoded_rows.is_solo = config->is_solo;
+    for (uint32_t i = 0; i < self->server->replicator->lane_count; i++)
+        self->server->replicator->lanes[i].encoded_rows.is_solo = config->is_solo;
     return true;
 }
 

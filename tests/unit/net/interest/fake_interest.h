@@ -110,6 +110,7 @@ bool net_interest_query(net_interest* interest, uint32_t client, const net_inter
     memset(interest->is_member, 0, interest->index_max + 1);
     for (uint32_t i = 0; i < member_count; i++) {
         uint32_t index = members[i].index;
+        if (index == 0) continue;
         net_interest_entity now = fake_entry(interest, client, index);
         assert_false(interest->is_member[index]); // an index is added only once
         assert_non_null(net_history_find(interest->history, index));

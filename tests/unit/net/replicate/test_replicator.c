@@ -166,8 +166,8 @@ static void an_index_that_dies_and_comes_back_in_one_step_goes_on_in_its_slot(vo
     view_close(&w);
 }
 
-// With one changed entity the replicator uses the list of its observers. With many it uses the loop
-// over all clients. It sends the same data.
+// With one changed entity a client looks for its slot. With many it looks at all its slots. It
+// sends the same data.
 static void few_changes_and_a_crowd_of_them_tell_the_same(void** state) {
     (void)state;
     enum { MOVERS = 100 };
@@ -314,7 +314,7 @@ static void running_out_of_memory_breaks_a_view_and_nothing_else(void** state) {
     assert_true(allocations > 20);
 }
 
-static void validating_finds_slots_and_observers_that_disagree(void** state) {
+static void validating_finds_sets_and_slots_that_disagree(void** state) {
     (void)state;
     view_world w;
     view_open(&w);
@@ -326,12 +326,21 @@ static void validating_finds_slots_and_observers_that_disagree(void** state) {
     repl->pending_count++;
     expect_assert_failure(net_replicator_validate(w.replicator));
     repl->pending_count--;
-    w.replicator->observers[ecs_entity_index(ball)].items[0].slot = 1;
+    repl->flying++;
     expect_assert_failure(net_replicator_validate(w.replicator));
-    w.replicator->observers[ecs_entity_index(ball)].items[0].slot = 0;
-    repl->slots[0].flying++;
+    repl->flying--;
+    net_set_add(repl, NET_SET_LIVE, 0); // no create was acknowledged
     expect_assert_failure(net_replicator_validate(w.replicator));
-    repl->slots[0].flying--;
+    net_set_remove(repl, NET_SET_LIVE, 0);
+    net_set_add(repl, NET_SET_GOING, 0);
+    expect_assert_failure(net_replicator_validate(w.replicator));
+    net_set_remove(repl, NET_SET_GOING, 0);
+    net_set_add(repl, NET_SET_REPEAT, 1); // a slot without an entity
+    expect_assert_failure(net_replicator_validate(w.replicator));
+    net_set_remove(repl, NET_SET_REPEAT, 1);
+    repl->handles[0] = ecs_entity_make(ecs_entity_index(ball) + 1, 1);
+    expect_assert_failure(net_replicator_validate(w.replicator));
+    repl->handles[0] = ball;
     base_assert_handler_set(NULL);
     net_replicator_validate(w.replicator);
     view_close(&w);
@@ -348,7 +357,7 @@ int main(void) {
         TEST(an_idle_world_waits_for_nobody),
         TEST(a_client_that_leaves_takes_its_slots_along),
         TEST(running_out_of_memory_breaks_a_view_and_nothing_else),
-        TEST(validating_finds_slots_and_observers_that_disagree),
+        TEST(validating_finds_sets_and_slots_that_disagree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

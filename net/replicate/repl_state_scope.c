@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+// The scope of a client: which entities it should have, in which incarnation and with which
+// classes, and which of them wait to be sent.
+//
+// An epoch of a slot begins with a creation, a recreation or a destruction. What packets carried of
+// the slot before is forgotten then (its bits are cleared): a late acknowledgement has no effect.
+//
+// Visible classes of an entity seldom change. When they do, an entry of `reclasses` tells what the
+// client saw until then, as long as a base may be that old.
+#include "base/assert.h"
+#include "core/fault.h"
+#include "replicate/repl_state_internal.h"
+#include "replicate/replicator_internal.h"
+
+#include <string.h>
+
+enum { EVENT_COST = 12 }; // of finding a slot by its index, in slots that a pull looks at
+
+// ---- waiting ----
+
+static uint32_t now_of(const net_repl_state* repl) {
+    return (uint32_t)net_replicator_now(repl->replicator);
+}
+
+void net_repl_state_wait(net_repl_state* repl, uint32_t slot) {
+    BASE_ASSERT(net_set_has(repl, NET_SET_USED, slot));
+    net_set_add(repl, NET_SET_UNSETTLED, slot);
+    if (net_set_has(repl, NET_SET_PENDING, slot)) return;
+    net_set_add(repl, NET_SET_PENDING, slot);
+    repl->pending_count++;
+    repl->since[slot] = now_of(repl);
+    repl->bonus[slot] = 0;
+}
+
+static uint16_t add_saturating(uint16_t a, uint16_t b) {
+    uint32_t sum = (uint32_t)a + b;
+    return (uint16_t)(sum < UINT16_MAX ? sum : UINT16_MAX);
+}
+
+// These slots of a word changed.
+static void mark_changed(net_repl_state* repl, uint32_t w, uint64_t changed) {
+    uint64_t* pending = &net_set(repl, NET_SET_PENDING)[w];
+    uint64_t begun = changed & ~*pending, going_on = changed & *pending;
+    *pending |= changed;
+    net_set(repl, NET_SET_REPEAT)[w] &= ~changed;
+    net_set(repl, NET_SET_UNSETTLED)[w] |= changed;
+    repl->pending_count += (uint32_t)__builtin_popcountll(begun);
+    uint32_t now = now_of(repl);
+    for (; begun; begun &= begun - 1) {
+        uint32_t slot = w * 64 + base_bit_lowest(begun);
+        repl->since[slot] = now;
+        repl->bonus[slot] = repl->members[slot].weight;
+    }
+    for (; going_on; going_on &= going_on - 1) {
+        uint32_t slot = w * 64 + base_bit_lowest(going_on);
+        repl->bonus[slot] = add_saturating(repl->bonus[slot], repl->members[slot].weight);
+    }
+}
+
+// ---- classes of the past ----
+
+static void forget_reclasses(net_repl_state* repl, uint32_t slot) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < repl->reclass_count; i++)
+        if (repl->reclasses[i].slot != slot) repl->reclasses[kept++] = repl->reclasses[i];
+    repl->reclass_count = kept;
+    net_set_remove(repl, NET_SET_MIXED, slot);
+}
+
+static bool note_reclass(net_repl_state* repl, uint32_t slot, uint16_t before) {
+    if (!BASE_ARRAY_RESERVE(repl->replicator->allocator, repl->reclasses, repl->reclass_capacity,
+                            repl->reclass_count + 1))
+        return false;
+    repl->reclasses[repl->reclass_count++] =
+        (net_repl_reclass){.slot = slot, .tick = now_of(repl), .before = before};
+    net_set_add(repl, NET_SET_MIXED, slot);
+    return true;
+}
+
+uint16_t net_repl_state_classes_at(const net_repl_state* repl, uint32_t slot, uint32_t tick) {
+    if (!net_set_has(repl, NET_SET_MIXED, slot)) return repl->classes[slot];
+    for (uint32_t i = 0; i < repl->reclass_count; i++)
+        if (repl->reclasses[i].slot == slot && (int32_t)(repl->reclasses[i].tick - tick) > 0)
+            return repl->reclasses[i].before;
+    return repl->classes[slot];
+}
+
+// Entries that no base is older than: both bases are in the window or newer than it.
+static void drop_old_reclasses(net_repl_state* repl) {
+    uint32_t backs = net_repl_state_backs(repl);
+    if (repl->reclass_count == 0 || backs < repl->window) return;
+    uint32_t oldest = net_repl_packet_tick(repl, backs);
+    for (uint32_t i = 0; i < repl->reclass_count; i++) {
+        uint32_t slot = repl->reclasses[i].slot;
+        if ((int32_t)(repl->reclasses[i].tick - oldest) > 0) continue;
+        if (net_set_has(repl, NET_SET_BASED, slot) &&
+            (int32_t)(repl->reclasses[i].tick - repl->bases[slot]) > 0)
+            continue;
+        repl->reclass_count--;
+        memmove(&repl->reclasses[i], &repl->reclasses[i + 1],
+                (repl->reclass_count - i) * sizeof *repl->reclasses);
+        bool has_more = false;
+        for (uint32_t k = 0; k < repl->reclass_count; k++)
+            has_more = has_more || repl->reclasses[k].slot == slot;
+        if (!has_more) net_set_remove(repl, NET_SET_MIXED, slot);
+        i--;
+    }
+}
+
+// ---- incarnations ----
+
+static void begin_epoch(net_repl_state* repl, uint32_t slot) {
+    uint32_t w = slot >> 6;
+    uint64_t keep = ~(UINT64_C(1) << (slot & 63));
+    if (net_set_has(repl, NET_SET_KNOWN, slot)) {
+        uint32_t backs = net_repl_state_backs(repl);
+        for (uint32_t back = 1; back <= backs; back++)
+            net_repl_carried(repl, back)[w] &= keep;
+    }
+    static const net_repl_set of_epoch[] = {NET_SET_LIVE,   NET_SET_GOING, NET_SET_REPEAT,
+                                            NET_SET_RESYNC, NET_SET_BASED, NET_SET_STALE,
+                                            NET_SET_SINGLE};
+    for (uint32_t i = 0; i < sizeof of_epoch / sizeof *of_epoch; i++)
+        net_set(repl, of_epoch[i])[w] &= keep;
+    if (net_set_has(repl, NET_SET_MIXED, slot)) forget_reclasses(repl, slot);
+}
+
+static void begin_incarnation(net_repl_state* repl, uint32_t slot, const net_history_entity* entity,
+                              const net_interest_entity* scoped) {
+    BASE_ASSERT(net_set_has(repl, NET_SET_USED, slot));
+    begin_epoch(repl, slot);
+    if (net_set_has(repl, NET_SET_KNOWN, slot))
+        net_set_add(repl, NET_SET_PREVIOUS, slot);
+    else
+        net_set_remove(repl, NET_SET_PREVIOUS, slot);
+    repl->handles[slot] = entity->handle;
+    repl->classes[slot] = (uint16_t)net_history_classes(entity, scoped->classes);
+    net_repl_state_wait(repl, slot);
+}
+
+static void watch_enter(const net_repl_state* repl, uint32_t slot, ecs_entity before) {
+    const net_repl_state_watch* watch = &repl->watch;
+    ecs_entity entity = repl->handles[slot];
+    if (before != ECS_ENTITY_NONE && before != entity && watch->leave)
+        watch->leave(watch->context, before);
+    if (watch->enter)
+        watch->enter(watch->context, entity, repl->members[slot].classes,
+                     net_replicator_now(repl->replicator));
+}
+
+bool net_repl_state_enter(net_repl_state* repl, const net_interest_entity* scoped) {
+    BASE_ASSERT(scoped->index >= 1 && scoped->index <= repl->replicator->index_max);
+    const net_history_entity* entity = net_history_find(repl->replicator->history, scoped->index);
+    if (!entity) return true;
+    uint32_t slot = net_repl_state_find_slot(repl, scoped->index);
+    bool is_new = slot == UINT32_MAX;
+    if (is_new) slot = net_repl_state_take_slot(repl, scoped->index);
+    if (slot == UINT32_MAX) return false;
+    bool is_member = repl->members[slot].index != 0;
+    if (is_member) {
+        if (!net_repl_state_change(repl, slot, scoped)) return false;
+    } else if (!net_repl_state_add_to_group(repl, scoped->group, slot)) {
+        if (is_new) net_repl_state_free_slot(repl, slot);
+        return false;
+    } else {
+        repl->members[slot] = *scoped;
+        repl->members[slot].entered = net_replicator_now(repl->replicator);
+        repl->member_count++;
+    }
+    ecs_entity before = is_member ? repl->handles[slot] : ECS_ENTITY_NONE;
+    begin_incarnation(repl, slot, entity, scoped);
+    watch_enter(repl, slot, before);
+    return true;
+}
+
+bool net_repl_state_change(net_repl_state* repl, uint32_t slot, const net_interest_entity* scoped) {
+    net_interest_entity* member = &repl->members[slot];
+    BASE_ASSERT(member->index == scoped->index);
+    if (member->group != scoped->group) {
+        if (!net_repl_state_add_to_group(repl, scoped->group, slot)) return false;
+        net_repl_state_remove_from_group(repl, member->group, slot);
+    }
+    ecs_tick entered = member->entered;
+    bool is_reclassed = member->classes != scoped->classes;
+    *member = *scoped;
+    member->entered = entered;
+    if (!is_reclassed) return true;
+    if (repl->watch.reclass)
+        repl->watch.reclass(repl->watch.context, repl->handles[slot], scoped->classes);
+    const net_history_entity* entity = net_history_find(repl->replicator->history, scoped->index);
+    if (!entity) return true; // it is destroyed in this very step
+    uint16_t classes = (uint16_t)net_history_classes(entity, scoped->classes);
+    if (classes == repl->classes[slot]) return true;
+    if (!note_reclass(repl, slot, repl->classes[slot])) return false;
+    repl->classes[slot] = classes;
+    net_set_remove(repl, NET_SET_REPEAT, slot);
+    net_repl_state_wait(repl, slot);
+    return true;
+}
+
+void net_repl_state_leave(net_repl_state* repl, uint32_t slot) {
+    BASE_ASSERT(slot < repl->slot_end && repl->members[slot].index != 0);
+    if (repl->watch.leave) repl->watch.leave(repl->watch.context, repl->handles[slot]);
+    net_repl_state_remove_from_group(repl, repl->members[slot].group, slot);
+    memset(&repl->members[slot], 0, sizeof repl->members[slot]);
+    repl->members[slot].weight = NET_REPL_STATE_LEAVING_WEIGHT;
+    repl->member_count--;
+    begin_epoch(repl, slot);
+    if (!net_set_has(repl, NET_SET_KNOWN, slot)) {
+        net_repl_state_free_slot(repl, slot);
+        return;
+    }
+    net_set_add(repl, NET_SET_GOING, slot);
+    net_repl_state_wait(repl, slot);
+}
+
+// ---- the published step ----
+
+// Something spawned or despawned at the index of a slot in scope.
+static bool renew(net_repl_state* repl, uint32_t slot) {
+    if (net_set_has(repl, NET_SET_ENTERED, slot)) return true;
+    const net_history_entity* entity =
+        net_history_find(repl->replicator->history, repl->members[slot].index);
+    if (!entity || entity->handle != repl->handles[slot]) {
+        net_repl_state_leave(repl, slot);
+        return true;
+    }
+    // Another template alone does not end visibility: a member that stays only by hysteresis stays
+    // until the client's turn.
+    net_interest_entity scoped = repl->members[slot];
+    return net_repl_state_enter(repl, &scoped);
+}
+
+// Of the touched slots of a word: those with a change that the client sees.
+static bool mark_touched(net_repl_state* repl, uint32_t w, uint64_t touched) {
+    const net_replicator* replicator = repl->replicator;
+    if (replicator->has_hidden && !net_fault_is_planted(NET_FAULT_LEAK_TIMING)) {
+        for (uint64_t bits = touched; bits; bits &= bits - 1) {
+            uint32_t slot = w * 64 + base_bit_lowest(bits);
+            uint32_t index = ecs_entity_index(repl->handles[slot]);
+            if (base_bitset_has(&replicator->hidden, index) &&
+                !(replicator->hidden_classes[index] & repl->classes[slot]))
+                touched &= ~(bits & (0 - bits));
+        }
+    }
+    bool ok = true;
+    if (replicator->has_lives) {
+        for (uint64_t bits = touched; bits; bits &= bits - 1) {
+            uint32_t slot = w * 64 + base_bit_lowest(bits);
+            if (!base_bitset_has(&replicator->lives, ecs_entity_index(repl->handles[slot])))
+                continue;
+            touched &= ~(bits & (0 - bits));
+            ok = renew(repl, slot) && ok;
+        }
+    }
+    if (touched) mark_changed(repl, w, touched);
+    return ok;
+}
+
+static uint64_t in_scope(const net_repl_state* repl, uint32_t w) {
+    return net_set(repl, NET_SET_USED)[w] & ~net_set(repl, NET_SET_GOING)[w];
+}
+
+bool net_repl_state_pull(net_repl_state* repl) {
+    const net_replicator* replicator = repl->replicator;
+    uint32_t words = net_repl_state_words(repl);
+    bool ok = true;
+    if (repl->reclass_count > 0) drop_old_reclasses(repl);
+    if (!replicator->has_touched) {
+        // Nothing happened: the world is idle.
+    } else if (replicator->event_count * EVENT_COST < repl->slot_end) {
+        for (uint32_t i = 0; i < replicator->event_count && ok; i++) {
+            uint32_t index = ecs_entity_index(replicator->events[i].handle);
+            uint32_t slot = net_repl_state_find_slot(repl, index);
+            if (slot == UINT32_MAX || repl->members[slot].index == 0) continue;
+            ok = mark_touched(repl, slot >> 6, UINT64_C(1) << (slot & 63));
+        }
+    } else {
+        const uint8_t* touched = replicator->touched;
+        for (uint32_t w = 0; w < words && ok; w++) {
+            const ecs_entity* handles = &repl->handles[(size_t)w * 64];
+            uint64_t bits = 0;
+            for (uint32_t i = 0; i < 64; i++)
+                bits |= (uint64_t)touched[ecs_entity_index(handles[i])] << i;
+            bits &= in_scope(repl, w);
+            if (bits) ok = mark_touched(repl, w, bits);
+        }
+    }
+    if (replicator->has_lives) memset(net_set(repl, NET_SET_ENTERED), 0, words * sizeof(uint64_t));
+    return ok;
+}
