@@ -35,6 +35,11 @@ static ecs_result apply(ecs_world* world, const ecs_command* command, ecs_entity
         return ecs_recreate(world, entity, command->template_id, inits, command->init_count);
     case ECS_COMMAND_SET:
         return ecs_set(world, entity, inits[0].component, inits[0].value);
+    case ECS_COMMAND_ADD:
+        return ecs_add(world, entity, command->component,
+                       command->init_count > 0 ? inits[0].value : NULL);
+    case ECS_COMMAND_REMOVE:
+        return ecs_remove(world, entity, command->component);
     case ECS_COMMAND_CREATE:
         break;
     }

@@ -10,6 +10,8 @@ typedef enum ecs_command_op {
     ECS_COMMAND_DESTROY,
     ECS_COMMAND_RECREATE,
     ECS_COMMAND_SET,
+    ECS_COMMAND_ADD, ///< a sparse component; without values: its template's default
+    ECS_COMMAND_REMOVE,
 } ecs_command_op;
 
 /// In front of one packed value; multiples of 64 bytes apart, so that every type's alignment holds.
@@ -27,7 +29,8 @@ typedef struct ecs_command {
     uint16_t init_count;  ///< ECS_TEMPLATE_COMPONENTS_MAX at most
     ecs_template_id template_id;
     ecs_command_value* values;
-    uint8_t op; ///< ecs_command_op
+    uint8_t op;                 ///< ecs_command_op
+    ecs_component_id component; ///< of an add or remove
 } ecs_command;
 _Static_assert(sizeof(ecs_command) == 32, "two commands fill a cache line");
 

@@ -251,6 +251,26 @@ bool ecs_command_set(ecs_world* world, ecs_entity entity, ecs_component_id compo
     return record(world, ECS_COMMAND_SET, entity, ECS_TEMPLATE_NONE, &init, 1);
 }
 
+static bool record_sparse(ecs_world* world, ecs_command_op op, ecs_entity entity,
+                          ecs_component_id component, const void* value) {
+    const ecs_init init = {.component = component, .value = value};
+    ecs_commands* commands = world->commands;
+    if (!value && join(world, op, entity, component, 0)) return true;
+    if (!record(world, op, entity, ECS_TEMPLATE_NONE, &init, value ? 1 : 0)) return false;
+    commands->items[commands->item_count - 1].component = component;
+    if (!value) commands->open_key = key_of(commands, op, component);
+    return true;
+}
+
+bool ecs_command_add(ecs_world* world, ecs_entity entity, ecs_component_id component,
+                     const void* value) {
+    return record_sparse(world, ECS_COMMAND_ADD, entity, component, value);
+}
+
+bool ecs_command_remove(ecs_world* world, ecs_entity entity, ecs_component_id component) {
+    return record_sparse(world, ECS_COMMAND_REMOVE, entity, component, NULL);
+}
+
 uint32_t ecs_command_count(const ecs_world* world) {
     return world->commands->count;
 }

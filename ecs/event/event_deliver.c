@@ -75,7 +75,7 @@ static __attribute__((noinline)) void fill_spot(handler_spot* spot, const ecs_sy
     const ecs_query* query = system->query;
     spot->archetype = archetype;
     spot->system = system;
-    spot->is_match = ecs_query_wants(query, archetype);
+    spot->is_match = query->sparse_terms == 0 && ecs_query_wants(query, archetype);
     spot->term_count = query->term_count;
     spot->mark_count = 0;
     spot->rows.count = 1;
@@ -94,13 +94,25 @@ static __attribute__((noinline)) void fill_spot(handler_spot* spot, const ecs_sy
     }
 }
 
+// A handler with sparse terms: what it matches is not decided by the archetype alone.
+static __attribute__((noinline)) void call_sparse(ecs_world* world, const ecs_system* system,
+                                                  ecs_stage* stage, const ecs_event* event,
+                                                  const ecs_record* target) {
+    ecs_query_iter iter;
+    if (ecs_query_find_record(world, system->query, target, &iter))
+        system->on_event(stage, event, &iter.rows);
+}
+
 static inline void call_at(ecs_world* world, const ecs_system* system, ecs_stage* stage,
                            const ecs_event* event, const ecs_record* target, handler_spot* spot) {
     const ecs_place* place = &world->fast.places[target->place >> ECS_ROW_BITS];
     const uint32_t row = ecs_record_row(target);
     if (spot->archetype != place->archetype || spot->system != system)
         fill_spot(spot, system, place->archetype);
-    if (!spot->is_match) return;
+    if (!spot->is_match) {
+        if (system->query->sparse_terms != 0) call_sparse(world, system, stage, event, target);
+        return;
+    }
     spot->rows.entities = place->entities + row;
     for (uint32_t i = 0; i < spot->term_count; i++) {
         const ecs_span span = spot->spans[i];

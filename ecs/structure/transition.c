@@ -209,6 +209,8 @@ static __attribute__((noinline)) void destroy_any(ecs_world* world, ecs_record* 
     const ecs_edge* edge = archetype->on_destroy;
     if (edge) ecs_core_event_before(world, edge, entity);
     ecs_row_list_destroying(world, chunk, row, entity);
+    if (archetype->notify & ECS_NOTIFY_SPARSE)
+        ecs_structure_sparse_keep(world, entity, ECS_TEMPLATE_NONE);
     if (archetype->has_ops)
         ecs_row_destroy_cells(world, chunk, row, archetype->column_count + archetype->track_count);
     ecs_chunk_remove(world, chunk, row);

@@ -61,6 +61,17 @@ BASE_MUST_USE ecs_result ecs_archetype_ensure(ecs_world* world, const ecs_templa
 /// Take back the archetype that was made last; it has no rows and no binding.
 void ecs_archetype_drop_newest(ecs_world* world);
 
+// Sparse components (sparse.c).
+/// Give an entity a sparse component, or a new value of it; the template's with `value` NULL.
+/// @return as ecs_add.
+BASE_MUST_USE ecs_result ecs_structure_sparse_add(ecs_world* world, ecs_entity entity,
+                                                  ecs_component_id component, const void* value);
+/// @return as ecs_remove.
+BASE_MUST_USE ecs_result ecs_structure_sparse_remove(ecs_world* world, ecs_entity entity,
+                                                     ecs_component_id component);
+/// Take the sparse components that a template does not state; ECS_TEMPLATE_NONE: all.
+void ecs_structure_sparse_keep(ecs_world* world, ecs_entity entity, ecs_template_id template_id);
+
 // What tracking and the links of parents must know (told.c).
 /// After a row was filled: shadow := value, hash added, listed as created.
 void ecs_structure_created(ecs_world* world, const ecs_chunk* chunk, uint32_t row,

@@ -59,7 +59,7 @@ static uint32_t mark_rows(const ecs_world* world, const ecs_query_cache* cache) 
     uint64_t rows = 0;
     const uintptr_t* entry = cache->entries;
     for (uint32_t i = 0; i < cache->entry_count; i++, entry += cache->stride) {
-        const uint32_t count = world->fast.chunk_counts[entry[ENTRY_CHUNK]];
+        const uint32_t count = ecs_query_counts(&world->fast, cache)[entry[ENTRY_CHUNK]];
         rows += count;
         for (uint32_t k = 1; k <= cache->mark_count && count > 0; k++)
             *(uint8_t*)entry[cache->stride - k] = 1;
@@ -71,15 +71,16 @@ static uint32_t mark_rows(const ecs_world* world, const ecs_query_cache* cache) 
 typedef struct row_cursor {
     const uintptr_t* entry;
     const uintptr_t* end;
+    const uint32_t* counts;
     uint32_t stride;
     uint32_t row;
 } row_cursor;
 
 // Go on by `count` rows or a few more, to the next place for a cut. @return by how many.
-static uint32_t go_on(const ecs_world* world, row_cursor* cursor, uint32_t count) {
+static uint32_t go_on(row_cursor* cursor, uint32_t count) {
     uint32_t done = 0;
     while (done < count && cursor->entry < cursor->end) {
-        const uint32_t rows = world->fast.chunk_counts[cursor->entry[ENTRY_CHUNK]];
+        const uint32_t rows = cursor->counts[cursor->entry[ENTRY_CHUNK]];
         const uint32_t left = rows - cursor->row;
         const uint32_t wanted = (count - done + CUT_ROWS - 1) & ~(uint32_t)(CUT_ROWS - 1);
         if (wanted < left) {
@@ -120,8 +121,8 @@ bool ecs_wave_add(ecs_world* world, ecs_wave* wave, uint32_t position, ecs_syste
     if (!reserve_range(world, wave->count + count)) return false;
     const uint32_t step = (rows + count - 1) / count;
     row_cursor cursor = {cache->entries,
-                         cache->entries + (size_t)cache->entry_count * cache->stride, cache->stride,
-                         0};
+                         cache->entries + (size_t)cache->entry_count * cache->stride,
+                         ecs_query_counts(&world->fast, cache), cache->stride, 0};
     wave->work += work_of(system, rows);
     wave->system_count++;
     for (uint32_t i = 0, done = 0; i == 0 || done < rows; i++) {
@@ -130,7 +131,7 @@ bool ecs_wave_add(ecs_world* world, ecs_wave* wave, uint32_t position, ecs_syste
         if (!has_rows) return true;
         range->entry = cursor.entry;
         range->row = cursor.row;
-        range->row_count = go_on(world, &cursor, step);
+        range->row_count = go_on(&cursor, step);
         done += range->row_count;
     }
     return true;
@@ -177,10 +178,12 @@ static void run_range(ecs_range* range) {
         return;
     }
     view->fast.walk_depth++;
+    const ecs_query_cache* cache = ecs_query_walked(system->query);
+    const uint32_t* counts = ecs_query_counts(&view->fast, cache);
     const uintptr_t* entry = range->entry;
     uint32_t row = range->row;
-    for (uint32_t left = range->row_count; left > 0; entry += system->query->cache.stride) {
-        uint32_t count = view->fast.chunk_counts[entry[ENTRY_CHUNK]] - row;
+    for (uint32_t left = range->row_count; left > 0; entry += cache->stride) {
+        uint32_t count = counts[entry[ENTRY_CHUNK]] - row;
         if (count > left) count = left;
         if (count > 0) run_rows(range, entry, row, count);
         left -= count;

@@ -6,6 +6,16 @@
 // handed out, since the time of the write is not known.
 #include "ecs/component.h"
 #include "core/world_internal.h"
+#include "table/sparse.h"
+
+void* ecs_detail_sparse(const ecs_world* world, ecs_entity entity, ecs_component_id component,
+                        bool is_write) {
+    const ecs_sparse* set = ecs_sparse_of(world, component);
+    const uint32_t position = ecs_sparse_position(set, entity);
+    if (position == UINT32_MAX) return NULL;
+    if (is_write) ecs_sparse_mark(set, position);
+    return ecs_sparse_cell(set, position);
+}
 
 // Two waits per entity, one behind the other: for the record, then for the cell. So records are
 // asked for well ahead, and cells as soon as their record has come: only their address is taken

@@ -18,6 +18,7 @@
 #include "table/cell.h"
 #include "table/chunk.h"
 #include "table/query_cache.h"
+#include "table/sparse.h"
 #include "table/storage.h"
 
 #include <string.h>
@@ -31,13 +32,14 @@ typedef struct column_list {
 } column_list;
 
 static void list_columns(const ecs_world* world, const ecs_template* made_from, column_list* list) {
-    list->count = made_from->component_count;
+    list->count = 0;
     list->track_count = 0;
     list->has_ops = false;
     list->hash = 0;
-    BASE_ASSERT(list->count <= ECS_TEMPLATE_COMPONENTS_MAX);
-    for (uint32_t i = 0; i < list->count; i++) {
+    BASE_ASSERT(made_from->component_count <= ECS_TEMPLATE_COMPONENTS_MAX);
+    for (uint32_t i = 0; i < made_from->component_count; i++) {
         const ecs_template_component* source = &made_from->components[i];
+        if (source->flags & ECS_COMPONENT_SPARSE) continue;
         const ecs_component* component = ecs_component_get(world, source->component);
         const ecs_type* type = ecs_type_get(world, component->type);
         bool is_tracked = source->flags & (ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED);
@@ -47,7 +49,7 @@ static void list_columns(const ecs_world* world, const ecs_template* made_from, 
                              .track = is_tracked ? 0 : ECS_SLOT_NONE,
                              .size = type->size,
                              .type = type};
-        uint32_t place = i;
+        uint32_t place = list->count++;
         for (; place > 0 && list->items[place - 1].component > column.component; place--)
             list->items[place] = list->items[place - 1];
         list->items[place] = column;
@@ -107,7 +109,11 @@ static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) 
     archetype->slots = archetype->tracked + list->track_count;
     memset(archetype->slots, 0xff, slot_count * sizeof(uint16_t));
     for (uint32_t i = 0; i < slot_count; i++)
-        archetype->lookup[i] = (ecs_slot){.column = ECS_SLOT_NONE, .track = ECS_SLOT_NONE};
+        archetype->lookup[i] = (ecs_slot){
+            .column = ECS_SLOT_NONE,
+            .track = ECS_SLOT_NONE,
+            .is_sparse = ecs_sparse_of(world, (ecs_component_id)i) != NULL,
+        };
     for (uint32_t i = 0; i < list->count; i++) {
         const ecs_column* column = &list->items[i];
         archetype->columns[i] = *column;
@@ -169,6 +175,22 @@ ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made
     return ECS_OK;
 }
 
+uint32_t ecs_template_sparse_count(const ecs_template* made_from) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < made_from->component_count; i++)
+        count += (made_from->components[i].flags & ECS_COMPONENT_SPARSE) != 0;
+    return count;
+}
+
+void ecs_archetype_fill_defaults(const ecs_archetype* archetype, const ecs_template* made_from,
+                                 const void** defaults) {
+    for (uint32_t i = 0; i < made_from->component_count; i++) {
+        const ecs_template_component* stated = &made_from->components[i];
+        if (!(stated->flags & ECS_COMPONENT_SPARSE))
+            defaults[archetype->slots[stated->component]] = stated->value;
+    }
+}
+
 ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id, ecs_binding** binding) {
     ecs_storage* storage = world->storage;
     if (template_id < storage->binding_capacity && storage->bindings[template_id].archetype) {
@@ -180,7 +202,8 @@ ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id, ecs_b
     if (!BASE_ARRAY_RESERVE(world->allocator, storage->bindings, storage->binding_capacity,
                             template_id + 1u))
         return ECS_ERR_MEMORY;
-    uint32_t count = made_from->component_count;
+    const uint32_t sparse_count = ecs_template_sparse_count(made_from);
+    const uint32_t count = made_from->component_count - sparse_count;
     const void** defaults = base_allocate_zero(world->allocator, count * sizeof *defaults);
     if (!defaults) return ECS_ERR_MEMORY;
     ecs_archetype* archetype = NULL;
@@ -189,9 +212,11 @@ ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id, ecs_b
         BASE_ARRAY_RELEASE(world->allocator, defaults, count);
         return result;
     }
-    for (uint32_t i = 0; i < count; i++)
-        defaults[archetype->slots[made_from->components[i].component]] =
-            made_from->components[i].value;
+    ecs_archetype_fill_defaults(archetype, made_from, defaults);
+    if (sparse_count > 0) {
+        archetype->notify |= ECS_NOTIFY_SPARSE;
+        archetype->is_simple = false;
+    }
     archetype->is_replicated = archetype->is_replicated || made_from->is_replicated;
     if (made_from->is_singleton) archetype->notify |= ECS_NOTIFY_SINGLE;
     *binding = &storage->bindings[template_id];

@@ -24,6 +24,7 @@ typedef enum ecs_want {
 typedef struct ecs_group_term {
     char name[ECS_NAME_BYTES_MAX];
     ecs_want want;
+    bool is_sparse;             ///< no matter of archetypes
     ecs_component_id component; ///< bound by seal; ECS_COMPONENT_NONE: no template has it
 } ecs_group_term;
 
@@ -49,7 +50,12 @@ struct ecs_query {
     ecs_component_id components[ECS_QUERY_TERMS_MAX];
     ecs_access access[ECS_QUERY_TERMS_MAX];
     char (*names)[2][ECS_NAME_BYTES_MAX]; ///< {component, type} by term
-    const char* owner; ///< name of the system for messages; NULL: an ad-hoc query. Borrowed
+    const char* owner;     ///< name of the system for messages; NULL: an ad-hoc query. Borrowed
+    uint32_t sparse_terms; ///< a bit per term whose component is sparse
+    bool has_columns;      ///< some term reads or writes a column of tables
+    ecs_query_cache runs;  ///< with sparse terms: what walks read instead of `cache`
+    uint32_t* run_counts;
+    uint32_t run_capacity, run_words; ///< of run_counts, of runs.entries
     uint32_t entry_capacity;
     ecs_match* matches; ///< rising archetype id
     uint32_t match_count;
@@ -63,6 +69,15 @@ static inline ecs_match* ecs_query_match(const ecs_query* query, const ecs_arche
     if (archetype->id >= query->match_of_capacity) return NULL;
     uint32_t position = query->match_of[archetype->id];
     return position == 0 ? NULL : &query->matches[position - 1];
+}
+
+/// What walks of a query read.
+static inline const ecs_query_cache* ecs_query_walked(const ecs_query* query) {
+    return query->sparse_terms != 0 ? &query->runs : &query->cache;
+}
+/// Rows by the first word of its entries.
+static inline const uint32_t* ecs_query_counts(const ecs_fast* fast, const ecs_query_cache* cache) {
+    return cache->counts ? cache->counts : fast->chunk_counts;
 }
 
 // Caches (query.c). Reserve may fail and changes nothing that a walk sees; the others cannot.

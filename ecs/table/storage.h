@@ -79,6 +79,10 @@ typedef struct ecs_storage {
     ecs_query** queries;
     uint32_t query_count;
     uint32_t query_capacity;
+    struct ecs_sparse** sparse;    ///< sets of sparse components, by rising id; made by seal
+    struct ecs_sparse** sparse_by; ///< by component id; NULL: it lies in tables
+    uint32_t sparse_count;
+    uint32_t sparse_capacity;
     uint32_t slot_count; ///< of every archetype's slots: components + 1, fixed by seal
     uint8_t mark_sink;   ///< where walks mark columns that are not tracked
     ecs_runway runway;

@@ -10,6 +10,7 @@
 #include "table/query_cache.h"
 #include "table/record.h"
 #include "table/runway.h"
+#include "table/sparse.h"
 #include "table/storage.h"
 
 const ecs_query_cache* ecs_query_open(ecs_world* world, ecs_query* query) {
@@ -18,6 +19,12 @@ const ecs_query_cache* ecs_query_open(ecs_world* world, ecs_query* query) {
     static const ecs_query_cache empty = {.entries = (uintptr_t*)nothing};
     BASE_ASSERT(world->is_sealed && "seal the world before queries are walked");
     ecs_runway_close(world); // a walk may read past the count and finds zeros there
+    if (query->sparse_terms != 0) {
+        BASE_ASSERT(!world->is_view &&
+                    "in a confined system, sparse terms are those of the system");
+        ecs_sparse_query_fill(world, query, true);
+        return &query->runs;
+    }
     return query->cache.entry_count == 0 ? &empty : &query->cache;
 }
 
@@ -29,12 +36,20 @@ uint32_t ecs_group_count(const ecs_query* query) {
 }
 
 uint32_t ecs_query_count(ecs_world* world, ecs_query* query) {
-    (void)world;
-    return ecs_group_count(query);
+    if (query->sparse_terms == 0) return ecs_group_count(query);
+    uint32_t count = 0;
+    ecs_sparse_query_fill(world, query, false);
+    for (uint32_t i = 0; i < query->runs.entry_count; i++)
+        count += query->run_counts[i];
+    return count;
 }
 
 ecs_entity ecs_query_first(ecs_world* world, ecs_query* query) {
-    (void)world;
+    if (query->sparse_terms != 0) {
+        ecs_sparse_query_fill(world, query, false);
+        return query->runs.entry_count == 0 ? ECS_ENTITY_NONE
+                                            : *(const ecs_entity*)query->runs.entries[1];
+    }
     for (uint32_t i = 0; i < query->group->match_count; i++) {
         const ecs_archetype* archetype = query->group->matches[i];
         if (archetype->row_count > 0) return archetype->chunks[0]->entities[0];
@@ -57,6 +72,9 @@ bool ecs_query_find_record(ecs_world* world, ecs_query* query, const ecs_record*
         uint16_t column = match->columns[i];
         iter->columns[i] = column == ECS_SLOT_NONE ? NULL : ecs_chunk_cell(chunk, column, row);
     }
+    if (query->sparse_terms != 0 &&
+        !ecs_sparse_query_find(world, query, chunk->entities[row], iter->columns))
+        return false;
     for (uint32_t i = 0; i < query->cache.mark_count && chunk->archetype->track_count > 0; i++) {
         uint16_t column = match->columns[query->write_terms[i]];
         if (column == ECS_SLOT_NONE) continue;

@@ -7,6 +7,8 @@
 #include "ecs/change.h"
 #include "ecs/detail/fast.h"
 
+typedef struct ecs_sparse ecs_sparse; ///< table/sparse.h
+
 typedef struct ecs_entity_list {
     ecs_entity* items;
     uint32_t count;
@@ -68,5 +70,7 @@ void ecs_track_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t row);
 void ecs_track_arrived(ecs_world* world, ecs_entity entity, const ecs_chunk* chunk, uint32_t row);
 /// Compare what was opened for writing in one chunk, and drop its marks.
 void ecs_track_chunk(ecs_world* world, ecs_chunk* chunk);
+/// Compare what was written in a sparse set, and list what came and went.
+void ecs_track_sparse(ecs_world* world, ecs_sparse* set);
 /// Compare everything opened for writing since the last call; fills the change list and `noticed`.
 void ecs_track_step(ecs_world* world);

@@ -10,6 +10,8 @@
 #include "table/archetype.h"
 #include "table/bytes.h"
 #include "table/chunk.h"
+#include "table/record.h"
+#include "table/sparse.h"
 #include "table/storage.h"
 #include "track/track.h"
 #include "type/type_registry.h"
@@ -330,5 +332,47 @@ void ecs_track_chunk(ecs_world* world, ecs_chunk* chunk) {
         else if (column.size > 0)
             compare_marked(world, &column, chunk, track);
         if (!column.is_behind) forget_marks(chunk, track);
+    }
+}
+
+// What came or went is listed once, whatever else happened to it; a new value that was written since
+// is brought up to date on the way.
+static void list_moved(ecs_world* world, ecs_sparse* set, tracked_column* column) {
+    for (uint32_t i = 0; i < set->moved_count; i++) {
+        const uint32_t index = set->moved[i];
+        uint32_t* entry = &set->pages[index >> ECS_PAGE_BITS][index & (ECS_PAGE_RECORDS - 1)];
+        *entry &= ~ECS_SPARSE_MOVED;
+        const uint64_t changed = world->counters.rows_changed;
+        const uint32_t position = *entry - 1;
+        if (*entry != 0 && column->size > 0) compare_rows(world, column, &position, 1);
+        const ecs_record* record = ecs_record_at(world->storage, index);
+        if (world->counters.rows_changed != changed || !(record->life & ECS_LIFE_CREATED)) continue;
+        list_change(world, ecs_entity_make(index, record->life & ECS_GENERATION_MAX),
+                    set->component);
+    }
+    set->moved_count = 0;
+}
+
+void ecs_track_sparse(ecs_world* world, ecs_sparse* set) {
+    if (!set->is_tracked) return;
+    tracked_column column = {
+        .type = set->type,
+        .component = set->component,
+        .name_hash = ecs_component_get(world, set->component)->name_hash,
+        .entities = set->entities,
+        .values = set->values,
+        .shadows = set->shadows,
+        .size = set->type->size,
+        .is_dense = set->type->is_dense && ecs_type_is_plain(set->type),
+    };
+    column.is_flat = column.is_dense && is_flat(column.type, &column.float_bits);
+    list_moved(world, set, &column);
+    for (uint32_t word = 0; word < ecs_sparse_words(set) && column.size > 0; word++) {
+        uint32_t rows[64], count = 0;
+        for (uint64_t bits = set->dirty[word]; bits != 0; bits &= bits - 1)
+            rows[count++] = word * 64 + base_bit_lowest(bits);
+        world->counters.rows_compared += count;
+        if (count > 0) compare_rows(world, &column, rows, count);
+        if (!column.is_behind) set->dirty[word] = 0;
     }
 }

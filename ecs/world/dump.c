@@ -41,8 +41,9 @@ void ecs_dump_entity(const ecs_world* world, ecs_entity entity, ecs_line_fn line
         line(context, text);
     }
     for (uint32_t i = 0; i < template_->component_count; i++) {
-        dump_component(world, entity, name,
-                       ecs_component_get(world, template_->components[i].component), line, context);
+        const ecs_component_id component = template_->components[i].component;
+        if (ecs_find(world, entity, component)) // a sparse one may not be there
+            dump_component(world, entity, name, ecs_component_get(world, component), line, context);
     }
 }
 

@@ -61,17 +61,17 @@ static ecs_result rebind(ecs_reload_plan* plan, ecs_template_id id) {
     ecs_archetype* archetype = NULL;
     ecs_result result = ecs_archetype_ensure(world, made_from, &archetype);
     if (result != ECS_OK) return result;
-    made->column_count = made_from->component_count;
+    made->column_count = archetype->column_count;
     made->defaults =
         base_allocate_zero(world->allocator, made->column_count * sizeof *made->defaults);
     if (!made->defaults) return ECS_ERR_MEMORY;
     made->archetype = archetype;
     made->is_moved = archetype != storage->bindings[id].archetype;
+    ecs_archetype_fill_defaults(archetype, made_from, made->defaults);
     for (uint32_t i = 0; i < made->column_count; i++) {
-        const ecs_template_component* component = &made_from->components[i];
         const void *was, *is;
-        made->defaults[archetype->slots[component->component]] = component->value;
-        made->is_edited = made->is_edited || is_changed(plan, id, component->component, &was, &is);
+        made->is_edited =
+            made->is_edited || is_changed(plan, id, archetype->columns[i].component, &was, &is);
     }
     return ECS_OK;
 }

@@ -51,6 +51,7 @@ bench_rows bench_rows_access(void);
 bench_rows bench_rows_structure(void);
 bench_rows bench_rows_batch(void);
 bench_rows bench_rows_change(void);
+bench_rows bench_rows_sparse(void);
 bench_rows bench_rows_event(void);
 bench_rows bench_rows_memory(void);
 bench_rows bench_rows_net_tick(void);

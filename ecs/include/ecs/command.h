@@ -24,6 +24,13 @@ bool ecs_command_recreate(ecs_world* world, ecs_entity entity, ecs_template_id t
                           const ecs_init* inits, uint32_t init_count);
 bool ecs_command_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
                      const void* value);
+/// Record that an entity gets a sparse component (`value` NULL: its template's default) or loses it
+/// (ecs_add, ecs_remove). Stale handles as above; a component that is not sparse in the entity's
+/// template, or is not there, is counted in commands_refused when it is applied.
+/// @return false when the queue is full (counted in commands_refused).
+bool ecs_command_add(ecs_world* world, ecs_entity entity, ecs_component_id component,
+                     const void* value);
+bool ecs_command_remove(ecs_world* world, ecs_entity entity, ecs_component_id component);
 /// Apply all recorded commands. Outside of stages only (asserted); inside, the flush points do it.
 void ecs_command_flush(ecs_world* world);
 /// Count the commands that wait.

@@ -125,6 +125,18 @@ BASE_MUST_USE static inline ecs_result ecs_set(ecs_world* world, ecs_entity enti
     return ecs_fast_set(world, entity, component, value);
 }
 
+/// Give an entity a sparse component (`_sparse` in its template, DATABLOCK.md): no row moves, so it
+/// is the way for what comes and goes often. `value` is copied; NULL: the template's default. An
+/// entity that has the component gets the value.
+/// @return ECS_OK; ECS_ERR_STALE (it does not live); ECS_ERR_MISSING (its template does not state
+///         the component as sparse); ECS_ERR_MEMORY (nothing changed).
+BASE_MUST_USE ecs_result ecs_add(ecs_world* world, ecs_entity entity, ecs_component_id component,
+                                 const void* value);
+/// Take a sparse component from an entity.
+/// @return ECS_OK; ECS_ERR_STALE (it does not live); ECS_ERR_MISSING (it does not have it).
+BASE_MUST_USE ecs_result ecs_remove(ecs_world* world, ecs_entity entity,
+                                    ecs_component_id component);
+
 /// Walk living entities by rising index: pass ECS_ENTITY_NONE first, then the last result.
 /// @return ECS_ENTITY_NONE at the end.
 ecs_entity ecs_entity_next(const ecs_world* world, ecs_entity after);

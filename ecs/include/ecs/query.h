@@ -18,7 +18,8 @@ typedef enum ecs_access {
     ECS_REQUIRE,     ///< must have it, no column
     ECS_REQUIRE_NOT, ///< must not have it, no column
     ECS_ANY,         ///< must have at least one of the query's ECS_ANY components; no column
-    ECS_ONLY, ///< component NULL: must have no component but those of the other terms (tags count)
+    ECS_ONLY, ///< component NULL: must have no component but those of the other terms (tags count,
+              ///< sparse components do not)
 } ecs_access;
 
 /// One condition of a query.
@@ -32,6 +33,10 @@ typedef struct ecs_term {
 /// and where an optional component is missing. A column is an array of the component's C type,
 /// aligned to 64 bytes. Rows from `count` up to the next multiple of 16 are readable zeros. The
 /// pointers are valid until the next structural change.
+///
+/// A query with a term on a sparse component walks its entities instead of whole chunks. Entities
+/// that lie one behind the other in all columns are one run, often of a single row; columns are
+/// aligned as their type is, and nothing is said of what lies behind `count`.
 typedef struct ecs_rows {
     uint32_t count;
     const ecs_entity* entities;
@@ -75,7 +80,7 @@ static inline ecs_query_iter ecs_query_begin(ecs_world* world, ecs_query* query)
     iter.world = world;
     iter.entry = cache->entries;
     iter.end = cache->entries + (size_t)cache->entry_count * cache->stride;
-    iter.counts = fast->chunk_counts;
+    iter.counts = cache->counts ? cache->counts : fast->chunk_counts;
     iter.stride = cache->stride;
     iter.mark_count = cache->mark_count;
     return iter;
@@ -108,7 +113,7 @@ static inline bool ecs_query_next(ecs_query_iter* iter) {
     return false;
 }
 /// Count the entities that match, or get the first of them in the order of walks (ECS_ENTITY_NONE
-/// when there is none). O(archetypes that match); no row is read.
+/// when there is none). O(archetypes that match), and no row is read; with sparse terms as a walk.
 uint32_t ecs_query_count(ecs_world* world, ecs_query* query);
 ecs_entity ecs_query_first(ecs_world* world, ecs_query* query);
 /// Get the columns of one entity: iter->rows.count is 1. Needs no ecs_query_end.

@@ -16,6 +16,8 @@ typedef enum ecs_template_flag {
     /// Clients show values between two ticks, and the server keeps old ones for lag compensation
     /// (`_interpolate`). Float fields only.
     ECS_COMPONENT_INTERPOLATED = 1u << 2,
+    /// Entities are made without it and get it by ecs_add (`_sparse`). It is so in all templates.
+    ECS_COMPONENT_SPARSE = 1u << 3,
 } ecs_template_flag;
 
 /// One component of a template.

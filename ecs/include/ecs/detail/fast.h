@@ -50,6 +50,7 @@ typedef struct ecs_slot {
     uint16_t column; ///< ECS_SLOT_NONE when missing
     uint16_t track;  ///< ECS_SLOT_NONE when not tracked
     bool has_ops;    ///< its type has functions
+    bool is_sparse;  ///< missing here: its values lie beside the tables
     uint8_t words; ///< of 4 bytes that a short plain value has, ECS_SLOT_WORDS_MAX at most; else 0
 } ecs_slot;
 
@@ -80,6 +81,7 @@ typedef struct ecs_query_cache {
     uint32_t entry_count;
     uint32_t stride;
     uint32_t mark_count;
+    const uint32_t* counts; ///< rows by the first word of an entry; NULL: ecs_fast.chunk_counts
 } ecs_query_cache;
 
 /// The first member of the world.
@@ -99,6 +101,10 @@ static inline const ecs_record* ecs_fast_record(const ecs_fast* fast, ecs_entity
 /// Mark a row of a tracked column as written by handle.
 void ecs_detail_mark(ecs_chunk* chunk, uint32_t track, uint32_t row);
 
+/// ecs_fast_cell of a sparse component.
+void* ecs_detail_sparse(const ecs_world* world, ecs_entity entity, ecs_component_id component,
+                        bool is_write);
+
 /// The cell of a component; marked as written when `is_write`. @return NULL when the entity does
 /// not live or does not have the component.
 static inline void* ecs_fast_cell(const ecs_world* world, ecs_entity entity,
@@ -108,7 +114,8 @@ static inline void* ecs_fast_cell(const ecs_world* world, ecs_entity entity,
     if (!record || component >= fast->slot_count) return NULL;
     const ecs_place* place = &fast->places[record->place >> ECS_ROW_BITS];
     const ecs_slot* slot = &place->slots[component];
-    if (slot->column == ECS_SLOT_NONE) return NULL;
+    if (slot->column == ECS_SLOT_NONE)
+        return slot->is_sparse ? ecs_detail_sparse(world, entity, component, is_write) : NULL;
     uint32_t row = record->place & ECS_ROW_MASK;
     if (is_write && slot->track != ECS_SLOT_NONE) ecs_detail_mark(place->chunk, slot->track, row);
     return (uint8_t*)place->chunk + slot->offset + (size_t)slot->size * row;
