@@ -61,7 +61,7 @@ BASE_MUST_USE ecs_result ecs_archetype_ensure(ecs_world* world, const ecs_templa
 /// Take back the archetype that was made last; it has no rows and no binding.
 void ecs_archetype_drop_newest(ecs_world* world);
 
-// Sparse components (sparse.c).
+// Sparse components (come_go.c).
 /// Give an entity a sparse component, or a new value of it; the template's with `value` NULL.
 /// @return as ecs_add.
 BASE_MUST_USE ecs_result ecs_structure_sparse_add(ecs_world* world, ecs_entity entity,

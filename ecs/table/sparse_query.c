@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Queries with sparse terms: their runs are found anew each time that a walk begins.
+// Queries with sparse terms: each walk finds its runs when it begins.
 //
 // The smallest set that an entity must be in leads, in its order; each of its entities is looked up
 // in the tables and in the other sets. Without such a term, where sparse ones are optional or
@@ -216,6 +216,7 @@ static void fill_from_tables(filler* fill) {
 }
 
 void ecs_sparse_query_fill(ecs_world* world, ecs_query* query, bool is_marking) {
+    BASE_ASSERT(!world->is_view && "in a confined system, sparse terms are those of the system");
     filler fill = make_filler(world, query, is_marking);
     const ecs_sparse* leader = find_leader(&fill);
     query->runs.entry_count = 0;

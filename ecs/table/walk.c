@@ -20,8 +20,6 @@ const ecs_query_cache* ecs_query_open(ecs_world* world, ecs_query* query) {
     BASE_ASSERT(world->is_sealed && "seal the world before queries are walked");
     ecs_runway_close(world); // a walk may read past the count and finds zeros there
     if (query->sparse_terms != 0) {
-        BASE_ASSERT(!world->is_view &&
-                    "in a confined system, sparse terms are those of the system");
         ecs_sparse_query_fill(world, query, true);
         return &query->runs;
     }

@@ -335,8 +335,8 @@ void ecs_track_chunk(ecs_world* world, ecs_chunk* chunk) {
     }
 }
 
-// What came or went is listed once, whatever else happened to it; a new value that was written since
-// is brought up to date on the way.
+// What came or went is listed once, whatever else happened to it; a new value that was written
+// since is brought up to date on the way.
 static void list_moved(ecs_world* world, ecs_sparse* set, tracked_column* column) {
     for (uint32_t i = 0; i < set->moved_count; i++) {
         const uint32_t index = set->moved[i];

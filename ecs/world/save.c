@@ -247,7 +247,7 @@ static void write_events(const saver* save) {
     }
 }
 
-// A set in its order: handle, value as tracking knows it, and a newer one where it was written since.
+// A set in its order: handle, value as tracking knows it, and a newer one where it was written.
 static void write_sparse(const saver* save, const ecs_sparse* set) {
     base_bytes_write_varint(save->bytes, set->count);
     for (uint32_t at = 0; at < set->count; at++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sparse components (S5.2): what is refused, by whom and with which words; failing memory. That they
-// do what they should is the business of test_sparse_model.
+// Sparse components (S5.2): what is refused, by whom and with which words; failing memory. What
+// they do is the business of test_sparse_model.
 #include "table/store_world.h"
 #include "template/data_world.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sparse components come and go: values in their sets (table/sparse.c), and what tracking must know.
+// Sparse components come and go: values in their sets (table/sparse.c), what tracking must know.
 //
 // A tracked value counts in the state hash from the moment it is there. That it came or went is
 // noted, and listed as a change when the step tracks.
