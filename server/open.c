@@ -170,12 +170,21 @@ int server_program_open(server_program* self) {
     if (code == NET_EXIT_CLEAN) code = open_transport(self);
     if (code == NET_EXIT_CLEAN) code = open_log(self);
     if (code == NET_EXIT_CLEAN) code = open_server(self);
-    if (code == NET_EXIT_CLEAN) server_access_report(self);
+    if (code == NET_EXIT_CLEAN) {
+        self->sentry = net_sentry_create(&(net_sentry_config){
+            .world = net_match_world(self->match),
+            .loop = &self->loop,
+            .log_file = self->log ? self->log_file : NULL,
+            .reporter = self->reporter,
+        });
+        server_access_report(self);
+    }
     if (code == NET_EXIT_CLEAN) print_ready(self);
     return code;
 }
 
 void server_program_close(server_program* self) {
+    net_sentry_destroy(self->sentry);
     if (self->server) net_server_destroy(self->server);
     if (self->session_trace) fclose(self->session_trace);
     if (self->log) (void)!net_log_writer_destroy(self->log);

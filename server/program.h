@@ -7,6 +7,7 @@
 #include "status.h"
 #include "timing.h"
 
+#include "host/sentry.h"
 #include "net/log_writer.h"
 #include "net/loop.h"
 #include "net/match.h"
@@ -29,6 +30,7 @@ typedef struct server_program {
     bool lacks_log;      ///< the disk took none: the exit code says so
     net_server* server;
     net_loop loop;
+    net_sentry* sentry; ///< NULL: none could be had
     server_timing timing;
     server_status status;
     uint64_t start_us;   ///< of the loop

@@ -19,7 +19,9 @@ static bool is_running(const server_program* self) {
 static void run_tick(server_program* self) {
     bool was_running = is_running(self);
     uint64_t begin_us = net_loop_now_us();
+    net_sentry_busy(self->sentry);
     net_server_tick(self->server, begin_us);
+    net_sentry_rest(self->sentry);
     if (!was_running) return;
     uint64_t took_us = net_loop_now_us() - begin_us;
     server_timing_add(&self->timing, took_us);

@@ -9,6 +9,8 @@
 #include "event/membership.h"
 #include "track/track.h"
 
+#include <stdatomic.h>
+
 /// A list of names, copied at registration, used once at seal.
 typedef struct ecs_names {
     char (*names)[ECS_NAME_BYTES_MAX];
@@ -74,6 +76,14 @@ typedef struct ecs_stage_info {
 /// Registered types, nine core events, and type 0 that has no handler.
 #define ECS_HANDLER_LISTS (ECS_EVENT_TYPES_MAX + 1 + 9)
 
+/// Where the running stage is (ecs_world_where): written by the world's thread, read by any.
+typedef struct ecs_mark {
+    _Atomic(const ecs_stage_info*) stage; ///< NULL: none runs
+    _Atomic(const ecs_system*) system;    ///< NULL: a flush point
+    _Atomic uint64_t tick;
+    _Atomic uint32_t entity; ///< first row of the newest call
+} ecs_mark;
+
 typedef struct ecs_systems {
     ecs_system** list; ///< in order of registration; each a block of its own
     uint32_t count;
@@ -90,6 +100,7 @@ typedef struct ecs_systems {
     uint32_t member_systems; ///< how many have members
     ecs_edges edges;         ///< what moves from archetype to archetype mean
     ecs_stage now;           ///< of the stage that runs; world NULL: none does
+    ecs_mark mark;
 } ecs_systems;
 
 /// Call a handler of a broadcast for all its rows, or of an event without a target.

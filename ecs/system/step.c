@@ -18,6 +18,7 @@
 #include "base/assert.h"
 #include "base/hash.h"
 #include "core/world_internal.h"
+#include "ecs/debug.h"
 #include "entity/batch.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
@@ -28,8 +29,15 @@
 #include "system/system_registry.h"
 #include "track/track.h"
 
+static void set_mark(ecs_world* world, const ecs_system* system, ecs_entity entity) {
+    ecs_mark* mark = &world->systems->mark;
+    atomic_store_explicit(&mark->entity, entity, memory_order_relaxed);
+    atomic_store_explicit(&mark->system, system, memory_order_relaxed);
+}
+
 static void flush_point(ecs_world* world, const ecs_stage* stage) {
     BASE_ASSERT(stage->world == world && world->stage_depth > 0);
+    set_mark(world, NULL, ECS_ENTITY_NONE);
     uint32_t budget = world->limits.events_per_flush_max;
     for (;;) {
         ecs_commands_apply(world);
@@ -48,14 +56,17 @@ static void run_alone(ecs_world* world, uint32_t position, ecs_system* system, e
     stage->context = system->context;
     world->commands->system = position;
     world->running = system;
+    set_mark(world, system, ECS_ENTITY_NONE);
     if (system->has_members) ecs_membership_deliver(system, &system->members, stage);
     if (system->run && !system->query) {
         const ecs_rows none = {0};
         system->run(stage, &none);
     } else if (system->run) {
         ecs_query_iter iter = ecs_query_begin(world, system->query);
-        while (ecs_query_next(&iter))
+        while (ecs_query_next(&iter)) {
+            set_mark(world, system, iter.rows.entities[0]);
             system->run(stage, &iter.rows);
+        }
     }
     world->running = NULL;
     world->commands->system = 0;
@@ -80,6 +91,7 @@ static bool run_wave(ecs_world* world, const ecs_system_order* order, uint32_t f
             is_made = ecs_wave_add(world, &wave, i, system) && is_made;
     }
     if (is_made && wave.count > 1) {
+        set_mark(world, list[order->systems[first]], ECS_ENTITY_NONE);
         ecs_wave_run(world, &wave, stage);
         return true;
     }
@@ -105,6 +117,9 @@ static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
     const ecs_system_order* order = &world->systems->stages[index].order;
     world->stage_depth++;
     world->systems->now = stage;
+    ecs_mark* mark = &world->systems->mark;
+    atomic_store_explicit(&mark->tick, step->tick, memory_order_relaxed);
+    atomic_store_explicit(&mark->stage, &world->systems->stages[index], memory_order_release);
     world->chance = base_hash64_mix(world->rng.state ^ world->rng.stream, step->tick);
     flush_point(world, &stage);
     const uint32_t* waves = world->systems->stages[index].waves;
@@ -115,7 +130,22 @@ static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
         if (run_wave(world, order, first, end, &stage)) flush_point(world, &stage);
     }
     world->systems->now = (ecs_stage){0};
+    atomic_store_explicit(&mark->stage, NULL, memory_order_relaxed);
     world->stage_depth--;
+}
+
+bool ecs_world_where(const ecs_world* world, ecs_where* where) {
+    const ecs_mark* mark = &world->systems->mark;
+    const ecs_stage_info* stage = atomic_load_explicit(&mark->stage, memory_order_acquire);
+    if (!stage) return false;
+    const ecs_system* system = atomic_load_explicit(&mark->system, memory_order_relaxed);
+    *where = (ecs_where){
+        .tick = atomic_load_explicit(&mark->tick, memory_order_relaxed),
+        .stage = stage->name,
+        .system = system ? system->name : NULL,
+        .entity = atomic_load_explicit(&mark->entity, memory_order_relaxed),
+    };
+    return true;
 }
 
 void ecs_world_run_stage(ecs_world* world, uint32_t stage, const ecs_step* step) {

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -74,6 +75,7 @@ bool net_loop_wait(net_loop* loop, uint64_t until_us) {
     }
     uint64_t now_us = net_loop_now_us();
     uint64_t wait_us = until_us > now_us ? until_us - now_us : 0;
+    if (atomic_exchange(&loop->is_end_asked, false)) return true;
     struct timespec wait = {.tv_sec = (time_t)(wait_us / 1000000u),
                             .tv_nsec = (long)(wait_us % 1000000u) * 1000};
     // An interrupted wait is as good as a finished one: the caller looks at the clock anyway.

@@ -4,18 +4,22 @@
 
 #include "base/options.h"
 #include "net/log_reader.h"
+#include "net/loop.h"
 
 typedef struct server_replay {
     const char* command;
     const char* file;
-    const char* trace;  ///< second word of check-trace
-    const char* game;   ///< NULL: the game that the log names
-    const char* entity; ///< "I:G" or "I"
-    uint64_t tick;      ///< of --tick; 0: the last tick of the log
+    const char* trace;     ///< second word of check-trace
+    const char* game;      ///< NULL: the game that the log names
+    const char* entity;    ///< "I:G" or "I"
+    uint64_t tick;         ///< of --tick; 0: the last tick of the log
+    bool is_through_crash; ///< verify: also run the tick in which the server died
     base_reporter reporter;
     net_log_reader* reader;
     net_module* module; ///< NULL for info and stats, and for dump when it was not found
     bool is_damaged;
+    struct net_sentry* sentry; ///< verify --through-crash
+    net_loop loop;             ///< without signals
 } server_replay;
 
 int server_replay_info(server_replay* self);

@@ -7,6 +7,7 @@
 #include "ecs/save.h"
 #include "host/exit_code.h"
 #include "host/output.h"
+#include "host/sentry.h"
 #include "net/replay.h"
 
 #include <inttypes.h>
@@ -63,11 +64,26 @@ int server_replay_dump(server_replay* self) {
         net_log_dump(self->reader, self->module, net_host_write_line, stdout));
 }
 
+/// From the first tick on: a crash of this run says where it is, as in the server.
+static bool watch(void* context, net_match* match) {
+    server_replay* self = context;
+    if (!self->sentry)
+        self->sentry = net_sentry_create(&(net_sentry_config){
+            .world = net_match_world(match), .loop = &self->loop, .reporter = self->reporter});
+    return true;
+}
+
 int server_replay_verify(server_replay* self) {
     const net_log_info* info = net_log_reader_info(self->reader);
     net_verify_result verified;
+    bool is_through = self->is_through_crash && !info->is_closed;
+    if (self->is_through_crash && info->is_closed)
+        base_report(&self->reporter, self->file, 0,
+                    "note: it has an end record, so no tick of it crashed");
     net_result result =
-        net_log_verify(self->reader, self->module, 0, NULL, NULL, &self->reporter, &verified);
+        net_log_verify(self->reader, self->module, is_through ? info->last_tick + 1 : 0,
+                       is_through ? watch : NULL, self, &self->reporter, &verified);
+    net_sentry_destroy(self->sentry);
     if (result == NET_ERR_DIVERGED)
         printf("diverged tick=%" PRIu64 " component=%s entity=%u:%u\n", verified.diverged_tick,
                verified.component, ecs_entity_index(verified.entity),

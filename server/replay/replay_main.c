@@ -61,6 +61,8 @@ static base_options_result read_options(server_replay* self, base_option_list* w
          0},
         {"entity", BASE_OPTION_TEXT, &self->entity, "I:G",
          "show: only this entity, INDEX:GENERATION", 0, 0},
+        {"through-crash", BASE_OPTION_FLAG, &self->is_through_crash, NULL,
+         "verify: also run the tick in which the server died, whose end is not in the log", 0, 0},
     };
     const base_options options = {
         .program = "shoal-replay",
@@ -95,7 +97,7 @@ static int run(server_replay* self, const command* what) {
 }
 
 int main(int argc, char** argv) {
-    server_replay self = {.reporter = base_reporter_stderr()};
+    server_replay self = {.reporter = base_reporter_stderr(), .loop = {.signals = -1}};
     base_option_list words = {.count = 0};
     if (!net_host_prepare(&self.reporter)) return NET_EXIT_RUNTIME;
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -11,6 +11,17 @@ typedef void (*ecs_line_fn)(void* context, const char* line);
 void ecs_dump_entity(const ecs_world* world, ecs_entity entity, ecs_line_fn line, void* context);
 /// Dump all entities by rising index; with `with_storage`, a line per archetype first.
 void ecs_dump_world(const ecs_world* world, bool with_storage, ecs_line_fn line, void* context);
+/// Where a running stage is, for a report of a crash or of a system that does not come back.
+typedef struct ecs_where {
+    ecs_tick tick;
+    const char* stage;
+    const char* system; ///< the first of several that run at once; NULL: commands and events
+    ecs_entity entity;  ///< first of the rows that it got last; NONE: it has no rows
+} ecs_where;
+
+/// Any thread may ask, and a signal handler: it reads a few words without a lock, which may belong
+/// to two moments. Texts live as long as the world. @return false: no stage runs.
+bool ecs_world_where(const ecs_world* world, ecs_where* where);
 /// Check every invariant of the storage: records, rows, tails of columns, query caches, free
 /// indices. Asserts the first that does not hold. O(world).
 void ecs_world_validate(const ecs_world* world);

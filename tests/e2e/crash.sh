@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A game that fails: an assertion, a bad access, a tick that does not come back. The server says where,
+# and the command that it names runs the same tick again.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+crash=$build/test/crash/crash.so
+where='in tick 30, system fail_on_purpose, rows from entity [0-9]+:1$'
+
+# fails HOW: start a server whose game fails in tick 30.
+fails() {
+    start server shoal-server --game "$crash" --listen 127.0.0.1:0 --tick-rate 60 --log a.slog \
+        --set "how=$1" --set at=30
+}
+
+# dies NAME: wait for its end by a signal.
+dies() {
+    await "end of $1" has_ended "$1"
+    code=0
+    wait "${pids[$1]}" 2>/dev/null || code=$?
+    unset "pids[$1]"
+    [ "$code" -ge 99 ] || fail "$1 ended with $code"
+}
+
+# says_where FILE REGEX
+says_where() {
+    says "$1" "$2"
+    says "$1" "$where"
+}
+
+# Its inputs are in the log: the same tick fails in the same way.
+fails_again() {
+    run verify shoal-replay verify a.slog --game "$crash"
+    [ "$code" = 0 ] || fail "the ticks before it do not verify: $code"
+    says verify.out '^verified ticks=29 '
+    start again shoal-replay verify --through-crash a.slog --game "$crash"
+    dies again
+    says_where again.err "$1"
+}
+
+case_an_assertion_of_a_game_says_where_and_runs_again() {
+    fails 1
+    dies server
+    says server.err 'assertion failed: .*as the test wants'
+    says_where server.err '^fatal: the program stopped itself'
+    says server.err 'shoal-replay verify --through-crash a.slog'
+    fails_again '^fatal: the program stopped itself'
+}
+
+case_a_bad_access_of_a_game_says_where_and_runs_again() {
+    fails 2
+    dies server
+    says_where server.err '^fatal: access to memory that is not there'
+    fails_again '^fatal: access to memory that is not there'
+}
+
+case_a_tick_that_never_comes_back_says_where_and_ends_by_a_second_signal() {
+    fails 3
+    await "a word about the tick" has_said server.err 'for [0-9.]+ s nothing came back in tick 30, system fail_on'
+    kill -TERM "${pids[server]}"
+    await "an answer" has_said server.err 'ends when the tick comes back; a second signal'
+    kill -TERM "${pids[server]}"
+    ended server
+    [ "$code" = 1 ] || fail "the server ended with $code"
+    says server.err 'in the middle of a tick'
+    run verify shoal-replay verify a.slog --game "$crash"
+    says verify.out '^verified ticks=29 '
+}
+
+case_a_slow_tick_is_reported_and_the_match_goes_on() {
+    fails 4
+    await "a word about the tick" has_said server.err 'nothing came back in tick 30'
+    kill -INT "${pids[server]}"
+    ended server
+    [ "$code" = 0 ] || fail "the server ended with $code"
+    is_closed a.slog
+}
+
+run_cases "$@"

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// A game whose one system fails in tick `at`, in the way `how`: 1 an assertion, 2 a bad access,
+// 3 it never comes back, 4 it comes back after a second or more.
+#include "base/assert.h"
+#include "ecs/component.h"
+#include "ecs/system.h"
+#include "ecs/template.h"
+#include "net/game.h"
+
+#include "crash.pb-c.h"
+
+typedef struct game {
+    ecs_tick at;
+    uint32_t how;
+} game;
+
+enum { HOW_ASSERT = 1, HOW_ACCESS, HOW_FOREVER, HOW_SLOW };
+
+static void spin(volatile uint64_t* counter, uint64_t limit) {
+    while (*counter < limit)
+        *counter = *counter + 1;
+}
+
+static void fail_run(const ecs_stage* stage, const ecs_rows* rows) {
+    const game* self = stage->context;
+    volatile uint64_t counter = 0;
+    if (rows->count == 0 || stage->tick != self->at) return;
+    if (self->how == HOW_ASSERT) BASE_ASSERT(stage->tick != self->at && "as the test wants");
+    if (self->how == HOW_ACCESS) *(volatile int*)(uintptr_t)(16 + counter) = 1;
+    if (self->how == HOW_FOREVER) spin(&counter, UINT64_MAX);
+    if (self->how == HOW_SLOW) spin(&counter, UINT64_C(3000000000));
+}
+
+static ecs_result register_types(ecs_world* world, const base_reporter* reporter) {
+    (void)reporter;
+    static const ecs_field fields[] = {{.name = "buttons", .kind = ECS_FIELD_U32, .count = 1}};
+    ecs_event_type type;
+    return ecs_event_register(
+        world,
+        &(ecs_event_desc){
+            .name = "crash_input", .size = sizeof(uint32_t), .fields = fields, .field_count = 1},
+        &type);
+}
+
+static void input_to_wire(const void* payload, ProtobufCMessage* message) {
+    ((Crash__Input*)message)->buttons = *(const uint32_t*)payload;
+}
+
+static bool input_from_wire(const ProtobufCMessage* message, void* payload) {
+    *(uint32_t*)payload = ((const Crash__Input*)message)->buttons;
+    return true;
+}
+
+static ecs_entity player_join(ecs_world* world, void* context, const net_game_player* player) {
+    (void)world;
+    (void)context;
+    (void)player;
+    return ECS_ENTITY_NONE;
+}
+
+static void player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
+    (void)world;
+    (void)context;
+    (void)client;
+    (void)entity;
+}
+
+static ecs_result register_systems(ecs_world* world, void** context,
+                                   const base_reporter* reporter) {
+    (void)reporter;
+    game* self = ecs_world_context(world, sizeof *self);
+    if (!self) return ECS_ERR_MEMORY;
+    static const ecs_term terms[] = {{"health", "i", ECS_WRITE}};
+    *context = self;
+    return ecs_system_register(world, &(ecs_system_desc){.name = "fail_on_purpose",
+                                                         .stage = "act",
+                                                         .run = fail_run,
+                                                         .terms = terms,
+                                                         .term_count = 1,
+                                                         .context = self});
+}
+
+static void start(ecs_world* world, void* context, const net_game_start* with) {
+    game* self = context;
+    self->at = (ecs_tick)with->settings[0];
+    self->how = (uint32_t)with->settings[1];
+    ecs_entity made;
+    (void)!ecs_create(world, ecs_template_find(world, "thing"), NULL, 0, &made);
+}
+
+static const net_message messages[] = {{.name = "Input",
+                                        .descriptor = &crash__input__descriptor,
+                                        .event = "crash_input",
+                                        .kind = NET_MESSAGE_INPUT,
+                                        .to_wire = input_to_wire,
+                                        .from_wire = input_from_wire}};
+static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"}, {"how", 0, 0, 4, "way"}};
+
+static const net_game_module module = {
+    .contract_version = NET_GAME_CONTRACT_VERSION,
+    .size_bytes = sizeof(net_game_module),
+    .core_version = ECS_CORE_VERSION,
+    .name = "crash",
+    .title = "A game that fails",
+    .view_width = 1,
+    .view_height = 1,
+    .messages = messages,
+    .message_count = 1,
+    .message_bytes = sizeof(net_message),
+    .settings = settings,
+    .setting_count = 2,
+    .setting_bytes = sizeof(net_setting),
+    .action_bytes = sizeof(net_action),
+    .register_types = register_types,
+    .register_systems = register_systems,
+    .start = start,
+    .player_join = player_join,
+    .player_leave = player_leave,
+};
+
+const net_game_module* net_game_module_get(void);
+const net_game_module* net_game_module_get(void) {
+    return &module;
+}
