@@ -12,10 +12,22 @@
 // written by row.c. Start reading at proto_row_encode.
 #include "row/encoder.h"
 
-// A bit per word in which two rows differ. `count` is even, and mostly two words are equal at once.
-static uint64_t differing(const uint32_t* a, const uint32_t* b, uint32_t count) {
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+// A bit per word in which two rows differ; `count` is even.
+static inline uint64_t differing(const uint32_t* a, const uint32_t* b, uint32_t count) {
     uint64_t mask = 0;
-    for (uint32_t i = 0; i < count; i += 2) {
+    uint32_t i = 0;
+#ifdef __SSE2__
+    for (; i + 4 <= count; i += 4) {
+        __m128i same = _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i*)(const void*)(a + i)),
+                                       _mm_loadu_si128((const __m128i*)(const void*)(b + i)));
+        mask |= (uint64_t)(uint32_t)(_mm_movemask_ps(_mm_castsi128_ps(same)) ^ 15) << i;
+    }
+#endif
+    for (; i < count; i += 2) {
         uint64_t left, right;
         memcpy(&left, a + i, sizeof left);
         memcpy(&right, b + i, sizeof right);
@@ -27,45 +39,51 @@ static uint64_t differing(const uint32_t* a, const uint32_t* b, uint32_t count) 
 
 // ---- what is coded ----
 
-// Whole numbers of any size, rounded down; mostly the divisor is small and so are they.
-static int64_t divide(int64_t value, int64_t divisor) {
+// row_divide, mostly of small numbers by 4.
+static inline int64_t divide(int64_t value, int32_t divisor) {
+    if (divisor == 4) return value >> 2;
     if ((int32_t)value != value) return row_divide(value, divisor);
-    int32_t quotient = (int32_t)value / (int32_t)divisor;
-    return quotient - ((int32_t)value % (int32_t)divisor < 0);
+    int32_t quotient = (int32_t)value / divisor;
+    return quotient - ((int32_t)value % divisor < 0);
 }
 
 // Keep the words of a component less what the straight line through the bases gives.
 // @return the steps between the bases, summed over the words.
-static uint64_t follow_line(row_encoder* e, const proto_layout_part* part, bool* is_off) {
+static inline uint64_t follow_line(row_encoder* e, const proto_layout_part* part, bool* is_off) {
     uint64_t motion = 0;
     uint32_t off = 0, end = part->first + (uint32_t)part->count;
+    const int64_t ticks = e->ticks, ticks2 = e->ticks2;
     for (uint32_t f = part->first; f < end; f++) {
-        uint32_t bits = encoder_word(e, f)->bits, base = e->base[f];
-        int64_t pace = encoder_difference(base, e->base2[f], bits);
+        uint32_t shift = encoder_word(e, f)->shift, base = e->base[f];
+        int64_t pace = encoder_difference(base, e->base2[f], shift);
         motion += (uint64_t)(pace < 0 ? -pace : pace);
-        int64_t way = pace * e->ticks;
-        if (e->ticks2 != 1) way = divide(2 * way + e->ticks2, 2 * (int64_t)e->ticks2);
-        e->off[f] = encoder_difference(e->row[f], base + (uint32_t)way, bits);
-        off |= (uint32_t)e->off[f];
+        int64_t way = pace * ticks;
+        if (ticks2 != 1) way = divide(2 * way + ticks2, 2 * (int32_t)ticks2);
+        int32_t own = encoder_difference(e->row[f], base + (uint32_t)way, shift);
+        e->off[f] = own;
+        off |= (uint32_t)own;
     }
     *is_off = off != 0;
     return motion;
 }
 
-static void keep_off(row_encoder* e, const proto_layout_part* part) {
+static inline void keep_off(row_encoder* e, const proto_layout_part* part) {
     uint32_t end = part->first + (uint32_t)part->count;
     for (uint32_t f = part->first; f < end; f++)
-        e->off[f] = encoder_difference(e->row[f], e->base[f], encoder_word(e, f)->bits);
+        e->off[f] = encoder_difference(e->row[f], e->base[f], encoder_word(e, f)->shift);
 }
 
 // Fill the plan of a linear component without a source, or of a rotation.
-static void plan_step(row_encoder* e, const proto_layout_part* part, row_plan* plan) {
+static inline void plan_step(row_encoder* e, const proto_layout_part* part, row_plan* plan) {
     if ((e->moved & part->words) == 0) {
         plan->kind = ROW_WARM;
         plan->class_ = row_rest_class(part->is_source, e->ticks);
         plan->scale = (int8_t)row_rest_scale(e->ticks, part->count);
         plan->is_coded = (e->differ & part->words) != 0;
-        if (plan->is_coded || part->count == 1) keep_off(e, part);
+        if (plan->is_coded)
+            keep_off(e, part);
+        else
+            e->off[part->first] = 0; // of a lead
         return;
     }
     plan->kind = ROW_LIVE;
@@ -200,8 +218,11 @@ static void write_lead(row_encoder* e) {
     }
     int32_t left = off > 0 ? off - 4 : off + 3;
     uint32_t word =
-        (e->row[f] - (uint32_t)off + (uint32_t)left) & (uint32_t)row_mask(encoder_word(e, f)->bits);
-    (void)proto_encoder_number(e, e->tables->number_plain[plan->scale], f, left, word);
+        (e->row[f] - (uint32_t)off + (uint32_t)left) & UINT32_MAX >> encoder_word(e, f)->shift;
+    if ((uint32_t)left + PROTO_SMALL < encoder_word(e, f)->small_count)
+        encoder_small(e, e->tables->small[plan->scale][left + PROTO_SMALL]);
+    else
+        (void)proto_encoder_number(e, e->tables->number_plain[plan->scale], f, left, word);
 }
 
 static void write_head(row_encoder* e) {
@@ -234,7 +255,7 @@ static void write_head(row_encoder* e) {
 
 static bool begin(row_encoder* e, const proto_layout* layout, const proto_packed_base* against,
                   const uint32_t* row, uint8_t* bytes) {
-    BASE_ASSERT(layout->bits_max > 0 && against->base && row); // finished
+    BASE_ASSERT(layout->tables); // finished
     if (!layout->plan.is_made) return false;
     e->layout = layout;
     e->tables = layout->tables;
@@ -262,7 +283,7 @@ static bool begin(row_encoder* e, const proto_layout* layout, const proto_packed
     }
     e->is_moving = (e->moved & layout->plan.undriven_words) != 0;
     if (!plan_moving(e) || !plan_mixed(e)) return false;
-    find_driven_exceptions(e);
+    if (layout->plan.is_driven) find_driven_exceptions(e);
     return true;
 }
 
@@ -289,8 +310,10 @@ static void write_components(row_encoder* e) {
         } else if (kind == ROW_LIVE && part->is_source) {
             proto_encoder_source(e, c);
         } else if (kind == ROW_LIVE) {
-            for (uint32_t f = part->first; f < part->first + (uint32_t)part->count; f++)
-                encoder_scaled(e, e->plans[c].scale, f, e->off[f]);
+            const uint32_t end = part->first + (uint32_t)part->count;
+            const int32_t scale = e->plans[c].scale;
+            for (uint32_t f = part->first; f < end; f++)
+                encoder_scaled(e, scale, f, e->off[f]);
         } else if (kind == ROW_DRIVEN) {
             proto_encoder_driven(e, c);
         } else {
@@ -325,7 +348,7 @@ uint32_t proto_row_encode(const proto_layout* layout, const proto_packed_base* a
     if (!begin(&e, layout, against, row, bytes))
         return encode_unpacked(layout, against, row, bytes);
     write_head(&e);
-    if (e.ticks > 0) follow_sources(&e);
+    if (e.ticks > 0 && layout->plan.is_driven) follow_sources(&e);
     write_components(&e);
     base_store_le64(e.at, e.bits);
     uint32_t bits = (uint32_t)(e.at - bytes) * 8 + e.fill;

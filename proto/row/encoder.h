@@ -55,9 +55,15 @@ static inline void encoder_code(row_encoder* e, uint32_t code) {
     encoder_put(e, code >> 4, code & 15);
 }
 
-/// row - base of a word, as a signed number of its bits.
-static inline int32_t encoder_difference(uint32_t a, uint32_t b, uint32_t bits) {
-    return (int32_t)((a - b) << (32 - bits)) >> (32 - bits);
+/// Write the code of an element of proto_tables.small.
+static inline void encoder_small(row_encoder* e, uint32_t small) {
+    encoder_put(e, small & ((1u << PROTO_SMALL_CODE_BITS) - 1),
+                small >> PROTO_SMALL_CODE_BITS & ((1u << PROTO_SMALL_LENGTH_BITS) - 1));
+}
+
+/// a - b of two words of 32 - `shift` bits, as a signed number of as many.
+static inline int32_t encoder_difference(uint32_t a, uint32_t b, uint32_t shift) {
+    return (int32_t)((a - b) << shift) >> shift;
 }
 
 static inline const proto_layout_word* encoder_word(const row_encoder* e, uint32_t f) {
@@ -76,13 +82,12 @@ void proto_encoder_scaled_any(row_encoder* e, uint32_t row, uint32_t f, int32_t 
 static inline void encoder_scaled(row_encoder* e, int32_t scale, uint32_t f, int32_t off) {
     uint32_t row = (uint32_t)row_number_row(scale, e->surprise);
     uint32_t at = (uint32_t)off + PROTO_SMALL;
-    if (at >= 2 * PROTO_SMALL || e->is_first || !encoder_word(e, f)->is_small) {
+    if (e->is_first || at >= encoder_word(e, f)->small_count) {
         proto_encoder_scaled_any(e, row, f, off);
         return;
     }
     uint32_t small = e->tables->small[row][at];
-    encoder_put(e, small & ((1u << PROTO_SMALL_CODE_BITS) - 1),
-                small >> PROTO_SMALL_CODE_BITS & ((1u << PROTO_SMALL_LENGTH_BITS) - 1));
+    encoder_small(e, small);
     e->surprise += (int32_t)small >> (PROTO_SMALL_CODE_BITS + PROTO_SMALL_LENGTH_BITS);
 }
 

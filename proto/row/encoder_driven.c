@@ -5,7 +5,7 @@
 #include "row/rotation.h"
 
 static int64_t pace_of(const row_encoder* e, uint32_t f) {
-    return encoder_difference(e->base[f], e->base2[f], encoder_word(e, f)->bits);
+    return encoder_difference(e->base[f], e->base2[f], encoder_word(e, f)->shift);
 }
 
 static row_drive_guess guess(const row_encoder* e, const proto_layout_part* part, uint32_t i) {
@@ -25,14 +25,14 @@ static row_drive_guess guess(const row_encoder* e, const proto_layout_part* part
 }
 
 static int32_t off_of(const row_encoder* e, uint32_t f, uint64_t expected) {
-    return encoder_difference(e->row[f], (uint32_t)expected, encoder_word(e, f)->bits);
+    return encoder_difference(e->row[f], (uint32_t)expected, encoder_word(e, f)->shift);
 }
 
 static bool is_still(const row_encoder* e, const proto_layout_part* part, uint32_t source) {
     for (uint32_t i = 0; i < part->count; i++) {
-        const proto_layout_word* word = encoder_word(e, part->first + i);
+        const proto_layout_still* still = &e->layout->plan.still[part->first + i];
         uint32_t at = e->base[source + i];
-        if (at < word->still_first || at > word->still_last) return false;
+        if (at < still->first || at > still->last) return false;
     }
     return true;
 }
@@ -79,7 +79,7 @@ static uint64_t doubt_of(const row_encoder* e, const proto_layout_part* part) {
     for (uint32_t i = 0; i < part->count; i++) {
         uint32_t f = source->first + i;
         uint64_t now = e->row[f], then = e->base[f];
-        if (has_line) then = (now - (uint64_t)e->off[f]) & row_mask(encoder_word(e, f)->bits);
+        if (has_line) then = (now - (uint64_t)e->off[f]) & UINT32_MAX >> encoder_word(e, f)->shift;
         uint64_t change = now > then ? now - then : then - now;
         way += change * (uint64_t)e->layout->fields[part->first + i].drive;
     }
@@ -102,7 +102,7 @@ static void write_near(row_encoder* e, const proto_layout_part* part, uint32_t f
         fields[at] = part->first + first + i;
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t word = guesses[i].word, mask = row_mask(encoder_word(e, fields[i])->bits);
+        uint64_t word = guesses[i].word, mask = UINT32_MAX >> encoder_word(e, fields[i])->shift;
         uint64_t next = (guesses[i].is_down ? word - 1 : word + 1) & mask;
         uint64_t value = e->row[fields[i]];
         if (value == next) symbol |= 1u << i;
@@ -153,7 +153,7 @@ void proto_encoder_source(row_encoder* e, uint32_t c) {
         int64_t more = row_divide(2 * off * (pace < 0 ? -own : own) + whole, 2 * whole);
         uint32_t left = (uint32_t)e->off[f] - (uint32_t)more;
         e->surprise = 0;
-        encoder_scaled(e, scale, f, encoder_difference(left, 0, encoder_word(e, f)->bits));
+        encoder_scaled(e, scale, f, encoder_difference(left, 0, encoder_word(e, f)->shift));
     }
 }
 

@@ -77,7 +77,7 @@ void proto_encoder_fields(row_encoder* e, uint32_t c) {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t f = first + i;
         if (is_mixed)
-            e->off[f] = encoder_difference(e->row[f], e->base[f], encoder_word(e, f)->bits);
+            e->off[f] = encoder_difference(e->row[f], e->base[f], encoder_word(e, f)->shift);
         mask |= (uint64_t)(e->off[f] != 0) << i;
     }
     if (count > 1 && count <= MASK_GROUP)

@@ -5,7 +5,7 @@
 
 uint32_t proto_encoder_number(row_encoder* e, const uint16_t* codes, uint32_t f, int32_t off,
                               uint32_t word) {
-    uint32_t bits = encoder_word(e, f)->bits;
+    uint32_t bits = 32u - encoder_word(e, f)->shift;
     uint32_t size = (uint32_t)row_magnitude(off), symbol = row_number_symbol(off);
     uint32_t code = codes[symbol];
     if (symbol < ROW_SIGNED_SYMBOLS) {

@@ -8,22 +8,23 @@ enum { STILL = ROW_STEP / 16 };
 // The words of the source that count as still; no word is between `first` and `last` when there is
 // none. A step of the source moves the field by at least one unit, so they are neighbours.
 static void plan_still(const proto_row_field* field, uint32_t source_bits,
-                       proto_layout_word* word) {
+                       proto_layout_still* still) {
     int64_t most = (int64_t)row_mask(source_bits);
     int64_t first = row_divide(-STILL - field->drive_zero, field->drive) + 1;
     int64_t last = row_divide(STILL - 1 - field->drive_zero, field->drive);
     if (first < 0) first = 0;
     if (last > most) last = most;
     bool is_any = first <= last;
-    word->still_first = is_any ? (uint32_t)first : 1;
-    word->still_last = is_any ? (uint32_t)last : 0;
+    still->first = is_any ? (uint32_t)first : 1;
+    still->last = is_any ? (uint32_t)last : 0;
 }
 
-static void plan_word(const proto_layout* layout, uint32_t c, uint32_t f, proto_layout_word* word) {
+static void plan_word(proto_layout* layout, uint32_t c, uint32_t f) {
     const proto_quant* quant = &layout->fields[f].quant;
     bool is_float = quant->kind == PROTO_F32 || quant->kind == PROTO_F64;
-    *word = (proto_layout_word){.bits = quant->bits, .component = (uint8_t)c};
-    word->is_small = quant->bits >= layout->tables->small_bits_min;
+    proto_layout_word* word = &layout->plan.words[f];
+    *word = (proto_layout_word){.shift = (uint8_t)(32 - quant->bits), .component = (uint8_t)c};
+    if (quant->bits >= layout->tables->small_bits_min) word->small_count = 2 * PROTO_SMALL;
     word->codes = quant->bits == 1              ? ENCODER_BIT
                   : quant->kind == PROTO_ENTITY ? ENCODER_ENTITY
                   : !is_float                   ? PROTO_NUMBER_INT
@@ -33,7 +34,8 @@ static void plan_word(const proto_layout* layout, uint32_t c, uint32_t f, proto_
     if (!component->is_driven) return;
     uint32_t i = f - component->field_first;
     const proto_row_component* source = &layout->components[component->integral - 1];
-    plan_still(&layout->fields[f], layout->fields[source->field_first + i].quant.bits, word);
+    plan_still(&layout->fields[f], layout->fields[source->field_first + i].quant.bits,
+               &layout->plan.still[f]);
 }
 
 static void plan_part(proto_layout* layout, uint32_t c) {
@@ -49,13 +51,14 @@ static void plan_part(proto_layout* layout, uint32_t c) {
         .is_driven = component->is_driven,
         .is_source = component->is_source,
     };
+    if (component->is_driven) plan->is_driven = true;
     if (count > 0) part->words = row_mask(count) << first;
     if (component->shape == SHAPE_MIXED) plan->mixed_words |= part->words;
     if (!component->is_driven) plan->undriven_words |= part->words;
     if (component->shape == SHAPE_LINEAR || component->shape == SHAPE_ROTATION)
         plan->steps[plan->step_count++] = (uint8_t)c;
     for (uint32_t f = first; f < first + count; f++)
-        plan_word(layout, c, f, &plan->words[f]);
+        plan_word(layout, c, f);
 }
 
 void proto_layout_plan_make(proto_layout* layout) {

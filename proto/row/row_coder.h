@@ -135,7 +135,7 @@ void proto_row_expect(const row_coder* coder, uint32_t component, uint64_t* expe
 /// Half octaves of `value` >= 1: 1, 2, 3, 4, 6, 8, 12... give 0, 2, 3, 4, 5, 6, 7...
 static inline uint32_t row_log(uint64_t value) {
     uint32_t octave = 63 - (uint32_t)__builtin_clzll(value);
-    return 2 * octave + (octave ? (uint32_t)(value >> (octave - 1)) & 1 : 0);
+    return 2 * octave + ((uint32_t)(value << 1 >> octave) & 1);
 }
 
 /// The lowest `bits` bits, 1..64.
@@ -172,9 +172,15 @@ static inline int64_t row_drive(const proto_row_field* field, uint64_t source) {
 
 /// The scale of a component that moved by `motion` steps between the bases, summed over its fields.
 static inline uint32_t row_line_scale(uint32_t ticks, uint32_t ticks2, uint64_t motion) {
-    uint32_t scale = row_log(ticks);
+    BASE_VALIDATE(ticks >= 1 && ticks <= ROW_TICKS_MAX && ticks2 >= 1);
+    static const uint8_t logs[ROW_TICKS_MAX + 1] = {0, 0, 2, 3, 4, 4, 5, 5, 6, 6, 6,
+                                                    6, 7, 7, 7, 7, 8, 8, 8, 8, 8, 8,
+                                                    8, 8, 9, 9, 9, 9, 9, 9, 9, 9, 10}; // row_log
+    uint32_t scale = logs[ticks];
     if (motion > 0) {
-        if (ticks2 > 1) motion = (motion + ticks2 - 1) / ticks2;
+        motion += ticks2 - 1;
+        if (ticks2 > 1) // mostly small: the division of 32 bits is the faster one
+            motion = motion <= UINT32_MAX ? (uint32_t)motion / ticks2 : motion / ticks2;
         uint32_t speed = row_log(motion) + 1;
         scale += ticks <= ROW_TICKS_SHORT ? speed / 5 : speed / 3;
     }

@@ -53,10 +53,15 @@ typedef struct proto_layout_part {
 
 /// What proto_row_encode needs of a word; private to proto/row.
 typedef struct proto_layout_word {
-    uint8_t bits, codes, component;
-    bool is_small;
-    uint32_t still_first, still_last; ///< words of the source that move it by no 1/16 step per tick
+    uint8_t shift; ///< 32 - bits
+    uint8_t codes, component;
+    uint16_t small_count; ///< of proto_tables.small: all of them, or none
 } proto_layout_word;
+
+/// Words of the source that move it by less than 1/16 step per tick; private to proto/row.
+typedef struct proto_layout_still {
+    uint32_t first, last;
+} proto_layout_still;
 
 /// The constants of a layout's coding, made once by proto_layout_finish; private to proto/row.
 typedef struct proto_layout_plan {
@@ -64,9 +69,11 @@ typedef struct proto_layout_plan {
     uint8_t step_count;   ///< components that move: all but mixed and empty ones
     uint64_t mixed_words; ///< of the others
     uint64_t undriven_words;
+    bool is_driven; ///< at least one component has a source
     uint8_t steps[PROTO_ROW_COMPONENTS_MAX];
     proto_layout_part parts[PROTO_ROW_COMPONENTS_MAX];
     proto_layout_word words[PROTO_ROW_PLANNED_MAX];
+    proto_layout_still still[PROTO_ROW_PLANNED_MAX];
 } proto_layout_plan;
 
 typedef struct proto_layout {
