@@ -129,8 +129,9 @@ static net_result feed(net_playback* playback) {
         }
         const net_history_entity* entity =
             net_history_find(playback->history, ecs_entity_index(events[i].handle));
-        net_scene_row(playback->scene, entity->handle, entity->row_template, tick,
-                      net_history_newest(entity));
+        uint64_t row[PROTO_ROW_FIELDS_MAX];
+        proto_row_unpack(&entity->row_template->layout, net_history_newest(entity), row);
+        net_scene_row(playback->scene, entity->handle, entity->row_template, tick, row);
     }
     result = feed_varsize(playback, world, tick);
     if (result != NET_OK) return result;

@@ -263,24 +263,35 @@ static bool reserve(net_encoded_rows* encoded_rows, const net_row_template* row_
                encoded_rows->part_count + POINTER_WORDS + row_template->layout.component_count);
 }
 
+// A base with classes that are hidden now is named only while all rows are known: later, whether it
+// is would tell whether they changed.
+static bool may_name(const net_history_entity* entity, const net_encoded_row_key* key, uint32_t age,
+                     uint32_t classes) {
+    return (classes & ~(uint32_t)key->classes) == 0 || age < entity->keep_ticks;
+}
+
 // Find the rows that a key names. An age that was computed modulo 2^32 is small.
 static net_encoded_row_result find_rows(net_encoded_rows* encoded_rows,
                                         const net_encoded_row_key* key,
-                                        const net_history_entity* entity, const uint64_t** row,
-                                        proto_row_base* base) {
+                                        const net_history_entity* entity, const uint32_t** row,
+                                        proto_packed_base* base) {
     ecs_tick now = encoded_rows->tick;
-    *row = net_history_at(entity, now, key->classes, encoded_rows->rows[0]);
+    *row = net_history_row(entity, now, now, key->classes, encoded_rows->rows[0]);
     BASE_ASSERT(*row);
-    *base = (proto_row_base){.base = entity->row_template->defaults};
+    *base = (proto_packed_base){.base = entity->row_template->packed_defaults};
     if (key->age == 0) return NET_ENCODED_ROW_OK;
-    base->base = net_history_at(entity, now - key->age, key->base_classes, encoded_rows->rows[1]);
+    if (!may_name(entity, key, key->age, key->base_classes)) return NET_ENCODED_ROW_NO_BASE;
+    base->base =
+        net_history_row(entity, now, now - key->age, key->base_classes, encoded_rows->rows[1]);
     if (!base->base) return NET_ENCODED_ROW_NO_BASE;
     base->ticks = key->is_settled ? 0 : key->age;
     if (key->d == 0) return NET_ENCODED_ROW_OK;
+    if (!may_name(entity, key, key->age + key->d, key->base2_classes))
+        return NET_ENCODED_ROW_NO_BASE2;
     if (net_fault_is_planted(NET_FAULT_SOLO_OTHER) && encoded_rows->is_solo)
         return NET_ENCODED_ROW_NO_BASE2;
-    base->base2 =
-        net_history_at(entity, now - key->age - key->d, key->base2_classes, encoded_rows->rows[2]);
+    base->base2 = net_history_row(entity, now, now - key->age - key->d, key->base2_classes,
+                                  encoded_rows->rows[2]);
     if (!base->base2) return NET_ENCODED_ROW_NO_BASE2;
     base->ticks2 = key->d;
     if (net_fault_is_planted(NET_FAULT_WRONG_BASE2)) base->base2 = *row;
@@ -292,23 +303,19 @@ static uint64_t load_code(const uint8_t* data, uint32_t bits) {
     return bits < 64 ? word & ((UINT64_C(1) << bits) - 1) : word;
 }
 
-static uint32_t encode(const proto_layout* layout, const proto_row_base* base, const uint64_t* row,
-                       uint8_t* code) {
-    uint32_t packed[3][2 * PROTO_ROW_FIELDS_MAX];
-    proto_packed_base against = {.base = packed[1], .ticks = base->ticks, .ticks2 = base->ticks2};
-    proto_row_pack(layout, row, packed[0]);
-    proto_row_pack(layout, base->base, packed[1]);
-    if (base->base2) {
-        proto_row_pack(layout, base->base2, packed[2]);
-        against.base2 = packed[2];
+// The general coder, which says where the bits are.
+static uint32_t encode_counted(const proto_layout* layout, const proto_packed_base* against,
+                               const uint32_t* row, uint8_t* code, uint32_t* component_bits) {
+    uint64_t rows[3][PROTO_ROW_FIELDS_MAX];
+    proto_row_base base = {.base = rows[1], .ticks = against->ticks, .ticks2 = against->ticks2};
+    proto_row_unpack(layout, row, rows[0]);
+    proto_row_unpack(layout, against->base, rows[1]);
+    if (against->base2) {
+        proto_row_unpack(layout, against->base2, rows[2]);
+        base.base2 = rows[2];
     }
-    return proto_row_encode(layout, &against, packed[0], code);
-}
-
-static uint32_t encode_counted(const proto_layout* layout, const proto_row_base* base,
-                               const uint64_t* row, uint8_t* code, uint32_t* component_bits) {
     proto_bit_writer writer = proto_bit_writer_make(code, NET_ROW_BYTES_MAX + ARENA_ALIGN);
-    proto_row_write(layout, base, row, &writer, component_bits);
+    proto_row_write(layout, &base, rows[0], &writer, component_bits);
     BASE_ASSERT(!writer.failed);
     return (uint32_t)writer.size_bits;
 }
@@ -318,8 +325,8 @@ static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_enc
     BASE_ASSERT(key->index >= 1);
     const net_history_entity* entity = net_history_find(encoded_rows->history, key->index);
     BASE_ASSERT(entity);
-    const uint64_t* row;
-    proto_row_base base;
+    const uint32_t* row;
+    proto_packed_base base;
     net_encoded_row_result result = find_rows(encoded_rows, key, entity, &row, &base);
     if (result != NET_ENCODED_ROW_OK) return result;
     if (!reserve(encoded_rows, entity->row_template)) return NET_ENCODED_ROW_NO_MEMORY;
@@ -329,7 +336,7 @@ static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_enc
     uint32_t bits =
         encoded_rows->is_counted
             ? encode_counted(&entity->row_template->layout, &base, row, code, component_bits)
-            : encode(&entity->row_template->layout, &base, row, code);
+            : proto_row_encode(&entity->row_template->layout, &base, row, code);
     BASE_ASSERT(bits <= NET_ROW_BYTES_MAX * 8);
     *encoded = (net_encoded_row){
         .offset = encoded_rows->arena_size, .bits = (uint16_t)bits, .head_bits = (uint16_t)bits};

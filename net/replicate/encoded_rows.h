@@ -84,7 +84,7 @@ typedef struct net_encoded_rows {
     uint32_t* parts; ///< per encoded row: row template pointer (two words), bits per component
     uint32_t part_count, part_capacity;
     uint64_t made, shared;
-    uint64_t rows[3][PROTO_ROW_FIELDS_MAX]; ///< scratch
+    uint32_t rows[3][2 * PROTO_ROW_FIELDS_MAX + 1]; ///< scratch: masked rows
 } net_encoded_rows;
 
 typedef enum net_encoded_row_result {

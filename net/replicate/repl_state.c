@@ -142,9 +142,8 @@ static bool probe_slot(const net_repl_state* repl, uint32_t slot, uint32_t* age,
     ecs_tick now = net_replicator_tick(repl->replicator);
     *age = (uint32_t)now - tick;
     uint64_t scratch[PROTO_ROW_FIELDS_MAX];
-    const uint64_t* row = net_history_at(entity, now - *age, classes, scratch);
-    if (!row) return false;
-    *hash = net_row_hash(entity->row_template, row);
+    if (!net_history_read(entity, now, now - *age, classes, scratch)) return false;
+    *hash = net_row_hash(entity->row_template, scratch);
     if (net_fault_is_planted(NET_FAULT_WRONG_PROBE) && slot % 8 == 5) ++*hash;
     return true;
 }

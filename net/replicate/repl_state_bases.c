@@ -274,7 +274,8 @@ static bool add_by_packet(composer* c, uint64_t* left) {
 // A row with hidden classes is stored for a fixed number of ticks. Beyond that, whether it is still
 // stored would reveal how often they changed.
 static bool may_name(const net_repl_state* repl, uint32_t slot, uint32_t classes, uint32_t age) {
-    return (classes & ~(uint32_t)repl->classes[slot]) == 0 || age < NET_ROW_HISTORY_MAX;
+    return (classes & ~(uint32_t)repl->classes[slot]) == 0 ||
+           age < net_history_keep_ticks(repl->replicator->history);
 }
 
 // The age of a slot's base; 0: it has none that may be used.

@@ -4,20 +4,19 @@
 // hold the same bits.
 //
 // Rows are stored by change, not by tick: the row at tick B is the newest one whose tick is not
-// above B. So an entity that stood still for minutes still has its base. Without a base in the ring
-// (tick_ring.c) a row is sent absolutely.
+// above B. Each row of the last NET_ROW_HISTORY_MS is kept, and the one that was the newest
+// before them. So an entity that stood still for minutes still has its base, and which base is
+// known does not depend on how much else changed.
 //
 // An incarnation of an index is one generation with one template. Rows of the previous incarnation
 // are no bases: their layout may differ. Its memory goes back to the pool (pool.c), so an unused
 // index costs its place in the table and no more.
 //
-// Visibility classes: a row whose components are not all public is cut into one row per class. Each
-// class has its own ring, which moves only when a component of the class changes. A masked row is
-// composed of the visible classes and the template's defaults. Most templates are public as a
-// whole: they have one ring of whole rows, and nothing is copied.
+// Visibility classes: rows are whole. Each row has the mask of the classes in
+// which something changed with it. A reader hides what it must not see (net_history_row), and
+// follows the masks to find out whether a forgotten row was the same to it as one that is kept.
 //
-// Invariants (net_history_validate): ticks of a ring rise; the newest row of an incarnation exists;
-// an entity has one ring, or one per class of its template.
+// Invariants (net_history_validate): ticks of a ring rise; the newest row of an incarnation exists.
 // Left to others: which client gets what (replicate). A recreation that ends with the template it
 // began with is no new incarnation, only a row.
 #include "base/assert.h"
@@ -25,6 +24,8 @@
 #include "state/history_internal.h"
 
 #include <string.h>
+
+enum { ROWS_MIN = 4 };
 
 net_result net_history_create(const base_allocator* allocator, net_rows* rows, uint32_t index_max,
                               net_history** history) {
@@ -41,16 +42,19 @@ net_result net_history_create(const base_allocator* allocator, net_rows* rows, u
     return NET_OK;
 }
 
+static size_t class_ticks_bytes(const net_row_template* row_template) {
+    return 2u * (uint32_t)__builtin_popcount(row_template->class_mask) * sizeof(ecs_tick);
+}
+
 static void release_rows(net_history* history, net_history_entity* entity) {
     const base_allocator* pool = &history->pool.allocator;
-    net_row_ring_deinit(&entity->ring, pool);
-    for (uint32_t i = 0; i < entity->class_count; i++)
-        net_row_ring_deinit(&entity->classes[i].ring, pool);
-    BASE_ARRAY_RELEASE(pool, entity->classes, entity->class_count);
-    BASE_ARRAY_RELEASE(pool, entity->newest, entity->newest_words);
-    entity->classes = NULL;
-    entity->newest = NULL;
-    entity->class_count = entity->newest_words = 0;
+    base_release(pool, entity->rows, entity->block_bytes);
+    if (entity->class_ticks)
+        base_release(pool, entity->class_ticks, class_ticks_bytes(entity->row_template));
+    entity->rows = NULL;
+    entity->class_ticks = NULL;
+    entity->block_bytes = 0;
+    entity->capacity = entity->first = entity->count = 0;
 }
 
 void net_history_destroy(net_history* history) {
@@ -67,45 +71,71 @@ void net_history_destroy(net_history* history) {
     base_release(allocator, history, sizeof *history);
 }
 
-static bool is_public(const net_row_template* row_template) {
-    return (row_template->class_mask & ~1u) == 0;
-}
-
-static bool put(net_history* history, net_row_ring* ring, const uint64_t* row) {
-    if (net_row_ring_put(ring, &history->pool.allocator, history->tick, row)) return true;
-    history->counters.out_of_memory++;
-    return ring->count > 0;
-}
-
-// Copy the words of one class out of a whole row, in order.
-static uint32_t gather(const net_row_template* row_template, uint32_t number, const uint64_t* row,
-                       uint64_t* words) {
-    uint32_t count = 0;
-    for (uint32_t c = 0; c < row_template->layout.component_count; c++) {
-        const proto_row_component* component = &row_template->layout.components[c];
-        if (row_template->classes[c] != number) continue;
-        memcpy(words + count, row + component->field_first, component->field_count * sizeof *row);
-        count += component->field_count;
+// A block for twice as many rows, with the rows in order from its begin.
+static bool grow(net_history* history, net_history_entity* entity) {
+    uint32_t capacity = entity->capacity ? entity->capacity * 2u : ROWS_MIN;
+    uint32_t of_row = (uint32_t)(entity->words * sizeof *entity->rows + sizeof(uint8_t) +
+                                 (entity->class_ticks ? sizeof(uint16_t) : 0));
+    net_history_entity grown = *entity;
+    grown.block_bytes = capacity * of_row;
+    grown.rows = base_allocate(&history->pool.allocator, grown.block_bytes);
+    if (!grown.rows) return false;
+    grown.capacity = (uint8_t)capacity;
+    grown.first = 0;
+    for (uint32_t i = 0; i < entity->count; i++) {
+        memcpy(net_history_row_at(&grown, i), net_history_row_at(entity, i),
+               entity->words * sizeof *entity->rows);
+        net_history_ticks(&grown)[i] = net_history_ticks(entity)[net_history_place(entity, i)];
+        if (entity->class_ticks)
+            *net_history_classes_at(&grown, i) = *net_history_classes_at(entity, i);
     }
-    return count;
-}
-
-// Store history->scratch as the newest row of these classes. @return false when not even one row
-// can be stored.
-static bool push(net_history* history, net_history_entity* entity, uint32_t classes) {
-    BASE_ASSERT(entity->row_template && entity->begin_tick <= history->tick);
-    entity->change_tick = history->tick;
-    if (!entity->classes) return put(history, &entity->ring, history->scratch);
-    memcpy(entity->newest, history->scratch,
-           entity->row_template->layout.field_count * sizeof *entity->newest);
-    uint64_t words[PROTO_ROW_FIELDS_MAX];
-    for (uint32_t i = 0; i < entity->class_count; i++) {
-        net_history_class* rows = &entity->classes[i];
-        if (!(classes >> rows->number & 1)) continue;
-        (void)gather(entity->row_template, rows->number, history->scratch, words);
-        if (!put(history, &rows->ring, words)) return false;
-    }
+    base_release(&history->pool.allocator, entity->rows, entity->block_bytes);
+    *entity = grown;
     return true;
+}
+
+// Note the tick of a row for the classes that changed with it.
+static void note_classes(const net_row_template* row_template, uint32_t changed, ecs_tick tick,
+                         ecs_tick* ticks) {
+    uint32_t left = row_template->class_mask;
+    for (uint32_t i = 0; left; i++, left &= left - 1)
+        if (changed & left & (0u - left)) ticks[i] = tick;
+}
+
+static void forget_oldest(net_history_entity* entity) {
+    BASE_ASSERT(entity->count > 1);
+    entity->oldest_tick = entity->change_tick - net_history_age_at(entity, 1);
+    if (entity->class_ticks) {
+        uint32_t count = (uint32_t)__builtin_popcount(entity->row_template->class_mask);
+        note_classes(entity->row_template, *net_history_classes_at(entity, 1), entity->oldest_tick,
+                     entity->class_ticks + count);
+    }
+    entity->first = (uint8_t)net_history_place(entity, 1);
+    entity->count--;
+}
+
+// Add a row of this tick, whose words the caller then writes. These classes changed with it.
+// @return NULL when not even one row can be stored.
+static uint32_t* push(net_history* history, net_history_entity* entity, uint32_t classes) {
+    ecs_tick tick = history->tick;
+    BASE_ASSERT(entity->row_template && entity->begin_tick <= tick);
+    while (entity->count > 1 &&
+           entity->change_tick - net_history_age_at(entity, 1) + entity->keep_ticks <= tick + 1)
+        forget_oldest(entity);
+    if (entity->count == entity->capacity && !grow(history, entity)) {
+        history->counters.out_of_memory++;
+        if (entity->count == 0) return NULL;
+        forget_oldest(entity);
+    }
+    if (entity->count == 0) entity->oldest_tick = tick;
+    uint32_t position = entity->count++;
+    net_history_ticks(entity)[net_history_place(entity, position)] = (uint8_t)tick;
+    entity->change_tick = tick;
+    if (entity->class_ticks) {
+        *net_history_classes_at(entity, position) = (uint16_t)classes;
+        note_classes(entity->row_template, classes, tick, entity->class_ticks);
+    }
+    return net_history_row_at(entity, position);
 }
 
 static void add_event(net_history* history, ecs_entity handle, net_history_kind kind,
@@ -115,115 +145,81 @@ static void add_event(net_history* history, ecs_entity handle, net_history_kind 
         (net_history_event){handle, (uint16_t)kind, (uint16_t)classes};
 }
 
-static bool open_classes(net_history* history, net_history_entity* entity) {
-    BASE_ASSERT(!entity->classes && !entity->newest);
-    const base_allocator* pool = &history->pool.allocator;
-    const net_row_template* row_template = entity->row_template;
-    uint32_t count = (uint32_t)__builtin_popcount(row_template->class_mask);
-    uint32_t words = row_template->layout.field_count;
-    entity->classes = base_allocate_zero(pool, count * sizeof *entity->classes);
-    if (!entity->classes) return false;
-    entity->class_count = count;
-    entity->newest = base_allocate_zero(pool, words * sizeof *entity->newest);
-    if (!entity->newest) return false;
-    entity->newest_words = words;
-    uint32_t mask = row_template->class_mask;
-    for (uint32_t i = 0; i < count; i++, mask &= mask - 1) {
-        entity->classes[i].number = base_bit_lowest(mask);
-        net_row_ring_reset(&entity->classes[i].ring,
-                           gather(row_template, entity->classes[i].number, row_template->defaults,
-                                  history->scratch2));
-    }
-    return true;
-}
-
-// Begin an incarnation; memory of the previous one is used again when it is large enough.
-static bool begin_incarnation(net_history* history, net_history_entity* entity, ecs_entity handle,
+static bool begin_incarnation(net_history* history, const ecs_world* world,
+                              net_history_entity* entity, ecs_entity handle,
                               const net_row_template* row_template) {
     BASE_ASSERT(ecs_entity_index(handle) >= 1 && row_template);
-    if (entity->classes || !is_public(row_template)) release_rows(history, entity);
-    entity->handle = handle;
+    release_rows(history, entity);
+    entity->handle = ECS_ENTITY_NONE;
     entity->row_template = row_template;
-    entity->begin_tick = history->tick;
-    bool is_open = true;
-    if (is_public(row_template))
-        net_row_ring_reset(&entity->ring, row_template->layout.field_count);
-    else
-        is_open = open_classes(history, entity);
-    if (!is_open || !push(history, entity, row_template->class_mask)) {
-        entity->handle = ECS_ENTITY_NONE;
-        return false;
+    entity->begin_tick = entity->change_tick = history->tick;
+    entity->words = (uint16_t)row_template->layout.packed_count;
+    entity->keep_ticks = (uint8_t)history->keep_ticks;
+    if (!net_history_is_public(row_template)) {
+        size_t bytes = class_ticks_bytes(row_template);
+        entity->class_ticks = base_allocate(&history->pool.allocator, bytes);
+        if (!entity->class_ticks) return false;
+        for (uint32_t i = 0; i < bytes / sizeof(ecs_tick); i++)
+            entity->class_ticks[i] = history->tick;
     }
+    uint32_t* row = push(history, entity, row_template->class_mask);
+    if (!row) return false;
+    entity->handle = handle;
+    memcpy(row, row_template->packed_defaults, entity->words * sizeof *row);
+    net_rows_read_packed(row_template, world, handle, NET_HISTORY_ALL, row);
     add_event(history, handle, NET_HISTORY_SPAWNED, row_template->class_mask);
     return true;
 }
 
 // Word by word: the words were just written, and wider loads would wait for the store buffer.
-static bool is_other(const uint64_t* a, const uint64_t* b, uint32_t count) {
+static bool is_other(const uint32_t* a, const uint32_t* b, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         if (a[i] != b[i]) return true;
     }
     return false;
 }
 
-// The classes in which two rows differ.
-static uint32_t compare(const net_row_template* row_template, const uint64_t* a,
-                        const uint64_t* b) {
-    if (is_public(row_template)) return is_other(a, b, row_template->layout.field_count) ? 1u : 0u;
+// Take over what differs, and drop the other components from the mask. @return the classes in
+// which the rows differ.
+static uint32_t compare(const net_row_template* row_template, const uint32_t* newest,
+                        const uint32_t* row, uint64_t* components) {
     uint32_t classes = 0;
-    for (uint32_t c = 0; c < row_template->layout.component_count; c++) {
+    for (uint64_t left = *components; left; left &= left - 1) {
+        uint32_t c = base_bit_lowest(left);
         const proto_row_component* component = &row_template->layout.components[c];
-        uint32_t first = component->field_first;
-        if (is_other(a + first, b + first, component->field_count))
+        uint32_t first = component->packed_first;
+        if (is_other(newest + first, row + first, component->packed_count))
             classes |= 1u << row_template->classes[c];
+        else
+            *components &= ~(left & (0u - left));
     }
     return classes;
 }
 
-// The newest row with these components read again from the world.
-static void read_row(const ecs_world* world, const net_history_entity* entity, uint64_t components,
-                     uint64_t* row) {
-    const net_row_template* row_template = entity->row_template;
-    if (components == NET_HISTORY_ALL) {
-        net_rows_read(row_template, world, entity->handle, row);
-    } else {
-        memcpy(row, net_history_newest(entity), row_template->layout.field_count * sizeof *row);
-        net_rows_read_some(row_template, world, entity->handle, components, row);
-    }
-    if (net_fault_is_planted(NET_FAULT_DROP_COMPONENT) &&
-        ecs_entity_index(entity->handle) % 3 == 0 && row_template->layout.component_count > 0)
-        memcpy(row, net_history_newest(entity),
-               row_template->layout.components[0].field_count * sizeof *row);
-}
-
-// The whole template is public: the new row is written to its final place.
-static uint32_t change_in_place(net_history* history, const ecs_world* world,
-                                net_history_entity* entity, uint64_t components) {
-    uint16_t capacity = entity->ring.capacity, count = entity->ring.count;
-    uint64_t* row = net_row_ring_open(&entity->ring, &history->pool.allocator);
-    BASE_ASSERT(row); // there is one row at least
-    if (count == capacity && capacity < NET_ROW_HISTORY_MAX && entity->ring.capacity == capacity)
-        history->counters.out_of_memory++;
-    read_row(world, entity, components, row);
-    if (!compare(entity->row_template, net_history_newest(entity), row)) return 0;
-    net_row_ring_close(&entity->ring, history->tick);
-    entity->change_tick = history->tick;
-    return 1; // the public one
-}
-
 static bool change_row(net_history* history, const ecs_world* world, net_history_entity* entity,
                        uint64_t components) {
-    uint32_t classes;
-    if (is_public(entity->row_template)) {
-        classes = change_in_place(history, world, entity, components);
-    } else {
-        read_row(world, entity, components, history->scratch);
-        classes = compare(entity->row_template, net_history_newest(entity), history->scratch);
-        if (classes && !push(history, entity, classes)) return false;
-    }
+    const net_row_template* row_template = entity->row_template;
+    const proto_layout* layout = &row_template->layout;
+    components &= layout->component_count ? UINT64_MAX >> (64 - layout->component_count) : 0;
+    if (net_fault_is_planted(NET_FAULT_DROP_COMPONENT) && ecs_entity_index(entity->handle) % 3 == 0)
+        components &= ~UINT64_C(1);
+    net_rows_read_packed(row_template, world, entity->handle, components, history->scratch);
+    uint32_t classes =
+        compare(row_template, net_history_newest(entity), history->scratch, &components);
     if (!classes) {
         history->counters.below_quantum++;
         return true;
+    }
+    uint32_t* row = push(history, entity, classes);
+    if (!row) return false;
+    const uint32_t* before = net_history_row_at(entity, entity->count - 2u);
+    for (uint32_t i = 0; i < entity->words; i++)
+        row[i] = before[i];
+    for (; components; components &= components - 1) {
+        const proto_row_component* component = &layout->components[base_bit_lowest(components)];
+        uint32_t first = component->packed_first, end = first + component->packed_count;
+        for (uint32_t i = first; i < end; i++)
+            row[i] = history->scratch[i];
     }
     history->counters.rows_changed++;
     add_event(history, entity->handle, NET_HISTORY_CHANGED, classes);
@@ -252,8 +248,8 @@ static net_result take(net_history* history, const ecs_world* world,
     history->counters.rows_read++;
     if (entity->handle == handle && entity->row_template == row_template)
         return change_row(history, world, entity, touched->components) ? NET_OK : NET_ERR_MEMORY;
-    net_rows_read(row_template, world, handle, history->scratch);
-    return begin_incarnation(history, entity, handle, row_template) ? NET_OK : NET_ERR_MEMORY;
+    return begin_incarnation(history, world, entity, handle, row_template) ? NET_OK
+                                                                           : NET_ERR_MEMORY;
 }
 
 // Entities and rows are scattered in memory: prefetch them some steps ahead.
@@ -262,26 +258,30 @@ static void fetch_entity(const net_history_entity* entity) {
     __builtin_prefetch((const uint8_t*)(entity + 1) - 1, 1);
 }
 
-static void fetch_row(const net_row_ring* ring, uint32_t place, int is_write) {
-    const uint8_t* row = ring->entries + (size_t)place * ring->stride_bytes;
+static void fetch_row(const uint32_t* row, uint32_t words, int is_write) {
+    const uint32_t* end = row + (words ? words - 1 : 0);
     if (is_write) {
         __builtin_prefetch(row, 1);
-        __builtin_prefetch(row + ring->stride_bytes - 1, 1);
+        __builtin_prefetch(end, 1);
     } else {
         __builtin_prefetch(row);
-        __builtin_prefetch(row + ring->stride_bytes - 1);
+        __builtin_prefetch(end);
     }
 }
 
 // The newest row, and where the next one goes.
 static void fetch_rows(const net_history_entity* entity) {
-    const net_row_ring* ring = &entity->ring;
-    if (ring->count == 0 || ring->stride_bytes == 0) return;
-    uint32_t newest = (ring->first + ring->count - 1u) & (ring->capacity - 1u);
-    uint32_t next = (newest + 1) & (ring->capacity - 1u);
-    fetch_row(ring, newest, 0);
-    fetch_row(ring, next, 1);
-    __builtin_prefetch(&ring->ticks[next], 1);
+    if (entity->count == 0) return;
+    fetch_row(net_history_newest(entity), entity->words, 0);
+    fetch_row(net_history_row_at(entity, entity->count), entity->words, 1);
+    __builtin_prefetch(net_history_ticks(entity), 1);
+}
+
+static uint32_t keep_ticks_at(uint32_t tick_rate_hz) {
+    if (tick_rate_hz == 0) return NET_ROW_HISTORY_TICKS_MAX; // not known
+    uint32_t ticks = tick_rate_hz * NET_ROW_HISTORY_MS / 1000;
+    if (ticks < NET_ROW_HISTORY_TICKS_MIN) return NET_ROW_HISTORY_TICKS_MIN;
+    return ticks < NET_ROW_HISTORY_TICKS_MAX ? ticks : NET_ROW_HISTORY_TICKS_MAX;
 }
 
 net_result net_history_step(net_history* history, const ecs_world* world, ecs_tick tick) {
@@ -289,6 +289,7 @@ net_result net_history_step(net_history* history, const ecs_world* world, ecs_ti
     enum { ROWS_AHEAD = 8, ENTITIES_AHEAD = 16 };
     BASE_ASSERT(history->step_count == 0 || tick > history->tick);
     bool is_first = history->step_count++ == 0;
+    if (is_first) history->keep_ticks = keep_ticks_at(net_rows_tick_rate(history->rows));
     history->tick = tick;
     history->event_count = 0;
     if (!net_history_collect(history, world, is_first)) return NET_ERR_MEMORY;
@@ -312,6 +313,10 @@ ecs_tick net_history_tick(const net_history* history) {
     return history->tick;
 }
 
+uint32_t net_history_keep_ticks(const net_history* history) {
+    return history->keep_ticks;
+}
+
 uint32_t net_history_number_bits(const net_history* history) {
     return net_rows_number_bits(history->rows);
 }
@@ -327,33 +332,28 @@ const net_history_entity* net_history_find(const net_history* history, uint32_t 
     return entity->handle != ECS_ENTITY_NONE ? entity : NULL;
 }
 
-static void warm_row(const net_row_ring* ring, ecs_tick tick) {
-    uint32_t position = net_row_ring_find(ring, tick);
-    if (position == UINT32_MAX) return;
-    const uint64_t* row = net_row_ring_row(ring, position);
-    __builtin_prefetch(row);
-    if (ring->stride_bytes > 0) __builtin_prefetch((const uint8_t*)row + ring->stride_bytes - 1);
-}
-
 void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick, uint32_t age,
                       uint32_t d, uint32_t step) {
     BASE_ASSERT(step <= 2);
     if (index >= history->capacity) return;
     const net_history_entity* entity = &history->entities[index];
-    const net_row_ring* ring = &entity->ring;
     if (step == 0) {
         __builtin_prefetch(entity);
         __builtin_prefetch((const uint8_t*)(entity + 1) - 1);
-    } else if (ring->count == 0) {
-        return; // classes have rings of their own, or the entity is gone
-    } else if (step == 1) {
-        uint32_t newest = (ring->first + ring->count - 1u) & (ring->capacity - 1u);
-        __builtin_prefetch(&ring->ticks[newest]);
-        __builtin_prefetch(ring->entries + (size_t)newest * ring->stride_bytes);
-    } else {
-        warm_row(ring, tick);
-        if (age > 0) warm_row(ring, tick - age);
-        if (d > 0) warm_row(ring, tick - age - d);
+        return;
+    }
+    if (entity->count == 0) return; // gone
+    uint32_t last = entity->count - 1u;
+    uint64_t idle = tick - entity->change_tick;
+    // Where each tick has a row, the rows are these.
+    uint64_t back = age > idle ? age - idle : 0, back2 = back + d;
+    if (step == 1) {
+        __builtin_prefetch(net_history_ticks(entity));
+        fetch_row(net_history_row_at(entity, last), entity->words, 0);
+        if (age > 0 && back <= last)
+            fetch_row(net_history_row_at(entity, last - (uint32_t)back), entity->words, 0);
+    } else if (d > 0 && back2 <= last) {
+        fetch_row(net_history_row_at(entity, last - (uint32_t)back2), entity->words, 0);
     }
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-/// The server's memory of quantised rows: per replicated entity the newest row and the last changed
-/// ones with their ticks. Rows are stored by change, so the base of an idle entity never expires.
+/// The server's memory of quantised rows: per replicated entity the newest row and those of the
+/// last NET_ROW_HISTORY_MS. Rows are stored by change, so an idle entity has one row for ever.
 ///
-/// A template whose components belong to several visibility classes has one ring per class. A
-/// change in one class neither pushes out nor marks a row of another class, so nothing visible
-/// depends on hidden changes.
+/// Which row of the past is still known depends on the tick and on the changes that the asker may
+/// see, on nothing else: hidden changes neither push out nor mark a visible row.
 ///
 /// One per match. Replication reads the history and no other part of the world.
 /// Threads: net_history_step on the thread that owns the world; between two steps it is immutable.
@@ -12,27 +11,28 @@
 
 #include "ecs/ecs.h"
 #include "net/limits.h"
-#include "state/row_ring.h"
 #include "state/rows.h"
 
-/// The rows of one visibility class: only the words of its components.
-typedef struct net_history_class {
-    net_row_ring ring;
-    uint32_t number;
-} net_history_class;
-
-/// What the history knows of one index.
+/// What the history knows of one index: one cache line, and one block of rows.
 typedef struct net_history_entity {
     ecs_entity handle;                    ///< NONE: no replicated entity there now
+    uint32_t block_bytes;                 ///< allocated at `rows`
     const net_row_template* row_template; ///< of the entity's template
     ecs_tick begin_tick;  ///< first tick of this incarnation: of this generation with this template
     ecs_tick change_tick; ///< of the newest row
-    net_row_ring ring;    ///< the last changed rows, when all of it is public
-    net_history_class* classes; ///< otherwise: a ring per class of the template, rising by number
-    uint32_t class_count;
-    uint32_t newest_words; ///< words allocated in `newest`
-    uint64_t* newest;      ///< with classes: the newest row as a whole
+    ecs_tick oldest_tick; ///< of the oldest row
+    /// A ring of `capacity` packed rows; then, with classes, for each row the mask of those that
+    /// changed; then the low bits of each row's tick.
+    uint32_t* rows;
+    /// NULL: the whole template is public. Otherwise per class of the template the newest tick at
+    /// which it changed; then the same as it was at the oldest row.
+    ecs_tick* class_ticks;
+    uint16_t words; ///< of a packed row
+    uint8_t capacity, first, count;
+    uint8_t keep_ticks; ///< net_history_keep_ticks
 } net_history_entity;
+
+_Static_assert(sizeof(net_history_entity) <= 64, "one line");
 
 typedef enum net_history_kind {
     NET_HISTORY_CHANGED, ///< at least one quantum moved
@@ -65,8 +65,10 @@ void net_history_destroy(net_history* history);
 /// @return NET_OK; NET_ERR_MEMORY (an index could not be stored at all: end the match).
 BASE_MUST_USE net_result net_history_step(net_history* history, const ecs_world* world,
                                           ecs_tick tick);
-ecs_tick net_history_tick(const net_history* history);        ///< of the last step
-uint64_t net_history_step_count(const net_history* history);  ///< steps so far
+ecs_tick net_history_tick(const net_history* history);       ///< of the last step
+uint64_t net_history_step_count(const net_history* history); ///< steps so far
+/// All rows are known for so many ticks: NET_ROW_HISTORY_MS at the tick rate.
+uint32_t net_history_keep_ticks(const net_history* history);
 uint32_t net_history_number_bits(const net_history* history); ///< net_rows_number_bits
 /// What the last step found, sorted by index; an index appears once (DESPAWNED only when no entity
 /// replaced it). Borrowed until the next step.
@@ -79,19 +81,24 @@ void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick,
                       uint32_t d, uint32_t step);
 /// The highest index ever used + 1: the end of a walk with net_history_find.
 uint32_t net_history_index_end(const net_history* history);
-/// The newest row with all classes. Borrowed until the next step.
-const uint64_t* net_history_newest(const net_history_entity* entity);
+/// The newest row with all classes, packed. Borrowed until the next step.
+const uint32_t* net_history_newest(const net_history_entity* entity);
 /// Of a mask of classes: those that the entity's template uses.
 static inline uint32_t net_history_classes(const net_history_entity* entity, uint32_t classes) {
     return classes & entity->row_template->class_mask;
 }
-/// The row at `tick` as a client with these `classes` sees it: the newest row whose tick is not
-/// above `tick`, with the template's defaults for components of other classes. Borrowed from the
-/// history when the whole template is public; otherwise made in `scratch` (PROTO_ROW_FIELDS_MAX
-/// words).
-/// @return NULL when the row is forgotten or older than the incarnation.
-const uint64_t* net_history_at(const net_history_entity* entity, ecs_tick tick, uint32_t classes,
-                               uint64_t* scratch);
+/// The row at `tick` as a client with these `classes` sees it, packed: the newest row whose tick
+/// is not above `tick`, with the template's defaults for components of other classes. `now` is the
+/// tick of the last step. Borrowed from the history when nothing is hidden; otherwise made in
+/// `scratch` (layout.packed_count words).
+/// @return NULL when the row is older than the incarnation or forgotten: it is
+///         net_history_keep_ticks old, and a component of these classes changed between it and the
+///         oldest row that is not.
+const uint32_t* net_history_row(const net_history_entity* entity, ecs_tick now, ecs_tick tick,
+                                uint32_t classes, uint32_t* scratch);
+/// The same, unpacked into `row` (PROTO_ROW_FIELDS_MAX words). @return false where it returns NULL.
+bool net_history_read(const net_history_entity* entity, ecs_tick now, ecs_tick tick,
+                      uint32_t classes, uint64_t* row);
 /// Newest tick at which a component of these classes changed; at least the tick of the spawn.
 ecs_tick net_history_changed(const net_history_entity* entity, uint32_t classes);
 const net_history_counters* net_history_get_counters(const net_history* history);

@@ -13,6 +13,7 @@ typedef struct net_history_touch {
 } net_history_touch;
 
 #define NET_HISTORY_ALL UINT64_MAX
+#define NET_HISTORY_WORDS_MAX (2u * PROTO_ROW_FIELDS_MAX + 1u) ///< of a packed row
 
 _Static_assert(PROTO_ROW_COMPONENTS_MAX <= 64, "a bit for each component");
 
@@ -33,10 +34,41 @@ struct net_history {
     net_history_event* events;
     uint32_t event_count, event_capacity;
     ecs_tick tick;
+    uint32_t keep_ticks;
     net_history_counters counters;
-    uint64_t scratch[PROTO_ROW_FIELDS_MAX];
-    uint64_t scratch2[PROTO_ROW_FIELDS_MAX];
+    uint32_t scratch[NET_HISTORY_WORDS_MAX]; ///< a packed row
 };
+
+#define NET_HISTORY_TICK_MASK 255u // of a tick, the bits that are stored with a row
+_Static_assert(NET_ROW_HISTORY_TICKS_MAX <= NET_HISTORY_TICK_MASK, "they tell ages apart");
+
+static inline bool net_history_is_public(const net_row_template* row_template) {
+    return (row_template->class_mask & ~1u) == 0;
+}
+
+// ---- the ring of an entity; positions count from its oldest row ----
+
+static inline uint32_t net_history_place(const net_history_entity* entity, uint32_t position) {
+    return (entity->first + position) & (entity->capacity - 1u);
+}
+static inline uint32_t* net_history_row_at(const net_history_entity* entity, uint32_t position) {
+    return entity->rows + (size_t)net_history_place(entity, position) * entity->words;
+}
+/// With classes: those in which something changed with the row.
+static inline uint16_t* net_history_classes_at(const net_history_entity* entity,
+                                               uint32_t position) {
+    uint16_t* masks = (uint16_t*)(entity->rows + (size_t)entity->capacity * entity->words);
+    return &masks[net_history_place(entity, position)];
+}
+static inline uint8_t* net_history_ticks(const net_history_entity* entity) {
+    uint8_t* end = (uint8_t*)(entity->rows + (size_t)entity->capacity * entity->words);
+    return end + (entity->class_ticks ? entity->capacity * sizeof(uint16_t) : 0);
+}
+/// Ticks from a row to the newest one. Not of the oldest row, which may be older than this can say.
+static inline uint32_t net_history_age_at(const net_history_entity* entity, uint32_t position) {
+    uint8_t low = net_history_ticks(entity)[net_history_place(entity, position)];
+    return ((uint32_t)entity->change_tick - low) & NET_HISTORY_TICK_MASK;
+}
 
 /// Put the indices that this step must look at into `order`, with room for as many events: all of
 /// the world, or those of its change list. @return false when memory ran out.

@@ -1,92 +1,121 @@
 // SPDX-License-Identifier: MIT
 // Reading the history of one entity: its row at a tick as a client sees it, and the whole-structure
 // check. Between two steps all of it is immutable, so any thread may read.
-#include "state/history.h"
+#include "state/history_internal.h"
 
 #include "base/assert.h"
 #include "core/fault.h"
 
 #include <string.h>
 
-const uint64_t* net_history_newest(const net_history_entity* entity) {
-    if (entity->classes) return entity->newest;
-    return net_row_ring_row(&entity->ring, entity->ring.count - 1u);
+const uint32_t* net_history_newest(const net_history_entity* entity) {
+    return net_history_row_at(entity, entity->count - 1u);
 }
 
-// Copy a class's words at `tick` into a row. @return false when they are forgotten.
-static bool scatter(const net_history_entity* entity, const net_history_class* rows, ecs_tick tick,
-                    uint64_t* row) {
-    uint32_t position = net_row_ring_find(&rows->ring, tick);
-    if (position == UINT32_MAX) return false;
-    const uint64_t* words = net_row_ring_row(&rows->ring, position);
-    const net_row_template* row_template = entity->row_template;
-    for (uint32_t c = 0; c < row_template->layout.component_count; c++) {
-        const proto_row_component* component = &row_template->layout.components[c];
-        if (row_template->classes[c] != rows->number) continue;
-        memcpy(row + component->field_first, words, component->field_count * sizeof *row);
-        words += component->field_count;
+// The position of the newest row whose tick is not above `tick`, which is not before the oldest.
+// Ticks are distinct, so n positions back a tick is at least n less. Where every tick has a row, as
+// for what moves, the first guess is the answer.
+static uint32_t find(const net_history_entity* entity, ecs_tick tick) {
+    uint32_t last = entity->count - 1u;
+    if (tick >= entity->change_tick || last == 0) return last;
+    uint64_t back = entity->change_tick - tick;
+    if (back >= entity->keep_ticks) return 0; // all rows but the oldest are younger
+    uint32_t low = back < last ? last - (uint32_t)back : 0, high = last; // the answer is below high
+    if (net_history_age_at(entity, low + 1) < back) return low;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (net_history_age_at(entity, middle) >= back)
+            low = middle;
+        else
+            high = middle;
     }
-    return true;
+    return low;
 }
 
-const uint64_t* net_history_at(const net_history_entity* entity, ecs_tick tick, uint32_t classes,
-                               uint64_t* scratch) {
+static ecs_tick tick_at(const net_history_entity* entity, uint32_t position) {
+    return position == 0 ? entity->oldest_tick
+                         : entity->change_tick - net_history_age_at(entity, position);
+}
+
+// Newest of the ticks (those of the newest row or those of the oldest one) of some classes.
+static ecs_tick newest_of(const net_history_entity* entity, const ecs_tick* ticks,
+                          uint32_t classes) {
+    ecs_tick newest = entity->begin_tick;
+    uint32_t left = entity->row_template->class_mask;
+    for (uint32_t i = 0; left; i++, left &= left - 1)
+        if (classes & left & (0u - left) && ticks[i] > newest) newest = ticks[i];
+    return newest;
+}
+
+// The newest tick up to that of a row at which something of these classes changed.
+static ecs_tick changed_at(const net_history_entity* entity, uint32_t position, uint32_t classes) {
+    if (!entity->class_ticks) return tick_at(entity, position);
+    for (; position > 0; position--)
+        if (*net_history_classes_at(entity, position) & classes) return tick_at(entity, position);
+    uint32_t count = (uint32_t)__builtin_popcount(entity->row_template->class_mask);
+    return newest_of(entity, entity->class_ticks + count, classes);
+}
+
+const uint32_t* net_history_row(const net_history_entity* entity, ecs_tick now, ecs_tick tick,
+                                uint32_t classes, uint32_t* scratch) {
     if (net_fault_is_planted(NET_FAULT_LEAK_HIDDEN) && ecs_entity_index(entity->handle) % 4 == 1)
         classes = UINT16_MAX;
-    if (tick < entity->begin_tick) return NULL;
-    if (!entity->classes) {
-        uint32_t position = net_row_ring_find(&entity->ring, tick);
-        return position != UINT32_MAX ? net_row_ring_row(&entity->ring, position) : NULL;
+    BASE_VALIDATE(now >= entity->change_tick);
+    if (tick < entity->oldest_tick && tick < entity->begin_tick) return NULL;
+    uint32_t position;
+    if (tick + entity->keep_ticks > now) {
+        if (tick < entity->oldest_tick) return NULL; // memory had run out
+        position = find(entity, tick);
+    } else {
+        ecs_tick limit = now + 1 - entity->keep_ticks; // all rows since then are there
+        if (limit < entity->oldest_tick) return NULL;
+        position = find(entity, limit);
+        if (changed_at(entity, position, classes) > tick) return NULL;
     }
-    memcpy(scratch, entity->row_template->defaults,
-           entity->row_template->layout.field_count * sizeof *scratch);
-    for (uint32_t i = 0; i < entity->class_count; i++) {
-        const net_history_class* rows = &entity->classes[i];
-        if (classes >> rows->number & 1 && !scatter(entity, rows, tick, scratch)) return NULL;
-    }
+    const uint32_t* row = net_history_row_at(entity, position);
+    const net_row_template* row_template = entity->row_template;
+    if ((row_template->class_mask & ~classes) == 0) return row;
+    for (uint32_t i = 0; i < entity->words; i++)
+        scratch[i] = row[i];
+    net_rows_mask_packed(row_template, classes, scratch);
     return scratch;
+}
+
+bool net_history_read(const net_history_entity* entity, ecs_tick now, ecs_tick tick,
+                      uint32_t classes, uint64_t* row) {
+    uint32_t scratch[NET_HISTORY_WORDS_MAX];
+    const uint32_t* packed = net_history_row(entity, now, tick, classes, scratch);
+    if (packed) proto_row_unpack(&entity->row_template->layout, packed, row);
+    return packed != NULL;
 }
 
 ecs_tick net_history_changed(const net_history_entity* entity, uint32_t classes) {
     BASE_ASSERT(entity->row_template);
-    if (!entity->classes) return entity->change_tick;
-    ecs_tick newest = entity->begin_tick;
-    for (uint32_t i = 0; i < entity->class_count; i++) {
-        const net_row_ring* ring = &entity->classes[i].ring;
-        if (!(classes >> entity->classes[i].number & 1) || ring->count == 0) continue;
-        ecs_tick tick = net_row_ring_tick(ring, ring->count - 1u);
-        if (tick > newest) newest = tick;
-    }
-    return newest;
-}
-
-static void validate_classes(const net_history_entity* entity) {
-    uint32_t fields = 0, mask = 0;
-    ecs_tick newest = 0;
-    for (uint32_t i = 0; i < entity->class_count; i++) {
-        const net_history_class* rows = &entity->classes[i];
-        BASE_ASSERT(rows->ring.count > 0 && rows->number < NET_CLASSES_MAX);
-        BASE_ASSERT(1u << rows->number > mask); // rising
-        net_tick_ring_validate(&rows->ring);
-        mask |= 1u << rows->number;
-        fields += net_row_ring_field_count(&rows->ring);
-        ecs_tick tick = net_row_ring_tick(&rows->ring, rows->ring.count - 1u);
-        newest = tick > newest ? tick : newest;
-    }
-    BASE_ASSERT(mask == entity->row_template->class_mask);
-    BASE_ASSERT(fields == entity->row_template->layout.field_count);
-    BASE_ASSERT(newest == entity->change_tick && entity->newest && entity->ring.count == 0);
+    if (!entity->class_ticks) return entity->change_tick;
+    return newest_of(entity, entity->class_ticks, classes);
 }
 
 void net_history_entity_validate(const net_history_entity* entity) {
-    BASE_ASSERT(entity->row_template && entity->begin_tick <= entity->change_tick);
-    if (entity->classes) {
-        validate_classes(entity);
-        return;
+    const net_row_template* row_template = entity->row_template;
+    BASE_ASSERT(row_template && entity->begin_tick <= entity->oldest_tick);
+    BASE_ASSERT(entity->words == row_template->layout.packed_count);
+    BASE_ASSERT(entity->count > 0 && entity->count <= entity->capacity);
+    BASE_ASSERT((entity->capacity & (entity->capacity - 1u)) == 0);
+    BASE_ASSERT(entity->first < entity->capacity && entity->block_bytes > 0);
+    BASE_ASSERT(entity->oldest_tick <= entity->change_tick);
+    BASE_ASSERT(entity->count > 1 || entity->oldest_tick == entity->change_tick);
+    for (uint32_t i = 1; i < entity->count; i++) {
+        uint32_t age = net_history_age_at(entity, i);
+        BASE_ASSERT(age < entity->keep_ticks && (age > 0) == (i < entity->count - 1u));
+        BASE_ASSERT(tick_at(entity, i - 1) < tick_at(entity, i));
     }
-    const net_row_ring* ring = &entity->ring;
-    net_tick_ring_validate(ring);
-    BASE_ASSERT(ring->count > 0 && entity->class_count == 0);
-    BASE_ASSERT(net_row_ring_tick(ring, ring->count - 1u) == entity->change_tick);
-    BASE_ASSERT(net_row_ring_field_count(ring) == entity->row_template->layout.field_count);
+    BASE_ASSERT((entity->class_ticks == NULL) == net_history_is_public(row_template));
+    if (!entity->class_ticks) return;
+    BASE_ASSERT(newest_of(entity, entity->class_ticks, UINT16_MAX) == entity->change_tick);
+    for (uint32_t left = row_template->class_mask; left; left &= left - 1) {
+        uint32_t class_ = left & (0u - left);
+        BASE_ASSERT(changed_at(entity, entity->count - 1u, class_) ==
+                    net_history_changed(entity, class_));
+        BASE_ASSERT(changed_at(entity, 0, class_) <= entity->oldest_tick);
+    }
 }

@@ -224,6 +224,9 @@ static const char* fill_template(const net_rows* rows, const ecs_template* sourc
         uint32_t class_ = component->visible ? net_rows_class(rows, component->visible) : 0;
         row_template->classes[row_template->layout.component_count - 1] = (uint8_t)class_;
         row_template->class_mask |= (uint16_t)(1u << class_);
+        if (class_ != NET_CLASS_PUBLIC)
+            row_template->masked[row_template->masked_count++] =
+                (uint8_t)(row_template->layout.component_count - 1);
     }
     link_integrals(rows, source, &row_template->layout);
     row_template->layout.tick_rate_hz = rows->tick_rate_hz;
@@ -233,12 +236,17 @@ static const char* fill_template(const net_rows* rows, const ecs_template* sourc
     return NULL;
 }
 
+// The default row in both forms, one behind the other.
+static size_t defaults_bytes(const net_row_template* row_template) {
+    return (row_template->layout.field_count + 1) * sizeof *row_template->defaults +
+           row_template->layout.packed_count * sizeof *row_template->packed_defaults;
+}
+
 // Words of the template's default values. `entry->layout` is complete.
 static bool fill_defaults(const net_rows* rows, const ecs_template* source,
                           net_row_template* row_template) {
     BASE_ASSERT(source && row_template->layout.field_count <= PROTO_ROW_FIELDS_MAX);
-    uint64_t* words =
-        base_allocate_zero(rows->allocator, (row_template->layout.field_count + 1) * sizeof *words);
+    uint64_t* words = base_allocate_zero(rows->allocator, defaults_bytes(row_template));
     if (!words) return false;
     for (uint32_t i = 0; i < row_template->layout.component_count; i++) {
         ecs_component_id id = (ecs_component_id)row_template->layout.components[i].key;
@@ -246,7 +254,10 @@ static bool fill_defaults(const net_rows* rows, const ecs_template* source,
         if (component->value)
             proto_row_read_component(&row_template->layout, i, component->value, words);
     }
+    uint32_t* packed = (uint32_t*)(words + row_template->layout.field_count + 1);
+    proto_row_pack(&row_template->layout, words, packed);
     row_template->defaults = words;
+    row_template->packed_defaults = packed;
     return true;
 }
 
@@ -258,7 +269,7 @@ static bool reserve_ids(net_rows* rows, uint32_t count) {
 static void release_template(net_rows* rows, net_row_template* row_template) {
     if (!row_template) return;
     base_release(rows->allocator, (void*)(uintptr_t)row_template->defaults,
-                 (row_template->layout.field_count + 1) * sizeof *row_template->defaults);
+                 defaults_bytes(row_template));
     base_release(rows->allocator, row_template, sizeof *row_template);
 }
 
@@ -356,6 +367,10 @@ void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz) {
         rows->templates[i]->layout.tick_rate_hz = tick_rate_hz;
         proto_layout_finish(&rows->templates[i]->layout);
     }
+}
+
+uint32_t net_rows_tick_rate(const net_rows* rows) {
+    return rows->tick_rate_hz;
 }
 
 void net_rows_destroy(net_rows* rows) {
@@ -459,6 +474,18 @@ void net_rows_read(const net_row_template* row_template, const ecs_world* world,
     if (count > 0) net_rows_read_some(row_template, world, entity, UINT64_MAX >> (64 - count), row);
 }
 
+void net_rows_read_packed(const net_row_template* row_template, const ecs_world* world,
+                          ecs_entity entity, uint64_t components, uint32_t* row) {
+    const proto_layout* layout = &row_template->layout;
+    if (layout->component_count == 0) return;
+    components &= UINT64_MAX >> (64 - layout->component_count);
+    for (; components; components &= components - 1) {
+        uint32_t i = base_bit_lowest(components);
+        ecs_component_id id = (ecs_component_id)layout->components[i].key;
+        proto_row_read_packed(layout, i, ecs_get(world, entity, id), row);
+    }
+}
+
 void net_rows_mask(const net_row_template* row_template, uint32_t classes, uint64_t* row) {
     if ((row_template->class_mask & ~classes) == 0) return;
     for (uint32_t i = 0; i < row_template->layout.component_count; i++) {
@@ -466,6 +493,20 @@ void net_rows_mask(const net_row_template* row_template, uint32_t classes, uint6
         if (classes >> row_template->classes[i] & 1) continue;
         memcpy(row + component->field_first, row_template->defaults + component->field_first,
                component->field_count * sizeof *row);
+    }
+}
+
+void net_rows_mask_packed(const net_row_template* row_template, uint32_t classes, uint32_t* row) {
+    const proto_layout* layout = &row_template->layout;
+    bool is_public = classes >> NET_CLASS_PUBLIC & 1; // then only the others are looked at
+    uint32_t count = is_public ? row_template->masked_count : layout->component_count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t c = is_public ? row_template->masked[i] : i;
+        if (classes >> row_template->classes[c] & 1) continue;
+        const proto_row_component* component = &layout->components[c];
+        uint32_t first = component->packed_first, end = first + component->packed_count;
+        for (uint32_t w = first; w < end; w++)
+            row[w] = row_template->packed_defaults[w];
     }
 }
 

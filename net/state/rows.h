@@ -34,15 +34,18 @@ typedef struct net_row_template {
     ecs_template_id id; ///< of the template that the wire knows
     uint16_t part_count;
     uint16_t parts[ECS_TEMPLATE_PARTS_MAX]; ///< wire numbers, 0-based
-    uint32_t value_bytes;        ///< of all replicated components in memory, each aligned to 16
-    uint32_t entity_field_count; ///< fields of kind ENTITY
-    const uint64_t* defaults;    ///< the template's default row, layout.field_count words
-    proto_layout layout;         ///< component keys are ecs_component_id
+    uint32_t value_bytes;            ///< of all replicated components in memory, each aligned to 16
+    uint32_t entity_field_count;     ///< fields of kind ENTITY
+    const uint64_t* defaults;        ///< the template's default row, layout.field_count words
+    const uint32_t* packed_defaults; ///< the same, packed
+    proto_layout layout;             ///< component keys are ecs_component_id
     uint8_t classes
         [PROTO_ROW_COMPONENTS_MAX]; ///< visibility class of each component: NET_CLASS_PUBLIC...
     uint16_t class_mask;            ///< bits of the classes that its components use
-    uint16_t importance;            ///< `_priority`, 1..16
-    uint16_t varsize_mask;          ///< bits of the classes of its variable-size components
+    uint8_t masked[PROTO_ROW_COMPONENTS_MAX]; ///< the components that are not public
+    uint8_t masked_count;
+    uint16_t importance;   ///< `_priority`, 1..16
+    uint16_t varsize_mask; ///< bits of the classes of its variable-size components
     uint16_t varsize_count;
     net_row_varsize varsizes[NET_ROW_VARSIZE_MAX]; ///< by name; no part of the layout
 } net_row_template;
@@ -60,6 +63,7 @@ void net_rows_destroy(net_rows* rows);
 /// with the same value on both sides (a client learns it from Welcome). Without it rows are encoded
 /// as if no component was the integral of another.
 void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz);
+uint32_t net_rows_tick_rate(const net_rows* rows); ///< 0: not set yet
 /// Bits of a template's wire number; the numbers are positions among the loaded replicated
 /// templates sorted by name.
 uint32_t net_rows_number_bits(const net_rows* rows);
@@ -78,11 +82,17 @@ uint64_t net_rows_refused(const net_rows* rows);
 /// Quantise a living entity. `row` has room for PROTO_ROW_FIELDS_MAX words.
 void net_rows_read(const net_row_template* row_template, const ecs_world* world, ecs_entity entity,
                    uint64_t* row);
+/// Quantise these components of a living entity (bits by their position in the layout; those beyond
+/// it are ignored) into their words of a packed row; the other words stay.
+void net_rows_read_packed(const net_row_template* row_template, const ecs_world* world,
+                          ecs_entity entity, uint64_t components, uint32_t* row);
 /// Number of a visibility class by its name: public 0, owner 1, team 2, then the others that loaded
 /// templates use, by name. UINT32_MAX when there is none.
 uint32_t net_rows_class(const net_rows* rows, const char* name);
 /// Put the template's defaults where a component's class is not in `classes`.
 void net_rows_mask(const net_row_template* row_template, uint32_t classes, uint64_t* row);
+/// The same for a packed row.
+void net_rows_mask_packed(const net_row_template* row_template, uint32_t classes, uint32_t* row);
 /// Number of variable-size components of all loaded templates. Sorted by name they give the wire
 /// numbers.
 uint32_t net_rows_varsize_count(const net_rows* rows);

@@ -2,8 +2,7 @@
 /// Entries by rising tick in a ring: the last states of one thing, oldest first.
 ///
 /// The ring doubles from 4 entries up to the caller's limit (a power of two); then a new entry
-/// pushes out the oldest. Every entry has the same size, `stride_bytes`. row_ring.h is the typed
-/// form for rows.
+/// pushes out the oldest. Every entry has the same size, `stride_bytes`.
 /// Memory: one block of entries and one of ticks, from the allocator that each call is given; it
 ///         must be the same one for the life of the ring. A zeroed ring is empty and holds none.
 /// Threads: one at a time.

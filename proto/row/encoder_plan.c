@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The plan of a layout: all that the encoder would otherwise find out again for every row. And rows
-// in 32-bit words, which it works on.
+// The plan of a layout: all that the encoder would otherwise find out again for every row.
 #include "row/encoder.h"
 
 enum { STILL = ROW_STEP / 16 };
@@ -65,8 +64,14 @@ void proto_layout_plan_make(proto_layout* layout) {
     proto_layout_plan* plan = &layout->plan;
     memset(plan, 0, sizeof *plan);
     uint32_t words = 0;
-    for (uint32_t f = 0; f < layout->field_count; f++)
-        words += layout->fields[f].quant.bits > 32 ? 2 : 1;
+    for (uint32_t c = 0; c < layout->component_count; c++) {
+        proto_row_component* component = &layout->components[c];
+        uint32_t first = component->field_first;
+        component->packed_first = (uint16_t)words;
+        for (uint32_t f = first; f < first + component->field_count; f++)
+            words += layout->fields[f].quant.bits > 32 ? 2 : 1;
+        component->packed_count = (uint16_t)(words - component->packed_first);
+    }
     layout->packed_count = (words + 1) & ~1u;
     if (words > layout->field_count || words > PROTO_ROW_PLANNED_MAX) return;
     plan->is_made = true;
@@ -74,21 +79,4 @@ void proto_layout_plan_make(proto_layout* layout) {
         plan_part(layout, c);
     for (uint32_t i = 0; i < layout->component_count; i++)
         plan->parts[layout->order[i]].place = (uint8_t)i;
-}
-
-void proto_row_pack(const proto_layout* layout, const uint64_t* row, uint32_t* packed) {
-    uint32_t at = 0;
-    for (uint32_t f = 0; f < layout->field_count; f++) {
-        packed[at++] = (uint32_t)row[f];
-        if (layout->fields[f].quant.bits > 32) packed[at++] = (uint32_t)(row[f] >> 32);
-    }
-    if (at < layout->packed_count) packed[at] = 0;
-}
-
-void proto_row_unpack(const proto_layout* layout, const uint32_t* packed, uint64_t* row) {
-    uint32_t at = 0;
-    for (uint32_t f = 0; f < layout->field_count; f++) {
-        row[f] = packed[at++];
-        if (layout->fields[f].quant.bits > 32) row[f] |= (uint64_t)packed[at++] << 32;
-    }
 }

@@ -72,8 +72,13 @@
 #define NET_LIFE_INPUT_MS 30000u  ///< it never sent an input
 
 // Rows.
-#define NET_ROW_HISTORY_MAX 64u ///< changed rows kept per entity: bases reach back so far
-#define NET_BASE_AGE_MAX 254u   ///< ticks; an older base is coded as settled
+#define NET_ROW_HISTORY_MAX 64u ///< rows that a client keeps per entity: bases reach back so far
+/// A server remembers all changed rows of an entity for so long, in ticks within the limits below,
+/// and the newest row for ever. Who acknowledges later than that gets absolute rows.
+#define NET_ROW_HISTORY_MS 1000u
+#define NET_ROW_HISTORY_TICKS_MIN 32u
+#define NET_ROW_HISTORY_TICKS_MAX 64u
+#define NET_BASE_AGE_MAX 254u ///< ticks; an older base is coded as settled
 #define NET_WORLD_HASH_EVERY_TICKS 60u
 
 // Variable-size components. A client keeps the default of a value that is too long.

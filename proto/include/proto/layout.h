@@ -39,9 +39,10 @@ typedef struct proto_row_component {
     /// A unit quaternion: the floats x, y, z, w at offset_bytes of its four fields. Its four words
     /// are described in WIRE.md, "Rotations".
     bool is_rotation;
-    uint8_t shape;  ///< set by proto_layout_finish, as are the next two
+    uint8_t shape;  ///< set by proto_layout_finish, as are the next four
     bool is_driven; ///< it has a source: `integral` fits, and the tick rate is known
     bool is_source; ///< another component has it as its source
+    uint16_t packed_first, packed_count; ///< its words in a packed row
 } proto_row_component;
 
 /// What proto_row_encode needs of a component; private to proto/row.
@@ -119,6 +120,9 @@ void proto_row_write(const proto_layout* layout, const proto_row_base* base, con
 /// of 0. Convert between both forms.
 void proto_row_pack(const proto_layout* layout, const uint64_t* row, uint32_t* packed);
 void proto_row_unpack(const proto_layout* layout, const uint32_t* packed, uint64_t* row);
+/// Quantise the memory of one component into its words of a packed row.
+void proto_row_read_packed(const proto_layout* layout, uint32_t component, const void* memory,
+                           uint32_t* packed);
 
 /// As proto_row_base, with packed rows.
 typedef struct proto_packed_base {

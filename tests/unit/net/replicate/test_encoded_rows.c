@@ -54,19 +54,22 @@ static void expect_code(const fixture* f, const net_encoded_row_key* key,
                         const net_encoded_row* encoded) {
     const net_history_entity* entity = net_history_find(f->history, f->index);
     ecs_tick now = net_history_tick(f->history);
+    uint64_t rows[3][PROTO_ROW_FIELDS_MAX];
     proto_row_base base = {.base = entity->row_template->defaults};
     if (key->age) {
-        base.base = net_history_at(entity, now - key->age, 1, NULL);
+        assert_true(net_history_read(entity, now, now - key->age, 1, rows[1]));
+        base.base = rows[1];
         base.ticks = key->is_settled ? 0 : key->age;
     }
     if (key->d) {
-        base.base2 = net_history_at(entity, now - key->age - key->d, 1, NULL);
+        assert_true(net_history_read(entity, now, now - key->age - key->d, 1, rows[2]));
+        base.base2 = rows[2];
         base.ticks2 = key->d;
     }
     uint8_t bytes[64] = {0};
     proto_bit_writer writer = proto_bit_writer_make(bytes, sizeof bytes);
-    proto_row_write(&entity->row_template->layout, &base, net_history_newest(entity), &writer,
-                    NULL);
+    proto_row_unpack(&entity->row_template->layout, net_history_newest(entity), rows[0]);
+    proto_row_write(&entity->row_template->layout, &base, rows[0], &writer, NULL);
     assert_int_equal(encoded->bits, writer.size_bits);
     uint64_t expected, mask = encoded->bits < 64 ? (UINT64_C(1) << encoded->bits) - 1 : UINT64_MAX;
     memcpy(&expected, bytes, sizeof expected);
@@ -149,23 +152,25 @@ static void a_tick_forgets_the_codes_of_the_one_before(void** state) {
     close_all(&f);
 }
 
+enum { KEEP = NET_ROW_HISTORY_TICKS_MAX };
+
 static void a_forgotten_base_is_said_to_be(void** state) {
     (void)state;
     fixture f;
     open(&f, false, false);
-    for (uint32_t tick = 21; tick <= 20 + NET_ROW_HISTORY_MAX; tick++) {
+    for (uint32_t tick = 21; tick <= 20 + KEEP; tick++) {
         repl_move(&f.server, f.ball, (float)(tick % 900), 7);
         repl_step(&f.server, f.history, tick);
     }
-    assert_true(net_encoded_rows_begin(&f.encoded_rows, 20 + NET_ROW_HISTORY_MAX));
+    assert_true(net_encoded_rows_begin(&f.encoded_rows, 20 + KEEP));
     net_encoded_row encoded;
-    net_encoded_row_key key = key_of(&f, NET_ROW_HISTORY_MAX, 0);
+    net_encoded_row_key key = key_of(&f, KEEP, 0);
     assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded),
                      NET_ENCODED_ROW_NO_BASE);
-    key = key_of(&f, NET_ROW_HISTORY_MAX - 1, 1);
+    key = key_of(&f, KEEP - 1, 1);
     assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded),
                      NET_ENCODED_ROW_NO_BASE2);
-    key = key_of(&f, NET_ROW_HISTORY_MAX - 1, 0);
+    key = key_of(&f, KEEP - 1, 0);
     assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
     close_all(&f);
 }

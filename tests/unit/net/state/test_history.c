@@ -3,6 +3,8 @@
 
 #include "replicate/repl_world.h"
 
+#include "base/rng.h"
+
 typedef struct fixture {
     repl_side server;
     net_history* history;
@@ -34,6 +36,15 @@ static const net_history_entity* entity_of(const fixture* f, ecs_entity handle) 
     const net_history_entity* entity = net_history_find(f->history, ecs_entity_index(handle));
     assert_non_null(entity);
     return entity;
+}
+
+// The packed row that `classes` see; valid until the next call but one.
+static const uint32_t* row_at(const fixture* f, ecs_entity handle, ecs_tick tick,
+                              uint32_t classes) {
+    static uint32_t rows[2][2 * PROTO_ROW_FIELDS_MAX + 1];
+    static uint32_t turn;
+    return net_history_row(entity_of(f, handle), net_history_tick(f->history), tick, classes,
+                           rows[turn++ % 2]);
 }
 
 static void the_first_step_takes_what_lives_already(void** state) {
@@ -95,29 +106,59 @@ static void the_row_at_a_tick_is_the_newest_before_it(void** state) {
     repl_step(&f.server, f.history, 10);
     repl_move(&f.server, ball, 5, 5);
     repl_step(&f.server, f.history, 20);
-    const net_history_entity* entity = entity_of(&f, ball);
-    assert_null(net_history_at(entity, 9, 1, NULL));
-    assert_non_null(net_history_at(entity, 10, 1, NULL));
-    assert_ptr_equal(net_history_at(entity, 10, 1, NULL), net_history_at(entity, 19, 1, NULL));
-    assert_ptr_equal(net_history_at(entity, 20, 1, NULL), net_history_newest(entity));
+    assert_null(row_at(&f, ball, 9, 1));
+    assert_non_null(row_at(&f, ball, 10, 1));
+    assert_ptr_equal(row_at(&f, ball, 10, 1), row_at(&f, ball, 19, 1));
+    assert_ptr_equal(row_at(&f, ball, 20, 1), net_history_newest(entity_of(&f, ball)));
     // An entity that does not move keeps its base for ever.
     repl_step(&f.server, f.history, 1000000);
-    assert_ptr_equal(net_history_at(entity, 999999, 1, NULL), net_history_newest(entity));
+    assert_ptr_equal(row_at(&f, ball, 20, 1), net_history_newest(entity_of(&f, ball)));
+    assert_null(row_at(&f, ball, 19, 1)); // it moved since then, long ago
+    repl_move(&f.server, ball, 6, 6);
+    repl_step(&f.server, f.history, 1000001);
+    assert_non_null(row_at(&f, ball, 20, 1));
+    assert_ptr_not_equal(row_at(&f, ball, 20, 1), net_history_newest(entity_of(&f, ball)));
     close_all(&f);
 }
 
-static void the_ring_keeps_the_last_64_changes(void** state) {
-    (void)state;
+static void expect_known_for(uint32_t tick_rate_hz, uint32_t keep_ticks) {
     fixture f = open();
+    if (tick_rate_hz) net_rows_set_tick_rate(f.server.rows, tick_rate_hz);
     ecs_entity ball = repl_create(&f.server, f.server.mover);
-    for (uint32_t tick = 1; tick <= NET_ROW_HISTORY_MAX + 1; tick++) {
+    for (uint32_t tick = 1; tick <= 3 * keep_ticks; tick++) {
         repl_move(&f.server, ball, (float)tick, 0);
         repl_step(&f.server, f.history, tick);
-        if (tick < NET_ROW_HISTORY_MAX + 1)
-            assert_non_null(net_history_at(entity_of(&f, ball), 1, 1, NULL));
+        assert_int_equal(net_history_keep_ticks(f.history), keep_ticks);
+        for (uint32_t age = 0; age <= keep_ticks && age < tick; age++)
+            assert_true((row_at(&f, ball, tick - age, 1) != NULL) == (age < keep_ticks));
     }
-    assert_null(net_history_at(entity_of(&f, ball), 1, 1, NULL));
-    assert_non_null(net_history_at(entity_of(&f, ball), 2, 1, NULL));
+    close_all(&f);
+}
+
+static void a_row_is_known_for_a_second_within_limits(void** state) {
+    (void)state;
+    expect_known_for(0, NET_ROW_HISTORY_TICKS_MAX); // the rate is not known
+    expect_known_for(1, NET_ROW_HISTORY_TICKS_MIN);
+    expect_known_for(NET_ROW_HISTORY_TICKS_MIN - 1, NET_ROW_HISTORY_TICKS_MIN);
+    expect_known_for(NET_ROW_HISTORY_TICKS_MIN, NET_ROW_HISTORY_TICKS_MIN);
+    expect_known_for(NET_ROW_HISTORY_TICKS_MIN + 1, NET_ROW_HISTORY_TICKS_MIN + 1);
+    expect_known_for(NET_ROW_HISTORY_TICKS_MAX - 1, NET_ROW_HISTORY_TICKS_MAX - 1);
+    expect_known_for(NET_ROW_HISTORY_TICKS_MAX, NET_ROW_HISTORY_TICKS_MAX);
+    expect_known_for(NET_ROW_HISTORY_TICKS_MAX + 1, NET_ROW_HISTORY_TICKS_MAX);
+}
+
+static void a_moving_entity_takes_less_than_a_kilobyte(void** state) {
+    (void)state;
+    fixture f = open();
+    net_rows_set_tick_rate(f.server.rows, 30);
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    for (uint32_t tick = 1; tick <= 200; tick++) {
+        repl_move(&f.server, ball, (float)tick, 0);
+        repl_step(&f.server, f.history, tick);
+    }
+    const net_history_entity* entity = entity_of(&f, ball);
+    uint32_t words = entity->row_template->layout.packed_count;
+    assert_int_equal(entity->block_bytes, 32 * (4 * words + 1));
     close_all(&f);
 }
 
@@ -129,13 +170,13 @@ static void a_recreation_with_another_template_is_a_new_life(void** state) {
     repl_become(&f.server, ball, f.server.mover_extra);
     repl_step(&f.server, f.history, 2);
     expect_events(&f, 1, ball, NET_HISTORY_SPAWNED);
-    assert_null(net_history_at(entity_of(&f, ball), 1, 1, NULL));
+    assert_null(row_at(&f, ball, 1, 1));
     // A template change back and forth within one tick starts no new incarnation.
     repl_become(&f.server, ball, f.server.mover);
     repl_become(&f.server, ball, f.server.mover_extra);
     repl_step(&f.server, f.history, 3);
     expect_events(&f, 0, 0, 0);
-    assert_non_null(net_history_at(entity_of(&f, ball), 2, 1, NULL));
+    assert_non_null(row_at(&f, ball, 2, 1));
     close_all(&f);
 }
 
@@ -234,8 +275,8 @@ static uint64_t word_at(class_fixture* c, ecs_tick tick, uint32_t classes,
                         ecs_component_id component) {
     const net_history_entity* entity = entity_of(&c->f, c->agent);
     uint64_t scratch[PROTO_ROW_FIELDS_MAX];
-    const uint64_t* row = net_history_at(entity, tick, classes, scratch);
-    assert_non_null(row);
+    const uint64_t* row = scratch;
+    assert_true(net_history_read(entity, net_history_tick(c->f.history), tick, classes, scratch));
     for (uint32_t i = 0; i < entity->row_template->layout.component_count; i++)
         if (entity->row_template->layout.components[i].key == component)
             return row[entity->row_template->layout.components[i].field_first];
@@ -286,21 +327,103 @@ static void an_event_names_the_classes_that_changed(void** state) {
     close_all(&c.f);
 }
 
-static void what_is_hidden_never_makes_the_visible_forgotten(void** state) {
-    (void)state;
-    class_fixture c = open_classes();
-    repl_move(&c.f.server, c.agent, 50, 50);
-    repl_step(&c.f.server, c.f.history, 2);
-    for (uint32_t i = 0; i < 3 * NET_ROW_HISTORY_MAX; i++) {
-        set(&c, c.plan, (int32_t)i + 100);
-        repl_step(&c.f.server, c.f.history, 3 + i);
+// What each word was at a tick, told by hand.
+enum { TWIN_TICKS = 700, TWIN_WORDS = 4 };
+
+typedef struct twin {
+    uint32_t words[TWIN_TICKS][TWIN_WORDS], masked[TWIN_WORDS];
+    uint32_t classes[TWIN_WORDS];
+    uint32_t count;
+} twin;
+
+static void describe_twin(const class_fixture* c, twin* t) {
+    const net_row_template* row_template = entity_of(&c->f, c->agent)->row_template;
+    assert_int_equal(row_template->layout.packed_count, TWIN_WORDS);
+    memcpy(t->masked, row_template->packed_defaults, sizeof t->masked);
+    for (uint32_t i = 0; i < row_template->layout.component_count; i++) {
+        const proto_row_component* component = &row_template->layout.components[i];
+        for (uint32_t w = 0; w < component->packed_count; w++)
+            t->classes[component->packed_first + w] = 1u << row_template->classes[i];
     }
-    const net_history_entity* entity = entity_of(&c.f, c.agent);
-    uint64_t scratch[PROTO_ROW_FIELDS_MAX];
-    assert_non_null(net_history_at(entity, 1, PUBLIC | OWNER, scratch));
-    assert_non_null(net_history_at(entity, 2, PUBLIC, scratch));
-    assert_null(net_history_at(entity, 2, PUBLIC | TEAM, scratch));
-    close_all(&c.f);
+}
+
+static bool twin_differs(const twin* t, ecs_tick a, ecs_tick b, uint32_t classes) {
+    for (uint32_t w = 0; w < TWIN_WORDS; w++)
+        if (t->classes[w] & classes && t->words[a][w] != t->words[b][w]) return true;
+    return false;
+}
+
+// Known: young enough, or nothing visible changed until the oldest tick that is.
+static bool twin_knows(const twin* t, ecs_tick now, ecs_tick tick, uint32_t keep,
+                       uint32_t classes) {
+    if (tick == 0) return false;
+    for (ecs_tick at = tick; at + keep <= now; at++)
+        if (twin_differs(t, at, at + 1, classes)) return false;
+    return true;
+}
+
+static void compare_with_twin(const class_fixture* c, const twin* t, ecs_tick now, ecs_tick tick,
+                              uint32_t classes) {
+    const uint32_t* row = row_at(&c->f, c->agent, tick, classes);
+    uint32_t keep = net_history_keep_ticks(c->f.history);
+    assert_true((row != NULL) == twin_knows(t, now, tick, keep, classes));
+    for (uint32_t w = 0; row && w < TWIN_WORDS; w++)
+        assert_int_equal(row[w], t->classes[w] & classes ? t->words[tick][w] : t->masked[w]);
+}
+
+static void the_history_is_as_its_twin_says(void** state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        print_message("seed %u\n", (unsigned)seed);
+        base_rng rng = base_rng_make(seed, 7);
+        class_fixture c = open_classes();
+        static twin t;
+        describe_twin(&c, &t);
+        double rates[3] = {0};
+        for (ecs_tick tick = 1; tick < TWIN_TICKS; tick++) {
+            if (tick % 60 == 1)
+                for (uint32_t i = 0; i < 3; i++)
+                    rates[i] = (double[]){0, 0.02, 0.5, 1}[base_rng_below(&rng, 4)];
+            if (base_rng_chance(&rng, rates[0]))
+                repl_move(&c.f.server, c.agent, (float)base_rng_below(&rng, 900), 0);
+            if (base_rng_chance(&rng, rates[1])) set(&c, c.ammo, (int32_t)base_rng_below(&rng, 9));
+            if (base_rng_chance(&rng, rates[2])) set(&c, c.plan, (int32_t)base_rng_below(&rng, 9));
+            if (tick > 1) repl_step(&c.f.server, c.f.history, tick);
+            memcpy(t.words[tick], net_history_newest(entity_of(&c.f, c.agent)),
+                   sizeof t.words[tick]);
+            net_history_validate(c.f.history);
+            for (uint32_t i = 0; i < 12; i++)
+                compare_with_twin(&c, &t, tick,
+                                  tick - base_rng_below(&rng, i < 6 ? 80 : 699) % tick,
+                                  base_rng_below(&rng, 8));
+        }
+        close_all(&c.f);
+    }
+}
+
+static void what_is_hidden_changes_nothing_that_is_known(void** state) {
+    (void)state;
+    class_fixture still = open_classes(), busy = open_classes();
+    const ecs_tick end = 5 * NET_ROW_HISTORY_TICKS_MAX;
+    for (ecs_tick tick = 2; tick <= end; tick++) {
+        set(&busy, busy.plan, (int32_t)tick + 100);
+        if (tick % 40 == 2) {
+            repl_move(&still.f.server, still.agent, (float)tick, 50);
+            repl_move(&busy.f.server, busy.agent, (float)tick, 50);
+        }
+        repl_step(&still.f.server, still.f.history, tick);
+        repl_step(&busy.f.server, busy.f.history, tick);
+        for (ecs_tick at = 1; at <= tick; at++) {
+            const uint32_t* a = row_at(&still.f, still.agent, at, PUBLIC | OWNER);
+            const uint32_t* b = row_at(&busy.f, busy.agent, at, PUBLIC | OWNER);
+            assert_true((a != NULL) == (b != NULL));
+            if (a) assert_memory_equal(a, b, TWIN_WORDS * sizeof *a);
+        }
+    }
+    assert_non_null(row_at(&still.f, still.agent, end - 41, PUBLIC | TEAM));
+    assert_null(row_at(&busy.f, busy.agent, end - NET_ROW_HISTORY_TICKS_MAX, PUBLIC | TEAM));
+    close_all(&still.f);
+    close_all(&busy.f);
 }
 
 static void a_new_life_with_other_classes_forgets_the_former(void** state) {
@@ -310,13 +433,12 @@ static void a_new_life_with_other_classes_forgets_the_former(void** state) {
     repl_step(&c.f.server, c.f.history, 2);
     repl_become(&c.f.server, c.agent, c.f.server.mover);
     repl_step(&c.f.server, c.f.history, 3);
-    const net_history_entity* entity = entity_of(&c.f, c.agent);
-    uint64_t scratch[PROTO_ROW_FIELDS_MAX];
-    assert_null(net_history_at(entity, 2, PUBLIC | OWNER, scratch));
-    assert_ptr_equal(net_history_at(entity, 3, PUBLIC, scratch), net_history_newest(entity));
+    assert_null(row_at(&c.f, c.agent, 2, PUBLIC | OWNER));
+    assert_ptr_equal(row_at(&c.f, c.agent, 3, PUBLIC),
+                     net_history_newest(entity_of(&c.f, c.agent)));
     repl_become(&c.f.server, c.agent, ecs_template_find(c.f.server.world, "agent"));
     repl_step(&c.f.server, c.f.history, 4);
-    assert_null(net_history_at(entity_of(&c.f, c.agent), 3, OWNER, scratch));
+    assert_null(row_at(&c.f, c.agent, 3, OWNER));
     assert_true(word_at(&c, 4, OWNER, c.ammo) == word_at(&c, 4, PUBLIC, c.ammo)); // 30 again
     close_all(&c.f);
 }
@@ -335,7 +457,7 @@ static void validating_finds_a_row_that_is_newer_than_the_change(void** state) {
     base_assert_handler_set(test_assert_handler);
     expect_assert_failure(net_history_entity_validate(&broken));
     broken = *entity;
-    broken.ring.count--;
+    broken.count = 0;
     expect_assert_failure(net_history_entity_validate(&broken));
     base_assert_handler_set(NULL);
     close_all(&f);
@@ -348,7 +470,8 @@ int main(void) {
         TEST(a_value_that_is_set_and_restored_is_no_change),
         TEST(components_that_are_not_replicated_stay_at_home),
         TEST(the_row_at_a_tick_is_the_newest_before_it),
-        TEST(the_ring_keeps_the_last_64_changes),
+        TEST(a_row_is_known_for_a_second_within_limits),
+        TEST(a_moving_entity_takes_less_than_a_kilobyte),
         TEST(a_recreation_with_another_template_is_a_new_life),
         TEST(a_part_without_replicated_components_is_unknown_to_the_wire),
         TEST(death_is_told_once_and_only_of_what_was_known),
@@ -356,7 +479,8 @@ int main(void) {
         TEST(a_tick_has_one_step),
         TEST(a_masked_row_has_defaults_where_nothing_may_be_seen),
         TEST(an_event_names_the_classes_that_changed),
-        TEST(what_is_hidden_never_makes_the_visible_forgotten),
+        TEST(the_history_is_as_its_twin_says),
+        TEST(what_is_hidden_changes_nothing_that_is_known),
         TEST(a_new_life_with_other_classes_forgets_the_former),
         TEST(validating_finds_a_row_that_is_newer_than_the_change),
     };
