@@ -46,15 +46,15 @@ net_interest_traits net_interest_get_traits(const net_row_template* row_template
 
 // ---- entities that a client sees ----
 
-void net_interest_mark_begin(net_interest* interest) {
-    interest->inside_count = 0;
-    if (++interest->stamp > 0) return;
-    if (interest->marks)
-        memset(interest->marks, 0, interest->mark_capacity * sizeof *interest->marks);
-    interest->stamp = 1;
+void net_interest_mark_begin(net_interest_scratch* scratch) {
+    scratch->inside_count = 0;
+    if (++scratch->stamp > 0) return;
+    if (scratch->marks) memset(scratch->marks, 0, scratch->mark_capacity * sizeof *scratch->marks);
+    scratch->stamp = 1;
 }
 
-static void gather_packed(net_interest* interest, const net_interest_client* client, float radius) {
+static void gather_packed(const net_interest* interest, net_interest_scratch* scratch,
+                          const net_interest_client* client, float radius) {
     const net_interest_grid* grid = &interest->entities;
     const float radius2 = radius * radius;
     net_interest_cells cells = net_interest_grid_around(grid, client->at, radius);
@@ -64,13 +64,14 @@ static void gather_packed(net_interest* interest, const net_interest_client* cli
         for (; near < end; near++) {
             float distance2 = net_interest_distance2(client->at, near->at);
             if (!(distance2 <= radius2)) continue;
-            net_interest_include(interest, near->thing)->band =
+            net_interest_include(scratch, near->thing)->band =
                 net_interest_band(distance2, client->radius);
         }
     }
 }
 
-static void gather_linked(net_interest* interest, const net_interest_client* client, float radius) {
+static void gather_linked(const net_interest* interest, net_interest_scratch* scratch,
+                          const net_interest_client* client, float radius) {
     const net_interest_grid* grid = &interest->entities;
     const float radius2 = radius * radius;
     net_interest_cells cells = net_interest_grid_around(grid, client->at, radius);
@@ -79,41 +80,42 @@ static void gather_linked(net_interest* interest, const net_interest_client* cli
         for (; index; index = grid->spots[index].next) {
             float distance2 = net_interest_distance2(client->at, grid->spots[index].at);
             if (!(distance2 <= radius2)) continue;
-            net_interest_include(interest, index)->band =
+            net_interest_include(scratch, index)->band =
                 net_interest_band(distance2, client->radius);
         }
     }
 }
 
-void net_interest_gather(net_interest* interest, const net_interest_client* client, float factor) {
+void net_interest_gather(const net_interest* interest, net_interest_scratch* scratch,
+                         const net_interest_client* client, float factor) {
     BASE_ASSERT(factor >= 1.0f && client->number != 0);
     if (interest->has_grids && client->has_at && interest->entities.is_packed)
-        gather_packed(interest, client, client->radius * factor);
+        gather_packed(interest, scratch, client, client->radius * factor);
     else if (interest->has_grids && client->has_at)
-        gather_linked(interest, client, client->radius * factor);
+        gather_linked(interest, scratch, client, client->radius * factor);
     for (uint32_t i = 0; i < interest->loose_count; i++)
-        (void)net_interest_include(interest, interest->loose[i]);
+        (void)net_interest_include(scratch, interest->loose[i]);
     uint32_t index = net_interest_lists_first(&interest->owned, client->number);
     for (; index; index = interest->owned.nexts[index])
-        (void)net_interest_include(interest, index);
+        (void)net_interest_include(scratch, index);
     for (uint32_t i = 0; client->groups && i < interest->grouped_count; i++)
         if (interest->places[interest->grouped[i]].facts.groups & client->groups)
-            (void)net_interest_include(interest, interest->grouped[i]);
+            (void)net_interest_include(scratch, interest->grouped[i]);
     uint32_t player = net_interest_player_index(interest, client);
-    if (player) (void)net_interest_include(interest, player);
+    if (player) (void)net_interest_include(scratch, player);
 }
 
-void net_interest_gather_together(net_interest* interest) {
+void net_interest_gather_together(const net_interest* interest, net_interest_scratch* scratch) {
     if (interest->together.firsts.count == 0) return;
-    for (uint32_t i = 0; i < interest->inside_count; i++) {
-        uint32_t key = interest->traits[interest->inside[i]].together;
+    for (uint32_t i = 0; i < scratch->inside_count; i++) {
+        uint32_t key = interest->traits[scratch->inside[i]].together;
         uint32_t first = key ? net_interest_lists_first(&interest->together, key) : 0;
         if (!first) continue;
-        net_interest_mark* mark = net_interest_get_mark(interest, first);
+        net_interest_mark* mark = net_interest_get_mark(scratch, first);
         if (mark->state & NET_INTEREST_GROUP) continue;
         mark->state |= NET_INTEREST_GROUP;
         for (uint32_t index = first; index; index = interest->together.nexts[index])
-            (void)net_interest_include(interest, index);
+            (void)net_interest_include(scratch, index);
     }
 }
 

@@ -90,6 +90,17 @@ typedef struct net_interest_spawn {
     uint32_t index, first, count;
 } net_interest_spawn;
 
+/// What gatherings and queries of one thread need.
+typedef struct net_interest_scratch {
+    net_interest_mark* marks; ///< [index]
+    uint32_t* inside;         ///< indices in scope, in order of finding
+    uint32_t mark_capacity, inside_capacity, inside_count, stamp;
+    base_bitset entering; ///< [index]
+    net_interest_entity *enter, *changed_to;
+    uint32_t *leave, *changed;
+    uint32_t enter_capacity, leave_capacity, changed_capacity, changed_to_capacity;
+} net_interest_scratch;
+
 struct net_interest {
     net_interest_config config;
     net_bound_rules rules;
@@ -124,16 +135,9 @@ struct net_interest {
     uint32_t* spawn_clients;
     net_interest_entity* spawn_entities;
     uint32_t spawn_client_count, spawn_client_capacity, spawn_entity_capacity;
-    bool is_out_of_memory; ///< in the last step
-    // scratch
-    net_interest_mark* marks; ///< [index]
-    uint32_t* inside;         ///< indices in scope, in order of finding
-    uint32_t mark_capacity, inside_capacity, inside_count, stamp;
-    base_bitset entering;  ///< [index]
-    base_bitset observers; ///< [order]
-    net_interest_entity *enter, *changed_to;
-    uint32_t *leave, *changed;
-    uint32_t enter_capacity, leave_capacity, changed_capacity, changed_to_capacity;
+    bool is_out_of_memory;         ///< in the last step
+    base_bitset observers;         ///< [order]; scratch
+    net_interest_scratch* scratch; ///< [lane]; the first one is also the step's
 };
 
 static inline float net_interest_leave_radius(float radius) {
@@ -200,18 +204,20 @@ net_interest_client* net_interest_find(const net_interest* interest, uint32_t cl
 net_interest_traits net_interest_get_traits(const net_row_template* row_template,
                                             const net_interest_facts* facts);
 /// Begin a gathering: no entity is in it.
-void net_interest_mark_begin(net_interest* interest);
-static inline net_interest_mark* net_interest_get_mark(net_interest* interest, uint32_t index) {
-    net_interest_mark* mark = &interest->marks[index];
-    if (mark->stamp != interest->stamp) *mark = (net_interest_mark){.stamp = interest->stamp};
+void net_interest_mark_begin(net_interest_scratch* scratch);
+static inline net_interest_mark* net_interest_get_mark(net_interest_scratch* scratch,
+                                                       uint32_t index) {
+    net_interest_mark* mark = &scratch->marks[index];
+    if (mark->stamp != scratch->stamp) *mark = (net_interest_mark){.stamp = scratch->stamp};
     return mark;
 }
 /// Add an entity to the gathering, unless it is there already or must not be.
-static inline net_interest_mark* net_interest_include(net_interest* interest, uint32_t index) {
-    net_interest_mark* mark = net_interest_get_mark(interest, index);
+static inline net_interest_mark* net_interest_include(net_interest_scratch* scratch,
+                                                      uint32_t index) {
+    net_interest_mark* mark = net_interest_get_mark(scratch, index);
     if (mark->state & (NET_INTEREST_IN | NET_INTEREST_NEVER)) return mark;
     mark->state |= NET_INTEREST_IN;
-    interest->inside[interest->inside_count++] = index;
+    scratch->inside[scratch->inside_count++] = index;
     return mark;
 }
 /// Index of the client's player; 0 when the client has none that is replicated.
@@ -224,9 +230,10 @@ static inline uint32_t net_interest_player_index(const net_interest* interest,
 }
 /// Add all that the client sees by itself, with `factor` times its radius of sight. Entities that
 /// are seen only because they travel together with others are not added.
-void net_interest_gather(net_interest* interest, const net_interest_client* client, float factor);
+void net_interest_gather(const net_interest* interest, net_interest_scratch* scratch,
+                         const net_interest_client* client, float factor);
 /// Add all that travels together with an entity of the gathering.
-void net_interest_gather_together(net_interest* interest);
+void net_interest_gather_together(const net_interest* interest, net_interest_scratch* scratch);
 /// Put into `observers` each client that sees an entity by itself, with `factor` times its radius.
 void net_interest_find_observers(net_interest* interest, uint32_t index, float factor);
 /// Ask the module's callbacks about one entity and one client.

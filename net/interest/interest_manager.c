@@ -26,6 +26,15 @@
 
 #include <string.h>
 
+static bool init_scratch(net_interest* made) {
+    const base_allocator* allocator = made->config.allocator;
+    if (made->config.lanes == 0) made->config.lanes = 1;
+    made->scratch = base_allocate_zero(allocator, made->config.lanes * sizeof *made->scratch);
+    for (uint32_t i = 0; made->scratch && i < made->config.lanes; i++)
+        base_bitset_init(&made->scratch[i].entering, allocator);
+    return made->scratch != NULL;
+}
+
 net_result net_interest_create(const net_interest_config* config, const base_reporter* reporter,
                                net_interest** interest) {
     BASE_ASSERT(config && config->rows && config->world && interest);
@@ -42,16 +51,16 @@ net_result net_interest_create(const net_interest_config* config, const base_rep
         (uint32_t)(((uint64_t)NET_INTEREST_STAY_MS * config->tick_rate_hz + 999) / 1000);
     net_interest_lists_init(&made->owned, config->allocator);
     net_interest_lists_init(&made->together, config->allocator);
-    base_bitset_init(&made->entering, config->allocator);
     base_bitset_init(&made->observers, config->allocator);
     made->has_grids = rules.radius > 0.0f;
     // In three dimensions a quarter would be a thousand cells in sight, most of them empty.
     float cell = rules.dimensions == 2 ? rules.radius / 4 : rules.radius / 2;
-    bool is_made = true;
+    bool is_made = init_scratch(made);
     if (made->has_grids) {
         // Initialise both, so that both may be deinitialised.
         is_made =
-            net_interest_grid_init(&made->entities, config->allocator, rules.dimensions, cell);
+            net_interest_grid_init(&made->entities, config->allocator, rules.dimensions, cell) &&
+            is_made;
         is_made = net_interest_grid_init(&made->viewpoints, config->allocator, rules.dimensions,
                                          rules.radius) &&
                   is_made;
@@ -62,6 +71,21 @@ net_result net_interest_create(const net_interest_config* config, const base_rep
     }
     *interest = made;
     return NET_OK;
+}
+
+static void deinit_scratch(net_interest* interest) {
+    const base_allocator* allocator = interest->config.allocator;
+    for (uint32_t i = 0; interest->scratch && i < interest->config.lanes; i++) {
+        net_interest_scratch* scratch = &interest->scratch[i];
+        BASE_ARRAY_RELEASE(allocator, scratch->marks, scratch->mark_capacity);
+        BASE_ARRAY_RELEASE(allocator, scratch->inside, scratch->inside_capacity);
+        BASE_ARRAY_RELEASE(allocator, scratch->enter, scratch->enter_capacity);
+        BASE_ARRAY_RELEASE(allocator, scratch->leave, scratch->leave_capacity);
+        BASE_ARRAY_RELEASE(allocator, scratch->changed, scratch->changed_capacity);
+        BASE_ARRAY_RELEASE(allocator, scratch->changed_to, scratch->changed_to_capacity);
+        base_bitset_deinit(&scratch->entering);
+    }
+    base_release(allocator, interest->scratch, interest->config.lanes * sizeof *interest->scratch);
 }
 
 void net_interest_destroy(net_interest* interest) {
@@ -86,12 +110,6 @@ void net_interest_destroy(net_interest* interest) {
          interest->spawn_client_capacity * sizeof *interest->spawn_clients},
         {interest->spawn_entities,
          interest->spawn_entity_capacity * sizeof *interest->spawn_entities},
-        {interest->marks, interest->mark_capacity * sizeof *interest->marks},
-        {interest->inside, interest->inside_capacity * sizeof *interest->inside},
-        {interest->enter, interest->enter_capacity * sizeof *interest->enter},
-        {interest->changed_to, interest->changed_to_capacity * sizeof *interest->changed_to},
-        {interest->leave, interest->leave_capacity * sizeof *interest->leave},
-        {interest->changed, interest->changed_capacity * sizeof *interest->changed},
     };
     for (uint32_t i = 0; i < BASE_COUNT(blocks); i++)
         base_release(allocator, blocks[i].memory, blocks[i].bytes);
@@ -101,12 +119,20 @@ void net_interest_destroy(net_interest* interest) {
     }
     net_interest_lists_deinit(&interest->owned);
     net_interest_lists_deinit(&interest->together);
-    base_bitset_deinit(&interest->entering);
     base_bitset_deinit(&interest->observers);
+    deinit_scratch(interest);
     base_release(allocator, interest, sizeof *interest);
 }
 
 // ---- entities ----
+
+static bool reserve_scratch(const net_interest* interest, net_interest_scratch* scratch,
+                            uint32_t room) {
+    const base_allocator* allocator = interest->config.allocator;
+    return BASE_ARRAY_RESERVE(allocator, scratch->marks, scratch->mark_capacity, room) &&
+           BASE_ARRAY_RESERVE(allocator, scratch->inside, scratch->inside_capacity, room) &&
+           base_bitset_reserve(&scratch->entering, room);
+}
 
 static bool reserve_index(net_interest* interest, uint32_t index) {
     BASE_ASSERT(index >= 1 && index <= interest->config.index_max);
@@ -117,12 +143,11 @@ static bool reserve_index(net_interest* interest, uint32_t index) {
     bool ok = BASE_ARRAY_RESERVE(allocator, interest->traits, interest->trait_capacity, room) &&
               BASE_ARRAY_RESERVE(allocator, interest->loose, interest->loose_capacity, room) &&
               BASE_ARRAY_RESERVE(allocator, interest->grouped, interest->grouped_capacity, room) &&
-              BASE_ARRAY_RESERVE(allocator, interest->marks, interest->mark_capacity, room) &&
-              BASE_ARRAY_RESERVE(allocator, interest->inside, interest->inside_capacity, room) &&
-              base_bitset_reserve(&interest->entering, room) &&
               (!interest->has_grids || net_interest_grid_reserve(&interest->entities, room)) &&
               (!interest->rules.owner || net_interest_lists_reserve(&interest->owned, room)) &&
               (!interest->rules.together || net_interest_lists_reserve(&interest->together, room));
+    for (uint32_t i = 0; i < interest->config.lanes && ok; i++)
+        ok = reserve_scratch(interest, &interest->scratch[i], room);
     if (ok && index >= interest->index_end) interest->index_end = index + 1;
     return ok;
 }

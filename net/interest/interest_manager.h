@@ -6,7 +6,7 @@
 /// the rules name, of entities that spawned or changed, and asks the module's callbacks for the
 /// clients whose turn it is (each client every NET_INTEREST_EVERY_TICKS). net_interest_query and
 /// net_interest_get_observers run on the sending thread and read only these copies.
-/// Memory: about 165 bytes per used index, 160 per client, and with a radius two grids of 256 KB
+/// Memory: about 150 bytes per used index and 15 more for each lane, 160 per client, and with a radius two grids of 256 KB
 /// (512 in three dimensions); 8 bytes per callback answer of one step. A steady tick allocates
 /// nothing.
 /// Cost:   a step looks at what changed and at every fourth client. A query looks at the cells
@@ -27,6 +27,7 @@ typedef struct net_interest_config {
     net_rows* rows;
     uint32_t index_max;
     uint32_t tick_rate_hz;
+    uint32_t lanes; ///< that may query at the same time; 0: one
 } net_interest_config;
 
 typedef struct net_interest net_interest;
@@ -80,6 +81,11 @@ bool net_interest_is_due(const net_interest* interest, uint32_t client);
 /// callbacks in the module that answer is empty. @return false when memory ran out.
 bool net_interest_query(net_interest* interest, uint32_t client, const net_interest_entity* members,
                         uint32_t member_count, net_interest_answer* answer);
+/// The same with the scratch of a lane. Different lanes may query at the same time, each for clients
+/// of its own; no other function may run then. The answer is borrowed until the lane's next query.
+bool net_interest_query_lane(net_interest* interest, uint32_t lane, uint32_t client,
+                             const net_interest_entity* members, uint32_t member_count,
+                             net_interest_answer* answer);
 /// The clients that see an entity which spawned in the last step, rising by number, and what they
 /// see. None when it travels together with others: then the clients that may see it are due
 /// instead. Borrowed until the next call. @return UINT32_MAX when memory ran out.

@@ -17,16 +17,17 @@
 
 // ---- finding what is in ----
 
-static void mark_verdicts(net_interest* interest, const net_interest_client* client) {
+static void mark_verdicts(const net_interest* interest, net_interest_scratch* scratch,
+                          const net_interest_client* client) {
     BASE_ASSERT(client->answer_first + client->answer_count <= interest->verdict_count);
     const net_interest_verdict* verdict = &interest->verdicts[client->answer_first];
     for (uint32_t i = 0; i < client->answer_count; i++) {
-        net_interest_mark* mark = net_interest_get_mark(interest, verdict[i].index);
+        net_interest_mark* mark = net_interest_get_mark(scratch, verdict[i].index);
         mark->state |= NET_INTEREST_JUDGED;
         mark->classes = verdict[i].classes;
         if (verdict[i].relevance == NET_RELEVANT_NEVER) mark->state |= NET_INTEREST_NEVER;
         if (verdict[i].relevance == NET_RELEVANT_ALWAYS)
-            (void)net_interest_include(interest, verdict[i].index);
+            (void)net_interest_include(scratch, verdict[i].index);
     }
 }
 
@@ -44,17 +45,18 @@ static bool may_stay(const net_interest* interest, net_interest_client* client,
     return is_young;
 }
 
-static void keep_members(net_interest* interest, net_interest_client* client,
-                         const net_interest_entity* members, uint32_t count) {
+static void keep_members(const net_interest* interest, net_interest_scratch* scratch,
+                         net_interest_client* client, const net_interest_entity* members,
+                         uint32_t count) {
     bool is_asking = net_interest_is_asking(interest);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = members[i].index;
         if (index >= interest->index_end || !interest->places[index].row_template) continue;
-        uint16_t state = net_interest_get_mark(interest, index)->state;
+        uint16_t state = net_interest_get_mark(scratch, index)->state;
         if (state & (NET_INTEREST_IN | NET_INTEREST_NEVER)) continue;
         // The module is asked about all within the leaving radius, so this one is beyond it.
         if (is_asking && !(state & NET_INTEREST_JUDGED)) continue;
-        if (may_stay(interest, client, &members[i])) (void)net_interest_include(interest, index);
+        if (may_stay(interest, client, &members[i])) (void)net_interest_include(scratch, index);
     }
 }
 
@@ -72,29 +74,31 @@ static net_interest_entity describe_place(const net_interest* interest,
                                  mark->classes);
 }
 
-static bool reserve_answer(net_interest* interest, uint32_t member_count) {
+static bool reserve_answer(const net_interest* interest, net_interest_scratch* scratch,
+                           uint32_t member_count) {
     const base_allocator* allocator = interest->config.allocator;
-    return BASE_ARRAY_RESERVE(allocator, interest->enter, interest->enter_capacity,
-                              interest->inside_count) &&
-           BASE_ARRAY_RESERVE(allocator, interest->leave, interest->leave_capacity, member_count) &&
-           BASE_ARRAY_RESERVE(allocator, interest->changed, interest->changed_capacity,
+    return BASE_ARRAY_RESERVE(allocator, scratch->enter, scratch->enter_capacity,
+                              scratch->inside_count) &&
+           BASE_ARRAY_RESERVE(allocator, scratch->leave, scratch->leave_capacity, member_count) &&
+           BASE_ARRAY_RESERVE(allocator, scratch->changed, scratch->changed_capacity,
                               member_count) &&
-           BASE_ARRAY_RESERVE(allocator, interest->changed_to, interest->changed_to_capacity,
+           BASE_ARRAY_RESERVE(allocator, scratch->changed_to, scratch->changed_to_capacity,
                               member_count);
 }
 
 // @return how many members stay.
-static uint32_t compare_members(net_interest* interest, const net_interest_client* client,
+static uint32_t compare_members(const net_interest* interest, net_interest_scratch* scratch,
+                                const net_interest_client* client,
                                 const net_interest_entity* members, uint32_t count,
                                 net_interest_answer* answer) {
     uint32_t player = net_interest_player_index(interest, client), stay_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = members[i].index;
         if (index == 0) continue;
-        net_interest_mark* mark = index < interest->index_end ? &interest->marks[index] : NULL;
-        if (!mark || mark->stamp != interest->stamp || !(mark->state & NET_INTEREST_IN)) {
+        net_interest_mark* mark = index < interest->index_end ? &scratch->marks[index] : NULL;
+        if (!mark || mark->stamp != scratch->stamp || !(mark->state & NET_INTEREST_IN)) {
             if (!net_fault_is_planted(NET_FAULT_SCOPE_STUCK))
-                interest->leave[answer->leave_count++] = i;
+                scratch->leave[answer->leave_count++] = i;
             continue;
         }
         stay_count++;
@@ -104,33 +108,35 @@ static uint32_t compare_members(net_interest* interest, const net_interest_clien
             now.group == members[i].group)
             continue;
         now.entered = members[i].entered;
-        interest->changed_to[answer->changed_count] = now;
-        interest->changed[answer->changed_count++] = i;
+        scratch->changed_to[answer->changed_count] = now;
+        scratch->changed[answer->changed_count++] = i;
     }
     return stay_count;
 }
 
-static void list_entering(net_interest* interest, const net_interest_client* client,
-                          net_interest_answer* answer) {
+static void list_entering(const net_interest* interest, net_interest_scratch* scratch,
+                          const net_interest_client* client, net_interest_answer* answer) {
     uint32_t lowest = UINT32_MAX;
-    for (uint32_t i = 0; i < interest->inside_count; i++) {
-        uint32_t index = interest->inside[i];
-        if (net_interest_get_mark(interest, index)->state & NET_INTEREST_MEMBER) continue;
-        base_bitset_add(&interest->entering, index);
+    for (uint32_t i = 0; i < scratch->inside_count; i++) {
+        uint32_t index = scratch->inside[i];
+        if (net_interest_get_mark(scratch, index)->state & NET_INTEREST_MEMBER) continue;
+        base_bitset_add(&scratch->entering, index);
         if (index < lowest) lowest = index;
     }
     uint32_t player = net_interest_player_index(interest, client);
-    uint32_t index = base_bitset_next(&interest->entering, lowest);
-    for (; index != UINT32_MAX; index = base_bitset_next(&interest->entering, index + 1)) {
-        base_bitset_remove(&interest->entering, index);
-        interest->enter[answer->enter_count++] =
-            describe_place(interest, client, player, index, net_interest_get_mark(interest, index));
+    uint32_t index = base_bitset_next(&scratch->entering, lowest);
+    for (; index != UINT32_MAX; index = base_bitset_next(&scratch->entering, index + 1)) {
+        base_bitset_remove(&scratch->entering, index);
+        scratch->enter[answer->enter_count++] =
+            describe_place(interest, client, player, index, net_interest_get_mark(scratch, index));
     }
 }
 
-bool net_interest_query(net_interest* interest, uint32_t number, const net_interest_entity* members,
-                        uint32_t member_count, net_interest_answer* answer) {
-    BASE_ASSERT(answer && (members || member_count == 0));
+bool net_interest_query_lane(net_interest* interest, uint32_t lane, uint32_t number,
+                             const net_interest_entity* members, uint32_t member_count,
+                             net_interest_answer* answer) {
+    BASE_ASSERT(answer && (members || member_count == 0) && lane < interest->config.lanes);
+    net_interest_scratch* scratch = &interest->scratch[lane];
     *answer = (net_interest_answer){0};
     net_interest_client* client = net_interest_find(interest, number);
     if (!client) return true;
@@ -138,22 +144,27 @@ bool net_interest_query(net_interest* interest, uint32_t number, const net_inter
     // The module's answers exist in the client's turn only.
     if (net_interest_is_asking(interest) && !turn->is_due) return true;
     client->has_young = false;
-    net_interest_mark_begin(interest);
-    if (net_interest_is_asking(interest)) mark_verdicts(interest, client);
-    net_interest_gather(interest, client, 1.0f);
-    keep_members(interest, client, members, member_count);
-    net_interest_gather_together(interest);
-    if (!reserve_answer(interest, member_count)) return false;
-    uint32_t stay_count = compare_members(interest, client, members, member_count, answer);
-    if (stay_count < interest->inside_count) list_entering(interest, client, answer);
-    answer->enter = interest->enter;
-    answer->leave = interest->leave;
-    answer->changed = interest->changed;
-    answer->changed_to = interest->changed_to;
+    net_interest_mark_begin(scratch);
+    if (net_interest_is_asking(interest)) mark_verdicts(interest, scratch, client);
+    net_interest_gather(interest, scratch, client, 1.0f);
+    keep_members(interest, scratch, client, members, member_count);
+    net_interest_gather_together(interest, scratch);
+    if (!reserve_answer(interest, scratch, member_count)) return false;
+    uint32_t stay_count = compare_members(interest, scratch, client, members, member_count, answer);
+    if (stay_count < scratch->inside_count) list_entering(interest, scratch, client, answer);
+    answer->enter = scratch->enter;
+    answer->leave = scratch->leave;
+    answer->changed = scratch->changed;
+    answer->changed_to = scratch->changed_to;
     client->is_changed = false;
     client->queried_step = interest->step;
     turn->is_queried = true;
     return true;
+}
+
+bool net_interest_query(net_interest* interest, uint32_t client, const net_interest_entity* members,
+                        uint32_t member_count, net_interest_answer* answer) {
+    return net_interest_query_lane(interest, 0, client, members, member_count, answer);
 }
 
 // ---- observers of a spawned entity ----

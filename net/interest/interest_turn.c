@@ -58,17 +58,18 @@ static void take_turn(net_interest* interest, uint32_t slot) {
 
 static bool ask_client(net_interest* interest, uint32_t slot) {
     net_interest_client* client = &interest->clients[slot];
-    net_interest_mark_begin(interest);
-    net_interest_gather(interest, client, NET_INTEREST_LEAVE);
-    net_interest_gather_together(interest);
+    net_interest_scratch* scratch = &interest->scratch[0];
+    net_interest_mark_begin(scratch);
+    net_interest_gather(interest, scratch, client, NET_INTEREST_LEAVE);
+    net_interest_gather_together(interest, scratch);
     client->answer_first = interest->verdict_count;
-    client->answer_count = interest->inside_count;
+    client->answer_count = scratch->inside_count;
     if (!BASE_ARRAY_RESERVE(interest->config.allocator, interest->verdicts,
                             interest->verdict_capacity,
-                            interest->verdict_count + interest->inside_count))
+                            interest->verdict_count + scratch->inside_count))
         return false;
-    for (uint32_t i = 0; i < interest->inside_count; i++) {
-        uint32_t index = interest->inside[i];
+    for (uint32_t i = 0; i < scratch->inside_count; i++) {
+        uint32_t index = scratch->inside[i];
         interest->verdicts[interest->verdict_count++] = net_interest_ask(
             interest, interest->config.world, client, index, interest->places[index].handle);
     }

@@ -63,6 +63,7 @@ static net_result create_replication(net_server* server) {
         .rows = server->rows,
         .index_max = index_max,
         .tick_rate_hz = net_match_get_config(match)->tick_rate_hz,
+        .lanes = net_transport_lanes(server->config.transport),
     };
     result = net_interest_create(&interest, server->config.reporter, &server->interest);
     if (result != NET_OK) return result;
