@@ -6,9 +6,9 @@
 /// the rules name, of entities that spawned or changed, and asks the module's callbacks for the
 /// clients whose turn it is (each client every NET_INTEREST_EVERY_TICKS). net_interest_query and
 /// net_interest_get_observers run on the sending thread and read only these copies.
-/// Memory: about 150 bytes per used index and 15 more for each lane, 160 per client, and with a radius two grids of 256 KB
-/// (512 in three dimensions); 8 bytes per callback answer of one step. A steady tick allocates
-/// nothing.
+/// Memory: about 150 bytes per used index and 15 for each lane, 160 per client, and with a radius
+/// two grids of 256 KB (512 in three dimensions); 8 bytes per callback answer of one step. A steady
+/// tick allocates nothing.
 /// Cost:   a step looks at what changed and at every fourth client. A query looks at the cells
 /// within sight and at the members. A client is not due when nothing near it changed.
 /// Source: a grid with hysteresis; relevancy as in Unreal's Iris and naia.
@@ -81,8 +81,9 @@ bool net_interest_is_due(const net_interest* interest, uint32_t client);
 /// callbacks in the module that answer is empty. @return false when memory ran out.
 bool net_interest_query(net_interest* interest, uint32_t client, const net_interest_entity* members,
                         uint32_t member_count, net_interest_answer* answer);
-/// The same with the scratch of a lane. Different lanes may query at the same time, each for clients
-/// of its own; no other function may run then. The answer is borrowed until the lane's next query.
+/// The same with the scratch of a lane. Different lanes may query at the same time, each for
+/// clients of its own; no other function may run then. The answer is borrowed until the lane's next
+/// query.
 bool net_interest_query_lane(net_interest* interest, uint32_t lane, uint32_t client,
                              const net_interest_entity* members, uint32_t member_count,
                              net_interest_answer* answer);

@@ -54,6 +54,11 @@ void net_repl_state_destroy(net_repl_state* repl) {
     base_release(repl->replicator->allocator, repl, sizeof *repl);
 }
 
+void net_repl_state_set_lane(net_repl_state* repl, uint32_t lane) {
+    BASE_ASSERT(lane < repl->replicator->lane_count);
+    repl->lane = lane;
+}
+
 bool net_repl_state_is_broken(const net_repl_state* repl) {
     return repl->is_broken;
 }

@@ -57,6 +57,9 @@ void net_repl_state_destroy(net_repl_state* repl);
 /// The client has left: nothing is written for it any more, its account is closed and its callbacks
 /// are not called. It still has to be destroyed, which releases memory and walks nothing.
 void net_repl_state_abandon(net_repl_state* repl);
+/// Put it into a lane of its replicator (below their number, asserted), while no lane works. It
+/// begins in the first one.
+void net_repl_state_set_lane(net_repl_state* repl, uint32_t lane);
 /// Entities in its scope.
 uint32_t net_repl_state_entities(const net_repl_state* repl);
 bool net_repl_state_is_broken(const net_repl_state* repl);

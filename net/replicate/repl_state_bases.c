@@ -371,7 +371,7 @@ static void prefetch_rows(const composer* c, const uint64_t* chosen) {
 }
 
 bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
-    net_replicator_lane* lane = net_replicator_lane_of(repl->replicator, repl->client);
+    net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
     const net_history* history = repl->replicator->history;
     composer c = {.repl = repl,
                   .writer = &lane->writer,

@@ -59,6 +59,7 @@ typedef struct net_repl_reclass {
 struct net_repl_state {
     net_replicator* replicator;
     uint32_t id, client;
+    uint32_t lane; ///< of the replicator
     bool is_broken;
     net_repl_state_watch watch;
     // ---- by slot

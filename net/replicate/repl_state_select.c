@@ -52,7 +52,7 @@ static inline uint32_t priority_bucket(const net_repl_state* repl, uint32_t slot
 }
 
 static net_snapshot_writer* writer_of(const net_repl_state* repl) {
-    return &net_replicator_lane_of(repl->replicator, repl->client)->writer;
+    return &repl->replicator->lanes[repl->lane].writer;
 }
 
 // Waiting slots of a word: creates and destroys, or updates.

@@ -323,7 +323,7 @@ net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_sta
     BASE_ASSERT(replicator->published == net_history_step_count(replicator->history));
     *records = 0;
     if (repl->is_broken) return NET_ERR_MEMORY;
-    net_replicator_lane* lane = net_replicator_lane_of(repl->replicator, repl->client);
+    net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
     net_snapshot_writer* writer = &lane->writer;
     uint64_t left = (uint64_t)output->capacity * 8 - output->size_bits;
     if (room.hard > left) room.hard = (uint32_t)left;

@@ -127,14 +127,6 @@ static net_repl_state* find_repl(const net_replicator* replicator, uint32_t clie
     return repl->is_broken ? NULL : repl;
 }
 
-uint32_t net_replicator_lane_count(const net_replicator* replicator) {
-    return replicator->lane_count;
-}
-
-uint32_t net_replicator_lane_number(const net_replicator* replicator, uint32_t client) {
-    return client % replicator->lane_count;
-}
-
 // ---- what happened in the step ----
 
 static void unmark(net_replicator* replicator) {
@@ -221,8 +213,8 @@ static bool apply_answer(net_repl_state* repl, const net_interest_answer* answer
 bool net_replicator_update_scope(net_replicator* replicator, net_repl_state* repl) {
     BASE_ASSERT(!repl->is_broken);
     net_interest_answer answer;
-    return net_interest_query(replicator->interest, repl->client, repl->members, repl->slot_end,
-                              &answer) &&
+    return net_interest_query_lane(replicator->interest, repl->lane, repl->client, repl->members,
+                                   repl->slot_end, &answer) &&
            apply_answer(repl, &answer);
 }
 
@@ -233,9 +225,7 @@ void net_replicator_publish_lane(net_replicator* replicator, uint32_t number) {
         !net_encoded_rows_begin(&lane->encoded_rows, net_replicator_tick(replicator));
     for (uint32_t id = 0; id < replicator->repl_capacity; id++) {
         net_repl_state* repl = replicator->repls[id];
-        if (!repl || repl->is_broken ||
-            net_replicator_lane_number(replicator, repl->client) != number)
-            continue;
+        if (!repl || repl->is_broken || repl->lane != number) continue;
         bool ok = !lane->has_failed && net_repl_state_pull(repl);
         if (ok && net_interest_is_due(replicator->interest, repl->client))
             ok = net_replicator_update_scope(replicator, repl);

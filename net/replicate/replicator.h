@@ -8,7 +8,7 @@
 /// half copies what the second half reads or makes it immutable. So the systems of the next tick
 /// may run meanwhile; the next net_replicator_step may not.
 ///
-/// Lanes: clients are divided among a fixed number of lanes, by their numbers. After
+/// Lanes: clients are divided among a fixed number of lanes (net_repl_state_set_lane). After
 /// net_replicator_publish_begin, each lane may be published and its packets written by a thread of
 /// its own, without locks: what lanes share is only read then, and each has its own scratch and its
 /// own encoded rows. The allocator must be callable from these threads. Packets have the same bits
@@ -47,9 +47,6 @@ void net_replicator_publish_begin(net_replicator* replicator);
 /// then each lane once, each on any thread. Packets of a lane's clients may be written when it is
 /// done.
 void net_replicator_publish_lane(net_replicator* replicator, uint32_t lane);
-uint32_t net_replicator_lane_count(const net_replicator* replicator);
-/// The lane of a client.
-uint32_t net_replicator_lane_number(const net_replicator* replicator, uint32_t client);
 const net_history* net_replicator_history(const net_replicator* replicator);
 ecs_tick net_replicator_tick(const net_replicator* replicator);
 /// Check the whole structure (asserts). net_replicator_publish does so in BASE_VALIDATE builds.

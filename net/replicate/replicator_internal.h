@@ -52,8 +52,3 @@ BASE_MUST_USE bool net_replicator_update_scope(net_replicator* replicator, net_r
 static inline ecs_tick net_replicator_now(const net_replicator* replicator) {
     return net_history_tick(replicator->history);
 }
-
-static inline net_replicator_lane* net_replicator_lane_of(const net_replicator* replicator,
-                                                          uint32_t client) {
-    return &replicator->lanes[client % replicator->lane_count];
-}

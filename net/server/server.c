@@ -80,6 +80,7 @@ static net_result create_replication(net_server* server) {
         .index_max = index_max,
         .interest = server->interest,
         .bandwidth = server->has_bandwidth ? &server->bandwidth : NULL,
+        .lanes = net_transport_lanes(server->config.transport),
     };
     result = net_replicator_create(&replicator, &server->replicator);
     if (result != NET_OK) return result;

@@ -292,6 +292,8 @@ static void send_to(net_server_lane* lane, net_session* session) {
 
 static void send_lane(net_server_lane* lane) {
     net_server* server = lane->server;
+    net_transport* transport = server->config.transport;
+    if (server->out.has_stepped) net_replicator_publish_lane(server->replicator, lane->number);
     for (uint32_t i = 0; i < lane->count; i++) {
         const uint32_t place = lane->places[i];
         net_session* session = server->out.sessions[place];
@@ -299,11 +301,7 @@ static void send_lane(net_server_lane* lane) {
         net_session_send_varsize(server, session);
         send_to(lane, session);
     }
-}
-
-static void flush_lane(net_server_lane* lane) {
-    net_transport* transport = lane->server->config.transport;
-    transport->ops->flush_lane(transport, lane->number);
+    if (transport->ops->flush_lane) transport->ops->flush_lane(transport, lane->number);
 }
 
 void net_server_send(void* context) {
@@ -312,14 +310,12 @@ void net_server_send(void* context) {
     net_server_out* out = &server->out;
     if (out->has_stepped) {
         net_server_mark_seen(server);
-        net_replicator_publish(server->replicator);
+        net_replicator_publish_begin(server->replicator);
         net_varsize_source_publish(server->varsize);
     }
-    net_server_run_lanes(server, send_lane, true);
-    if (transport->ops->flush_lane)
-        net_server_run_lanes(server, flush_lane, false);
-    else
-        transport->ops->flush(transport);
+    net_server_run_lanes(server, send_lane, false);
+    if (!transport->ops->flush_lane) transport->ops->flush(transport);
+    if (NET_VALIDATE_ON && out->has_stepped) net_replicator_validate(server->replicator);
 }
 
 // ---- on the caller's thread

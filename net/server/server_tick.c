@@ -273,6 +273,7 @@ static void admit(net_server* server) {
         bool is_added = net_interest_add_client(server->interest, session->client);
         if (is_added &&
             net_repl_state_create(server->replicator, session->client, &out->repl) == NET_OK) {
+            net_repl_state_set_lane(out->repl, session->lane);
             if (net_session_open_varsize(server, session)) continue;
             net_repl_state_destroy(out->repl);
         }

@@ -65,6 +65,7 @@ void net_session_set_peer(net_server* server, net_session* session, net_peer pee
     if (peer == 0) return;
     *place_of(server, peer) = session;
     session->lane = net_transport_lane(server->config.transport, peer);
+    if (session->out.repl) net_repl_state_set_lane(session->out.repl, session->lane);
 }
 
 net_session* net_server_find_session(net_server* server, net_peer peer) {
