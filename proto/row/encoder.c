@@ -8,7 +8,7 @@
 //   - A number of a small difference is one look-up: its code, its length, and how it changes the
 //     expectation of the next ones.
 //
-// Rows that the plan does not cover (a field above 32 bits, many warm components) are unpacked and
+// Rows that the plan does not cover (a field above 32 bits) are unpacked and
 // written by row.c. Start reading at proto_row_encode.
 #include "row/encoder.h"
 
@@ -80,10 +80,7 @@ static inline void plan_step(row_encoder* e, const proto_layout_part* part, row_
         plan->class_ = row_rest_class(part->is_source, e->ticks);
         plan->scale = (int8_t)row_rest_scale(e->ticks, part->count);
         plan->is_coded = (e->differ & part->words) != 0;
-        if (plan->is_coded)
-            keep_off(e, part);
-        else
-            e->off[part->first] = 0; // of a lead
+        if (plan->is_coded) keep_off(e, part);
         return;
     }
     plan->kind = ROW_LIVE;
@@ -104,22 +101,28 @@ static inline void plan_step(row_encoder* e, const proto_layout_part* part, row_
     plan->is_coded = is_off;
 }
 
-// @return false when there are too many.
-static bool add_warm(row_encoder* e, uint32_t c, uint32_t class_) {
-    if (e->warm_count == ROW_WARM_MAX) return false;
+// Keep the warmest ones; the others become quiet.
+static void add_warm(row_encoder* e, uint32_t c, uint32_t class_) {
     uint16_t own = (uint16_t)(class_ << 8 | c);
+    if (e->warm_count == ROW_WARM_MAX) {
+        uint16_t cooler = own < e->warm[0] ? own : e->warm[0];
+        e->cooled |= UINT64_C(1) << (cooler & 255);
+        e->plans[cooler & 255].kind = ROW_QUIET;
+        if (cooler == own) return;
+        memmove(e->warm, e->warm + 1, (ROW_WARM_MAX - 1) * sizeof *e->warm);
+        e->warm_count--;
+    }
     uint32_t at = e->warm_count++;
     for (; at > 0 && e->warm[at - 1] > own; at--)
         e->warm[at] = e->warm[at - 1];
     e->warm[at] = own;
-    return true;
 }
 
 static bool is_coded(const row_encoder* e, uint32_t c) {
     return e->coded >> e->layout->plan.parts[c].place & 1;
 }
 
-static bool plan_moving(row_encoder* e) {
+static void plan_moving(row_encoder* e) {
     const proto_layout_plan* layout = &e->layout->plan;
     for (uint32_t i = 0; i < layout->step_count; i++) {
         uint32_t c = layout->steps[i];
@@ -129,26 +132,19 @@ static bool plan_moving(row_encoder* e) {
             proto_encoder_plan_driven(e, c);
         } else {
             plan_step(e, part, plan);
-            if (part->count == 1 && !e->has_lead && plan->scale < (int32_t)PROTO_LEAD_SCALES) {
-                plan->kind = ROW_LEAD;
-                plan->is_coded = e->has_lead = true;
-                e->lead = (uint8_t)c;
-            } else if (plan->kind == ROW_WARM && !add_warm(e, c, plan->class_)) {
-                return false;
-            }
+            if (plan->kind == ROW_WARM) add_warm(e, c, plan->class_);
         }
         e->coded |= (uint64_t)plan->is_coded << part->place;
     }
-    return true;
 }
 
 // Mixed components: warm when they moved between the bases.
-static bool plan_mixed(row_encoder* e) {
+static void plan_mixed(row_encoder* e) {
     const proto_layout_plan* layout = &e->layout->plan;
     for (uint64_t left = e->moved & layout->mixed_words; left;) {
         uint32_t c = layout->words[__builtin_ctzll(left)].component;
         left &= ~layout->parts[c].words;
-        if (!add_warm(e, c, ROW_CLASS_MIXED)) return false;
+        add_warm(e, c, ROW_CLASS_MIXED);
     }
     for (uint64_t left = e->differ & layout->mixed_words; left;) {
         const proto_layout_part* part =
@@ -157,7 +153,8 @@ static bool plan_mixed(row_encoder* e) {
         e->coded |= UINT64_C(1) << part->place;
         if (!(e->moved & part->words)) e->is_exception = true;
     }
-    return true;
+    for (uint64_t left = e->cooled; left; left &= left - 1)
+        if (is_coded(e, (uint32_t)__builtin_ctzll(left))) e->is_exception = true;
 }
 
 // A quiet component whose source is coded is coded with it; else it is an exception when it
@@ -200,33 +197,8 @@ static void plan_quiet(row_encoder* e) {
 
 // ---- the head ----
 
-static void write_lead(row_encoder* e) {
-    const row_plan* plan = &e->plans[e->lead];
-    uint32_t f = e->layout->plan.parts[e->lead].first, row = (uint32_t)plan->scale;
-    int32_t off = e->off[f];
-    uint32_t size = (uint32_t)row_magnitude(off), symbol = size < 4 ? size : 4;
-    if (e->warm_count > 0) {
-        row += ((e->warm[0] >> 8) + 1u) * PROTO_LEAD_SCALES;
-        if (is_coded(e, e->warm[0] & 255)) symbol += 5;
-    }
-    encoder_code(e, (e->is_moving ? e->tables->lead : e->tables->lead_rest)[row][symbol]);
-    e->is_first = false;
-    if (size == 0) return;
-    if (size < 4) {
-        encoder_put(e, off < 0, 1);
-        return;
-    }
-    int32_t left = off > 0 ? off - 4 : off + 3;
-    uint32_t word =
-        (e->row[f] - (uint32_t)off + (uint32_t)left) & UINT32_MAX >> encoder_word(e, f)->shift;
-    if ((uint32_t)left + PROTO_SMALL < encoder_word(e, f)->small_count)
-        encoder_small(e, e->tables->small[plan->scale][left + PROTO_SMALL]);
-    else
-        (void)proto_encoder_number(e, e->tables->number_plain[plan->scale], f, left, word);
-}
-
 static void write_head(row_encoder* e) {
-    if (e->warm_count == 0 && !e->is_certain && !e->has_lead) {
+    if (e->warm_count == 0 && !e->is_certain) {
         proto_encoder_quiet(e, true);
         e->is_first = false;
         return;
@@ -235,19 +207,13 @@ static void write_head(row_encoder* e) {
         encoder_put(e, 0, ROW_RESERVED_BITS + 1);
         proto_encoder_quiet(e, false);
     }
-    uint32_t first = 0;
-    if (e->has_lead) {
-        write_lead(e);
-        first = e->warm_count > 0;
-    }
-    uint32_t count = e->warm_count - first, symbol = 0, classes[ROW_WARM_MAX];
+    uint32_t count = e->warm_count, symbol = 0, classes[ROW_WARM_MAX];
     if (count == 0) return;
     for (uint32_t i = 0; i < count; i++) {
-        classes[i] = e->warm[first + i] >> 8;
-        symbol |= (uint32_t)is_coded(e, e->warm[first + i] & 255) << i;
+        classes[i] = e->warm[i] >> 8;
+        symbol |= (uint32_t)is_coded(e, e->warm[i] & 255) << i;
     }
-    encoder_code(e, (e->is_moving ? e->tables->head
-                                  : e->tables->head_rest)[row_head_row(classes, count)][symbol]);
+    encoder_code(e, e->tables->head[row_head_row(classes, count)][symbol]);
     e->is_first = false;
 }
 
@@ -264,11 +230,11 @@ static bool begin(row_encoder* e, const proto_layout* layout, const proto_packed
     e->ticks = against->ticks <= ROW_TICKS_MAX ? against->ticks : 0;
     e->ticks2 = 1;
     e->is_first = true;
-    e->has_base2 = e->is_certain = e->is_moving = e->is_exception = e->has_lead = false;
+    e->has_base2 = e->is_certain = e->is_exception = false;
     e->warm_count = 0;
     e->surprise = 0;
     e->differ = differing(row, against->base, layout->packed_count);
-    e->moved = e->coded = e->bits = 0;
+    e->moved = e->coded = e->cooled = e->bits = 0;
     e->fill = 0;
     e->at = bytes;
     if (e->ticks == 0) {
@@ -281,18 +247,15 @@ static bool begin(row_encoder* e, const proto_layout* layout, const proto_packed
         e->ticks2 = against->ticks2;
         e->moved = differing(against->base, against->base2, layout->packed_count);
     }
-    e->is_moving = (e->moved & layout->plan.undriven_words) != 0;
-    if (!plan_moving(e) || !plan_mixed(e)) return false;
+    plan_moving(e);
+    plan_mixed(e);
     if (layout->plan.is_driven) find_driven_exceptions(e);
     return true;
 }
 
 // After each component the next one is expected to surprise half as much.
 static void calm(row_encoder* e, uint32_t from, uint32_t to) {
-    uint32_t count = to - from;
-    uint32_t lead = e->has_lead ? e->layout->plan.parts[e->lead].place : UINT32_MAX;
-    if (lead >= from && lead < to) count--;
-    for (; count > 0 && e->surprise != 0; count--)
+    for (uint32_t count = to - from; count > 0 && e->surprise != 0; count--)
         e->surprise /= 2;
 }
 
@@ -301,7 +264,6 @@ static void write_components(row_encoder* e) {
     for (uint64_t left = e->coded; left; left &= left - 1) {
         uint32_t place = (uint32_t)__builtin_ctzll(left), c = e->layout->order[place];
         const proto_layout_part* part = &e->layout->plan.parts[c];
-        if (e->has_lead && e->lead == c) continue;
         if (e->surprise != 0) calm(e, last, place);
         last = place;
         uint32_t kind = part->shape == SHAPE_MIXED ? ROW_QUIET : e->plans[c].kind;

@@ -21,16 +21,14 @@ typedef struct row_encoder {
     bool has_base2;
     bool is_first;     ///< no symbol was coded yet
     bool is_certain;   ///< a component is live or driven
-    bool is_moving;    ///< a component moved between the bases
     bool is_exception; ///< a quiet component is coded
-    bool has_lead;
-    uint8_t lead;
     uint8_t warm_count;
     uint16_t warm[ROW_WARM_MAX]; ///< class * 256 + component, rising
     int32_t surprise;
     uint64_t differ; ///< a bit per word that differs from the base
     uint64_t moved;  ///< a bit per word that differs between the bases
     uint64_t coded;  ///< a bit per component by its place in the order
+    uint64_t cooled; ///< a bit per component: it would be warm, but others are warmer
     uint64_t bits;   ///< not stored yet
     uint32_t fill;
     uint8_t* at;                              ///< where they go

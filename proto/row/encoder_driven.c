@@ -55,7 +55,7 @@ void proto_encoder_plan_driven(row_encoder* e, uint32_t c) {
     row_plan* plan = &e->plans[c];
     if (!is_still(e, part, source)) {
         plan->kind = ROW_DRIVEN;
-        plan->is_coded = e->is_certain = e->is_moving = true;
+        plan->is_coded = e->is_certain = true;
         return;
     }
     plan->kind = ROW_QUIET;
@@ -110,7 +110,7 @@ static void write_near(row_encoder* e, const proto_layout_part* part, uint32_t f
     }
     if (symbol & other) symbol = other;
     uint32_t row = row_drive_row(guesses, count);
-    encoder_code(e, (e->is_first ? e->tables->drive_first : e->tables->drive_plain)[row][symbol]);
+    encoder_code(e, e->tables->drive[row][symbol]);
     e->is_first = false;
     if (symbol != other) return;
     for (uint32_t i = 0; i < count; i++)

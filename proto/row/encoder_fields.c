@@ -28,7 +28,7 @@ static void write_mask(row_encoder* e, uint64_t mask, uint32_t count, bool is_fi
 static bool is_quiet(const row_encoder* e, uint32_t c) {
     const proto_layout_part* part = &e->layout->plan.parts[c];
     if (e->ticks == 0) return part->words != 0;
-    if (part->shape == SHAPE_MIXED) return (e->moved & part->words) == 0;
+    if (part->shape == SHAPE_MIXED) return (e->moved & part->words) == 0 || e->cooled >> c & 1;
     return part->words != 0 && e->plans[c].kind == ROW_QUIET;
 }
 

@@ -29,5 +29,5 @@ void proto_encoder_scaled_any(row_encoder* e, uint32_t row, uint32_t f, int32_t 
         e->is_first ? e->tables->number_first : e->tables->number_plain;
     e->is_first = false;
     uint32_t size = proto_encoder_number(e, codes[row], f, off, e->row[f]);
-    e->surprise += row_number_surprise(size, e->tables->expected[row]);
+    e->surprise += row_number_surprise(size, row);
 }

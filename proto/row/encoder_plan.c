@@ -53,7 +53,6 @@ static void plan_part(proto_layout* layout, uint32_t c) {
     if (component->is_driven) plan->is_driven = true;
     if (count > 0) part->words = row_mask(count) << first;
     if (component->shape == SHAPE_MIXED) plan->mixed_words |= part->words;
-    if (!component->is_driven) plan->undriven_words |= part->words;
     if (component->shape == SHAPE_LINEAR || component->shape == SHAPE_ROTATION)
         plan->steps[plan->step_count++] = (uint8_t)c;
     for (uint32_t f = first; f < first + count; f++)

@@ -152,11 +152,8 @@ static void code_driven_fields(row_coder* coder, uint32_t c, uint32_t first, uin
         if (value != nexts[i] && value != word) symbol |= other;
     }
     if (symbol & other) symbol = other;
-    bool is_first = coder->is_first;
     coder->is_first = false;
-    symbol = row_symbol(
-        coder, is_first ? coder->tables->drive_first[row] : coder->tables->drive_plain[row],
-        other + 1, symbol);
+    symbol = row_symbol(coder, coder->tables->drive[row], other + 1, symbol);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t word = symbol >> i & 1 ? nexts[i] : guesses[i].word;
         if (symbol == other) {
@@ -240,8 +237,6 @@ static void code_component(row_coder* coder, uint32_t c) {
     const proto_row_component* component = &coder->layout->components[c];
     if (!coder->plans[c].is_coded) {
         if (coder->reader) proto_row_expect(coder, c, coder->row + component->field_first);
-    } else if (coder->plans[c].kind == ROW_LEAD) {
-        return; // it was coded with the head
     } else if (component->shape == SHAPE_ROTATION) {
         code_rotation(coder, c);
     } else if (coder->plans[c].kind == ROW_LIVE) {
@@ -265,6 +260,7 @@ static void begin(row_coder* coder, const proto_layout* layout, const proto_row_
     coder->base2 = NULL;
     coder->writer = NULL;
     coder->reader = NULL;
+    coder->counts = NULL;
     coder->pending = 0;
     coder->pending_bits = 0;
     coder->surprise = 0;
@@ -272,7 +268,7 @@ static void begin(row_coder* coder, const proto_layout* layout, const proto_row_
     coder->ticks = base->ticks <= ROW_TICKS_MAX ? base->ticks : 0;
     coder->ticks2 = 0;
     coder->is_first = true;
-    coder->has_base2 = coder->is_any_certain = coder->is_moving = coder->has_lead = false;
+    coder->has_base2 = coder->is_any_certain = false;
     if (coder->ticks == 0) return;
     coder->has_base2 = base->base2 && base->ticks2 >= 1 && base->ticks2 <= ROW_TICKS2_MAX;
     // Without a second row every component rests.
@@ -302,6 +298,16 @@ void proto_row_write(const proto_layout* layout, const proto_row_base* base, con
     coder.writer = writer;
     code_row(&coder, component_bits);
     BASE_ASSERT(coder.pending_bits == 0 && writer->size_bits - before <= layout->bits_max);
+}
+
+void proto_row_count(const proto_layout* layout, const proto_row_base* base, const uint64_t* row,
+                     proto_bit_writer* writer, double* counts) {
+    row_coder coder;
+    begin(&coder, layout, base);
+    coder.row = (uint64_t*)(uintptr_t)row; // a writer does not change it
+    coder.writer = writer;
+    coder.counts = counts;
+    code_row(&coder, NULL);
 }
 
 void proto_row_read(const proto_layout* layout, const proto_row_base* base, uint64_t* row,

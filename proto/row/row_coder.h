@@ -19,7 +19,7 @@ enum {
     ROW_TICKS_MAX = 32, ///< a line is not continued further
     ROW_TICKS2_MAX = 255,
     ROW_TICKS_SHORT = 2,  ///< a base that is hardly older than the row
-    ROW_WARM_MAX = 3,     ///< components in one symbol of the head
+    ROW_WARM_MAX = 2,     ///< components in one symbol of the head
     ROW_CLASS_COUNT = 6,  ///< of warm components
     ROW_CLASS_SOURCE = 0, ///< that rest: over a short time, the next one over a long time
     ROW_CLASS_REST = 2,
@@ -36,7 +36,7 @@ enum {
 
 typedef enum row_shape { SHAPE_EMPTY, SHAPE_LINEAR, SHAPE_ROTATION, SHAPE_MIXED } row_shape;
 
-typedef enum row_kind { ROW_LIVE, ROW_DRIVEN, ROW_WARM, ROW_QUIET, ROW_LEAD } row_kind;
+typedef enum row_kind { ROW_LIVE, ROW_DRIVEN, ROW_WARM, ROW_QUIET } row_kind;
 
 /// What both sides know of a component before its bits.
 typedef struct row_plan {
@@ -44,7 +44,6 @@ typedef struct row_plan {
     uint8_t class_; ///< of a warm component, below ROW_CLASS_COUNT
     int8_t scale;   ///< expected size of its numbers; < 0: unknown
     bool is_coded;  ///< the row has bits of it
-    bool is_moving; ///< it moved between the bases
 } row_plan;
 
 /// Exactly one of `writer` and `reader` is set. A writer only reads `row`; a reader fills it.
@@ -57,15 +56,13 @@ typedef struct row_coder {
     bool has_base2;
     proto_bit_writer* writer;
     proto_bit_reader* reader;
+    double* counts;   ///< how often each symbol was written; NULL: not wanted
     uint64_t pending; ///< bits that are not in the writer yet
     uint32_t pending_bits;
     uint32_t ticks, ticks2; ///< ticks 0: unknown
     int32_t surprise;       ///< in quarters of a scale
     bool is_first;          ///< no symbol was coded yet
     bool is_any_certain;    ///< a component is live or driven
-    bool is_moving;         ///< a component moved between the bases
-    bool has_lead;
-    uint8_t lead; ///< the component that is coded with the head; valid with has_lead
     uint32_t warm_count;
     uint8_t warm[ROW_WARM_MAX]; ///< components, by rising class
     row_plan plans[PROTO_ROW_COMPONENTS_MAX];
@@ -110,7 +107,7 @@ uint32_t proto_row_golomb(row_coder* coder, uint32_t value, uint32_t order);
 
 /// Code which of `count` fields differ: `masks` has a bit per field, and at least one is set.
 void proto_row_field_masks(row_coder* coder, uint64_t* masks, uint32_t count);
-/// Code the head: which components are coded, and the number of the lead.
+/// Code the head: which components are coded.
 void proto_row_head(row_coder* coder);
 
 // ---- encoder_plan.c ----
@@ -211,15 +208,13 @@ static inline int32_t row_rest_scale(uint32_t ticks, uint32_t fields) {
 
 /// The row of `head` for up to ROW_WARM_MAX rising classes.
 static inline uint32_t row_head_row(const uint32_t* classes, uint32_t count) {
-    static const uint8_t pairs[6] = {0, 6, 11, 15, 18, 20}, triples[6] = {0, 21, 36, 46, 52, 55};
+    static const uint8_t pairs[6] = {0, 6, 11, 15, 18, 20};
     BASE_ASSERT(count >= 1 && count <= ROW_WARM_MAX && classes[count - 1] < ROW_CLASS_COUNT);
     uint32_t a = classes[0];
-    if (count == 1) return a;
-    if (count == 2) return 6u + pairs[a] + classes[1] - a;
-    return 27u + triples[a] + pairs[classes[1]] - pairs[a] + classes[2] - classes[1];
+    return count == 1 ? a : 6u + pairs[a] + classes[1] - a;
 }
 
-/// The row of `drive_plain` for up to ROW_DRIVE_FIELDS guesses of rising class.
+/// The row of `drive` for up to ROW_DRIVE_FIELDS guesses of rising class.
 static inline uint32_t row_drive_row(const row_drive_guess* guesses, uint32_t count) {
     static const uint8_t pairs[4] = {0, 4, 7, 9}, triples[4] = {0, 10, 16, 19};
     uint32_t a = guesses[0].class_;
@@ -257,9 +252,11 @@ static inline uint32_t row_number_low_bits(uint32_t symbol) {
     return symbol < ROW_SMALL_SYMBOLS ? 0 : (symbol - ROW_SMALL_SYMBOLS) / 2 + 2;
 }
 
-/// How far a number of this size changes what is expected of the next ones. `size` < 2^32.
-static inline int32_t row_number_surprise(uint64_t size, uint32_t expected) {
-    return (4 * (int32_t)row_log(2 * size + 1) - (int32_t)expected) / 2;
+/// How far a number of this size, by this row of a table, changes what is expected of the next
+/// ones. `size` < 2^32.
+static inline int32_t row_number_surprise(uint64_t size, uint32_t row) {
+    enum { USUAL = 8, USUAL_PER_ROW = 3 };
+    return (4 * (int32_t)row_log(2 * size + 1) - (int32_t)(USUAL_PER_ROW * row + USUAL)) / 2;
 }
 
 /// The row of the table for `scale`, with the correction of the numbers so far.
@@ -321,12 +318,18 @@ static inline void row_skip(proto_bit_reader* reader, uint32_t count) {
     }
 }
 
+/// Write one code of the tables.
+static inline void row_put_code(row_coder* coder, const uint16_t* code) {
+    row_put(coder, *code >> 4, *code & 15);
+    if (coder->counts) coder->counts[code - coder->tables->number_plain[0]]++;
+}
+
 /// Code a symbol below `count` with one row of a table. @return the symbol; any symbol below
 /// `count` when the reader has failed.
 static inline uint32_t row_symbol(row_coder* coder, const uint16_t* codes, uint32_t count,
                                   uint32_t symbol) {
     if (coder->writer) {
-        row_put(coder, codes[symbol] >> 4, codes[symbol] & 15);
+        row_put_code(coder, &codes[symbol]);
         return symbol;
     }
     uint32_t bits = row_peek(coder->reader);

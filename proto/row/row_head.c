@@ -2,12 +2,10 @@
 // The head of a row: which components are coded (WIRE.md, "Head").
 //
 // Certain facts take no bits. Quiet components that differ are an exception; its code 00000 is one
-// that every first symbol leaves free. Warm components share a symbol. A component of one number (a
-// heading, an angle) is the lead: if its number is small, it is in the symbol of the first warm
-// component. This saves most of the fractions of bits that prefix codes lose.
+// that every first symbol leaves free. Warm components share a symbol.
 #include "row/row_coder.h"
 
-enum { MASK_GROUP = 4, MASK_MEMBERS_MAX = 64, LEAD_STATES = 5 /* sizes 0..3, and 4 and more */ };
+enum { MASK_GROUP = 4, MASK_MEMBERS_MAX = 64 };
 
 // Code a mask of `count` members. `is_first`: it is the first symbol of the row and may be 0;
 // otherwise it is not 0.
@@ -98,61 +96,8 @@ static bool is_quiet_coded(const row_coder* coder) {
     return false;
 }
 
-// The row of `head` for the warm components from `first`.
-static uint32_t head_row(const row_coder* coder, uint32_t first) {
-    uint32_t classes[ROW_WARM_MAX], count = coder->warm_count - first;
-    for (uint32_t i = 0; i < count; i++)
-        classes[i] = coder->plans[coder->warm[first + i]].class_;
-    return row_head_row(classes, count);
-}
-
-// Code a lead's difference of 4 and more: 4, -4, 5, -5... become 0, -1, 1, -2... and are a number.
-static void code_left(row_coder* coder, uint32_t c, const proto_quant* quant, uint64_t expected,
-                      int64_t difference) {
-    uint64_t mask = row_mask(quant->bits), word = expected, none = expected;
-    uint64_t* row = &coder->row[coder->layout->components[c].field_first];
-    const uint16_t* codes = coder->tables->number_plain[coder->plans[c].scale];
-    if (coder->writer)
-        word = (expected + (uint64_t)(difference > 0 ? difference - 4 : difference + 3)) & mask;
-    (void)proto_row_number(coder, codes, quant, none, &word, NULL);
-    if (coder->writer) return;
-    int64_t left = row_difference(word, expected, quant->bits);
-    *row = (expected + (uint64_t)(left >= 0 ? left + 4 : left - 3)) & mask;
-}
-
-// Code the lead, and in the same symbol whether the first warm component is coded.
-static void code_lead(row_coder* coder) {
-    uint32_t c = coder->lead, f = coder->layout->components[c].field_first;
-    uint32_t bits = coder->layout->fields[f].quant.bits, symbol = 0;
-    uint64_t expected;
-    proto_row_expect(coder, c, &expected);
-    int64_t difference = row_difference(coder->row[f], expected, bits);
-    uint64_t size = difference < 0 ? -(uint64_t)difference : (uint64_t)difference;
-    row_plan* beside = coder->warm_count > 0 ? &coder->plans[coder->warm[0]] : NULL;
-    uint32_t row =
-        (uint32_t)coder->plans[c].scale + (beside ? (beside->class_ + 1u) * PROTO_LEAD_SCALES : 0);
-    BASE_ASSERT(row < PROTO_LEAD_ROWS);
-    if (coder->writer) {
-        symbol = size < LEAD_STATES ? (uint32_t)size : LEAD_STATES - 1;
-        if (beside && beside->is_coded) symbol += LEAD_STATES;
-    }
-    const uint16_t(*leads)[10] = coder->is_moving ? coder->tables->lead : coder->tables->lead_rest;
-    symbol = row_symbol(coder, leads[row], beside ? 2 * LEAD_STATES : LEAD_STATES, symbol);
-    if (beside) beside->is_coded = symbol >= LEAD_STATES;
-    uint32_t state = symbol % LEAD_STATES;
-    coder->is_first = false;
-    if (state == LEAD_STATES - 1) {
-        const proto_quant* quant = &coder->layout->fields[f].quant;
-        code_left(coder, c, quant, expected, difference);
-    } else {
-        bool is_negative = state > 0 && row_bits(coder, difference < 0, 1);
-        if (coder->reader)
-            coder->row[f] = (is_negative ? expected - state : expected + state) & row_mask(bits);
-    }
-}
-
 void proto_row_head(row_coder* coder) {
-    if (coder->warm_count == 0 && !coder->is_any_certain && !coder->has_lead) {
+    if (coder->warm_count == 0 && !coder->is_any_certain) {
         code_quiet(coder, true);
         coder->is_first = false;
         return;
@@ -167,21 +112,17 @@ void proto_row_head(row_coder* coder) {
             coder->reader->failed = true;
     }
     if (is_exception) code_quiet(coder, false);
-    uint32_t first = 0;
-    if (coder->has_lead) {
-        code_lead(coder);
-        first = coder->warm_count > 0;
+    uint32_t count = coder->warm_count, symbol = 0, classes[ROW_WARM_MAX];
+    for (uint32_t i = 0; i < count; i++) {
+        classes[i] = coder->plans[coder->warm[i]].class_;
+        symbol |= (uint32_t)coder->plans[coder->warm[i]].is_coded << i;
     }
-    uint32_t count = coder->warm_count - first, symbol = 0;
     if (count > 0) {
-        for (uint32_t i = 0; i < count; i++)
-            symbol |= (uint32_t)coder->plans[coder->warm[first + i]].is_coded << i;
-        const uint16_t(*heads)[8] =
-            coder->is_moving ? coder->tables->head : coder->tables->head_rest;
-        symbol = row_symbol(coder, heads[head_row(coder, first)], 1u << count, symbol);
-        for (uint32_t i = 0; i < count; i++)
-            coder->plans[coder->warm[first + i]].is_coded = symbol >> i & 1;
+        const uint16_t* codes = coder->tables->head[row_head_row(classes, count)];
+        symbol = row_symbol(coder, codes, 1u << count, symbol);
         coder->is_first = false;
     }
+    for (uint32_t i = 0; i < count; i++)
+        coder->plans[coder->warm[i]].is_coded = symbol >> i & 1;
     follow_sources(coder);
 }

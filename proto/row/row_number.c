@@ -17,7 +17,7 @@ static uint64_t write_number(row_coder* coder, const uint16_t* codes, const prot
     uint64_t size = row_magnitude(difference);
     uint32_t symbol = row_number_symbol(difference), code = codes[symbol];
     if (symbol < ROW_SIGNED_SYMBOLS) {
-        row_put(coder, code >> 4, code & 15);
+        row_put_code(coder, &codes[symbol]);
         return size;
     }
     uint32_t low = row_number_low_bits(symbol);
@@ -25,12 +25,13 @@ static uint64_t write_number(row_coder* coder, const uint16_t* codes, const prot
     bool is_whole =
         symbol >= ROW_SMALL_SYMBOLS && (whole & 15) + quant->bits < (code & 15) + low + 1;
     if (is_whole || symbol == PROTO_NUMBER_WHOLE) {
-        row_put(coder, whole >> 4, whole & 15);
+        row_put_code(coder, &codes[PROTO_NUMBER_WHOLE]);
         (void)row_bits(coder, word, quant->bits);
         return size;
     }
     uint64_t rest = (size & (row_mask(low + 1) >> 1)) << 1 | (uint64_t)(difference < 0);
-    row_put(coder, code >> 4 | rest << (code & 15), (code & 15) + low + 1);
+    row_put_code(coder, &codes[symbol]);
+    row_put(coder, rest, low + 1);
     return size;
 }
 
@@ -65,7 +66,7 @@ uint64_t proto_row_number(row_coder* coder, const uint16_t* codes, const proto_q
                           uint64_t expected, uint64_t* word, bool* is_other) {
     if (!coder->writer) return read_number(coder, codes, quant, expected, word, is_other);
     if (!is_other || !*is_other) return write_number(coder, codes, quant, expected, *word);
-    row_put(coder, codes[PROTO_NUMBER_OTHER] >> 4, codes[PROTO_NUMBER_OTHER] & 15);
+    row_put_code(coder, &codes[PROTO_NUMBER_OTHER]);
     return 0;
 }
 
@@ -89,5 +90,5 @@ void proto_row_scaled(row_coder* coder, int32_t scale, const proto_quant* quant,
     uint64_t size = proto_row_number(coder, codes, quant, expected, word, is_other);
     if (scale < 0 || (is_other && *is_other)) return;
     if (size > UINT32_MAX) size = UINT32_MAX;
-    coder->surprise += row_number_surprise(size, coder->tables->expected[row]);
+    coder->surprise += row_number_surprise(size, (uint32_t)row);
 }

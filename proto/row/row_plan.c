@@ -55,13 +55,11 @@ static void plan_component(const row_coder* coder, const proto_row_component* co
         if (is_source_still(coder, component))
             return; // quiet: it is coded when its source is coded, else it is an exception
         plan->kind = ROW_DRIVEN;
-        plan->is_moving = true;
         return;
     }
     if (!coder->base2 || component->shape == SHAPE_EMPTY) return;
     uint32_t first = component->field_first;
     bool is_moving = row_differs(coder->base + first, coder->base2 + first, component->field_count);
-    plan->is_moving = is_moving;
     if (component->shape == SHAPE_MIXED) {
         if (is_moving) plan->kind = ROW_WARM;
         plan->class_ = ROW_CLASS_MIXED;
@@ -97,22 +95,6 @@ static void keep_warm(row_coder* coder) {
     }
 }
 
-// The lead is the first component of one number that is warm or live and not too fast.
-static void choose_lead(row_coder* coder) {
-    for (uint32_t c = 0; c < coder->layout->component_count; c++) {
-        const proto_row_component* component = &coder->layout->components[c];
-        row_plan* plan = &coder->plans[c];
-        if (plan->kind > ROW_WARM || plan->kind == ROW_DRIVEN || component->field_count != 1 ||
-            component->shape != SHAPE_LINEAR || plan->scale >= (int32_t)PROTO_LEAD_SCALES)
-            continue;
-        plan->kind = ROW_LEAD;
-        plan->is_coded = true;
-        coder->has_lead = true;
-        coder->lead = (uint8_t)c;
-        return;
-    }
-}
-
 static bool differs(const row_coder* coder, uint32_t c) {
     const proto_row_component* component = &coder->layout->components[c];
     uint64_t expected[PROTO_ROW_FIELDS_MAX];
@@ -127,11 +109,9 @@ void proto_row_plan(row_coder* coder) {
         plan_component(coder, component, plan);
         plan->is_coded = plan->kind <= ROW_DRIVEN;
         if (plan->is_coded) coder->is_any_certain = true;
-        if (plan->is_moving) coder->is_moving = true;
         if (component->shape == SHAPE_EMPTY || plan->is_coded) continue;
         if (coder->writer) plan->is_coded = differs(coder, c);
     }
-    choose_lead(coder);
     keep_warm(coder);
     BASE_ASSERT(coder->warm_count <= ROW_WARM_MAX);
 }

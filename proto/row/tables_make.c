@@ -13,13 +13,12 @@
 //                          times 0.75 (62 %), 1.6 (30 %), 5 (6 %) and 25 (2 %), smeared by rounding
 //                          (half a step); from scale 4 on, where lines reach far, times 0.68 (50
 //                          %), 1.4 (36 %), 3.5 (10 %) and 18 (4 %)
-//     heads, leads, drives the product of independent members, each with the probability of its
-//     class or
-//                          scale; where nothing moved, "none differs" is nearly impossible
+//     heads, drives        the product of independent members, each with the probability of its
+//                          class
 //     masks                few members are more likely than many
 //
 // They come from no recorded game. tests/bench (rows trace_*) measures their cost.
-#include "row/tables_make.h"
+#include "proto/tables.h"
 
 #include "row/row_coder.h"
 
@@ -27,7 +26,13 @@
 
 #include <string.h>
 
-enum { LENGTH_MAX = 12, ROOM = 1 << LENGTH_MAX, RESERVED = ROOM / 32, LENGTH_BITS = 4 };
+enum {
+    LENGTH_MAX = 12,
+    ROOM = 1 << LENGTH_MAX,
+    RESERVED = ROOM / 32,
+    LENGTH_BITS = 4,
+    ROW_LENGTH_MASK = 15
+};
 
 typedef struct cursor {
     const uint8_t* lengths;
@@ -69,32 +74,28 @@ static void make_table(cursor* at, uint16_t* codes, uint32_t size, uint32_t firs
     at->lengths += size;
 }
 
-static void make_numbers(cursor* at, proto_number_codes* rows, uint32_t first, uint32_t free) {
-    for (uint32_t i = 0; i < PROTO_NUMBER_ROWS && at->is_fine; i++)
-        make_table(at, rows[i], PROTO_NUMBER_SYMBOLS, first, PROTO_NUMBER_SYMBOLS, free);
+const proto_table* proto_table_get(uint32_t table) {
+    static const proto_table list[PROTO_TABLES] = {
+        {"number_plain", PROTO_NUMBER_ROWS, PROTO_NUMBER_SYMBOLS, 0, false},
+        {"number_first", PROTO_NUMBER_ROWS, PROTO_NUMBER_SYMBOLS, 0, true},
+        {"number_other", PROTO_NUMBER_ROWS, PROTO_NUMBER_SYMBOLS, 1, false},
+        {"head", PROTO_HEAD_ROWS, 4, 0, true},
+        {"drive", PROTO_DRIVE_ROWS, 9, 0, true},
+        {"mask_first", 4, 16, 0, true},
+        {"mask_other", 3, 16, 1, false},
+        {"field", 3, 16, 1, false},
+    };
+    BASE_ASSERT(table < PROTO_TABLES);
+    return &list[table];
 }
 
-static uint32_t head_symbols(uint32_t row) {
-    return row < 6 ? 2 : row < 6 + 21 ? 4 : 8;
-}
-
-static uint32_t drive_symbols(uint32_t row) {
-    return row < 4 ? 3 : row < 4 + 10 ? 5 : 9;
-}
-
-static void make_heads(cursor* at, uint16_t (*rows)[8]) {
-    for (uint32_t i = 0; i < PROTO_HEAD_ROWS && at->is_fine; i++)
-        make_table(at, rows[i], 8, 0, head_symbols(i), RESERVED);
-}
-
-static void make_leads(cursor* at, uint16_t (*rows)[10]) {
-    for (uint32_t i = 0; i < PROTO_LEAD_ROWS && at->is_fine; i++)
-        make_table(at, rows[i], 10, 0, i < PROTO_LEAD_SCALES ? 5 : 10, RESERVED);
-}
-
-static void make_drives(cursor* at, uint16_t (*rows)[9], uint32_t free) {
-    for (uint32_t i = 0; i < PROTO_DRIVE_ROWS && at->is_fine; i++)
-        make_table(at, rows[i], 9, 0, drive_symbols(i), free);
+uint32_t proto_table_row_end(uint32_t table, uint32_t row) {
+    enum { NUMBER_TABLES = 3, HEAD = 3, DRIVE = 4, MASK_FIRST = 5 };
+    BASE_ASSERT(row < proto_table_get(table)->rows);
+    if (table < NUMBER_TABLES) return PROTO_NUMBER_SYMBOLS;
+    if (table == HEAD) return row < 6 ? 2 : 4;
+    if (table == DRIVE) return row < 4 ? 3 : row < 4 + 10 ? 5 : 9;
+    return (table == MASK_FIRST ? 2u : 4u) << row;
 }
 
 // The code of one small difference, as proto_row_number writes it.
@@ -108,7 +109,7 @@ static uint32_t small_code(const proto_tables* tables, uint32_t scale, int32_t d
         bits |= ((size & ((1u << low) - 1)) << 1 | (difference < 0)) << length;
         length += low + 1;
     }
-    int32_t change = row_number_surprise(size, tables->expected[scale]);
+    int32_t change = row_number_surprise(size, scale);
     BASE_ASSERT(bits >> PROTO_SMALL_CODE_BITS == 0 && length >> PROTO_SMALL_LENGTH_BITS == 0);
     return bits | length << PROTO_SMALL_CODE_BITS |
            (uint32_t)change << (PROTO_SMALL_CODE_BITS + PROTO_SMALL_LENGTH_BITS);
@@ -133,25 +134,22 @@ bool proto_tables_make(const uint8_t lengths[PROTO_TABLES_LENGTHS], proto_tables
     BASE_ASSERT(lengths && tables);
     cursor at = {.lengths = lengths, .is_fine = true};
     memset(tables, 0, sizeof *tables);
-    make_numbers(&at, tables->number_plain, 0, 0);
-    make_numbers(&at, tables->number_first, 0, RESERVED);
-    make_numbers(&at, tables->number_other, 1, 0);
-    make_heads(&at, tables->head);
-    make_heads(&at, tables->head_rest);
-    make_leads(&at, tables->lead);
-    make_leads(&at, tables->lead_rest);
-    make_drives(&at, tables->drive_plain, 0);
-    make_drives(&at, tables->drive_first, RESERVED);
-    for (uint32_t i = 0; i < 4 && at.is_fine; i++)
-        make_table(&at, tables->mask_first[i], 16, 0, 2u << i, RESERVED);
-    for (uint32_t i = 0; i < 3 && at.is_fine; i++)
-        make_table(&at, tables->mask_other[i], 16, 1, 4u << i, 0);
-    for (uint32_t i = 0; i < 3 && at.is_fine; i++)
-        make_table(&at, tables->field[i], 16, 1, 4u << i, 0);
-    BASE_ASSERT(!at.is_fine ||
-                at.lengths + sizeof tables->expected == lengths + PROTO_TABLES_LENGTHS);
-    if (!at.is_fine) return false;
-    memcpy(tables->expected, at.lengths, sizeof tables->expected);
+    uint16_t* codes = tables->number_plain[0];
+    for (uint32_t t = 0; t < PROTO_TABLES; t++) {
+        const proto_table* table = proto_table_get(t);
+        for (uint32_t row = 0; row < table->rows; row++, codes += table->symbols) {
+            make_table(&at, codes, table->symbols, table->first, proto_table_row_end(t, row),
+                       table->is_reserved ? RESERVED : 0);
+            if (!at.is_fine) return false;
+        }
+    }
+    BASE_ASSERT(at.lengths == lengths + PROTO_TABLES_LENGTHS);
     make_small(tables);
     return true;
+}
+
+void proto_tables_lengths(const proto_tables* tables, uint8_t lengths[PROTO_TABLES_LENGTHS]) {
+    const uint16_t* codes = tables->number_plain[0];
+    for (uint32_t i = 0; i < PROTO_TABLES_LENGTHS; i++)
+        lengths[i] = codes[i] & ROW_LENGTH_MASK;
 }

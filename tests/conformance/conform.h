@@ -62,18 +62,14 @@ typedef enum table_name {
     TABLE_NUMBER_FIRST,
     TABLE_NUMBER_OTHER,
     TABLE_HEAD,
-    TABLE_HEAD_REST,
-    TABLE_LEAD,
-    TABLE_LEAD_REST,
-    TABLE_DRIVE_PLAIN,
-    TABLE_DRIVE_FIRST,
+    TABLE_DRIVE,
     TABLE_MASK_FIRST,
     TABLE_MASK_OTHER,
     TABLE_FIELD,
     TABLES
 } table_name;
 
-enum { SYMBOLS_MAX = 39, TABLE_ROWS_MAX = 84, EXPECTED_COUNT = 28 };
+enum { SYMBOLS_MAX = 39, TABLE_ROWS_MAX = 34 };
 
 /// Codes of the symbols of one row of a table.
 typedef struct cf_prefix {
@@ -85,7 +81,7 @@ typedef struct cf_prefix {
 typedef struct cf_tables {
     cf_prefix rows[TABLES][TABLE_ROWS_MAX];
     uint32_t row_counts[TABLES];
-    int expected[EXPECTED_COUNT];
+
 } cf_tables;
 
 /// The tables of the page. @return NULL: the page cannot be read or lacks a table (reported on

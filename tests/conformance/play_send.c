@@ -15,7 +15,7 @@ void send_hello(game_client* client) {
     char game[32] = "breakout", name[] = "conformance";
     if (client->game->make_input) strncpy(game, client->game->name, sizeof game - 1);
     Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;
-    hello.protocol = 3;
+    hello.protocol = 4;
     hello.schema_hash = schema_hash(client->schema);
     hello.game = game;
     hello.name = name;

@@ -6,9 +6,9 @@
 
 #include "conform.h"
 
-typedef enum part_kind { PART_QUIET, PART_WARM, PART_LIVE, PART_DRIVEN, PART_LEAD } part_kind;
+typedef enum part_kind { PART_QUIET, PART_WARM, PART_LIVE, PART_DRIVEN } part_kind;
 
-enum { WARM_MAX = 3, SCALE_NONE = -1, SCALE_MAX = 27, LEAD_SCALE_END = 12, CLASSES = 6 };
+enum { WARM_MAX = 2, SCALE_NONE = -1, SCALE_MAX = 27, CLASSES = 6 };
 
 typedef struct part_plan {
     part_kind kind;
@@ -25,12 +25,10 @@ typedef struct row_coder {
     uint64_t expected[ELEMENTS_MAX]; ///< driven components: set before they are coded
     bit_stream* bits;
     bool is_writing;
-    bool is_first; ///< "First symbols": number_first and drive_first are still possible
+    bool is_first; ///< "Head": number_first is still possible
     int32_t surprise;
     part_plan plans[COMPONENTS_MAX];
     bool is_coded[COMPONENTS_MAX];
-    bool has_moving;
-    int lead; ///< -1: none
     uint32_t warm[WARM_MAX], warm_count;
     uint32_t quiet[COMPONENTS_MAX], quiet_count;
 } row_coder;
@@ -46,7 +44,7 @@ int scale_of_motion(const row_coder* coder, uint64_t sum);
 void plan_row(row_coder* coder);
 
 // ---- row_head.c ----
-/// Code the head: which components are coded, and the lead.
+/// Code the head: which components are coded.
 void code_head(row_coder* coder);
 /// The row of a table for `count` rising classes, each below `class_count`. The rows for 1, 2 and 3
 /// classes follow one another.
@@ -69,7 +67,7 @@ void code_number(row_coder* coder, const cf_prefix* prefix, uint32_t bits, cf_nu
 /// (NULL: not allowed): when writing, whether to write it; when reading, set when it was read.
 /// Nothing else is coded then.
 void code_scaled(row_coder* coder, uint32_t field, uint64_t expected, int scale, bool* is_other);
-/// Code all coded components except the lead.
+/// Code all coded components.
 void code_parts(row_coder* coder);
 
 // ---- row_drive.c ----

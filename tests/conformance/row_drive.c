@@ -86,9 +86,9 @@ static void code_together(row_coder* coder, const driven_guess* guesses, uint32_
         if (word != guesses[i].next && word != guesses[i].word) symbol |= other;
     }
     if (symbol & other) symbol = other;
-    table_name name = coder->is_first ? TABLE_DRIVE_FIRST : TABLE_DRIVE_PLAIN;
     coder->is_first = false;
-    code_symbol(coder, &tables->rows[name][row_of_classes(classes, count, DRIVE_CLASSES)], &symbol);
+    code_symbol(coder, &tables->rows[TABLE_DRIVE][row_of_classes(classes, count, DRIVE_CLASSES)],
+                &symbol);
     for (uint32_t i = 0; i < count; i++) {
         if (symbol == other)
             code_scaled(coder, guesses[i].field, guesses[i].word, 1, NULL);

@@ -69,60 +69,19 @@ uint32_t row_of_classes(const int* classes, uint32_t count, int class_count) {
     return 0;
 }
 
-static void code_lead(row_coder* coder) {
-    const cf_layout* layout = coder->layout;
-    const cf_tables* tables = layout->tables;
-    uint32_t field = layout->first[coder->lead], bits = layout->elements[field].bits;
-    int scale = coder->plans[coder->lead].scale;
-    uint64_t expected = coder->expected[field];
-    int64_t difference = words_apart(coder->row[field], expected, bits);
-    uint64_t size = difference < 0 ? 0 - (uint64_t)difference : (uint64_t)difference;
-    uint64_t is_negative = difference < 0;
-    uint32_t small = size < 4 ? (uint32_t)size : 4, place = (uint32_t)scale;
-    if (coder->warm_count > 0)
-        place += LEAD_SCALE_END * ((uint32_t)coder->plans[coder->warm[0]].class + 1);
-    bool has_coded = coder->warm_count > 0 && coder->is_coded[coder->warm[0]];
-    uint32_t symbol = small + (has_coded ? 5 : 0);
-    code_symbol(coder, &tables->rows[coder->has_moving ? TABLE_LEAD : TABLE_LEAD_REST][place],
-                &symbol);
-    if (coder->warm_count > 0) coder->is_coded[coder->warm[0]] = symbol >= 5;
-    fail_if(coder, coder->warm_count == 0 && symbol >= 5);
-    small = symbol % 5;
-    if (small >= 1 && small <= 3) {
-        code_bits(coder, &is_negative, 1);
-        difference = is_negative ? -(int64_t)small : (int64_t)small;
-    } else if (small == 4) {
-        cf_number number = {
-            .difference = difference < 0 ? difference + 3 : difference - 4,
-        };
-        number.word = words_add(expected, number.difference, bits);
-        code_number(coder, &tables->rows[TABLE_NUMBER_PLAIN][scale], bits, &number);
-        fail_if(coder, number.is_other);
-        if (!number.is_word) number.word = words_add(expected, number.difference, bits);
-        number.difference = words_apart(number.word, expected, bits);
-        difference = number.difference + (number.difference < 0 ? -3 : 4);
-    } else {
-        difference = 0;
-    }
-    if (!coder->is_writing) coder->row[field] = words_add(expected, difference, bits);
-}
-
 static void code_warm(row_coder* coder) {
-    uint32_t first = coder->lead >= 0 ? 1 : 0, symbol = 0;
-    if (coder->warm_count <= first) return;
-    uint32_t count = coder->warm_count - first;
+    uint32_t count = coder->warm_count, symbol = 0;
+    if (count == 0) return;
     int classes[WARM_MAX] = {0};
     for (uint32_t i = 0; i < count; i++) {
-        classes[i] = coder->plans[coder->warm[first + i]].class;
-        symbol |= (uint32_t)coder->is_coded[coder->warm[first + i]] << i;
+        classes[i] = coder->plans[coder->warm[i]].class;
+        symbol |= (uint32_t)coder->is_coded[coder->warm[i]] << i;
     }
     uint32_t place = row_of_classes(classes, count, CLASSES);
-    code_symbol(
-        coder,
-        &coder->layout->tables->rows[coder->has_moving ? TABLE_HEAD : TABLE_HEAD_REST][place],
-        &symbol);
+    code_symbol(coder, &coder->layout->tables->rows[TABLE_HEAD][place], &symbol);
     for (uint32_t i = 0; i < count; i++)
-        coder->is_coded[coder->warm[first + i]] = symbol >> i & 1;
+        coder->is_coded[coder->warm[i]] = symbol >> i & 1;
+    coder->is_first = false;
 }
 
 // A quiet component whose source is coded is no exception.
@@ -161,9 +120,7 @@ void code_head(row_coder* coder) {
         return;
     }
     code_exceptions(coder);
-    if (coder->lead >= 0) code_lead(coder);
     code_warm(coder);
-    if (coder->lead >= 0 || coder->warm_count > 0) coder->is_first = false;
     for (uint32_t c = 0; c < coder->layout->component_count; c++) {
         if (coder->plans[c].kind != PART_QUIET || !is_led(coder, c)) continue;
         coder->plans[c].kind = PART_DRIVEN;

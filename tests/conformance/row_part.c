@@ -103,8 +103,7 @@ void code_scaled(row_coder* coder, uint32_t field, uint64_t expected, int scale,
     if (!coder->is_writing) coder->row[field] = element_canonical(element, number.word);
     if (number.is_word) number.difference = words_apart(coder->row[field], expected, element->bits);
     if (scale != SCALE_NONE)
-        coder->surprise +=
-            (4 * log_halves(2 * size_of(number.difference) + 1) - tables->expected[t]) / 2;
+        coder->surprise += (4 * log_halves(2 * size_of(number.difference) + 1) - (3 * t + 8)) / 2;
 }
 
 // ---- warm and quiet components
@@ -249,7 +248,7 @@ void code_parts(row_coder* coder) {
     const cf_layout* layout = coder->layout;
     for (int is_driven = 0; is_driven < 2; is_driven++)
         for (uint32_t c = 0; c < layout->component_count && !coder->bits->failed; c++) {
-            if ((layout->source[c] >= 0) != is_driven || (int)c == coder->lead) continue;
+            if ((layout->source[c] >= 0) != is_driven) continue;
             code_part(coder, c);
             coder->surprise /= 2;
         }

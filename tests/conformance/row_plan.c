@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Row code": shapes, expected words, kinds, classes and the lead.
+// WIRE.md, "Row code": shapes, expected words, kinds and classes.
 #include "row.h"
 
 #include <math.h>
@@ -151,8 +151,7 @@ static void plan_part(row_coder* coder, uint32_t c) {
     *plan = (part_plan){.kind = PART_QUIET, .scale = SCALE_NONE};
     if (coder->h == 0 || shape == SHAPE_EMPTY) return;
     if (layout->source[c] >= 0) {
-        plan->is_moving = source_moves(coder, c);
-        if (plan->is_moving) plan->kind = PART_DRIVEN;
+        if (source_moves(coder, c)) plan->kind = PART_DRIVEN;
     } else if (is_moving(coder, c)) {
         plan->is_moving = true;
         plan_moving(coder, c, plan);
@@ -161,22 +160,9 @@ static void plan_part(row_coder* coder, uint32_t c) {
         plan->class = (layout->is_source[c] ? 0 : 2) + (coder->h > 2);
         plan->scale = scale_of_motion(coder, 0) + (layout->count[c] == 1 ? 0 : 3);
     }
-    coder->has_moving |= plan->is_moving;
 }
 
-static void find_lead(row_coder* coder) {
-    coder->lead = -1;
-    for (uint32_t c = 0; c < coder->layout->component_count && coder->lead < 0; c++) {
-        part_plan* plan = &coder->plans[c];
-        if (plan->kind != PART_WARM && plan->kind != PART_LIVE) continue;
-        if (coder->layout->shape[c] != SHAPE_LINEAR || coder->layout->count[c] != 1) continue;
-        if (plan->scale >= LEAD_SCALE_END) continue;
-        plan->kind = PART_LEAD;
-        coder->lead = (int)c;
-    }
-}
-
-// Sort by rising class, then number. When a fourth one comes, the first becomes quiet.
+// Sort by rising class, then number. When a third one comes, the first becomes quiet.
 static void choose_warm(row_coder* coder) {
     coder->warm_count = 0;
     for (uint32_t c = 0; c < coder->layout->component_count; c++) {
@@ -199,12 +185,10 @@ static void choose_warm(row_coder* coder) {
 }
 
 void plan_row(row_coder* coder) {
-    coder->has_moving = false;
     for (uint32_t c = 0; c < coder->layout->component_count; c++) {
         expect(coder, c);
         plan_part(coder, c);
     }
-    find_lead(coder);
     choose_warm(coder);
     coder->quiet_count = 0;
     for (uint32_t c = 0; c < coder->layout->component_count; c++)

@@ -8,19 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LENGTH_MAX = 12, PLACES = 1 << LENGTH_MAX, LINE_BYTES_MAX = 4096, EXPECTED = TABLES };
+enum { LENGTH_MAX = 12, PLACES = 1 << LENGTH_MAX, LINE_BYTES_MAX = 4096 };
 
 static const struct table_size {
     const char* name;
     uint32_t rows;
 } sizes[] = {
-    [TABLE_NUMBER_PLAIN] = {"number_plain", 31}, [TABLE_NUMBER_FIRST] = {"number_first", 31},
-    [TABLE_NUMBER_OTHER] = {"number_other", 31}, [TABLE_HEAD] = {"head", 83},
-    [TABLE_HEAD_REST] = {"head_rest", 83},       [TABLE_LEAD] = {"lead", 84},
-    [TABLE_LEAD_REST] = {"lead_rest", 84},       [TABLE_DRIVE_PLAIN] = {"drive_plain", 34},
-    [TABLE_DRIVE_FIRST] = {"drive_first", 34},   [TABLE_MASK_FIRST] = {"mask_first", 4},
-    [TABLE_MASK_OTHER] = {"mask_other", 3},      [TABLE_FIELD] = {"field", 3},
-    [EXPECTED] = {"expected", EXPECTED_COUNT},
+    [TABLE_NUMBER_PLAIN] = {"number_plain", 31},
+    [TABLE_NUMBER_FIRST] = {"number_first", 31},
+    [TABLE_NUMBER_OTHER] = {"number_other", 31},
+    [TABLE_HEAD] = {"head", 27},
+    [TABLE_DRIVE] = {"drive", 34},
+    [TABLE_MASK_FIRST] = {"mask_first", 4},
+    [TABLE_MASK_OTHER] = {"mask_other", 3},
+    [TABLE_FIELD] = {"field", 3},
 };
 
 static bool make_codes(cf_prefix* prefix, const char* digits) {
@@ -41,24 +42,19 @@ static bool make_codes(cf_prefix* prefix, const char* digits) {
     return true;
 }
 
-static bool add_row(cf_tables* tables, int table, uint32_t* expected_count, const char* digits) {
-    if (table == EXPECTED) {
-        if (*expected_count == EXPECTED_COUNT) return false;
-        tables->expected[(*expected_count)++] = atoi(digits);
-        return true;
-    }
+static bool add_row(cf_tables* tables, int table, const char* digits) {
     if (tables->row_counts[table] == sizes[table].rows) return false;
     return make_codes(&tables->rows[table][tables->row_counts[table]++], digits);
 }
 
 static int find_table(const char* name) {
-    for (int t = 0; t <= TABLES; t++)
+    for (int t = 0; t < TABLES; t++)
         if (strcmp(sizes[t].name, name) == 0) return t;
     return -1;
 }
 
 // @return false: a line is malformed.
-static bool read_lines(FILE* page, cf_tables* tables, uint32_t* expected_count) {
+static bool read_lines(FILE* page, cf_tables* tables) {
     char line[LINE_BYTES_MAX];
     int table = -1;
     while (fgets(line, sizeof line, page)) {
@@ -71,7 +67,7 @@ static bool read_lines(FILE* page, cf_tables* tables, uint32_t* expected_count) 
             if (table < 0) return false;
         } else if (table >= 0) {
             for (; word; word = strtok_r(NULL, " \n", &rest))
-                if (!add_row(tables, table, expected_count, word)) return false;
+                if (!add_row(tables, table, word)) return false;
         }
     }
     return true;
@@ -85,12 +81,11 @@ cf_tables* tables_read(const char* page_path) {
     }
     cf_tables* tables = calloc(1, sizeof *tables);
     if (!tables) abort();
-    uint32_t expected_count = 0;
-    bool is_good = read_lines(page, tables, &expected_count);
+    bool is_good = read_lines(page, tables);
     fclose(page);
     for (int t = 0; t < TABLES && is_good; t++)
         is_good = tables->row_counts[t] == sizes[t].rows;
-    if (is_good && expected_count == EXPECTED_COUNT) return tables;
+    if (is_good) return tables;
     fprintf(stderr, "%s lacks a table\n", page_path);
     free(tables);
     return NULL;

@@ -4,7 +4,7 @@
 
 #include "base/macros.h"
 
-#define NET_PROTOCOL_VERSION 3u
+#define NET_PROTOCOL_VERSION 4u
 
 // Time.
 #define NET_TICK_RATE_HZ_MIN 1u

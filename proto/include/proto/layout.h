@@ -69,7 +69,6 @@ typedef struct proto_layout_plan {
     bool is_made;         ///< false: at least one field or the row is too large; rows are unpacked
     uint8_t step_count;   ///< components that move: all but mixed and empty ones
     uint64_t mixed_words; ///< of the others
-    uint64_t undriven_words;
     bool is_driven; ///< at least one component has a source
     uint8_t steps[PROTO_ROW_COMPONENTS_MAX];
     proto_layout_part parts[PROTO_ROW_COMPONENTS_MAX];
@@ -136,6 +135,10 @@ typedef struct proto_packed_base {
 /// group of 8 bytes. @return the bits of the row.
 uint32_t proto_row_encode(const proto_layout* layout, const proto_packed_base* against,
                           const uint32_t* row, uint8_t* bytes);
+/// Write `row` as proto_row_write, and count the symbols of the tables into `counts`
+/// (PROTO_TABLES_LENGTHS numbers, in the order of lengths). The layout has tables of its own.
+void proto_row_count(const proto_layout* layout, const proto_row_base* base, const uint64_t* row,
+                     proto_bit_writer* writer, double* counts);
 /// Read a row in row code from untrusted input. Any bits give a row whose words fit their fields,
 /// or set reader->failed. `row` must be neither base nor base2.
 void proto_row_read(const proto_layout* layout, const proto_row_base* base, uint64_t* row,

@@ -21,11 +21,8 @@
 #define PROTO_NUMBER_INT 29u   ///< whole numbers
 #define PROTO_NUMBER_FLOAT 30u ///< exact floats
 #define PROTO_NUMBER_ROWS 31u
-#define PROTO_HEAD_ROWS 83u  ///< 1, 2 or 3 components by their classes 0..5, rising: 6 + 21 + 56
+#define PROTO_HEAD_ROWS 27u  ///< 1 or 2 components by their classes 0..5, rising: 6 + 21
 #define PROTO_DRIVE_ROWS 34u ///< 1, 2 or 3 fields by their classes 0..3, rising: 4 + 10 + 20
-
-#define PROTO_LEAD_SCALES 12u
-#define PROTO_LEAD_ROWS 84u ///< no warm component, or a first one of class 0..5; each by scale
 
 typedef uint16_t proto_number_codes[PROTO_NUMBER_SYMBOLS];
 
@@ -41,20 +38,60 @@ typedef struct proto_tables {
     proto_number_codes number_plain[PROTO_NUMBER_ROWS];
     proto_number_codes number_first[PROTO_NUMBER_ROWS]; ///< first symbol of a row; 00000 is free
     proto_number_codes number_other[PROTO_NUMBER_ROWS]; ///< numbers that are not 0
-    uint16_t head[PROTO_HEAD_ROWS][8];                  ///< 00000 is free
-    uint16_t head_rest[PROTO_HEAD_ROWS][8];             ///< for rows where nothing moved
-    uint16_t lead[PROTO_LEAD_ROWS][10];                 ///< 00000 is free
-    uint16_t lead_rest[PROTO_LEAD_ROWS][10];            ///< for rows where nothing moved
-    uint16_t drive_plain[PROTO_DRIVE_ROWS][9];
-    uint16_t drive_first[PROTO_DRIVE_ROWS][9]; ///< first symbol of a row; 00000 is free
-    uint16_t mask_first[4][16];                ///< masks of 1..4 members; 00000 is free
-    uint16_t mask_other[3][16];                ///< masks of 2..4 members that are not 0
-    uint16_t field[3][16];                     ///< which of 2..4 fields differ; not none
-    uint8_t expected[PROTO_NUMBER_SCALES];     ///< mean of 4 * log(2n + 1) in half octaves
-    /// Made from number_plain and `expected`: the differences of scaled numbers.
+    uint16_t head[PROTO_HEAD_ROWS][4];                  ///< 00000 is free
+    uint16_t drive[PROTO_DRIVE_ROWS][9];                ///< 00000 is free
+    uint16_t mask_first[4][16];                         ///< masks of 1..4 members; 00000 is free
+    uint16_t mask_other[3][16];                         ///< masks of 2..4 members that are not 0
+    uint16_t field[3][16];                              ///< which of 2..4 fields differ; not none
+    /// Made from number_plain: the differences of scaled numbers.
     uint32_t small[PROTO_NUMBER_SCALES][2 * PROTO_SMALL];
     uint32_t small_bits_min; ///< a field with fewer bits may have shorter codes than `small` says
 } proto_tables;
 
 /// Get the tables that WIRE.md lists. They are constant and are never freed.
 const proto_tables* proto_tables_builtin(void);
+
+#define PROTO_TABLES 8u
+/// Bytes of a whole set of lengths: one per symbol, in the order of the members of proto_tables.
+#define PROTO_TABLES_LENGTHS                                                                       \
+    (3u * PROTO_NUMBER_ROWS * PROTO_NUMBER_SYMBOLS + PROTO_HEAD_ROWS * 4u +                        \
+     PROTO_DRIVE_ROWS * 9u + 4u * 16u + 3u * 16u + 3u * 16u)
+
+/// One table of a set.
+typedef struct proto_table {
+    const char* name;
+    uint16_t rows, symbols; ///< symbols of its longest row
+    uint8_t first;          ///< its first symbol that may occur
+    bool is_reserved;       ///< 00000 is free
+} proto_table;
+
+/// Get one of the PROTO_TABLES tables, in their order.
+const proto_table* proto_table_get(uint32_t table);
+/// Get the end of the symbols that occur in one row of a table.
+uint32_t proto_table_row_end(uint32_t table, uint32_t row);
+
+/// Make tables from lengths.
+/// @return true; false when the lengths give no prefix codes: a length above 12, more codes than
+///         there is room for, 00000 not free where it must be, or a symbol without a code that can
+///         occur. `tables` is not usable then.
+BASE_MUST_USE bool proto_tables_make(const uint8_t lengths[PROTO_TABLES_LENGTHS],
+                                     proto_tables* tables);
+/// Read lengths as WIRE.md lists them: lines "tables NAME", then a hexadecimal digit per symbol.
+/// Other lines before, between and after them are skipped. `text` ends with a NUL.
+/// @return NULL; else what is wrong, and `lengths` is not usable. Lengths that were read may still
+///         give no tables.
+BASE_MUST_USE const char* proto_tables_read(const char* text,
+                                            uint8_t lengths[PROTO_TABLES_LENGTHS]);
+/// Bytes of the text of any set of lengths, at most.
+#define PROTO_TABLES_TEXT_BYTES_MAX 8192u
+/// Write lengths as proto_tables_read reads them.
+void proto_tables_text(const uint8_t lengths[PROTO_TABLES_LENGTHS],
+                       char text[PROTO_TABLES_TEXT_BYTES_MAX]);
+/// Choose the lengths that code symbols that occurred so often in the fewest bits. Each row of a
+/// table also gets `weight` symbols as often as the lengths of `usual` say, so that what never
+/// occurred has a code. `counts` are in the order of lengths.
+void proto_tables_choose(const double counts[PROTO_TABLES_LENGTHS],
+                         const uint8_t usual[PROTO_TABLES_LENGTHS], double weight,
+                         uint8_t lengths[PROTO_TABLES_LENGTHS]);
+/// Get the lengths of tables.
+void proto_tables_lengths(const proto_tables* tables, uint8_t lengths[PROTO_TABLES_LENGTHS]);

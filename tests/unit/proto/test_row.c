@@ -5,7 +5,6 @@
 
 #include "base/rng.h"
 #include "proto/layout.h"
-#include "row/tables_make.h"
 
 #include <string.h>
 
@@ -203,35 +202,19 @@ static void check_round_trip(const proto_layout* layout, const proto_row_base* a
     assert_memory_equal(written, taken, layout->component_count * sizeof *written);
 }
 
-static uint32_t head_symbols(uint32_t row) {
-    return row < 6 ? 2 : row < 6 + 21 ? 4 : 8;
-}
-
-static uint32_t drive_symbols(uint32_t row) {
-    return row < 4 ? 3 : row < 4 + 10 ? 5 : 9;
-}
-
 // Tables as no game has them: the whole word is cheap, all other symbols are equal.
 static void make_flat_tables(proto_tables* tables) {
     static uint8_t lengths[PROTO_TABLES_LENGTHS];
     uint8_t* at = lengths;
-    for (uint32_t row = 0; row < 3 * PROTO_NUMBER_ROWS; row++, at += PROTO_NUMBER_SYMBOLS) {
-        memset(at, 7, PROTO_NUMBER_SYMBOLS);
-        at[PROTO_NUMBER_WHOLE] = 2;
-        if (row >= 2 * PROTO_NUMBER_ROWS) at[0] = 0; // number_other has no 0
+    for (uint32_t t = 0; t < PROTO_TABLES; t++) {
+        const proto_table* table = proto_table_get(t);
+        for (uint32_t row = 0; row < table->rows; row++, at += table->symbols) {
+            uint32_t end = proto_table_row_end(t, row);
+            memset(at + table->first, end > 16 ? 7 : 5, end - table->first);
+            if (end > PROTO_NUMBER_WHOLE) at[PROTO_NUMBER_WHOLE] = 2;
+        }
     }
-    for (uint32_t i = 0; i < 2 * PROTO_HEAD_ROWS; i++, at += 8)
-        memset(at, 4, head_symbols(i % PROTO_HEAD_ROWS));
-    for (uint32_t i = 0; i < 2 * PROTO_LEAD_ROWS; i++, at += 10)
-        memset(at, 5, i % PROTO_LEAD_ROWS < PROTO_LEAD_SCALES ? 5 : 10);
-    for (uint32_t i = 0; i < 2 * PROTO_DRIVE_ROWS; i++, at += 9)
-        memset(at, 5, drive_symbols(i % PROTO_DRIVE_ROWS));
-    for (uint32_t i = 0; i < 4; i++, at += 16)
-        memset(at, 5, 2u << i);
-    for (uint32_t i = 0; i < 6; i++, at += 16)
-        memset(at + 1, 5, (4u << i % 3) - 1);
-    memset(at, 20, PROTO_NUMBER_SCALES);
-    assert_ptr_equal(at + PROTO_NUMBER_SCALES, lengths + sizeof lengths);
+    assert_ptr_equal(at, lengths + sizeof lengths);
     assert_true(proto_tables_make(lengths, tables));
 }
 
