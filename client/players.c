@@ -65,6 +65,7 @@ static net_result open_match(client_program* self, const base_allocator* memory,
     net_match_config config = net_match_config_default(self->module);
     config.allocator = memory;
     config.role = NET_ROLE_MIRROR;
+    config.like = self->players[0].match;
     return net_match_create(&config, &self->reporter, match);
 }
 
@@ -127,13 +128,14 @@ int client_players_open(client_program* self, const client_eyes* eyes) {
 }
 
 void client_players_close(client_program* self) {
-    for (uint32_t i = 0; self->players && i < self->player_count; i++) {
+    // The first match is the last to go: the others share its schema.
+    for (uint32_t i = self->players ? self->player_count : 0; i-- > 0;) {
         client_player* one = &self->players[i];
         if (one->client) net_client_destroy(one->client);
         if (one->transport) one->transport->ops->destroy(one->transport);
+        if (i == count_worlds(&self->config)) net_match_destroy(self->thin_match);
         if (one->match) net_match_destroy(one->match);
     }
-    net_match_destroy(self->thin_match);
     self->thin_match = NULL;
     free(self->players);
     self->players = NULL;

@@ -39,9 +39,13 @@ typedef struct ecs_event_kind {
     ecs_event_desc desc; ///< name and fields point into this block
     ecs_type type;       ///< the payload as a type: canonical bytes, text
     char name[ECS_NAME_BYTES_MAX];
-    ecs_field fields[ECS_FIELDS_MAX];
-    char field_names[ECS_FIELDS_MAX][ECS_NAME_BYTES_MAX];
+    ecs_field fields[]; ///< desc.field_count; their names lie behind them
 } ecs_event_kind;
+
+/// Bytes of a type with so many fields.
+static inline size_t ecs_event_kind_bytes(uint32_t field_count) {
+    return sizeof(ecs_event_kind) + field_count * (sizeof(ecs_field) + ECS_NAME_BYTES_MAX);
+}
 
 /// Bytes of a head and its payload in the queue: a multiple of 8.
 static inline uint32_t ecs_event_bytes(uint32_t payload_bytes) {

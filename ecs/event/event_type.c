@@ -13,8 +13,11 @@
 
 void ecs_events_deinit(ecs_world* world) {
     ecs_events* events = world->events;
-    for (uint32_t i = 0; i < ECS_EVENT_KINDS; i++)
-        base_release(world->allocator, events->kinds[i], sizeof(ecs_event_kind));
+    for (uint32_t i = 0; i < ECS_EVENT_KINDS; i++) {
+        ecs_event_kind* kind = events->kinds[i];
+        if (kind)
+            base_release(world->allocator, kind, ecs_event_kind_bytes(kind->desc.field_count));
+    }
     base_release(world->allocator, events->queue, events->queue_capacity);
     BASE_ARRAY_RELEASE(world->allocator, events->exported, events->exported_capacity);
     base_release(world->allocator, events->payloads, events->payload_capacity);
@@ -53,12 +56,14 @@ static void fill_kind(ecs_event_kind* kind, const ecs_event_desc* desc) {
     memcpy(kind->name, desc->name, strlen(desc->name));
     uint32_t covered = 0;
     uint32_t align = 1;
+    char* name = (char*)(kind->fields + desc->field_count);
     for (uint32_t i = 0; i < desc->field_count; i++) {
         const ecs_field* field = &desc->fields[i];
         uint32_t bytes = ecs_field_kind_bytes(field->kind);
-        memcpy(kind->field_names[i], field->name, strlen(field->name));
+        memcpy(name, field->name, strlen(field->name));
         kind->fields[i] = *field;
-        kind->fields[i].name = kind->field_names[i];
+        kind->fields[i].name = name;
+        name += ECS_NAME_BYTES_MAX;
         kind->has_entities |= field->kind == ECS_FIELD_ENTITY;
         covered += ecs_event_field_bytes(field);
         align = bytes > align ? bytes : align;
@@ -91,7 +96,8 @@ static ecs_event_type find_kind(const ecs_events* events, const char* name) {
 // A type at its number. ECS_EVENT_NONE when memory ran out.
 static ecs_event_type make_kind(ecs_world* world, const ecs_event_desc* desc, uint32_t type) {
     BASE_ASSERT(type >= 1 && type <= ECS_EVENT_KINDS && !world->events->kinds[type - 1]);
-    ecs_event_kind* kind = base_allocate_zero(world->allocator, sizeof(ecs_event_kind));
+    ecs_event_kind* kind =
+        base_allocate_zero(world->allocator, ecs_event_kind_bytes(desc->field_count));
     if (!kind) return ECS_EVENT_NONE;
     fill_kind(kind, desc);
     kind->head.type = type & 0x7fffu;

@@ -32,8 +32,7 @@ bool ecs_tracker_init(ecs_world* world) {
     tracker->scratch = base_allocate_zero(world->allocator, sizeof(base_bytes));
     if (!tracker->hashes || !tracker->scratch) return false;
     base_bytes_init(tracker->scratch, world->allocator);
-    return base_bitset_reserve(&tracker->fresh, world->limits.replicated_index_max +
-                                                    world->limits.local_entities_max + 1);
+    return true;
 }
 
 static void free_list(const ecs_world* world, ecs_entity_list* list) {
@@ -106,12 +105,13 @@ void ecs_track_arrived(ecs_world* world, ecs_entity entity, const ecs_chunk* chu
     push_entity(world, &world->tracker->recreated, entity);
 }
 
-// The set covers all indices of the world from the start.
+// Without memory an entity is not in the set: then its changes are listed besides its creation.
 static void enter_fresh(ecs_tracker* tracker) {
     BASE_ASSERT(tracker->fresh_count <= tracker->created.count);
     for (; tracker->fresh_count < tracker->created.count; tracker->fresh_count++) {
         uint32_t index = ecs_entity_index(tracker->created.items[tracker->fresh_count]);
-        tracker->fresh.words[index / 64] |= 1ull << (index % 64);
+        if (base_bitset_reserve(&tracker->fresh, index + 1))
+            base_bitset_add(&tracker->fresh, index);
     }
 }
 
@@ -133,7 +133,7 @@ void ecs_track_clear_lists(ecs_world* world) {
     ecs_tracker* tracker = world->tracker;
     for (uint32_t i = 0; i < tracker->fresh_count; i++) {
         uint32_t index = ecs_entity_index(tracker->created.items[i]);
-        tracker->fresh.words[index / 64] &= ~(1ull << (index % 64));
+        base_bitset_remove(&tracker->fresh, index);
     }
     tracker->fresh_count = 0;
     tracker->created.count = 0;

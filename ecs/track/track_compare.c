@@ -113,7 +113,7 @@ static void list_change(ecs_world* world, ecs_entity entity, ecs_component_id co
         !push_change(world, &tracker->noticed, entity, component))
         world->counters.changes_lost++;
     uint32_t index = ecs_entity_index(entity);
-    if (tracker->fresh_count > 0 && tracker->fresh.words[index / 64] >> (index % 64) & 1)
+    if (tracker->fresh_count > 0 && base_bitset_has(&tracker->fresh, index))
         return; // a reader of the created list reads its values
     if (!push_change(world, &tracker->changed, entity, component)) world->counters.changes_lost++;
 }

@@ -77,9 +77,11 @@ ecs_result ecs_builtin_register(ecs_world* world) {
 bool ecs_types_init(ecs_world* world) {
     ecs_types* types = world->types;
     *types = (ecs_types){0};
-    types->types = base_allocate_zero(world->allocator, ECS_TYPES_MAX * sizeof *types->types);
+    // Registered types never move, so there is room for all. Room that is never written takes no
+    // memory of the machine.
+    types->types = base_allocate(world->allocator, ECS_TYPES_MAX * sizeof *types->types);
     types->components =
-        base_allocate_zero(world->allocator, ECS_COMPONENTS_MAX * sizeof *types->components);
+        base_allocate(world->allocator, ECS_COMPONENTS_MAX * sizeof *types->components);
     if (!types->types || !types->components ||
         !base_table_reserve(&types->component_names, world->allocator, ECS_COMPONENTS_MAX) ||
         ecs_builtin_register(world) != ECS_OK) {

@@ -37,9 +37,8 @@ ecs_result ecs_component_register(ecs_world* world, const char* name, ecs_type_i
     }
     if (types->component_count == ECS_COMPONENTS_MAX) return ECS_ERR_FULL;
     ecs_component* component = &types->components[types->component_count++];
-    component->id = (ecs_component_id)types->component_count;
-    component->type = type;
-    component->name_hash = hash;
+    *component = (ecs_component){
+        .id = (ecs_component_id)types->component_count, .type = type, .name_hash = hash};
     (void)base_text_copy(component->name, sizeof component->name, name);
     base_table_add(&types->component_names, hash, component->id);
     if (id) *id = component->id;

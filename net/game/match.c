@@ -13,7 +13,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "net/schema.h"
+#include "state/schema_rows.h"
 
 #include <string.h>
 
@@ -159,7 +159,11 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
     net_result result = create_world(match, reporter);
     if (!result) result = register_game(match, reporter);
     if (!result) result = net_match_messages_init(match, reporter);
-    if (!result) {
+    if (!result && config->like) {
+        BASE_ASSERT(config->like->config.module == config->module);
+        result = net_schema_create_like(&match->memory.allocator, match->world,
+                                        config->like->schema, &match->schema);
+    } else if (!result) {
         result = net_schema_create(&match->memory.allocator, match->world, match->game->messages,
                                    match->game->message_count, reporter, &match->schema);
     }

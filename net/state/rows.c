@@ -22,6 +22,7 @@ enum { VALUE_ALIGN = 16 };
 struct net_rows {
     const base_allocator* allocator;
     ecs_world* world;
+    net_rows* like; ///< NULL; or whose row templates and numbers of loaded templates these are
     net_row_template** templates; ///< owned, in order of making
     uint32_t template_count, template_capacity;
     net_row_template** by_id; ///< [template id]; NULL: none or not looked at yet
@@ -359,9 +360,41 @@ net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
     return NET_OK;
 }
 
+net_result net_rows_create_like(const base_allocator* allocator, ecs_world* world, net_rows* like,
+                                net_rows** rows) {
+    BASE_ASSERT(world && like && rows);
+    *rows = NULL;
+    net_rows* made = base_allocate(allocator, sizeof *made);
+    if (!made) return NET_ERR_MEMORY;
+    *made = *like;
+    made->allocator = allocator;
+    made->world = world;
+    made->like = like;
+    made->templates = made->by_id = NULL;
+    made->states = NULL;
+    made->template_count = made->template_capacity = 0;
+    made->id_capacity = made->state_capacity = 0;
+    made->composed_count = 0;
+    made->refused_count = 0;
+    BASE_ASSERT(ecs_template_count(world) == like->loaded_count);
+    if (!reserve_ids(made, like->loaded_count + 1u)) {
+        net_rows_destroy(made);
+        return NET_ERR_MEMORY;
+    }
+    for (uint32_t id = 1; id <= like->loaded_count; id++) {
+        BASE_ASSERT(strcmp(ecs_template_get(world, (ecs_template_id)id)->name,
+                           ecs_template_get(like->world, (ecs_template_id)id)->name) == 0);
+        made->by_id[id] = like->number_of[id] ? like->by_id[id] : NULL;
+        made->states[id] = like->number_of[id] ? ROW_KNOWN : ROW_UNSEEN;
+    }
+    *rows = made;
+    return NET_OK;
+}
+
 void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz) {
     BASE_ASSERT(tick_rate_hz > 0);
     if (rows->tick_rate_hz == tick_rate_hz) return;
+    if (rows->like) net_rows_set_tick_rate(rows->like, tick_rate_hz);
     rows->tick_rate_hz = tick_rate_hz;
     for (uint32_t i = 0; i < rows->template_count; i++) {
         rows->templates[i]->layout.tick_rate_hz = tick_rate_hz;
@@ -381,8 +414,10 @@ void net_rows_destroy(net_rows* rows) {
     BASE_ARRAY_RELEASE(rows->allocator, rows->templates, rows->template_capacity);
     BASE_ARRAY_RELEASE(rows->allocator, rows->by_id, rows->id_capacity);
     BASE_ARRAY_RELEASE(rows->allocator, rows->states, rows->state_capacity);
-    BASE_ARRAY_RELEASE(rows->allocator, rows->number_of, loaded);
-    BASE_ARRAY_RELEASE(rows->allocator, rows->numbers, loaded);
+    if (!rows->like) {
+        BASE_ARRAY_RELEASE(rows->allocator, rows->number_of, loaded);
+        BASE_ARRAY_RELEASE(rows->allocator, rows->numbers, loaded);
+    }
     base_release(rows->allocator, rows, sizeof *rows);
 }
 

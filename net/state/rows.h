@@ -58,10 +58,16 @@ typedef struct net_rows net_rows;
 ///         PROTO_ROW_COMPONENTS_MAX, NET_ROW_BYTES_MAX or NET_ROW_VARSIZE_MAX); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
                                          const base_reporter* reporter, net_rows** rows);
+/// The same for another world with the same templates (asserted): it takes the row templates of
+/// loaded templates from `like` and makes its own of compositions only. `like` must outlive it, on
+/// the same thread.
+/// @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_rows_create_like(const base_allocator* allocator, ecs_world* world,
+                                              net_rows* like, net_rows** rows);
 void net_rows_destroy(net_rows* rows);
 /// Set the tick rate, by which integrals are predicted. Call it before the first row is encoded,
 /// with the same value on both sides (a client learns it from Welcome). Without it rows are encoded
-/// as if no component was the integral of another.
+/// as if no component was the integral of another. Tables that share row templates share the rate.
 void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz);
 uint32_t net_rows_tick_rate(const net_rows* rows); ///< 0: not set yet
 /// Bits of a template's wire number; the numbers are positions among the loaded replicated

@@ -28,6 +28,7 @@
 struct net_schema {
     const base_allocator* allocator;
     net_rows* rows;
+    const net_schema* like; // NULL; or whose items these are
     net_schema_item* items;
     uint32_t item_count;
     uint32_t item_capacity;
@@ -224,10 +225,28 @@ net_result net_schema_create(const base_allocator* allocator, ecs_world* world,
     return NET_OK;
 }
 
+net_result net_schema_create_like(const base_allocator* allocator, ecs_world* world,
+                                  const net_schema* like, net_schema** schema) {
+    BASE_ASSERT(world && like && schema);
+    *schema = NULL;
+    net_schema* made = base_allocate(allocator, sizeof *made);
+    if (!made) return NET_ERR_MEMORY;
+    *made = *like;
+    made->allocator = allocator;
+    made->like = like;
+    net_result result = net_rows_create_like(allocator, world, like->rows, &made->rows);
+    if (result != NET_OK) {
+        net_schema_destroy(made);
+        return result;
+    }
+    *schema = made;
+    return NET_OK;
+}
+
 void net_schema_destroy(net_schema* schema) {
     if (!schema) return;
     if (schema->rows) net_rows_destroy(schema->rows);
-    BASE_ARRAY_RELEASE(schema->allocator, schema->items, schema->item_capacity);
+    if (!schema->like) BASE_ARRAY_RELEASE(schema->allocator, schema->items, schema->item_capacity);
     base_release(schema->allocator, schema, sizeof *schema);
 }
 

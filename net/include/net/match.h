@@ -30,6 +30,10 @@ typedef struct net_match_config {
     uint32_t tick_rate_hz;             ///< NET_TICK_RATE_HZ_MIN..MAX
     uint32_t replicated_index_max;     ///< 0: the default of ecs_limits
     double settings[NET_SETTINGS_MAX]; ///< in the order of the module's table
+    /// For many clients in one process: a match of the same module, with the same config but for
+    /// memory. This one shares its schema, which saves what the layouts take. It must outlive this
+    /// one; one thread runs both, and both play on one server. NULL: a schema of its own.
+    const struct net_match* like;
 } net_match_config;
 
 typedef struct net_match net_match;

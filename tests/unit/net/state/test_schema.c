@@ -198,6 +198,42 @@ static void numbers_and_default_rows_come_from_the_same_table(void** state) {
     ecs_world_destroy(world);
 }
 
+static void worlds_with_the_same_templates_share_a_schema(void** state) {
+    (void)state;
+    ecs_world *world = open_world(base_text), *other = open_world(base_text);
+    net_schema *schema = open_schema(world, NULL, 0), *shared;
+    net_rows* rows = net_schema_rows(schema);
+    // A composition of the first world is none of the other one.
+    assert_non_null(net_rows_compose(rows, (const uint16_t[]){0, 2}, 2));
+    assert_int_equal(net_schema_create_like(NULL, other, schema, &shared), NET_OK);
+    net_rows* like = net_schema_rows(shared);
+    assert_true(net_schema_hash(shared) == net_schema_hash(schema));
+    uint32_t count, shared_count;
+    assert_ptr_equal(net_schema_items(shared, &shared_count), net_schema_items(schema, &count));
+    assert_int_equal(shared_count, count);
+    for (uint32_t i = 0; i < net_rows_number_count(rows); i++) {
+        const net_row_template* loaded = net_rows_by_number(rows, i);
+        assert_ptr_equal(net_rows_by_number(like, i), loaded);
+        assert_ptr_equal(net_rows_find(like, loaded->id), loaded);
+        assert_ptr_equal(net_rows_compose(like, (const uint16_t[]){(uint16_t)i}, 1), loaded);
+    }
+    net_rows_set_tick_rate(like, 30);
+    assert_int_equal(net_rows_by_number(rows, 0)->layout.tick_rate_hz, 30);
+    // Each world composes with its own numbers.
+    const uint16_t parts[] = {0, 1};
+    const net_row_template* composed = net_rows_compose(like, parts, 2);
+    assert_non_null(composed);
+    assert_int_equal(composed->layout.tick_rate_hz, 30);
+    assert_ptr_equal(net_rows_find(like, composed->id), composed);
+    assert_ptr_not_equal(net_rows_compose(rows, parts, 2), composed);
+    assert_true(net_rows_compose(rows, parts, 2)->id != composed->id);
+    net_schema_destroy(shared);
+    ecs_world_destroy(other);
+    assert_non_null(net_rows_by_number(rows, 0)->defaults);
+    net_schema_destroy(schema);
+    ecs_world_destroy(world);
+}
+
 static void check_refused(ecs_world* world, const net_message* table, uint32_t count,
                           const char* part) {
     base_report_first keeper = {0};
@@ -358,6 +394,7 @@ int main(void) {
         TEST(messages_matter_with_their_order),
         TEST(the_first_difference_is_named),
         TEST(numbers_and_default_rows_come_from_the_same_table),
+        TEST(worlds_with_the_same_templates_share_a_schema),
         TEST(what_cannot_be_sent_is_refused_by_name),
         TEST(varsize_components_count_up_to_their_limit),
         TEST(varsize_components_and_their_defaults_matter),
