@@ -124,7 +124,7 @@ static void begin_incarnation(net_mirror* mirror, const net_mirror_record* recor
     slot->incarnation.row_template = record->row_template;
     slot->incarnation.tick = tick;
     slot->incarnation.has_forgotten = false;
-    mirror->indices[ecs_entity_index(record->handle)].slot_next = record->slot + 1;
+    mirror->indices[ecs_entity_index(record->handle)].slot_next = (record->slot + 1) & INT32_MAX;
     net_tick_ring_reset(&slot->incarnation.ring,
                         net_packed_row_bytes(&record->row_template->layout));
 }

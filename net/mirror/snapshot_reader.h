@@ -51,12 +51,13 @@ typedef struct net_mirror_slot {
 
 /// One entity index.
 typedef struct net_mirror_index {
-    ecs_tick tick;      ///< newest row applied, in any slot; with is_known
-    ecs_tick gone_tick; ///< newest record that ended an incarnation here; 0: none
-    uint32_t slot_next; ///< slot + 1 of the entity; 0: none
-    uint32_t stamp;     ///< number of the last snapshot that created it
-    bool is_known;
+    ecs_tick tick;           ///< newest row applied, in any slot; with is_known
+    ecs_tick gone_tick;      ///< newest record that ended an incarnation here; 0: none
+    uint32_t slot_next : 31; ///< slot + 1 of the entity; 0: none
+    uint32_t is_known : 1;
+    uint32_t stamp; ///< number of the last snapshot that created it
 } net_mirror_index;
+_Static_assert(sizeof(net_mirror_index) == 24, "a client has one for each index of a match");
 
 /// The slots of which a decoded packet had a row.
 typedef struct net_mirror_packet {

@@ -69,8 +69,7 @@ static void open_server(fixture* self) {
     const net_server_config server = {.match = self->match,
                                       .transport = self->transport,
                                       .clients_max = CLIENTS,
-                                      .clients_min = CLIENTS,
-                                      .reporter = &reporter};
+                                      .clients_min = CLIENTS};
     bench_require(net_server_create(&server, &self->server) == NET_OK, "server");
 }
 

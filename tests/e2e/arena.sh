@@ -14,12 +14,13 @@ serve_arena() {
     [ -n "$address" ] || fail "no ready line as it should be"
 }
 
-# play BOTS [server option...]: the worlds must be equal, and the re-run of the log too.
+# play BOTS [server option...]: the worlds must be equal, and the re-run of the log too. $thin_bots of them have no world.
 play() {
     local bots=$1
     shift
     serve_arena --min-clients "$bots" "$@"
-    run client shoal-client "$address" --headless --bots "$bots" ${client_net:+--net "$client_net"}
+    run client shoal-client "$address" --headless --bots "$((bots - ${thin_bots:-0}))" \
+        --bots-thin "${thin_bots:-0}" ${client_net:+--net "$client_net"}
     [ "$code" = 0 ] || fail "the clients ended with $code"
     ends_with 0 server
     are_equal "$bots" server client
@@ -38,7 +39,7 @@ case_eight_bots_see_their_part_of_a_thousand_soldiers() {
 }
 
 case_a_bad_line_changes_nothing_of_what_is_seen() {
-    client_net="loss=3,delay=60,jitter=15" play 4 --set agents=400
+    client_net="loss=3,delay=60,jitter=15" thin_bots=2 play 4 --set agents=400
 }
 
 case_the_module_of_arena_is_checked() {
