@@ -35,11 +35,8 @@ void net_encoded_rows_init(net_encoded_rows* encoded_rows, const base_allocator*
     encoded_rows->history = history;
     encoded_rows->is_solo = is_solo;
     encoded_rows->is_counted = is_counted;
-    // Entities that are public as a whole come first.
-    encoded_rows->trios[NET_ENCODED_ROW_TRIO_BOTH] = (net_encoded_row_trio){1, 1, 1};
-    encoded_rows->trios[NET_ENCODED_ROW_TRIO_BASE] = (net_encoded_row_trio){1, 1, 0};
-    encoded_rows->trios[NET_ENCODED_ROW_TRIO_NONE] = (net_encoded_row_trio){1, 0, 0};
-    encoded_rows->trio_count = 3;
+    encoded_rows->trios[0] = UINT64_MAX; // trio_at names it for those that were not seen yet
+    encoded_rows->trio_count = 1;
 }
 
 static size_t all_homes(const net_encoded_rows* encoded_rows) {
@@ -111,23 +108,25 @@ bool net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick) {
 
 // ---- homes ----
 
-static uint32_t find_trio(const net_encoded_rows* encoded_rows, const net_encoded_row_key* key) {
-    if (net_fault_is_planted(NET_FAULT_WRONG_SHARE) && encoded_rows->trio_count > 0) return 0;
-    for (uint32_t i = 0; i < encoded_rows->trio_count; i++) {
-        const net_encoded_row_trio* trio = &encoded_rows->trios[i];
-        if (trio->classes == key->classes && trio->base_classes == key->base_classes &&
-            trio->base2_classes == key->base2_classes)
-            return i;
-    }
-    return UINT32_MAX;
+// UINT32_MAX: there are too many.
+static uint32_t find_trio(net_encoded_rows* encoded_rows, const net_encoded_row_key* key) {
+    uint64_t trio = net_encoded_row_trio(key);
+    uint32_t slot = net_encoded_row_trio_slot(trio), at = encoded_rows->trio_at[slot];
+    if (encoded_rows->trios[at] == trio) return at;
+    if (net_fault_is_planted(NET_FAULT_WRONG_SHARE) && encoded_rows->trio_count > 1) return 1;
+    for (at = 1; at < encoded_rows->trio_count && encoded_rows->trios[at] != trio;)
+        at++;
+    if (at == NET_ENCODED_ROW_TRIOS) return UINT32_MAX;
+    if (at == encoded_rows->trio_count) encoded_rows->trios[encoded_rows->trio_count++] = trio;
+    encoded_rows->trio_at[slot] = (uint8_t)at;
+    return at;
 }
 
 // CELL_NONE: the row belongs into the table.
-static uint32_t cell_key(const net_encoded_rows* encoded_rows, const net_encoded_row_key* key) {
+static uint32_t cell_key(net_encoded_rows* encoded_rows, const net_encoded_row_key* key) {
     if (key->is_settled || key->age > UINT8_MAX) return CELL_NONE;
     uint32_t trio = find_trio(encoded_rows, key);
-    if (trio == UINT32_MAX) return CELL_NONE;
-    return net_encoded_row_cell_key(key, trio);
+    return trio != UINT32_MAX ? net_encoded_row_cell_key(key, trio) : CELL_NONE;
 }
 
 // Find the cell of a key, in the home of an index or a further one. @return false, and *home is the
@@ -137,7 +136,7 @@ static bool find_cell(const net_encoded_rows* encoded_rows, uint32_t key, uint32
     for (;;) {
         const net_encoded_row_home* at = &encoded_rows->homes[*home];
         for (uint32_t i = 0; i < at->count; i++) {
-            if (at->cells[i].key != key) continue;
+            if (at->keys[i] != key) continue;
             *cell = i;
             return true;
         }
@@ -146,30 +145,14 @@ static bool find_cell(const net_encoded_rows* encoded_rows, uint32_t key, uint32
     }
 }
 
-static void take_cell(const net_encoded_rows* encoded_rows, uint32_t home, uint32_t cell,
-                      net_encoded_row* encoded) {
-    const net_encoded_row_cell* from = &encoded_rows->homes[home].cells[cell];
-    encoded->code = from->code;
-    encoded->offset = (uint32_t)from->code;
-    encoded->bits = from->bits;
-    encoded->head_bits = from->head_bits;
-    encoded->parts_first = encoded_rows->is_counted
-                               ? encoded_rows->home_parts[home * NET_ENCODED_ROW_CELLS + cell]
-                               : 0;
-}
-
 static void begin_home(const net_encoded_rows* encoded_rows, uint32_t home) {
     encoded_rows->homes[home].stamp = encoded_rows->stamp;
     encoded_rows->homes[home].count = encoded_rows->homes[home].next = 0;
 }
 
-// @return false when there is no room.
-static bool put_cell(net_encoded_rows* encoded_rows, uint32_t index, uint32_t key,
+// Put a row behind `home`, the last one of its entity. @return false when there is no room.
+static bool put_cell(net_encoded_rows* encoded_rows, uint32_t home, uint32_t key,
                      const net_encoded_row* encoded) {
-    BASE_ASSERT(index < encoded_rows->home_count);
-    uint32_t home = index, cell;
-    if (encoded_rows->homes[home].stamp != encoded_rows->stamp) begin_home(encoded_rows, home);
-    (void)find_cell(encoded_rows, CELL_NONE, &home, &cell); // the last one
     if (encoded_rows->homes[home].count == NET_ENCODED_ROW_CELLS) {
         encoded_rows->further_wanted++;
         if (encoded_rows->further_count == encoded_rows->further_capacity) return false;
@@ -179,15 +162,14 @@ static bool put_cell(net_encoded_rows* encoded_rows, uint32_t index, uint32_t ke
         home = further;
     }
     net_encoded_row_home* into = &encoded_rows->homes[home];
-    into->cells[into->count] = (net_encoded_row_cell){
-        .key = key,
-        .bits = encoded->bits,
-        .head_bits = encoded->head_bits,
-        .code = encoded->bits <= NET_ENCODED_ROW_INLINE_BITS ? encoded->code : encoded->offset,
-    };
+    uint32_t cell = into->count++;
+    into->keys[cell] = key;
+    into->bits[cell] = encoded->bits;
+    into->codes[cell] =
+        encoded->bits <= NET_ENCODED_ROW_INLINE_BITS ? encoded->code : encoded->offset;
     if (encoded_rows->is_counted)
-        encoded_rows->home_parts[home * NET_ENCODED_ROW_CELLS + into->count] = encoded->parts_first;
-    into->count++;
+        encoded_rows->home_parts[(size_t)home * NET_ENCODED_ROW_CELLS + cell] =
+            (net_encoded_row_parts){encoded->parts_first, encoded->head_bits};
     return true;
 }
 
@@ -199,14 +181,9 @@ static uint64_t key_low(const net_encoded_row_key* key) {
            (uint64_t)key->age << 32;
 }
 
-static uint64_t key_high(const net_encoded_row_key* key) {
-    return (uint64_t)key->classes | (uint64_t)key->base_classes << 16 |
-           (uint64_t)key->base2_classes << 32;
-}
-
 static const net_encoded_row_place* find_place(const net_encoded_rows* encoded_rows,
                                                const net_encoded_row_key* key) {
-    const uint64_t low = key_low(key), high = key_high(key);
+    const uint64_t low = key_low(key), high = net_encoded_row_trio(key);
     uint32_t cursor = 0, at;
     while ((at = base_table_next(&encoded_rows->table, base_hash64_mix(low, high), &cursor)) !=
            BASE_TABLE_NONE)
@@ -222,26 +199,10 @@ static bool put_place(net_encoded_rows* encoded_rows, const net_encoded_row_key*
     if (!base_table_reserve(&encoded_rows->table, allocator, at + 1) ||
         !BASE_ARRAY_RESERVE(allocator, encoded_rows->places, encoded_rows->place_capacity, at + 1))
         return false;
-    const net_encoded_row_place place = {key_low(key), key_high(key), *encoded};
+    const net_encoded_row_place place = {key_low(key), net_encoded_row_trio(key), *encoded};
     base_table_add(&encoded_rows->table, base_hash64_mix(place.low, place.high), at);
     encoded_rows->places[encoded_rows->place_count++] = place;
     return true;
-}
-
-static bool find(const net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
-                 uint32_t wanted, net_encoded_row* encoded) {
-    if (wanted != CELL_NONE) {
-        uint32_t home = key->index, cell;
-        if (encoded_rows->homes[home].stamp != encoded_rows->stamp) return false;
-        if (find_cell(encoded_rows, wanted, &home, &cell)) {
-            take_cell(encoded_rows, home, cell, encoded);
-            return true;
-        }
-        if (encoded_rows->homes[home].count < NET_ENCODED_ROW_CELLS) return false;
-    }
-    const net_encoded_row_place* place = find_place(encoded_rows, key);
-    if (place) *encoded = place->encoded;
-    return place != NULL;
 }
 
 // ---- making one ----
@@ -358,30 +319,48 @@ static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_enc
     return NET_ENCODED_ROW_OK;
 }
 
+// Find a row; otherwise *home is the last home of the entity. `wanted`: CELL_NONE when it has none.
+static bool find(const net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
+                 uint32_t wanted, uint32_t* home, net_encoded_row* encoded) {
+    uint32_t cell;
+    *home = key->index;
+    if (wanted != CELL_NONE) {
+        BASE_ASSERT(key->index < encoded_rows->home_count);
+        if (encoded_rows->homes[*home].stamp != encoded_rows->stamp)
+            begin_home(encoded_rows, *home);
+        if (find_cell(encoded_rows, wanted, home, &cell)) {
+            net_encoded_rows_take(encoded_rows, *home, cell, encoded);
+            return true;
+        }
+        if (encoded_rows->homes[*home].count < NET_ENCODED_ROW_CELLS) return false;
+    }
+    if (encoded_rows->place_count == 0) return false;
+    const net_encoded_row_place* place = find_place(encoded_rows, key);
+    if (place) *encoded = place->encoded;
+    return place != NULL;
+}
+
 net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
                                             const net_encoded_row_key* key,
                                             net_encoded_row* encoded) {
     if (encoded_rows->is_solo) return make(encoded_rows, key, encoded);
-    uint32_t cell = cell_key(encoded_rows, key);
-    if (find(encoded_rows, key, cell, encoded)) {
+    uint32_t home, wanted = cell_key(encoded_rows, key);
+    if (find(encoded_rows, key, wanted, &home, encoded)) {
         encoded_rows->shared++;
         return NET_ENCODED_ROW_OK;
     }
     net_encoded_row_result result = make(encoded_rows, key, encoded);
     if (result != NET_ENCODED_ROW_OK) return result;
-    if (cell == CELL_NONE && encoded_rows->trio_count < NET_ENCODED_ROW_TRIOS &&
-        find_trio(encoded_rows, key) == UINT32_MAX)
-        encoded_rows->trios[encoded_rows->trio_count++] =
-            (net_encoded_row_trio){key->classes, key->base_classes, key->base2_classes};
-    if (cell != CELL_NONE && put_cell(encoded_rows, key->index, cell, encoded))
+    if (wanted != CELL_NONE && put_cell(encoded_rows, home, wanted, encoded))
         return NET_ENCODED_ROW_OK;
     return put_place(encoded_rows, key, encoded) ? NET_ENCODED_ROW_OK : NET_ENCODED_ROW_NO_MEMORY;
 }
 
 bool net_encoded_rows_find_any(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
                                net_encoded_row* encoded) {
-    bool is_found =
-        !encoded_rows->is_solo && find(encoded_rows, key, cell_key(encoded_rows, key), encoded);
+    uint32_t home;
+    bool is_found = !encoded_rows->is_solo &&
+                    find(encoded_rows, key, cell_key(encoded_rows, key), &home, encoded);
     encoded_rows->shared += is_found;
     return is_found;
 }

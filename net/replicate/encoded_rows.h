@@ -10,7 +10,7 @@
 #include "base/table.h"
 #include "state/history.h"
 
-#define NET_ENCODED_ROW_CELLS 7u ///< of an entity; further encoded rows go on in a further home
+#define NET_ENCODED_ROW_CELLS 8u ///< of an entity; further encoded rows go on in a further home
 #define NET_ENCODED_ROW_TRIOS 64u
 #define NET_ENCODED_ROW_INLINE_BITS 64u
 
@@ -25,25 +25,27 @@ typedef struct net_encoded_row_key {
 typedef struct net_encoded_row {
     uint64_t code;        ///< its bits, when they are at most NET_ENCODED_ROW_INLINE_BITS
     uint32_t offset;      ///< for longer rows: bytes into the arena
-    uint32_t parts_first; ///< into `parts`
+    uint32_t parts_first; ///< into `parts`; with is_counted, as is the last one
     uint16_t bits;
     uint16_t head_bits; ///< of `bits`: in no component
 } net_encoded_row;
 
-typedef struct net_encoded_row_cell {
-    uint32_t key; ///< net_encoded_row_cell_key
-    uint16_t bits, head_bits;
-    uint64_t code; ///< or the offset
-} net_encoded_row_cell;
-
 /// The usual encoded rows of an entity, found without a hash. More of them go on in a further home.
+/// The first line answers the question, the second one has the codes.
 typedef struct net_encoded_row_home {
     uint32_t stamp; ///< of the tick; another one: the home is empty
     uint32_t count;
     uint32_t next; ///< position of the further home; 0: none
     uint32_t unused;
-    net_encoded_row_cell cells[NET_ENCODED_ROW_CELLS];
+    uint32_t keys[NET_ENCODED_ROW_CELLS]; ///< net_encoded_row_cell_key
+    uint16_t bits[NET_ENCODED_ROW_CELLS];
+    uint64_t codes[NET_ENCODED_ROW_CELLS]; ///< or the offset of a longer row
 } net_encoded_row_home;
+
+/// What is counted of an encoded row in a home.
+typedef struct net_encoded_row_parts {
+    uint32_t first, head_bits;
+} net_encoded_row_parts;
 
 /// An encoded row in the table: the unusual ones.
 typedef struct net_encoded_row_place {
@@ -51,13 +53,11 @@ typedef struct net_encoded_row_place {
     net_encoded_row encoded;
 } net_encoded_row_place;
 
-/// Classes of the row and its two bases.
-typedef struct net_encoded_row_trio {
-    uint16_t classes, base_classes, base2_classes;
-} net_encoded_row_trio;
-
-/// Of entities that are public as a whole: with both bases, with one, without.
-enum { NET_ENCODED_ROW_TRIO_BOTH, NET_ENCODED_ROW_TRIO_BASE, NET_ENCODED_ROW_TRIO_NONE };
+/// Classes of the row and its two bases in one number.
+static inline uint64_t net_encoded_row_trio(const net_encoded_row_key* key) {
+    return (uint64_t)key->classes | (uint64_t)key->base_classes << 16 |
+           (uint64_t)key->base2_classes << 32;
+}
 
 static inline uint32_t net_encoded_row_cell_key(const net_encoded_row_key* key, uint32_t trio) {
     return key->age | (uint32_t)key->d << 8 | trio << 16;
@@ -72,9 +72,10 @@ typedef struct net_encoded_rows {
     net_encoded_row_home* homes; ///< [index], then the further homes
     uint32_t home_count;
     uint32_t further_capacity, further_count;
-    uint32_t further_wanted; ///< in this tick; those without room are in the table
-    uint32_t* home_parts;    ///< [home][cell], when they are counted
-    net_encoded_row_trio trios[NET_ENCODED_ROW_TRIOS];
+    uint32_t further_wanted;                ///< in this tick; those without room are in the table
+    net_encoded_row_parts* home_parts;      ///< [home][cell], when they are counted
+    uint64_t trios[NET_ENCODED_ROW_TRIOS];  ///< those seen so far, in no order
+    uint8_t trio_at[NET_ENCODED_ROW_TRIOS]; ///< [low bits of a hash]: where it may be in `trios`
     uint32_t trio_count;
     base_table table; ///< positions in `places` by hash
     net_encoded_row_place* places;
@@ -109,32 +110,39 @@ net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
 static inline void net_encoded_rows_prefetch(const net_encoded_rows* encoded_rows, uint32_t index) {
     if (index >= encoded_rows->home_count) return;
     __builtin_prefetch(&encoded_rows->homes[index]);
-    __builtin_prefetch(&encoded_rows->homes[index].cells[3]);
+    __builtin_prefetch(&encoded_rows->homes[index].codes[0]);
+}
+static inline void net_encoded_rows_take(const net_encoded_rows* encoded_rows, uint32_t home,
+                                         uint32_t cell, net_encoded_row* encoded) {
+    const net_encoded_row_home* from = &encoded_rows->homes[home];
+    encoded->code = from->codes[cell];
+    encoded->offset = (uint32_t)from->codes[cell];
+    encoded->bits = from->bits[cell];
+    if (!encoded_rows->is_counted) return;
+    const net_encoded_row_parts* parts =
+        &encoded_rows->home_parts[(size_t)home * NET_ENCODED_ROW_CELLS + cell];
+    encoded->parts_first = parts->first;
+    encoded->head_bits = (uint16_t)parts->head_bits;
 }
 bool net_encoded_rows_find_any(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
                                net_encoded_row* encoded);
+static inline uint32_t net_encoded_row_trio_slot(uint64_t trio) {
+    return (uint32_t)(trio * UINT64_C(0x9E3779B97F4A7C15) >> 58);
+}
+_Static_assert(NET_ENCODED_ROW_TRIOS == 1u << (64 - 58), "slots of a hash");
 /// Get an encoded row that was made before. @return false when there is none.
 static inline bool net_encoded_rows_find(net_encoded_rows* encoded_rows,
                                          const net_encoded_row_key* key, net_encoded_row* encoded) {
     const net_encoded_row_home* home = &encoded_rows->homes[key->index];
-    bool is_usual = (key->classes & key->base_classes) == 1 && key->age <= 255 &&
-                    key->base2_classes == (key->d > 0) && !key->is_settled;
-    if (!is_usual || (key->classes | key->base_classes) != 1)
+    uint64_t classes = net_encoded_row_trio(key);
+    uint32_t trio = encoded_rows->trio_at[net_encoded_row_trio_slot(classes)];
+    if (encoded_rows->trios[trio] != classes || key->age > UINT8_MAX || key->is_settled)
         return net_encoded_rows_find_any(encoded_rows, key, encoded);
     if (home->stamp != encoded_rows->stamp) return false;
-    uint32_t wanted = net_encoded_row_cell_key(key, key->d ? NET_ENCODED_ROW_TRIO_BOTH
-                                                           : NET_ENCODED_ROW_TRIO_BASE);
+    uint32_t wanted = net_encoded_row_cell_key(key, trio);
     for (uint32_t i = 0; i < home->count; i++) {
-        const net_encoded_row_cell* cell = &home->cells[i];
-        if (cell->key != wanted) continue;
-        encoded->code = cell->code;
-        encoded->offset = (uint32_t)cell->code;
-        encoded->bits = cell->bits;
-        encoded->head_bits = cell->head_bits;
-        encoded->parts_first =
-            encoded_rows->is_counted
-                ? encoded_rows->home_parts[key->index * NET_ENCODED_ROW_CELLS + i]
-                : 0;
+        if (home->keys[i] != wanted) continue;
+        net_encoded_rows_take(encoded_rows, key->index, i, encoded);
         encoded_rows->shared++;
         return true;
     }
