@@ -69,7 +69,7 @@ typedef struct proto_layout_plan {
     bool is_made;         ///< false: at least one field or the row is too large; rows are unpacked
     uint8_t step_count;   ///< components that move: all but mixed and empty ones
     uint64_t mixed_words; ///< of the others
-    bool is_driven; ///< at least one component has a source
+    bool is_driven;       ///< at least one component has a source
     uint8_t steps[PROTO_ROW_COMPONENTS_MAX];
     proto_layout_part parts[PROTO_ROW_COMPONENTS_MAX];
     proto_layout_word words[PROTO_ROW_PLANNED_MAX];
