@@ -7,9 +7,7 @@
 /// Apply all recorded commands, inside of stages too; ecs_command_flush is this with its checks.
 void ecs_commands_apply(ecs_world* world);
 
-/// Apply the run of recreates or destroys that begins at command `first` of header `head`, if there
-/// is one that would succeed as a whole. The result is that of applying its commands one by one.
-/// `looked_at` is how many commands need no other try. @return commands done; 0: apply them one by
-/// one.
-uint32_t ecs_batch_apply(ecs_world* world, uint32_t first, uint32_t head, uint32_t* looked_at);
+/// Apply the recreates or destroys of header `head` from command `first` on, as far as each would
+/// simply succeed. The result is that of applying them one by one. @return commands done.
+uint32_t ecs_batch_apply(ecs_world* world, uint32_t first, uint32_t head);
 void ecs_batch_deinit(ecs_world* world);

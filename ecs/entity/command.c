@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Recorded commands applied at a flush point, in the order of recording.
 //
-// Runs of creations of one template without values go through the bulk path (structure/bulk.c),
-// runs of recreates and destroys of one archetype through command_batch.c; the result is that of
-// one by one.
+// Commands under one header are alike, so they are tried as one run first: creations go through the
+// bulk path (structure/bulk.c), recreates and destroys through command_batch.c, values of one
+// component into their cells. The result is that of one by one. A run ends where a command would
+// not simply succeed; that one is applied alone, and says why.
 #include "base/assert.h"
 #include "ecs/command.h"
 #include "ecs/loader.h"
@@ -13,17 +14,20 @@
 #include "event/event_queue.h"
 #include "structure/transition.h"
 #include "table/archetype.h"
+#include "table/bytes.h"
 #include "table/chunk.h"
 #include "table/record.h"
 #include "table/storage.h"
 
 #include <string.h>
 
-static ecs_result apply(ecs_world* world, const ecs_command* command, ecs_entity target) {
+static ecs_result apply(ecs_world* world, const ecs_command* command, uint32_t nth,
+                        ecs_entity target) {
     ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX];
-    if (command->init_count > 0) ecs_command_unpack(world, command, inits);
+    const uint32_t init_count = ecs_command_init_count(command);
+    ecs_command_unpack(world, command, nth, inits);
     if (command->op == ECS_COMMAND_CREATE)
-        return ecs_create(world, command->template_id, inits, command->init_count,
+        return ecs_create(world, command->template_id, inits, init_count,
                           &world->commands->created[ecs_entity_index(target) - 1]);
     ecs_entity entity = ecs_command_resolve(world, target);
     if (!ecs_is_alive(world, entity) && !ecs_loading_is_pending(world, entity))
@@ -32,12 +36,11 @@ static ecs_result apply(ecs_world* world, const ecs_command* command, ecs_entity
     case ECS_COMMAND_DESTROY:
         return ecs_destroy(world, entity);
     case ECS_COMMAND_RECREATE:
-        return ecs_recreate(world, entity, command->template_id, inits, command->init_count);
+        return ecs_recreate(world, entity, command->template_id, inits, init_count);
     case ECS_COMMAND_SET:
         return ecs_set(world, entity, inits[0].component, inits[0].value);
     case ECS_COMMAND_ADD:
-        return ecs_add(world, entity, command->component,
-                       command->init_count > 0 ? inits[0].value : NULL);
+        return ecs_add(world, entity, command->component, init_count > 0 ? inits[0].value : NULL);
     case ECS_COMMAND_REMOVE:
         return ecs_remove(world, entity, command->component);
     case ECS_COMMAND_CREATE:
@@ -46,45 +49,85 @@ static ecs_result apply(ecs_world* world, const ecs_command* command, ecs_entity
     return ECS_ERR_UNKNOWN;
 }
 
-static bool is_plain_create(const ecs_command* command, ecs_template_id template_id) {
-    return command->op == ECS_COMMAND_CREATE && command->init_count == 0 &&
-           command->template_id == template_id;
-}
-
-// A run of creations without values from `first` on, at once. `looked_at` is how many commands need
-// no other try. @return commands done; 0 when there is no run or it does not fit as a whole, so
-// that it is tried one by one.
-static uint32_t apply_run(ecs_world* world, uint32_t first, uint32_t head, uint32_t* looked_at) {
-    BASE_ASSERT(head < world->commands->item_count && first < world->commands->count);
+// All creations from command `first` of a header on. @return commands done: all, or 0 when they do
+// not fit as a whole.
+static uint32_t apply_creates(ecs_world* world, uint32_t first, uint32_t head) {
     ecs_commands* commands = world->commands;
     const ecs_command* command = &commands->items[head];
-    uint32_t count = 0;
-    for (; head < commands->item_count &&
-           is_plain_create(&commands->items[head], command->template_id);
-         head++)
-        count = ecs_command_end(commands, head) - first;
-    *looked_at = count > 1 ? count : 1;
+    const uint32_t count = ecs_command_end(commands, head) - first;
+    const ecs_template_id template_id = command->template_id;
     ecs_binding* binding = NULL;
-    if (count < 2 || ecs_row_bind(world, command->template_id, &binding) != ECS_OK ||
+    if (count < 2 || ecs_row_bind(world, template_id, &binding) != ECS_OK ||
         binding->archetype->notify)
         return 0;
-    ecs_entity* created = &commands->created[ecs_entity_index(commands->targets[first]) - 1];
-    return ecs_create_many(world, command->template_id, count, created) == ECS_OK ? count : 0;
+    const ecs_command_values* values = command->values;
+    ecs_row_values rows = {0};
+    if (values) {
+        if (binding->archetype->has_ops || !values->is_plain || values->has_placeholders ||
+            !ecs_row_has_values(world, binding->archetype, values->slots, values->slot_count))
+            return 0;
+        rows = ecs_command_rows(values, first - command->first);
+    }
+    ecs_entity* created = &commands->created[ecs_entity_index(commands->view.targets[first]) - 1];
+    ecs_structure_check(world);
+    if (ecs_structure_reserve_many(world, template_id, binding, count) != ECS_OK ||
+        ecs_structure_create_many(world, template_id, binding, count, values ? &rows : NULL,
+                                  created) != ECS_OK)
+        return 0;
+    return count;
 }
 
-// Commands name entities anywhere in memory, and each would wait for its record and then for its
-// row. So both are asked for some commands ahead; the order of application stays.
-static void fetch_ahead(const ecs_world* world, uint32_t at) {
+// Values of one component from command `first` of a header on, while the rows are there. Records
+// and rows lie anywhere in memory, so both are asked for some commands ahead. @return commands
+// done.
+static uint32_t apply_sets(ecs_world* world, uint32_t first, uint32_t head) {
     enum { RECORD_AHEAD = 24, ROW_AHEAD = 10 };
     const ecs_storage* storage = world->storage;
     const ecs_commands* commands = world->commands;
-    if (at + RECORD_AHEAD < commands->count)
-        __builtin_prefetch(
-            ecs_record_at(storage, ecs_entity_index(commands->targets[at + RECORD_AHEAD])), 1);
-    if (at + ROW_AHEAD >= commands->count) return;
-    const ecs_record* record = ecs_record_find(storage, commands->targets[at + ROW_AHEAD]);
-    if (!record) return;
-    ecs_chunk_prefetch(ecs_record_chunk(storage, record), ecs_record_row(record));
+    const ecs_command* command = &commands->items[head];
+    const ecs_command_values* values = command->values;
+    const uint32_t component = values->slots[0].component, size = values->slots[0].size;
+    if (!values->is_plain || values->has_placeholders || component >= storage->slot_count) return 0;
+    const ecs_entity* targets = commands->view.targets;
+    const uint32_t end = ecs_command_end(commands, head);
+    for (uint32_t i = first; i < end; i++) {
+        if (i + RECORD_AHEAD < end)
+            __builtin_prefetch(ecs_record_at(storage, ecs_entity_index(targets[i + RECORD_AHEAD])));
+        const ecs_record* ahead =
+            i + ROW_AHEAD < end ? ecs_record_find(storage, targets[i + ROW_AHEAD]) : NULL;
+        if (ahead) {
+            const ecs_place* place = &storage->places[ahead->place >> ECS_ROW_BITS];
+            __builtin_prefetch((uint8_t*)place->chunk + place->slots[component].offset +
+                                   (size_t)size * ecs_record_row(ahead),
+                               1);
+        }
+        const ecs_record* record = ecs_record_find(storage, ecs_command_resolve(world, targets[i]));
+        if (!record) return i - first;
+        const ecs_place* place = &storage->places[record->place >> ECS_ROW_BITS];
+        const ecs_slot* slot = &place->slots[component];
+        if (slot->column == ECS_SLOT_NONE) return i - first;
+        const uint32_t row = ecs_record_row(record);
+        if (slot->track != ECS_SLOT_NONE) ecs_chunk_mark_row(place->chunk, slot->track, row);
+        ecs_bytes_copy((uint8_t*)place->chunk + slot->offset + (size_t)size * row,
+                       ecs_command_value(values, i - command->first, 0), size);
+    }
+    return end - first;
+}
+
+static uint32_t apply_run(ecs_world* world, uint32_t first, uint32_t head) {
+    switch ((ecs_command_op)world->commands->items[head].op) {
+    case ECS_COMMAND_CREATE:
+        return apply_creates(world, first, head);
+    case ECS_COMMAND_DESTROY:
+    case ECS_COMMAND_RECREATE:
+        return ecs_batch_apply(world, first, head);
+    case ECS_COMMAND_SET:
+        return apply_sets(world, first, head);
+    case ECS_COMMAND_ADD:
+    case ECS_COMMAND_REMOVE:
+        break;
+    }
+    return 0;
 }
 
 void ecs_commands_apply(ecs_world* world) {
@@ -92,26 +135,21 @@ void ecs_commands_apply(ecs_world* world) {
     BASE_ASSERT(world->fast.walk_depth == 0 && !commands->is_flushing);
     commands->is_flushing = true;
     if (commands->created)
-        memset(commands->created, 0, commands->created_count * sizeof *commands->created);
-    commands->open_key = 0;
-    uint32_t create_from = 0, batch_from = 0, head = 0;
-    for (uint32_t i = 0; i < commands->count;) {
-        uint32_t run = 0, looked_at;
-        while (ecs_command_end(commands, head) <= i)
+        memset(commands->created, 0, commands->view.created_count * sizeof *commands->created);
+    ecs_commands_close(commands);
+    bool is_creates_tried = false; // what did not fit as a whole is not tried again one shorter
+    for (uint32_t i = 0, head = 0; i < commands->view.count;) {
+        while (ecs_command_end(commands, head) <= i) {
             head++;
-        if (i >= create_from) {
-            run = apply_run(world, i, head, &looked_at);
-            create_from = i + looked_at;
+            is_creates_tried = false;
         }
-        if (run == 0 && i >= batch_from) {
-            run = ecs_batch_apply(world, i, head, &looked_at);
-            batch_from = i + looked_at;
-        }
+        const uint32_t run = is_creates_tried ? 0 : apply_run(world, i, head);
         world->counters.commands_applied += run;
         i += run;
         if (run > 0) continue;
-        fetch_ahead(world, i);
-        ecs_result result = apply(world, &commands->items[head], commands->targets[i]);
+        const ecs_command* command = &commands->items[head];
+        is_creates_tried = command->op == ECS_COMMAND_CREATE;
+        ecs_result result = apply(world, command, i - command->first, commands->view.targets[i]);
         i++;
         if (result == ECS_OK)
             world->counters.commands_applied++;

@@ -3,12 +3,12 @@
 //
 // One by one, a recreate touches every column of two tables for the row that goes and for the row
 // that fills the hole, and each waits for the one before. A run of commands on plain rows of one
-// archetype is applied in four passes instead: find the rows, copy whole column segments into the
-// target, point records at them, close all holes of the source at once.
+// archetype is applied in passes instead: take the entities out of their records, copy whole column
+// segments into the target, close all holes of the source at once.
 //
 // The order of rows decides the bits of the simulation, so it is exactly the order that one by one
 // would give. That order can be told without touching data: with n rows and k removals only the
-// last k rows ever move, so a walk over two small arrays finds who ends up in which hole:
+// last k rows ever move, so a walk over small arrays finds who ends up in which hole:
 //
 //     rows      a b c d | e f g      remove b, f, c: window of k = 3
 //     b goes    a g c d | e f        g fills the hole of b
@@ -16,12 +16,12 @@
 //     c goes    a g e d |            e fills the hole of c: two copies in all, g -> 1 and e -> 2
 //
 // Each survivor of the window is copied once, to a place below the window, so no copy overwrites
-// what a later one reads. An entity named twice ends a run, so does whatever would not simply
-// succeed; where handlers or member lists exist there are no runs, since each must see one change
-// at a time. What does not fit a run goes the common way (transition.c), as do runs too short to
-// pay.
+// what a later one reads. The first pass writes the records, so an entity that is named twice no
+// longer fits the run and ends it; so does whatever would not simply succeed. Where handlers or
+// member lists exist there are no runs, since each must see one change at a time. What does not fit
+// a run goes the common way (structure/), as do runs too short to pay.
 //
-// Invariants: `seen` is all zero between calls. Nothing is changed before all memory is there.
+// Invariant: nothing is changed before all memory is there.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "entity/batch.h"
@@ -57,166 +57,151 @@ typedef struct row_move {
     uint32_t from_row, to_row;
 } row_move;
 
-// Rows of an archetype counted through its chunks: all but the tail have rows_max rows, a power of
-// two.
-static uint32_t chunk_shift(const ecs_archetype* archetype) {
-    return (uint32_t)__builtin_ctz(archetype->rows_max);
-}
-
-static bool reserve_scratch(ecs_world* world, const ecs_archetype* archetype, uint32_t count) {
-    BASE_ASSERT(count > 0);
-    ecs_batch* batch = &world->commands->batch;
-    uint32_t words = (uint32_t)((archetype->row_count + 63) / 64);
-    uint32_t old_words = batch->seen_capacity;
-    if (!BASE_ARRAY_RESERVE(world->allocator, batch->items, batch->item_capacity, count) ||
-        !BASE_ARRAY_RESERVE(world->allocator, batch->seen, batch->seen_capacity, words))
-        return false;
-    if (batch->seen_capacity > old_words)
-        memset(batch->seen + old_words, 0, (batch->seen_capacity - old_words) * sizeof(uint64_t));
-    return true;
-}
+// A run: commands from `first` on, whose rows leave `source`.
+typedef struct batch_run {
+    const ecs_entity* targets;
+    uint32_t most; // commands of its header
+    ecs_archetype* source;
+    uint32_t* places; // where each row was: chunk id and row, as in a record
+} batch_run;
 
 void ecs_batch_deinit(ecs_world* world) {
     ecs_batch* batch = &world->commands->batch;
-    BASE_ARRAY_RELEASE(world->allocator, batch->items, batch->item_capacity);
-    BASE_ARRAY_RELEASE(world->allocator, batch->seen, batch->seen_capacity);
+    BASE_ARRAY_RELEASE(world->allocator, batch->words, batch->capacity);
     *batch = (ecs_batch){0};
 }
 
-static bool are_values_there(const ecs_world* world, const ecs_archetype* archetype,
-                             const ecs_command* command) {
-    for (uint32_t i = 0; i < command->init_count; i++) {
-        ecs_component_id component = ecs_command_value_at(command, i)->component;
-        if (component >= world->storage->slot_count || archetype->slots[component] == ECS_SLOT_NONE)
-            return false;
-    }
-    return true;
+// What the passes over commands read again and again, in registers.
+typedef struct run_reader {
+    ecs_record_page* const* pages;
+    const ecs_place* places;
+    const ecs_world* world;
+    const ecs_entity* targets;
+    uint32_t most;
+    uint32_t chunk_id; // of the last row, known to be of the source
+} run_reader;
+
+static run_reader reader_of(const ecs_world* world, const batch_run* run) {
+    return (run_reader){.pages = world->storage->pages,
+                        .places = world->storage->places,
+                        .world = world,
+                        .targets = run->targets,
+                        .most = run->most,
+                        .chunk_id = UINT32_MAX};
 }
 
-// The run from command `first` on: living entities of one plain archetype, each once. Fills
-// items[].row. @return its length; 0 when there is none or memory ran out.
-static uint32_t collect(ecs_world* world, uint32_t first, uint32_t head, const ecs_binding* binding,
-                        ecs_archetype** source) {
-    ecs_storage* storage = world->storage;
-    const ecs_commands* commands = world->commands;
-    const ecs_command *like = &commands->items[head], *command = NULL;
-    const uint32_t index_max = binding && binding->is_replicated && !world->is_mirror
-                                   ? world->limits.replicated_index_max
-                                   : ECS_INDEX_MAX;
-    const bool has_families = world->storage->links.pages && like->op == ECS_COMMAND_DESTROY;
-    uint64_t *seen = NULL, word = 0; // `word` is seen[word_at], kept at hand while rows are near
-    ecs_batch_item* items = NULL;
-    uint32_t count = 0, word_at = 0, end = first, chunk_id = UINT32_MAX, base = 0;
-    for (uint32_t i = first; i < commands->count; i++, count++) {
-        if (i + RECORD_AHEAD < commands->count)
-            __builtin_prefetch(
-                ecs_record_at(storage, ecs_entity_index(commands->targets[i + RECORD_AHEAD])), 1);
-        if (i == end) {
-            command = &commands->items[head];
-            end = ecs_command_end(commands, head++);
-            if (command->op != like->op || command->template_id != like->template_id ||
-                (command->init_count > 0 &&
-                 (!binding || !are_values_there(world, binding->archetype, command))))
-                break;
-        }
-        ecs_entity entity = commands->targets[i];
-        if (ecs_entity_is_placeholder(entity)) entity = ecs_command_resolve(world, entity);
-        const ecs_record* record = ecs_record_find(storage, entity);
-        if (!record || ecs_entity_index(entity) > index_max) break;
-        if (has_families && ecs_hierarchy_has_family(world, entity)) break;
-        if (record->place >> ECS_ROW_BITS != chunk_id) {
-            const ecs_chunk* chunk = ecs_record_chunk(storage, record);
-            if (count == 0) {
-                *source = chunk->archetype;
-                if (chunk->archetype->has_ops || chunk->archetype->notify ||
-                    (binding && chunk->archetype == binding->archetype) ||
-                    !reserve_scratch(world, chunk->archetype, commands->count - first))
-                    return 0;
-                seen = commands->batch.seen;
-                items = commands->batch.items;
-            }
-            if (chunk->archetype != *source) break;
-            chunk_id = chunk->id;
-            base = chunk->index << chunk_shift(*source);
-        }
-        uint32_t row = base | ecs_record_row(record);
-        if (row / 64 != word_at) {
-            seen[word_at] = word;
-            word_at = row / 64;
-            word = seen[word_at];
-        }
-        if (word >> (row % 64) & 1) break;
-        word |= 1ull << (row % 64);
-        items[count].row = row;
+static inline ecs_record* record_at(ecs_record_page* const* pages, ecs_entity entity) {
+    const uint32_t index = ecs_entity_index(entity);
+    return &pages[index >> ECS_PAGE_BITS]->records[index & (ECS_PAGE_RECORDS - 1)];
+}
+
+// The record of the entity of command `i`; NULL when it does not live, or not in the source. Asks
+// for records some commands ahead.
+static inline ecs_record* read_record(run_reader* reader, const ecs_archetype* source, uint32_t i,
+                                      ecs_entity* entity) {
+    if (i + RECORD_AHEAD < reader->most)
+        __builtin_prefetch(record_at(reader->pages, reader->targets[i + RECORD_AHEAD]), 1);
+    *entity = reader->targets[i];
+    if (ecs_entity_generation(*entity) == 0) *entity = ecs_command_resolve(reader->world, *entity);
+    ecs_record* record = record_at(reader->pages, *entity);
+    if (record->life != (ecs_entity_generation(*entity) | ECS_LIFE_CREATED)) return NULL;
+    const uint32_t chunk_id = record->place >> ECS_ROW_BITS;
+    if (chunk_id == reader->chunk_id) return record;
+    if (reader->places[chunk_id].archetype != source) return NULL;
+    reader->chunk_id = chunk_id;
+    return record;
+}
+
+// Is there a run? Looks at its first commands, and finds the source.
+static bool is_run(const ecs_world* world, batch_run* run) {
+    if (run->most < RUN_MIN) return false;
+    const ecs_record* first =
+        ecs_record_find(world->storage, ecs_command_resolve(world, run->targets[0]));
+    if (!first) return false;
+    run->source = world->storage->places[first->place >> ECS_ROW_BITS].archetype;
+    run_reader reader = reader_of(world, run);
+    for (uint32_t i = 1; i < RUN_MIN; i++) {
+        ecs_entity entity;
+        if (!read_record(&reader, run->source, i, &entity)) return false;
     }
-    word_at = UINT32_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        if (items[i].row / 64 == word_at) continue;
-        word_at = items[i].row / 64;
-        seen[word_at] = 0;
-    }
-    return count;
+    return !run->source->has_ops && !run->source->notify;
 }
 
 // Closing holes
 
-// Who fills which hole: afterwards items[w].place is where row `keep + w` goes, or GONE.
-static void plan_moves(ecs_batch_item* items, uint32_t count, uint32_t keep) {
+// Who fills which hole when the rows go in this order: afterwards places[w] is where row `keep + w`
+// goes, or GONE.
+static void plan_moves(const uint32_t* rows, uint32_t* occupants, uint32_t* places, uint32_t count,
+                       uint32_t keep) {
     BASE_ASSERT(count > 0 && keep > 0);
     for (uint32_t w = 0; w < count; w++) {
-        items[w].occupant = w;
-        items[w].place = keep + w;
+        occupants[w] = w;
+        places[w] = keep + w;
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t row = items[i].row;
-        uint32_t place = row < keep ? row : items[row - keep].place;
-        uint32_t last = items[count - 1 - i].occupant;
-        items[last].place = place;
-        if (place >= keep) items[place - keep].occupant = last;
-        if (row >= keep) items[row - keep].place = GONE;
+        const uint32_t row = rows[i];
+        const uint32_t place = row < keep ? row : places[row - keep];
+        const uint32_t last = occupants[count - 1 - i];
+        places[last] = place;
+        if (place >= keep) occupants[place - keep] = last;
+        if (row >= keep) places[row - keep] = GONE;
     }
+}
+
+static void move_column(const row_move* moves, uint32_t count, uint32_t column, uint32_t size) {
+#define MOVE(bytes)                                                                                \
+    for (uint32_t i = 0; i < count; i++)                                                           \
+    memcpy((uint8_t*)moves[i].to->columns[column] + (size_t)(bytes)*moves[i].to_row,               \
+           (uint8_t*)moves[i].from->columns[column] + (size_t)(bytes)*moves[i].from_row, bytes)
+    ECS_BY_SIZE(size, MOVE)
+#undef MOVE
 }
 
 static void move_rows(ecs_world* world, const row_move* moves, uint32_t count) {
     BASE_ASSERT(count <= BLOCK_ROWS);
     if (count == 0) return;
     const ecs_archetype* archetype = moves[0].from->archetype;
-    for (uint32_t c = 0; c < archetype->column_count + archetype->track_count; c++) {
-        const uint32_t size = archetype->sizes[c];
-        for (uint32_t i = 0; i < count && size > 0; i++)
-            ecs_bytes_copy(ecs_chunk_cell(moves[i].to, c, moves[i].to_row),
-                           ecs_chunk_cell(moves[i].from, c, moves[i].from_row), size);
-    }
+    for (uint32_t c = 0; c < ecs_archetype_columns(archetype); c++)
+        move_column(moves, count, c, archetype->sizes[c]);
     for (uint32_t i = 0; i < count; i++) {
         ecs_chunk* to = moves[i].to;
         ecs_entity moved = moves[i].from->entities[moves[i].from_row];
         to->entities[moves[i].to_row] = moved;
         ecs_record_mut(world->storage, ecs_entity_index(moved))->place =
             to->id << ECS_ROW_BITS | moves[i].to_row;
+        if (archetype->track_count > 0)
+            ecs_chunk_move_marks(to, moves[i].to_row, moves[i].from, moves[i].from_row);
     }
-    for (uint32_t i = 0; i < count && archetype->track_count > 0; i++)
-        ecs_chunk_move_marks(moves[i].to, moves[i].to_row, moves[i].from, moves[i].from_row);
 }
 
-// Take all rows of the run out; their cells are no longer created. Uses up the items.
-static void remove_rows(ecs_world* world, ecs_archetype* archetype, uint32_t count) {
-    BASE_ASSERT(count <= archetype->row_count);
-    ecs_batch_item* items = world->commands->batch.items;
-    const uint32_t shift = chunk_shift(archetype), mask = archetype->rows_max - 1;
+// Take the rows of the run out, whose cells are no longer created.
+static void remove_rows(ecs_world* world, const batch_run* run, uint32_t count) {
+    ecs_archetype* archetype = run->source;
+    BASE_ASSERT(count > 0 && count <= archetype->row_count);
+    // All but the tail have rows_max rows, a power of two: rows are counted through the chunks.
+    const uint32_t shift = (uint32_t)__builtin_ctz(archetype->rows_max);
+    const uint32_t mask = archetype->rows_max - 1;
     const uint32_t keep = (uint32_t)archetype->row_count - count;
-    for (uint32_t i = 0; i < count && archetype->track_count > 0; i++)
-        ecs_chunk_clear_mark(archetype->chunks[items[i].row >> shift], items[i].row & mask);
-    if (keep > 0) plan_moves(items, count, keep);
+    uint32_t* rows = run->places;
+    uint32_t *occupants = rows + run->most, *to = occupants + run->most;
+    const bool is_tracked = archetype->track_count > 0;
+    for (uint32_t i = 0; i < count && (keep > 0 || is_tracked); i++) {
+        ecs_chunk* chunk = world->storage->chunks[rows[i] >> ECS_ROW_BITS];
+        const uint32_t row = rows[i] & ECS_ROW_MASK;
+        if (is_tracked) ecs_chunk_clear_mark(chunk, row);
+        rows[i] = chunk->index << shift | row;
+    }
+    if (keep > 0) plan_moves(rows, occupants, to, count, keep);
     row_move moves[BLOCK_ROWS];
     uint32_t pending = 0;
     for (uint32_t w = 0; w < count && keep > 0; w++) {
-        if (items[w].place == GONE) continue;
-        BASE_ASSERT(items[w].place < keep);
+        if (to[w] == GONE) continue;
+        BASE_ASSERT(to[w] < keep);
         moves[pending++] = (row_move){
             .from = archetype->chunks[(keep + w) >> shift],
-            .to = archetype->chunks[items[w].place >> shift],
+            .to = archetype->chunks[to[w] >> shift],
             .from_row = (keep + w) & mask,
-            .to_row = items[w].place & mask,
+            .to_row = to[w] & mask,
         };
         if (pending < BLOCK_ROWS) continue;
         move_rows(world, moves, pending);
@@ -226,174 +211,204 @@ static void remove_rows(ecs_world* world, ecs_archetype* archetype, uint32_t cou
     ecs_archetype_truncate(world, archetype, keep);
 }
 
-// Into the target
+// Recreates
 
-// The rows of commands [first, first + count) of the run as spans. @return how many.
-static uint32_t find_spans(const ecs_archetype* source, const ecs_batch_item* items, uint32_t count,
+// The archetype and template that the rows of a run go to.
+typedef struct recreation {
+    const ecs_binding* binding;
+    ecs_template_id template_id;
+    uint32_t index_max;
+    const ecs_command* command;
+    uint32_t nth; // of the run's first command in its header
+} recreation;
+
+// Point the records of the next `room` commands from `done` on at rows from `place` on. @return how
+// many fit the run.
+static uint32_t redirect(const ecs_world* world, const batch_run* run, const recreation* to,
+                         uint32_t done, uint32_t room, uint32_t place, ecs_entity* entities) {
+    const ecs_archetype* source = run->source;
+    const uint32_t index_max = to->index_max;
+    const ecs_template_id template_id = to->template_id;
+    uint32_t* old_places = run->places + done;
+    run_reader reader = reader_of(world, run);
+    uint32_t i = 0;
+    for (; i < room; i++) {
+        ecs_entity entity;
+        ecs_record* record = read_record(&reader, source, done + i, &entity);
+        if (!record || ecs_entity_index(entity) > index_max) break;
+        old_places[i] = record->place;
+        record->place = place + i;
+        record->template_id = template_id;
+        entities[i] = entity;
+    }
+    return i;
+}
+
+// Rows as spans. @return how many.
+static uint32_t find_spans(const ecs_storage* storage, const uint32_t* places, uint32_t count,
                            row_span* spans) {
     BASE_ASSERT(count <= BLOCK_ROWS);
-    const uint32_t shift = chunk_shift(source), mask = source->rows_max - 1;
     uint32_t made = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t row = items[i].row;
-        if (i > 0 && row == items[i - 1].row + 1 && (row & mask) != 0) {
+        const uint32_t place = places[i];
+        // A span ends with its chunk: behind its last row comes row 0 of another id.
+        if (i > 0 && place == places[i - 1] + 1 && (place & ECS_ROW_MASK) != 0) {
             spans[made - 1].count++;
             continue;
         }
-        spans[made++] = (row_span){source->chunks[row >> shift], row & mask, 1};
+        spans[made++] = (row_span){storage->chunks[place >> ECS_ROW_BITS], place & ECS_ROW_MASK, 1};
     }
     return made;
 }
 
 static void copy_spans(uint8_t* to, uint32_t column, uint32_t size, const row_span* spans,
-                       uint32_t span_count) {
-    for (uint32_t i = 0; i < span_count; i++) {
-        const void* from = ecs_chunk_cell(spans[i].chunk, column, spans[i].row);
-        if (spans[i].count == 1)
-            ecs_bytes_copy(to, from, size);
-        else
-            memcpy(to, from, (size_t)size * spans[i].count);
-        to += (size_t)size * spans[i].count;
+                       uint32_t span_count, uint32_t count) {
+    if (span_count == count) { // no two rows lie together
+#define COPY(bytes)                                                                                \
+    for (uint32_t i = 0; i < count; i++)                                                           \
+    memcpy(to + (size_t)(bytes)*i,                                                                 \
+           (const uint8_t*)spans[i].chunk->columns[column] + (size_t)(bytes)*spans[i].row, bytes)
+        ECS_BY_SIZE(size, COPY)
+#undef COPY
+        return;
     }
-}
-
-// Recreates of rows of one archetype: commands from number `first` on.
-typedef struct recreation {
-    ecs_archetype* source;
-    const ecs_binding* binding;
-    ecs_template_id template_id;
-    uint32_t first;
-    uint32_t head; ///< header of the commands that are filled in now
-} recreation;
-
-// The values of commands [command, command + count).
-static void set_block_values(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t count,
-                             recreation* run, uint32_t command) {
-    const ecs_commands* commands = world->commands;
-    for (uint32_t i = 0; i < count;) {
-        const uint32_t end = ecs_command_end(commands, run->head) - command;
-        const ecs_command* like = &commands->items[run->head];
-        ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX];
-        if (like->init_count > 0) ecs_command_unpack(world, like, inits);
-        ecs_row_set_plain(chunk, row + i, inits, like->init_count);
-        if (end > count) return;
-        i = end;
-        run->head++;
+    for (uint32_t i = 0; i < span_count; i++) {
+        const size_t bytes = (size_t)size * spans[i].count;
+        memcpy(to, ecs_chunk_cell(spans[i].chunk, column, spans[i].row), bytes);
+        to += bytes;
     }
 }
 
 // Cells of rows [row, row + count) of the target: what the source has too, else defaults, then the
-// commands' values. A shadow starts as its value. `done` commands of the run are there already.
-static void fill_block(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t count,
-                       recreation* run, uint32_t done) {
+// commands' values. A shadow starts as its value. The hashes of tracked cells go with them.
+static void fill_block(ecs_world* world, const batch_run* run, const recreation* to, uint32_t done,
+                       ecs_chunk* chunk, uint32_t row, uint32_t count) {
     const ecs_archetype *archetype = chunk->archetype, *source = run->source;
     row_span spans[BLOCK_ROWS];
-    uint32_t span_count = find_spans(source, world->commands->batch.items + done, count, spans);
+    const uint32_t span_count = find_spans(world->storage, run->places + done, count, spans);
     for (uint32_t c = 0; c < archetype->column_count; c++) {
-        uint16_t from = source->slots[archetype->columns[c].component];
-        uint8_t* to = ecs_chunk_cell(chunk, c, row);
+        const uint16_t from = source->slots[archetype->columns[c].component];
+        uint8_t* cells = ecs_chunk_cell(chunk, c, row);
         if (from == ECS_SLOT_NONE)
-            ecs_cells_spread(to, run->binding->defaults[c], chunk->sizes[c], count);
+            ecs_cells_spread(cells, to->binding->defaults[c], chunk->sizes[c], count);
         else if (chunk->sizes[c] > 0)
-            copy_spans(to, from, chunk->sizes[c], spans, span_count);
+            copy_spans(cells, from, chunk->sizes[c], spans, span_count, count);
     }
-    set_block_values(world, chunk, row, count, run, run->first + done);
     for (uint32_t t = 0; t < archetype->track_count; t++) {
-        uint32_t column = archetype->tracked[t];
+        const uint32_t column = archetype->tracked[t];
         memcpy(ecs_chunk_cell(chunk, archetype->column_count + t, row),
                ecs_chunk_cell(chunk, column, row), (size_t)chunk->sizes[column] * count);
     }
-    ecs_entity* entities = chunk->entities + row;
-    for (uint32_t i = 0; i < span_count; i++) {
-        memcpy(entities, spans[i].chunk->entities + spans[i].row,
-               spans[i].count * sizeof *entities);
-        entities += spans[i].count;
+    if (to->command->values) {
+        const ecs_row_values values = ecs_command_rows(to->command->values, to->nth + done);
+        ecs_rows_set(chunk, row, count, &values);
     }
+    for (uint32_t i = 0; i < span_count && source->track_count > 0; i++)
+        for (uint32_t k = 0; k < spans[i].count; k++)
+            ecs_track_count_row(world, spans[i].chunk, spans[i].row + k, false);
+    for (uint32_t i = 0; i < count && archetype->track_count > 0; i++)
+        ecs_track_count_row(world, chunk, row + i, true);
 }
 
-// Records, and the lists of tracking.
-static void settle_block(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t count,
-                         ecs_template_id template_id) {
+static uint32_t recreate_run(ecs_world* world, batch_run* run, const recreation* to) {
+    ecs_archetype* target = to->binding->archetype;
     ecs_entity_list* recreated = &world->tracker->recreated;
-    const ecs_entity* entities = chunk->entities + row;
-    ecs_rows_settle(world->storage, chunk, row, row + count, template_id);
-    if (chunk->archetype->track_count == 0) {
-        memcpy(recreated->items + recreated->count, entities, count * sizeof(ecs_entity));
-        recreated->count += count;
-        return;
+    uint32_t done = 0, room = 0, found = 0;
+    for (; done < run->most && found == room; done += found) {
+        ecs_chunk* chunk = ecs_archetype_tail(world, target);
+        const uint32_t row = ecs_chunk_count(world->storage, chunk);
+        room = chunk->capacity - row;
+        if (room > run->most - done) room = run->most - done;
+        if (room > BLOCK_ROWS) room = BLOCK_ROWS;
+        ecs_entity entities[BLOCK_ROWS];
+        found = redirect(world, run, to, done, room, chunk->id << ECS_ROW_BITS | row, entities);
+        if (found == 0) break;
+        (void)ecs_chunk_append(world, chunk, found);
+        memcpy(chunk->entities + row, entities, found * sizeof *entities);
+        memcpy(recreated->items + recreated->count, entities, found * sizeof *entities);
+        recreated->count += found;
+        fill_block(world, run, to, done, chunk, row, found);
     }
-    for (uint32_t i = 0; i < count; i++)
-        ecs_track_arrived(world, entities[i], chunk, row + i);
+    return done;
 }
 
-static bool recreate_run(ecs_world* world, recreation* run, uint32_t count) {
-    BASE_ASSERT(count >= RUN_MIN && run->binding && run->source);
-    ecs_archetype *target = run->binding->archetype, *source = run->source;
-    const ecs_batch_item* items = world->commands->batch.items;
-    const uint32_t shift = chunk_shift(source), mask = source->rows_max - 1;
-    if (!ecs_row_reserve_lists(world, 0, count) ||
-        ecs_archetype_reserve(world, target, count) != ECS_OK)
-        return false;
-    for (uint32_t i = 0; i < count && source->track_count > 0; i++)
-        ecs_track_count_row(world, source->chunks[items[i].row >> shift], items[i].row & mask,
-                            false);
-    for (uint32_t done = 0; done < count;) {
-        ecs_chunk* chunk = ecs_archetype_tail(world, target);
-        uint32_t wanted = chunk->capacity - ecs_chunk_count(world->storage, chunk);
-        if (wanted > count - done) wanted = count - done;
-        if (wanted > BLOCK_ROWS) wanted = BLOCK_ROWS;
-        uint32_t row = ecs_chunk_append(world, chunk, wanted);
-        fill_block(world, chunk, row, wanted, run, done);
-        settle_block(world, chunk, row, wanted, run->template_id);
-        done += wanted;
+// Destroys
+
+// Take the entities out of their records and free their indices. @return how many fit the run.
+static uint32_t end_run(ecs_world* world, const batch_run* run) {
+    ecs_storage* storage = world->storage;
+    const ecs_archetype* source = run->source;
+    ecs_entity_list* destroyed = &world->tracker->destroyed;
+    ecs_entity* dead = destroyed->items + destroyed->count;
+    uint32_t* old_places = run->places;
+    const bool has_families = storage->links.pages, has_held = storage->held.count > 0;
+    run_reader reader = reader_of(world, run);
+    uint32_t i = 0;
+    for (; i < run->most; i++) {
+        ecs_entity entity;
+        ecs_record* record = read_record(&reader, source, i, &entity);
+        if (!record || (has_families && ecs_hierarchy_has_family(world, entity))) break;
+        old_places[i] = record->place;
+        dead[i] = entity;
+        *record = (ecs_record){.life = (uint16_t)ecs_entity_generation(entity)};
+        if (has_held) ecs_held_destroyed(world, entity);
+        ecs_index_free(world, storage, ecs_entity_index(entity));
     }
-    remove_rows(world, source, count);
+    destroyed->count += i;
+    storage->entity_count -= i;
+    for (uint32_t k = 0; k < i && source->track_count > 0; k++)
+        ecs_track_count_row(world, storage->chunks[old_places[k] >> ECS_ROW_BITS],
+                            old_places[k] & ECS_ROW_MASK, false);
+    return i;
+}
+
+// Memory for a run of `most` commands.
+static bool reserve_run(ecs_world* world, batch_run* run) {
+    enum { ARRAYS = 3 }; // rows, occupants, places (remove_rows)
+    ecs_batch* batch = &world->commands->batch;
+    if (run->most > UINT32_MAX / ARRAYS ||
+        !BASE_ARRAY_RESERVE(world->allocator, batch->words, batch->capacity, run->most * ARRAYS))
+        return false;
+    run->places = batch->words;
     return true;
 }
 
-static void destroy_run(ecs_world* world, uint32_t count, ecs_archetype* source) {
-    BASE_ASSERT(count >= RUN_MIN && count <= source->row_count);
-    ecs_storage* storage = world->storage;
-    const ecs_batch_item* items = world->commands->batch.items;
-    const uint32_t shift = chunk_shift(source), mask = source->rows_max - 1;
-    for (uint32_t i = 0; i < count; i++) {
-        ecs_chunk* chunk = source->chunks[items[i].row >> shift];
-        uint32_t row = items[i].row & mask;
-        ecs_entity entity = chunk->entities[row];
-        ecs_row_list_destroying(world, chunk, row, entity);
-        *ecs_record_mut(storage, ecs_entity_index(entity)) =
-            (ecs_record){.life = (uint16_t)ecs_entity_generation(entity)};
-        storage->entity_count--;
-        if (storage->held.count > 0) ecs_held_destroyed(world, entity);
-        ecs_index_free(world, storage, ecs_entity_index(entity));
-    }
-    remove_rows(world, source, count);
-}
-
-uint32_t ecs_batch_apply(ecs_world* world, uint32_t first, uint32_t head, uint32_t* looked_at) {
+uint32_t ecs_batch_apply(ecs_world* world, uint32_t first, uint32_t head) {
     const ecs_commands* commands = world->commands;
     const ecs_command* command = &commands->items[head];
-    *looked_at = 1;
-    bool is_recreate = command->op == ECS_COMMAND_RECREATE;
-    if (!is_recreate && command->op != ECS_COMMAND_DESTROY) return 0;
-    if (commands->count - first < RUN_MIN ||
-        (ecs_command_end(commands, head) == first + 1 && command[1].op != command->op))
-        return 0;
-    // Archetypes are numbered in the order of making: a dead entity makes none.
-    if (!ecs_is_alive(world, ecs_command_resolve(world, commands->targets[first]))) return 0;
-    ecs_binding* binding = NULL;
-    if (is_recreate && (ecs_row_bind(world, command->template_id, &binding) != ECS_OK ||
-                        binding->archetype->has_ops || binding->archetype->notify))
-        return 0;
-    recreation run = {NULL, binding, command->template_id, first, head};
-    uint32_t count = collect(world, first, head, binding, &run.source);
-    if (count > 1) *looked_at = count;
-    if (count < RUN_MIN) return 0;
+    batch_run run = {.targets = commands->view.targets + first,
+                     .most = ecs_command_end(commands, head) - first};
+    // Archetypes are numbered in the order of making: a dead entity makes none, so bind comes last.
+    if (!is_run(world, &run) || !reserve_run(world, &run)) return 0;
+    const ecs_tracker* tracker = world->tracker;
+    uint32_t count = 0;
     ecs_structure_check(world);
-    ecs_runway_close(world);
-    if (!is_recreate)
-        destroy_run(world, count, run.source);
-    else if (!recreate_run(world, &run, count))
-        return 0;
+    if (command->op == ECS_COMMAND_DESTROY) {
+        if (tracker->destroyed.capacity - tracker->destroyed.count < run.most) return 0;
+        ecs_runway_close(world);
+        count = end_run(world, &run);
+    } else {
+        ecs_binding* binding = NULL;
+        const ecs_command_values* values = command->values;
+        if (ecs_row_bind(world, command->template_id, &binding) != ECS_OK ||
+            binding->archetype == run.source || binding->archetype->has_ops ||
+            binding->archetype->notify ||
+            (values &&
+             (values->has_placeholders ||
+              !ecs_row_has_values(world, binding->archetype, values->slots, values->slot_count))) ||
+            !ecs_row_reserve_lists(world, 0, run.most) ||
+            ecs_archetype_reserve(world, binding->archetype, run.most) != ECS_OK)
+            return 0;
+        const recreation to = {.binding = binding,
+                               .template_id = command->template_id,
+                               .index_max = binding->is_replicated && !world->is_mirror
+                                                ? world->limits.replicated_index_max
+                                                : ECS_INDEX_MAX,
+                               .command = command,
+                               .nth = first - command->first};
+        ecs_runway_close(world);
+        count = recreate_run(world, &run, &to);
+    }
+    if (count > 0) remove_rows(world, &run, count);
     return count;
 }

@@ -139,7 +139,7 @@ ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32
     if (result != ECS_OK) return result;
     if (binding->archetype->notify)
         return create_each(world, binding->archetype, template_id, count, entities);
-    return ecs_structure_create_many(world, template_id, binding, count, entities);
+    return ecs_structure_create_many(world, template_id, binding, count, NULL, entities);
 }
 
 ecs_result ecs_detail_set(ecs_world* world, ecs_entity entity, ecs_component_id component,

@@ -203,6 +203,25 @@ static void put_rows_function(base_bytes* out, const esgen_function* function) {
     esgen_put(out, "}\n");
 }
 
+// Events in a run come with the rows of their targets, which lie anywhere in the columns.
+static void put_runs_function(base_bytes* out, const esgen_function* function) {
+    const bool uses_event =
+        find_param(function, ESGEN_EVENT) || find_param(function, ESGEN_PAYLOAD);
+    esgen_put(out, "static void %s_runs(const ecs_stage* stage, const ecs_event_run* run) {\n",
+              function->name.text);
+    if (!uses_stage(function)) esgen_put(out, "    (void)stage;\n");
+    put_columns(out, function, "run->columns", "    ");
+    if (uses_event)
+        esgen_put(out, "    ecs_event one = {.type = run->type, .size = run->size};\n"
+                       "    const ecs_event* event = &one;\n");
+    esgen_put(out, "    for (uint32_t k = 0; k < run->count; k++) {\n"
+                   "        const uint32_t i = run->rows[k];\n");
+    if (uses_event)
+        esgen_put(out, "        one.target = run->entities[i];\n"
+                       "        one.payload = ecs_event_run_payload(run, k);\n");
+    put_call(out, "        ", function, "run->", ");\n    }\n}\n");
+}
+
 // ---- queries ----
 
 static void put_query_head(base_bytes* out, const char* before, const esgen_function* function,
@@ -275,6 +294,7 @@ void esgen_emit(const esgen_unit* unit, const char* stem, base_bytes* out) {
             put_query(out, function);
         else
             put_rows_function(out, function);
+        if (esgen_takes_runs(function)) put_runs_function(out, function);
     }
     esgen_put_systems(out, unit, stem);
 }

@@ -72,6 +72,7 @@ static void put_desc(base_bytes* out, const esgen_function* function) {
     } else {
         add_names(&items, function, "events", "event_count", "events", &function->events);
         esgen_items_add(&items, ".on_event = %s_rows", name);
+        if (esgen_takes_runs(function)) esgen_items_add(&items, ".on_events = %s_runs", name);
     }
     if (esgen_term_count(function)) {
         esgen_items_add(&items, ".terms = %s_terms", name);

@@ -192,6 +192,8 @@ void esgen_check(esgen_unit* unit, const esgen_function* function);
 uint32_t esgen_term_count(const esgen_function* function);
 /// Does the function touch only what it declares? It says so, or it gets nothing but columns.
 bool esgen_is_confined(const esgen_function* function);
+/// Is it a handler of events that is called once for each row? Then it gets runs of them too.
+bool esgen_takes_runs(const esgen_function* function);
 
 /// Join words of an annotation's argument, without blanks and quotes. @return false when the text
 /// is too long.

@@ -59,6 +59,11 @@ uint32_t esgen_term_count(const esgen_function* function) {
     return count + function->is_only;
 }
 
+bool esgen_takes_runs(const esgen_function* function) {
+    return function->kind == ESGEN_HANDLER && function->events.count > 0 && !function->is_span &&
+           esgen_term_count(function) > 0;
+}
+
 // "brick__pos" -> "brick.pos".
 static void name_component(esgen_param* param) {
     if (param->component.text[0]) return;

@@ -1,95 +1,113 @@
 // SPDX-License-Identifier: MIT
-/// The queue of recorded commands (command_record.c).
+/// A queue of recorded commands (command_record.c) and their values (command_values.c). Each
+/// recorder has one: queues share nothing, so several may be filled at the same time.
 #pragma once
 
-#include "ecs/component.h"
+#include "ecs/command.h"
 #include "core/world_internal.h"
+#include "table/row.h"
 
-typedef enum ecs_command_op {
-    ECS_COMMAND_CREATE,
-    ECS_COMMAND_DESTROY,
-    ECS_COMMAND_RECREATE,
-    ECS_COMMAND_SET,
-    ECS_COMMAND_ADD, ///< a sparse component; without values: its template's default
-    ECS_COMMAND_REMOVE,
-} ecs_command_op;
+/// Values of the commands of one header: what they have in common, then a row for each command.
+typedef struct ecs_command_values {
+    uint8_t* rows;
+    uint32_t stride;
+    uint32_t slot_count;
+    bool is_plain;         ///< no type has functions
+    bool has_placeholders; ///< handles in the values may be placeholders
+    ecs_value_slot slots[];
+} ecs_command_values;
 
-/// In front of one packed value; multiples of 64 bytes apart, so that every type's alignment holds.
-typedef struct ecs_command_value {
-    ecs_component_id component;
-    uint32_t bytes; ///< of this head and the value, padded
-} ecs_command_value;
-
-/// Header of queued commands that are alike but for their targets: one, or several without values.
-/// The packed inits of one are at `values`, each an ecs_command_value and then the value in its
-/// type's memory form.
+/// Header of queued commands that are alike but for their targets and the bytes of their values.
 typedef struct ecs_command {
     uint32_t system, job; ///< the order in which commands are applied, then `first`
     uint32_t first;       ///< it stands for the commands from this one to the next header's first
-    uint16_t init_count;  ///< ECS_TEMPLATE_COMPONENTS_MAX at most
     ecs_template_id template_id;
-    ecs_command_value* values;
     uint8_t op;                 ///< ecs_command_op
     ecs_component_id component; ///< of an add or remove
+    ecs_command_values* values; ///< NULL: none
 } ecs_command;
-_Static_assert(sizeof(ecs_command) == 32, "two commands fill a cache line");
+_Static_assert(sizeof(ecs_command) <= 32, "two headers fill a cache line");
 
-/// Memory for packed values. Blocks never move, so values need not be movable.
+/// Memory for values. Blocks never move, so values need not be movable.
 typedef struct ecs_command_block {
     uint8_t* memory;
     size_t capacity;
 } ecs_command_block;
 
-/// What applying a run needs to know per command (command_batch.c).
-typedef struct ecs_batch_item {
-    uint32_t row;      ///< of the command's entity, counted through all chunks of its archetype
-    uint32_t occupant; ///< by place in the window of last rows: which of them lies there
-    uint32_t place;    ///< by row of that window: where it lies
-} ecs_batch_item;
-
-/// Scratch of a run, kept from flush to flush.
+/// What applying a run needs to know (entity/command_batch.c), kept from flush to flush.
 typedef struct ecs_batch {
-    ecs_batch_item* items;
-    uint64_t* seen; ///< a bit per row of the archetype; all zero between runs
-    uint32_t item_capacity;
-    uint32_t seen_capacity; ///< words
+    uint32_t* words;
+    uint32_t capacity;
 } ecs_batch;
 
 typedef struct ecs_commands {
-    ecs_entity* targets; ///< by command: its target, or the placeholder that a creation hands out
-    uint32_t count;      ///< of commands
-    uint32_t room;       ///< commands that targets and created have room for and the limit allows
-    uint64_t open_key;   ///< of the last header, when commands like it may join it; else 0
+    ecs_command_view view; ///< first: what inline functions see
     uint32_t target_capacity;
     ecs_command* items; ///< headers, rising by first
     uint32_t item_count;
     uint32_t item_capacity;
+    ecs_command_values* open; ///< of the last header, when commands with values may join it
+    uint32_t open_key;        ///< of them; view.key when no value has handles
     ecs_command_block* blocks;
     uint32_t block_count;
     uint32_t block_capacity;
     uint32_t block_used; ///< block that takes the next values
     size_t block_bytes;  ///< used of that block
     ecs_batch batch;
-    ecs_entity* created;    ///< placeholder ordinal - 1 -> handle, during a flush
-    uint32_t created_count; ///< placeholders handed out
+    ecs_entity* created; ///< placeholder ordinal - 1 -> handle, during a flush
     uint32_t created_capacity;
-    uint32_t system; ///< key of what is recorded now: set by the stage
-    uint32_t job;    ///< who changes it sets open_key to 0
+    uint32_t system; ///< key of what is recorded now (ecs_commands_enter)
+    uint32_t job;
     bool is_flushing;
 } ecs_commands;
 
 /// NULL for an unknown component.
 const ecs_type* ecs_command_type(const ecs_world* world, ecs_component_id component);
-void* ecs_command_value_data(ecs_command_value* value);
-/// The n-th packed value; n < init_count.
-ecs_command_value* ecs_command_value_at(const ecs_command* command, uint32_t n);
-/// The inits of a command, ECS_TEMPLATE_COMPONENTS_MAX at most, placeholders in them resolved.
-void ecs_command_unpack(ecs_world* world, const ecs_command* command, ecs_init* inits);
 /// Append a command without values, keyed by what is recorded now. NULL: full or out of memory.
 ecs_command* ecs_command_push(ecs_world* world, ecs_command_op op, ecs_entity target);
-/// Make values of known components, each its type's default. @return false when memory ran out.
+/// What is recorded from now on belongs to this system and job.
+void ecs_commands_enter(ecs_commands* commands, uint32_t system, uint32_t job);
+void ecs_commands_close(ecs_commands* commands); ///< no more commands join the last header
+void ecs_commands_clear(ecs_world* world);       ///< drop what is queued
+void ecs_commands_deinit(ecs_world* world);
+
+// Values (command_values.c).
+/// Make a row of values of known components, each its type's default, for a header that has none.
+/// @return false when memory ran out.
 BASE_MUST_USE bool ecs_command_make_values(ecs_world* world, ecs_command* command,
                                            const ecs_component_id* components, uint32_t count);
+/// Give a header that has none copies of the values, and keep it open for more like them. @return
+/// false: unknown component, too many, or out of memory.
+BASE_MUST_USE bool ecs_command_copy_values(ecs_world* world, ecs_command* command,
+                                           const ecs_init* inits, uint32_t count);
+/// One more command under the open header, whose values have handles. @return false when they are
+/// not of the same components, or name a placeholder.
+BASE_MUST_USE bool ecs_command_add_values(const ecs_world* world, ecs_entity target,
+                                          const ecs_init* inits, uint32_t count);
+/// How many commands more the open header has room for.
+uint32_t ecs_command_values_room(const ecs_commands* commands);
+/// No more values join the last header.
+void ecs_command_close_values(ecs_commands* commands);
+/// The inits of command `nth` of a header, ECS_TEMPLATE_COMPONENTS_MAX at most, placeholders in
+/// them resolved.
+void ecs_command_unpack(ecs_world* world, const ecs_command* command, uint32_t nth,
+                        ecs_init* inits);
+/// Destroy what the values of `count` commands own.
+void ecs_command_destroy_values(const ecs_world* world, const ecs_command* command, uint32_t count);
+
+static inline uint32_t ecs_command_init_count(const ecs_command* command) {
+    return command->values ? command->values->slot_count : 0;
+}
+/// The rows of a header's values from command `nth` on.
+static inline ecs_row_values ecs_command_rows(const ecs_command_values* values, uint32_t nth) {
+    return (ecs_row_values){values->rows + (size_t)values->stride * nth, values->stride,
+                            values->slot_count, values->slots};
+}
+/// A value of command `nth` of a header.
+static inline void* ecs_command_value(const ecs_command_values* values, uint32_t nth,
+                                      uint32_t slot) {
+    return values->rows + (size_t)values->stride * nth + values->slots[slot].offset;
+}
 
 /// What a placeholder became in the flush under way; ECS_ENTITY_NONE when its creation failed. Any
 /// other handle is returned unchanged.
@@ -97,12 +115,10 @@ static inline ecs_entity ecs_command_resolve(const ecs_world* world, ecs_entity 
     if (!ecs_entity_is_placeholder(entity)) return entity;
     uint32_t ordinal = ecs_entity_index(entity);
     const ecs_commands* commands = world->commands;
-    return ordinal <= commands->created_count ? commands->created[ordinal - 1] : ECS_ENTITY_NONE;
+    return ordinal <= commands->view.created_count ? commands->created[ordinal - 1]
+                                                   : ECS_ENTITY_NONE;
 }
-void ecs_commands_clear(ecs_world* world); ///< drop what is queued
-void ecs_commands_deinit(ecs_world* world);
-
 /// The command after the last that header `head` stands for.
 static inline uint32_t ecs_command_end(const ecs_commands* commands, uint32_t head) {
-    return head + 1 < commands->item_count ? commands->items[head + 1].first : commands->count;
+    return head + 1 < commands->item_count ? commands->items[head + 1].first : commands->view.count;
 }

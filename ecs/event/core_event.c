@@ -187,7 +187,7 @@ typedef struct interruption {
 static interruption interrupt(ecs_world* world) {
     ecs_commands* commands = world->commands;
     BASE_ASSERT(world->fast.walk_depth == 0);
-    interruption kept = {commands->is_flushing, commands->created_count};
+    interruption kept = {commands->is_flushing, commands->view.created_count};
     commands->is_flushing = false;
     world->stage_depth++;
     return kept;
@@ -199,7 +199,7 @@ static void resume(ecs_world* world, interruption kept) {
     world->stage_depth--;
     commands->is_flushing = kept.was_flushing;
     // Creations that the handlers recorded stand for nothing until this flush comes to them.
-    for (uint32_t i = kept.created_count; i < commands->created_count; i++)
+    for (uint32_t i = kept.created_count; i < commands->view.created_count; i++)
         commands->created[i] = ECS_ENTITY_NONE;
 }
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Delivery of queued events to handlers.
 //
-// Structure is deferred while events are delivered, so a record and the place of a column stay. A
-// handler sees the row of its target; the place of its columns in an archetype is found once and
-// kept (a spot). A run of events of one type with one handler takes a short path.
+// Structure is deferred while events are delivered, so a record and the place of a column stay. So
+// events are taken in blocks: first the records of all targets of a block are asked for, then their
+// rows, then handlers are called in the order of posting. Targets lie anywhere in memory, and one
+// at a time each would wait for its record and then for its row.
+//
+// A handler sees the row of its target; the place of its columns in an archetype is found once and
+// kept (a spot). Handlers see payloads where they lie in the queue, which stays in place.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "event/event_queue.h"
@@ -94,23 +98,28 @@ static __attribute__((noinline)) void fill_spot(handler_spot* spot, const ecs_sy
     }
 }
 
+// Find the columns of a system in an archetype, if they are not those of the last call.
+static inline bool find_spot(handler_spot* spot, const ecs_system* system,
+                             const ecs_archetype* archetype) {
+    if (spot->archetype != archetype || spot->system != system) fill_spot(spot, system, archetype);
+    return spot->is_match;
+}
+
 // A handler with sparse terms: what it matches is not decided by the archetype alone.
 static __attribute__((noinline)) void call_sparse(ecs_world* world, const ecs_system* system,
-                                                  ecs_stage* stage, const ecs_event* event,
-                                                  const ecs_record* target) {
+                                                  ecs_stage* stage, const ecs_event* event) {
     ecs_query_iter iter;
-    if (ecs_query_find_record(world, system->query, target, &iter))
+    const ecs_record* target = ecs_fast_record(&world->fast, event->target);
+    if (target && ecs_query_find_record(world, system->query, target, &iter))
         system->on_event(stage, event, &iter.rows);
 }
 
 static inline void call_at(ecs_world* world, const ecs_system* system, ecs_stage* stage,
-                           const ecs_event* event, const ecs_record* target, handler_spot* spot) {
-    const ecs_place* place = &world->fast.places[target->place >> ECS_ROW_BITS];
-    const uint32_t row = ecs_record_row(target);
-    if (spot->archetype != place->archetype || spot->system != system)
-        fill_spot(spot, system, place->archetype);
-    if (!spot->is_match) {
-        if (system->query->sparse_terms != 0) call_sparse(world, system, stage, event, target);
+                           const ecs_event* event, uint32_t row_place, handler_spot* spot) {
+    const ecs_place* place = &world->fast.places[row_place >> ECS_ROW_BITS];
+    const uint32_t row = row_place & ECS_ROW_MASK;
+    if (!find_spot(spot, system, place->archetype)) {
+        if (system->query->sparse_terms != 0) call_sparse(world, system, stage, event);
         return;
     }
     spot->rows.entities = place->entities + row;
@@ -138,20 +147,22 @@ void ecs_system_call_rows(ecs_world* world, const ecs_system* system, ecs_stage*
         system->on_event(stage, event, &iter.rows);
 }
 
+enum { BLOCK_EVENTS = 64 };
+#define NOWHERE UINT32_MAX // no target, or one that does not live
+
 static inline void call_handler(ecs_world* world, const ecs_system* system, ecs_stage* stage,
-                                const ecs_event* event, const ecs_record* target,
-                                handler_spot* spot) {
-    if (!system->query || !target) {
+                                const ecs_event* event, uint32_t place, handler_spot* spot) {
+    if (!system->query || place == NOWHERE) {
         ecs_system_call_rows(world, system, stage, event);
         return;
     }
     stage->context = system->context;
-    call_at(world, system, stage, event, target, spot);
+    call_at(world, system, stage, event, place, spot);
 }
 
 // To the systems that track this component.
 static void deliver_changed(ecs_world* world, ecs_stage* stage, const ecs_event* event,
-                            const ecs_record* target) {
+                            uint32_t place) {
     BASE_ASSERT(event->size == sizeof(ecs_component_changed));
     const ecs_component_changed* changed = event->payload;
     const ecs_system_order* handlers = &world->systems->handlers[ECS_EVENT_CHANGED];
@@ -160,32 +171,20 @@ static void deliver_changed(ecs_world* world, ecs_stage* stage, const ecs_event*
     for (uint32_t i = 0; i < handlers->count && changed->component <= ECS_COMPONENTS_MAX; i++) {
         const ecs_system* system = world->systems->list[handlers->systems[i]];
         if (ecs_component_set_has(&system->tracked, changed->component))
-            call_handler(world, system, stage, event, target, &spot);
+            call_handler(world, system, stage, event, place, &spot);
     }
 }
 
-static inline void deliver_one(ecs_world* world, ecs_stage* stage, const ecs_event* event,
-                               handler_spot* spots) {
-    // Structure is deferred until all handlers have run: the record stays.
-    const ecs_record* target = ecs_fast_record(&world->fast, event->target);
-    if (event->target != ECS_ENTITY_NONE && !target) {
-        world->counters.stale_handles += !world->events->park(world, event);
-        return;
-    }
-    world->counters.events_delivered++;
-    if (world->events->kinds[event->type - 1]->is_special) {
-        if (event->type == ECS_EVENT_CHANGED) {
-            deliver_changed(world, stage, event, target);
-            return;
-        }
-        if (!keep_exported(world, event)) world->counters.changes_lost++;
-    }
-    const ecs_system_order* handlers = &world->systems->handlers[event->type];
-    for (uint32_t i = 0; i < handlers->count; i++) {
-        call_handler(world, world->systems->list[handlers->systems[i]], stage, event, target,
-                     &spots[i % SPOTS]);
-    }
-}
+// Events in a row of one type, whose targets are found.
+typedef struct event_block {
+    ecs_event_type type;
+    uint32_t size;   // of a payload
+    uint32_t stride; // from one event to the next in the queue
+    uint32_t count;
+    ecs_entity targets[BLOCK_EVENTS];
+    uint32_t places[BLOCK_EVENTS]; // chunk id and row
+    uint32_t rows[BLOCK_EVENTS];
+} event_block;
 
 // The record of an index, whether its entity lives or not.
 static inline const ecs_record* record_of(const ecs_fast* fast, ecs_entity entity) {
@@ -193,94 +192,196 @@ static inline const ecs_record* record_of(const ecs_fast* fast, ecs_entity entit
     return &fast->pages[index >> ECS_PAGE_BITS]->records[index & (ECS_PAGE_RECORDS - 1)];
 }
 
-// Ask for what events some way ahead will need, as if all were as long as this one: the record of
-// the target, and nearer, when that has come, the row that the first handler looks at. Where the
-// guess is wrong the bytes name no target that matters, and any 32 bits have a record.
-static inline void fetch_ahead(const ecs_world* world, uint32_t bytes, const handler_spot* spot) {
-    enum { RECORD_AHEAD = 28, ROW_AHEAD = 12 };
-    const ecs_events* events = world->events;
-    const ecs_fast* fast = &world->fast;
-    const uint8_t* at = events->queue + events->queue_head;
-    ecs_entity target;
-    if (events->queue_head + (size_t)bytes * (RECORD_AHEAD + 1) > events->queue_tail) return;
-    memcpy(&target, at + (size_t)bytes * RECORD_AHEAD, sizeof(target));
-    __builtin_prefetch(record_of(fast, target));
-    memcpy(&target, at + (size_t)bytes * ROW_AHEAD, sizeof(target));
-    const ecs_record* record = record_of(fast, target);
-    const ecs_place* place = &fast->places[record->place >> ECS_ROW_BITS];
-    if (place->archetype == spot->archetype && spot->archetype) {
-        __builtin_prefetch((const uint8_t*)place->chunk + spot->spans[0].offset +
-                           (size_t)spot->spans[0].size * ecs_record_row(record));
+// The next events of one type, `most` at most.
+static void read_block(const ecs_world* world, uint32_t most, event_block* block) {
+    const ecs_fast fast = world->fast;
+    const uint8_t* at = world->events->view.queue + world->events->queue_head;
+    ecs_event_head like;
+    memcpy(&like, at, sizeof like);
+    BASE_ASSERT(like.unresolved == 0);
+    const uint32_t stride = ecs_event_bytes(like.size);
+    uint32_t count = 0;
+    ecs_entity last = ECS_ENTITY_NONE;
+    if (most > BLOCK_EVENTS) most = BLOCK_EVENTS;
+    for (; count < most; count++, at += stride) {
+        ecs_event_head head;
+        memcpy(&head, at, sizeof head);
+        like.target = head.target;
+        if (memcmp(&head, &like, sizeof head) != 0) break;
+        block->targets[count] = head.target;
+        // Of targets in order the processor asks for the next itself.
+        if (head.target != last + 1) __builtin_prefetch(record_of(&fast, head.target));
+        last = head.target;
+    }
+    block->type = (ecs_event_type)like.type;
+    block->size = like.size;
+    block->stride = stride;
+    block->count = count;
+}
+
+// The rows of the targets. The place of a column of the first handler is known from the last block
+// of events, so these cells are asked for too.
+static void find_rows(const ecs_world* world, const handler_spot* spot, event_block* block) {
+    const ecs_fast fast = world->fast;
+    const ecs_archetype* archetype = spot->archetype;
+    const ecs_span span = spot->spans[0];
+    const uint32_t count = block->count;
+    uint32_t chunk_id = UINT32_MAX;
+    const uint8_t* cells = NULL; // of that chunk
+    for (uint32_t i = 0; i < count; i++) {
+        const ecs_entity target = block->targets[i];
+        const ecs_record* record = record_of(&fast, target);
+        const uint32_t row_place = record->place, row = row_place & ECS_ROW_MASK;
+        const bool lives = record->life == (ecs_entity_generation(target) | ECS_LIFE_CREATED);
+        block->places[i] = lives ? row_place : NOWHERE;
+        block->rows[i] = row;
+        if (!lives) continue;
+        if (row_place >> ECS_ROW_BITS != chunk_id) {
+            chunk_id = row_place >> ECS_ROW_BITS;
+            const ecs_place* place = &fast.places[chunk_id];
+            cells =
+                place->archetype == archetype ? (const uint8_t*)place->chunk + span.offset : NULL;
+        }
+        if (cells) __builtin_prefetch(cells + (size_t)span.size * row, 1);
     }
 }
 
-// Take the event at the front out of the queue. Handlers post, which may move the queue: they see a
-// copy.
-static inline void take_event(ecs_events* events, uint32_t bytes, uint8_t* payload) {
-    enum { WORD = sizeof(ecs_event_head) };
-    const size_t head = events->queue_head;
-    const uint8_t* record = events->queue + head;
-    for (uint32_t k = WORD; k < bytes; k += WORD)
-        memcpy(payload + k - WORD, record + k, WORD);
-    events->queue_head = head + bytes;
-    events->queue_count--;
-    if (events->queue_count == 0) events->queue_head = events->queue_tail = 0;
+// Take events off the front of the queue; the bytes stay. @return the payload of the first.
+static inline const uint8_t* take_events(ecs_events* events, const event_block* block,
+                                         uint32_t count) {
+    const uint8_t* payload = events->view.queue + events->queue_head + sizeof(ecs_event_head);
+    events->queue_head += (size_t)block->stride * count;
+    events->view.count -= count;
+    return payload;
 }
 
-// A run of events of one type that a single handler hears, each with a target: the most common
-// traffic. Apart, so that its loop has the registers to itself.
-// @return how many of the `count` at the front it delivered.
-static __attribute__((noinline)) uint32_t deliver_run(ecs_world* world, ecs_stage* stage,
-                                                      ecs_event_head like, uint32_t count,
-                                                      uint8_t* payload, handler_spot* spot) {
+// Events that more happens with than calls of handlers. @return whether handlers are to be called.
+static bool deliver_special(ecs_world* world, ecs_stage* stage, const ecs_event* event,
+                            uint32_t place) {
+    if (event->target != ECS_ENTITY_NONE && place == NOWHERE) {
+        world->counters.stale_handles += !world->events->park(world, event);
+        return false;
+    }
+    world->counters.events_delivered++;
+    if (!world->events->kinds[event->type - 1]->is_special) return true;
+    if (event->type == ECS_EVENT_CHANGED) {
+        deliver_changed(world, stage, event, place);
+        return false;
+    }
+    if (!keep_exported(world, event)) world->counters.changes_lost++;
+    return true;
+}
+
+static void deliver_each(ecs_world* world, ecs_stage* stage, const event_block* block,
+                         handler_spot* spots) {
     ecs_events* events = world->events;
-    const ecs_system_order* handlers = &world->systems->handlers[like.type];
-    if (handlers->count != 1 || events->kinds[like.type - 1]->is_special) return 0;
+    const ecs_system_order* handlers = &world->systems->handlers[block->type];
+    const bool is_special = events->kinds[block->type - 1]->is_special;
+    ecs_event event = {.type = block->type, .size = block->size};
+    for (uint32_t i = 0; i < block->count; i++) {
+        const uint32_t place = block->places[i];
+        event.target = block->targets[i];
+        event.payload = take_events(events, block, 1);
+        if (place == NOWHERE || is_special) {
+            if (!deliver_special(world, stage, &event, place)) continue;
+        } else {
+            world->counters.events_delivered++;
+        }
+        for (uint32_t k = 0; k < handlers->count; k++)
+            call_handler(world, world->systems->list[handlers->systems[k]], stage, &event, place,
+                         &spots[k % SPOTS]);
+    }
+}
+
+// The only handler of a type, if it has terms and nothing else happens with the events; else NULL.
+static const ecs_system* only_handler(const ecs_world* world, ecs_event_type type) {
+    const ecs_system_order* handlers = &world->systems->handlers[type];
+    if (handlers->count != 1 || world->events->kinds[type - 1]->is_special) return NULL;
     const ecs_system* system = world->systems->list[handlers->systems[0]];
-    if (!system->query) return 0;
+    return system->query ? system : NULL;
+}
+
+// Events [first, end) of the block, whose targets lie in one chunk.
+static void call_run(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+                     const event_block* block, uint32_t first, uint32_t end, handler_spot* spot) {
+    const ecs_place* place = &world->fast.places[block->places[first] >> ECS_ROW_BITS];
+    const uint8_t* payloads = take_events(world->events, block, end - first);
+    world->counters.events_delivered += end - first;
+    if (!find_spot(spot, system, place->archetype)) return;
+    for (uint32_t i = 0; i < spot->term_count; i++)
+        if (spot->spans[i].offset != 0)
+            spot->columns[i] = (uint8_t*)place->chunk + spot->spans[i].offset;
+    for (uint32_t m = 0; m < spot->mark_count; m++)
+        for (uint32_t i = first; i < end; i++)
+            ecs_chunk_mark_row(place->chunk, spot->tracks[m], block->rows[i]);
+    const ecs_event_run run = {.type = block->type,
+                               .size = block->size,
+                               .count = end - first,
+                               .rows = block->rows + first,
+                               .entities = place->entities,
+                               .columns = spot->columns,
+                               .payloads = payloads,
+                               .stride = block->stride};
+    system->on_events(stage, &run);
+}
+
+// One event that the only handler does not simply get: a broadcast, or its target is gone.
+static void deliver_odd(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+                        const ecs_event* event, handler_spot* spot) {
+    if (deliver_special(world, stage, event, NOWHERE))
+        call_handler(world, system, stage, event, NOWHERE, spot);
+}
+
+static void deliver_to(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+                       const event_block* block, handler_spot* spot) {
+    ecs_events* events = world->events;
+    ecs_event event = {.type = block->type, .size = block->size};
+    const bool takes_runs = system->on_events && system->query->sparse_terms == 0;
+    const uint32_t count = block->count;
     stage->context = system->context;
-    ecs_event event = {(ecs_event_type)like.type, like.target, (uint16_t)like.size, payload};
-    const uint32_t bytes = ecs_event_bytes(like.size);
-    uint32_t done = 0;
-    for (; done < count; done++) {
-        ecs_event_head head;
-        memcpy(&head, events->queue + events->queue_head, sizeof(head));
-        event.target = head.target;
-        head.target = like.target;
-        if (event.target == ECS_ENTITY_NONE || memcmp(&head, &like, sizeof(head)) != 0) break;
-        fetch_ahead(world, bytes, spot);
-        take_event(events, bytes, payload);
-        const ecs_record* target = ecs_fast_record(&world->fast, event.target);
-        if (!target) {
-            world->counters.stale_handles += !world->events->park(world, &event);
+    for (uint32_t i = 0, end; i < count; i = end) {
+        const uint32_t place = block->places[i];
+        end = i + 1;
+        if (takes_runs && place != NOWHERE) {
+            while (end < count && block->places[end] != NOWHERE &&
+                   (block->places[end] ^ place) <= ECS_ROW_MASK)
+                end++;
+            call_run(world, system, stage, block, i, end, spot);
+            continue;
+        }
+        event.target = block->targets[i];
+        event.payload = take_events(events, block, 1);
+        if (place == NOWHERE) {
+            deliver_odd(world, system, stage, &event, spot);
             continue;
         }
         world->counters.events_delivered++;
-        call_at(world, system, stage, &event, target, spot);
+        call_at(world, system, stage, &event, place, spot);
     }
-    return done;
 }
 
 void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count) {
-    BASE_ASSERT(count <= world->events->queue_count && world->stage_depth > 0);
     ecs_events* events = world->events;
+    BASE_ASSERT(count <= events->view.count && world->stage_depth > 0 && !events->is_delivering);
     ecs_stage own_stage = *stage;
-    _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX + sizeof(ecs_event_head)];
+    event_block block;
     handler_spot spots[SPOTS];
     for (uint32_t i = 0; i < SPOTS; i++) {
         spots[i].archetype = NULL;
         spots[i].spans[0] = (ecs_span){0, 0};
     }
-    for (uint32_t i = 0; i < count;) {
-        ecs_event_head head;
-        memcpy(&head, events->queue + events->queue_head, sizeof(head));
-        BASE_ASSERT(head.unresolved == 0);
-        uint32_t done = deliver_run(world, &own_stage, head, count - i, payload, &spots[0]);
-        i += done;
-        if (done > 0) continue;
-        take_event(events, ecs_event_bytes(head.size), payload);
-        i++;
-        ecs_event event = {(ecs_event_type)head.type, head.target, (uint16_t)head.size, payload};
-        deliver_one(world, &own_stage, &event, spots);
+    if (events->queue_head >= events->view.capacity / 2) ecs_events_slide(events);
+    events->is_delivering = true;
+    for (; count > 0; count -= block.count) {
+        read_block(world, count, &block);
+        find_rows(world, &spots[0], &block);
+        const ecs_system* only = only_handler(world, block.type);
+        if (only)
+            deliver_to(world, only, &own_stage, &block, &spots[0]);
+        else
+            deliver_each(world, &own_stage, &block, spots);
     }
+    events->is_delivering = false;
+    ecs_events_release_retired(world);
+    if (events->view.count == 0) events->queue_head = events->view.tail = 0;
 }

@@ -2,6 +2,7 @@
 /// Event types, the queue of events that wait, and the exported events of the change list.
 #pragma once
 
+#include "ecs/detail/queues.h"
 #include "ecs/event.h"
 #include "ecs/system.h"
 
@@ -18,22 +19,13 @@ enum {
     ECS_EVENT_AFTER_CLEAR,
     ECS_EVENT_CORE_END,
     ECS_EVENT_KINDS = ECS_EVENT_CORE_END - 1,
+    ECS_EVENT_RETIRED_MAX = 32, ///< each is twice as large as the one before
 };
-
-/// In front of each payload in the queue.
-typedef struct ecs_event_head {
-    ecs_entity target;
-    unsigned type : 15;
-    unsigned size : 16;      ///< of the payload
-    unsigned unresolved : 1; ///< target or payload names a placeholder
-} ecs_event_head;
-_Static_assert(sizeof(ecs_event_head) == 8, "payloads keep the alignment of the heads");
 
 /// One registered type. Lives in its own block, so that pointers to `desc` stay valid.
 typedef struct ecs_event_kind {
     ecs_event_head head; ///< of its events, but for the target
     uint32_t bytes;      ///< of head and payload in the queue
-    bool is_short;       ///< 4 or 8 bytes, fields cover them, none holds handles
     bool has_entities;   ///< a field holds handles, which may be placeholders
     bool is_special;     ///< delivery does more than call handlers: exported, or by component
     ecs_event_desc desc; ///< name and fields point into this block
@@ -59,17 +51,19 @@ static inline uint32_t ecs_event_field_bytes(const ecs_field* field) {
 
 /// FIFO over all types: the order of posting is the order of delivery.
 typedef struct ecs_events {
+    ecs_event_view view;                    ///< first: what inline functions see
     ecs_event_kind* kinds[ECS_EVENT_KINDS]; ///< [type - 1]; NULL: no such type
     uint32_t kind_count;                    ///< registered ones; core events are not counted
     /// Takes an event whose target does not live, for later. @return false: the event is stale.
     bool (*park)(ecs_world* world, const ecs_event* event);
 
-    uint8_t* queue; ///< heads and payloads, [queue_head, queue_tail)
-    size_t queue_capacity;
-    size_t queue_head;
-    size_t queue_tail;
-    uint32_t queue_count;
+    size_t queue_head; ///< the events that wait lie in [queue_head, view.tail)
     uint32_t unresolved_count;
+    bool is_delivering;                      ///< payloads are borrowed: the queue stays in place
+    uint8_t* retired[ECS_EVENT_RETIRED_MAX]; ///< queues that were outgrown meanwhile
+    size_t retired_bytes[ECS_EVENT_RETIRED_MAX];
+    uint32_t retired_count;
+    ecs_event_head heads[ECS_EVENT_TYPES_MAX + 1]; ///< of short types, for view.heads
 
     ecs_event* exported; ///< delivered events for ecs_changes
     uint32_t exported_count;
@@ -93,6 +87,10 @@ static inline bool ecs_event_is_queued(const ecs_events* events, uint32_t type) 
     return (type != ECS_EVENT_NONE && type <= events->kind_count) || type == ECS_EVENT_CHANGED ||
            type == ECS_EVENT_ORDER_SET;
 }
+/// Give back what ecs_events_deliver could not.
+void ecs_events_release_retired(ecs_world* world);
+/// Slide what waits to the front of the queue.
+void ecs_events_slide(ecs_events* events);
 /// Deliver up to `count` events from the front of the queue to their handlers.
 void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count);
 /// Forget the exported events (ecs_changes_clear).

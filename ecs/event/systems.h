@@ -35,6 +35,7 @@ typedef struct ecs_system {
     uint64_t name_hash;
     ecs_system_fn run;
     ecs_event_fn on_event;
+    ecs_event_run_fn on_events;
     void* context;
     ecs_query* query;     ///< NULL without terms
     uint32_t stage;       ///< UINT32_MAX: none

@@ -20,7 +20,11 @@
 
 // Cells of `count` rows from `row` on. @return how many were filled: fewer when memory ran out.
 static uint32_t fill_rows(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t count,
-                          const ecs_binding* binding) {
+                          const ecs_binding* binding, const ecs_row_values* values) {
+    if (values) {
+        ecs_rows_fill(chunk, row, count, binding, values);
+        return count;
+    }
     if (!chunk->archetype->has_ops) {
         ecs_rows_spread(chunk, row, count, binding);
         return count;
@@ -31,17 +35,20 @@ static uint32_t fill_rows(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint
 }
 
 // Append and fill; on failure take back all that this call appended.
-static bool append_rows(ecs_world* world, const ecs_binding* binding, uint32_t count) {
+static bool append_rows(ecs_world* world, const ecs_binding* binding, uint32_t count,
+                        const ecs_row_values* values) {
     BASE_ASSERT(count > 0 && binding->archetype);
     ecs_archetype* archetype = binding->archetype;
+    ecs_row_values left = values ? *values : (ecs_row_values){0};
     uint32_t done = 0;
     while (done < count) {
         ecs_chunk* chunk = ecs_archetype_tail(world, archetype);
         uint32_t room = chunk->capacity - ecs_chunk_count(world->storage, chunk);
         uint32_t wanted = count - done < room ? count - done : room;
         uint32_t row = ecs_chunk_append(world, chunk, wanted);
-        uint32_t filled = fill_rows(world, chunk, row, wanted, binding);
+        uint32_t filled = fill_rows(world, chunk, row, wanted, binding, values ? &left : NULL);
         done += filled;
+        if (values) left.rows += (size_t)left.stride * filled;
         if (filled == wanted) continue;
         ecs_chunk_retract(world, chunk, wanted - filled);
         while (done > 0) {
@@ -88,17 +95,18 @@ ecs_result ecs_structure_reserve_many(ecs_world* world, ecs_template_id template
 
 ecs_result ecs_structure_create_many(ecs_world* world, ecs_template_id template_id,
                                      const ecs_binding* binding, uint32_t count,
-                                     ecs_entity* entities) {
+                                     const ecs_row_values* values, ecs_entity* entities) {
     ecs_archetype* archetype = binding->archetype;
     BASE_ASSERT(count > 0 && !archetype->notify);
     const uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
     world->storage->runway.left = 0; // its share of the room in tracking's lists is used up here
     uint32_t chunk_first = archetype->tail;
     uint32_t row = ecs_chunk_count(world->storage, archetype->chunks[chunk_first]);
-    if (!append_rows(world, binding, count)) return ECS_ERR_MEMORY;
+    if (!append_rows(world, binding, count, values)) return ECS_ERR_MEMORY;
     for (uint32_t done = 0; done < count; row = 0) {
         ecs_chunk* chunk = archetype->chunks[chunk_first++];
         uint32_t end = ecs_chunk_count(world->storage, chunk);
+        if (row == end) continue; // the tail was full to the last row
         ecs_handles_take(world, range, end - row, chunk->entities + row);
         ecs_rows_settle(world->storage, chunk, row, end, template_id);
         if (entities)

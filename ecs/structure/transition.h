@@ -42,9 +42,11 @@ BASE_MUST_USE ecs_result ecs_structure_recreate(ecs_world* world, ecs_entity ent
 BASE_MUST_USE ecs_result ecs_structure_reserve_many(ecs_world* world, ecs_template_id template_id,
                                                     const ecs_binding* binding, uint32_t count);
 /// Create them, after ecs_structure_reserve_many. No core event and no member list concerns the
-/// archetype. @return ECS_OK; ECS_ERR_MEMORY (values that own memory): no entity was created.
+/// archetype. With `values` (else NULL) it has their components, and no type with functions.
+/// @return ECS_OK; ECS_ERR_MEMORY (values that own memory): no entity was created.
 BASE_MUST_USE ecs_result ecs_structure_create_many(ecs_world* world, ecs_template_id template_id,
                                                    const ecs_binding* binding, uint32_t count,
+                                                   const ecs_row_values* values,
                                                    ecs_entity* entities);
 
 // Bindings (bind.c).
@@ -171,6 +173,15 @@ static inline bool ecs_row_has_inits(const ecs_world* world, const ecs_archetype
     for (uint32_t i = 0; i < init_count; i++)
         if (inits[i].component >= world->storage->slot_count ||
             archetype->slots[inits[i].component] == ECS_SLOT_NONE)
+            return false;
+    return true;
+}
+/// Has it those of all slots?
+static inline bool ecs_row_has_values(const ecs_world* world, const ecs_archetype* archetype,
+                                      const ecs_value_slot* slots, uint32_t slot_count) {
+    for (uint32_t i = 0; i < slot_count; i++)
+        if (slots[i].component >= world->storage->slot_count ||
+            archetype->slots[slots[i].component] == ECS_SLOT_NONE)
             return false;
     return true;
 }

@@ -22,6 +22,8 @@ void ecs_recorder_init(const ecs_world* world, ecs_recorder* recorder) {
     memcpy(recorder->events.kinds, events->kinds, sizeof recorder->events.kinds);
     recorder->events.kind_count = events->kind_count;
     recorder->events.park = events->park;
+    recorder->events.view.heads = events->view.heads;
+    recorder->events.view.maximum = events->view.maximum;
 }
 
 // Functions of a queue find it in the world: for them the recorder's queues are the world's.
@@ -34,6 +36,8 @@ static world_queues put_queues(ecs_world* world, world_queues queues) {
     const world_queues before = {world->commands, world->events};
     world->commands = queues.commands;
     world->events = queues.events;
+    world->fast.commands = &queues.commands->view;
+    world->fast.events = &queues.events->view;
     return before;
 }
 
@@ -42,24 +46,22 @@ void ecs_recorder_deinit(ecs_world* world, ecs_recorder* recorder) {
     ecs_batch_deinit(world);
     ecs_commands_deinit(world);
     (void)put_queues(world, before);
-    base_release(world->allocator, recorder->events.queue, recorder->events.queue_capacity);
+    base_release(world->allocator, recorder->events.view.queue, recorder->events.view.capacity);
     *recorder = (ecs_recorder){0};
 }
 
 void ecs_recorder_bind(ecs_world* view, ecs_recorder* recorder, uint32_t system, uint32_t job) {
-    BASE_ASSERT(recorder->commands.count == 0 && recorder->events.queue_count == 0);
+    BASE_ASSERT(recorder->commands.view.count == 0 && recorder->events.view.count == 0);
     (void)put_queues(view, (world_queues){&recorder->commands, &recorder->events});
-    recorder->commands.system = system;
-    recorder->commands.job = job;
+    ecs_commands_enter(&recorder->commands, system, job);
 }
 
 void ecs_recorder_take(ecs_world* world, ecs_recorder* recorder) {
     ecs_events_append(world, &recorder->events);
-    if (recorder->commands.count > 0 || world->events->unresolved_count > 0) {
-        ecs_commands* own = world->commands;
-        world->commands = &recorder->commands;
+    if (recorder->commands.view.count > 0 || world->events->unresolved_count > 0) {
+        world_queues own = put_queues(world, (world_queues){&recorder->commands, world->events});
         ecs_commands_apply(world);
         ecs_events_resolve(world);
-        world->commands = own;
+        (void)put_queues(world, own);
     }
 }

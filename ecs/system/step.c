@@ -42,19 +42,19 @@ static void flush_point(ecs_world* world, const ecs_stage* stage) {
     for (;;) {
         ecs_commands_apply(world);
         ecs_events_resolve(world); // what names a placeholder that no command made
-        uint32_t batch = world->events->queue_count < budget ? world->events->queue_count : budget;
+        uint32_t batch = world->events->view.count < budget ? world->events->view.count : budget;
         if (batch == 0) break;
         ecs_events_deliver(world, stage, batch);
         budget -= batch;
     }
-    world->counters.events_deferred += world->events->queue_count;
+    world->counters.events_deferred += world->events->view.count;
 }
 
 // On the world itself, with its queues.
 static void run_alone(ecs_world* world, uint32_t position, ecs_system* system, ecs_stage* stage) {
     BASE_ASSERT(system->is_present && !system->is_sync_point);
     stage->context = system->context;
-    world->commands->system = position;
+    ecs_commands_enter(world->commands, position, 0);
     world->running = system;
     set_mark(world, system, ECS_ENTITY_NONE);
     if (system->has_members) ecs_membership_deliver(system, &system->members, stage);
@@ -69,7 +69,7 @@ static void run_alone(ecs_world* world, uint32_t position, ecs_system* system, e
         }
     }
     world->running = NULL;
-    world->commands->system = 0;
+    ecs_commands_enter(world->commands, 0, 0);
 }
 
 static bool is_due(const ecs_system* system, ecs_tick tick) {

@@ -135,6 +135,7 @@ static ecs_result fill_system(ecs_world* world, ecs_system* system, const ecs_sy
     memcpy(system->name, desc->name, strlen(desc->name));
     system->run = desc->run;
     system->on_event = desc->on_event;
+    system->on_events = desc->on_events;
     system->context = desc->context;
     system->stage = UINT32_MAX;
     system->every_ticks = desc->every_ticks > 0 ? desc->every_ticks : 1;
@@ -194,6 +195,7 @@ ecs_result ecs_system_register(ecs_world* world, const ecs_system_desc* desc) {
     BASE_ASSERT(!desc->stage == !(desc->run || has_member_calls(desc)));
     BASE_ASSERT(!desc->on_event == (desc->event_count == 0 && desc->track_count == 0));
     BASE_ASSERT(desc->stage || desc->on_event);
+    BASE_ASSERT(!desc->on_events || desc->on_event);
     BASE_ASSERT(!has_member_calls(desc) || desc->term_count > 0);
     BASE_ASSERT(desc->is_confined || (desc->read_count == 0 && desc->write_count == 0));
     ecs_system* system = NULL;

@@ -99,15 +99,67 @@ void ecs_cells_spread(void* target, const void* value, size_t size, uint32_t cou
         memcpy(out + done, out, block <= bytes - done ? block : bytes - done);
 }
 
-void ecs_rows_spread(ecs_chunk* chunk, uint32_t row, uint32_t count, const ecs_binding* binding) {
+static void spread_column(ecs_chunk* chunk, uint32_t column, uint32_t row, uint32_t count,
+                          const ecs_binding* binding) {
     const ecs_archetype* archetype = chunk->archetype;
-    for (uint32_t i = 0; i < archetype->column_count; i++)
-        ecs_cells_spread(ecs_chunk_cell(chunk, i, row), binding->defaults[i], chunk->sizes[i],
-                         count);
-    for (uint32_t t = 0; t < archetype->track_count; t++)
-        ecs_cells_spread(ecs_chunk_cell(chunk, archetype->column_count + t, row),
-                         binding->defaults[archetype->tracked[t]],
-                         chunk->sizes[archetype->tracked[t]], count);
+    const void* value = binding->defaults[column];
+    ecs_cells_spread(ecs_chunk_cell(chunk, column, row), value, chunk->sizes[column], count);
+    const uint16_t track = archetype->columns[column].track;
+    if (track == ECS_SLOT_NONE) return;
+    ecs_cells_spread(ecs_chunk_cell(chunk, archetype->column_count + track, row), value,
+                     chunk->sizes[column], count);
+}
+
+void ecs_rows_spread(ecs_chunk* chunk, uint32_t row, uint32_t count, const ecs_binding* binding) {
+    for (uint32_t i = 0; i < chunk->archetype->column_count; i++)
+        spread_column(chunk, i, row, count, binding);
+}
+
+// `count` values of a size that the compiler may know, `stride` bytes apart, into a column.
+static inline void gather_fixed(uint8_t* restrict to, const uint8_t* restrict from, size_t size,
+                                size_t stride, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        memcpy(to + i * size, from + i * stride, size);
+}
+
+static void gather(uint8_t* to, const uint8_t* from, uint32_t size, uint32_t stride,
+                   uint32_t count) {
+#define GATHER(bytes) gather_fixed(to, from, bytes, stride, count)
+    ECS_BY_SIZE(size, GATHER)
+#undef GATHER
+}
+
+void ecs_rows_set(ecs_chunk* chunk, uint32_t row, uint32_t count, const ecs_row_values* values) {
+    const uint32_t column_count = chunk->archetype->column_count;
+    for (uint32_t i = 0; i < values->slot_count; i++) {
+        const ecs_value_slot* from = &values->slots[i];
+        const ecs_slot* slot = &chunk->lookup[from->component];
+        gather((uint8_t*)chunk + slot->offset + (size_t)slot->size * row,
+               values->rows + from->offset, slot->size, values->stride, count);
+        if (slot->track != ECS_SLOT_NONE)
+            gather(ecs_chunk_cell(chunk, column_count + slot->track, row),
+                   values->rows + from->offset, slot->size, values->stride, count);
+    }
+}
+
+void ecs_rows_fill(ecs_chunk* chunk, uint32_t row, uint32_t count, const ecs_binding* binding,
+                   const ecs_row_values* values) {
+    enum { BLOCK_ROWS = 256 }; // all columns of a block stay in the cache near the core
+    const ecs_archetype* archetype = chunk->archetype;
+    uint64_t is_given[ECS_TEMPLATE_COMPONENTS_MAX / 64] = {0};
+    for (uint32_t i = 0; i < values->slot_count; i++) {
+        const uint32_t column = archetype->slots[values->slots[i].component];
+        is_given[column / 64] |= 1ull << (column % 64);
+    }
+    ecs_row_values block = *values;
+    for (uint32_t done = 0, some; done < count; done += some) {
+        some = count - done < BLOCK_ROWS ? count - done : BLOCK_ROWS;
+        for (uint32_t i = 0; i < archetype->column_count; i++)
+            if (!(is_given[i / 64] >> (i % 64) & 1))
+                spread_column(chunk, i, row + done, some, binding);
+        ecs_rows_set(chunk, row + done, some, &block);
+        block.rows += (size_t)block.stride * some;
+    }
 }
 
 void ecs_detail_mark(ecs_chunk* chunk, uint32_t track, uint32_t row) {

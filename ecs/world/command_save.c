@@ -10,25 +10,25 @@
 
 void ecs_commands_write(const ecs_world* world, base_bytes* bytes) {
     const ecs_commands* commands = world->commands;
-    base_bytes_write_varint(bytes, commands->created_count);
-    base_bytes_write_varint(bytes, commands->count);
-    for (uint32_t i = 0, head = 0; i < commands->count; i++) {
+    base_bytes_write_varint(bytes, commands->view.created_count);
+    base_bytes_write_varint(bytes, commands->view.count);
+    for (uint32_t i = 0, head = 0; i < commands->view.count; i++) {
         if (i == ecs_command_end(commands, head)) head++;
         const ecs_command* command = &commands->items[head];
+        const ecs_command_values* values = command->values;
+        const uint32_t init_count = ecs_command_init_count(command);
         base_bytes_write_u8(bytes, command->op);
         base_bytes_write_varint(bytes, command->system);
         base_bytes_write_varint(bytes, command->job);
         base_bytes_write_u16(bytes, command->template_id);
-        base_bytes_write_u32(bytes, commands->targets[i]);
-        base_bytes_write_varint(bytes, command->init_count);
+        base_bytes_write_u32(bytes, commands->view.targets[i]);
+        base_bytes_write_varint(bytes, init_count);
         if (command->op > ECS_COMMAND_SET) base_bytes_write_u16(bytes, command->component);
-        for (uint32_t k = 0; k < command->init_count; k++)
-            base_bytes_write_u16(bytes, ecs_command_value_at(command, k)->component);
-        for (uint32_t k = 0; k < command->init_count; k++) {
-            ecs_command_value* value = ecs_command_value_at(command, k);
-            ecs_type_write(ecs_command_type(world, value->component), ecs_command_value_data(value),
-                           bytes);
-        }
+        for (uint32_t k = 0; k < init_count; k++)
+            base_bytes_write_u16(bytes, values->slots[k].component);
+        for (uint32_t k = 0; k < init_count; k++)
+            ecs_type_write(ecs_command_type(world, values->slots[k].component),
+                           ecs_command_value(values, i - command->first, k), bytes);
     }
 }
 
@@ -44,12 +44,10 @@ static ecs_result read_inits(ecs_world* world, ecs_command* command, uint64_t co
     if (!ecs_command_make_values(world, command, components, (uint32_t)count))
         return ECS_ERR_MEMORY;
     ecs_type_context context = {world->allocator};
-    for (uint32_t i = 0; i < count; i++) {
-        ecs_command_value* value = ecs_command_value_at(command, i);
-        if (!ecs_type_read(ecs_command_type(world, value->component), &context,
-                           ecs_command_value_data(value), reader))
+    for (uint32_t i = 0; i < count; i++)
+        if (!ecs_type_read(ecs_command_type(world, components[i]), &context,
+                           ecs_command_value(command->values, 0, i), reader))
             return reader->failed ? ECS_ERR_MALFORMED : ECS_ERR_MEMORY;
-    }
     return ECS_OK;
 }
 
@@ -62,7 +60,7 @@ static bool is_target_valid(ecs_command_op op, ecs_entity entity, uint64_t creat
 
 ecs_result ecs_commands_read(ecs_world* world, base_reader* reader) {
     ecs_commands* commands = world->commands;
-    BASE_ASSERT(commands->count == 0);
+    BASE_ASSERT(commands->view.count == 0);
     uint64_t created_count = base_reader_varint(reader);
     uint64_t count = base_reader_varint(reader);
     if (reader->failed || created_count > count || count > world->limits.commands_queued_max)
@@ -92,6 +90,6 @@ ecs_result ecs_commands_read(ecs_world* world, base_reader* reader) {
         ecs_result result = read_inits(world, command, init_count, reader);
         if (result != ECS_OK) return result;
     }
-    commands->created_count = (uint32_t)created;
+    commands->view.created_count = (uint32_t)created;
     return created == created_count ? ECS_OK : ECS_ERR_MALFORMED;
 }

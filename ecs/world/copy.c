@@ -117,7 +117,7 @@ static bool is_same_structure(const ecs_world* world, const ecs_world* from) {
     BASE_ASSERT(world != from);
     const ecs_storage* storage = world->storage;
     const ecs_storage* source = from->storage;
-    if (storage->archetype_count != source->archetype_count || from->commands->count != 0 ||
+    if (storage->archetype_count != source->archetype_count || from->commands->view.count != 0 ||
         storage->entity_count != source->entity_count || world->loading->count != 0 ||
         from->loading->count != 0 || !is_same_sparse(storage, source))
         return false;
@@ -176,10 +176,10 @@ static bool copy_chunk(ecs_world* world, ecs_chunk* chunk, const ecs_chunk* sour
 
 static bool copy_events(ecs_world* world, const ecs_events* source) {
     _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX];
-    for (size_t at = source->queue_head; at < source->queue_tail;) {
+    for (size_t at = source->queue_head; at < source->view.tail;) {
         ecs_event_head head;
-        memcpy(&head, source->queue + at, sizeof(head));
-        memcpy(payload, source->queue + at + sizeof(head), head.size);
+        memcpy(&head, source->view.queue + at, sizeof(head));
+        memcpy(payload, source->view.queue + at + sizeof(head), head.size);
         if (!ecs_event_post(world, head.target, head.type, payload)) return false;
         at += ecs_event_bytes(head.size);
     }

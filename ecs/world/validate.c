@@ -24,23 +24,23 @@
 
 static void validate_queue(const ecs_world* world) {
     const ecs_events* events = world->events;
-    BASE_ASSERT(events->queue_head <= events->queue_tail);
-    BASE_ASSERT(events->queue_tail <= events->queue_capacity);
-    BASE_ASSERT(events->queue_count <= world->limits.events_queued_max);
+    BASE_ASSERT(events->queue_head <= events->view.tail);
+    BASE_ASSERT(events->view.tail <= events->view.capacity);
+    BASE_ASSERT(events->view.count <= world->limits.events_queued_max);
     uint32_t count = 0;
     uint32_t unresolved = 0;
     size_t at = events->queue_head;
-    while (at < events->queue_tail) {
+    while (at < events->view.tail) {
         ecs_event_head head;
-        memcpy(&head, events->queue + at, sizeof(head));
+        memcpy(&head, events->view.queue + at, sizeof(head));
         BASE_ASSERT(ecs_event_is_queued(events, head.type));
         BASE_ASSERT(head.size == events->kinds[head.type - 1]->type.size);
         count++;
         unresolved += head.unresolved;
         at += ecs_event_bytes(head.size);
     }
-    BASE_ASSERT(at == events->queue_tail);
-    BASE_ASSERT(count == events->queue_count && unresolved == events->unresolved_count);
+    BASE_ASSERT(at == events->view.tail);
+    BASE_ASSERT(count == events->view.count && unresolved == events->unresolved_count);
 }
 
 static void validate_exported(const ecs_events* events) {

@@ -43,10 +43,12 @@ static ecs_world* make_block(const base_allocator* allocator) {
     world->templates = &block->templates;
     world->storage = &block->storage;
     world->commands = &block->commands;
+    world->fast.commands = &block->commands.view;
     world->loading = &block->loading;
     world->hierarchy = &block->hierarchy;
     world->systems = &block->systems;
     world->events = &block->events;
+    world->fast.events = &block->events.view;
     world->tracker = &block->tracker;
     return world;
 }

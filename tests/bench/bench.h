@@ -50,6 +50,7 @@ bench_rows bench_rows_create(void);
 bench_rows bench_rows_access(void);
 bench_rows bench_rows_structure(void);
 bench_rows bench_rows_batch(void);
+bench_rows bench_rows_command(void);
 bench_rows bench_rows_change(void);
 bench_rows bench_rows_sparse(void);
 bench_rows bench_rows_event(void);

@@ -41,6 +41,16 @@ static void take_damage(const ecs_stage* stage, const ecs_event* event, const ec
         hits[i] += (int32_t)damage;
 }
 
+static void take_damages(const ecs_stage* stage, const ecs_event_run* run) {
+    (void)stage;
+    int32_t* hits = run->columns[0];
+    for (uint32_t i = 0; i < run->count; i++) {
+        uint32_t damage;
+        memcpy(&damage, ecs_event_run_payload(run, i), sizeof damage);
+        hits[run->rows[i]] += (int32_t)damage;
+    }
+}
+
 static void load(ecs_world* world, const char* text, const base_reporter* reporter) {
     bench_require(ecs_template_load(world, "bench.blk", text, strlen(text), reporter) == ECS_OK,
                   "templates");
@@ -60,6 +70,7 @@ static void register_systems(bench_world* self, const bench_world_config* config
          .events = damage_events,
          .event_count = 1,
          .on_event = take_damage,
+         .on_events = config->has_single_damage ? NULL : take_damages,
          .terms = damage_terms,
          .term_count = 1},
         {.name = "upkeep",
@@ -72,6 +83,13 @@ static void register_systems(bench_world* self, const bench_world_config* config
     for (uint32_t i = 0; i < BASE_COUNT(systems); i++) {
         if (!is_wanted[i]) continue;
         bench_require(ecs_system_register(self->world, &systems[i]) == ECS_OK, systems[i].name);
+    }
+    for (uint32_t i = 1; config->has_damage && i < config->damage_handlers; i++) {
+        char name[16];
+        ecs_system_desc more = systems[2];
+        base_text_format(name, sizeof name, "damage_%u", i);
+        more.name = name;
+        bench_require(ecs_system_register(self->world, &more) == ECS_OK, name);
     }
     if (config->has_move_es)
         bench_require(bench_register_generated(self->world) == ECS_OK, "move_es");

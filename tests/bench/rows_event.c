@@ -20,6 +20,7 @@ typedef struct fixture {
     uint32_t *targets, *payloads;
     uint32_t queued;
     uint32_t* order; ///< targets of the twin when they are shuffled
+    uint32_t handlers;
 } fixture;
 
 // Targets in random order, the same for both.
@@ -38,11 +39,16 @@ static void shuffle(fixture* self) {
     self->order = best;
 }
 
-static void* create(bool is_shuffled) {
-    static const bench_world_config config = {
-        .entities_max = 1u << 21, .events_max = COUNT, .has_damage = true};
+// `handlers` of 0: one that takes runs.
+static void* create(bool is_shuffled, uint32_t handlers) {
+    const bench_world_config config = {.entities_max = 1u << 21,
+                                       .events_max = COUNT,
+                                       .has_damage = true,
+                                       .has_single_damage = handlers > 0,
+                                       .damage_handlers = handlers};
     fixture* self = bench_allocate(sizeof *self);
     bench_world_init(&self->shoal, &config);
+    self->handlers = handlers > 0 ? handlers : 1;
     self->target = ecs_template_find(self->shoal.world, "target");
     self->entities = bench_allocate(COUNT * sizeof *self->entities);
     self->hits = bench_allocate(COUNT * sizeof *self->hits);
@@ -59,10 +65,16 @@ static void* create(bool is_shuffled) {
 }
 
 static void* create_seq(void) {
-    return create(false);
+    return create(false, 0);
 }
 static void* create_random(void) {
-    return create(true);
+    return create(true, 0);
+}
+static void* create_each(void) {
+    return create(false, 1);
+}
+static void* create_handlers(void) {
+    return create(true, 4);
 }
 
 static void destroy(void* memory) {
@@ -89,7 +101,7 @@ static __attribute__((noinline)) void run_post_best(void* memory) {
     fixture* self = memory;
     for (uint32_t i = 0; i < COUNT; i++) {
         if (self->queued == COUNT) return;
-        self->targets[self->queued] = self->handles.entities[i];
+        self->targets[self->queued] = self->order ? self->order[i] : self->handles.entities[i];
         self->payloads[self->queued++] = i & 7;
     }
 }
@@ -103,6 +115,22 @@ static __attribute__((noinline)) void run_drain_best(void* memory) {
     for (uint32_t i = 0; i < self->queued; i++) {
         uint32_t row = best_handle_row(&self->handles, self->targets[i]);
         if (row != UINT32_MAX) self->hits[row] += (int32_t)self->payloads[i];
+    }
+    self->queued = 0;
+}
+
+// Handlers of which the compiler does not know that they do the same.
+static __attribute__((noinline)) void take_best(int32_t* hits, int32_t damage) {
+    *hits += damage;
+    __asm__ volatile("" ::: "memory");
+}
+
+static __attribute__((noinline)) void run_drain_handlers_best(void* memory) {
+    fixture* self = memory;
+    for (uint32_t i = 0; i < self->queued; i++) {
+        uint32_t row = best_handle_row(&self->handles, self->targets[i]);
+        for (uint32_t k = 0; row != UINT32_MAX && k < self->handlers; k++)
+            take_best(&self->hits[row], (int32_t)self->payloads[i]);
     }
     self->queued = 0;
 }
@@ -123,7 +151,7 @@ static __attribute__((noinline)) void run_immediate_best(void* memory) {
 
 static bool is_equal(void* memory) {
     fixture* self = memory;
-    if (self->queued) run_drain_best(self);
+    if (self->queued) run_drain_handlers_best(self);
     bench_world_step(&self->shoal);
     for (uint32_t i = 0; i < COUNT; i++) {
         const int32_t* hits = ecs_get(self->shoal.world, self->entities[i], self->shoal.hits);
@@ -150,6 +178,14 @@ bench_rows bench_rows_event(void) {
         .run_best = run_drain_best,
         .is_equal = is_equal,
     };
+    static const bench_job handlers = {
+        .destroy = destroy,
+        .prepare_shoal = run_post_shoal,
+        .prepare_best = run_post_best,
+        .run_shoal = run_drain_shoal,
+        .run_best = run_drain_handlers_best,
+        .is_equal = is_equal,
+    };
     static const bench_job immediate = {
         .destroy = destroy,
         .run_shoal = run_immediate_shoal,
@@ -161,6 +197,9 @@ bench_rows bench_rows_event(void) {
         {"event_post_1m", unit, COUNT, 1, 1, false, create_seq, &post, NULL},
         {"event_drain_1m", unit, COUNT, 1, 1, false, create_seq, &drain, NULL},
         {"event_immediate_1m", unit, COUNT, 1, 1, false, create_random, &immediate, NULL},
+        {"event_drain_random_1m", unit, COUNT, 1, 1, false, create_random, &drain, NULL},
+        {"event_drain_each_1m", unit, COUNT, 1, 1, false, create_each, &drain, NULL},
+        {"event_drain_4_handlers_1m", unit, COUNT, 1, 1, false, create_handlers, &handlers, NULL},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

@@ -208,7 +208,8 @@ static void add_init(value_set* set, uint32_t component, const void* value) {
 }
 
 // `ref` is separate: a placeholder in one world is a handle in the other.
-static void any_values(base_rng* rng, uint32_t one_in, value_set* set) {
+// `mask`: these components, whatever `one_in` says; 0: any.
+static void any_values(base_rng* rng, uint32_t one_in, uint32_t mask, value_set* set) {
     set->count = 0;
     set->pos = (ecs_vec2){any_float(rng), any_float(rng)};
     set->vel = (ecs_vec2){any_float(rng), (float)base_rng_below(rng, 9)};
@@ -224,7 +225,7 @@ static void any_values(base_rng* rng, uint32_t one_in, value_set* set) {
     const void* values[COMPONENTS] = {&set->pos,  &set->vel,  &set->ref, &set->title,
                                       &set->self, &set->body, ""};
     for (uint32_t c = 0; c < COMPONENTS; c++)
-        if (base_rng_below(rng, one_in) == 0) add_init(set, c, values[c]);
+        if (mask ? mask >> c & 1 : base_rng_below(rng, one_in) == 0) add_init(set, c, values[c]);
     if (set->count > 0 && base_rng_below(rng, 30) == 0) set->inits[set->count++] = set->inits[0];
 }
 
@@ -273,15 +274,20 @@ static void order_create(model* m, uint32_t shape, value_set* set, ecs_entity no
     m->made[m->made_count++] = made;
 }
 
-static void order_one(model* m, uint32_t kind, uint32_t shape, ecs_entity recorded,
-                      ecs_entity now) {
+// What the commands of a run have in common; `mask` and `component` of 0: anything.
+typedef struct run_kind {
+    uint32_t kind, shape, mask, component;
+} run_kind;
+
+static void order_one(model* m, const run_kind* run, ecs_entity recorded, ecs_entity now) {
+    const uint32_t kind = run->kind, shape = run->shape;
     value_set set;
     ecs_entity now_ref;
     any_entity(m, &set.ref, &now_ref);
-    any_values(&m->rng, base_rng_below(&m->rng, 2) ? 6 : 1000, &set);
+    any_values(&m->rng, base_rng_below(&m->rng, 2) ? 6 : 1000, run->mask, &set);
     m->order_count++;
     if (kind == 3) {
-        uint32_t c = base_rng_below(&m->rng, COMPONENTS);
+        uint32_t c = run->component ? run->component - 1 : base_rng_below(&m->rng, COMPONENTS);
         const void* values[COMPONENTS] = {&set.pos,  &set.vel,  &set.ref, &set.title,
                                           &set.self, &set.body, ""};
         assert_true(ecs_command_set(m->world[0], recorded, components[c], values[c]));
@@ -303,21 +309,30 @@ static void order_one(model* m, uint32_t kind, uint32_t shape, ecs_entity record
     }
 }
 
-// One kind of change to consecutive entities, or a mixture.
+// One kind of change to consecutive entities, some of them twice, or a mixture.
 static void order_some(model* m) {
-    bool is_run = base_rng_below(&m->rng, 2) == 0;
-    uint32_t count = 1 + base_rng_below(&m->rng, is_run ? 90 : 12);
-    uint32_t kind = base_rng_below(&m->rng, 4), shape = base_rng_below(&m->rng, SHAPES);
-    uint32_t at = m->handle_count ? base_rng_below(&m->rng, m->handle_count) : 0;
+    base_rng* rng = &m->rng;
+    const bool is_run = base_rng_below(rng, 2) == 0;
+    const uint32_t count = 1 + base_rng_below(rng, is_run ? 150 : 12);
+    run_kind run = {base_rng_below(rng, 4), base_rng_below(rng, SHAPES), 0, 0};
+    if (is_run && base_rng_below(rng, 2) == 0) {
+        run.mask = 1 + base_rng_below(rng, (1u << COMPONENTS) - 1);
+        run.component = 1 + base_rng_below(rng, COMPONENTS);
+    }
+    uint32_t at = m->handle_count ? base_rng_below(rng, m->handle_count) : 0;
+    const uint32_t twice_in = base_rng_below(rng, 2) ? 10 : 1000;
     for (uint32_t i = 0; i < count && m->order_count < ORDERS_MAX; i++) {
         ecs_entity recorded, now;
         any_entity(m, &recorded, &now);
-        if (is_run && m->handle_count > 0) recorded = now = m->handles[(at + i) % m->handle_count];
-        if (!is_run) {
-            kind = base_rng_below(&m->rng, 4);
-            shape = base_rng_below(&m->rng, SHAPES);
+        if (is_run && m->handle_count > 0) {
+            recorded = now = m->handles[at % m->handle_count];
+            at += base_rng_below(rng, twice_in) != 0;
         }
-        order_one(m, kind, shape, recorded, now);
+        if (!is_run) {
+            run.kind = base_rng_below(rng, 4);
+            run.shape = base_rng_below(rng, SHAPES);
+        }
+        order_one(m, &run, recorded, now);
     }
 }
 

@@ -5,6 +5,19 @@
 #pragma once
 
 #include "ecs/component.h"
+#include "ecs/detail/queues.h"
+
+/// Detail: a command that is not like the last one. `kind`: the template; the component of an add
+/// or remove. @return false when it is refused (counted).
+bool ecs_detail_command_record(ecs_world* world, ecs_command_op op, ecs_entity target,
+                               uint16_t kind, const ecs_init* inits, uint32_t init_count);
+static inline bool ecs_detail_command_add(ecs_world* world, ecs_command_op op, ecs_entity target,
+                                          uint16_t kind, const ecs_init* inits,
+                                          uint32_t init_count) {
+    return ecs_detail_command_join(ecs_fast_of(world)->commands, op, target, kind, inits,
+                                   init_count) ||
+           ecs_detail_command_record(world, op, target, kind, inits, init_count);
+}
 
 /// Record a creation. Values are copied. Flush points come after each system and after each batch
 /// of events.
@@ -12,25 +25,48 @@
 ///         and in entity fields of values. Do not keep it longer: it is given out again then.
 ///         ECS_ENTITY_NONE when the queue is full or the template is unknown (counted in
 ///         commands_refused).
-ecs_entity ecs_command_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
-                              uint32_t init_count);
+static inline ecs_entity ecs_command_create(ecs_world* world, ecs_template_id template_id,
+                                            const ecs_init* inits, uint32_t init_count) {
+    ecs_command_view* view = ecs_fast_of(world)->commands;
+    const ecs_entity placeholder = ecs_entity_make(view->created_count + 1, 0);
+    if (!ecs_detail_command_add(world, ECS_COMMAND_CREATE, placeholder, template_id, inits,
+                                init_count))
+        return ECS_ENTITY_NONE;
+    view->created_count++;
+    return placeholder;
+}
 /// Record a destruction. A handle that is stale when it is applied is ignored (counted in
 /// stale_handles).
 /// @return false when the queue is full (counted in commands_refused).
-bool ecs_command_destroy(ecs_world* world, ecs_entity entity);
+static inline bool ecs_command_destroy(ecs_world* world, ecs_entity entity) {
+    return ecs_detail_command_add(world, ECS_COMMAND_DESTROY, entity, ECS_TEMPLATE_NONE, NULL, 0);
+}
 /// Record a recreation, or a new value of one component. Values are copied. Stale handles as above.
 /// @return false when the queue is full or the template is unknown (counted in commands_refused).
-bool ecs_command_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
-                          const ecs_init* inits, uint32_t init_count);
-bool ecs_command_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
-                     const void* value);
+static inline bool ecs_command_recreate(ecs_world* world, ecs_entity entity,
+                                        ecs_template_id template_id, const ecs_init* inits,
+                                        uint32_t init_count) {
+    return ecs_detail_command_add(world, ECS_COMMAND_RECREATE, entity, template_id, inits,
+                                  init_count);
+}
+static inline bool ecs_command_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
+                                   const void* value) {
+    const ecs_init init = {component, value};
+    return ecs_detail_command_add(world, ECS_COMMAND_SET, entity, ECS_TEMPLATE_NONE, &init, 1);
+}
 /// Record that an entity gets a sparse component (`value` NULL: its template's default) or loses it
 /// (ecs_add, ecs_remove). Stale handles as above; a component that is not sparse in the entity's
 /// template, or is not there, is counted in commands_refused when it is applied.
 /// @return false when the queue is full (counted in commands_refused).
-bool ecs_command_add(ecs_world* world, ecs_entity entity, ecs_component_id component,
-                     const void* value);
-bool ecs_command_remove(ecs_world* world, ecs_entity entity, ecs_component_id component);
+static inline bool ecs_command_add(ecs_world* world, ecs_entity entity, ecs_component_id component,
+                                   const void* value) {
+    const ecs_init init = {component, value};
+    return ecs_detail_command_add(world, ECS_COMMAND_ADD, entity, component, &init, value ? 1 : 0);
+}
+static inline bool ecs_command_remove(ecs_world* world, ecs_entity entity,
+                                      ecs_component_id component) {
+    return ecs_detail_command_add(world, ECS_COMMAND_REMOVE, entity, component, NULL, 0);
+}
 /// Apply all recorded commands. Outside of stages only (asserted); inside, the flush points do it.
 void ecs_command_flush(ecs_world* world);
 /// Count the commands that wait.

@@ -26,6 +26,7 @@
 /// again.
 #pragma once
 
+#include "ecs/detail/queues.h"
 #include "ecs/world.h"
 
 typedef uint16_t ecs_event_type;
@@ -61,11 +62,33 @@ const ecs_event_desc* ecs_event_get(const ecs_world* world, ecs_event_type type)
 /// are not counted.
 uint32_t ecs_event_count(const ecs_world* world);
 
+/// Detail: what the inline function leaves to a call.
+bool ecs_detail_event_send(ecs_world* world, ecs_entity target, ecs_event_type type,
+                           const void* payload);
+
 /// Queue an event for one entity or placeholder. The payload is copied. Events are delivered in the
 /// order of sending. An event whose target no longer lives at delivery is dropped (counted in
 /// stale_handles). Core events cannot be sent (asserted).
 /// @return false when the queue is full (counted in events_refused).
-bool ecs_event_send(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload);
+static inline bool ecs_event_send(ecs_world* world, ecs_entity target, ecs_event_type type,
+                                  const void* payload) {
+    ecs_event_view* view = ecs_fast_of(world)->events;
+    const size_t tail = view->tail;
+    ecs_event_head head = view->heads[type <= ECS_EVENT_TYPES_MAX ? type : ECS_EVENT_NONE];
+    if (head.size == 0 || ecs_entity_generation(target) == 0 || view->count >= view->maximum ||
+        tail + 2 * sizeof head > view->capacity)
+        return ecs_detail_event_send(world, target, type, payload);
+    uint8_t* record = view->queue + tail;
+    head.target = target;
+    memcpy(record, &head, sizeof head);
+    if (head.size == 4)
+        memcpy(record + sizeof head, payload, 4);
+    else if (__builtin_object_size(payload, 0) >= 8) // else the compiler warns of this branch
+        memcpy(record + sizeof head, payload, 8);
+    view->tail = tail + 2 * sizeof head;
+    view->count++;
+    return true;
+}
 /// Queue an event for every system that handles it. @return as ecs_event_send.
 bool ecs_event_broadcast(ecs_world* world, ecs_event_type type, const void* payload);
 
@@ -76,3 +99,21 @@ typedef struct ecs_event {
     uint32_t size;
     const void* payload;
 } ecs_event;
+
+/// Events of one type to entities of one chunk, in the order of sending. Borrowed for the call.
+typedef struct ecs_event_run {
+    ecs_event_type type;
+    uint32_t size; ///< of a payload
+    uint32_t count;
+    const uint32_t* rows;       ///< by event: row of its target
+    const ecs_entity* entities; ///< by row
+    void* const* columns;       ///< one per term, each begins at row 0; NULL where an optional
+                                ///< component is missing
+    const uint8_t* payloads;    ///< of the first event
+    uint32_t stride;            ///< bytes from one payload to the next
+} ecs_event_run;
+
+/// The payload of an event of a run.
+static inline const void* ecs_event_run_payload(const ecs_event_run* run, uint32_t i) {
+    return run->payloads + (size_t)run->stride * i;
+}

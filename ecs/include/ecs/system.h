@@ -37,6 +37,9 @@ typedef void (*ecs_system_fn)(const ecs_stage* stage, const ecs_rows* rows);
 /// once per event, with count 0.
 typedef void (*ecs_event_fn)(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows);
 
+/// A handler of events with a target that wants many at once. A row may be there several times.
+typedef void (*ecs_event_run_fn)(const ecs_stage* stage, const ecs_event_run* run);
+
 /// Gets the entities that began or ceased to match the terms of a system. Each appears once, in the
 /// order in which it happened. An entity that did both between two turns does not appear.
 typedef void (*ecs_membership_fn)(const ecs_stage* stage, const ecs_entity* entities,
@@ -50,6 +53,9 @@ typedef struct ecs_system_desc {
     const char* const* events; ///< names of events it handles, core events too (ecs/event.h)
     uint32_t event_count;
     ecs_event_fn on_event; ///< with events or track
+    /// Called instead of on_event, when it is the only handler and has terms, for runs of queued
+    /// events with a target. All other events still go to on_event. May be NULL.
+    ecs_event_run_fn on_events;
     const ecs_term* terms;
     uint32_t term_count;
     const char* const* before; ///< names of systems that must run after this one

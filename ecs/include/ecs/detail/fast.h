@@ -67,11 +67,13 @@ typedef struct ecs_place {
 
 /// The first member of a world.
 typedef struct ecs_fast {
-    ecs_record_page* const* pages; ///< a missing one is a page of zeros: no NULL test
-    const ecs_place* places;       ///< by chunk id
-    const uint32_t* chunk_counts;  ///< rows by chunk id
-    uint32_t slot_count;           ///< component ids are below
-    uint32_t walk_depth;           ///< > 0 while a query is walked: structure asserts
+    ecs_record_page* const* pages;     ///< a missing one is a page of zeros: no NULL test
+    const ecs_place* places;           ///< by chunk id
+    const uint32_t* chunk_counts;      ///< rows by chunk id
+    uint32_t slot_count;               ///< component ids are below
+    uint32_t walk_depth;               ///< > 0 while a query is walked: structure asserts
+    struct ecs_command_view* commands; ///< of the recorder (queues.h)
+    struct ecs_event_view* events;
 } ecs_fast;
 
 /// The first member of a query: its cached chunks, `stride` words each:

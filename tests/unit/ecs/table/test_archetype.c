@@ -26,6 +26,18 @@ static void templates_with_the_same_components_share_an_archetype(void** state) 
     store_close(&fixture);
 }
 
+static void many_follow_where_the_last_chunk_is_full(void** state) {
+    (void)state;
+    store fixture;
+    store_make(&fixture, NULL);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(ecs_create_many(fixture.world, fixture.ball, ECS_CHUNK_ROWS_MAX, NULL),
+                         ECS_OK);
+    assert_int_equal(ecs_world_entity_count(fixture.world), 3 * ECS_CHUNK_ROWS_MAX);
+    ecs_world_validate(fixture.world);
+    store_close(&fixture);
+}
+
 static void columns_are_aligned_and_skewed(void** state) {
     (void)state;
     store fixture;
@@ -205,6 +217,7 @@ static void a_moved_row_keeps_its_dirty_mark(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(templates_with_the_same_components_share_an_archetype),
+        TEST(many_follow_where_the_last_chunk_is_full),
         TEST(columns_are_aligned_and_skewed),
         TEST(shadows_lie_behind_the_hot_columns),
         TEST(a_chunk_doubles_up_to_its_limit_and_then_another_is_appended),
