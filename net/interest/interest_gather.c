@@ -64,8 +64,8 @@ static void gather_packed(const net_interest* interest, net_interest_scratch* sc
         for (; near < end; near++) {
             float distance2 = net_interest_distance2(client->at, near->at);
             if (!(distance2 <= radius2)) continue;
-            net_interest_include(scratch, near->thing)->band =
-                net_interest_band(distance2, client->radius);
+            net_interest_include_near(scratch, near->thing,
+                                      net_interest_band(distance2, client->radius));
         }
     }
 }
@@ -80,8 +80,7 @@ static void gather_linked(const net_interest* interest, net_interest_scratch* sc
         for (; index; index = grid->spots[index].next) {
             float distance2 = net_interest_distance2(client->at, grid->spots[index].at);
             if (!(distance2 <= radius2)) continue;
-            net_interest_include(scratch, index)->band =
-                net_interest_band(distance2, client->radius);
+            net_interest_include_near(scratch, index, net_interest_band(distance2, client->radius));
         }
     }
 }

@@ -163,9 +163,9 @@ static inline bool net_interest_is_near(const net_interest_client* client,
 /// Weight of a distance: 8 within a quarter of the radius, then 4, 2, 1.
 static inline uint8_t net_interest_band(float distance2, float radius) {
     float quarter2 = radius * radius * 0.0625f;
-    if (distance2 <= quarter2) return 8;
-    if (distance2 <= quarter2 * 4.0f) return 4;
-    return distance2 <= quarter2 * 9.0f ? 2 : 1;
+    // Written so that NaN is the farthest band.
+    return (uint8_t)(8 >> (!(distance2 <= quarter2) + !(distance2 <= quarter2 * 4.0f) +
+                           !(distance2 <= quarter2 * 9.0f)));
 }
 static inline uint8_t net_interest_band_of(const net_interest_client* client,
                                            const net_interest_facts* facts, const float at[3]) {
@@ -219,6 +219,17 @@ static inline net_interest_mark* net_interest_include(net_interest_scratch* scra
     mark->state |= NET_INTEREST_IN;
     scratch->inside[scratch->inside_count++] = index;
     return mark;
+}
+/// The same for an entity within sight, in this band of distance.
+static inline void net_interest_include_near(net_interest_scratch* scratch, uint32_t index,
+                                             uint8_t band) {
+    net_interest_mark* mark = &scratch->marks[index];
+    if (mark->stamp == scratch->stamp) {
+        net_interest_include(scratch, index)->band = band;
+        return;
+    }
+    *mark = (net_interest_mark){scratch->stamp, 0, NET_INTEREST_IN, band};
+    scratch->inside[scratch->inside_count++] = index;
 }
 /// Index of the client's player; 0 when the client has none that is replicated.
 static inline uint32_t net_interest_player_index(const net_interest* interest,

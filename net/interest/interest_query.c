@@ -45,13 +45,20 @@ static bool may_stay(const net_interest* interest, net_interest_client* client,
     return is_young;
 }
 
+static inline bool is_in(const net_interest_scratch* scratch, uint32_t index) {
+    const net_interest_mark* mark = &scratch->marks[index];
+    return mark->stamp == scratch->stamp && mark->state & NET_INTEREST_IN;
+}
+
 static void keep_members(const net_interest* interest, net_interest_scratch* scratch,
                          net_interest_client* client, const net_interest_entity* members,
                          uint32_t count) {
     bool is_asking = net_interest_is_asking(interest);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = members[i].index;
-        if (index >= interest->index_end || !interest->places[index].row_template) continue;
+        if (index >= interest->index_end || is_in(scratch, index) ||
+            !interest->places[index].row_template)
+            continue;
         uint16_t state = net_interest_get_mark(scratch, index)->state;
         if (state & (NET_INTEREST_IN | NET_INTEREST_NEVER)) continue;
         // The module is asked about all within the leaving radius, so this one is beyond it.
@@ -62,9 +69,9 @@ static void keep_members(const net_interest* interest, net_interest_scratch* scr
 
 // ---- the answer ----
 
-static net_interest_entity describe_place(const net_interest* interest,
-                                          const net_interest_client* client, uint32_t player,
-                                          uint32_t index, const net_interest_mark* mark) {
+static inline net_interest_entity describe_place(const net_interest* interest,
+                                                 const net_interest_client* client, uint32_t player,
+                                                 uint32_t index, const net_interest_mark* mark) {
     const net_interest_traits* traits = &interest->traits[index];
     uint32_t band = mark->band;
     if (!band && traits->has_position)

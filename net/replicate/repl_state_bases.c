@@ -279,7 +279,7 @@ static bool may_name(const net_repl_state* repl, uint32_t slot, uint32_t classes
 }
 
 // The age of a slot's base; 0: it has none that may be used.
-static uint32_t find_age(const composer* c, uint32_t slot) {
+static uint32_t find_any_age(const composer* c, uint32_t slot) {
     const net_repl_state* repl = c->repl;
     uint32_t back = net_repl_state_find_base(repl, slot), base = repl->bases[slot];
     if (back) base = net_repl_packet_tick(repl, back);
@@ -296,6 +296,15 @@ static uint32_t find_age(const composer* c, uint32_t slot) {
     if (age > NET_BASE_AGE_MAX && old_sends > 0) return 0;
     uint32_t classes = net_repl_state_classes_at(repl, slot, base);
     return may_name(repl, slot, classes, age) ? age : 0;
+}
+
+// Most slots have not been sent for a while: no packet of a small window is their base.
+static inline uint32_t find_age(const composer* c, uint32_t slot, uint64_t is_resting) {
+    const net_repl_state* repl = c->repl;
+    uint32_t age = c->now - repl->bases[slot];
+    if (is_resting && age <= NET_BASE_AGE_MAX && repl->window <= NET_REPL_STATE_BACK_MAX)
+        return age;
+    return find_any_age(c, slot);
 }
 
 // Add one record to the newest run.
@@ -320,30 +329,38 @@ static bool add_single(composer* c, uint32_t slot, uint32_t age) {
 
 // Group slots by the age of their base: `heads` by age, chained rising by slot.
 static bool add_one_by_one(composer* c, const uint64_t* left) {
-    uint32_t heads[AGES + 1], *next_of = c->writer->next_of;
+    const net_repl_state* repl = c->repl;
+    const uint64_t *based = net_set(repl, NET_SET_BASED), *stale = net_set(repl, NET_SET_STALE);
+    const uint64_t* mixed = net_set(repl, NET_SET_MIXED);
+    uint32_t heads[AGES + 1], *next_of = c->writer->next_of, *ages_of = c->writer->record_of;
     uint64_t ages[AGES / 64 + 1] = {0};
     for (uint32_t w = c->words; w-- > 0;) {
+        uint64_t resting = based[w] & ~stale[w] & ~mixed[w];
         for (uint64_t bits = left[w]; bits;) {
             uint32_t high = 63u - (uint32_t)__builtin_clzll(bits), slot = w * 64 + high;
             bits &= ~(UINT64_C(1) << high);
-            uint32_t age = find_age(c, slot);
+            uint32_t age = find_age(c, slot, resting >> high & 1);
             if (age == 0) {
                 set_bit(c->absolute, slot);
                 continue;
             }
+            ages_of[slot] = age;
             if (age > AGES) age = AGES;
             next_of[slot] = ages[age >> 6] >> (age & 63) & 1 ? heads[age] : UINT32_MAX;
             heads[age] = slot;
             set_bit(ages, age);
         }
     }
-    for (uint32_t age = 1; age <= AGES; age++) {
-        if (!(ages[age >> 6] >> (age & 63) & 1)) continue;
-        net_record_group* run = net_snapshot_writer_add_run(c->writer, NET_SNAPSHOT_BY_AGE, age, 0);
-        if (!run) return false;
-        run->has_single = true;
-        for (uint32_t slot = heads[age]; slot != UINT32_MAX; slot = next_of[slot])
-            if (!add_single(c, slot, find_age(c, slot))) return false;
+    for (uint32_t w = 0; w < AGES / 64 + 1; w++) {
+        for (uint64_t bits = ages[w]; bits; bits &= bits - 1) {
+            uint32_t age = w * 64 + base_bit_lowest(bits);
+            net_record_group* run =
+                net_snapshot_writer_add_run(c->writer, NET_SNAPSHOT_BY_AGE, age, 0);
+            if (!run) return false;
+            run->has_single = true;
+            for (uint32_t slot = heads[age]; slot != UINT32_MAX; slot = next_of[slot])
+                if (!add_single(c, slot, ages_of[slot])) return false;
+        }
     }
     return true;
 }

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// Lanes of a replicator: the same packets for any number of lanes, whichever thread works for which
+// lane, with the real interest manager.
+#include "repl_world.h"
+#include "replicate/replicator.h"
+
+#include "base/hash.h"
+#include "base/math.h"
+
+#include <pthread.h>
+
+enum {
+    CLIENTS = 14,
+    ENTITIES = 300,
+    SIDE = 300,
+    TICKS = 160,
+    LAG = 4,
+    LANES_MAX = 4,
+    BYTES = 1160
+};
+
+typedef struct lane_client {
+    net_repl_state* repl;
+    uint64_t hash;
+    uint32_t records;
+    bool has_failed;
+} lane_client;
+
+typedef struct lane_world {
+    repl_side server;
+    net_interest* interest;
+    net_replicator* replicator;
+    ecs_entity entities[ENTITIES];
+    lane_client clients[CLIENTS];
+    ecs_tick tick;
+    uint32_t lanes;
+} lane_world;
+
+typedef struct lane_job {
+    lane_world* w;
+    uint32_t lane;
+} lane_job;
+
+static void open_world(lane_world* w, uint32_t lanes) {
+    static const net_interest_rules rules = {
+        .size_bytes = sizeof rules, .position = "pos", .radius = 60};
+    memset(w, 0, sizeof *w);
+    base_reporter reporter = base_reporter_stderr();
+    repl_open(&w->server, false, 1000);
+    for (uint32_t i = 0; i < ENTITIES; i++)
+        w->entities[i] = repl_create(&w->server, w->server.mover);
+    const net_interest_config interest = {.rules = &rules,
+                                          .world = w->server.world,
+                                          .rows = w->server.rows,
+                                          .index_max = 1000,
+                                          .tick_rate_hz = 30,
+                                          .lanes = lanes};
+    assert_int_equal(net_interest_create(&interest, &reporter, &w->interest), NET_OK);
+    const net_replicator_config config = {
+        .rows = w->server.rows, .index_max = 1000, .interest = w->interest, .lanes = lanes};
+    assert_int_equal(net_replicator_create(&config, &w->replicator), NET_OK);
+    w->lanes = lanes ? lanes : 1;
+    for (uint32_t c = 0; c < CLIENTS; c++) {
+        assert_true(net_interest_add_client(w->interest, c + 1));
+        net_interest_set_player(w->interest, c + 1, w->entities[c * 7]);
+        assert_int_equal(net_repl_state_create(w->replicator, c + 1, &w->clients[c].repl), NET_OK);
+        net_repl_state_set_lane(w->clients[c].repl, c % w->lanes);
+    }
+}
+
+static void close_world(lane_world* w) {
+    for (uint32_t c = 0; c < CLIENTS; c++)
+        net_repl_state_destroy(w->clients[c].repl);
+    net_replicator_destroy(w->replicator);
+    net_interest_destroy(w->interest);
+    repl_close(&w->server);
+}
+
+static void move_all(lane_world* w) {
+    for (uint32_t i = 0; i < ENTITIES; i++) {
+        if ((i + w->tick / 8) % 2 == 0) continue;
+        float angle = (float)((w->tick + i * 13) % 300) / 300.0f * 6.2831853f;
+        float radius = 20 + (float)(i % 90);
+        repl_move(&w->server, w->entities[i], (float)(i * 37 % SIDE) + radius * base_cos(angle),
+                  (float)(i * 101 % SIDE) + radius * base_sin(angle));
+    }
+    if (w->tick % 5 == 0) {
+        uint32_t i = (uint32_t)w->tick * 7 % (ENTITIES - 100) + 100; // no player
+        repl_destroy(&w->server, w->entities[i]);
+        w->entities[i] = repl_create(&w->server, w->server.mover);
+    }
+}
+
+// One client's tick: an old packet is acknowledged or lost, a new one is written.
+static void serve(lane_world* w, uint32_t number) {
+    lane_client* client = &w->clients[number];
+    uint16_t seq = (uint16_t)w->tick;
+    if (seq > LAG) {
+        uint16_t old = (uint16_t)(seq - LAG);
+        (void)((old + number) % 11 ? net_repl_state_acked(client->repl, old)
+                                   : net_repl_state_lost(client->repl, old));
+    }
+    uint8_t body[BYTES] = {0};
+    proto_bit_writer writer = proto_bit_writer_make(body, sizeof body);
+    const net_repl_state_room room = {.hard = BYTES * 8, .soft = 200 * 8};
+    uint32_t records = 0;
+    client->has_failed = client->has_failed ||
+                         net_repl_state_write(client->repl, seq, room, &writer, &records) != NET_OK;
+    client->hash = base_hash64(body, proto_bit_writer_bytes(&writer), client->hash);
+    client->records += records;
+}
+
+static void* run_lane(void* context) {
+    lane_job* job = context;
+    net_replicator_publish_lane(job->w->replicator, job->lane);
+    for (uint32_t c = 0; c < CLIENTS; c++)
+        if (c % job->w->lanes == job->lane) serve(job->w, c);
+    return NULL;
+}
+
+// Run a match and hash all packets.
+static uint64_t run_match(uint32_t lanes, bool is_threaded) {
+    static lane_world w;
+    open_world(&w, lanes);
+    for (uint32_t i = 0; i < TICKS; i++) {
+        ecs_step step = {.tick = ++w.tick, .dt = 0.5f};
+        move_all(&w);
+        ecs_world_step(w.server.world, &step);
+        assert_int_equal(net_replicator_step(w.replicator, w.server.world, w.tick), NET_OK);
+        ecs_changes_clear(w.server.world);
+        net_replicator_publish_begin(w.replicator);
+        pthread_t threads[LANES_MAX];
+        lane_job jobs[LANES_MAX];
+        uint32_t count = w.lanes;
+        for (uint32_t k = 0; k < count; k++) {
+            jobs[k] = (lane_job){&w, k};
+            if (is_threaded)
+                assert_int_equal(pthread_create(&threads[k], NULL, run_lane, &jobs[k]), 0);
+            else
+                (void)run_lane(&jobs[k]);
+        }
+        for (uint32_t k = 0; k < count && is_threaded; k++)
+            assert_int_equal(pthread_join(threads[k], NULL), 0);
+    }
+    uint64_t hash = 0;
+    for (uint32_t c = 0; c < CLIENTS; c++) {
+        assert_false(w.clients[c].has_failed);
+        assert_true(w.clients[c].records > TICKS);
+        hash = base_hash64_mix(hash, w.clients[c].hash);
+    }
+    net_replicator_validate(w.replicator);
+    close_world(&w);
+    return hash;
+}
+
+static void packets_are_the_same_for_any_number_of_lanes(void** state) {
+    (void)state;
+    uint64_t hash = run_match(0, false);
+    for (uint32_t lanes = 1; lanes <= LANES_MAX; lanes++) {
+        assert_true(run_match(lanes, false) == hash);
+        assert_true(run_match(lanes, true) == hash);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(packets_are_the_same_for_any_number_of_lanes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
