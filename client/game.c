@@ -60,6 +60,9 @@ int client_program_open_game(client_program* self, const client_idle* idle) {
         if (code != NET_EXIT_CLEAN) return code;
     }
     const char* name = self->config.game ? self->config.game : self->game;
-    return net_exit_report_setup(net_host_open_module(name, &self->reporter, &self->module),
-                                 &self->reporter);
+    net_result result = net_host_open_module(name, &self->reporter, &self->module);
+    if (result == NET_OK)
+        result = net_host_open_workers(self->module, NET_ROLE_MIRROR, self->config.threads,
+                                       &self->reporter);
+    return net_exit_report_setup(result, &self->reporter);
 }

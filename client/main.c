@@ -48,6 +48,7 @@ static void release(client_program* self) {
     net_host_wipe_tokens(&self->tokens);
     if (self->trace) fclose(self->trace);
     if (self->session_trace) fclose(self->session_trace);
+    if (self->module) base_workers_destroy(self->module->workers);
     if (self->module) net_module_close(self->module);
     net_loop_deinit(&self->loop);
 }

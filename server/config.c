@@ -71,6 +71,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
          NET_SEND_DIVISOR_MAX},
         {"net-threads", BASE_OPTION_U64, &config->net_threads, "N",
          "threads that receive and send (default: by cores and --max-clients)", 0, NET_LANES_MAX},
+        {"threads", BASE_OPTION_U64, &config->threads, "N", NULL, 0, BASE_WORKERS_MAX},
         {"ledger", BASE_OPTION_TEXT, &config->bandwidth, "FILE",
          "at the end write how many bits each component took", 0, 0},
         {"trace-session", BASE_OPTION_TEXT, &config->session_trace, "FILE", NULL, 0, 0},

@@ -32,6 +32,9 @@ static int open_module(server_program* self) {
         return NET_EXIT_USAGE;
     }
     net_result result = net_host_open_module(self->config.game, &self->reporter, &self->module);
+    if (result == NET_OK)
+        result = net_host_open_workers(self->module, NET_ROLE_SERVER, self->config.threads,
+                                       &self->reporter);
     return net_exit_report_setup(result, &self->reporter);
 }
 
@@ -190,6 +193,7 @@ void server_program_close(server_program* self) {
     if (self->log) (void)!net_log_writer_destroy(self->log);
     if (self->match) net_match_destroy(self->match);
     if (self->transport) self->transport->ops->destroy(self->transport);
+    if (self->module) base_workers_destroy(self->module->workers);
     if (self->module) net_module_close(self->module);
     server_access_close(self);
     net_loop_deinit(&self->loop);

@@ -134,6 +134,7 @@ base_options_result client_config_read(client_config* config, int argc, char** a
          "ask for at most so many per second and player (0: the server decides)", 0,
          NET_RATE_BYTES_LIMIT},
         {"seed", BASE_OPTION_U64, &config->seed, "N", "start of the bots' random numbers", 0, 0},
+        {"threads", BASE_OPTION_U64, &config->threads, "N", NULL, 0, BASE_WORKERS_MAX},
         {"shot", BASE_OPTION_TEXT, &config->shot, "FILE.png", "write one frame as a picture", 0, 0},
         {"shot-tick", BASE_OPTION_U64, &config->shot_tick, "N",
          "the first frame at or after tick N (0: the last frame)", 0, 0},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/options.h"
+#include "base/workers.h"
 #include "net/limits.h"
 
 #define CLIENT_BOTS_MAX 1000u
@@ -38,6 +39,7 @@ typedef struct client_config {
     double at;          ///< tick at which the replay begins
     double speed;       ///< speed of the replay: 1 is the speed of the match; 0: not given
 
+    uint64_t threads; ///< 0: chosen by cores and game
     const char* config;
     char config_text[16384]; ///< text of the config file; options borrow from it
 } client_config;

@@ -274,6 +274,20 @@ const char* ecs_stage_system_name(const ecs_world* world, uint32_t stage, uint32
     return system ? system->name : NULL;
 }
 
+uint32_t ecs_world_threads_max(const ecs_world* world) {
+    uint32_t most = 1;
+    for (uint32_t s = 0; s < world->systems->stage_count; s++) {
+        const ecs_stage_info* stage = &world->systems->stages[s];
+        for (uint32_t i = 0, sum = 0; i < stage->order.count; i++) {
+            const ecs_system* system = world->systems->list[stage->order.systems[i]];
+            if (i == 0 || stage->waves[i] != stage->waves[i - 1]) sum = 0;
+            if (!system->is_sync_point) sum += system->declared.may_cut ? ECS_RANGES_MAX : 1;
+            if (sum > most) most = sum;
+        }
+    }
+    return most < BASE_WORKERS_MAX ? most : BASE_WORKERS_MAX;
+}
+
 static bool has_name(const ecs_names* names, const char* name) {
     for (uint32_t i = 0; i < names->count; i++)
         if (strcmp(names->names[i], name) == 0) return true;

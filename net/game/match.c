@@ -25,6 +25,7 @@ net_match_config net_match_config_default(const net_module* module) {
         .module = module,
         .role = NET_ROLE_SERVER,
         .tick_rate_hz = NET_TICK_RATE_HZ_DEFAULT,
+        .workers = module->workers,
     };
     for (uint32_t i = 0; i < module->game->setting_count; i++)
         config.settings[i] = module->game->settings[i].value_default;
@@ -86,7 +87,8 @@ static net_result fail(const base_reporter* reporter, const char* what, ecs_resu
 static void* memory_allocate(void* context, size_t size, size_t align) {
     net_match_memory* memory = context;
     void* block = memory->source->allocate(memory->source->context, size, align);
-    if (!block) memory->is_lacking = true;
+    // Workers allocate too.
+    if (!block) __atomic_store_n(&memory->is_lacking, true, __ATOMIC_RELAXED);
     return block;
 }
 
@@ -168,6 +170,7 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
                                    match->game->message_count, reporter, &match->schema);
     }
     if (!result) result = net_match_services_init(match, reporter);
+    if (!result) ecs_world_set_workers(match->world, config->workers);
     if (!result && config->role == NET_ROLE_SERVER) start_game(match);
     // A module may have gone on with less than it asked for, or named another fault for it.
     if (match->memory.is_lacking) result = NET_ERR_MEMORY;

@@ -25,6 +25,31 @@ net_result net_host_open_module(const char* name, const base_reporter* reporter,
     return net_module_open(name, path, reporter, module);
 }
 
+// The threads that the systems of a world of this role can use; 0: it cannot be made (reported).
+static uint32_t threads_of(const net_module* module, net_role role, const base_reporter* reporter) {
+    net_match_config config = net_match_config_default(module);
+    config.role = role;
+    net_match* match = NULL;
+    if (net_match_create(&config, reporter, &match) != NET_OK) return 0;
+    const uint32_t threads = ecs_world_threads_max(net_match_world(match));
+    net_match_destroy(match);
+    return threads;
+}
+
+net_result net_host_open_workers(net_module* module, net_role role, uint64_t threads,
+                                 const base_reporter* reporter) {
+    uint32_t wanted = (uint32_t)(threads < BASE_WORKERS_MAX ? threads : BASE_WORKERS_MAX);
+    if (wanted == 0) wanted = base_workers_default(BASE_WORKERS_MAX);
+    if (threads == 0 && wanted > 1) {
+        const uint32_t most = threads_of(module, role, reporter);
+        if (most == 0) return NET_ERR_MODULE;
+        wanted = base_workers_default(most);
+    }
+    if (wanted == 1) return NET_OK;
+    module->workers = base_workers_create(NULL, wanted);
+    return module->workers ? NET_OK : NET_ERR_MEMORY;
+}
+
 bool net_host_simulate_network(const char* spec, const base_reporter* reporter) {
     if (!spec) return true;
     net_link_pair link;

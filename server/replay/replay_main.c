@@ -6,6 +6,7 @@
 #include "replay/replay.h"
 
 #include "base/text.h"
+#include "base/workers.h"
 #include "host/exit_code.h"
 #include "host/setup.h"
 #include "host/version.h"
@@ -63,6 +64,8 @@ static base_options_result read_options(server_replay* self, base_option_list* w
          "show: only this entity, INDEX:GENERATION", 0, 0},
         {"through-crash", BASE_OPTION_FLAG, &self->is_through_crash, NULL,
          "verify: also run the tick in which the server died, whose end is not in the log", 0, 0},
+        {"threads", BASE_OPTION_U64, &self->threads, "N",
+         "threads that run the systems (0: the cores but one)", 0, BASE_WORKERS_MAX},
     };
     const base_options options = {
         .program = "shoal-replay",
@@ -81,6 +84,9 @@ static int open_module(server_replay* self, const command* what) {
     bool may_miss = !what->needs_module && !self->game;
     net_result result =
         net_host_open_module(name, may_miss ? NULL : &self->reporter, &self->module);
+    if (result == NET_OK)
+        result =
+            net_host_open_workers(self->module, NET_ROLE_SERVER, self->threads, &self->reporter);
     return result == NET_OK || may_miss ? NET_EXIT_CLEAN : net_exit_of_replay(result);
 }
 
@@ -91,6 +97,7 @@ static int run(server_replay* self, const command* what) {
     int code = what->wants_module ? open_module(self, what) : NET_EXIT_CLEAN;
     if (code == NET_EXIT_CLEAN) code = what->run(self);
     if (code == NET_EXIT_CLEAN && self->is_damaged) code = NET_EXIT_RUNTIME;
+    if (self->module) base_workers_destroy(self->module->workers);
     if (self->module) net_module_close(self->module);
     net_log_reader_destroy(self->reader);
     return code;

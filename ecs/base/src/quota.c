@@ -11,22 +11,29 @@ static size_t counted(size_t size) {
 static void* quota_allocate(void* context, size_t size, size_t align) {
     base_quota* quota = context;
     BASE_ASSERT(align <= BASE_CACHE_LINE_BYTES);
-    size_t left = quota->bytes_max - quota->used_bytes;
-    if (size > PTRDIFF_MAX || size > left || counted(size) > left) {
-        quota->refused++;
-        return NULL;
+    if (size <= PTRDIFF_MAX) {
+        // Taken first, so that threads together stay below the limit.
+        const size_t bytes = counted(size);
+        const size_t used = atomic_fetch_add(&quota->used_bytes, bytes) + bytes;
+        if (used >= bytes && used <= quota->bytes_max) {
+            void* memory = base_allocate(quota->parent, size);
+            size_t peak = quota->used_peak;
+            while (memory && used > peak &&
+                   !atomic_compare_exchange_weak(&quota->used_peak, &peak, used)) {
+            }
+            if (!memory) atomic_fetch_sub(&quota->used_bytes, bytes);
+            return memory;
+        }
+        atomic_fetch_sub(&quota->used_bytes, bytes);
     }
-    void* memory = base_allocate(quota->parent, size);
-    if (!memory) return NULL;
-    quota->used_bytes += counted(size);
-    if (quota->used_bytes > quota->used_peak) quota->used_peak = quota->used_bytes;
-    return memory;
+    quota->refused++;
+    return NULL;
 }
 
 static void quota_release(void* context, void* memory, size_t size) {
     base_quota* quota = context;
-    BASE_ASSERT(counted(size) <= quota->used_bytes);
-    quota->used_bytes -= counted(size);
+    const size_t before = atomic_fetch_sub(&quota->used_bytes, counted(size));
+    BASE_ASSERT(counted(size) <= before);
     base_release(quota->parent, memory, size);
 }
 

@@ -164,3 +164,6 @@ base_rng ecs_stage_rng(const ecs_stage* stage, ecs_entity entity);
 /// the world or the next call. The allocator of the world must accept calls from all of them, as
 /// the heap does. Between steps.
 void ecs_world_set_workers(ecs_world* world, base_workers* workers);
+/// Count the threads that the systems of a sealed world can use at one time, at most
+/// BASE_WORKERS_MAX.
+uint32_t ecs_world_threads_max(const ecs_world* world);

@@ -34,6 +34,7 @@ typedef struct net_match_config {
     /// memory. This one shares its schema, which saves what the layouts take. It must outlive this
     /// one; one thread runs both, and both play on one server. NULL: a schema of its own.
     const struct net_match* like;
+    base_workers* workers; ///< threads for its systems; NULL: the calling thread alone. Borrowed
 } net_match_config;
 
 typedef struct net_match net_match;

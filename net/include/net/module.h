@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/report.h"
+#include "base/workers.h"
 #include "net/game.h"
 #include "net/result.h"
 
@@ -21,6 +22,7 @@ typedef struct net_module {
     size_t pack_bytes;
     uint64_t content_hash; ///< of the .so and the pack
     void* library;         ///< dlopen handle; NULL for a linked-in module
+    base_workers* workers; ///< for matches of this module (net_match_config_default); NULL: none
 } net_module;
 
 /// Open a module by NAME or by file, and check its table. NAME is [a-z0-9_]{1,32}; NAME.so is

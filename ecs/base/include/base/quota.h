@@ -3,18 +3,20 @@
 ///
 /// Pass `allocator` to each part that keeps something of that input. A request beyond the limit
 /// gets NULL, as if memory had run out. A block counts with its size rounded up to a cache line, as
-/// the heap gives it. Threads: one at a time.
+/// the heap gives it. Threads: any, as those of `parent`.
 #pragma once
 
 #include "base/alloc.h"
+
+#include <stdatomic.h>
 
 typedef struct base_quota {
     base_allocator allocator; ///< its context is the quota, which must not move
     const base_allocator* parent;
     size_t bytes_max;
-    size_t used_bytes; ///< now
-    size_t used_peak;
-    uint64_t refused; ///< requests beyond the limit
+    _Atomic size_t used_bytes; ///< now
+    _Atomic size_t used_peak;
+    _Atomic uint64_t refused; ///< requests beyond the limit
 } base_quota;
 
 /// `parent` (NULL: the heap) must outlive the quota. Nothing to release: every block must have been
