@@ -5,6 +5,7 @@
 // therefore looked for beside the file and then in the module path; without a module only the
 // built-in types are known. No world makes a step.
 #include "check.h"
+#include "stages.h"
 
 #include "base/text.h"
 #include "host/exit_code.h"
@@ -124,6 +125,11 @@ static int check_module(const char* file, const base_reporter* reporter, totals*
 }
 
 int server_check(int file_count, char** files, const base_reporter* reporter) {
+    if (file_count > 0 && strcmp(files[0], "--stages") == 0) {
+        if (file_count == 2) return server_stages(files[1], reporter);
+        base_report(reporter, NULL, 0, "check --stages: name one game or FILE.so");
+        return NET_EXIT_USAGE;
+    }
     const int first = file_count > 0 && strcmp(files[0], "--no-import") == 0;
     if (file_count == first) {
         base_report(reporter, NULL, 0, "check: name at least one FILE.blk or FILE.so");

@@ -145,6 +145,7 @@ ecs_result ecs_create_many(ecs_world* world, ecs_template_id template_id, uint32
 ecs_result ecs_detail_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
                           const void* value) {
     const ecs_record* record = ecs_fast_record(&world->fast, entity);
+    if (world->fast.check) world->fast.check(world, component, true);
     if (!record) return ecs_loading_set_value(world, entity, component, value);
     if (component >= world->fast.slot_count) return ECS_ERR_MISSING;
     const ecs_place* place = &world->fast.places[record->place >> ECS_ROW_BITS];

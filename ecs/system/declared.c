@@ -7,8 +7,15 @@
 //
 // Ranges of one system are its rows against its rows, which are other rows: they conflict when it
 // writes anything besides its rows, or reads by handle what it writes in its rows.
+//
+// Validating builds check the declarations while systems run: access by handle and by queries
+// before it happens, columns that are read only by a hash before and after the call. No other
+// system of the wave writes such a column, so a difference is this system's.
 #include "system/declared.h"
 
+#include "base/assert.h"
+#include "base/hash.h"
+#include "base/text.h"
 #include "core/world_internal.h"
 #include "table/query_cache.h"
 
@@ -143,7 +150,51 @@ ecs_conflict ecs_declared_conflict(const ecs_world* world, const ecs_system* fir
     return found.kind == ECS_CONFLICT_NONE ? one_way(world, second, first, are_rows_apart) : found;
 }
 
-bool ecs_declared_covers(const ecs_system* system, ecs_component_id component, bool is_write) {
-    return !system->is_confined || ecs_component_set_has(&system->declared.writes, component) ||
-           (!is_write && ecs_component_set_has(&system->declared.reads, component));
+// ---- validating builds ----
+
+static __attribute__((noreturn)) void fail(const ecs_world* world, const ecs_system* system,
+                                           uint32_t component, const char* what) {
+    const ecs_component* info = ecs_component_get(world, (ecs_component_id)component);
+    char text[3 * ECS_NAME_BYTES_MAX];
+    base_text_format(text, sizeof text, "system '%s' %s '%s'", system->name, what,
+                     info ? info->name : "?");
+    base_assert_fail(text, __FILE__, __LINE__);
+}
+
+void ecs_declared_check(const ecs_world* world, uint32_t component, bool is_write) {
+    const ecs_declared* declared = &world->running->declared;
+    if (component > ECS_COMPONENTS_MAX || ecs_component_set_has(&declared->writes, component) ||
+        (!is_write && ecs_component_set_has(&declared->reads, component)))
+        return;
+    fail(world, world->running, component,
+         is_write ? "does not declare that it writes" : "does not declare that it reads");
+}
+
+// The bytes of a column that the system may only read, as a hash; 0 for any other term.
+static uint64_t hash_of_read(const ecs_world* world, const ecs_query* query, const ecs_rows* rows,
+                             uint32_t term) {
+    const ecs_access access = query->access[term];
+    if ((access != ECS_READ && access != ECS_OPTIONAL_READ) || !rows->columns[term]) return 0;
+    const ecs_record* record = ecs_fast_record(&world->fast, rows->entities[0]);
+    const ecs_place* place = &world->fast.places[record->place >> ECS_ROW_BITS];
+    const size_t size = place->slots[query->components[term]].size;
+    return base_hash64(rows->columns[term], size * rows->count, 0);
+}
+
+static void run_watched(const ecs_system* system, const ecs_stage* stage, const ecs_rows* rows) {
+    const ecs_query* query = system->query;
+    uint64_t before[ECS_QUERY_TERMS_MAX];
+    for (uint32_t i = 0; i < query->term_count; i++)
+        before[i] = hash_of_read(stage->world, query, rows, i);
+    system->run(stage, rows);
+    for (uint32_t i = 0; i < query->term_count; i++)
+        if (hash_of_read(stage->world, query, rows, i) != before[i])
+            fail(stage->world, system, query->components[i], "declares that it only reads");
+}
+
+void ecs_declared_run(const ecs_system* system, const ecs_stage* stage, const ecs_rows* rows) {
+    if (BASE_VALIDATE_ON && system->is_confined && rows->count > 0)
+        run_watched(system, stage, rows);
+    else
+        system->run(stage, rows);
 }

@@ -12,5 +12,8 @@ BASE_MUST_USE ecs_result ecs_declared_seal(ecs_world* world, const base_reporter
 /// twice: its ranges.
 ecs_conflict ecs_declared_conflict(const ecs_world* world, const ecs_system* first,
                                    const ecs_system* second);
-/// Does the system declare that it touches the component by handle or in another query?
-bool ecs_declared_covers(const ecs_system* system, ecs_component_id component, bool is_write);
+/// ecs_fast.check: assert that the running system declares this access.
+void ecs_declared_check(const ecs_world* world, uint32_t component, bool is_write);
+/// Call `run` of a system with these rows. In validating builds a column that it declares as read
+/// and writes is asserted by name.
+void ecs_declared_run(const ecs_system* system, const ecs_stage* stage, const ecs_rows* rows);

@@ -17,6 +17,7 @@
 
 #include "base/assert.h"
 #include "base/workers.h"
+#include "system/declared.h"
 #include "table/archetype.h"
 #include "table/query_cache.h"
 #include "table/runway.h"
@@ -144,6 +145,7 @@ static void open_range(const ecs_world* world, ecs_range* range, const ecs_stage
     range->view = *world;
     range->view.is_view = true;
     range->view.running = range->system;
+    if (BASE_VALIDATE_ON) range->view.fast.check = ecs_declared_check;
     range->view.counters = (ecs_counters){0};
     ecs_recorder_bind(&range->view, &range->recorder, range->position, range->number);
     range->stage = *stage;
@@ -165,7 +167,7 @@ static void run_rows(const ecs_range* range, const uintptr_t* entry, uint32_t ro
         }
         rows.columns = columns;
     }
-    range->system->run(&range->stage, &rows);
+    ecs_declared_run(range->system, &range->stage, &rows);
 }
 
 static void run_range(ecs_range* range) {
@@ -174,7 +176,7 @@ static void run_range(ecs_range* range) {
     if (!system->run) return;
     if (!range->entry) {
         const ecs_rows none = {0};
-        system->run(&range->stage, &none);
+        ecs_declared_run(system, &range->stage, &none);
         return;
     }
     view->fast.walk_depth++;

@@ -25,6 +25,7 @@
 #include "event/membership.h"
 #include "event/systems.h"
 #include "hierarchy/hierarchy_lists.h"
+#include "system/declared.h"
 #include "system/range.h"
 #include "system/system_registry.h"
 #include "track/track.h"
@@ -50,6 +51,12 @@ static void flush_point(ecs_world* world, const ecs_stage* stage) {
     world->counters.events_deferred += world->events->view.count;
 }
 
+// In validating builds: check what it touches from now on; NULL: nothing is checked.
+static void watch(ecs_world* world, const ecs_system* system) {
+    if (BASE_VALIDATE_ON)
+        world->fast.check = system && system->is_confined ? ecs_declared_check : NULL;
+}
+
 // On the world itself, with its queues.
 static void run_alone(ecs_world* world, uint32_t position, ecs_system* system, ecs_stage* stage) {
     BASE_ASSERT(system->is_present && !system->is_sync_point);
@@ -57,17 +64,21 @@ static void run_alone(ecs_world* world, uint32_t position, ecs_system* system, e
     ecs_commands_enter(world->commands, position, 0);
     world->running = system;
     set_mark(world, system, ECS_ENTITY_NONE);
+    watch(world, system);
     if (system->has_members) ecs_membership_deliver(system, &system->members, stage);
     if (system->run && !system->query) {
         const ecs_rows none = {0};
         system->run(stage, &none);
     } else if (system->run) {
+        watch(world, NULL); // its own rows need no other declaration
         ecs_query_iter iter = ecs_query_begin(world, system->query);
+        watch(world, system);
         while (ecs_query_next(&iter)) {
             set_mark(world, system, iter.rows.entities[0]);
-            system->run(stage, &iter.rows);
+            ecs_declared_run(system, stage, &iter.rows);
         }
     }
+    watch(world, NULL);
     world->running = NULL;
     ecs_commands_enter(world->commands, 0, 0);
 }

@@ -247,6 +247,10 @@ uint32_t ecs_stage_find(ecs_world* world, const char* name) {
     return stage_index(world->systems, name);
 }
 
+const char* ecs_stage_name(const ecs_world* world, uint32_t stage) {
+    return stage < world->systems->stage_count ? world->systems->stages[stage].name : NULL;
+}
+
 // The system at a position of a stage; NULL past the end.
 static const ecs_system* system_at(const ecs_world* world, uint32_t stage, uint32_t position) {
     const ecs_systems* systems = world->systems;

@@ -13,11 +13,22 @@
 #include "table/sparse.h"
 #include "table/storage.h"
 
+// A system that says what it touches may walk no more than that.
+static void check_terms(const ecs_world* world, const ecs_query* query) {
+    for (uint32_t i = 0; i < query->term_count; i++) {
+        const ecs_access access = query->access[i];
+        const bool is_write = access == ECS_WRITE || access == ECS_OPTIONAL_WRITE;
+        if (access <= ECS_OPTIONAL_WRITE && query->components[i] != ECS_COMPONENT_NONE)
+            world->fast.check(world, query->components[i], is_write);
+    }
+}
+
 const ecs_query_cache* ecs_query_open(ecs_world* world, ecs_query* query) {
     // A query that never matched has no array to point into.
     static const uintptr_t nothing[1];
     static const ecs_query_cache empty = {.entries = (uintptr_t*)nothing};
     BASE_ASSERT(world->is_sealed && "seal the world before queries are walked");
+    if (world->fast.check) check_terms(world, query);
     ecs_runway_close(world); // a walk may read past the count and finds zeros there
     if (query->sparse_terms != 0) {
         ecs_sparse_query_fill(world, query, true);
@@ -56,6 +67,7 @@ ecs_entity ecs_query_first(ecs_world* world, ecs_query* query) {
 }
 
 bool ecs_query_find(ecs_world* world, ecs_query* query, ecs_entity entity, ecs_query_iter* iter) {
+    if (world->fast.check) check_terms(world, query);
     const ecs_record* record = ecs_record_find(world->storage, entity);
     return record && ecs_query_find_record(world, query, record, iter);
 }

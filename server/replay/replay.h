@@ -14,11 +14,7 @@ typedef struct server_replay {
     const char* entity;    ///< "I:G" or "I"
     uint64_t tick;         ///< of --tick; 0: the last tick of the log
     bool is_through_crash; ///< verify: also run the tick in which the server died
-    const char* trace;  ///< second word of check-trace
-    const char* game;   ///< NULL: the game that the log names
-    const char* entity; ///< "I:G" or "I"
-    uint64_t threads;   ///< 0: chosen by cores and game
-    uint64_t tick;      ///< of --tick; 0: the last tick of the log
+    uint64_t threads;      ///< 0: chosen by cores and game
     base_reporter reporter;
     net_log_reader* reader;
     net_module* module; ///< NULL for info and stats, and for dump when it was not found

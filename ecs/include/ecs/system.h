@@ -118,6 +118,8 @@ BASE_MUST_USE ecs_result ecs_order_set(ecs_world* world, const char* stage,
 
 /// Find a stage by name. "act" is 0 and always exists. @return UINT32_MAX when no system names it.
 uint32_t ecs_stage_find(ecs_world* world, const char* name);
+/// Get the name of a stage by its id; ids count from 0. Borrowed. @return NULL past the last.
+const char* ecs_stage_name(const ecs_world* world, uint32_t stage);
 /// Get the names of a stage in the order in which they run, with sync points; for dumps and tests.
 /// Borrowed from the world. @return NULL past the end.
 const char* ecs_stage_system_name(const ecs_world* world, uint32_t stage, uint32_t position);

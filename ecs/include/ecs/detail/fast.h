@@ -74,6 +74,9 @@ typedef struct ecs_fast {
     uint32_t walk_depth;               ///< > 0 while a query is walked: structure asserts
     struct ecs_command_view* commands; ///< of the recorder (queues.h)
     struct ecs_event_view* events;
+    /// In validating builds, while a system that is_confined runs: asserts that it declares this
+    /// access by handle or by a query. Else NULL.
+    void (*check)(const ecs_world* world, uint32_t component, bool is_write);
 } ecs_fast;
 
 /// The first member of a query: its cached chunks, `stride` words each:
@@ -112,6 +115,7 @@ void* ecs_detail_sparse(const ecs_world* world, ecs_entity entity, ecs_component
 static inline void* ecs_fast_cell(const ecs_world* world, ecs_entity entity,
                                   ecs_component_id component, bool is_write) {
     const ecs_fast* fast = ecs_fast_of(world);
+    if (BASE_VALIDATE_ON && fast->check) fast->check(world, component, is_write);
     const ecs_record* record = ecs_fast_record(fast, entity);
     if (!record || component >= fast->slot_count) return NULL;
     const ecs_place* place = &fast->places[record->place >> ECS_ROW_BITS];
@@ -133,6 +137,7 @@ ecs_result ecs_detail_set(ecs_world* world, ecs_entity entity, ecs_component_id 
 static inline ecs_result ecs_fast_set(ecs_world* world, ecs_entity entity,
                                       ecs_component_id component, const void* value) {
     const ecs_fast* fast = ecs_fast_of(world);
+    if (BASE_VALIDATE_ON && fast->check) fast->check(world, component, true);
     const ecs_record* record = ecs_fast_record(fast, entity);
     if (!record || component >= fast->slot_count)
         return ecs_detail_set(world, entity, component, value);

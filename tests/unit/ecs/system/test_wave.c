@@ -429,6 +429,94 @@ static void chance_belongs_to_tick_system_and_entity(void** state) {
     live_close(&fixture);
 }
 
+// ---- validating builds: what is not declared is found ----
+
+static char fault[512];
+
+static void keep_fault(const char* condition, const char* file, int line) {
+    (void)snprintf(fault, sizeof fault, "%s", condition);
+    mock_assert(0, condition, file, line);
+}
+
+typedef struct trespass {
+    live* fixture;
+    ecs_query* query;
+    ecs_entity entity;
+    uint32_t way;
+} trespass;
+
+static void run_trespass(const ecs_stage* stage, const ecs_rows* rows) {
+    const trespass* self = stage->context;
+    const live* fixture = self->fixture;
+    const int32_t hp = 3;
+    switch (self->way) {
+    case 0:
+        (void)ecs_find(stage->world, self->entity, fixture->hp);
+        break;
+    case 1:
+        (void)ecs_find_mut(stage->world, self->entity, fixture->vel);
+        break;
+    case 2:
+        (void)!ecs_set(stage->world, self->entity, fixture->hp, &hp);
+        break;
+    case 3: {
+        ecs_query_iter it = ecs_query_begin(stage->world, self->query);
+        ecs_query_end(&it);
+        break;
+    }
+    case 4:
+        ((ecs_vec2*)(uintptr_t)rows->columns[0])->x += 1.0f;
+        break;
+    default: // what it declares
+        (void)ecs_find(stage->world, self->entity, fixture->vel);
+        *(int32_t*)ecs_find_mut(stage->world, self->entity, fixture->score) = 1;
+        break;
+    }
+}
+
+static void what_is_not_declared_is_found_by_name(void** state) { // B10
+    (void)state;
+    static const char* const vel[] = {"vel"};
+    static const char* const score[] = {"score"};
+    static const ecs_term of_query[] = {{"hp", "i", ECS_READ}, {"vel", "p2", ECS_READ}};
+    static const char* const faults[] = {
+        "system 'trespass' does not declare that it reads 'hp'",
+        "system 'trespass' does not declare that it writes 'vel'",
+        "system 'trespass' does not declare that it writes 'hp'",
+        "system 'trespass' does not declare that it reads 'hp'",
+        "system 'trespass' declares that it only reads 'pos'",
+        NULL,
+    };
+    // Alone on the world, and in a wave on a view of it.
+    for (uint32_t k = 0; k < 2 * BASE_COUNT(faults) && BASE_VALIDATE_ON; k++) {
+        live fixture;
+        live_open(&fixture, NULL);
+        trespass self = {.fixture = &fixture, .way = k / 2};
+        assert_int_equal(ecs_query_create(fixture.world, of_query, 2, &self.query), ECS_OK);
+        ecs_system_desc desc = confined("trespass", read_pos), other = confined("other", read_pos);
+        desc.run = run_trespass;
+        desc.context = &self;
+        desc.reads = vel;
+        desc.writes = score;
+        desc.read_count = desc.write_count = 1;
+        add(&fixture, &desc);
+        if (k % 2 == 1) add(&fixture, &other);
+        live_seal(&fixture);
+        (void)live_create(&fixture, fixture.thing);
+        self.entity = live_create(&fixture, fixture.named);
+        const ecs_step step = {.tick = 1, .dt = 1.0f};
+        if (faults[k / 2]) {
+            base_assert_handler_set(keep_fault);
+            expect_assert_failure(ecs_world_step(fixture.world, &step));
+            base_assert_handler_set(NULL);
+            assert_string_equal(fault, faults[k / 2]);
+        } else {
+            ecs_world_step(fixture.world, &step);
+        }
+        live_close(&fixture);
+    }
+}
+
 static void misuse_is_asserted(void** state) {
     (void)state;
     static const char* const pos[] = {"pos"};
@@ -457,6 +545,7 @@ int main(void) {
         TEST(rows_are_cut_at_whole_lines),
         TEST(every_number_of_threads_gives_the_same_bits),
         TEST(chance_belongs_to_tick_system_and_entity),
+        TEST(what_is_not_declared_is_found_by_name),
         TEST(misuse_is_asserted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
