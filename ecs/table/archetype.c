@@ -117,6 +117,7 @@ static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) 
     for (uint32_t i = 0; i < list->count; i++) {
         const ecs_column* column = &list->items[i];
         archetype->columns[i] = *column;
+        archetype->has |= 1ull << (column->component % 64);
         archetype->sizes[i] = archetype->spans[i].size = column->size;
         archetype->slots[column->component] = (uint16_t)i;
         archetype->lookup[column->component] = (ecs_slot){.size = column->size,
@@ -157,7 +158,9 @@ ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made
     if (!base_table_reserve(&storage->archetype_ids, world->allocator,
                             storage->archetype_count + 1) ||
         !BASE_ARRAY_RESERVE(world->allocator, storage->archetypes, storage->archetype_capacity,
-                            storage->archetype_count + 1))
+                            storage->archetype_count + 1) ||
+        !BASE_ARRAY_RESERVE(world->allocator, storage->tracked, storage->tracked_capacity,
+                            storage->tracked_count + 1))
         return ECS_ERR_MEMORY;
     ecs_archetype* archetype = make_archetype(world, &list);
     if (!archetype) return ECS_ERR_MEMORY;
@@ -166,10 +169,12 @@ ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made
     archetype->notify = notify_of(world, archetype);
     bool is_too_wide = ecs_chunk_layout(archetype, ECS_CHUNK_ROWS_MIN, NULL) > ECS_CHUNK_BYTES_MAX;
     if (is_too_wide || !ecs_queries_add_archetype(world, archetype)) {
+        BASE_ARRAY_RELEASE(world->allocator, archetype->queries, archetype->query_capacity);
         base_release(world->allocator, archetype, archetype->bytes);
         return is_too_wide ? ECS_ERR_FULL : ECS_ERR_MEMORY;
     }
     storage->archetypes[storage->archetype_count++] = archetype;
+    if (archetype->track_count > 0) storage->tracked[storage->tracked_count++] = archetype;
     base_table_add(&storage->archetype_ids, archetype->hash, archetype->id);
     *found = archetype;
     return ECS_OK;
@@ -252,6 +257,7 @@ void ecs_archetypes_drop_last(ecs_world* world) {
         ecs_archetype_drop_chunk(world, archetype);
     ecs_queries_drop_archetype(world, archetype);
     storage->archetype_count--;
+    storage->tracked_count -= archetype->track_count > 0;
     ecs_archetype_destroy(world, archetype);
     ecs_archetypes_index(world);
 }
@@ -276,5 +282,6 @@ void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype) {
         base_release(world->allocator, chunk, chunk->bytes);
     }
     BASE_ARRAY_RELEASE(world->allocator, archetype->chunks, archetype->chunk_capacity);
+    BASE_ARRAY_RELEASE(world->allocator, archetype->queries, archetype->query_capacity);
     base_release(world->allocator, archetype, archetype->bytes);
 }

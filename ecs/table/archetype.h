@@ -53,9 +53,12 @@ typedef struct ecs_archetype {
     uint32_t chunk_capacity;
     uint32_t tail; ///< chunk that holds the last row; 0 when there are none
     uint64_t row_count;
-    uint64_t row_room;           ///< rows that fit into its chunks
-    uint64_t idle_removals;      ///< removals in a row that found three quarters of the room empty
-    uint64_t hash;               ///< of the sorted (component, tracked) list
+    uint64_t row_room;          ///< rows that fit into its chunks
+    uint64_t idle_removals;     ///< removals in a row that found three quarters of the room empty
+    uint64_t hash;              ///< of the sorted (component, tracked) list
+    uint64_t has;               ///< a bit for each component, by its id modulo 64
+    struct ecs_query** queries; ///< those that match it, in their order
+    uint32_t query_count, query_capacity;
     uint32_t notify;             ///< ecs_notify: what its rows concern
     struct ecs_edge* on_create;  ///< calls when a row is created; NULL: none
     struct ecs_edge* on_destroy; ///< calls when a row is destroyed; NULL: none

@@ -144,7 +144,7 @@ static void drop_last_chunk(ecs_world* world, ecs_archetype* archetype) {
     ecs_chunk* chunk = archetype->chunks[archetype->chunk_count - 1];
     BASE_ASSERT(ecs_chunk_count(storage, chunk) == 0);
     if (storage->runway.chunk == chunk) ecs_runway_close(world);
-    ecs_queries_drop_chunk(world, chunk);
+    ecs_queries_drop_chunk(chunk);
     archetype->chunk_count--;
     archetype->row_room -= chunk->capacity;
     storage->chunks[chunk->id] = NULL;

@@ -8,6 +8,7 @@
 // term: the archetype knows for every component of the world whether it has it, however many there
 // are.
 #include "base/assert.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "core/world_internal.h"
 #include "table/archetype.h"
@@ -63,10 +64,18 @@ static uint32_t make_key(const ecs_term* terms, uint32_t term_count, ecs_group_t
     return count;
 }
 
-static ecs_group* find_group(const ecs_storage* storage, const ecs_group_term* key, uint32_t count,
-                             bool is_only) {
-    for (uint32_t g = 0; g < storage->group_count; g++) {
-        ecs_group* group = storage->groups[g];
+static uint64_t hash_key(const ecs_group_term* key, uint32_t count, bool is_only) {
+    uint64_t hash = base_hash64_mix(count, is_only);
+    for (uint32_t i = 0; i < count; i++)
+        hash = base_hash64_mix(base_hash64_mix(hash, key[i].want), base_hash64_text(key[i].name));
+    return hash;
+}
+
+static ecs_group* find_group(const ecs_storage* storage, uint64_t hash, const ecs_group_term* key,
+                             uint32_t count, bool is_only) {
+    uint32_t cursor = 0, id;
+    while ((id = base_table_next(&storage->group_ids, hash, &cursor)) != BASE_TABLE_NONE) {
+        ecs_group* group = storage->groups[id];
         bool is_same = group->term_count == count && group->is_only == is_only;
         for (uint32_t i = 0; is_same && i < count; i++)
             is_same = compare_terms(&group->terms[i], &key[i]) == 0;
@@ -80,9 +89,11 @@ ecs_group* ecs_group_ensure(ecs_world* world, const ecs_term* terms, uint32_t te
     ecs_group_term key[ECS_QUERY_TERMS_MAX];
     bool is_only = false;
     uint32_t count = make_key(terms, term_count, key, &is_only);
-    ecs_group* group = find_group(storage, key, count, is_only);
+    const uint64_t hash = hash_key(key, count, is_only);
+    ecs_group* group = find_group(storage, hash, key, count, is_only);
     if (group) return group;
-    if (!BASE_ARRAY_RESERVE(world->allocator, storage->groups, storage->group_capacity,
+    if (!base_table_reserve(&storage->group_ids, world->allocator, storage->group_count + 1) ||
+        !BASE_ARRAY_RESERVE(world->allocator, storage->groups, storage->group_capacity,
                             storage->group_count + 1))
         return NULL;
     group = base_allocate_zero(world->allocator, sizeof *group);
@@ -95,6 +106,7 @@ ecs_group* ecs_group_ensure(ecs_world* world, const ecs_term* terms, uint32_t te
     memcpy(group->terms, key, count * sizeof *key);
     group->term_count = count;
     group->is_only = is_only;
+    base_table_add(&storage->group_ids, hash, storage->group_count);
     storage->groups[storage->group_count++] = group;
     return group;
 }
@@ -105,8 +117,10 @@ void ecs_groups_deinit(ecs_world* world) {
         ecs_group* group = storage->groups[g];
         BASE_ARRAY_RELEASE(world->allocator, group->terms, group->term_count);
         BASE_ARRAY_RELEASE(world->allocator, group->matches, group->match_capacity);
+        BASE_ARRAY_RELEASE(world->allocator, group->queries, group->query_capacity);
         base_release(world->allocator, group, sizeof *group);
     }
+    base_table_deinit(&storage->group_ids, world->allocator);
     BASE_ARRAY_RELEASE(world->allocator, storage->groups, storage->group_capacity);
 }
 
@@ -117,11 +131,14 @@ ecs_result ecs_groups_seal(ecs_world* world, const base_reporter* reporter) {
         const char* unknown = NULL;
         bool has_any = false;
         group->is_hopeless = false;
+        group->needs = 0;
         for (uint32_t i = 0; i < group->term_count; i++) {
             ecs_group_term* term = &group->terms[i];
             term->component = ecs_component_find(world, term->name);
             bool is_known = term->component != ECS_COMPONENT_NONE;
             term->is_sparse = ecs_sparse_of(world, term->component) != NULL;
+            if (term->want == ECS_WANT_ALL && !term->is_sparse)
+                group->needs |= 1ull << (term->component % 64);
             // The query that names it reports it.
             if (term->want == ECS_WANT_ALL && !is_known) group->is_hopeless = true;
             if (term->want != ECS_WANT_ANY) continue;
@@ -157,7 +174,7 @@ static bool is_nothing_else(const ecs_group* group, const ecs_archetype* archety
 }
 
 bool ecs_group_matches(const ecs_group* group, const ecs_archetype* archetype) {
-    if (group->is_hopeless) return false;
+    if (group->is_hopeless || (group->needs & ~archetype->has) != 0) return false;
     bool wants_any = false, has_any = false;
     for (uint32_t i = 0; i < group->term_count; i++) {
         const ecs_group_term* term = &group->terms[i];

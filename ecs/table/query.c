@@ -21,6 +21,7 @@
 // Which archetypes match is the business of groups (group.c), which queries share; a query adds
 // where its own terms' columns are, in its own order.
 #include "base/assert.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "core/world_internal.h"
 #include "table/archetype.h"
@@ -50,11 +51,21 @@ static bool is_same_name(const char* kept, const char* given) {
     return strcmp(kept, given ? given : "") == 0;
 }
 
+static uint64_t hash_terms(const ecs_term* terms, uint32_t term_count) {
+    uint64_t hash = term_count;
+    for (uint32_t i = 0; i < term_count; i++) {
+        hash = base_hash64_mix(hash, terms[i].access);
+        hash = base_hash64_mix(hash, terms[i].component ? base_hash64_text(terms[i].component) : 0);
+    }
+    return hash;
+}
+
 // A query of just these terms in this order; NULL when there is none.
-static ecs_query* find_same(const ecs_storage* storage, const ecs_term* terms,
+static ecs_query* find_same(const ecs_storage* storage, uint64_t hash, const ecs_term* terms,
                             uint32_t term_count) {
-    for (uint32_t q = 0; q < storage->query_count; q++) {
-        ecs_query* query = storage->queries[q];
+    uint32_t cursor = 0, id;
+    while ((id = base_table_next(&storage->query_ids, hash, &cursor)) != BASE_TABLE_NONE) {
+        ecs_query* query = storage->queries[id];
         bool is_same = query->term_count == term_count;
         for (uint32_t i = 0; is_same && i < term_count; i++)
             is_same = query->access[i] == terms[i].access &&
@@ -72,16 +83,20 @@ ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t te
     if (term_count > ECS_QUERY_TERMS_MAX) return ECS_ERR_FULL;
     for (uint32_t i = 0; i < term_count; i++)
         BASE_ASSERT(!terms[i].component == (terms[i].access == ECS_ONLY));
-    *query = find_same(storage, terms, term_count);
+    const uint64_t hash = hash_terms(terms, term_count);
+    *query = find_same(storage, hash, terms, term_count);
     if (*query) return ECS_OK;
-    if (!BASE_ARRAY_RESERVE(world->allocator, storage->queries, storage->query_capacity,
+    if (!base_table_reserve(&storage->query_ids, world->allocator, storage->query_count + 1) ||
+        !BASE_ARRAY_RESERVE(world->allocator, storage->queries, storage->query_capacity,
                             storage->query_count + 1))
         return ECS_ERR_MEMORY;
     ecs_query* made = base_allocate_zero(world->allocator, sizeof *made);
     if (!made) return ECS_ERR_MEMORY;
     made->names = base_allocate_zero(world->allocator, term_count * sizeof *made->names);
     made->group = made->names ? ecs_group_ensure(world, terms, term_count) : NULL;
-    if (!made->group) {
+    if (!made->group ||
+        !BASE_ARRAY_RESERVE(world->allocator, made->group->queries, made->group->query_capacity,
+                            made->group->query_count + 1)) {
         BASE_ARRAY_RELEASE(world->allocator, made->names, term_count);
         base_release(world->allocator, made, sizeof *made);
         return ECS_ERR_MEMORY;
@@ -99,6 +114,8 @@ ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t te
     }
     made->cache.stride = ENTRY_COLUMNS + term_count + made->cache.mark_count;
     made->runs.stride = ENTRY_COLUMNS + term_count;
+    made->group->queries[made->group->query_count++] = made;
+    base_table_add(&storage->query_ids, hash, made->id);
     storage->queries[storage->query_count++] = made;
     *query = made;
     return ECS_OK;
@@ -138,6 +155,7 @@ void ecs_queries_deinit(ecs_world* world) {
         BASE_ARRAY_RELEASE(allocator, query->match_of, query->match_of_capacity);
         base_release(allocator, query, sizeof *query);
     }
+    base_table_deinit(&storage->query_ids, allocator);
     BASE_ARRAY_RELEASE(allocator, storage->queries, storage->query_capacity);
     ecs_groups_deinit(world);
 }
@@ -230,16 +248,16 @@ static bool prepare_match(ecs_world* world, ecs_query* query, uint32_t archetype
 }
 
 static void drop_match(ecs_world* world, ecs_query* query, uint32_t archetype_id) {
-    if (archetype_id >= query->match_of_capacity || query->match_of[archetype_id] == 0) return;
     query->match_of[archetype_id] = 0;
     query->match_count--;
     BASE_ARRAY_RELEASE(world->allocator, query->matches[query->match_count].columns,
                        query->term_count);
 }
 
-void ecs_queries_drop_archetype(ecs_world* world, const ecs_archetype* archetype) {
-    for (uint32_t q = 0; q < world->storage->query_count; q++)
-        drop_match(world, world->storage->queries[q], archetype->id);
+void ecs_queries_drop_archetype(ecs_world* world, ecs_archetype* archetype) {
+    for (uint32_t q = 0; q < archetype->query_count; q++)
+        drop_match(world, archetype->queries[q], archetype->id);
+    archetype->query_count = 0;
     for (uint32_t g = 0; g < world->storage->group_count; g++) {
         ecs_group* group = world->storage->groups[g];
         uint32_t last = group->match_count - 1;
@@ -247,23 +265,12 @@ void ecs_queries_drop_archetype(ecs_world* world, const ecs_archetype* archetype
     }
 }
 
-static bool add_to_groups(ecs_world* world, ecs_archetype* archetype) {
-    for (uint32_t g = 0; g < world->storage->group_count; g++) {
-        ecs_group* group = world->storage->groups[g];
-        group->is_wanting = ecs_group_matches(group, archetype);
-        if (!group->is_wanting) continue;
-        if (!BASE_ARRAY_RESERVE(world->allocator, group->matches, group->match_capacity,
-                                group->match_count + 1))
-            return false;
-        group->matches[group->match_count++] = archetype;
-    }
-    return true;
-}
-
 static bool add_to_query(ecs_world* world, ecs_query* query, ecs_archetype* archetype) {
     uint16_t* columns = NULL;
-    if (!query->group->is_wanting) return true;
-    if (!prepare_match(world, query, archetype->id, &columns)) return false;
+    if (!BASE_ARRAY_RESERVE(world->allocator, archetype->queries, archetype->query_capacity,
+                            archetype->query_count + 1) ||
+        !prepare_match(world, query, archetype->id, &columns))
+        return false;
     for (uint32_t i = 0; i < query->term_count; i++)
         columns[i] = has_column(query->access[i])
                          ? (uint16_t)slot_of(archetype, query->components[i])
@@ -271,21 +278,33 @@ static bool add_to_query(ecs_world* world, ecs_query* query, ecs_archetype* arch
     query->matches[query->match_count] = (ecs_match){
         .archetype = archetype, .entry_first = query->cache.entry_count, .columns = columns};
     query->match_of[archetype->id] = ++query->match_count;
+    archetype->queries[archetype->query_count++] = query;
+    return true;
+}
+
+static bool add_to_group(ecs_world* world, ecs_group* group, ecs_archetype* archetype) {
+    if (!BASE_ARRAY_RESERVE(world->allocator, group->matches, group->match_capacity,
+                            group->match_count + 1))
+        return false;
+    group->matches[group->match_count++] = archetype;
+    for (uint32_t q = 0; q < group->query_count; q++)
+        if (!add_to_query(world, group->queries[q], archetype)) return false;
     return true;
 }
 
 bool ecs_queries_add_archetype(ecs_world* world, ecs_archetype* archetype) {
-    bool is_added = add_to_groups(world, archetype);
-    for (uint32_t q = 0; is_added && q < world->storage->query_count; q++)
-        is_added = add_to_query(world, world->storage->queries[q], archetype);
-    if (!is_added) ecs_queries_drop_archetype(world, archetype);
-    return is_added;
+    for (uint32_t g = 0; g < world->storage->group_count; g++) {
+        ecs_group* group = world->storage->groups[g];
+        if (!ecs_group_matches(group, archetype) || add_to_group(world, group, archetype)) continue;
+        ecs_queries_drop_archetype(world, archetype);
+        return false;
+    }
+    return true;
 }
 
 bool ecs_queries_reserve_chunk(ecs_world* world, ecs_archetype* archetype) {
-    for (uint32_t q = 0; q < world->storage->query_count; q++) {
-        ecs_query* query = world->storage->queries[q];
-        if (!ecs_query_match(query, archetype)) continue;
+    for (uint32_t q = 0; q < archetype->query_count; q++) {
+        ecs_query* query = archetype->queries[q];
         if (!BASE_ARRAY_RESERVE(world->allocator, query->cache.entries, query->entry_capacity,
                                 (query->cache.entry_count + 1) * query->cache.stride) ||
             !ecs_sparse_reserve_runs(world, query, NULL, 0))
@@ -331,10 +350,9 @@ static void move_entries(ecs_query* query, const ecs_match* match, const uintptr
 }
 
 void ecs_queries_add_chunk(ecs_world* world, ecs_chunk* chunk) {
-    for (uint32_t q = 0; q < world->storage->query_count; q++) {
-        ecs_query* query = world->storage->queries[q];
+    for (uint32_t q = 0; q < chunk->archetype->query_count; q++) {
+        ecs_query* query = chunk->archetype->queries[q];
         ecs_match* match = ecs_query_match(query, chunk->archetype);
-        if (!match) continue;
         uintptr_t* entry = entry_of(query, match, chunk);
         move_entries(query, match, entry, entry + query->cache.stride);
         fill_entry(world, query, match, chunk);
@@ -342,18 +360,16 @@ void ecs_queries_add_chunk(ecs_world* world, ecs_chunk* chunk) {
 }
 
 void ecs_queries_patch_chunk(ecs_world* world, ecs_chunk* chunk) {
-    for (uint32_t q = 0; q < world->storage->query_count; q++) {
-        ecs_query* query = world->storage->queries[q];
-        ecs_match* match = ecs_query_match(query, chunk->archetype);
-        if (match) fill_entry(world, query, match, chunk);
+    for (uint32_t q = 0; q < chunk->archetype->query_count; q++) {
+        ecs_query* query = chunk->archetype->queries[q];
+        fill_entry(world, query, ecs_query_match(query, chunk->archetype), chunk);
     }
 }
 
-void ecs_queries_drop_chunk(ecs_world* world, ecs_chunk* chunk) {
-    for (uint32_t q = 0; q < world->storage->query_count; q++) {
-        ecs_query* query = world->storage->queries[q];
-        ecs_match* match = ecs_query_match(query, chunk->archetype);
-        if (!match) continue;
+void ecs_queries_drop_chunk(const ecs_chunk* chunk) {
+    for (uint32_t q = 0; q < chunk->archetype->query_count; q++) {
+        ecs_query* query = chunk->archetype->queries[q];
+        const ecs_match* match = ecs_query_match(query, chunk->archetype);
         uintptr_t* entry = entry_of(query, match, chunk);
         move_entries(query, match, entry + query->cache.stride, entry);
     }

@@ -30,9 +30,11 @@ typedef struct ecs_group_term {
 
 /// All queries that ask for the same: which archetypes match, asked once each.
 typedef struct ecs_group {
-    bool is_only;          ///< nothing but what is named
-    bool is_hopeless;      ///< something that it must have exists nowhere: it never matches
-    bool is_wanting;       ///< scratch: it matches the archetype that is being made
+    bool is_only;        ///< nothing but what is named
+    bool is_hopeless;    ///< something that it must have exists nowhere: it never matches
+    uint64_t needs;      ///< ecs_archetype.has of an archetype that may match; bound by seal
+    ecs_query** queries; ///< that share it
+    uint32_t query_count, query_capacity;
     ecs_group_term* terms; ///< sorted by name and want, each once
     uint32_t term_count;
     ecs_archetype** matches; ///< rising archetype id
@@ -84,9 +86,9 @@ static inline const uint32_t* ecs_query_counts(const ecs_fast* fast, const ecs_q
 BASE_MUST_USE bool ecs_queries_reserve_chunk(ecs_world* world, ecs_archetype* archetype);
 void ecs_queries_add_chunk(ecs_world* world, ecs_chunk* chunk);
 void ecs_queries_patch_chunk(ecs_world* world, ecs_chunk* chunk); ///< the block moved
-void ecs_queries_drop_chunk(ecs_world* world, ecs_chunk* chunk);  ///< the last of its archetype
+void ecs_queries_drop_chunk(const ecs_chunk* chunk);              ///< the last of its archetype
 BASE_MUST_USE bool ecs_queries_add_archetype(ecs_world* world, ecs_archetype* archetype);
-void ecs_queries_drop_archetype(ecs_world* world, const ecs_archetype* archetype); ///< the newest
+void ecs_queries_drop_archetype(ecs_world* world, ecs_archetype* archetype); ///< the newest
 void ecs_queries_clear(ecs_world* world); ///< forget all archetypes
 /// Does the query match an archetype of that kind? Asks its group, not the cache.
 bool ecs_query_wants(const ecs_query* query, const ecs_archetype* archetype);

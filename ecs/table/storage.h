@@ -64,7 +64,10 @@ typedef struct ecs_storage {
     uint32_t archetype_count;
     uint32_t archetype_capacity;
     base_table archetype_ids; ///< by hash
-    ecs_binding* bindings;    ///< by template id
+    ecs_archetype** tracked;  ///< those with tracked columns: what a step looks at
+    uint32_t tracked_count;
+    uint32_t tracked_capacity;
+    ecs_binding* bindings; ///< by template id
     uint32_t binding_capacity;
     ecs_chunk** chunks;     ///< by chunk id; NULL: id is free
     ecs_place* places;      ///< the same for look-ups: ecs_fast.places
@@ -74,9 +77,11 @@ typedef struct ecs_storage {
     uint32_t* chunk_ids_free; ///< stack
     uint32_t chunk_ids_free_count;
     ecs_group** groups;
+    base_table group_ids; ///< by hash of the terms, as query_ids
     uint32_t group_count;
     uint32_t group_capacity;
     ecs_query** queries;
+    base_table query_ids;
     uint32_t query_count;
     uint32_t query_capacity;
     struct ecs_sparse** sparse;    ///< sets of sparse components, by rising id; made by seal

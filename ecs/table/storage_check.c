@@ -138,11 +138,14 @@ static void check_held(const ecs_world* world) {
 void ecs_storage_validate(const ecs_world* world) {
     const ecs_storage* storage = world->storage;
     uint64_t rows = 0;
+    uint32_t tracked = 0;
     for (uint32_t i = 0; i < storage->archetype_count; i++) {
         BASE_ASSERT(storage->archetypes[i]->id == i);
+        if (storage->archetypes[i]->track_count > 0)
+            BASE_ASSERT(storage->tracked[tracked++] == storage->archetypes[i]);
         rows += check_archetype(world, storage->archetypes[i]);
     }
-    BASE_ASSERT(rows == storage->entity_count);
+    BASE_ASSERT(rows == storage->entity_count && tracked == storage->tracked_count);
     uint32_t living = 0;
     for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
          entity = ecs_entity_next(world, entity))

@@ -120,9 +120,9 @@ void ecs_track_step(ecs_world* world) {
     const ecs_storage* storage = world->storage;
     world->tracker->noticed.count = 0;
     enter_fresh(world->tracker);
-    for (uint32_t i = 0; i < storage->archetype_count; i++) {
-        ecs_archetype* archetype = storage->archetypes[i];
-        for (uint32_t k = 0; k < archetype->chunk_count && archetype->track_count > 0; k++)
+    for (uint32_t i = 0; i < storage->tracked_count; i++) {
+        ecs_archetype* archetype = storage->tracked[i];
+        for (uint32_t k = 0; k < archetype->chunk_count; k++)
             ecs_track_chunk(world, archetype->chunks[k]);
     }
     for (uint32_t i = 0; i < storage->sparse_count; i++)

@@ -66,7 +66,7 @@ void ecs_storage_clear(ecs_world* world) {
         ecs_core_event_unbind(world, storage->archetypes[id]);
         ecs_archetype_destroy(world, storage->archetypes[id]);
     }
-    storage->archetype_count = 0;
+    storage->archetype_count = storage->tracked_count = 0;
     base_table_clear(&storage->archetype_ids);
     storage->chunk_id_next = 0;
     storage->chunk_ids_free_count = 0;
@@ -91,6 +91,7 @@ void ecs_storage_deinit(ecs_world* world) {
     ecs_queries_deinit(world);
     ecs_sparse_deinit(world);
     BASE_ARRAY_RELEASE(allocator, storage->archetypes, storage->archetype_capacity);
+    BASE_ARRAY_RELEASE(allocator, storage->tracked, storage->tracked_capacity);
     base_table_deinit(&storage->archetype_ids, allocator);
     BASE_ARRAY_RELEASE(allocator, storage->bindings, storage->binding_capacity);
     BASE_ARRAY_RELEASE(allocator, storage->chunks, storage->chunk_capacity);

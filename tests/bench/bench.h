@@ -53,6 +53,7 @@ bench_rows bench_rows_batch(void);
 bench_rows bench_rows_command(void);
 bench_rows bench_rows_change(void);
 bench_rows bench_rows_sparse(void);
+bench_rows bench_rows_growth(void);
 bench_rows bench_rows_event(void);
 bench_rows bench_rows_memory(void);
 bench_rows bench_rows_net_tick(void);
