@@ -304,6 +304,11 @@ static inline uint32_t row_peek(const proto_bit_reader* reader) {
     size_t byte = (size_t)(reader->offset_bits >> 3);
     size_t bytes = (size_t)(reader->size_bits + 7) / 8;
     uint32_t word = 0;
+    if (byte + 3 <= bytes) {
+        const uint8_t* at = reader->data + byte;
+        word = at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16;
+        return word >> (reader->offset_bits & 7);
+    }
     for (uint32_t i = 0; i < 3 && byte + i < bytes; i++)
         word |= (uint32_t)reader->data[byte + i] << (8 * i);
     return word >> (reader->offset_bits & 7);

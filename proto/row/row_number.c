@@ -35,9 +35,20 @@ static uint64_t write_number(row_coder* coder, const uint16_t* codes, const prot
     return size;
 }
 
+// As row_symbol reads it; short codes, which are the likely ones, by one look-up.
+static uint32_t read_symbol(row_coder* coder, const uint16_t* codes) {
+    const proto_tables* tables = coder->tables;
+    uint32_t row = (uint32_t)(codes - tables->number_plain[0]) / PROTO_NUMBER_SYMBOLS;
+    uint32_t bits = row_peek(coder->reader) & ((1u << PROTO_QUICK_BITS) - 1);
+    uint32_t quick = tables->quick[row][bits];
+    if (quick == 0) return row_symbol(coder, codes, PROTO_NUMBER_SYMBOLS, 0);
+    row_skip(coder->reader, codes[quick - 1] & 15);
+    return quick - 1;
+}
+
 static uint64_t read_number(row_coder* coder, const uint16_t* codes, const proto_quant* quant,
                             uint64_t expected, uint64_t* word, bool* is_other) {
-    uint32_t symbol = row_symbol(coder, codes, PROTO_NUMBER_SYMBOLS, 0);
+    uint32_t symbol = read_symbol(coder, codes);
     if (is_other) *is_other = symbol == PROTO_NUMBER_OTHER;
     if (symbol == PROTO_NUMBER_OTHER) {
         if (!is_other) coder->reader->failed = true;

@@ -31,11 +31,16 @@ static void print_tables(FILE* out, const proto_tables* tables) {
             fprintf(out, "%uu,", (unsigned)tables->small[row][i]);
         fprintf(out, "},\n");
     }
-    fprintf(out,
-            "    },\n    .small_bits_min = %u,\n};\n\nconst proto_tables* "
-            "proto_tables_builtin(void) {\n"
-            "    return &builtin;\n}\n",
+    fprintf(out, "    },\n    .small_bits_min = %u,\n    .quick = {\n",
             (unsigned)tables->small_bits_min);
+    for (uint32_t row = 0; row < PROTO_QUICK_ROWS; row++) {
+        fprintf(out, "        {");
+        for (uint32_t i = 0; i < 1u << PROTO_QUICK_BITS; i++)
+            fprintf(out, "%u,", (unsigned)tables->quick[row][i]);
+        fprintf(out, "},\n");
+    }
+    fprintf(out, "    },\n};\n\nconst proto_tables* proto_tables_builtin(void) {\n"
+                 "    return &builtin;\n}\n");
 }
 
 int main(int argc, char** argv) {

@@ -130,6 +130,19 @@ static void make_small(proto_tables* tables) {
     }
 }
 
+static void make_quick(proto_tables* tables) {
+    const uint16_t* codes = tables->number_plain[0];
+    for (uint32_t row = 0; row < PROTO_QUICK_ROWS; row++, codes += PROTO_NUMBER_SYMBOLS) {
+        for (uint32_t i = 0; i < PROTO_NUMBER_SYMBOLS; i++) {
+            uint32_t length = codes[i] & ROW_LENGTH_MASK;
+            if (length == 0 || length > PROTO_QUICK_BITS) continue;
+            for (uint32_t bits = codes[i] >> LENGTH_BITS; bits < 1u << PROTO_QUICK_BITS;
+                 bits += 1u << length)
+                tables->quick[row][bits] = (uint8_t)(i + 1);
+        }
+    }
+}
+
 bool proto_tables_make(const uint8_t lengths[PROTO_TABLES_LENGTHS], proto_tables* tables) {
     BASE_ASSERT(lengths && tables);
     cursor at = {.lengths = lengths, .is_fine = true};
@@ -145,6 +158,7 @@ bool proto_tables_make(const uint8_t lengths[PROTO_TABLES_LENGTHS], proto_tables
     }
     BASE_ASSERT(at.lengths == lengths + PROTO_TABLES_LENGTHS);
     make_small(tables);
+    make_quick(tables);
     return true;
 }
 

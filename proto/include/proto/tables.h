@@ -33,6 +33,10 @@ typedef uint16_t proto_number_codes[PROTO_NUMBER_SYMBOLS];
 #define PROTO_SMALL_CODE_BITS 20u
 #define PROTO_SMALL_LENGTH_BITS 5u
 
+/// A reader finds a number's symbol by the next PROTO_QUICK_BITS bits, if its code is no longer.
+#define PROTO_QUICK_BITS 6u
+#define PROTO_QUICK_ROWS (3u * PROTO_NUMBER_ROWS)
+
 /// All tables. Tables that may code the first symbol of a row leave the code 00000 free.
 typedef struct proto_tables {
     proto_number_codes number_plain[PROTO_NUMBER_ROWS];
@@ -46,6 +50,8 @@ typedef struct proto_tables {
     /// Made from number_plain: the differences of scaled numbers.
     uint32_t small[PROTO_NUMBER_SCALES][2 * PROTO_SMALL];
     uint32_t small_bits_min; ///< a field with fewer bits may have shorter codes than `small` says
+    /// Made from the three tables of numbers, row by row: symbol + 1; 0: a longer code, or none.
+    uint8_t quick[PROTO_QUICK_ROWS][1u << PROTO_QUICK_BITS];
 } proto_tables;
 
 /// Get the tables that WIRE.md lists. They are constant and are never freed.

@@ -248,10 +248,32 @@ static void the_messages_are_those_of_wire_proto(void** state) {
     free(source);
 }
 
+// What a reader finds at once is what it finds by trying all codes.
+static void quick_codes_are_the_codes(void** state) {
+    (void)state;
+    const proto_tables* tables = proto_tables_builtin();
+    const uint16_t* codes = tables->number_plain[0];
+    uint32_t found = 0;
+    for (uint32_t row = 0; row < PROTO_QUICK_ROWS; row++, codes += PROTO_NUMBER_SYMBOLS) {
+        for (uint32_t bits = 0; bits < 1u << PROTO_QUICK_BITS; bits++) {
+            uint32_t expected = 0;
+            for (uint32_t i = 0; i < PROTO_NUMBER_SYMBOLS; i++) {
+                uint32_t length = codes[i] & 15;
+                if (length == 0 || length > PROTO_QUICK_BITS) continue;
+                if ((bits & ((1u << length) - 1)) == codes[i] >> 4) expected = i + 1;
+            }
+            assert_int_equal(tables->quick[row][bits], expected);
+            found += expected != 0;
+        }
+    }
+    assert_true(found > PROTO_QUICK_ROWS);
+}
+
 int main(void) {
     const struct CMUnitTest cases[] = {
         TEST(the_vectors_hold),
         TEST(the_tables_are_those_of_the_code),
+        TEST(quick_codes_are_the_codes),
         TEST(the_messages_are_those_of_wire_proto),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
