@@ -426,6 +426,5 @@ bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
             !add_records(&c, c.absolute, NULL, (net_encoded_row_key){0}))
             return false;
     }
-    net_snapshot_writer_measure(c.writer, history, repl->handles);
     return true;
 }

@@ -212,6 +212,6 @@ uint32_t net_repl_state_oldest(const net_repl_state* repl, const uint64_t* held)
 
 // ---- bases (repl_state_bases.c) ----
 
-/// Compose the snapshot of these slots in the lane's writer: bases, runs, encoded rows, exact size.
+/// Compose the snapshot of these slots in the lane's writer: bases, runs, encoded rows.
 /// @return false when memory ran out.
 BASE_MUST_USE bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen);

@@ -22,7 +22,7 @@ enum {
     AGES = NET_REPL_STATE_OVERDUE_TICKS,
     DESTROY_BITS = 10 * 16, // typical, in 1/16 bits
     LIFECYCLE_SHARE = 4,    // one part of so many is reserved for creates and destroys
-    SLACK_BITS = 64 * 16,   // collected beyond what should fit
+    SLACK_BITS = 256 * 16,  // collected beyond what should fit
     BYTE_VALUES = 256,
 };
 
@@ -193,7 +193,7 @@ bool net_repl_state_order(net_repl_state* repl, const uint64_t* held, uint64_t b
     uint32_t all = repl->pending_count;
     if (!BASE_ARRAY_RESERVE(writer->allocator, writer->scratch, writer->scratch_capacity, 3 * all))
         return false;
-    uint64_t need = bits == UINT64_MAX ? bits : bits * 16 + bits * 4 + SLACK_BITS;
+    uint64_t need = bits == UINT64_MAX ? bits : bits * 16 + bits * 2 + SLACK_BITS;
     list lifecycles = {writer->scratch, 0}, others = {writer->scratch + all, 0};
     // Destroys are short. Counting with them makes a list of creates too long, never too short.
     uint64_t lifecycle_each = repl->create_bits < DESTROY_BITS ? repl->create_bits : DESTROY_BITS;

@@ -104,17 +104,33 @@ static bool choose_all(filler* f) {
 // The slots of `from`, most urgent first, as units in writer.order.
 static bool choose_units(filler* f, const uint32_t* from, uint32_t from_count) {
     memset(f->chosen, 0, f->words * sizeof *f->chosen);
+    net_snapshot_writer* writer = f->writer;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < from_count; i++)
-        if (!add_unit(f, from[i], &count)) return false;
-    f->writer->order_count = count;
+    bool is_plain = f->repl->group_count == 0;
+    if (is_plain &&
+        !BASE_ARRAY_RESERVE(writer->allocator, writer->order, writer->order_capacity, from_count))
+        return false;
+    for (uint32_t i = 0; i < from_count; i++) {
+        if (is_plain) { // each slot is a unit; held ones are not ranked
+            add(f->chosen, from[i]);
+            writer->order[count++] = from[i] | UNIT_FIRST;
+        } else if (!add_unit(f, from[i], &count)) {
+            return false;
+        }
+    }
+    writer->order_count = count;
     return true;
 }
 
-static bool compose(filler* f) {
+// `is_rough`: the size is at most a little too large.
+static bool compose(filler* f, bool is_rough) {
+    const net_repl_state* repl = f->repl;
     uint32_t count = net_words_count(f->chosen, f->words);
-    return net_snapshot_writer_reserve(f->writer, f->repl->slot_end, count) &&
-           net_repl_state_compose(f->repl, f->chosen);
+    if (!net_snapshot_writer_reserve(f->writer, repl->slot_end, count) ||
+        !net_repl_state_compose(f->repl, f->chosen))
+        return false;
+    net_snapshot_writer_measure(f->writer, repl->replicator->history, repl->handles, is_rough);
+    return true;
 }
 
 // ---- what fits ----
@@ -127,15 +143,15 @@ static uint32_t unit_end(const filler* f, uint32_t first) {
 }
 
 // Keep the units that fit `limit`, in the order of urgency; units without room are skipped as long
-// as much room is left. @return how many slots were kept.
-static uint32_t keep_fitting(filler* f, uint64_t limit) {
+// as much room is left.
+static void keep_fitting(filler* f, uint64_t limit) {
     net_snapshot_writer* writer = f->writer;
     uint64_t* kept = net_snapshot_writer_set(writer, NET_LANE_KEPT);
     memset(kept, 0, f->words * sizeof *kept);
     for (uint32_t i = 0; i < writer->record_count; i++)
         writer->record_of[writer->slots[i]] = i;
     uint64_t beside = (writer->bits - writer->encoded_bits) * 16 / writer->record_count;
-    uint64_t spent = HEAD_BITS * 16, count = 0;
+    uint64_t spent = writer->bits <= limit ? 0 : HEAD_BITS * 16;
     for (uint32_t first = 0, misses = 0; first < writer->order_count;) {
         uint32_t end = unit_end(f, first);
         uint64_t unit = 0;
@@ -144,14 +160,13 @@ static uint32_t keep_fitting(filler* f, uint64_t limit) {
                 writer->rows[writer->record_of[writer->order[i] & ~UNIT_FIRST]].bits * 16u + beside;
         if (spent + unit <= limit * 16) {
             spent += unit;
-            for (uint32_t i = first; i < end; i++, count++)
+            for (uint32_t i = first; i < end; i++)
                 add(kept, writer->order[i] & ~UNIT_FIRST);
         } else if (++misses > MISSES_MAX || limit * 16 < spent + f->repl->update_bits) {
             break;
         }
         first = end;
     }
-    return (uint32_t)count;
 }
 
 // Drop the least urgent of the kept units, at least `excess` bits.
@@ -178,13 +193,13 @@ static void measure_kept(filler* f) {
     const net_repl_state* repl = f->repl;
     const uint64_t* kept = net_snapshot_writer_set(f->writer, NET_LANE_KEPT);
     net_snapshot_writer_keep(f->writer, kept);
-    net_snapshot_writer_measure(f->writer, repl->replicator->history, repl->handles);
+    net_snapshot_writer_measure(f->writer, repl->replicator->history, repl->handles, false);
     memcpy(f->chosen, kept, f->words * sizeof *kept);
 }
 
 static void trim(filler* f, uint64_t limit) {
-    if (f->writer->bits <= limit) return;
-    (void)keep_fitting(f, limit);
+    if (f->writer->record_count == 0) return;
+    keep_fitting(f, limit);
     measure_kept(f);
     while (f->writer->bits > limit) {
         drop_last(f, f->writer->bits - limit);
@@ -202,7 +217,7 @@ static bool order(filler* f, uint64_t bits) {
 static bool compose_ranked(filler* f, uint32_t first, uint32_t count) {
     f->writer->bits = 0;
     return choose_units(f, f->writer->ranked + first, count) &&
-           (f->writer->order_count == 0 || compose(f));
+           (f->writer->order_count == 0 || compose(f, count > 1));
 }
 
 // Nothing fits the budget: the slot that waits longest goes all the same, if the packet can hold
@@ -211,7 +226,8 @@ static bool take_oldest(filler* f, uint64_t hard) {
     uint32_t slot = net_repl_state_oldest(f->repl, f->held);
     f->writer->bits = 0;
     if (slot == UINT32_MAX) return true;
-    if (!choose_units(f, &slot, 1) || (f->writer->order_count > 0 && !compose(f))) return false;
+    if (!choose_units(f, &slot, 1) || (f->writer->order_count > 0 && !compose(f, false)))
+        return false;
     if (f->writer->bits <= hard) return true;
     bool is_group = f->writer->order_count > 1;
     f->writer->bits = 0;
@@ -241,7 +257,7 @@ static bool fill(filler* f, net_repl_state_room room) {
     net_repl_state* repl = f->repl;
     uint64_t limit = room.soft < room.hard ? room.soft : room.hard;
     if (repl->pending_count * (uint64_t)repl->update_bits <= limit * 16 + limit * 4) {
-        if (!choose_all(f) || !compose(f)) return false;
+        if (!choose_all(f) || !compose(f, false)) return false;
         if (f->writer->bits <= limit) return true;
     }
     if (!order(f, limit) || !compose_ranked(f, 0, f->writer->ranked_count)) return false;

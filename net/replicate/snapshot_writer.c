@@ -119,10 +119,16 @@ static uint32_t lowest_order(uint32_t slot_end, uint32_t count) {
 
 // Choose the order that codes the gaps in the fewest bits. @return bits of the gaps and of the
 // order.
-static uint32_t measure_gaps(const net_snapshot_writer* writer, net_record_group* run) {
+static uint32_t measure_gaps(const net_snapshot_writer* writer, net_record_group* run,
+                             bool is_rough) {
     const uint32_t* slots = writer->slots + run->first;
     uint32_t bits[NET_RUN_ORDERS] = {0}, next = 0;
     uint32_t low = lowest_order(writer->slot_end, run->count);
+    for (uint32_t i = 0; i < run->count && is_rough; i++) {
+        bits[0] += net_golomb_bits(slots[i] - next, low);
+        next = slots[i] + 1;
+    }
+    if (is_rough) return bits[0] + NET_SNAPSHOT_ORDER_BITS;
     for (uint32_t i = 0; i < run->count; i++) {
         uint32_t gap = slots[i] - next;
         next = slots[i] + 1;
@@ -155,7 +161,8 @@ static uint64_t measure_creates(const net_snapshot_writer* writer, const net_his
     return bits;
 }
 
-static uint64_t measure_run(const net_snapshot_writer* writer, net_record_group* run) {
+static uint64_t measure_run(const net_snapshot_writer* writer, net_record_group* run,
+                            bool is_rough) {
     uint64_t bits = NET_SNAPSHOT_KIND_BITS;
     if (run->kind == NET_SNAPSHOT_BY_PACKET)
         return bits + NET_SNAPSHOT_BACK_BITS + net_golomb_bits(run->d, NET_SNAPSHOT_BASE2_ORDER) +
@@ -163,11 +170,11 @@ static uint64_t measure_run(const net_snapshot_writer* writer, net_record_group*
     if (run->kind == NET_SNAPSHOT_BY_AGE)
         bits += NET_SNAPSHOT_AGE_BITS + net_golomb_bits(run->d, NET_SNAPSHOT_BASE2_ORDER);
     return bits + net_golomb_bits(run->count - 1, NET_SNAPSHOT_RUN_ORDER) +
-           measure_gaps(writer, run);
+           measure_gaps(writer, run, is_rough);
 }
 
 void net_snapshot_writer_measure(net_snapshot_writer* writer, const net_history* history,
-                                 const ecs_entity* handles) {
+                                 const ecs_entity* handles, bool is_rough) {
     uint64_t encoded = 0, beside = 0;
     for (uint32_t i = 0; i < writer->record_count; i++)
         encoded += writer->rows[i].bits;
@@ -176,10 +183,10 @@ void net_snapshot_writer_measure(net_snapshot_writer* writer, const net_history*
         net_record_group* run = &writer->runs[i];
         if (i < NET_RUN_FIRST) {
             beside += net_golomb_bits(run->count, NET_SNAPSHOT_LIST_ORDER);
-            if (run->count > 0) beside += measure_gaps(writer, run);
+            if (run->count > 0) beside += measure_gaps(writer, run, is_rough);
         } else if (run->count > 0) {
             runs++;
-            beside += measure_run(writer, run);
+            beside += measure_run(writer, run, is_rough);
         }
     }
     beside += measure_creates(writer, history, handles);

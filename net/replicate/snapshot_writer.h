@@ -96,9 +96,10 @@ BASE_MUST_USE net_record_group* net_snapshot_writer_add_run(net_snapshot_writer*
 /// Would naming slots by the packet's list take fewer bits than naming them by gaps?
 bool net_snapshot_writer_is_list_shorter(const net_snapshot_writer* writer, uint32_t count,
                                          uint32_t list_count);
-/// Compute the size: writer.bits, 0 without records.
+/// Compute the size: writer.bits, 0 without records. `is_rough`: without choosing the orders of
+/// gaps, so at most a little too large; measure again before writing.
 void net_snapshot_writer_measure(net_snapshot_writer* writer, const net_history* history,
-                                 const ecs_entity* handles);
+                                 const ecs_entity* handles, bool is_rough);
 /// Drop the records whose slot is not in this set.
 void net_snapshot_writer_keep(net_snapshot_writer* writer, const uint64_t* kept);
 
