@@ -82,7 +82,10 @@ void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick,
 /// The highest index ever used + 1: the end of a walk with net_history_find.
 uint32_t net_history_index_end(const net_history* history);
 /// The newest row with all classes, packed. Borrowed until the next step.
-const uint32_t* net_history_newest(const net_history_entity* entity);
+static inline const uint32_t* net_history_newest(const net_history_entity* entity) {
+    uint32_t place = (entity->first + entity->count - 1u) & (entity->capacity - 1u);
+    return entity->rows + (size_t)place * entity->words;
+}
 /// Of a mask of classes: those that the entity's template uses.
 static inline uint32_t net_history_classes(const net_history_entity* entity, uint32_t classes) {
     return classes & entity->row_template->class_mask;

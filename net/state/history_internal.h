@@ -8,8 +8,9 @@
 
 /// An index that the running step must look at.
 typedef struct net_history_touch {
-    ecs_entity handle;   ///< the living entity of the index, if there is one
-    uint64_t components; ///< a bit per component that may have changed; or NET_HISTORY_ALL
+    ecs_entity handle; ///< the living entity of the index, if there is one
+    uint16_t classes;  ///< in which its row has changed in this step
+    bool is_whole;     ///< it may have begun, ended or become another: look at all of it
 } net_history_touch;
 
 #define NET_HISTORY_ALL UINT64_MAX
@@ -27,8 +28,6 @@ struct net_history {
     base_bitset touched;        ///< indices that the running step must look at
     net_history_touch* touches; ///< [index], of touched ones
     uint32_t touch_capacity;
-    uint32_t* order; ///< touched indices, rising
-    uint32_t order_capacity;
     uint32_t touched_count;
     uint64_t step_count;
     net_history_event* events;
@@ -64,13 +63,49 @@ static inline uint8_t* net_history_ticks(const net_history_entity* entity) {
     uint8_t* end = (uint8_t*)(entity->rows + (size_t)entity->capacity * entity->words);
     return end + (entity->class_ticks ? entity->capacity * sizeof(uint16_t) : 0);
 }
-/// Ticks from a row to the newest one. Not of the oldest row, which may be older than this can say.
-static inline uint32_t net_history_age_at(const net_history_entity* entity, uint32_t position) {
-    uint8_t low = net_history_ticks(entity)[net_history_place(entity, position)];
+/// Ticks from a row, by the low bits of its tick, to the newest one.
+static inline uint32_t net_history_age_of(const net_history_entity* entity, uint8_t low) {
     return ((uint32_t)entity->change_tick - low) & NET_HISTORY_TICK_MASK;
 }
+/// Ticks from a row to the newest one. Not of the oldest row, which may be older than this can say.
+static inline uint32_t net_history_age_at(const net_history_entity* entity, uint32_t position) {
+    return net_history_age_of(entity,
+                              net_history_ticks(entity)[net_history_place(entity, position)]);
+}
 
-/// Put the indices that this step must look at into `order`, with room for as many events: all of
-/// the world, or those of its change list. @return false when memory ran out.
+// ---- history_touch.c ----
+
+/// Make room for an index. @return false when memory ran out.
+BASE_MUST_USE bool net_history_reserve(net_history* history, uint32_t index);
+/// Touch an index that the history follows, once. @return its touch; NULL when memory ran out.
+static inline net_history_touch* net_history_touch_index(net_history* history, ecs_entity handle) {
+    uint32_t index = ecs_entity_index(handle);
+    bool has_room = index < history->capacity && index < history->touch_capacity;
+    if (!has_room && !net_history_reserve(history, index)) return NULL;
+    net_history_touch* touched = &history->touches[index];
+    uint64_t *word = &history->touched.words[index >> 6], bit = UINT64_C(1) << (index & 63);
+    if (*word & bit) return touched;
+    *word |= bit;
+    *touched = (net_history_touch){.handle = handle};
+    history->touched_count++;
+    return touched;
+}
+/// Touch, as a whole, what the world lists as created, destroyed or recreated, or all of the world.
+/// @return false when memory ran out.
 BASE_MUST_USE bool net_history_collect(net_history* history, const ecs_world* world,
                                        bool is_everything);
+/// Touch one entity as a whole. @return false when memory ran out.
+BASE_MUST_USE bool net_history_touch_whole(net_history* history, const ecs_world* world,
+                                           ecs_entity handle);
+
+// ---- history_ring.c ----
+
+/// Bytes of entity->class_ticks.
+size_t net_history_class_ticks_bytes(const net_row_template* row_template);
+/// Give the memory of all rows back.
+void net_history_release_rows(net_history* history, net_history_entity* entity);
+/// Add a row of this tick, whose words the caller then writes. These classes changed with it.
+/// @return NULL when not even one row can be stored.
+uint32_t* net_history_push(net_history* history, net_history_entity* entity, uint32_t classes);
+/// Something of these classes changed too with the newest row, which is of this tick.
+void net_history_add_classes(net_history* history, net_history_entity* entity, uint32_t classes);

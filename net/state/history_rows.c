@@ -8,10 +8,6 @@
 
 #include <string.h>
 
-const uint32_t* net_history_newest(const net_history_entity* entity) {
-    return net_history_row_at(entity, entity->count - 1u);
-}
-
 // The position of the newest row whose tick is not above `tick`, which is not before the oldest.
 // Ticks are distinct, so n positions back a tick is at least n less. Where every tick has a row, as
 // for what moves, the first guess is the answer.

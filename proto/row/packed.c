@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Packed rows: words of 32 bits.
-#include "proto/layout.h"
+#include "row/row_coder.h"
 
 #include "base/assert.h"
 
@@ -21,23 +21,38 @@ void proto_row_unpack(const proto_layout* layout, const uint32_t* packed, uint64
     }
 }
 
+// A component with words of more than 32 bits, or a rotation.
+static BASE_NOINLINE void read_wide(const proto_layout* layout, uint32_t component,
+                                    const void* memory, uint32_t* packed) {
+    uint64_t row[PROTO_ROW_FIELDS_MAX];
+    const proto_row_component* own = &layout->components[component];
+    uint32_t end = own->field_first + (uint32_t)own->field_count;
+    proto_row_read_component(layout, component, memory, row);
+    for (uint32_t f = own->field_first; f < end; f++) {
+        *packed++ = (uint32_t)row[f];
+        if (layout->fields[f].quant.bits > 32) *packed++ = (uint32_t)(row[f] >> 32);
+    }
+}
+
 void proto_row_read_packed(const proto_layout* layout, uint32_t component, const void* memory,
                            uint32_t* packed) {
     BASE_ASSERT(component < layout->component_count);
     const proto_row_component* own = &layout->components[component];
-    uint32_t first = own->field_first, count = own->field_count;
+    uint32_t count = own->field_count;
     packed += own->packed_first;
     if (own->packed_count != count || own->is_rotation) {
-        uint64_t row[PROTO_ROW_FIELDS_MAX];
-        proto_row_read_component(layout, component, memory, row);
-        for (uint32_t f = first; f < first + count; f++) {
-            *packed++ = (uint32_t)row[f];
-            if (layout->fields[f].quant.bits > 32) *packed++ = (uint32_t)(row[f] >> 32);
-        }
+        read_wide(layout, component, memory, packed);
         return;
     }
-    const proto_row_field* fields = &layout->fields[first];
-    for (uint32_t i = 0; i < count; i++)
-        packed[i] = (uint32_t)proto_quantise(&fields[i].quant,
-                                             (const uint8_t*)memory + fields[i].offset_bytes);
+    const proto_row_field* field = &layout->fields[own->field_first];
+    for (const uint32_t* end = packed + count; packed < end; field++) {
+        const void* from = (const uint8_t*)memory + field->offset_bytes;
+        if (field->quant.kind == PROTO_F32 && !field->quant.is_exact) { // most fields of a world
+            float value;
+            memcpy(&value, from, sizeof value);
+            *packed++ = (uint32_t)proto_quantise_double(&field->quant, (double)value);
+        } else {
+            *packed++ = (uint32_t)proto_quantise(&field->quant, from);
+        }
+    }
 }

@@ -153,16 +153,6 @@ uint64_t proto_quant_canonical(const proto_quant* quant, uint64_t q) {
     return q;
 }
 
-// Round half away from zero, within the grid. A number below the grid gives 0 in any case, so only
-// positive numbers are rounded, by their exact fraction. NaN gives 0.
-static uint64_t quantise_double(const proto_quant* quant, double value) {
-    double q = (value - quant->min) / quant->step;
-    if (!(q > 0)) return 0;
-    if (q >= (double)quant->q_max) return quant->q_max;
-    uint64_t whole = (uint64_t)q;
-    return whole + (q - (double)whole >= 0.5);
-}
-
 static uint64_t quantise_float(const proto_quant* quant, uint64_t raw) {
     double value;
     if (quant->kind == PROTO_F32) {
@@ -172,7 +162,7 @@ static uint64_t quantise_float(const proto_quant* quant, uint64_t raw) {
     } else {
         memcpy(&value, &raw, sizeof value);
     }
-    return quantise_double(quant, value);
+    return proto_quantise_double(quant, value);
 }
 
 // Whole numbers are never converted to double: 64-bit fields would lose their low bits.
@@ -194,7 +184,7 @@ uint64_t proto_quantise(const proto_quant* quant, const void* value) {
     if (quant->kind == PROTO_F32 && !quant->is_exact) { // most fields of a world
         float narrow;
         memcpy(&narrow, value, sizeof narrow);
-        return quantise_double(quant, (double)narrow);
+        return proto_quantise_double(quant, (double)narrow);
     }
     uint64_t raw = read_raw(quant->kind, value);
     if (quant->kind == PROTO_BOOL) return raw != 0;

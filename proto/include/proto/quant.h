@@ -45,6 +45,16 @@ BASE_MUST_USE bool proto_quant_make(proto_quant* quant, proto_kind kind, uint32_
 /// Get the word of a value. `value` has proto_kind_bytes bytes and needs no alignment. Values
 /// outside of the range are clamped, NaN gives min; exact fields have one canonical NaN.
 uint64_t proto_quantise(const proto_quant* quant, const void* value);
+/// The word of a value on the grid, for a quant that is not exact. It rounds half away from zero,
+/// within the grid. A number below the grid gives 0 in any case, so only positive numbers are
+/// rounded, by their exact fraction. NaN gives 0.
+static inline uint64_t proto_quantise_double(const proto_quant* quant, double value) {
+    double q = (value - quant->min) / quant->step;
+    if (!(q > 0)) return 0;
+    if (q >= (double)(int64_t)quant->q_max) return quant->q_max; // at most 32 bits
+    int64_t whole = (int64_t)q;
+    return (uint64_t)whole + (q - (double)whole >= 0.5);
+}
 /// Write the value of word `q` to `value`. Every q that fits the bits gives a defined value.
 void proto_dequantise(const proto_quant* quant, uint64_t q, void* value);
 /// Get the canonical word for `q`: words above q_max become q_max, every NaN of an exact float
