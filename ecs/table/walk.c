@@ -31,6 +31,7 @@ const ecs_query_cache* ecs_query_open(ecs_world* world, ecs_query* query) {
     if (world->fast.check) check_terms(world, query);
     ecs_runway_close(world); // a walk may read past the count and finds zeros there
     if (query->sparse_terms != 0) {
+        BASE_ASSERT(!world->is_view && "such a walk fills the query's runs: no confined system");
         ecs_sparse_query_fill(world, query, true);
         return &query->runs;
     }
@@ -47,6 +48,7 @@ uint32_t ecs_group_count(const ecs_query* query) {
 uint32_t ecs_query_count(ecs_world* world, ecs_query* query) {
     if (query->sparse_terms == 0) return ecs_group_count(query);
     uint32_t count = 0;
+    BASE_ASSERT(!world->is_view);
     ecs_sparse_query_fill(world, query, false);
     for (uint32_t i = 0; i < query->runs.entry_count; i++)
         count += query->run_counts[i];
@@ -55,6 +57,7 @@ uint32_t ecs_query_count(ecs_world* world, ecs_query* query) {
 
 ecs_entity ecs_query_first(ecs_world* world, ecs_query* query) {
     if (query->sparse_terms != 0) {
+        BASE_ASSERT(!world->is_view);
         ecs_sparse_query_fill(world, query, false);
         return query->runs.entry_count == 0 ? ECS_ENTITY_NONE
                                             : *(const ecs_entity*)query->runs.entries[1];

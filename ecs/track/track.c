@@ -19,6 +19,7 @@
 #include "table/archetype.h"
 #include "table/chunk.h"
 #include "table/storage.h"
+#include "track/track_lanes.h"
 
 #include <string.h>
 
@@ -52,6 +53,7 @@ void ecs_tracker_deinit(ecs_world* world) {
         base_release(world->allocator, tracker->scratch, sizeof(base_bytes));
     }
     base_bitset_deinit(&tracker->fresh);
+    ecs_track_lanes_deinit(world);
     memset(tracker, 0, sizeof(*tracker));
 }
 
@@ -120,7 +122,8 @@ void ecs_track_step(ecs_world* world) {
     const ecs_storage* storage = world->storage;
     world->tracker->noticed.count = 0;
     enter_fresh(world->tracker);
-    for (uint32_t i = 0; i < storage->tracked_count; i++) {
+    const bool is_done = ecs_track_by_lanes(world);
+    for (uint32_t i = 0; i < storage->tracked_count && !is_done; i++) {
         ecs_archetype* archetype = storage->tracked[i];
         for (uint32_t k = 0; k < archetype->chunk_count; k++)
             ecs_track_chunk(world, archetype->chunks[k]);

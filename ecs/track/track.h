@@ -42,6 +42,10 @@ typedef struct ecs_tracker {
     uint32_t fresh_count;      ///< a step enters the rest before it compares
     base_bytes*
         scratch; ///< of ecs_world_hash; a block of its own since hashing takes a const world
+    struct ecs_track_item* items; ///< of the compare on several threads (track_lanes.h), and below
+    uint32_t item_count, item_capacity;
+    struct ecs_track_lane** lanes;
+    uint32_t lane_count, lane_capacity;
 } ecs_tracker;
 
 /// Make room in the lists for so many more entries. Storage calls it before it changes anything, so
@@ -68,8 +72,9 @@ void ecs_track_destroying(ecs_world* world, ecs_entity entity, const ecs_chunk* 
 /// subtracted) and after (shadow := value for the new row, hash added, listed as recreated).
 void ecs_track_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t row);
 void ecs_track_arrived(ecs_world* world, ecs_entity entity, const ecs_chunk* chunk, uint32_t row);
-/// Compare what was opened for writing in one chunk, and drop its marks.
+/// Compare what was opened for writing in one chunk, and drop its marks; in one of its columns.
 void ecs_track_chunk(ecs_world* world, ecs_chunk* chunk);
+void ecs_track_column(ecs_world* world, ecs_chunk* chunk, uint32_t track);
 /// Compare what was written in a sparse set, and list what came and went.
 void ecs_track_sparse(ecs_world* world, ecs_sparse* set);
 /// Compare everything opened for writing since the last call; fills the change list and `noticed`.

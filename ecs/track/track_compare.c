@@ -321,18 +321,20 @@ static void forget_marks(ecs_chunk* chunk, uint32_t track) {
     chunk->written[track] = 0;
 }
 
+void ecs_track_column(ecs_world* world, ecs_chunk* chunk, uint32_t track) {
+    if (chunk->written[track] == 0 && chunk->summary[track] == 0) return;
+    tracked_column column = column_of(world, chunk, track);
+    column.is_flat = column.is_dense && is_flat(column.type, &column.float_bits);
+    if (column.size > 0 && chunk->written[track] != 0)
+        compare_written(world, &column, ecs_chunk_count(world->storage, chunk));
+    else if (column.size > 0)
+        compare_marked(world, &column, chunk, track);
+    if (!column.is_behind) forget_marks(chunk, track);
+}
+
 void ecs_track_chunk(ecs_world* world, ecs_chunk* chunk) {
-    uint32_t count = ecs_chunk_count(world->storage, chunk);
-    for (uint32_t track = 0; track < chunk->archetype->track_count; track++) {
-        if (chunk->written[track] == 0 && chunk->summary[track] == 0) continue;
-        tracked_column column = column_of(world, chunk, track);
-        column.is_flat = column.is_dense && is_flat(column.type, &column.float_bits);
-        if (column.size > 0 && chunk->written[track] != 0)
-            compare_written(world, &column, count);
-        else if (column.size > 0)
-            compare_marked(world, &column, chunk, track);
-        if (!column.is_behind) forget_marks(chunk, track);
-    }
+    for (uint32_t track = 0; track < chunk->archetype->track_count; track++)
+        ecs_track_column(world, chunk, track);
 }
 
 // What came or went is listed once, whatever else happened to it; a new value that was written

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// The compare of a step on several threads.
+//
+// Items are the marked columns of chunks, in the order in which one thread compares them. Lanes are
+// runs of items with about as many rows each. A lane compares into lists and sums of its own; then
+// the lists are put together in the order of lanes, and the sums are added. So the change list and
+// the state hash are those of one thread, however many lanes there were.
+//
+// Two lanes never touch one column, its shadow or its marks: an item has them for itself.
+#include "track/track_lanes.h"
+
+#include "base/assert.h"
+#include "base/workers.h"
+#include "table/archetype.h"
+#include "table/chunk.h"
+#include "table/storage.h"
+
+#include <string.h>
+
+enum {
+    LANES_PER_THREAD = 2,
+    ROWS_MIN = 4096,    ///< fewer are compared by one thread: waking another costs more
+    ROWS_PER_MARK = 16, ///< a guess for a summary bit, which stands for 256 rows
+};
+
+static uint32_t rows_of(const ecs_world* world, const ecs_chunk* chunk, uint32_t track) {
+    if (chunk->written[track] != 0) return ecs_chunk_count(world->storage, chunk);
+    return ROWS_PER_MARK * (uint32_t)__builtin_popcountll(chunk->summary[track]);
+}
+
+// List what is marked. @return about how many rows; UINT64_MAX when memory ran out.
+static uint64_t gather(ecs_world* world) {
+    ecs_tracker* tracker = world->tracker;
+    const ecs_storage* storage = world->storage;
+    uint64_t rows = 0;
+    tracker->item_count = 0;
+    for (uint32_t i = 0; i < storage->tracked_count; i++) {
+        const ecs_archetype* archetype = storage->tracked[i];
+        for (uint32_t k = 0; k < archetype->chunk_count; k++) {
+            ecs_chunk* chunk = archetype->chunks[k];
+            for (uint32_t track = 0; track < archetype->track_count; track++) {
+                if (chunk->written[track] == 0 && chunk->summary[track] == 0) continue;
+                if (!BASE_ARRAY_RESERVE(world->allocator, tracker->items, tracker->item_capacity,
+                                        tracker->item_count + 1))
+                    return UINT64_MAX;
+                const ecs_track_item item = {chunk, track, rows_of(world, chunk, track)};
+                tracker->items[tracker->item_count++] = item;
+                rows += item.rows;
+            }
+        }
+    }
+    return rows;
+}
+
+static bool reserve_lanes(ecs_world* world, uint32_t count) {
+    ecs_tracker* tracker = world->tracker;
+    if (!BASE_ARRAY_RESERVE(world->allocator, tracker->lanes, tracker->lane_capacity, count))
+        return false;
+    for (; tracker->lane_count < count; tracker->lane_count++) {
+        ecs_track_lane* lane = base_allocate_zero(world->allocator, sizeof *lane);
+        if (!lane) return false;
+        lane->own.hashes =
+            base_allocate_zero(world->allocator, sizeof(uint64_t) * (ECS_COMPONENTS_MAX + 1));
+        if (!lane->own.hashes) {
+            base_release(world->allocator, lane, sizeof *lane);
+            return false;
+        }
+        tracker->lanes[tracker->lane_count] = lane;
+    }
+    return true;
+}
+
+void ecs_track_lanes_deinit(ecs_world* world) {
+    ecs_tracker* tracker = world->tracker;
+    const base_allocator* allocator = world->allocator;
+    for (uint32_t i = 0; i < tracker->lane_count; i++) {
+        ecs_track_lane* lane = tracker->lanes[i];
+        BASE_ARRAY_RELEASE(allocator, lane->own.hashes, ECS_COMPONENTS_MAX + 1);
+        BASE_ARRAY_RELEASE(allocator, lane->own.changed.items, lane->own.changed.capacity);
+        BASE_ARRAY_RELEASE(allocator, lane->own.noticed.items, lane->own.noticed.capacity);
+        base_release(allocator, lane, sizeof *lane);
+    }
+    BASE_ARRAY_RELEASE(allocator, tracker->lanes, tracker->lane_capacity);
+    BASE_ARRAY_RELEASE(allocator, tracker->items, tracker->item_capacity);
+}
+
+static void open_lane(const ecs_world* world, ecs_track_lane* lane) {
+    uint64_t* hashes = lane->own.hashes;
+    const ecs_change_list changed = lane->own.changed, noticed = lane->own.noticed;
+    lane->own = *world->tracker;
+    lane->own.hashes = hashes;
+    lane->own.changed = changed;
+    lane->own.noticed = noticed;
+    lane->own.changed.count = lane->own.noticed.count = 0;
+    lane->view = *world;
+    lane->view.is_view = true;
+    lane->view.tracker = &lane->own;
+    lane->view.counters = (ecs_counters){0};
+}
+
+static void run_lane(void* context, uint32_t item, uint32_t worker) {
+    (void)worker;
+    const ecs_world* world = context;
+    ecs_track_lane* lane = world->tracker->lanes[item];
+    open_lane(world, lane);
+    for (uint32_t i = lane->first; i < lane->end; i++)
+        ecs_track_column(&lane->view, world->tracker->items[i].chunk,
+                         world->tracker->items[i].track);
+}
+
+static uint32_t append(ecs_world* world, ecs_change_list* to, const ecs_change_list* from) {
+    if (from->count == 0) return 0;
+    if (!BASE_ARRAY_RESERVE(world->allocator, to->items, to->capacity, to->count + from->count))
+        return from->count;
+    memcpy(to->items + to->count, from->items, from->count * sizeof *to->items);
+    to->count += from->count;
+    return 0;
+}
+
+static void take_lane(ecs_world* world, ecs_track_lane* lane) {
+    ecs_tracker* tracker = world->tracker;
+    for (uint32_t i = lane->first; i < lane->end; i++) {
+        const ecs_archetype* archetype = tracker->items[i].chunk->archetype;
+        const uint32_t column = archetype->tracked[tracker->items[i].track];
+        const ecs_component_id component = archetype->columns[column].component;
+        tracker->hashes[component] += lane->own.hashes[component];
+        lane->own.hashes[component] = 0;
+    }
+    const ecs_counters* counters = &lane->view.counters;
+    world->counters.rows_compared += counters->rows_compared;
+    world->counters.rows_changed += counters->rows_changed;
+    world->counters.changes_lost += counters->changes_lost;
+    world->counters.changes_lost += append(world, &tracker->changed, &lane->own.changed);
+    world->counters.changes_lost += append(world, &tracker->noticed, &lane->own.noticed);
+}
+
+// Lanes of about as many rows. @return how many there are.
+static uint32_t divide(ecs_tracker* tracker, uint64_t rows, uint32_t lane_max) {
+    uint32_t count = 0;
+    uint64_t before = 0;
+    for (uint32_t i = 0; i < tracker->item_count; count++) {
+        ecs_track_lane* lane = tracker->lanes[count];
+        lane->first = i;
+        do
+            before += tracker->items[i++].rows;
+        while (i < tracker->item_count && before * lane_max < rows * (count + 1));
+        lane->end = i;
+    }
+    return count;
+}
+
+bool ecs_track_by_lanes(ecs_world* world) {
+    const uint32_t threads = base_workers_count(world->workers);
+    if (threads == 1) return false;
+    const uint64_t rows = gather(world);
+    ecs_tracker* tracker = world->tracker;
+    if (rows < ROWS_MIN || rows == UINT64_MAX || tracker->item_count < 2) return false;
+    uint32_t lane_max = threads * LANES_PER_THREAD;
+    if (lane_max > ECS_TRACK_LANES_MAX) lane_max = ECS_TRACK_LANES_MAX;
+    if (!reserve_lanes(world, lane_max)) return false;
+    const uint32_t count = divide(tracker, rows, lane_max);
+    BASE_ASSERT(count <= lane_max);
+    base_workers_run(world->workers, run_lane, world, count);
+    for (uint32_t i = 0; i < count; i++)
+        take_lane(world, tracker->lanes[i]);
+    return true;
+}
