@@ -43,7 +43,7 @@ ecs_result ecs_create(ecs_world* world, ecs_template_id template_id, const ecs_i
 }
 
 // An entity that has no family.
-static inline ecs_result destroy_single(ecs_world* world, ecs_entity entity) {
+static __attribute__((noinline)) ecs_result destroy_single(ecs_world* world, ecs_entity entity) {
     if (!ecs_is_alive(world, entity)) return ecs_loading_destroy(world, entity);
     return ecs_structure_destroy(world, entity);
 }
@@ -59,7 +59,7 @@ static __attribute__((noinline)) ecs_result destroy_related(ecs_world* world, ec
 ecs_result ecs_destroy(ecs_world* world, ecs_entity entity) {
     ecs_structure_check(world);
     if (world->storage->links.pages) return destroy_related(world, entity);
-    return destroy_single(world, entity);
+    return ecs_structure_destroy_simple(world, entity) ? ECS_OK : destroy_single(world, entity);
 }
 
 ecs_result ecs_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,

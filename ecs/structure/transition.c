@@ -187,18 +187,6 @@ ecs_result ecs_storage_place(ecs_world* world, ecs_entity handle, ecs_template_i
     return result;
 }
 
-// A destruction where columns hold plain data and neither tracking nor handlers exist.
-static inline void destroy_plain(ecs_world* world, const ecs_place* place, ecs_record* record,
-                                 ecs_entity entity) {
-    ecs_storage* storage = world->storage;
-    ecs_entity_list* dead = &world->tracker->destroyed;
-    dead->items[dead->count++] = entity;
-    ecs_chunk_remove_plain(world, place, record->place);
-    *record = (ecs_record){.life = (uint16_t)ecs_entity_generation(entity)};
-    storage->entity_count--;
-    ecs_index_free(world, storage, ecs_entity_index(entity));
-}
-
 static __attribute__((noinline)) void destroy_any(ecs_world* world, ecs_record* record,
                                                   ecs_entity entity) {
     BASE_ASSERT(record->life & ECS_LIFE_CREATED);
@@ -221,17 +209,30 @@ static __attribute__((noinline)) void destroy_any(ecs_world* world, ecs_record* 
     if (edge) ecs_core_event_after(world, edge, entity);
 }
 
+bool ecs_structure_destroy_simple(ecs_world* world, ecs_entity entity) {
+    ecs_storage* storage = world->storage;
+    const uint32_t index = ecs_entity_index(entity);
+    ecs_record_page* page = storage->pages[index >> ECS_PAGE_BITS];
+    ecs_record* record = &page->records[index & (ECS_PAGE_RECORDS - 1)];
+    const uint32_t generation = ecs_entity_generation(entity), row_place = record->place;
+    ecs_entity_list* dead = &world->tracker->destroyed;
+    if (record->life != (generation | ECS_LIFE_CREATED)) return false;
+    const ecs_place* place = &storage->places[row_place >> ECS_ROW_BITS];
+    // Tracking made room for this destruction when the entity was created, not for restored ones.
+    if (!place->archetype->is_simple || place->archetype->notify || storage->held.count > 0 ||
+        dead->count == dead->capacity)
+        return false;
+    dead->items[dead->count++] = entity;
+    ecs_chunk_remove_plain(world, place, row_place);
+    *record = (ecs_record){.life = (uint16_t)generation};
+    storage->entity_count--;
+    ecs_index_free(world, storage, index);
+    return true;
+}
+
 ecs_result ecs_structure_destroy(ecs_world* world, ecs_entity entity) {
     ecs_record* record = ecs_record_mut(world->storage, ecs_entity_index(entity));
     BASE_ASSERT(record->life == (ecs_entity_generation(entity) | ECS_LIFE_CREATED));
-    const ecs_place* place = &world->fast.places[record->place >> ECS_ROW_BITS];
-    const ecs_archetype* archetype = place->archetype;
-    // Tracking made room for this destruction when the entity was created, not for restored ones.
-    const ecs_entity_list* dead = &world->tracker->destroyed;
-    if (archetype->is_simple && !archetype->on_destroy && world->storage->held.count == 0 &&
-        dead->count < dead->capacity)
-        destroy_plain(world, place, record, entity);
-    else
-        destroy_any(world, record, entity);
+    if (!ecs_structure_destroy_simple(world, entity)) destroy_any(world, record, entity);
     return ECS_OK;
 }

@@ -263,6 +263,7 @@ void ecs_archetypes_drop_last(ecs_world* world) {
 }
 
 void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype) {
+    if (archetype->is_soiled) ecs_storage_tidy(world);
     for (uint32_t i = 0; i < archetype->chunk_count; i++) {
         ecs_chunk* chunk = archetype->chunks[i];
         uint32_t count = ecs_chunk_count(world->storage, chunk);

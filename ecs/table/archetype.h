@@ -38,6 +38,7 @@ typedef struct ecs_archetype {
     uint32_t track_count; ///< tracked ones; their shadows are columns [column_count, + track_count)
     bool has_ops;         ///< some type has functions: no plain-memory path
     bool is_simple;     ///< it has none, no tracked column, and no template with sparse components
+    bool is_soiled;     ///< rows behind its count may not be zero
     bool is_replicated; ///< some template of it is; hint only
     ecs_template_id
         made_by;         ///< a template that makes it again; none: a reload removed the last one
@@ -48,6 +49,7 @@ typedef struct ecs_archetype {
     ecs_slot* lookup;    ///< component id -> all of it
     uint32_t* sizes;     ///< by column, shadows too
     ecs_span* spans;     ///< by column, without shadows
+    struct ecs_archetype* soiled_next; ///< in ecs_storage.soiled
     ecs_chunk** chunks;
     uint32_t chunk_count;
     uint32_t chunk_capacity;

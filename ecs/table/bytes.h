@@ -23,7 +23,8 @@
     }
 // clang-format on
 
-static inline void ecs_bytes_copy(void* target, const void* source, uint32_t size) {
+static inline __attribute__((always_inline)) void ecs_bytes_copy(void* target, const void* source,
+                                                                 uint32_t size) {
 #define ECS_COPY(bytes) memcpy(target, source, bytes)
     ECS_BY_SIZE(size, ECS_COPY)
 #undef ECS_COPY
@@ -33,11 +34,4 @@ static inline void ecs_bytes_zero(void* target, uint32_t size) {
 #define ECS_ZERO(bytes) memset(target, 0, bytes)
     ECS_BY_SIZE(size, ECS_ZERO)
 #undef ECS_ZERO
-}
-
-/// The value moves; zeros stay behind.
-static inline void ecs_bytes_take(void* target, void* source, uint32_t size) {
-#define ECS_TAKE(bytes) (memcpy(target, source, bytes), memset(source, 0, bytes))
-    ECS_BY_SIZE(size, ECS_TAKE)
-#undef ECS_TAKE
 }

@@ -272,8 +272,8 @@ static void fill_hole(ecs_world* world, ecs_chunk* hole, uint32_t row, ecs_chunk
     ecs_record_mut(world->storage, ecs_entity_index(moved))->place = hole->id << ECS_ROW_BITS | row;
 }
 
-// The last row goes into the hole and leaves zeros, in one pass. By offsets that all blocks share:
-// no header is touched.
+// By offsets that all blocks share: no header is touched. What the last row leaves behind stays
+// until the next walk: in most series another row takes its place before.
 void ecs_chunk_remove_plain(ecs_world* world, const ecs_place* place, uint32_t row_place) {
     ecs_storage* storage = world->storage;
     ecs_archetype* archetype = place->archetype;
@@ -281,25 +281,42 @@ void ecs_chunk_remove_plain(ecs_world* world, const ecs_place* place, uint32_t r
     if (storage->runway.chunk == last) ecs_runway_close(world);
     uint32_t* last_count = &storage->chunk_counts[last->id];
     const uint32_t last_row = *last_count - 1, row = row_place & ECS_ROW_MASK;
-    const ecs_span *span = archetype->spans, *end = span + archetype->column_count;
     if (place->chunk != last || row != last_row) {
         ecs_entity moved = last->entities[last_row];
         place->entities[row] = moved;
         ecs_record_mut(storage, ecs_entity_index(moved))->place = row_place;
+        const ecs_span *span = archetype->spans, *end = span + archetype->column_count;
         for (; span < end; span++)
-            ecs_bytes_take((uint8_t*)place->chunk + span->offset + (size_t)span->size * row,
+            ecs_bytes_copy((uint8_t*)place->chunk + span->offset + (size_t)span->size * row,
                            (uint8_t*)last + span->offset + (size_t)span->size * last_row,
                            span->size);
-    } else {
-        for (; span < end; span++)
-            ecs_bytes_zero((uint8_t*)last + span->offset + (size_t)span->size * last_row,
-                           span->size);
     }
-    last->entities[last_row] = ECS_ENTITY_NONE;
+    ecs_archetype_soil(archetype, &storage->soiled);
     *last_count = last_row;
     archetype->row_count--;
     if (last_row == 0 && archetype->tail > 0) archetype->tail--;
     trim(world, archetype, 1);
+}
+
+static void tidy(const ecs_storage* storage, ecs_archetype* archetype) {
+    archetype->is_soiled = false;
+    for (uint32_t i = archetype->tail; i < archetype->chunk_count; i++) {
+        ecs_chunk* chunk = archetype->chunks[i];
+        const uint32_t count = ecs_chunk_count(storage, chunk), end = (count + 15) & ~15u;
+        if (chunk->clean_end <= count) continue;
+        ecs_chunk_zero(chunk, count, end);
+        chunk->clean_end = end;
+    }
+}
+
+void ecs_storage_tidy(ecs_world* world) {
+    ecs_storage* storage = world->storage;
+    ecs_runway_close(world);
+    while (storage->soiled) {
+        ecs_archetype* archetype = storage->soiled;
+        storage->soiled = archetype->soiled_next;
+        tidy(storage, archetype);
+    }
 }
 
 static void remove_any(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chunk* last,

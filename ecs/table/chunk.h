@@ -64,6 +64,15 @@ void ecs_chunk_retract(ecs_world* world, ecs_chunk* chunk, uint32_t count);
 void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row);
 /// The same for an archetype that is_simple. `row_place` is the record's.
 void ecs_chunk_remove_plain(ecs_world* world, const ecs_place* place, uint32_t row_place);
+/// Rows behind its count no longer are zero: the next walk makes them so (ecs_storage_tidy).
+static inline void ecs_archetype_soil(ecs_archetype* archetype, ecs_archetype** soiled) {
+    if (archetype->is_soiled) return;
+    archetype->is_soiled = true;
+    archetype->soiled_next = *soiled;
+    *soiled = archetype;
+}
+/// Before a walk: rows behind the counts are zero. Forgets the runway.
+void ecs_storage_tidy(ecs_world* world);
 /// Take out all but the first `count` rows of plain data; no runway is open.
 void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t count);
 /// The marks of a row that moves into a row without marks.

@@ -9,9 +9,9 @@
 //     | rows that live | runway: defaults | zeros up to clean_end | ...
 //                      ^ count            ^ end
 //
-// There is at most one in a world, on the tail chunk of an archetype of plain types. Rows behind
-// the count must read as zeros while a query is walked, so the runway is closed (zeroed again)
-// before a walk and before anything else touches the chunk's end. A runway that was closed before
+// There is at most one in a world, on the tail chunk of an archetype of plain types. It is closed
+// before a walk, which finds zeros there (ecs_storage_tidy), and before anything else touches the
+// chunk's end. A runway that was closed before
 // its end has misjudged the series: the next one starts small.
 #include "table/runway.h"
 
@@ -32,7 +32,7 @@ void ecs_runway_close(ecs_world* world) {
     runway->left = 0;
     uint32_t count = ecs_chunk_count(world->storage, chunk);
     if (runway->end <= count) return;
-    ecs_chunk_zero(chunk, count, runway->end);
+    ecs_archetype_soil(chunk->archetype, &world->storage->soiled);
     runway->template_id = ECS_TEMPLATE_NONE;
     runway->length = 0;
 }

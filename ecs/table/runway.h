@@ -5,7 +5,7 @@
 #include "core/world_internal.h"
 #include "table/storage.h"
 
-/// Zero the runway's unused rows and forget it.
+/// Forget the runway. Its unused rows are like removed ones (ecs_archetype_soil).
 void ecs_runway_close(ecs_world* world);
 /// Append the next row of the template's runway: its cells are the defaults.
 /// @return false when there is none: append and fill a row instead, then call ecs_runway_created.

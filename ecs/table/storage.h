@@ -14,8 +14,8 @@
 ///   - all have the same capacity (only a single one may be smaller than rows_max), and
 ///     ecs_slot.offset is where its column lies in a block of that capacity;
 ///   - rows [0, count) hold entities; rows [count, clean_end) of every column are zero bytes, and
-///     clean_end is a multiple of 16 that covers count. Outside of walks the runway's rows hold
-///     defaults instead;
+///     clean_end is a multiple of 16 that covers count. Outside of walks those of an archetype that
+///     is_soiled hold anything: defaults of a runway, what removed rows left;
 ///   - a dirty bit is set only for rows < count, and its summary bit is set too;
 ///   - a record in use points at the row whose entities[row] is its handle;
 ///   - a shadow cell is created like its value. Storage fills it (a copy of the value) before it
@@ -88,8 +88,9 @@ typedef struct ecs_storage {
     struct ecs_sparse** sparse_by; ///< by component id; NULL: it lies in tables
     uint32_t sparse_count;
     uint32_t sparse_capacity;
-    uint32_t slot_count; ///< of every archetype's slots: components + 1, fixed by seal
-    uint8_t mark_sink;   ///< where walks mark columns that are not tracked
+    struct ecs_archetype* soiled; ///< those that ecs_storage_tidy makes zero again
+    uint32_t slot_count;          ///< of every archetype's slots: components + 1, fixed by seal
+    uint8_t mark_sink;            ///< where walks mark columns that are not tracked
     ecs_runway runway;
 } ecs_storage;
 

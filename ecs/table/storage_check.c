@@ -30,6 +30,7 @@ static void check_columns(const ecs_world* world, const ecs_chunk* chunk, uint32
     const ecs_archetype* archetype = chunk->archetype;
     BASE_ASSERT(chunk->clean_end % 16 == 0 && chunk->clean_end <= chunk->capacity);
     BASE_ASSERT(chunk->clean_end >= count);
+    if (archetype->is_soiled) return;
     BASE_ASSERT(is_zero(chunk->entities + count, (chunk->clean_end - count) * sizeof(ecs_entity)));
     const ecs_runway* runway = &world->storage->runway;
     if (runway->chunk == chunk) {

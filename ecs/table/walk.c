@@ -2,14 +2,13 @@
 // Reading a query: open a walk, find one entity, count rows.
 //
 // The walk itself is inline (ecs/query.h) and reads the cache that query.c fills. A walk may read
-// past the count of a chunk and must find zeros there, so the runway is closed first.
+// past the count of a chunk and must find zeros there, so the storage is tidied first.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "table/archetype.h"
 #include "table/chunk.h"
 #include "table/query_cache.h"
 #include "table/record.h"
-#include "table/runway.h"
 #include "table/sparse.h"
 #include "table/storage.h"
 
@@ -29,7 +28,7 @@ const ecs_query_cache* ecs_query_open(ecs_world* world, ecs_query* query) {
     static const ecs_query_cache empty = {.entries = (uintptr_t*)nothing};
     BASE_ASSERT(world->is_sealed && "seal the world before queries are walked");
     if (world->fast.check) check_terms(world, query);
-    ecs_runway_close(world); // a walk may read past the count and finds zeros there
+    ecs_storage_tidy(world);
     if (query->sparse_terms != 0) {
         BASE_ASSERT(!world->is_view && "such a walk fills the query's runs: no confined system");
         ecs_sparse_query_fill(world, query, true);

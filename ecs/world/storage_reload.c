@@ -19,7 +19,6 @@
 #include "table/chunk.h"
 #include "table/record.h"
 #include "table/row.h"
-#include "table/runway.h"
 #include "table/storage.h"
 #include "template/template_registry.h"
 #include "track/track.h"
@@ -184,7 +183,7 @@ ecs_result ecs_reload_stage(ecs_reload_plan* plan) {
     BASE_ASSERT(plan->world->is_sealed && plan->world->stage_depth == 0);
     ecs_world* world = plan->world;
     plan->archetype_count = world->storage->archetype_count;
-    if (world->storage->runway.chunk) ecs_runway_close(world);
+    ecs_storage_tidy(world);
     ecs_result result = ECS_OK;
     for (uint32_t id = 1; id <= plan->old_count && result == ECS_OK; id++)
         result = rebind(plan, (ecs_template_id)id);
