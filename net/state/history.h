@@ -99,6 +99,22 @@ static inline uint32_t net_history_classes(const net_history_entity* entity, uin
 ///         oldest row that is not.
 const uint32_t* net_history_row(const net_history_entity* entity, ecs_tick now, ecs_tick tick,
                                 uint32_t classes, uint32_t* scratch);
+/// The usual answers of net_history_row without hiding anything: the newest row, or one with a row at
+/// each tick since. @return NULL when it is another one, or none.
+static inline const uint32_t* net_history_recent(const net_history_entity* entity, ecs_tick now,
+                                                 uint32_t age) {
+    uint64_t idle = now - entity->change_tick;
+    if (age <= idle) return net_history_newest(entity);
+    uint64_t back = age - idle;
+    if (back + 1 >= entity->count || age >= entity->keep_ticks) return NULL;
+    uint32_t place =
+        (entity->first + entity->count - 1u - (uint32_t)back) & (entity->capacity - 1u);
+    size_t words = (size_t)entity->capacity * entity->words;
+    const uint8_t* ticks = (const uint8_t*)(entity->rows + words) +
+                           (entity->class_ticks ? entity->capacity * sizeof(uint16_t) : 0);
+    if (ticks[place] != (uint8_t)(entity->change_tick - back)) return NULL;
+    return entity->rows + (size_t)place * entity->words;
+}
 /// The same, unpacked into `row` (PROTO_ROW_FIELDS_MAX words). @return false where it returns NULL.
 bool net_history_read(const net_history_entity* entity, ecs_tick now, ecs_tick tick,
                       uint32_t classes, uint64_t* row);
