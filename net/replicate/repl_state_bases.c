@@ -57,10 +57,10 @@ static inline void set_bit(uint64_t* set, uint32_t slot) {
 // those without a second base, or without any. @return false when memory ran out.
 static bool make_missing(composer* c, const net_encoded_row_key* keys, uint32_t count) {
     net_snapshot_writer* writer = c->writer;
-    for (uint32_t step = 0; step <= 2 && count > 1; step++)
+    for (uint32_t step = 0; step <= 1 && count > 1; step++)
         for (uint32_t i = 0; i < count; i++)
             net_history_warm(c->encoded_rows->history, keys[i].index, c->encoded_rows->tick,
-                             keys[i].age, keys[i].d, step);
+                             keys[i].age, keys[i].d, step == 1);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t record = writer->missing[i], slot = writer->slots[record];
         net_encoded_row_result result =

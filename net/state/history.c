@@ -288,34 +288,28 @@ const net_history_entity* net_history_find(const net_history* history, uint32_t 
     return entity->handle != ECS_ENTITY_NONE ? entity : NULL;
 }
 
-static void fetch_row(const uint32_t* row, uint32_t words) {
-    __builtin_prefetch(row);
-    if (words > 0) __builtin_prefetch(row + words - 1);
-}
-
 void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick, uint32_t age,
-                      uint32_t d, uint32_t step) {
-    BASE_ASSERT(step <= 2);
+                      uint32_t d, bool is_known) {
     if (index >= history->capacity) return;
     const net_history_entity* entity = &history->entities[index];
-    if (step == 0) {
+    if (!is_known) {
         __builtin_prefetch(entity);
         __builtin_prefetch((const uint8_t*)(entity + 1) - 1);
         return;
     }
     if (entity->count == 0) return; // gone
-    uint32_t last = entity->count - 1u;
-    uint64_t idle = tick - entity->change_tick;
-    // Where each tick has a row, the rows are these.
-    uint64_t back = age > idle ? age - idle : 0, back2 = back + d;
-    if (step == 1) {
-        __builtin_prefetch(net_history_ticks(entity));
-        fetch_row(net_history_row_at(entity, last), entity->words);
-        if (age > 0 && back <= last)
-            fetch_row(net_history_row_at(entity, last - (uint32_t)back), entity->words);
-    } else if (d > 0 && back2 <= last) {
-        fetch_row(net_history_row_at(entity, last - (uint32_t)back2), entity->words);
-    }
+    const uint32_t* newest = net_history_newest(entity);
+    __builtin_prefetch(newest);
+    __builtin_prefetch(newest + entity->words);
+    __builtin_prefetch(net_history_ticks(entity));
+    // Where each tick has a row, the bases are these.
+    uint64_t idle = tick - entity->change_tick, back = age > idle ? age - idle : 0;
+    if (back == 0 || back + d >= entity->count) return;
+    const uint32_t* base = net_history_row_at(entity, entity->count - 1u - (uint32_t)back);
+    __builtin_prefetch(base);
+    __builtin_prefetch(base + entity->words);
+    if (d > 0)
+        __builtin_prefetch(net_history_row_at(entity, entity->count - 1u - (uint32_t)back - d));
 }
 
 uint32_t net_history_index_end(const net_history* history) {

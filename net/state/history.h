@@ -76,9 +76,10 @@ const net_history_event* net_history_events(const net_history* history, uint32_t
 /// The entity at an index; NULL when there is no replicated one. Borrowed until the next step.
 const net_history_entity* net_history_find(const net_history* history, uint32_t index);
 /// Prefetch what encoding a row reads: the rows of `tick`, of `age` ticks before and of `age` + `d`
-/// ticks before. Call it with step 0 (the entity), 1 (its ring), 2 (its rows), one after the other.
+/// ticks before. Call it for many entities, then again with `is_known`: the first time the entity is
+/// prefetched, then its rows.
 void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick, uint32_t age,
-                      uint32_t d, uint32_t step);
+                      uint32_t d, bool is_known);
 /// The highest index ever used + 1: the end of a walk with net_history_find.
 uint32_t net_history_index_end(const net_history* history);
 /// The newest row with all classes, packed. Borrowed until the next step.

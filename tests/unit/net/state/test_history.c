@@ -367,6 +367,10 @@ static void compare_with_twin(const class_fixture* c, const twin* t, ecs_tick no
     const uint32_t* row = row_at(&c->f, c->agent, tick, classes);
     uint32_t keep = net_history_keep_ticks(c->f.history);
     assert_true((row != NULL) == twin_knows(t, now, tick, keep, classes));
+    const uint32_t* recent =
+        net_history_recent(entity_of(&c->f, c->agent), now, (uint32_t)(now - tick));
+    assert_true(!recent || twin_knows(t, now, tick, keep, UINT16_MAX));
+    if (recent) assert_memory_equal(recent, t->words[tick], sizeof t->words[tick]);
     for (uint32_t w = 0; row && w < TWIN_WORDS; w++)
         assert_int_equal(row[w], t->classes[w] & classes ? t->words[tick][w] : t->masked[w]);
 }
