@@ -76,8 +76,8 @@ const net_history_event* net_history_events(const net_history* history, uint32_t
 /// The entity at an index; NULL when there is no replicated one. Borrowed until the next step.
 const net_history_entity* net_history_find(const net_history* history, uint32_t index);
 /// Prefetch what encoding a row reads: the rows of `tick`, of `age` ticks before and of `age` + `d`
-/// ticks before. Call it for many entities, then again with `is_known`: the first time the entity is
-/// prefetched, then its rows.
+/// ticks before. Call it for many entities, then again with `is_known`: the first time the entity
+/// is prefetched, then its rows.
 void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick, uint32_t age,
                       uint32_t d, bool is_known);
 /// The highest index ever used + 1: the end of a walk with net_history_find.
@@ -100,8 +100,8 @@ static inline uint32_t net_history_classes(const net_history_entity* entity, uin
 ///         oldest row that is not.
 const uint32_t* net_history_row(const net_history_entity* entity, ecs_tick now, ecs_tick tick,
                                 uint32_t classes, uint32_t* scratch);
-/// The usual answers of net_history_row without hiding anything: the newest row, or one with a row at
-/// each tick since. @return NULL when it is another one, or none.
+/// The usual answers of net_history_row without hiding anything: the newest row, or one with a row
+/// at each tick since. @return NULL when it is another one, or none.
 static inline const uint32_t* net_history_recent(const net_history_entity* entity, ecs_tick now,
                                                  uint32_t age) {
     uint64_t idle = now - entity->change_tick;
