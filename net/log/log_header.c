@@ -111,7 +111,7 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
         proto_pb_write_text(&wire, FIELD_GAME, config->module->game->name);
         proto_pb_write_text(&wire, FIELD_BUILD, build_text);
         proto_pb_write_fixed64(&wire, 5, config->module->content_hash);
-        proto_pb_write_fixed64(&wire, 6, net_schema_hash(net_match_schema(match)));
+        proto_pb_write_fixed64(&wire, 6, net_schema_world_hash(net_match_schema(match)));
         proto_pb_write_number(&wire, 7, config->seed);
         proto_pb_write_number(&wire, 8, config->tick_rate_hz);
         // The value in force: a default may be another one in the program that runs this again.

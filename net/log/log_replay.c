@@ -42,7 +42,7 @@ static net_result apply_settings(const net_log_info* info, net_match_config* con
 // not replicated) only explains a difference that may follow.
 static net_result compare_schema(net_log_replay* replay, const base_reporter* reporter) {
     const net_log_info* info = net_log_reader_info(replay->reader);
-    bool is_same = net_schema_hash(net_match_schema(replay->match)) == info->schema_hash;
+    bool is_same = net_schema_world_hash(net_match_schema(replay->match)) == info->schema_hash;
     char text[256];
     size_t size;
     const uint8_t* header = net_log_reader_header(replay->reader, &size);

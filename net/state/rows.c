@@ -38,7 +38,8 @@ struct net_rows {
     uint32_t class_count;
     ecs_component_id varsizes[ECS_COMPONENTS_MAX]; ///< [wire number]
     uint32_t varsize_count;
-    uint32_t tick_rate_hz; ///< 0: not known yet
+    uint32_t tick_rate_hz;      ///< 0: not known yet
+    const proto_tables* tables; ///< borrowed; NULL: the built-in ones
 };
 
 typedef enum row_state { ROW_UNSEEN, ROW_NONE, ROW_KNOWN } row_state;
@@ -231,6 +232,7 @@ static const char* fill_template(const net_rows* rows, const ecs_template* sourc
     }
     link_integrals(rows, source, &row_template->layout);
     row_template->layout.tick_rate_hz = rows->tick_rate_hz;
+    row_template->layout.tables = rows->tables;
     proto_layout_finish(&row_template->layout);
     if (row_template->layout.bits_max > NET_ROW_BYTES_MAX * 8)
         return "its row does not fit one packet";
@@ -404,6 +406,15 @@ void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz) {
 
 uint32_t net_rows_tick_rate(const net_rows* rows) {
     return rows->tick_rate_hz;
+}
+
+void net_rows_set_tables(net_rows* rows, const proto_tables* tables) {
+    BASE_ASSERT(tables);
+    rows->tables = tables;
+    for (uint32_t i = 0; i < rows->template_count; i++) {
+        rows->templates[i]->layout.tables = tables;
+        proto_layout_finish(&rows->templates[i]->layout);
+    }
 }
 
 void net_rows_destroy(net_rows* rows) {

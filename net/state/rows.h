@@ -70,6 +70,9 @@ void net_rows_destroy(net_rows* rows);
 /// as if no component was the integral of another. Tables that share row templates share the rate.
 void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz);
 uint32_t net_rows_tick_rate(const net_rows* rows); ///< 0: not set yet
+/// Set the tables of the row code, borrowed. Call it before the first row is encoded, with equal
+/// tables on both sides: they are an item of the schema. Without it they are the built-in ones.
+void net_rows_set_tables(net_rows* rows, const proto_tables* tables);
 /// Bits of a template's wire number; the numbers are positions among the loaded replicated
 /// templates sorted by name.
 uint32_t net_rows_number_bits(const net_rows* rows);

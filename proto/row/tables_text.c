@@ -3,6 +3,7 @@
 #include "proto/tables.h"
 
 #include "base/assert.h"
+#include "base/hash.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -45,6 +46,17 @@ const char* proto_tables_read(const char* text, uint8_t lengths[PROTO_TABLES_LEN
         if (digit_of(*at) <= 15) return "a table has too many rows";
     }
     return NULL;
+}
+
+uint64_t proto_tables_hash(const uint8_t lengths[PROTO_TABLES_LENGTHS]) {
+    base_hasher hasher;
+    base_hasher_init(&hasher, 0);
+    for (uint32_t t = 0; t < PROTO_TABLES; t++) {
+        const proto_table* table = proto_table_get(t);
+        for (uint32_t row = 0; row < table->rows; row++, lengths += table->symbols)
+            base_hasher_add(&hasher, lengths, proto_table_row_end(t, row));
+    }
+    return base_hasher_end(&hasher);
 }
 
 void proto_tables_text(const uint8_t lengths[PROTO_TABLES_LENGTHS],

@@ -1,5 +1,5 @@
-# shoal_game(NAME source.c... [ESGEN source.c...] PROTO NAME.proto BLK NAME.blk [IMPORTS NAME/part.blk...]):
-# a game module, target NAME.
+# shoal_game(NAME source.c... [ESGEN source.c...] PROTO NAME.proto BLK NAME.blk [IMPORTS NAME/part.blk...]
+#            [TABLES NAME.tables]): a game module, target NAME.
 #
 # Builds ${CMAKE_BINARY_DIR}/games/NAME.so with NAME.blk beside it (set SHOAL_MODULE_PATH to that folder,
 # or name the file: shoal-server --game games/NAME.so), and installs both to lib/shoal/games. The sources
@@ -9,6 +9,7 @@
 # structs (ecs/es.h).
 # IMPORTS are the files that NAME.blk imports, as paths below its folder; they keep these paths, so keep
 # them in a folder of the game's name.
+# TABLES are the codes of rows that `shoal-replay train` made for the game.
 # Everything else is hidden, and the functions of ecs/ and base/ stay undefined: the module uses those of
 # the program that opens it. Do not link shoal::ecs into a module: it would bring its own copy.
 include_guard(GLOBAL)
@@ -16,7 +17,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/ShoalProto.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/ShoalEsgen.cmake)
 
 function(shoal_game name)
-    cmake_parse_arguments(ARG "" "PROTO;BLK" "ESGEN;IMPORTS" ${ARGN})
+    cmake_parse_arguments(ARG "" "PROTO;BLK;TABLES" "ESGEN;IMPORTS" ${ARGN})
     string(LENGTH "${name}" length)
     if(NOT name MATCHES "^[a-z0-9_]+$" OR length GREATER 32)
         message(FATAL_ERROR "shoal_game: the name '${name}' is not 1 to 32 of a-z 0-9 _")
@@ -56,6 +57,10 @@ function(shoal_game name)
 
     install(TARGETS ${name} LIBRARY DESTINATION lib/shoal/games)
     install(FILES ${blk} DESTINATION lib/shoal/games RENAME ${name}.blk)
+    if(ARG_TABLES)
+        configure_file(${ARG_TABLES} ${folder}/${name}.tables COPYONLY)
+        install(FILES ${ARG_TABLES} DESTINATION lib/shoal/games RENAME ${name}.tables)
+    endif()
     get_filename_component(blk_folder ${blk} DIRECTORY)
     foreach(import ${ARG_IMPORTS})
         if(IS_ABSOLUTE ${import} OR import MATCHES "(^|/)\\.\\.(/|$)")

@@ -9,12 +9,14 @@
 typedef struct server_replay {
     const char* command;
     const char* file;
-    const char* trace;     ///< second word of check-trace
-    const char* game;      ///< NULL: the game that the log names
-    const char* entity;    ///< "I:G" or "I"
-    uint64_t tick;         ///< of --tick; 0: the last tick of the log
-    bool is_through_crash; ///< verify: also run the tick in which the server died
-    uint64_t threads;      ///< 0: chosen by cores and game
+    const char* trace;            ///< second word of check-trace
+    const char* output;           ///< of train
+    const base_option_list* logs; ///< of train: its words from the second one on
+    const char* game;             ///< NULL: the game that the log names
+    const char* entity;           ///< "I:G" or "I"
+    uint64_t tick;                ///< of --tick; 0: the last tick of the log
+    bool is_through_crash;        ///< verify: also run the tick in which the server died
+    uint64_t threads;             ///< 0: chosen by cores and game
     base_reporter reporter;
     net_log_reader* reader;
     net_module* module; ///< NULL for info and stats, and for dump when it was not found
@@ -29,3 +31,5 @@ int server_replay_dump(server_replay* self);
 int server_replay_verify(server_replay* self);
 int server_replay_show(server_replay* self);
 int server_replay_check_trace(server_replay* self);
+/// Opens its logs itself.
+int server_replay_train(server_replay* self);

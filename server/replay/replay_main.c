@@ -23,6 +23,8 @@ typedef struct command {
     bool wants_module; ///< uses the module when it is found
 } command;
 
+enum { WORDS_ANY = 0 }; // at least one; the command opens them
+
 static const command commands[] = {
     {"info", server_replay_info, 1, false, false},
     {"verify", server_replay_verify, 1, true, true},
@@ -30,21 +32,25 @@ static const command commands[] = {
     {"dump", server_replay_dump, 1, false, true},
     {"stats", server_replay_stats, 1, false, false},
     {"check-trace", server_replay_check_trace, 2, true, true},
+    {"train", server_replay_train, WORDS_ANY, false, false},
 };
 
 static const command* find_command(server_replay* self, const base_option_list* words) {
     const char* names[BASE_COUNT(commands)];
     if (words->count == 0) {
         base_report(&self->reporter, NULL, 0,
-                    "name a command: info, verify, show, dump, stats or check-trace");
+                    "name a command: info, verify, show, dump, stats, check-trace or train");
         return NULL;
     }
     for (uint32_t i = 0; i < BASE_COUNT(commands); i++) {
         names[i] = commands[i].name;
         if (strcmp(words->values[0], commands[i].name) != 0) continue;
-        if (words->count == commands[i].words + 1) return &commands[i];
+        bool is_any = commands[i].words == WORDS_ANY && words->count > 1;
+        if (is_any || words->count == commands[i].words + 1) return &commands[i];
         base_report(&self->reporter, NULL, 0, "%s takes %s", commands[i].name,
-                    commands[i].words == 1 ? "one log" : "a log and a trace");
+                    commands[i].words == 1   ? "one log"
+                    : commands[i].words == 2 ? "a log and a trace"
+                                             : "logs of one game");
         return NULL;
     }
     const char* nearest = base_text_nearest(words->values[0], names, BASE_COUNT(commands));
@@ -62,6 +68,8 @@ static base_options_result read_options(server_replay* self, base_option_list* w
          0},
         {"entity", BASE_OPTION_TEXT, &self->entity, "I:G",
          "show: only this entity, INDEX:GENERATION", 0, 0},
+        {"output", BASE_OPTION_TEXT, &self->output, "NAME.tables",
+         "train: the file to write; put it beside NAME.blk of server and clients", 0, 0},
         {"through-crash", BASE_OPTION_FLAG, &self->is_through_crash, NULL,
          "verify: also run the tick in which the server died, whose end is not in the log", 0, 0},
         {"threads", BASE_OPTION_U64, &self->threads, "N",
@@ -70,7 +78,8 @@ static base_options_result read_options(server_replay* self, base_option_list* w
     const base_options options = {
         .program = "shoal-replay",
         .version = net_build_id(),
-        .usage = "info|verify|show|dump|stats FILE [options]  |  check-trace FILE TRACE",
+        .usage = "info|verify|show|dump|stats FILE [options]  |  check-trace FILE TRACE  |  train "
+                 "FILE...",
         .about = "Looks into event logs, runs them again and compares every hash.",
         .options = table,
         .count = BASE_COUNT(table),
@@ -116,7 +125,8 @@ int main(int argc, char** argv) {
     self.command = what->name;
     self.file = words.values[1];
     self.trace = words.count > 2 ? words.values[2] : NULL;
-    int code = run(&self, what);
+    self.logs = &words;
+    int code = what->words == WORDS_ANY ? what->run(&self) : run(&self, what);
     if (fflush(stdout) != 0 && code == NET_EXIT_CLEAN) code = NET_EXIT_RUNTIME;
     return code;
 }

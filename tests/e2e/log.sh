@@ -64,6 +64,36 @@ case_another_ball_speed_diverges() {
     says verify.err 'content'
 }
 
+# Tables trained from a log: server and client play with them, a client without them is refused, and
+# the log from before stays right.
+case_trained_tables_suit_both_or_none() {
+    serve server --min-clients 2 --ticks 240 --log a.slog
+    run client shoal-client "$address" --bots 2
+    ends_with 0 server
+    run train shoal-replay train a.slog --output breakout.tables
+    [ "$code" = 0 ] || fail "train ended with $code"
+    says train.out '^trained rows=[1-9][0-9]* bits_per_row='
+    copy_games trained
+    cp breakout.tables trained/
+    SHOAL_MODULE_PATH=$PWD/trained serve second --min-clients 2 --ticks 240 --log b.slog
+    run without shoal-client "$address" --bots 1
+    [ "$code" != 0 ] || fail "a client without tables is accepted"
+    says without.err 'tables trained is missing on the client.*NAME.tables'
+    SHOAL_MODULE_PATH=$PWD/trained run with shoal-client "$address" --bots 2
+    [ "$code" = 0 ] || fail "a client with tables ended with $code"
+    ends_with 0 second
+    are_equal 2 second with
+    verifies b.slog second
+    SHOAL_MODULE_PATH=$PWD/trained run old shoal-replay verify a.slog
+    [ "$code" = 0 ] || fail "a log from before ended with $code"
+    echo 'tables head' >trained/breakout.tables
+    SHOAL_MODULE_PATH=$PWD/trained run bad shoal-server --game breakout --ticks 1 --log none
+    [ "$code" != 0 ] || fail "bad tables are accepted"
+    says bad.err 'breakout.tables.*shoal-replay train'
+    run none shoal-replay train a.slog
+    says none.err 'name a file with --output'
+}
+
 byte_at() { od -An -tu1 -j "$2" -N 1 "$1" | tr -d ' '; }
 
 # is_judged POSITION SIZE: the changed log was refused, or gave the same as the whole one, or lost a

@@ -66,3 +66,15 @@ BASE_MUST_USE net_result net_log_verify(net_log_reader* reader, const net_module
 BASE_MUST_USE net_result net_log_check_trace(net_log_reader* reader, const net_module* module,
                                              const char* trace_file, const base_reporter* reporter,
                                              uint64_t* rows_checked);
+
+/// What tables are trained from.
+typedef struct net_log_training {
+    uint64_t rows, bits; ///< counted, and what they take with the module's tables
+    double* counts;      ///< of each symbol: PROTO_TABLES_LENGTHS numbers (proto/tables.h)
+} net_log_training;
+/// Replay the log as net_log_verify, and add to `result` what the rows that its players see would
+/// need: against rows of 50, 100, 200 and 333 ms before, and as creates.
+/// @return NET_OK; NET_ERR_DIVERGED, NET_ERR_SCHEMA, NET_ERR_MODULE, NET_ERR_DAMAGED,
+///         NET_ERR_MEMORY: as net_log_verify.
+BASE_MUST_USE net_result net_log_train(net_log_reader* reader, const net_module* module,
+                                       const base_reporter* reporter, net_log_training* result);

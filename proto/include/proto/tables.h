@@ -88,6 +88,8 @@ BASE_MUST_USE bool proto_tables_make(const uint8_t lengths[PROTO_TABLES_LENGTHS]
 ///         give no tables.
 BASE_MUST_USE const char* proto_tables_read(const char* text,
                                             uint8_t lengths[PROTO_TABLES_LENGTHS]);
+/// Hash lengths as WIRE.md says ("Schema hash").
+uint64_t proto_tables_hash(const uint8_t lengths[PROTO_TABLES_LENGTHS]);
 /// Bytes of the text of any set of lengths, at most.
 #define PROTO_TABLES_TEXT_BYTES_MAX 8192u
 /// Write lengths as proto_tables_read reads them.

@@ -268,6 +268,21 @@ static void rows_survive_coding_with_other_tables(void** state) {
     check_random_rows(&tables, ROUNDS / STEPS / 3, 45);
 }
 
+// Chosen codes leave no room: every string of bits is one.
+static void rows_survive_coding_with_chosen_tables(void** state) {
+    (void)state;
+    static proto_tables tables;
+    static double counts[PROTO_TABLES_LENGTHS];
+    static uint8_t usual[PROTO_TABLES_LENGTHS], lengths[PROTO_TABLES_LENGTHS];
+    base_rng rng = base_rng_make(46, 1);
+    proto_tables_lengths(proto_tables_builtin(), usual);
+    for (uint32_t i = 0; i < PROTO_TABLES_LENGTHS; i++)
+        counts[i] = base_rng_below(&rng, 1u << base_rng_below(&rng, 12));
+    proto_tables_choose(counts, usual, 1, lengths);
+    assert_true(proto_tables_make(lengths, &tables));
+    check_random_rows(&tables, ROUNDS / STEPS / 3, 47);
+}
+
 static void wild_rows_stay_below_the_bound(void** state) {
     (void)state;
     print_message("seed 42\n");
@@ -477,6 +492,7 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         TEST(rows_survive_coding_against_any_bases),
         TEST(rows_survive_coding_with_other_tables),
+        TEST(rows_survive_coding_with_chosen_tables),
         TEST(wild_rows_stay_below_the_bound),
         TEST(any_bits_give_a_canonical_row_or_a_failed_reader),
         TEST(absent_is_the_same_six_bits_and_no_row),
