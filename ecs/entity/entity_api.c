@@ -151,7 +151,7 @@ ecs_result ecs_detail_set(ecs_world* world, ecs_entity entity, ecs_component_id 
     const ecs_place* place = &world->fast.places[record->place >> ECS_ROW_BITS];
     const ecs_slot* slot = &place->slots[component];
     if (slot->column == ECS_SLOT_NONE) {
-        void* sparse = slot->is_sparse ? ecs_detail_sparse(world, entity, component, true) : NULL;
+        void* sparse = slot->is_sparse ? ecs_detail_sparse_mut(world, entity, component) : NULL;
         if (!sparse) return ECS_ERR_MISSING;
         const ecs_type* type = ecs_sparse_of(world, component)->type;
         return ecs_cell_assign(world, type, sparse, value) ? ECS_OK : ECS_ERR_MEMORY;

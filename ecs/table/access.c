@@ -8,12 +8,18 @@
 #include "core/world_internal.h"
 #include "table/sparse.h"
 
-void* ecs_detail_sparse(const ecs_world* world, ecs_entity entity, ecs_component_id component,
-                        bool is_write) {
+const void* ecs_detail_sparse(const ecs_world* world, ecs_entity entity,
+                              ecs_component_id component) {
+    const ecs_sparse* set = ecs_sparse_of(world, component);
+    const uint32_t position = ecs_sparse_position(set, entity);
+    return position == UINT32_MAX ? NULL : ecs_sparse_cell(set, position);
+}
+
+void* ecs_detail_sparse_mut(const ecs_world* world, ecs_entity entity, ecs_component_id component) {
     const ecs_sparse* set = ecs_sparse_of(world, component);
     const uint32_t position = ecs_sparse_position(set, entity);
     if (position == UINT32_MAX) return NULL;
-    if (is_write) ecs_sparse_mark(set, position);
+    ecs_sparse_mark(set, position);
     return ecs_sparse_cell(set, position);
 }
 
