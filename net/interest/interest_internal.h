@@ -9,6 +9,9 @@
 #include "interest/interest_rules.h"
 #include "interest/interest_manager.h"
 
+/// Entities of one step whose change concerns only the clients that see them; with more, all look.
+#define NET_INTEREST_CONCERNED_MAX 64u
+
 /// The plain list that a place is in.
 typedef enum net_interest_list {
     NET_INTEREST_LIST_NONE,
@@ -57,6 +60,7 @@ typedef struct net_interest_client {
 typedef struct net_interest_turn {
     uint8_t turn; ///< step count modulo NET_INTEREST_EVERY_TICKS
     bool is_forced, is_due, is_queried;
+    bool is_held; ///< it gets no turns
 } net_interest_turn;
 
 typedef struct net_interest_order {
@@ -106,9 +110,10 @@ struct net_interest {
     net_bound_rules rules;
     uint32_t stay_ticks;
     ecs_tick tick;
-    uint32_t step;        ///< counts from 1
-    uint32_t global_step; ///< of the last change that may concern every client
-    uint32_t moved_step;  ///< of the last movement anywhere
+    uint32_t step;            ///< counts from 1
+    uint32_t global_step;     ///< of the last change that may concern every client
+    uint32_t moved_step;      ///< of the last movement anywhere
+    uint32_t concerned_count; ///< entities in this step whose clients look again
     // entities
     net_interest_place* places;  ///< [index]
     net_interest_traits* traits; ///< [index]

@@ -9,7 +9,8 @@
 // entities that distance does not decide (all clients see them, or groups do).
 //
 // A client gets a turn every NET_INTEREST_EVERY_TICKS steps. It is due then only when an entity
-// within its reach moved, or it moved itself: buckets of the grid and `global_step` show that. A
+// within its reach moved, or it moved itself: buckets of the grid and `global_step` show that. An
+// entity that changes its owner, team or groups concerns those who see it: they look at once. A
 // spawned entity does not wait: net_interest_get_observers finds its clients through a grid of
 // viewpoints. Entities that travel together enter as a whole, so the clients that may see them
 // become due at once instead.
@@ -216,23 +217,44 @@ static bool is_same_kind(const net_interest_facts* a, const net_interest_facts* 
            a->has_groups == b->has_groups && a->is_always == b->is_always;
 }
 
+// Clients that see an entity by itself, now, look at their scope in this step. Who keeps it only
+// because it entered recently looks at each turn anyway. Distance does not limit who sees a loose
+// entity, or one that travels with others; and many changes cost more than that all look again.
+// Then all do, in their turns.
+static void concern(net_interest* interest, uint32_t index) {
+    const net_interest_facts* facts = &interest->places[index].facts;
+    if (interest->order_count == 0) return;
+    if (net_interest_is_loose(facts) || facts->together ||
+        ++interest->concerned_count > NET_INTEREST_CONCERNED_MAX) {
+        interest->global_step = interest->step;
+        return;
+    }
+    net_interest_find_observers(interest, index, NET_INTEREST_LEAVE);
+    uint32_t at = base_bitset_next(&interest->observers, 0);
+    for (; at != UINT32_MAX; at = base_bitset_next(&interest->observers, at + 1))
+        interest->turns[interest->order[at].slot].is_forced = true;
+}
+
 static bool take_new(net_interest* interest, const net_history_entity* entity) {
     BASE_ASSERT(entity && entity->row_template);
     uint32_t index = ecs_entity_index(entity->handle);
     if (!reserve_index(interest, index)) return false;
     net_interest_place* place = &interest->places[index];
-    bool goes_on = place->row_template && place->handle == entity->handle;
-    const net_interest_facts before = place->facts;
-    if (!remove_place(interest, index)) return false;
     float at[3];
+    net_interest_facts now;
+    net_interest_facts_read(&interest->rules, interest->config.world, entity->handle, &now, at);
+    // Its clients keep it, so they look again.
+    const bool is_other = place->row_template && place->handle == entity->handle &&
+                          !is_same_kind(&place->facts, &now);
+    if (is_other) concern(interest, index);
+    if (!remove_place(interest, index)) return false;
     place->row_template = entity->row_template;
     place->handle = entity->handle;
     place->revoked = interest->tick - 1;
-    net_interest_facts_read(&interest->rules, interest->config.world, entity->handle, &place->facts,
-                            at);
-    // Its clients keep it until their turn, so that turn must come.
-    if (goes_on && !is_same_kind(&before, &place->facts)) interest->global_step = interest->step;
-    return file_place(interest, index, at);
+    place->facts = now;
+    if (!file_place(interest, index, at)) return false;
+    if (is_other) concern(interest, index);
+    return true;
 }
 
 static net_interest_place* find_place_of(net_interest* interest, ecs_entity handle) {
@@ -252,19 +274,22 @@ static void take_moved(net_interest* interest, ecs_entity handle) {
     }
 }
 
-// Read again what the rules name. A change beyond a movement may concern every client.
+// Read again what the rules name. A change beyond a movement concerns those who saw the entity, and
+// those who see it now.
 static bool take_changed(net_interest* interest, ecs_entity handle) {
     net_interest_place* place = find_place_of(interest, handle);
+    const uint32_t index = ecs_entity_index(handle);
     if (!place) return true;
     float at[3];
-    net_interest_facts before = place->facts;
-    net_interest_facts* facts = &place->facts;
-    net_interest_facts_read(&interest->rules, interest->config.world, handle, facts, at);
-    if (!is_same_kind(&before, facts)) {
-        interest->global_step = interest->step;
-        place->revoked = interest->tick - 1;
-    }
-    return file_place(interest, ecs_entity_index(handle), at);
+    net_interest_facts now;
+    net_interest_facts_read(&interest->rules, interest->config.world, handle, &now, at);
+    const bool is_other = !is_same_kind(&place->facts, &now);
+    if (is_other) concern(interest, index);
+    place->facts = now;
+    if (is_other) place->revoked = interest->tick - 1;
+    if (!file_place(interest, index, at)) return false;
+    if (is_other) concern(interest, index);
+    return true;
 }
 
 static bool is_named(const net_bound_rules* rules, ecs_component_id id) {
@@ -306,6 +331,7 @@ static bool take_listed(net_interest* interest, const net_history* history) {
 net_result net_interest_step(net_interest* interest, const net_history* history, ecs_tick tick) {
     BASE_ASSERT(history && (interest->step == 0 || tick > interest->tick));
     interest->tick = tick;
+    interest->concerned_count = 0;
     bool is_first = interest->step++ == 0;
     bool ok = is_first ? take_all(interest, history) : take_listed(interest, history);
     ok = ok && net_interest_step_turns(interest, history);
@@ -396,6 +422,14 @@ void net_interest_remove_client(net_interest* interest, uint32_t client) {
     interest->turns[slot] = (net_interest_turn){0};
     interest->players[slot] = ECS_ENTITY_NONE;
     renumber(interest, at);
+}
+
+void net_interest_hold(net_interest* interest, uint32_t client, bool is_held) {
+    const net_interest_client* found = net_interest_find(interest, client);
+    BASE_ASSERT(found);
+    net_interest_turn* turn = &interest->turns[slot_of(interest, found)];
+    turn->is_held = is_held;
+    turn->is_forced = true;
 }
 
 void net_interest_refresh(net_interest* interest, uint32_t client) {

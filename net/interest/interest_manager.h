@@ -63,6 +63,9 @@ BASE_MUST_USE net_result net_interest_step(net_interest* interest, const net_his
 /// Clients by their numbers; on the world's thread, between steps, while no query runs.
 BASE_MUST_USE bool net_interest_add_client(net_interest* interest, uint32_t client);
 void net_interest_remove_client(net_interest* interest, uint32_t client);
+/// A held client gets no turns: what is set is kept for it, nothing is gathered. It is due in the
+/// first step after that.
+void net_interest_hold(net_interest* interest, uint32_t client, bool is_held);
 void net_interest_set_player(net_interest* interest, uint32_t client, ecs_entity player);
 void net_interest_set_groups(net_interest* interest, uint32_t client, uint64_t mask);
 /// Set where a client looks from, instead of its player's position. `radius` 0: the rules'.

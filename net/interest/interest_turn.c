@@ -146,7 +146,8 @@ bool net_interest_step_turns(net_interest* interest, const net_history* history)
     // Before spawned entities are looked at: a client that just joined looks from its player's
     // position.
     for (uint32_t slot = 0; slot < interest->slot_count; slot++)
-        if (interest->turns[slot].is_forced) update_viewpoint(interest, slot);
+        if (interest->turns[slot].is_forced && !interest->turns[slot].is_held)
+            update_viewpoint(interest, slot);
     if (interest->order_count > 0 && !handle_spawned(interest, history)) return false;
     uint32_t due_count = 0;
     for (uint32_t slot = 0; slot < interest->slot_count; slot++) {
@@ -154,7 +155,7 @@ bool net_interest_step_turns(net_interest* interest, const net_history* history)
         if (one->is_due && one->is_queried) one->is_due = false;
         one->is_queried = false;
         bool is_turn = one->is_forced || one->is_due || one->turn == turn;
-        if (is_turn && interest->clients[slot].number) take_turn(interest, slot);
+        if (is_turn && !one->is_held && interest->clients[slot].number) take_turn(interest, slot);
         due_count += one->is_due;
     }
     // Packing reads every entity, so it pays for many queries only. Without memory it is left out.

@@ -6,7 +6,7 @@
 
 /// Take over the replication state of a session that ends. The net half must be collected.
 void net_server_take_leaver(net_server* server, net_session* session);
-/// Once per tick, after the net half was collected: destroy what NET_WORK_PER_TICK allows.
+/// Once per tick, after the net half was collected: destroy a few.
 void net_server_destroy_leavers(net_server* server);
 /// Destroy all, at the end.
 void net_server_close_leavers(net_server* server);

@@ -216,7 +216,7 @@ static void take_received(net_server* server, net_session* session,
     net_session_note_received(server, session);
     if (event->channel == NET_CHANNEL_CONTROL)
         take_control(server, session, event->bytes, event->size);
-    else if (session->state != NET_SESSION_PLAYING)
+    else if (session->state != NET_SESSION_PLAYING || !session->out.repl)
         net_server_drop(server, NET_DROP_UNTIMELY, 1); // early or late, no fault of the client
 }
 

@@ -50,7 +50,7 @@ static void report_away(net_server* server, net_session* session, const char* wh
 void net_session_lose(net_server* server, net_session* session) {
     BASE_ASSERT(session->state == NET_SESSION_PLAYING);
     report_away(server, session, "its connection is lost");
-    lose_packets(server, session);
+    if (session->out.repl) lose_packets(server, session);
     net_session_set_peer(server, session, 0);
     net_session_set_state(server, session, NET_SESSION_AWAY, "connection_lost");
 }

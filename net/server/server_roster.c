@@ -5,6 +5,7 @@
 #include "server/server_roster.h"
 
 #include "server/server_state.h"
+#include "session/control.h"
 
 #include "base/assert.h"
 #include "net/log_writer.h"
@@ -20,13 +21,14 @@ static uint32_t part(uint32_t count, uint32_t from) {
     return left < ROSTER_ITEMS_MAX ? left : ROSTER_ITEMS_MAX;
 }
 
-// `come` elements of server->roster are players to add, `gone` elements of server->roster_gone are
-// to be removed.
-static void send_roster(net_server* server, net_session* session, uint32_t come, uint32_t gone) {
-    BASE_ASSERT(session->state == NET_SESSION_PLAYING);
+// Send a roster to all of `is_reader`: `come` elements of server->roster are players to add, `gone`
+// elements of server->roster_gone are to be removed. Each message is encoded once for all.
+static void send_roster(net_server* server, bool (*is_reader)(const net_session* session),
+                        uint32_t come, uint32_t gone) {
     BASE_ASSERT(come <= server->session_count && gone <= server->session_count);
     Shoal__Wire__RosterEntry* pointers[ROSTER_ITEMS_MAX];
     for (uint32_t from = 0; from < come || from < gone; from += ROSTER_ITEMS_MAX) {
+        uint8_t bytes[NET_CONTROL_BYTES_MAX];
         Shoal__Wire__Roster roster = SHOAL__WIRE__ROSTER__INIT;
         roster.n_came = part(come, from);
         roster.came = pointers;
@@ -37,14 +39,24 @@ static void send_roster(net_server* server, net_session* session, uint32_t come,
         Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
         control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_ROSTER;
         control.roster = &roster;
-        if (net_session_send_control(server, session, &control) == NET_OK) continue;
-        net_session_end(server, session, NET_END_TIMEOUT);
-        return;
+        const size_t size = net_control_encode(&control.base, bytes);
+        for (uint32_t i = 0; i < server->session_count; i++) {
+            net_session* session = server->sessions[i];
+            if (!session || session->state != NET_SESSION_PLAYING || !is_reader(session)) continue;
+            if (net_session_send_encoded(server, session, &control, bytes, size) != NET_OK)
+                net_session_end(server, session, NET_END_TIMEOUT);
+        }
     }
 }
 
-void net_session_send_roster(net_server* server, net_session* session) {
+static bool is_whole_due(const net_session* session) {
+    return session->wants_roster;
+}
+
+// The whole roster, to all that want it.
+static void send_whole(net_server* server) {
     uint32_t count = 0;
+    bool is_wanted = false;
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* other = server->sessions[i];
         if (!other || !net_session_is_in_match(other)) continue;
@@ -53,10 +65,22 @@ void net_session_send_roster(net_server* server, net_session* session) {
         entry->client = other->client;
         entry->name = other->name;
         entry->is_bot = other->is_bot;
+        is_wanted = is_wanted || other->wants_roster;
     }
-    session->has_roster = true;
+    if (!is_wanted) return;
+    send_roster(server, is_whole_due, count, 0);
+    for (uint32_t i = 0; i < server->session_count; i++)
+        if (server->sessions[i]) server->sessions[i]->wants_roster = false;
+}
+
+static void want_whole(net_session* session) {
+    session->has_roster = session->wants_roster = true;
     session->is_roster_due = false;
-    send_roster(server, session, count, 0);
+}
+
+void net_session_send_roster(net_server* server, net_session* session) {
+    want_whole(session);
+    send_whole(server);
 }
 
 bool net_session_has_resumed_just_now(const net_server* server, const net_session* session) {
@@ -71,13 +95,14 @@ void net_server_send_due_rosters(net_server* server) {
             net_session_has_resumed_just_now(server, session))
             continue;
         session->resume_us = server->now_us ? server->now_us : 1;
-        net_session_send_roster(server, session);
+        want_whole(session);
     }
+    send_whole(server);
 }
 
 // A roster that is due will have the changes.
-static bool takes_roster(const net_session* session) {
-    return session && session->state == NET_SESSION_PLAYING && !session->is_roster_due;
+static bool takes_changes(const net_session* session) {
+    return !session->is_roster_due && session->has_roster;
 }
 
 void net_server_send_rosters(net_server* server, const net_log_begin* begin) {
@@ -91,14 +116,13 @@ void net_server_send_rosters(net_server* server, const net_log_begin* begin) {
     }
     for (uint32_t i = 0; i < begin->leave_count; i++)
         server->roster_gone[i] = begin->leaves[i].client;
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (takes_roster(session) && session->has_roster)
-            send_roster(server, session, begin->join_count, begin->leave_count);
-    }
+    send_roster(server, takes_changes, begin->join_count, begin->leave_count);
     // Last: this overwrites the scratch.
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
-        if (takes_roster(session) && !session->has_roster) net_session_send_roster(server, session);
+        if (session && session->state == NET_SESSION_PLAYING && !session->is_roster_due &&
+            !session->has_roster)
+            want_whole(session);
     }
+    send_whole(server);
 }

@@ -93,33 +93,28 @@ static void gather_leaves(net_server* server, net_log_begin* begin) {
     begin->leaves = server->leaves;
 }
 
-// All that are accepted, by client number: slots are reused in any order. The one that
-// waits longest has the lowest number.
-static uint32_t list_accepted(net_server* server) {
+static bool is_accepted(const net_session* session) {
+    return session->state == NET_SESSION_ACCEPTED;
+}
+
+// It plays, and has no replication state yet.
+static bool is_waiting(const net_session* session) {
+    return session->state == NET_SESSION_PLAYING && !session->out.repl;
+}
+
+// Into server->joining, by client number: slots are reused in any order. The one that waits longest
+// has the lowest number.
+static uint32_t list_sessions(net_server* server, bool (*is_listed)(const net_session* session)) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
-        if (!session || session->state != NET_SESSION_ACCEPTED) continue;
+        if (!session || !is_listed(session)) continue;
         uint32_t place = count++;
         for (; place > 0 && server->joining[place - 1]->client > session->client; place--)
             server->joining[place] = server->joining[place - 1];
         server->joining[place] = session;
     }
     return count;
-}
-
-// How many may join in this tick. A client's scope is gathered with its join, so joins are rationed
-// by the entities of the world; the last join may take more than is left. No client waits for the
-// first tick of a match.
-static uint32_t count_joins_allowed(net_server* server) {
-    net_match* match = server->config.match;
-    if (net_match_tick(match) == 0) return UINT32_MAX;
-    server->join_credit += NET_WORK_PER_TICK;
-    if (server->join_credit > NET_WORK_BURST) server->join_credit = NET_WORK_BURST;
-    if (server->join_credit <= 0) return 0;
-    int64_t entities = ecs_world_entity_count(net_match_world(match)) + 1;
-    int64_t count = (server->join_credit + entities - 1) / entities;
-    return count < NET_JOINS_PER_TICK ? (uint32_t)count : NET_JOINS_PER_TICK;
 }
 
 static bool has_joined_enough(const net_session* const* joined, uint32_t count, uint64_t origin) {
@@ -142,7 +137,9 @@ static net_game_player describe_player(const net_session* session) {
 }
 
 static void gather_joins(net_server* server, net_log_begin* begin) {
-    const uint32_t waiting = list_accepted(server), allowed = count_joins_allowed(server);
+    const uint32_t waiting = list_sessions(server, is_accepted);
+    // No client waits for the first tick of a match.
+    const uint32_t allowed = begin->tick == 1 ? UINT32_MAX : NET_JOINS_PER_TICK;
     for (uint32_t i = 0; i < waiting && begin->join_count < allowed; i++) {
         net_session* session = server->joining[i];
         const net_session* const* joined = (const net_session* const*)server->joining;
@@ -156,9 +153,6 @@ static void gather_joins(net_server* server, net_log_begin* begin) {
         server->counters.joins++;
         net_session_report_joined(server, session);
     }
-    if (net_match_tick(server->config.match) > 0)
-        server->join_credit -= (int64_t)begin->join_count *
-                               (ecs_world_entity_count(net_match_world(server->config.match)) + 1);
     server->counters.joins_waited += waiting - begin->join_count;
     begin->joins = server->joins;
 }
@@ -257,30 +251,65 @@ static void pass_requests(net_server* server) {
         pass_request(server, &requests[i]);
 }
 
-// Players that joined with this tick get a replication state.
-static void admit(net_server* server) {
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (!session || session->state != NET_SESSION_PLAYING || session->out.repl) continue;
-        net_session_out* out = &session->out;
-        BASE_ASSERT(!out->varsize && session->client != 0);
-        net_ack_sender_init(&out->sent, server->seq_first, server->now_us);
-        net_rate_init(&out->rate, server->now_us,
-                      server->config.rate_bytes_max ? server->config.rate_bytes_max
-                                                    : NET_RATE_BYTES_DEFAULT,
-                      session->rate_requested);
-        net_rate_begin(&out->rate, net_server_sent_bytes(server, session));
-        bool is_added = net_interest_add_client(server->interest, session->client);
-        if (is_added &&
-            net_repl_state_create(server->replicator, session->client, &out->repl) == NET_OK) {
-            net_repl_state_set_lane(out->repl, session->lane);
-            if (net_session_open_varsize(server, session)) continue;
-            net_repl_state_destroy(out->repl);
-        }
-        if (is_added) net_interest_remove_client(server->interest, session->client);
-        out->repl = NULL;
-        net_session_end(server, session, NET_END_FAULT);
+// The interest manager knows a player from its join on; its scope is gathered when it is admitted.
+static void hold_joined(net_server* server, const net_log_begin* begin) {
+    for (uint32_t i = 0; i < begin->join_count; i++) {
+        net_session* session = server->joining[i];
+        if (!is_waiting(session)) continue; // it ended with the roster
+        if (net_interest_add_client(server->interest, session->client))
+            net_interest_hold(server->interest, session->client, true);
+        else
+            net_session_end(server, session, NET_END_FAULT);
     }
+}
+
+// How many entities the scope of a new client has: as many as those of others.
+static int64_t expect_scope(const net_server* server) {
+    int64_t sum = 0, count = 0;
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        const net_session* session = server->sessions[i];
+        if (!session || !session->out.repl) continue;
+        sum += net_repl_state_entities(session->out.repl);
+        count++;
+    }
+    return 1 + (count > 0 ? sum / count
+                          : (int64_t)ecs_world_entity_count(net_match_world(server->config.match)));
+}
+
+static bool create_replication(net_server* server, net_session* session) {
+    net_session_out* out = &session->out;
+    BASE_ASSERT(!out->varsize && session->client != 0);
+    net_ack_sender_init(&out->sent, server->seq_first, server->now_us);
+    net_rate_init(&out->rate, server->now_us,
+                  server->config.rate_bytes_max ? server->config.rate_bytes_max
+                                                : NET_RATE_BYTES_DEFAULT,
+                  session->rate_requested);
+    net_rate_begin(&out->rate, net_server_sent_bytes(server, session));
+    net_interest_hold(server->interest, session->client, false);
+    if (net_repl_state_create(server->replicator, session->client, &out->repl) == NET_OK) {
+        net_repl_state_set_lane(out->repl, session->lane);
+        if (net_session_open_varsize(server, session)) return true;
+        net_repl_state_destroy(out->repl);
+    }
+    out->repl = NULL;
+    return false;
+}
+
+// Players that joined get a replication state, the first ones first. That gathers their scopes, so
+// it is rationed by the entities in these; the last one may take more than is left. In the first
+// tick of a match, and in the last, all get one.
+static void admit(net_server* server, bool is_rationed) {
+    const uint32_t waiting = list_sessions(server, is_waiting);
+    uint32_t count = 0;
+    server->join_credit += NET_WORK_PER_TICK;
+    if (server->join_credit > NET_WORK_BURST) server->join_credit = NET_WORK_BURST;
+    const int64_t each = waiting > 0 ? expect_scope(server) : 0;
+    for (; count < waiting && (!is_rationed || server->join_credit > 0); count++) {
+        if (is_rationed) server->join_credit -= each;
+        if (!create_replication(server, server->joining[count]))
+            net_session_end(server, server->joining[count], NET_END_FAULT);
+    }
+    server->counters.joins_waited += waiting - count;
 }
 
 static void send_player(net_server* server, net_session* session) {
@@ -358,13 +387,15 @@ static void run_tick(net_server* server) {
     }
     drop_silent(server);
     net_server_destroy_leavers(server);
+    hold_joined(server, &begin);
     net_server_send_rosters(server, &begin);
-    admit(server);
+    const bool is_last =
+        server->config.ticks_max && net_match_tick(match) >= server->config.ticks_max;
+    admit(server, begin.tick > 1 && !is_last);
     bool is_replicated = replicate(server);
     ecs_changes_clear(net_match_world(match));
     if (is_replicated) net_server_hand_over(server, true);
-    if (server->config.ticks_max && net_match_tick(match) >= server->config.ticks_max &&
-        server->phase == NET_SERVER_RUNNING) {
+    if (is_last && server->phase == NET_SERVER_RUNNING) {
         net_server_set_phase(server, NET_SERVER_SETTLING);
         server->settle_ms_max = NET_SETTLE_MS_MAX;
     }
@@ -379,7 +410,7 @@ static bool is_settled(const net_server* server) {
             session->received_us + server->settle_ms_max * 1000u >= server->phase_us) {
             return false;
         }
-        if (!session || session->state != NET_SESSION_PLAYING) continue;
+        if (!session || session->state != NET_SESSION_PLAYING || !session->out.repl) continue;
         if (!net_session_has_everything(server, session) ||
             !net_event_outbox_is_empty(&session->out.outbox)) {
             return false;

@@ -109,23 +109,32 @@ net_session* net_server_add_session(net_server* server, net_peer peer) {
     return session;
 }
 
-net_result net_session_send_control(net_server* server, net_session* session,
-                                    const Shoal__Wire__ServerControl* control) {
+net_result net_session_send_encoded(net_server* server, net_session* session,
+                                    const Shoal__Wire__ServerControl* control, const uint8_t* bytes,
+                                    size_t size) {
     // The transport belongs to the net half until it is collected.
     BASE_ASSERT(!server->out.is_uncollected);
-    size_t bytes = 0;
+    net_transport* transport = server->config.transport;
     net_result result =
-        net_control_send(server->config.transport, session->peer, &control->base, &bytes);
+        size > 0 ? transport->ops->send(transport, session->peer, NET_CHANNEL_CONTROL, bytes, size)
+                 : NET_ERR_FULL;
     if (result != NET_OK) {
         net_server_drop(server, NET_DROP_SEND, 1);
         return result;
     }
-    net_session_trace_control(server, session, NET_TRACE_SENT, &control->base, bytes);
+    net_session_trace_control(server, session, NET_TRACE_SENT, &control->base, size);
     if (!server->has_bandwidth) return NET_OK;
     net_bandwidth_account* account =
         session->out.repl ? net_repl_state_account(session->out.repl) : &server->bandwidth_rest;
-    net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_CONTROL, 8 * (uint64_t)bytes);
+    net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_CONTROL, 8 * (uint64_t)size);
     return NET_OK;
+}
+
+net_result net_session_send_control(net_server* server, net_session* session,
+                                    const Shoal__Wire__ServerControl* control) {
+    uint8_t bytes[NET_CONTROL_BYTES_MAX];
+    const size_t size = net_control_encode(&control->base, bytes);
+    return net_session_send_encoded(server, session, control, bytes, size);
 }
 
 void net_server_draw(net_server* server, void* bytes, size_t size) {
@@ -246,8 +255,8 @@ void net_session_gone(net_server* server, net_session* session, const char* reas
         net_server_keep_account(server, session);
         net_varsize_sender_destroy(session->out.varsize);
         net_server_take_leaver(server, session);
-        net_interest_remove_client(server->interest, session->client);
     }
+    net_interest_remove_client(server->interest, session->client);
     session->out.varsize = NULL;
     net_event_outbox_deinit(&session->out.outbox);
     net_event_inbox_deinit(&session->inbox);

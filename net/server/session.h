@@ -107,6 +107,7 @@ typedef struct net_session {
     uint64_t received_us;                ///< arrival of the newest datagram
     bool is_quiet;                       ///< away, or silent for NET_QUIET_MS_MAX; reported
     bool has_roster;                     ///< the client has the whole roster
+    bool wants_roster;                   ///< the whole roster is sent with the next ones
     bool is_roster_due;                  ///< the roster was withheld after a quick resumption
     uint64_t resume_us;                  ///< newest resumption with a roster; 0: there was none
     uint8_t resume[NET_RESUME_BYTES];    ///< the secret, from welcome on
@@ -150,6 +151,11 @@ static inline bool net_session_is_in_match(const net_session* session) {
 ///         when the message is longer than NET_CONTROL_BYTES_MAX.
 net_result net_session_send_control(net_server* server, net_session* session,
                                     const Shoal__Wire__ServerControl* control);
+
+/// The same for a message that is encoded already.
+net_result net_session_send_encoded(net_server* server, net_session* session,
+                                    const Shoal__Wire__ServerControl* control, const uint8_t* bytes,
+                                    size_t size);
 
 /// Accept after the hello: client number, peer report, secret, welcome.
 /// @return false when memory ran out; nothing changed then.

@@ -11,10 +11,14 @@
 
 #include <string.h>
 
+size_t net_control_encode(const ProtobufCMessage* message, uint8_t bytes[NET_CONTROL_BYTES_MAX]) {
+    return proto_encode(message, bytes, NET_CONTROL_BYTES_MAX);
+}
+
 net_result net_control_send(net_transport* transport, net_peer peer,
                             const ProtobufCMessage* message, size_t* bytes) {
     uint8_t buffer[NET_CONTROL_BYTES_MAX];
-    *bytes = proto_encode(message, buffer, sizeof buffer);
+    *bytes = net_control_encode(message, buffer);
     if (*bytes == 0) return NET_ERR_FULL;
     return transport->ops->send(transport, peer, NET_CHANNEL_CONTROL, buffer, *bytes);
 }

@@ -56,7 +56,8 @@ static net_result tap_send(net_transport* transport, net_peer peer, net_channel 
     // All clients see how long the end waits for client 1.
     if (session && session->client > 1 && channel == NET_CHANNEL_REALTIME &&
         !self->server->out.is_settling)
-        self->result.others_hash = base_hash64(bytes, size, self->result.others_hash);
+        (void)__atomic_fetch_add(&self->result.others_hash,
+                                 base_hash64(bytes, size, session->client), __ATOMIC_RELAXED);
     net_result result = real(transport)->ops->send(real(transport), peer, channel, bytes, size);
     if (result == NET_OK || channel == NET_CHANNEL_REALTIME)
         (void)__atomic_fetch_add(&self->sent_bits, 8 * size, __ATOMIC_RELAXED); // by lanes

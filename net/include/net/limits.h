@@ -59,11 +59,11 @@
 #define NET_SESSIONS_MAX 5u            ///< sessions of one player or address within the window
 #define NET_SESSIONS_WINDOW_MS 10000u
 #define NET_FLOOD_MS_MAX 10000u ///< a client that sends too much for so long is dropped
-#define NET_JOINS_PER_TICK 64u  ///< begun per tick; the others wait
+#define NET_JOINS_PER_TICK 256u ///< begun per tick; the others wait
 #define NET_JOINS_PER_ADDRESS_PER_TICK 4u
 #define NET_LEAVES_PER_TICK 64u
-#define NET_WORK_PER_TICK 10000 ///< entities that joins may walk on average, and leaves at most
-#define NET_WORK_BURST 20000    ///< entities that the joins of one tick may walk, and one join more
+#define NET_WORK_PER_TICK 10000 ///< entities in the first scopes of clients that joined, on average
+#define NET_WORK_BURST 20000    ///< the same in one tick, and one scope more
 #define NET_WALK_BURST 200000u  ///< entities that reports of leaving clients may walk at once
 #define NET_WALK_PER_TICK 4000u ///< the same on average; further reports have no scope
 // A member that shows no life gives its place when the server is full and a new client asks.

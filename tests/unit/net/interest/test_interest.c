@@ -587,6 +587,80 @@ static void a_client_who_was_not_asked_stays_due(void** state) {
     interest_close(&t);
 }
 
+// Eight clients, 1,000 apart: an entity that changes sides beside one of them is nothing to the
+// others. With many changes all look again in their turns.
+static void a_change_of_sides_concerns_who_sees_the_entity(void** state) {
+    (void)state;
+    enum { CLIENTS = 8, CROWD = NET_INTEREST_CONCERNED_MAX + 1 };
+    interest_table t;
+    const net_interest_rules rules = interest_rules();
+    ecs_entity units[CROWD], players[CLIENTS + 1];
+    interest_open(&t, &rules, NULL);
+    for (uint32_t c = 1; c <= CLIENTS; c++) {
+        players[c] = interest_make(&t, "unit", (float)c * 1000, 0);
+        interest_join(&t, c, players[c]);
+        interest_set(&t, players[c], t.side, 7);
+    }
+    for (uint32_t i = 0; i < CROWD; i++)
+        units[i] = interest_make(&t, "unit", 3001, (float)i / CROWD);
+    for (uint32_t i = 0; i < 40; i++)
+        interest_round(&t); // until no entity is young
+    interest_step(&t);
+    assert_int_equal(t.queries, 0);
+    interest_set(&t, units[0], t.side, 7);
+    interest_step(&t);
+    assert_int_equal(t.queries, 1);
+    assert_int_equal(t.changed, 1);
+    assert_true(interest_classes(&t, 3, units[0]) & TEAM);
+    interest_set(&t, units[0], t.side, 0); // taken back at once
+    interest_step(&t);
+    assert_int_equal(t.queries, 1);
+    assert_false(interest_classes(&t, 3, units[0]) & TEAM);
+    interest_set(&t, units[0], t.mine, 5); // its owner is far away
+    interest_step(&t);
+    assert_int_equal(t.queries, 2);
+    assert_true(interest_sees(&t, 5, units[0]) && interest_sees(&t, 3, units[0]));
+    interest_set(&t, units[0], t.mine, 0);
+    interest_step(&t);
+    assert_int_equal(t.queries, 2);
+    for (uint32_t i = 0; i < CROWD; i++)
+        interest_set(&t, units[i], t.side, 7);
+    uint32_t queries = 0;
+    for (uint32_t i = 0; i < NET_INTEREST_EVERY_TICKS; i++) {
+        interest_step(&t);
+        queries += t.queries;
+    }
+    assert_in_range(queries, CLIENTS, CLIENTS + 1);
+    for (uint32_t i = 0; i < CROWD; i++)
+        assert_true(interest_classes(&t, 3, units[i]) & TEAM);
+    interest_expect_judged(&t);
+    interest_close(&t);
+}
+
+// What is set while a client is held counts when it is held no longer.
+static void a_held_client_gets_no_turn(void** state) {
+    (void)state;
+    interest_table t;
+    ecs_entity player = open_with_player(&t);
+    ecs_entity room = interest_make(&t, "room", 0, 0);
+    interest_set(&t, room, t.door, 2);
+    interest_step(&t);
+    interest_join(&t, 2, player);
+    net_interest_hold(t.interest, 2, true);
+    net_interest_set_groups(t.interest, 2, 2);
+    for (uint32_t i = 0; i < 3; i++) {
+        interest_move(&t, player, (float)i, 5);
+        interest_round(&t);
+        assert_false(net_interest_is_due(t.interest, 2));
+        assert_int_equal(t.members[2].count, 0);
+    }
+    net_interest_hold(t.interest, 2, false);
+    interest_step(&t);
+    assert_true(interest_sees(&t, 2, room) && interest_sees(&t, 2, player));
+    interest_expect_judged(&t);
+    interest_close(&t);
+}
+
 static void clients_that_are_not_there_are_ignored(void** state) {
     (void)state;
     interest_table t;
@@ -670,6 +744,8 @@ int main(void) {
         TEST(an_idle_world_makes_nobody_due),
         TEST(turns_are_spread_over_the_ticks),
         TEST(a_client_who_was_not_asked_stays_due),
+        TEST(a_change_of_sides_concerns_who_sees_the_entity),
+        TEST(a_held_client_gets_no_turn),
         TEST(clients_that_are_not_there_are_ignored),
         TEST(a_part_without_replication_counts_too),
         TEST(validating_finds_copies_that_disagree),
