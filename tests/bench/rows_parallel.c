@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// Systems on several threads: a tick with one thread and with more, in turn.
+//
+// The clock is that of the wall, so these rows need an idle machine with as many processors as
+// threads. On a busy one look at the shortest rounds (least, least_one): in those few nothing else
+// ran. Both worlds run the same ticks
+// and must have the same hash at the end.
+#include "bench.h"
+
+#include "arena.h"
+#include "base/workers.h"
+#include "cubes.h"
+#include "ecs/ecs.h"
+#include "net/match.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { THREADS = 2, BLK_BYTES = 1 << 16 };
+
+typedef struct rig {
+    net_module* module; // NULL: `world` stands alone
+    net_match* match;
+    ecs_world* world;
+    ecs_tick tick;
+} rig;
+
+static double wall_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+// ---- worlds ----
+
+static void open_match(rig* self, const net_game_module* game, const char* file, net_role role,
+                       const char* setting) {
+    static char text[BLK_BYTES];
+    FILE* stream = fopen(file, "rb");
+    bench_require(stream != NULL, file);
+    text[fread(text, 1, sizeof text - 1, stream)] = '\0';
+    fclose(stream);
+    base_reporter reporter = base_reporter_stderr();
+    bench_require(net_module_wrap(game, text, file, &reporter, &self->module) == NET_OK, "module");
+    net_match_config config = net_match_config_default(self->module);
+    config.role = role;
+    if (setting)
+        bench_require(net_match_setting_apply(&config, setting, &reporter) == NET_OK, setting);
+    bench_require(net_match_create(&config, &reporter, &self->match) == NET_OK, "match");
+    self->world = net_match_world(self->match);
+}
+
+static void open_cubes(rig* self) {
+    open_match(self, cubes_module(), BENCH_CUBES_BLK, NET_ROLE_SERVER, "cubes=10000");
+}
+
+static void open_arena(rig* self) {
+    open_match(self, arena_module(), BENCH_ARENA_BLK, NET_ROLE_SERVER, "agents=4000");
+}
+
+// Sixteen own players ahead of the server, as a client predicts them.
+static void open_prediction(rig* self) {
+    open_match(self, arena_module(), BENCH_ARENA_BLK, NET_ROLE_PREDICT, NULL);
+    const arena_game* game = net_match_context(self->match);
+    for (uint32_t i = 1; i <= 16; i++) {
+        const ecs_vec2 pos = arena_map_base((uint8_t)(i % ARENA_TEAMS + 1));
+        const arena_input input = {.move_x = 100, .move_y = (int32_t)i - 8};
+        const ecs_init inits[] = {{game->pos, &pos}, {game->input, &input}};
+        bench_require(ecs_create_at(self->world, ecs_entity_make(i, 1), game->player_template,
+                                    inits, BASE_COUNT(inits)) == ECS_OK,
+                      "player");
+    }
+}
+
+static const char fall_text[] = "cube {\n"
+                                "  pos:p3=1,2,3\n"
+                                "  vel:p3=0.5,0,0.25\n"
+                                "  force:p3=0,-9.75,0\n"
+                                "}\n";
+
+static void fall(const ecs_stage* stage, const ecs_rows* rows) {
+    ecs_vec3* restrict pos = rows->columns[0];
+    ecs_vec3* restrict vel = rows->columns[1];
+    const ecs_vec3* restrict force = rows->columns[2];
+    const float dt = stage->dt;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        pos[i].x += vel[i].x * dt;
+        pos[i].y += vel[i].y * dt;
+        pos[i].z += vel[i].z * dt;
+        vel[i].x += force[i].x * dt;
+        vel[i].y += force[i].y * dt;
+        vel[i].z += force[i].z * dt;
+    }
+}
+
+// The rule of cubes for entities that are not replicated, of which there may be a million.
+static void open_falling(rig* self, uint32_t count) {
+    static const ecs_term terms[] = {
+        {"pos", "p3", ECS_WRITE}, {"vel", "p3", ECS_WRITE}, {"force", "p3", ECS_READ}};
+    base_reporter reporter = base_reporter_stderr();
+    ecs_world_config config = ecs_world_config_default();
+    config.limits.local_entities_max = count + 4096;
+    bench_require(ecs_world_create(&config, &self->world) == ECS_OK, "world");
+    bench_require(ecs_template_load(self->world, "fall.blk", fall_text, strlen(fall_text),
+                                    &reporter) == ECS_OK,
+                  "templates");
+    const ecs_system_desc desc = {.name = "fall",
+                                  .stage = "act",
+                                  .run = fall,
+                                  .terms = terms,
+                                  .term_count = BASE_COUNT(terms),
+                                  .quantum = 2048,
+                                  .is_confined = true};
+    bench_require(ecs_system_register(self->world, &desc) == ECS_OK, "system");
+    bench_require(ecs_world_seal(self->world, &reporter) == ECS_OK, "seal");
+    const ecs_template_id cube = ecs_template_find(self->world, "cube");
+    bench_require(ecs_create_many(self->world, cube, count, NULL) == ECS_OK, "cubes");
+}
+
+static void open_million(rig* self) {
+    open_falling(self, 1000000);
+}
+
+static void open_hundred(rig* self) {
+    open_falling(self, 100);
+}
+
+static void close_rig(rig* self) {
+    if (!self->module) {
+        ecs_world_destroy(self->world);
+        return;
+    }
+    net_match_destroy(self->match);
+    net_module_close(self->module);
+}
+
+static double step_us(rig* self, uint32_t ticks) {
+    const double begin = wall_us();
+    for (uint32_t i = 0; i < ticks; i++) {
+        const ecs_step step = {.tick = ++self->tick, .dt = 0.015625f};
+        if (self->match)
+            net_match_step(self->match);
+        else
+            ecs_world_step(self->world, &step);
+        ecs_changes_clear(self->world);
+    }
+    return (wall_us() - begin) / ticks;
+}
+
+// ---- rows ----
+
+typedef struct parallel_case {
+    const char* name;
+    void (*open)(rig* self);
+    uint32_t ticks;      ///< of a round
+    uint32_t warm_ticks; ///< before the first
+} parallel_case;
+
+static const parallel_case cases[] = {
+    {"parallel_cubes_10k", open_cubes, 32, 64},
+    {"parallel_fall_1m", open_million, 4, 8},
+    {"parallel_arena_4000", open_arena, 16, 256},
+    {"parallel_predict_16", open_prediction, 512, 64},
+    {"parallel_fall_100", open_hundred, 2048, 64},
+};
+
+static void print(const bench_row* row, uint32_t rounds) {
+    const parallel_case* what = NULL;
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++)
+        if (strcmp(cases[i].name, row->name) == 0) what = &cases[i];
+    static double times[2][BENCH_ROUNDS_MAX], ratios[BENCH_ROUNDS_MAX];
+    base_workers* workers = base_workers_create(NULL, THREADS);
+    bench_require(workers != NULL, "threads");
+    rig rigs[2] = {{NULL, NULL, NULL, 0}, {NULL, NULL, NULL, 0}};
+    for (uint32_t k = 0; k < 2; k++)
+        what->open(&rigs[k]);
+    ecs_world_set_workers(rigs[1].world, workers);
+    for (uint32_t k = 0; k < 2; k++)
+        (void)step_us(&rigs[k], what->warm_ticks);
+    for (uint32_t i = 0; i < rounds; i++) {
+        for (uint32_t k = 0; k < 2; k++)
+            times[k][i] = step_us(&rigs[k], what->ticks);
+        ratios[i] = times[0][i] / times[1][i];
+    }
+    double least[2] = {times[0][0], times[1][0]};
+    for (uint32_t i = 1; i < rounds; i++)
+        for (uint32_t k = 0; k < 2; k++)
+            if (times[k][i] < least[k]) least[k] = times[k][i];
+    bench_require(ecs_world_hash(rigs[0].world) == ecs_world_hash(rigs[1].world), "the same bits");
+    printf("bench=%s unit=us_per_tick shoal=%.4g threads=%u one=%.4g speedup=%.2f least=%.4g"
+           " least_one=%.4g rounds=%u\n",
+           row->name, bench_median(times[1], rounds), (unsigned)THREADS,
+           bench_median(times[0], rounds), bench_median(ratios, rounds), least[1], least[0],
+           rounds);
+    for (uint32_t k = 0; k < 2; k++)
+        close_rig(&rigs[k]);
+    base_workers_destroy(workers);
+}
+
+bench_rows bench_rows_parallel(void) {
+    static const bench_job job = {.print = print};
+    static bench_row rows[BASE_COUNT(cases)];
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++)
+        rows[i] = (bench_row){.name = cases[i].name, .unit = "us_per_tick", .job = &job};
+    return (bench_rows){rows, BASE_COUNT(cases)};
+}
