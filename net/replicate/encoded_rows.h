@@ -130,24 +130,40 @@ static inline uint32_t net_encoded_row_trio_slot(uint64_t trio) {
     return (uint32_t)(trio * UINT64_C(0x9E3779B97F4A7C15) >> 58);
 }
 _Static_assert(NET_ENCODED_ROW_TRIOS == 1u << (64 - 58), "slots of a hash");
-/// Get an encoded row that was made before. @return false when there is none.
-static inline bool net_encoded_rows_find(net_encoded_rows* encoded_rows,
-                                         const net_encoded_row_key* key, net_encoded_row* encoded) {
-    const net_encoded_row_home* home = &encoded_rows->homes[key->index];
+#define NET_ENCODED_ROW_UNUSUAL UINT32_MAX
+/// What a key is in a home: the same for all entities with these ages and classes.
+/// NET_ENCODED_ROW_UNUSUAL: such rows are in no home.
+static inline uint32_t net_encoded_rows_wanted(const net_encoded_rows* encoded_rows,
+                                               const net_encoded_row_key* key) {
     uint64_t classes = net_encoded_row_trio(key);
     uint32_t trio = encoded_rows->trio_at[net_encoded_row_trio_slot(classes)];
     if (encoded_rows->trios[trio] != classes || key->age > UINT8_MAX || key->is_settled)
+        return NET_ENCODED_ROW_UNUSUAL;
+    return net_encoded_row_cell_key(key, trio);
+}
+/// Get an encoded row that was made before; `wanted` is that of the key.
+/// @return false when there is none.
+static inline bool net_encoded_rows_find_wanted(net_encoded_rows* encoded_rows, uint32_t wanted,
+                                                const net_encoded_row_key* key,
+                                                net_encoded_row* encoded) {
+    if (wanted == NET_ENCODED_ROW_UNUSUAL)
         return net_encoded_rows_find_any(encoded_rows, key, encoded);
+    const net_encoded_row_home* home = &encoded_rows->homes[key->index];
     if (home->stamp != encoded_rows->stamp) return false;
-    uint32_t wanted = net_encoded_row_cell_key(key, trio);
-    for (uint32_t i = 0; i < home->count; i++) {
+    uint32_t count = home->count;
+    for (uint32_t i = 0; i < count; i++) {
         if (home->keys[i] != wanted) continue;
         net_encoded_rows_take(encoded_rows, key->index, i, encoded);
         encoded_rows->shared++;
         return true;
     }
-    return home->count == NET_ENCODED_ROW_CELLS &&
-           net_encoded_rows_find_any(encoded_rows, key, encoded);
+    return count == NET_ENCODED_ROW_CELLS && net_encoded_rows_find_any(encoded_rows, key, encoded);
+}
+/// The same for any key.
+static inline bool net_encoded_rows_find(net_encoded_rows* encoded_rows,
+                                         const net_encoded_row_key* key, net_encoded_row* encoded) {
+    return net_encoded_rows_find_wanted(encoded_rows, net_encoded_rows_wanted(encoded_rows, key),
+                                        key, encoded);
 }
 /// The bits of each component of an encoded row. Only with `is_counted`.
 const uint32_t* net_encoded_rows_component_bits(const net_encoded_rows* encoded_rows,

@@ -38,8 +38,9 @@ typedef struct composer {
     net_snapshot_writer* writer;
     net_encoded_rows* encoded_rows;
     uint32_t now, words;
-    uint64_t* single;  // slots of the present base without a second one
-    uint64_t* doubled; // all slots that are coded with a second base
+    uint32_t list_back, list_count; // rows in the list of the packet that is looked at
+    uint64_t* single;               // slots of the present base without a second one
+    uint64_t* doubled;              // all slots that are coded with a second base
     uint64_t* absolute;
 } composer;
 
@@ -96,6 +97,7 @@ static bool add_records(composer* c, const uint64_t* set, const uint64_t* second
     uint32_t missing_count = 0, d = key.d;
     bool has_made = false;
     uint64_t singles = 0;
+    uint32_t wanted = 0, wanted_for = UINT32_MAX; // classes and second base of the record before
     for (uint32_t w = 0; w < c->words; w++) {
         uint64_t with = d > 0 ? seconds[w] : 0;
         c->doubled[w] |= with;
@@ -104,12 +106,18 @@ static bool add_records(composer* c, const uint64_t* set, const uint64_t* second
             uint32_t slot = w * 64 + base_bit_lowest(bits), record = writer->record_count++;
             writer->slots[record] = slot;
             key.index = ecs_entity_index(repl->handles[slot]);
-            key.classes = repl->classes[slot];
-            key.base_classes = key.age ? key.classes : 0;
             bool has_second = with & bits & (0 - bits);
-            key.d = has_second ? (uint8_t)d : 0;
-            key.base2_classes = has_second ? key.classes : 0;
-            if (net_encoded_rows_find(c->encoded_rows, &key, &writer->rows[record])) continue;
+            uint32_t is_for = repl->classes[slot] | (uint32_t)has_second << 16;
+            if (is_for != wanted_for) {
+                wanted_for = is_for;
+                key.classes = repl->classes[slot];
+                key.base_classes = key.age ? key.classes : 0;
+                key.d = has_second ? (uint8_t)d : 0;
+                key.base2_classes = has_second ? key.classes : 0;
+                wanted = net_encoded_rows_wanted(c->encoded_rows, &key);
+            }
+            if (net_encoded_rows_find_wanted(c->encoded_rows, wanted, &key, &writer->rows[record]))
+                continue;
             writer->missing[missing_count] = record;
             missing[missing_count++] = key;
             has_made = true;
@@ -145,7 +153,11 @@ static bool add_run(composer* c, uint32_t back, uint32_t d, const uint64_t* set,
     if (count == 0) return true;
     uint32_t tick = net_repl_packet_tick(repl, back);
     const uint64_t* list = net_repl_listed(repl, back);
-    uint32_t list_count = net_words_count(list, c->words);
+    if (c->list_back != back) {
+        c->list_back = back;
+        c->list_count = net_words_count(list, c->words);
+    }
+    uint32_t list_count = c->list_count;
     bool is_listed = net_snapshot_writer_is_list_shorter(c->writer, count, list_count);
     net_record_group* run = net_snapshot_writer_add_run(
         c->writer, is_listed ? NET_SNAPSHOT_BY_PACKET : NET_SNAPSHOT_BY_AGE, c->now - tick, d);

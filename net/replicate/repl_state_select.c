@@ -150,6 +150,9 @@ static void collect(net_repl_state* repl, const uint64_t* held, bool is_lifecycl
         uint32_t here = of->counts[b];
         if (here > 1) sort_by_age_within(repl, &into->slots[places[b] - here], here, scratch);
     }
+    // Of the lowest bucket no more than should fit.
+    if (need != UINT64_MAX && into->count > need / each + 1)
+        into->count = (uint32_t)(need / each) + 1;
 }
 
 static uint64_t lifecycle_bits(const net_repl_state* repl, uint32_t slot) {

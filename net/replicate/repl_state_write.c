@@ -18,7 +18,9 @@
 enum {
     HEAD_BITS = 12, // of a snapshot without records, and its count of runs
     MISSES_MAX = 8, // units without room that are skipped
-    AVERAGE_OVER = 8,
+    ROUNDS_MAX = 4, // attempts to use the room
+    ROOM_LEFT_BITS = 96,
+    AVERAGE_OVER = 4,
     BITS_MIN = 4 * 16, // lower bound of typical sizes; 1/16 bits
 };
 
@@ -135,13 +137,6 @@ static bool compose(filler* f, bool is_rough) {
 
 // ---- what fits ----
 
-static uint32_t unit_end(const filler* f, uint32_t first) {
-    uint32_t end = first + 1;
-    while (end < f->writer->order_count && !(f->writer->order[end] & UNIT_FIRST))
-        end++;
-    return end;
-}
-
 // Keep the units that fit `limit`, in the order of urgency; units without room are skipped as long
 // as much room is left.
 static void keep_fitting(filler* f, uint64_t limit) {
@@ -152,12 +147,13 @@ static void keep_fitting(filler* f, uint64_t limit) {
         writer->record_of[writer->slots[i]] = i;
     uint64_t beside = (writer->bits - writer->encoded_bits) * 16 / writer->record_count;
     uint64_t spent = writer->bits <= limit ? 0 : HEAD_BITS * 16;
-    for (uint32_t first = 0, misses = 0; first < writer->order_count;) {
-        uint32_t end = unit_end(f, first);
+    for (uint32_t first = 0, end, misses = 0; first < writer->order_count; first = end) {
         uint64_t unit = 0;
-        for (uint32_t i = first; i < end; i++)
-            unit +=
-                writer->rows[writer->record_of[writer->order[i] & ~UNIT_FIRST]].bits * 16u + beside;
+        end = first;
+        do {
+            uint32_t record = writer->record_of[writer->order[end++] & ~UNIT_FIRST];
+            unit += writer->rows[record].bits * 16u + beside;
+        } while (end < writer->order_count && !(writer->order[end] & UNIT_FIRST));
         if (spent + unit <= limit * 16) {
             spent += unit;
             for (uint32_t i = first; i < end; i++)
@@ -165,7 +161,6 @@ static void keep_fitting(filler* f, uint64_t limit) {
         } else if (++misses > MISSES_MAX || limit * 16 < spent + f->repl->update_bits) {
             break;
         }
-        first = end;
     }
 }
 
@@ -220,6 +215,30 @@ static bool compose_ranked(filler* f, uint32_t first, uint32_t count) {
            (f->writer->order_count == 0 || compose(f, count > 1));
 }
 
+static uint32_t count_waiting(const filler* f) {
+    const uint64_t* pending = net_set(f->repl, NET_SET_PENDING);
+    uint32_t count = 0;
+    for (uint32_t w = 0; w < f->words; w++)
+        count += (uint32_t)__builtin_popcountll(pending[w] & ~f->held[w]);
+    return count;
+}
+
+// The most urgent ones that fit. Typical sizes say how many to compose; when they were wrong and
+// much room is left, more are composed. @return false when memory ran out.
+static bool take_urgent(filler* f, uint64_t limit) {
+    const net_snapshot_writer* writer = f->writer;
+    uint64_t want = limit;
+    for (uint32_t round = 0; round < ROUNDS_MAX; round++) {
+        if (!order(f, want) || !compose_ranked(f, 0, writer->ranked_count)) return false;
+        if (writer->bits == 0 || writer->bits + ROOM_LEFT_BITS >= limit ||
+            writer->ranked_count >= count_waiting(f))
+            break;
+        want = want * limit / writer->bits + ROOM_LEFT_BITS;
+    }
+    trim(f, limit);
+    return true;
+}
+
 // Nothing fits the budget: the slot that waits longest goes all the same, if the packet can hold
 // it. @return false when memory ran out.
 static bool take_oldest(filler* f, uint64_t hard) {
@@ -260,8 +279,7 @@ static bool fill(filler* f, net_repl_state_room room) {
         if (!choose_all(f) || !compose(f, false)) return false;
         if (f->writer->bits <= limit) return true;
     }
-    if (!order(f, limit) || !compose_ranked(f, 0, f->writer->ranked_count)) return false;
-    trim(f, limit);
+    if (!take_urgent(f, limit)) return false;
     if (f->writer->bits == 0 && !take_oldest(f, room.hard)) return false;
     return f->writer->bits > 0 || take_any(f, limit);
 }
