@@ -12,6 +12,8 @@
 // row is that of the packet before the base packet, if that packet had one.
 #include "stream.h"
 
+#include "adaptive.h"
+
 #include "../bench.h"
 
 #include <stdlib.h>
@@ -27,6 +29,7 @@ enum {
     FIELDS_MAX = TRACE_FIELDS_MAX,
     AGE_SETTLED = 255,
     ORDER_MAX = 15,
+    ABSENT_BITS = 6,
     PARTS_BITS = 3, // number of parts of a template
     KIND_AGE = 1,
     KIND_PACKET = 2,
@@ -65,6 +68,9 @@ typedef struct stream {
     uint32_t aged_count;
     uint8_t body[BODY_BYTES_MAX];
     stream_result result;
+    double* counts;        // of symbols; NULL: not wanted
+    adaptive* reference;   // NULL: not wanted
+    double reference_bits; // of this packet, less those of the row code
 } stream;
 
 static uint32_t* told_of(const stream* s, uint32_t tick) {
@@ -226,7 +232,23 @@ static uint32_t best_order(const void* slots, size_t bytes, uint32_t count) {
     return best;
 }
 
-static void write_row(const stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
+static void put_row(stream* s, uint32_t slot, const proto_row_base* against,
+                    proto_bit_writer* writer) {
+    const uint64_t* row = row_of(s, s->tick, slot, NULL);
+    const proto_layout* layout = layout_of(s, slot);
+    uint64_t before = writer->size_bits;
+    if (s->counts) {
+        proto_row_count(layout, against, row, writer, s->counts);
+    } else {
+        proto_row_write(layout, against, row, writer, NULL);
+    }
+    if (!s->reference) return;
+    uint32_t template_ = trace_template(s->of, s->tick, life_of(s, slot)->place);
+    s->reference_bits += adaptive_row(s->reference, template_, layout, against, row) -
+                         (double)(writer->size_bits - before);
+}
+
+static void write_row(stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
                       proto_bit_writer* writer) {
     uint64_t scratch[2][FIELDS_MAX];
     proto_row_base against = {.base = row_of(s, base_tick, slot, scratch[0])};
@@ -235,8 +257,7 @@ static void write_row(const stream* s, uint32_t slot, uint32_t base_tick, uint32
         against.base2 = row_of(s, base_tick - d, slot, scratch[1]);
         against.ticks2 = d;
     }
-    const uint64_t* row = row_of(s, s->tick, slot, NULL);
-    proto_row_write(layout_of(s, slot), &against, row, writer, NULL);
+    put_row(s, slot, &against, writer);
 }
 
 // The bits of a template's number.
@@ -244,7 +265,7 @@ static uint32_t template_bits(const stream* s) {
     return s->of->template_count > 2 ? 2 : 1;
 }
 
-static void write_creates(const stream* s, proto_bit_writer* writer) {
+static void write_creates(stream* s, proto_bit_writer* writer) {
     proto_bits_write_golomb(writer, s->create_count, 0);
     if (s->create_count == 0) return;
     uint32_t order = best_order(s->create, sizeof *s->create, s->create_count), next = 0;
@@ -266,25 +287,27 @@ static void write_creates(const stream* s, proto_bit_writer* writer) {
             proto_bits_write(writer, (uint64_t)what << PARTS_BITS, PARTS_BITS + template_bits(s));
         template_ = what;
         proto_row_base against = {.base = s->of->defaults[what]};
-        const uint64_t* row = row_of(s, s->tick, slot, NULL);
-        proto_row_write(layout_of(s, slot), &against, row, writer, NULL);
+        put_row(s, slot, &against, writer);
     }
 }
 
-static void write_list(const stream* s, proto_bit_writer* writer) {
+static void write_list(stream* s, proto_bit_writer* writer) {
     proto_bits_write(writer, KIND_PACKET, 2);
     proto_bits_write(writer, s->base, 6);
     proto_bits_write_golomb(writer, s->stride, 2);
     for (uint32_t i = 0, n = 0; i < s->base_count; i++) {
-        if (n < s->list_count && s->list[n] == s->base_slots[i]) {
+        bool is_absent = n == s->list_count || s->list[n] != s->base_slots[i];
+        if (s->reference) s->reference_bits += adaptive_absent(s->reference, is_absent);
+        if (!is_absent) {
             write_row(s, s->list[n++], acked_tick(s), s->stride, writer);
         } else {
             proto_row_write_absent(writer);
+            s->reference_bits -= ABSENT_BITS;
         }
     }
 }
 
-static void write_aged(const stream* s, uint32_t first, uint32_t count, proto_bit_writer* writer) {
+static void write_aged(stream* s, uint32_t first, uint32_t count, proto_bit_writer* writer) {
     const record* group = &s->aged[first];
     uint32_t order = best_order(&group->slot, sizeof *group, count), next = 0;
     proto_bits_write(writer, KIND_AGE, 2);
@@ -431,6 +454,7 @@ static void open(stream* s, const trace* of, uint32_t base, uint32_t stride) {
 }
 
 static void release(stream* s) {
+    if (s->reference) adaptive_destroy(s->reference);
     void* owned[] = {s->lives,      s->at_place, s->at_slot, s->told,    s->index_lives,
                      s->index_used, s->ring,     s->create,  s->destroy, s->list,
                      s->base_slots, s->aged,     s};
@@ -449,13 +473,17 @@ static double raw_bytes(const stream* s) {
     return (double)bits / 8;
 }
 
-stream_result stream_run(const trace* of, uint32_t base, uint32_t stride) {
+stream_result stream_run(const trace* of, uint32_t base, uint32_t stride,
+                         const stream_wishes* wishes) {
     stream* s = bench_allocate(sizeof *s);
     open(s, of, base, stride);
+    if (wishes) s->counts = wishes->counts;
+    if (wishes && wishes->has_reference) s->reference = adaptive_create();
     uint32_t warm = 2 * base + 2;
     for (s->tick = stride; s->tick < of->frames; s->tick += stride) {
         uint64_t rows = s->result.rows;
         gather(s);
+        s->reference_bits = 0;
         double begin_ns = bench_now_ns();
         size_t bytes = write_body(s);
         double ns = bench_now_ns() - begin_ns;
@@ -467,6 +495,7 @@ stream_result stream_run(const trace* of, uint32_t base, uint32_t stride) {
         }
         s->result.packets++;
         s->result.bytes += bytes;
+        s->result.reference_bytes += (double)bytes + s->reference_bits / 8;
         s->result.ns += ns;
         s->result.raw_bytes += raw_bytes(s);
     }

@@ -8,10 +8,18 @@
 /// already.
 typedef struct stream_result {
     uint64_t packets, rows, bytes;
-    double ns;        ///< of writing
-    double raw_bytes; ///< of all rows in all packets, without any coding
+    double ns;              ///< of writing
+    double raw_bytes;       ///< of all rows in all packets, without any coding
+    double reference_bytes; ///< with an adaptive coder for the rows (adaptive.h), if wished
 } stream_result;
 
+/// What else a stream should find out.
+typedef struct stream_wishes {
+    double* counts; ///< gets how often rows use each symbol: PROTO_TABLES_LENGTHS numbers
+    bool has_reference;
+} stream_wishes;
+
 /// Write each packet (every `stride` frames), read it again and compare. The base of a packet is
-/// the packet `base` packets before.
-stream_result stream_run(const trace* of, uint32_t base, uint32_t stride);
+/// the packet `base` packets before. `wishes` NULL: none.
+stream_result stream_run(const trace* of, uint32_t base, uint32_t stride,
+                         const stream_wishes* wishes);
