@@ -42,6 +42,27 @@ case_a_bad_line_changes_nothing_of_what_is_seen() {
     client_net="loss=3,delay=60,jitter=15" thin_bots=2 play 4 --set agents=400
 }
 
+# The number of threads is no part of the match: each gives the same hashes, and a log of one verifies under any other.
+case_any_number_of_threads_gives_the_same_match() {
+    local threads
+    for threads in 1 2 3 8; do
+        run server shoal-server --game arena --fast --ticks 90 --listen 127.0.0.1:0 --threads "$threads" \
+            --set agents=2000 --log "a$threads.slog"
+        [ "$code" = 0 ] || fail "the server with $threads threads ended with $code"
+        run verify shoal-replay verify a1.slog --threads "$threads"
+        [ "$code" = 0 ] || fail "verify with $threads threads ended with $code"
+        [ "$threads" != 1 ] || cp verify.out wanted.txt
+        cmp -s verify.out wanted.txt || fail "verify with $threads threads differs"
+        run verify shoal-replay verify "a$threads.slog" --threads 1
+        cmp -s verify.out wanted.txt || fail "the match of $threads threads differs"
+    done
+    run stages shoal-server check --stages arena
+    [ "$code" = 0 ] || fail "check --stages ended with $code"
+    says stages.out '^wave=[0-9]+ system=think_es runs=in_ranges quantum=128$'
+    says stages.out '^apart=see_es,think_es because=order$'
+    says stages.out '^ok threads=64$'
+}
+
 case_the_module_of_arena_is_checked() {
     run check shoal-server check "$games/arena.blk"
     [ "$code" = 0 ] || fail "check of the templates ended with $code"
