@@ -102,8 +102,7 @@ static inline void plan_step(row_encoder* e, const proto_layout_part* part, row_
 }
 
 // Keep the warmest ones; the others become quiet.
-static void add_warm(row_encoder* e, uint32_t c, uint32_t class_) {
-    uint16_t own = (uint16_t)(class_ << 8 | c);
+static void sort_warm(row_encoder* e, uint16_t own) {
     if (e->warm_count == ROW_WARM_MAX) {
         uint16_t cooler = own < e->warm[0] ? own : e->warm[0];
         e->cooled |= UINT64_C(1) << (cooler & 255);
@@ -118,13 +117,25 @@ static void add_warm(row_encoder* e, uint32_t c, uint32_t class_) {
     e->warm[at] = own;
 }
 
+static inline void add_warm(row_encoder* e, uint32_t c, uint32_t class_) {
+    uint16_t own = (uint16_t)(class_ << 8 | c);
+    if (e->warm_count > 0) {
+        sort_warm(e, own);
+        return;
+    }
+    e->warm[0] = own;
+    e->warm_count = 1;
+}
+
 static bool is_coded(const row_encoder* e, uint32_t c) {
     return e->coded >> e->layout->plan.parts[c].place & 1;
 }
 
 static void plan_moving(row_encoder* e) {
     const proto_layout_plan* layout = &e->layout->plan;
-    for (uint32_t i = 0; i < layout->step_count; i++) {
+    uint64_t coded = 0;
+    const uint32_t count = layout->step_count;
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t c = layout->steps[i];
         const proto_layout_part* part = &layout->parts[c];
         row_plan* plan = &e->plans[c];
@@ -134,8 +145,9 @@ static void plan_moving(row_encoder* e) {
             plan_step(e, part, plan);
             if (plan->kind == ROW_WARM) add_warm(e, c, plan->class_);
         }
-        e->coded |= (uint64_t)plan->is_coded << part->place;
+        coded |= (uint64_t)plan->is_coded << part->place;
     }
+    e->coded = coded;
 }
 
 // Mixed components: warm when they moved between the bases.
@@ -274,8 +286,13 @@ static void write_components(row_encoder* e) {
         } else if (kind == ROW_LIVE) {
             const uint32_t end = part->first + (uint32_t)part->count;
             const int32_t scale = e->plans[c].scale;
-            for (uint32_t f = part->first; f < end; f++)
+            uint32_t f = part->first;
+            if (e->is_first) {
                 encoder_scaled(e, scale, f, e->off[f]);
+                f++;
+            }
+            for (; f < end; f++)
+                encoder_scaled_later(e, scale, f, e->off[f]);
         } else if (kind == ROW_DRIVEN) {
             proto_encoder_driven(e, c);
         } else {

@@ -76,17 +76,25 @@ uint32_t proto_encoder_number(row_encoder* e, const uint16_t* codes, uint32_t f,
 /// Write a scaled number of a word whose small codes are of no use.
 void proto_encoder_scaled_any(row_encoder* e, uint32_t row, uint32_t f, int32_t off);
 
-/// Write a scaled number, as proto_row_scaled.
-static inline void encoder_scaled(row_encoder* e, int32_t scale, uint32_t f, int32_t off) {
+/// Write a scaled number that is not the first symbol of the row, as proto_row_scaled.
+static inline void encoder_scaled_later(row_encoder* e, int32_t scale, uint32_t f, int32_t off) {
     uint32_t row = (uint32_t)row_number_row(scale, e->surprise);
     uint32_t at = (uint32_t)off + PROTO_SMALL;
-    if (e->is_first || at >= encoder_word(e, f)->small_count) {
+    if (at >= encoder_word(e, f)->small_count) {
         proto_encoder_scaled_any(e, row, f, off);
         return;
     }
     uint32_t small = e->tables->small[row][at];
     encoder_small(e, small);
     e->surprise += (int32_t)small >> (PROTO_SMALL_CODE_BITS + PROTO_SMALL_LENGTH_BITS);
+}
+
+/// Write a scaled number.
+static inline void encoder_scaled(row_encoder* e, int32_t scale, uint32_t f, int32_t off) {
+    if (e->is_first)
+        proto_encoder_scaled_any(e, (uint32_t)row_number_row(scale, e->surprise), f, off);
+    else
+        encoder_scaled_later(e, scale, f, off);
 }
 
 // ---- encoder_fields.c ----

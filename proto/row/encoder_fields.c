@@ -73,6 +73,7 @@ void proto_encoder_fields(row_encoder* e, uint32_t c) {
     const proto_layout_part* part = &e->layout->plan.parts[c];
     bool is_mixed = part->shape == SHAPE_MIXED;
     uint32_t first = part->first, count = part->count;
+    int32_t scale = is_mixed ? -1 : e->plans[c].scale;
     uint64_t mask = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t f = first + i;
@@ -80,11 +81,14 @@ void proto_encoder_fields(row_encoder* e, uint32_t c) {
             e->off[f] = encoder_difference(e->row[f], e->base[f], encoder_word(e, f)->shift);
         mask |= (uint64_t)(e->off[f] != 0) << i;
     }
-    if (count > 1 && count <= MASK_GROUP)
+    if (count == 1) {
+        write_field(e, scale, first, e->off[first]);
+        return;
+    }
+    if (count <= MASK_GROUP)
         encoder_code(e, e->tables->field[count - 2][mask]);
     else
         write_mask(e, mask, count, false);
-    int32_t scale = is_mixed ? -1 : e->plans[c].scale;
     for (; mask; mask &= mask - 1) {
         uint32_t f = first + (uint32_t)__builtin_ctzll(mask);
         write_field(e, scale, f, e->off[f]);

@@ -109,6 +109,27 @@ static void check_row(const proto_layout* layout, const proto_row_base* against,
     FUZZ_CHECK(memcmp(back, row, layout->field_count * sizeof *row) == 0);
 }
 
+// The encoder of packed rows writes the same bits.
+static void check_encoder(const proto_layout* layout, const proto_row_base* against,
+                          const uint64_t* row) {
+    uint8_t general[ROW_BYTES_MAX] = {0}, encoded[ROW_BYTES_MAX + 16];
+    uint32_t packed[3][2 * WORDS_MAX + 1];
+    proto_bit_writer writer = proto_bit_writer_make(general, sizeof general);
+    proto_row_write(layout, against, row, &writer, NULL);
+    proto_packed_base base = {packed[1], NULL, against->ticks, against->ticks2};
+    proto_row_pack(layout, row, packed[0]);
+    proto_row_pack(layout, against->base, packed[1]);
+    if (against->base2) {
+        proto_row_pack(layout, against->base2, packed[2]);
+        base.base2 = packed[2];
+    }
+    FUZZ_CHECK(proto_row_encode(layout, &base, packed[0], encoded) == writer.size_bits);
+    size_t whole = (size_t)(writer.size_bits / 8);
+    uint32_t rest = (uint32_t)(writer.size_bits % 8);
+    FUZZ_CHECK(memcmp(encoded, general, whole) == 0);
+    FUZZ_CHECK(rest == 0 || encoded[whole] == (general[whole] & ((1u << rest) - 1)));
+}
+
 static void read_words(fuzz_source* source, const proto_layout* layout, uint64_t* words) {
     for (uint32_t f = 0; f < layout->field_count; f++)
         words[f] = read_word(source, &layout->fields[f].quant);
@@ -138,6 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     check_memory(layout, row, base);
     check_row(layout, &against, row);
+    check_encoder(layout, &against, row);
     free(layout);
     return 0;
 }
