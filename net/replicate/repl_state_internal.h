@@ -62,7 +62,7 @@ struct net_repl_state {
     uint32_t lane; ///< of the replicator
     bool is_broken;
     net_repl_state_watch watch;
-    // ---- by slot
+    // ---- by slot: room for word_count times 64
     uint64_t* sets; ///< NET_SET_COUNT times word_count words
     uint32_t word_count;
     ecs_entity* handles;
@@ -72,10 +72,8 @@ struct net_repl_state {
     uint16_t* bonus;              ///< of priority, added by changes
     uint16_t* classes;            ///< visible now, of those that the template uses
     net_interest_entity* members; ///< [slot]; index 0: not in scope
-    uint32_t handle_capacity, base_capacity, floor_capacity, since_capacity, bonus_capacity,
-        class_capacity, member_capacity;
-    uint32_t slot_end;    ///< above the highest ever used
-    uint32_t slot_cursor; ///< where the search for a free slot begins
+    uint32_t slot_end;            ///< above the highest ever used
+    uint32_t slot_cursor;         ///< where the search for a free slot begins
     uint32_t member_count, pending_count;
     uint32_t* table; ///< open addressing: slot + 1 by entity index
     uint32_t table_bits, table_count;

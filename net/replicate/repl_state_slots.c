@@ -122,24 +122,50 @@ bool net_repl_state_widen(net_repl_state* repl) {
     return true;
 }
 
+// All that has a place per slot is one block.
+enum {
+    SLOT_BYTES = sizeof(net_interest_entity) + sizeof(ecs_entity) + 3 * sizeof(uint32_t) +
+                 2 * sizeof(uint16_t),
+};
+
+static void place_slots(net_repl_state* repl, void* block, uint32_t count) {
+    repl->members = block;
+    repl->handles = (ecs_entity*)(repl->members + count);
+    repl->bases = (uint32_t*)(repl->handles + count);
+    repl->floors = repl->bases + count;
+    repl->since = repl->floors + count;
+    repl->bonus = (uint16_t*)(repl->since + count);
+    repl->classes = repl->bonus + count;
+}
+
+static void move_slots(net_repl_state* repl, void* block, uint32_t count) {
+    net_repl_state old = *repl;
+    size_t had = (size_t)repl->word_count * WORD_SLOTS;
+    place_slots(repl, block, count);
+    if (had == 0) return;
+    memcpy(repl->members, old.members, had * sizeof *old.members);
+    memcpy(repl->handles, old.handles, had * sizeof *old.handles);
+    memcpy(repl->bases, old.bases, had * sizeof *old.bases);
+    memcpy(repl->floors, old.floors, had * sizeof *old.floors);
+    memcpy(repl->since, old.since, had * sizeof *old.since);
+    memcpy(repl->bonus, old.bonus, had * sizeof *old.bonus);
+    memcpy(repl->classes, old.classes, had * sizeof *old.classes);
+    base_release(repl->replicator->allocator, old.members, had * SLOT_BYTES);
+}
+
 static bool grow_slots(net_repl_state* repl) {
     const base_allocator* allocator = repl->replicator->allocator;
     uint32_t words = repl->word_count < 4 ? repl->word_count + 1 : repl->word_count * 5 / 4 + 1;
-    uint32_t count = words * WORD_SLOTS;
-    if (!BASE_ARRAY_RESERVE(allocator, repl->handles, repl->handle_capacity, count) ||
-        !BASE_ARRAY_RESERVE(allocator, repl->bases, repl->base_capacity, count) ||
-        !BASE_ARRAY_RESERVE(allocator, repl->floors, repl->floor_capacity, count) ||
-        !BASE_ARRAY_RESERVE(allocator, repl->since, repl->since_capacity, count) ||
-        !BASE_ARRAY_RESERVE(allocator, repl->bonus, repl->bonus_capacity, count) ||
-        !BASE_ARRAY_RESERVE(allocator, repl->classes, repl->class_capacity, count) ||
-        !BASE_ARRAY_RESERVE(allocator, repl->members, repl->member_capacity, count))
-        return false;
-    uint64_t* sets = base_allocate_zero(allocator, (size_t)words * NET_SET_COUNT * sizeof *sets);
-    if (!sets) return false;
-    if (!resize_packets(repl, repl->window, words)) {
-        base_release(allocator, sets, (size_t)words * NET_SET_COUNT * sizeof *sets);
+    size_t set_bytes = (size_t)words * NET_SET_COUNT * sizeof(uint64_t);
+    size_t slot_bytes = (size_t)words * WORD_SLOTS * SLOT_BYTES;
+    uint64_t* sets = base_allocate_zero(allocator, set_bytes);
+    void* block = base_allocate_zero(allocator, slot_bytes);
+    if (!sets || !block || !resize_packets(repl, repl->window, words)) {
+        base_release(allocator, sets, set_bytes);
+        base_release(allocator, block, slot_bytes);
         return false;
     }
+    move_slots(repl, block, words * WORD_SLOTS);
     for (uint32_t i = 0; i < NET_SET_COUNT && repl->word_count > 0; i++)
         memcpy(sets + (size_t)i * words, net_set(repl, (net_repl_set)i),
                repl->word_count * sizeof *sets);
@@ -156,13 +182,7 @@ void net_repl_state_deinit_slots(net_repl_state* repl) {
                  (size_t)repl->word_count * NET_SET_COUNT * sizeof *repl->sets);
     base_release(allocator, repl->carried, window_bytes(repl));
     base_release(allocator, repl->listed, window_bytes(repl));
-    BASE_ARRAY_RELEASE(allocator, repl->handles, repl->handle_capacity);
-    BASE_ARRAY_RELEASE(allocator, repl->bases, repl->base_capacity);
-    BASE_ARRAY_RELEASE(allocator, repl->floors, repl->floor_capacity);
-    BASE_ARRAY_RELEASE(allocator, repl->since, repl->since_capacity);
-    BASE_ARRAY_RELEASE(allocator, repl->bonus, repl->bonus_capacity);
-    BASE_ARRAY_RELEASE(allocator, repl->classes, repl->class_capacity);
-    BASE_ARRAY_RELEASE(allocator, repl->members, repl->member_capacity);
+    base_release(allocator, repl->members, (size_t)repl->word_count * WORD_SLOTS * SLOT_BYTES);
     if (repl->table) base_release(allocator, repl->table, sizeof *repl->table << repl->table_bits);
     BASE_ARRAY_RELEASE(allocator, repl->groups, repl->group_capacity);
     BASE_ARRAY_RELEASE(allocator, repl->reclasses, repl->reclass_capacity);
