@@ -175,3 +175,10 @@ net_bandwidth_account* net_repl_state_account(net_repl_state* repl) {
 uint32_t net_repl_state_entities(const net_repl_state* repl) {
     return repl->member_count;
 }
+
+void net_repl_state_list(const net_repl_state* repl, ecs_entity* entities) {
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < repl->slot_end; slot++)
+        if (repl->members[slot].index != 0) entities[count++] = repl->handles[slot];
+    BASE_ASSERT(count == repl->member_count);
+}

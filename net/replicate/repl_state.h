@@ -62,6 +62,8 @@ void net_repl_state_abandon(net_repl_state* repl);
 void net_repl_state_set_lane(net_repl_state* repl, uint32_t lane);
 /// Entities in its scope.
 uint32_t net_repl_state_entities(const net_repl_state* repl);
+/// List them in any order; `entities` has room for net_repl_state_entities.
+void net_repl_state_list(const net_repl_state* repl, ecs_entity* entities);
 bool net_repl_state_is_broken(const net_repl_state* repl);
 /// Does anything wait to be written? A create that is in flight is not written again within a round
 /// trip, unless it is lost.

@@ -44,10 +44,9 @@ void net_server_close_leavers(net_server* server) {
         destroy_first(server);
 }
 
-bool net_server_may_walk(net_server* server) {
+bool net_server_may_walk(net_server* server, uint32_t entities) {
     // At the end of a match every client is reported, and no tick waits.
     if (server->phase != NET_SERVER_RUNNING) return true;
-    uint64_t entities = ecs_world_entity_count(net_match_world(server->config.match));
     uint64_t tick = net_match_tick(server->config.match);
     uint64_t credit = server->walk_credit + (tick - server->walk_tick) * NET_WALK_PER_TICK;
     server->walk_credit = credit < NET_WALK_BURST ? credit : NET_WALK_BURST;

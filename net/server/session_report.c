@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "net/match.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // A place for one more report; UINT32_MAX when memory ran out.
@@ -99,20 +100,37 @@ net_world_digest net_session_scope(net_server* server, uint32_t client, ecs_line
     return net_world_digest_walk(schema, world, line, context);
 }
 
+static int compare_indices(const void* a, const void* b) {
+    const ecs_entity *x = a, *y = b;
+    return (ecs_entity_index(*x) > ecs_entity_index(*y)) -
+           (ecs_entity_index(*x) < ecs_entity_index(*y));
+}
+
+// The digest of a scope, at the cost of its entities. @return false: not now, or no memory.
+static bool walk_scope(net_server* server, const net_session* session, net_world_digest* scope) {
+    net_repl_state* repl = session->out.repl;
+    const uint32_t count = net_repl_state_entities(repl);
+    net_match* match = server->config.match;
+    if (!net_server_may_walk(server, count)) return false;
+    ecs_entity* entities = base_allocate(server->allocator, (count + 1) * sizeof *entities);
+    if (!entities) return false;
+    net_repl_state_list(repl, entities);
+    qsort(entities, count, sizeof *entities, compare_indices);
+    *scope = net_world_digest_walk_list(net_match_schema(match), net_match_world(match), entities,
+                                        count, classes_seen, repl);
+    base_release(server->allocator, entities, (count + 1) * sizeof *entities);
+    return true;
+}
+
 static void fill_report(net_server* server, const net_session* session, net_peer_report* report) {
-    bool has_tick = is_known(server, session);
+    const bool has_tick = is_known(server, session);
     report->is_caught_up = has_tick || !session->out.repl;
-    if (has_tick && !net_server_may_walk(server)) {
-        net_server_drop(server, NET_DROP_REPORT_SCOPE, 1);
-        has_tick = false;
-    }
-    if (has_tick) {
-        // Nothing of its scope changed since: the world's present scope is that of its tick.
+    report->scope = net_world_digest_empty();
+    // Nothing of its scope changed since: the world's present scope is that of its tick.
+    if (has_tick && walk_scope(server, session, &report->scope))
         report->tick = session->out.tick_sent;
-        report->scope = net_session_scope(server, session->client, NULL, NULL);
-    } else {
-        report->scope = net_world_digest_empty();
-    }
+    else if (has_tick)
+        net_server_drop(server, NET_DROP_REPORT_SCOPE, 1);
     if (session->out.repl) {
         const net_repl_state_counters* counters = net_repl_state_get_counters(session->out.repl);
         report->packets_sent = counters->packets;

@@ -219,32 +219,58 @@ static void visit(scope_walk* walk, ecs_entity entity, const net_row_template* r
     }
 }
 
+static scope_walk begin_walk(ecs_world* world, ecs_line_fn line, void* context) {
+    scope_walk walk = {.world = world, .line = line, .context = context};
+    base_hasher_init(&walk.hasher, 0);
+    base_bytes_init(&walk.text, NULL);
+    base_bytes_init(&walk.value, NULL);
+    return walk;
+}
+
+static net_world_digest end_walk(scope_walk* walk) {
+    walk->scope.hash = base_hasher_end(&walk->hasher);
+    base_bytes_deinit(&walk->text);
+    base_bytes_deinit(&walk->value);
+    return walk->scope;
+}
+
+static void visit_seen(scope_walk* walk, const net_schema* schema, ecs_entity entity,
+                       net_world_digest_classes_fn classes, void* context) {
+    const net_row_template* row_template =
+        net_rows_find(net_schema_rows(schema), ecs_entity_template(walk->world, entity));
+    const uint32_t seen = !row_template ? 0 : classes ? classes(context, entity) : UINT32_MAX;
+    if (!seen) return;
+    uint64_t row[PROTO_ROW_FIELDS_MAX];
+    net_rows_read(row_template, walk->world, entity, row);
+    visit(walk, entity, row_template, row, seen);
+}
+
 net_world_digest net_world_digest_walk_seen(const net_schema* schema, ecs_world* world,
                                             net_world_digest_classes_fn classes,
                                             void* classes_context, ecs_line_fn line,
                                             void* context) {
     BASE_ASSERT(schema && world);
-    scope_walk walk = {.world = world, .line = line, .context = context};
-    base_hasher_init(&walk.hasher, 0);
-    base_bytes_init(&walk.text, NULL);
-    base_bytes_init(&walk.value, NULL);
+    scope_walk walk = begin_walk(world, line, context);
     uint32_t index_max = ecs_world_limits(world)->replicated_index_max;
     for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
          entity = ecs_entity_next(world, entity)) {
         if (ecs_entity_index(entity) > index_max) break;
-        const net_row_template* row_template =
-            net_rows_find(net_schema_rows(schema), ecs_entity_template(world, entity));
-        if (!row_template) continue;
-        uint32_t seen = classes ? classes(classes_context, entity) : UINT32_MAX;
-        if (!seen) continue;
-        uint64_t row[PROTO_ROW_FIELDS_MAX];
-        net_rows_read(row_template, world, entity, row);
-        visit(&walk, entity, row_template, row, seen);
+        visit_seen(&walk, schema, entity, classes, classes_context);
     }
-    walk.scope.hash = base_hasher_end(&walk.hasher);
-    base_bytes_deinit(&walk.text);
-    base_bytes_deinit(&walk.value);
-    return walk.scope;
+    return end_walk(&walk);
+}
+
+net_world_digest net_world_digest_walk_list(const net_schema* schema, ecs_world* world,
+                                            const ecs_entity* entities, uint32_t count,
+                                            net_world_digest_classes_fn classes, void* context) {
+    BASE_ASSERT(schema && world && (entities || count == 0) && classes);
+    scope_walk walk = begin_walk(world, NULL, NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        BASE_ASSERT(i == 0 || ecs_entity_index(entities[i]) > ecs_entity_index(entities[i - 1]));
+        if (ecs_is_alive(world, entities[i]))
+            visit_seen(&walk, schema, entities[i], classes, context);
+    }
+    return end_walk(&walk);
 }
 
 net_world_digest net_world_digest_walk(const net_schema* schema, ecs_world* world, ecs_line_fn line,
@@ -254,20 +280,15 @@ net_world_digest net_world_digest_walk(const net_schema* schema, ecs_world* worl
 
 net_world_digest net_digest_source_walk(const net_digest_source* source, ecs_world* world) {
     BASE_ASSERT(source && world);
-    scope_walk walk = {.world = world, .source = source};
-    base_hasher_init(&walk.hasher, 0);
-    base_bytes_init(&walk.text, NULL);
-    base_bytes_init(&walk.value, NULL);
+    scope_walk walk = begin_walk(world, NULL, NULL);
+    walk.source = source;
     for (ecs_entity entity = source->next(source->context, ECS_ENTITY_NONE);
          entity != ECS_ENTITY_NONE; entity = source->next(source->context, entity)) {
         uint64_t row[PROTO_ROW_FIELDS_MAX];
         const net_row_template* row_template = source->row(source->context, entity, row);
         visit(&walk, entity, row_template, row, UINT32_MAX);
     }
-    walk.scope.hash = base_hasher_end(&walk.hasher);
-    base_bytes_deinit(&walk.text);
-    base_bytes_deinit(&walk.value);
-    return walk.scope;
+    return end_walk(&walk);
 }
 
 net_world_digest net_world_digest_empty(void) {
