@@ -486,6 +486,10 @@ bool net_interest_is_due(const net_interest* interest, uint32_t client) {
     return found && interest->turns[slot_of(interest, found)].is_due;
 }
 
+bool net_interest_has_due(const net_interest* interest) {
+    return interest->has_due;
+}
+
 uint32_t net_interest_find_class(const net_interest* interest, const char* name) {
     return net_rows_class(interest->config.rows, name);
 }

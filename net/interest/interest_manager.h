@@ -78,6 +78,8 @@ void net_interest_refresh(net_interest* interest, uint32_t client);
 /// Is a query due for this client? It is when its turn came or a refresh was requested, and
 /// something changed. True until the first step after its query.
 bool net_interest_is_due(const net_interest* interest, uint32_t client);
+/// Is it for any client?
+bool net_interest_has_due(const net_interest* interest);
 /// Find what should change in this client's scope. `members` are its present scope, in any order;
 /// an index of 0 is no member.
 /// The answer is borrowed until the next query. A client that is not due may be queried too; with

@@ -158,6 +158,7 @@ bool net_interest_step_turns(net_interest* interest, const net_history* history)
         if (is_turn && !one->is_held && interest->clients[slot].number) take_turn(interest, slot);
         due_count += one->is_due;
     }
+    interest->has_due = due_count > 0;
     // Packing reads every entity, so it pays for many queries only. Without memory it is left out.
     if (interest->has_grids && due_count > interest->entities.count / PACK_FRACTION + PACK_MIN)
         (void)net_interest_grid_pack(&interest->entities);
