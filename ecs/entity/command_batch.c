@@ -304,10 +304,8 @@ static void fill_block(ecs_world* world, const batch_run* run, const recreation*
         ecs_rows_set(chunk, row, count, &values);
     }
     for (uint32_t i = 0; i < span_count && source->track_count > 0; i++)
-        for (uint32_t k = 0; k < spans[i].count; k++)
-            ecs_track_count_row(world, spans[i].chunk, spans[i].row + k, false);
-    for (uint32_t i = 0; i < count && archetype->track_count > 0; i++)
-        ecs_track_count_row(world, chunk, row + i, true);
+        ecs_track_count_rows(world, spans[i].chunk, spans[i].row, spans[i].count, false);
+    ecs_track_count_rows(world, chunk, row, count, true);
 }
 
 static uint32_t recreate_run(ecs_world* world, batch_run* run, const recreation* to) {

@@ -226,7 +226,7 @@ static void find_rows(const ecs_world* world, const handler_spot* spot, event_bl
     const ecs_archetype* archetype = spot->archetype;
     const ecs_span span = spot->spans[0];
     const uint32_t count = block->count;
-    uint32_t chunk_id = UINT32_MAX;
+    uint32_t chunk_id = UINT32_MAX, last_row = UINT32_MAX;
     const uint8_t* cells = NULL; // of that chunk
     for (uint32_t i = 0; i < count; i++) {
         const ecs_entity target = block->targets[i];
@@ -242,7 +242,8 @@ static void find_rows(const ecs_world* world, const handler_spot* spot, event_bl
             cells =
                 place->archetype == archetype ? (const uint8_t*)place->chunk + span.offset : NULL;
         }
-        if (cells) __builtin_prefetch(cells + (size_t)span.size * row, 1);
+        if (cells && row != last_row + 1) __builtin_prefetch(cells + (size_t)span.size * row, 1);
+        last_row = row;
     }
 }
 

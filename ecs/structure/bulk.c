@@ -69,11 +69,7 @@ static void list_created_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t
                               uint32_t end) {
     ecs_tracker* tracker = world->tracker;
     const ecs_entity* entities = chunk->entities;
-    if (chunk->archetype->track_count > 0) {
-        for (uint32_t i = row; i < end; i++)
-            ecs_track_created(world, entities[i], chunk, i);
-        return;
-    }
+    ecs_track_count_rows(world, chunk, row, end - row, true);
     memcpy(tracker->created.items + tracker->created.count, entities + row,
            (end - row) * sizeof *entities);
     tracker->created.count += end - row;

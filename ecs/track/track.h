@@ -57,6 +57,9 @@ uint64_t ecs_track_hash(const ecs_world* world, ecs_entity entity, ecs_component
                         const void* value);
 /// Add (or take away) the hashes of all tracked cells of a row.
 void ecs_track_count_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row, bool is_added);
+/// The same for `count` rows from `row` on.
+void ecs_track_count_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row, uint32_t count,
+                          bool is_added);
 /// Forget lists and hashes (restore).
 void ecs_track_reset(ecs_world* world);
 /// Forget the lists, not the hashes.

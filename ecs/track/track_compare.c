@@ -170,6 +170,29 @@ static uint64_t sum_hashes(const tracked_column* column, const void* cells, cons
     return base_hash64_rows(cells, column->size, column->entities, column->name_hash, rows, count);
 }
 
+void ecs_track_count_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row, uint32_t count,
+                          bool is_added) {
+    BASE_ASSERT(row + count <= chunk->capacity);
+    for (uint32_t track = 0; track < chunk->archetype->track_count; track++) {
+        tracked_column column = column_of(world, chunk, track);
+        column.is_flat = column.is_dense && is_flat(column.type, &column.float_bits);
+        uint64_t sum = 0;
+        uint32_t flat[GATHERED_MAX], flat_count = 0;
+        for (uint32_t i = row; i < row + count; i++) {
+            if (!column.is_flat || may_have_nan(&column, column.shadows + column.size * i)) {
+                sum += shadow_hash(&column, i);
+                continue;
+            }
+            flat[flat_count++] = i;
+            if (flat_count < GATHERED_MAX) continue;
+            sum += sum_hashes(&column, column.shadows, flat, flat_count);
+            flat_count = 0;
+        }
+        sum += sum_hashes(&column, column.shadows, flat, flat_count);
+        world->tracker->hashes[column.component] += is_added ? sum : 0 - sum;
+    }
+}
+
 // Rows of which the bytes are all there is: first all are compared, then the hashes of those that
 // differ are taken at once, which is half the time of one after the other (change_find).
 static void compare_dense_rows(ecs_world* world, const tracked_column* column, const uint32_t* rows,
