@@ -78,6 +78,12 @@ void ecs_track_arrived(ecs_world* world, ecs_entity entity, const ecs_chunk* chu
 /// Compare what was opened for writing in one chunk, and drop its marks; in one of its columns.
 void ecs_track_chunk(ecs_world* world, ecs_chunk* chunk);
 void ecs_track_column(ecs_world* world, ecs_chunk* chunk, uint32_t track);
+/// Compare some rows of a column that was walked for writing and whose bytes are all there is to a
+/// value (ecs_track_may_cut). Its marks stay until ecs_track_forget.
+void ecs_track_rows(ecs_world* world, ecs_chunk* chunk, uint32_t track, uint32_t first,
+                    uint32_t count);
+bool ecs_track_may_cut(const ecs_chunk* chunk, uint32_t track);
+void ecs_track_forget(ecs_chunk* chunk, uint32_t track); ///< drop the marks of a column
 /// Compare what was written in a sparse set, and list what came and went.
 void ecs_track_sparse(ecs_world* world, ecs_sparse* set);
 /// Compare everything opened for writing since the last call; fills the change list and `noticed`.

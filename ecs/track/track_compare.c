@@ -355,6 +355,28 @@ void ecs_track_column(ecs_world* world, ecs_chunk* chunk, uint32_t track) {
     if (!column.is_behind) forget_marks(chunk, track);
 }
 
+bool ecs_track_may_cut(const ecs_chunk* chunk, uint32_t track) {
+    const ecs_archetype* archetype = chunk->archetype;
+    const ecs_type* type = archetype->columns[archetype->tracked[track]].type;
+    return chunk->written[track] != 0 && type->is_dense && ecs_type_is_plain(type) &&
+           type->size > 0;
+}
+
+void ecs_track_rows(ecs_world* world, ecs_chunk* chunk, uint32_t track, uint32_t first,
+                    uint32_t count) {
+    BASE_ASSERT(ecs_track_may_cut(chunk, track));
+    tracked_column column = column_of(world, chunk, track);
+    column.is_flat = is_flat(column.type, &column.float_bits);
+    column.entities += first;
+    column.values += column.size * first;
+    column.shadows += column.size * first;
+    compare_written(world, &column, count);
+}
+
+void ecs_track_forget(ecs_chunk* chunk, uint32_t track) {
+    forget_marks(chunk, track);
+}
+
 void ecs_track_chunk(ecs_world* world, ecs_chunk* chunk) {
     for (uint32_t track = 0; track < chunk->archetype->track_count; track++)
         ecs_track_column(world, chunk, track);

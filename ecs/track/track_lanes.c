@@ -6,7 +6,8 @@
 // the lists are put together in the order of lanes, and the sums are added. So the change list and
 // the state hash are those of one thread, however many lanes there were.
 //
-// Two lanes never touch one column, its shadow or its marks: an item has them for itself.
+// Two lanes never touch one row of a column, its shadow or its marks: an item has them for itself.
+// The marks of a column that was cut go when all lanes are done.
 #include "track/track_lanes.h"
 
 #include "base/assert.h"
@@ -19,6 +20,7 @@
 
 enum {
     LANES_PER_THREAD = 2,
+    PART_ROWS = 2048,   ///< a longer column is cut; a multiple of the rows of a cache line
     ROWS_MIN = 4096,    ///< fewer are compared by one thread: waking another costs more
     ROWS_PER_MARK = 16, ///< a guess for a summary bit, which stands for 256 rows
 };
@@ -28,24 +30,40 @@ static uint32_t rows_of(const ecs_world* world, const ecs_chunk* chunk, uint32_t
     return ROWS_PER_MARK * (uint32_t)__builtin_popcountll(chunk->summary[track]);
 }
 
+static bool add_item(ecs_world* world, ecs_track_item item) {
+    ecs_tracker* tracker = world->tracker;
+    if (!BASE_ARRAY_RESERVE(world->allocator, tracker->items, tracker->item_capacity,
+                            tracker->item_count + 1))
+        return false;
+    tracker->items[tracker->item_count++] = item;
+    return true;
+}
+
+// A column that is marked; a long one in parts. @return false when memory ran out.
+static bool add_column(ecs_world* world, ecs_chunk* chunk, uint32_t track, uint64_t* rows) {
+    const uint32_t count = rows_of(world, chunk, track);
+    *rows += count;
+    if (count <= PART_ROWS || !ecs_track_may_cut(chunk, track))
+        return add_item(world, (ecs_track_item){chunk, track, 0, count, false});
+    for (uint32_t first = 0; first < count; first += PART_ROWS) {
+        const uint32_t left = count - first, part = left < PART_ROWS ? left : PART_ROWS;
+        if (!add_item(world, (ecs_track_item){chunk, track, first, part, true})) return false;
+    }
+    return true;
+}
+
 // List what is marked. @return about how many rows; UINT64_MAX when memory ran out.
 static uint64_t gather(ecs_world* world) {
-    ecs_tracker* tracker = world->tracker;
     const ecs_storage* storage = world->storage;
     uint64_t rows = 0;
-    tracker->item_count = 0;
+    world->tracker->item_count = 0;
     for (uint32_t i = 0; i < storage->tracked_count; i++) {
         const ecs_archetype* archetype = storage->tracked[i];
         for (uint32_t k = 0; k < archetype->chunk_count; k++) {
             ecs_chunk* chunk = archetype->chunks[k];
             for (uint32_t track = 0; track < archetype->track_count; track++) {
                 if (chunk->written[track] == 0 && chunk->summary[track] == 0) continue;
-                if (!BASE_ARRAY_RESERVE(world->allocator, tracker->items, tracker->item_capacity,
-                                        tracker->item_count + 1))
-                    return UINT64_MAX;
-                const ecs_track_item item = {chunk, track, rows_of(world, chunk, track)};
-                tracker->items[tracker->item_count++] = item;
-                rows += item.rows;
+                if (!add_column(world, chunk, track, &rows)) return UINT64_MAX;
             }
         }
     }
@@ -103,9 +121,13 @@ static void run_lane(void* context, uint32_t item, uint32_t worker) {
     const ecs_world* world = context;
     ecs_track_lane* lane = world->tracker->lanes[item];
     open_lane(world, lane);
-    for (uint32_t i = lane->first; i < lane->end; i++)
-        ecs_track_column(&lane->view, world->tracker->items[i].chunk,
-                         world->tracker->items[i].track);
+    for (uint32_t i = lane->first; i < lane->end; i++) {
+        const ecs_track_item* part = &world->tracker->items[i];
+        if (part->is_part)
+            ecs_track_rows(&lane->view, part->chunk, part->track, part->first, part->rows);
+        else
+            ecs_track_column(&lane->view, part->chunk, part->track);
+    }
 }
 
 static uint32_t append(ecs_world* world, ecs_change_list* to, const ecs_change_list* from) {
@@ -120,8 +142,11 @@ static uint32_t append(ecs_world* world, ecs_change_list* to, const ecs_change_l
 static void take_lane(ecs_world* world, ecs_track_lane* lane) {
     ecs_tracker* tracker = world->tracker;
     for (uint32_t i = lane->first; i < lane->end; i++) {
-        const ecs_archetype* archetype = tracker->items[i].chunk->archetype;
-        const uint32_t column = archetype->tracked[tracker->items[i].track];
+        const ecs_track_item* item = &tracker->items[i];
+        const ecs_archetype* archetype = item->chunk->archetype;
+        const uint32_t column = archetype->tracked[item->track];
+        // All lanes are done, so its other parts are too.
+        if (item->is_part && item->first == 0) ecs_track_forget(item->chunk, item->track);
         const ecs_component_id component = archetype->columns[column].component;
         tracker->hashes[component] += lane->own.hashes[component];
         lane->own.hashes[component] = 0;

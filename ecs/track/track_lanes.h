@@ -7,11 +7,13 @@
 
 #define ECS_TRACK_LANES_MAX 16u
 
-/// One tracked column of one chunk that was opened for writing.
+/// One tracked column of one chunk that was opened for writing, or some of its rows.
 typedef struct ecs_track_item {
     ecs_chunk* chunk;
     uint32_t track;
-    uint32_t rows; ///< to compare, about
+    uint32_t first; ///< row, of a part
+    uint32_t rows;  ///< to compare; about, when it is the whole
+    bool is_part;
 } ecs_track_item;
 
 /// Some items in a row, and what they come to. Kept from step to step.
