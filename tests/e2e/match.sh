@@ -74,6 +74,16 @@ case_few_bytes_at_few_ticks_without_a_thread_are_enough() {
     are_equal 3 server client
 }
 
+case_players_are_divided_among_threads() {
+    serve server --min-clients 6 --ticks "$(scaled 300 120)" --log match.slog --net-threads 3
+    run client shoal-client "$address" --bots 6 --net loss=5,delay=20
+    [ "$code" = 0 ] || fail "the clients ended with $code"
+    ends_with 0 server
+    are_equal 6 server client
+    run verify shoal-replay verify match.slog
+    [ "$code" = 0 ] || fail "the log cannot be run again: $code"
+}
+
 # Both directions: datagrams of the server are lost too.
 case_the_server_can_have_a_bad_network() {
     serve server --min-clients 2 --ticks "$(scaled 300 120)" --log none --net loss=10,delay=30,seed=3
