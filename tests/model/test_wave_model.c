@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Random systems on several threads against the same systems on one.
 //
-// A seed gives some systems with random terms, declarations, order and quantum. Each changes what it
-// may write by what it may read, in its rows and by handle, records commands and sends events. Every
-// tick must have the hash that one thread gives, commands and events included.
+// A seed gives some systems with random terms, declarations, order and quantum. Each changes what
+// it may write by what it may read, in its rows and by handle, records commands and sends events.
+// Every tick must have the hash that one thread gives, commands and events included.
 #include "system/live_world.h"
 
 #include "base/workers.h"
