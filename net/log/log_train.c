@@ -20,6 +20,7 @@ enum {
     LAGS = 4,
     TICKS = 256 /* whose rows are kept */,
     AHEAD = 64 /* numbers of clients */,
+    RARE = 8,
     ROW_BYTES = NET_ROW_BYTES_MAX + 8
 };
 
@@ -87,8 +88,8 @@ static void count_lags(const training* self, const trained* own, ecs_tick tick, 
         if (lag == 0 || tick < own->born + lag) continue;
         proto_row_base against = {.base = seen_at(own, tick - lag, classes, rows[1]), .ticks = lag};
         if (memcmp(row, against.base, bytes) == 0) continue; // nothing would be sent
-        // The row before the base: of the tick before, or as far back again where few are sent.
-        uint32_t more = (tick + ecs_entity_index(own->entity)) % 2 ? 1 : lag;
+        // The row before the base: mostly of the tick before, else as far back again.
+        uint32_t more = (tick + ecs_entity_index(own->entity)) % RARE ? 1 : lag;
         if (tick >= own->born + lag + more) {
             against.base2 = seen_at(own, tick - lag - more, classes, rows[2]);
             against.ticks2 = more;
@@ -149,7 +150,10 @@ static bool each_tick(void* context, net_match* match) {
     training* self = context;
     net_rows* rows = net_schema_rows(net_match_schema(match));
     const ecs_world* world = net_match_world(match);
-    if (!self->interest) self->status = create_interest(self, match, rows);
+    if (!self->interest) {
+        net_rows_set_tick_rate(rows, net_match_get_config(match)->tick_rate_hz); // as a server does
+        self->status = create_interest(self, match, rows);
+    }
     if (self->status == NET_OK && !choose_viewer(self, match)) self->status = NET_ERR_MEMORY;
     for (ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE);
          at != ECS_ENTITY_NONE && self->status == NET_OK; at = ecs_entity_next(world, at)) {
