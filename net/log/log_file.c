@@ -36,6 +36,7 @@ struct net_log_file {
     net_log_queue queue;
     net_log_draft draft;  // of the simulation's thread
     uint64_t next_number; // of the simulation's thread
+    bool has_close;       // of the simulation's thread: the end record was pushed
 
     // Of the log's thread.
     net_log_packer packer;
@@ -343,6 +344,7 @@ void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
     }
     BASE_VALIDATE((net_log_queue_validate(&file->queue, file->next_number), true));
     file->next_number++;
+    file->has_close = file->has_close || kind == NET_LOG_KIND_CLOSE;
     // A lost wake-up costs at most WAKE_MS: the lock is not worth a stall.
     if (file->has_thread && base_spsc_used(file->queue.ring) > file->config.ring_bytes / 4)
         pthread_cond_signal(&file->wake);
@@ -483,6 +485,7 @@ net_result net_log_file_destroy(net_log_file* file) {
         }
         pthread_join(file->thread, NULL);
     }
-    free_file(file, result != NET_OK);
+    // Without an end record the queue is the proof that nothing is missing.
+    free_file(file, result != NET_OK || !file->has_close);
     return result;
 }

@@ -68,6 +68,7 @@ void net_log_file_validate(const net_log_file* file);
 /// it gives up. No record may follow. @return NET_OK; NET_ERR_IO (net_log_file_take_failure has the
 /// reason).
 net_result net_log_file_finish(net_log_file* file);
-/// net_log_file_finish, unless it was called; remove the queue (kept after a failure: it has what
-/// the file lacks); free. A thread that still waits for the disk keeps its memory.
+/// net_log_file_finish, unless it was called; remove the queue (kept after a failure and without an
+/// end record: it shows what the file lacks); free. A thread that still waits for the disk keeps
+/// its memory.
 net_result net_log_file_destroy(net_log_file* file);
