@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// Commands: structural changes that systems record. They are applied at the next flush point, at
-/// the latest at the end of the stage, in the order (system, job, sequence). So the result does not
+/// the latest at the end of the stage, in the order (system, range, sequence). So the result does not
 /// depend on threads.
 #pragma once
 

@@ -5,7 +5,8 @@
 ///          create entities, step, step, ... -> destroy. Registration after seal is ECS_ERR_SEALED.
 /// State:   Time, chance and memory are arguments; there is no global state. A process may have
 ///          several worlds.
-/// Threads: One thread at a time uses a world. That holds for every function of ecs/.
+/// Threads: One thread at a time uses a world. That holds for every function of ecs/. Workers of a
+///          step (ecs_world_set_workers) use views of it, which confined systems get.
 #pragma once
 
 #include "base/rng.h"
