@@ -239,6 +239,7 @@ static void reset_stamps(ecs_hierarchy* hierarchy, ecs_links* links) {
 }
 
 void ecs_hierarchy_sync(ecs_world* world) {
+    if (world->is_view) return; // it was done before the wave, and no system of it writes parents
     ecs_hierarchy* hierarchy = world->hierarchy;
     ecs_links* links = &world->storage->links;
     if (!links->pages || hierarchy->is_busy ||

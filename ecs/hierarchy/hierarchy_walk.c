@@ -28,7 +28,7 @@ static bool exists(const ecs_world* world, ecs_entity entity) {
 
 // Is `ancestor` met on the way up from `entity`, itself included?
 static bool is_met(ecs_world* world, ecs_entity entity, ecs_entity ancestor) {
-    BASE_ASSERT(has_hierarchy(world));
+    BASE_ASSERT(has_hierarchy(world) && !world->is_view); // it stamps what it comes by
     uint32_t walk = ++world->hierarchy->stamp;
     while (exists(world, entity)) {
         ecs_link* link = link_of(world, entity);
@@ -59,6 +59,7 @@ ecs_entity ecs_hierarchy_parent(ecs_world* world, ecs_entity child) {
 ecs_entity ecs_hierarchy_root(ecs_world* world, ecs_entity entity) {
     if (!ecs_is_alive(world, entity) || !has_hierarchy(world))
         return ecs_is_alive(world, entity) ? entity : ECS_ENTITY_NONE;
+    BASE_ASSERT(!world->is_view); // it stamps what it comes by
     ecs_hierarchy_sync(world);
     uint32_t walk = ++world->hierarchy->stamp;
     for (;;) {

@@ -17,6 +17,7 @@
 
 #include "base/assert.h"
 #include "base/workers.h"
+#include "hierarchy/hierarchy_lists.h"
 #include "system/declared.h"
 #include "table/archetype.h"
 #include "table/query_cache.h"
@@ -219,7 +220,8 @@ static void add_counters(ecs_counters* to, const ecs_counters* from) {
 void ecs_wave_run(ecs_world* world, const ecs_wave* wave, const ecs_stage* stage) {
     BASE_ASSERT(!world->is_view && world->stage_depth > 0);
     ecs_range** ranges = world->systems->ranges;
-    ecs_storage_tidy(world); // before ranges walk at the same time
+    ecs_hierarchy_sync(world); // a view cannot
+    ecs_storage_tidy(world);   // before ranges walk at the same time
     for (uint32_t i = 0; i < wave->count; i++) {
         ecs_range* first = ranges[i];
         if (!first->system->has_members || first->number > 0) continue;

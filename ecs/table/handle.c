@@ -14,6 +14,7 @@
 // bad_transitions and refused.
 #include "table/handle.h"
 
+#include "base/assert.h"
 #include "core/world_internal.h"
 #include "table/held.h"
 #include "table/index.h"
@@ -54,6 +55,7 @@ ecs_entity_state ecs_state(const ecs_world* world, ecs_entity entity) {
 }
 
 ecs_result ecs_handle_retain(ecs_world* world, ecs_entity entity) {
+    BASE_ASSERT(!world->is_view && "no confined system does this");
     if (!ecs_handle_is_in_range(world, entity)) {
         ecs_world_count_bad_transition(world);
         return ECS_ERR_STALE;
@@ -68,6 +70,7 @@ ecs_result ecs_handle_retain(ecs_world* world, ecs_entity entity) {
 }
 
 void ecs_handle_release(ecs_world* world, ecs_entity entity) {
+    BASE_ASSERT(!world->is_view && "no confined system does this");
     ecs_held_handle* entry = ecs_held_find(world, entity);
     if (!entry || entry->references == 0) {
         ecs_world_count_bad_transition(world);

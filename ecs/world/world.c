@@ -140,6 +140,7 @@ bool ecs_world_has_tag(const ecs_world* world, const char* tag) {
 }
 
 base_rng* ecs_world_rng(ecs_world* world) {
+    BASE_ASSERT(!(world->running && world->running->is_confined) && "use ecs_stage_rng");
     return &world->rng;
 }
 
