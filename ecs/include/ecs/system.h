@@ -75,8 +75,8 @@ typedef struct ecs_system_desc {
     /// Its functions touch only: columns of its terms as they declare it; components in `reads` and
     /// `writes`, by handle or by other queries; commands, events and ecs_stage_rng through
     /// stage->world. Of what `context` and `user` lead to, they read what never changes in a stage,
-    /// and what `reads` and `writes` name. They ask no ecs_world_rng, no handle
-    /// functions and no roots or ancestors, and walk or count no other query with terms on sparse components.
+    /// and what `reads` and `writes` name. They ask no ecs_world_rng, no handle functions and no
+    /// roots or ancestors, and walk or count no other query with terms on sparse components.
     bool is_confined;
     /// Further components by name, or names of a game's own for what systems share besides
     /// components: "grid". ecs.parent stands for questions about parents and children.
