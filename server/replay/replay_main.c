@@ -71,15 +71,14 @@ static base_options_result read_options(server_replay* self, base_option_list* w
         {"output", BASE_OPTION_TEXT, &self->output, "NAME.tables",
          "train: the file to write; put it beside NAME.blk of server and clients", 0, 0},
         {"through-crash", BASE_OPTION_FLAG, &self->is_through_crash, NULL,
-         "verify: also run the tick in which the server died, whose end is not in the log", 0, 0},
+         "verify: also run the tick in which the server died", 0, 0},
         {"threads", BASE_OPTION_U64, &self->threads, "N",
          "threads that run the systems (0: the cores but one)", 0, BASE_WORKERS_MAX},
     };
     const base_options options = {
         .program = "shoal-replay",
         .version = net_build_id(),
-        .usage = "info|verify|show|dump|stats FILE [options]  |  check-trace FILE TRACE  |  train "
-                 "FILE...",
+        .usage = "info|verify|show|dump|stats FILE  |  check-trace FILE TRACE  |  train FILE...",
         .about = "Looks into event logs, runs them again and compares every hash.",
         .options = table,
         .count = BASE_COUNT(table),

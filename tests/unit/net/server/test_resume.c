@@ -72,8 +72,8 @@ static void goes_dark_for(uint32_t seconds, uint64_t seed) {
     assert_int_equal(net_server_get_counters(at.server)->joins, 2);
     assert_non_null(strstr(said.text, "note: client 1 (member) is away: nothing received\n"));
     assert_non_null(strstr(said.text, "note: client 1 (member) is back after"));
-    assert_non_null(strstr(said.text, "note: client 2 (member) joined"));
-    assert_null(strstr(said.text, "client 2 (member) is away"));
+    assert_non_null(strstr(said.text, "note: client 2 (member (2)) joined"));
+    assert_null(strstr(said.text, "client 2 (member (2)) is away"));
     table_run_out(&at, 3000);
     check_agreement(&at);
     table_close(&at);
