@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// Commands: structural changes that systems record. They are applied at the next flush point, at
-/// the latest at the end of the stage, in the order (system, range, sequence). So the result does not
-/// depend on threads.
+/// the latest at the end of the stage, in the order (system, range, sequence). So the result does
+/// not depend on threads.
 #pragma once
 
 #include "ecs/component.h"
