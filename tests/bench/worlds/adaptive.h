@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// A reference for bytes: what an adaptive arithmetic coder would need for the same rows, in the
 /// way of Fabian Giesen's coder for networked physics (gaffer_net, 2015). Only its bits are
-/// counted. Its probabilities follow every row at once, which a real one could do only with acknowledged
-/// rows: it is a bound for adaptive coders of this kind, and no coder.
+/// counted. Its probabilities follow every row at once, which a real one could do only with
+/// acknowledged rows: it is a bound for adaptive coders of this kind, and no coder.
 #pragma once
 
 #include "proto/layout.h"
