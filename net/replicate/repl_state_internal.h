@@ -18,6 +18,8 @@ enum {
     NET_REPL_STATE_BUCKETS = 65,        ///< of priority; the last is for overdue slots
     NET_REPL_STATE_LEAVING_WEIGHT = 64, ///< of destroys
     NET_REPL_STATE_CREATE_TICKS = 6,    ///< a create that is in flight is not sent again before
+    NET_REPL_STATE_YOUNG_CREATE_TICKS = 2, ///< the same, of a young entity
+    NET_REPL_STATE_YOUNG_TICKS = 6, ///< an entity that enters a scope later than this is not young
 };
 
 // The client keeps NET_ROW_HISTORY_MAX rows of an entity, and a packet has at most one.
@@ -46,6 +48,7 @@ typedef enum net_repl_set {
     NET_SET_SINGLE,    ///< the newest update had no second base
     NET_SET_PREVIOUS,  ///< the client may hold rows of an earlier epoch
     NET_SET_MIXED,     ///< `reclasses` has an entry: bases may have other classes
+    NET_SET_YOUNG,     ///< its incarnation was new in the world when it entered the scope
     NET_SET_ENTERED,   ///< its epoch began in the publish that goes on
     NET_SET_COUNT
 } net_repl_set;
@@ -193,7 +196,10 @@ uint16_t net_repl_state_classes_at(const net_repl_state* repl, uint32_t slot, ui
 BASE_MUST_USE bool net_repl_state_begin_packet(net_repl_state* repl);
 /// The next packet is in flight with these slots; NULL: none. It is the one 1 back afterwards.
 void net_repl_state_end_packet(net_repl_state* repl, const uint64_t* sent);
-/// Of a word of waiting slots: those whose create is in flight and need not be sent again.
+/// Of a word of waiting slots: those whose create is in flight and need not be sent again. The
+/// client gets no changes meanwhile. Of a young entity, which begins in plain view and often moves,
+/// that shows as a stop and a jump: its creates follow each other sooner. What came into range is
+/// at the edge of the view.
 uint64_t net_repl_state_created(const net_repl_state* repl, uint32_t w, uint64_t waiting);
 /// Slots that 63 packets in flight carry: into `held`.
 void net_repl_state_mark_full(const net_repl_state* repl, uint64_t* held);

@@ -190,14 +190,16 @@ void net_repl_state_end_packet(net_repl_state* repl, const uint64_t* sent) {
 
 uint64_t net_repl_state_created(const net_repl_state* repl, uint32_t w, uint64_t waiting) {
     waiting &= ~net_set(repl, NET_SET_LIVE)[w] & ~net_set(repl, NET_SET_GOING)[w];
-    uint64_t flying = 0;
+    uint64_t flying = 0, old = ~net_set(repl, NET_SET_YOUNG)[w];
     uint32_t backs = net_repl_state_backs(repl), now = now_of(repl);
     uint32_t ticks = repl->round_ticks + 1;
     if (ticks < NET_REPL_STATE_CREATE_TICKS) ticks = NET_REPL_STATE_CREATE_TICKS;
     for (uint32_t back = 1; back <= backs && waiting; back++) {
-        if (now - net_repl_packet_tick(repl, back) >= ticks) break;
+        uint32_t age = now - net_repl_packet_tick(repl, back);
+        if (age >= ticks) break;
         if (net_repl_packet_state(repl, back) == NET_PACKET_FLYING)
-            flying |= net_repl_carried(repl, back)[w];
+            flying |= net_repl_carried(repl, back)[w] &
+                      (age < NET_REPL_STATE_YOUNG_CREATE_TICKS ? UINT64_MAX : old);
     }
     // Entities that travel together are sent together, whatever is in flight.
     for (uint64_t bits = repl->group_count > 0 ? waiting & flying : 0; bits; bits &= bits - 1)

@@ -119,7 +119,7 @@ static void begin_epoch(net_repl_state* repl, uint32_t slot) {
     }
     static const net_repl_set of_epoch[] = {NET_SET_LIVE,   NET_SET_GOING, NET_SET_REPEAT,
                                             NET_SET_RESYNC, NET_SET_BASED, NET_SET_STALE,
-                                            NET_SET_SINGLE};
+                                            NET_SET_SINGLE, NET_SET_YOUNG};
     for (uint32_t i = 0; i < sizeof of_epoch / sizeof *of_epoch; i++)
         net_set(repl, of_epoch[i])[w] &= keep;
     if (net_set_has(repl, NET_SET_MIXED, slot)) forget_reclasses(repl, slot);
@@ -133,6 +133,9 @@ static void begin_incarnation(net_repl_state* repl, uint32_t slot, const net_his
         net_set_add(repl, NET_SET_PREVIOUS, slot);
     else
         net_set_remove(repl, NET_SET_PREVIOUS, slot);
+    ecs_tick now = net_replicator_now(repl->replicator);
+    if (now - entity->begin_tick < NET_REPL_STATE_YOUNG_TICKS)
+        net_set_add(repl, NET_SET_YOUNG, slot);
     repl->handles[slot] = entity->handle;
     repl->classes[slot] = (uint16_t)net_history_classes(entity, scoped->classes);
     net_repl_state_wait(repl, slot);

@@ -15,67 +15,6 @@ static void nothing_waiting_gives_no_body(void** state) {
     view_close(&w);
 }
 
-static void a_create_is_repeated_after_loss_until_one_is_acknowledged(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    net_repl_state* repl = w.clients[0].repl;
-    ecs_entity ball = repl_create(&w.server, w.server.mover);
-    view_step(&w);
-    uint16_t first = view_write(&w, 0);
-    assert_false(net_repl_state_has_pending(repl));
-    assert_false(net_repl_state_is_settled(repl));
-    assert_true(net_repl_state_lost(repl, first));
-    assert_true(net_repl_state_has_pending(repl));
-    view_step(&w);
-    uint16_t second = view_write(&w, 0);
-    assert_int_equal(view_counters(&w)->records_create, 2);
-    assert_int_equal(view_counters(&w)->records_repeated, 1);
-    repl_move(&w.server, ball, 9, 9);
-    view_step(&w);
-    uint16_t third = view_write(&w, 0); // the second one is in flight
-    assert_int_equal(w.clients[0].records, 0);
-    assert_true(net_repl_state_lost(repl, third));
-    for (uint32_t i = 1; i < 6; i++) {
-        assert_false(net_repl_state_has_pending(repl));
-        view_step(&w);
-    }
-    assert_true(net_repl_state_has_pending(repl));
-    uint16_t fourth = view_write(&w, 0); // still a create: no packet is acknowledged
-    assert_int_equal(view_counters(&w)->records_create, 3);
-    assert_int_equal(view_counters(&w)->records_repeated, 1);
-    assert_true(net_repl_state_acked(repl, second));
-    assert_false(net_repl_state_is_settled(repl));
-    assert_true(net_repl_state_acked(repl, fourth));
-    assert_true(net_repl_state_is_settled(repl));
-    view_close(&w);
-}
-
-static void a_change_after_an_acknowledged_create_does_not_wait(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    net_repl_state* repl = w.clients[0].repl;
-    ecs_entity ball = repl_create(&w.server, w.server.mover);
-    view_step(&w);
-    uint16_t first = view_write(&w, 0);
-    assert_int_equal(view_deliver(&w, 0), NET_OK);
-    repl_move(&w.server, ball, 9, 9);
-    view_step(&w);
-    assert_false(net_repl_state_has_pending(repl));
-    assert_false(net_repl_state_is_settled(repl));
-    assert_true(net_repl_state_acked(repl, first));
-    assert_true(net_repl_state_has_pending(repl));
-    assert_false(net_repl_state_is_settled(repl));
-    (void)view_write(&w, 0);
-    view_ack(&w, 0);
-    assert_int_equal(view_counters(&w)->records_create, 1);
-    assert_int_equal(view_counters(&w)->records_update, 1);
-    assert_true(net_repl_state_is_settled(repl));
-    assert_true(view_is_equal(&w, 0));
-    view_close(&w);
-}
-
 static void only_the_loss_of_the_newest_send_makes_it_wait_again(void** state) {
     (void)state;
     view_world w;
@@ -740,8 +679,6 @@ static void who_has_the_row_of_a_tick_is_not_sent_it_again(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(nothing_waiting_gives_no_body),
-        TEST(a_create_is_repeated_after_loss_until_one_is_acknowledged),
-        TEST(a_change_after_an_acknowledged_create_does_not_wait),
         TEST(only_the_loss_of_the_newest_send_makes_it_wait_again),
         TEST(a_late_acknowledgement_does_not_hide_a_change),
         TEST(acknowledgements_are_idempotent_and_forged_ones_refused),
