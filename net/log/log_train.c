@@ -29,7 +29,8 @@ typedef struct trained {
     ecs_entity entity;
     const net_row_template* row_template;
     ecs_tick born;
-    uint64_t* rows; // [tick % TICKS][field]
+    size_t row_words; // kept: the template goes with the match, before the rows
+    uint64_t* rows;   // [tick % TICKS][field]
 } trained;
 
 typedef struct training {
@@ -44,19 +45,14 @@ typedef struct training {
     net_result status;
 } training;
 
-static size_t row_words(const net_row_template* row_template) {
-    return row_template->layout.field_count + 1u; // a row may be empty
-}
-
 static void forget(const training* self, trained* own) {
     if (own->rows)
-        base_release(self->allocator, own->rows,
-                     row_words(own->row_template) * TICKS * sizeof *own->rows);
+        base_release(self->allocator, own->rows, own->row_words * TICKS * sizeof *own->rows);
     *own = (trained){0};
 }
 
 static uint64_t* row_at(const trained* own, ecs_tick tick) {
-    return own->rows + tick % TICKS * row_words(own->row_template);
+    return own->rows + tick % TICKS * own->row_words;
 }
 
 static void count_row(const training* self, const trained* own, const proto_row_base* against,
@@ -104,10 +100,10 @@ static bool visit(training* self, const ecs_world* world, ecs_entity entity, ecs
     bool is_new = own->entity != entity || own->row_template != row_template;
     if (is_new) {
         forget(self, own);
-        uint64_t* rows =
-            base_allocate_zero(self->allocator, row_words(row_template) * TICKS * sizeof *rows);
+        size_t words = row_template->layout.field_count + 1u; // a row may be empty
+        uint64_t* rows = base_allocate_zero(self->allocator, words * TICKS * sizeof *rows);
         if (!rows) return false;
-        *own = (trained){entity, row_template, tick, rows};
+        *own = (trained){entity, row_template, tick, words, rows};
     }
     net_rows_read(row_template, world, entity, row_at(own, tick));
     if (self->viewer == 0) return true;

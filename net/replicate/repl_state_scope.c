@@ -304,6 +304,7 @@ bool net_repl_state_pull(net_repl_state* repl) {
             if (bits) ok = mark_touched(repl, w, bits);
         }
     }
-    if (replicator->has_lives) memset(net_set(repl, NET_SET_ENTERED), 0, words * sizeof(uint64_t));
+    if (replicator->has_lives && words > 0)
+        memset(net_set(repl, NET_SET_ENTERED), 0, words * sizeof(uint64_t));
     return ok;
 }

@@ -250,8 +250,9 @@ static void sort_deferred(net_server* server) {
     for (uint32_t i = 0; i < server->lane_count; i++) {
         net_server_lane* lane = &server->lanes[i];
         if (has_room && i > 0) {
-            memcpy(first->deferred + first->deferred_count, lane->deferred,
-                   lane->deferred_count * sizeof *lane->deferred);
+            if (lane->deferred_count > 0)
+                memcpy(first->deferred + first->deferred_count, lane->deferred,
+                       lane->deferred_count * sizeof *lane->deferred);
             first->deferred_count += lane->deferred_count;
             lane->deferred_count = 0;
         } else {

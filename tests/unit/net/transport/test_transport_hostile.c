@@ -579,7 +579,8 @@ static void a_client_that_comes_back_ends_its_old_connection(void** state) {
         assert_int_equal(at.at_server.reason, 0);
         assert_int_equal(send_number(at.server, old, NET_CHANNEL_CONTROL, 0), NET_ERR_CLOSED);
         uint32_t taken = 0;
-        for (uint32_t k = 0; k < 2; k++)
+        const size_t peer_count = host_of(at.server)->peerCount;
+        for (size_t k = 0; k < 2 && k < peer_count; k++)
             taken += host_of(at.server)->peers[k].state != ENET_PEER_STATE_DISCONNECTED;
         assert_int_equal(taken, 1);
     }
