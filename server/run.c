@@ -85,6 +85,7 @@ static void wait_and_receive(server_program* self, uint64_t due_us) {
     }
     net_transport_enet_due(self->transport, due_us);
     net_server_service(self->server, net_loop_now_us());
+    server_status_tell(self, net_loop_now_us());
 }
 
 void server_program_run(server_program* self) {
@@ -108,6 +109,5 @@ void server_program_run(server_program* self) {
         server_pacer_tick(&pacer, is_fast, now_us);
         report_log_failure(self);
         report_lost_ticks(self, &pacer, now_us);
-        server_status_tell(self, now_us);
     }
 }

@@ -18,11 +18,12 @@ static double per_second(uint64_t now, uint64_t before, uint64_t us) {
 
 static void print(server_program* self, uint64_t now_us) {
     server_status* status = &self->status;
+    uint64_t dropped[NET_DROP_COUNT], unusual = 0;
+    // It waits for the threads that send: only then the transport's counters stand still.
+    net_server_dropped(self->server, dropped);
     net_transport_stats stats;
     self->transport->ops->stats(self->transport, &stats);
     const net_server_counters* counters = net_server_get_counters(self->server);
-    uint64_t dropped[NET_DROP_COUNT], unusual = 0;
-    net_server_dropped(self->server, dropped);
     for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
         if (!net_drop_is_usual((net_drop)i)) unusual += dropped[i];
     uint64_t since_us = now_us - (status->told_us ? status->told_us : self->start_us);

@@ -16,5 +16,6 @@ typedef struct server_status {
 
 /// Count one tick that took `us`.
 void server_status_tick(server_status* status, uint64_t us);
-/// Print the line when it is asked for or due. Rates are since the last line, or since the start.
+/// Print the line when it is asked for or due. Call it where the server's threads have sent the
+/// last tick: it waits for them. Rates are since the last line, or since the start.
 void server_status_tell(server_program* program, uint64_t now_us);

@@ -161,6 +161,8 @@ static void take_signals(net_sentry* sentry) {
     struct signalfd_siginfo info;
     if (sentry->config.loop->signals < 0) return;
     while (read(sentry->config.loop->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo == SIGHUP) atomic_store(&sentry->config.loop->is_reload_asked, true);
+        if (info.ssi_signo == SIGUSR1) atomic_store(&sentry->config.loop->is_status_asked, true);
         if (info.ssi_signo != SIGTERM && info.ssi_signo != SIGINT) continue;
         if (sentry->was_asked || atomic_load(&sentry->config.loop->is_end_asked)) {
             base_report(&sentry->config.reporter, NULL, 0,

@@ -3,9 +3,9 @@
 /// come back, and when the process dies of an assertion or a fatal signal: tick, system, entity,
 /// and the command that runs this very tick again.
 ///
-/// While a tick does not come back, the sentry takes SIGTERM and SIGINT in place of the program's
-/// loop. The first one is handed over for later, the second one ends the process at once: the log's
-/// queue keeps what the log lacks.
+/// While a tick does not come back, the sentry takes signals in place of the program's loop, and
+/// hands over SIGHUP and SIGUSR1. Of SIGTERM and SIGINT the first one is handed over for later, and
+/// the second one ends the process at once: the log's queue keeps what the log lacks.
 ///
 /// One per process (asserted): signals have one handler each.
 /// Threads: create, busy, rest and destroy on the thread that simulates.

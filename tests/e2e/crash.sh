@@ -71,9 +71,11 @@ case_a_tick_that_never_comes_back_says_where_and_ends_by_a_second_signal() {
 case_a_slow_tick_is_reported_and_the_match_goes_on() {
     fails 4
     await "a word about the tick" has_said server.err 'nothing came back in tick 30'
+    kill -USR1 "${pids[server]}"
     kill -INT "${pids[server]}"
     ended server
     [ "$code" = 0 ] || fail "the server ended with $code"
+    says server.err '^note: status tick=' # no signal is lost in the meantime
     is_closed a.slog
 }
 

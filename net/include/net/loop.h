@@ -9,8 +9,8 @@
 
 typedef struct net_loop {
     int signals; ///< signalfd for SIGINT and SIGTERM; for two more after net_loop_hear_operator
-    bool is_reload_asked; ///< a SIGHUP came; the program sets it back
-    bool is_status_asked; ///< a SIGUSR1 came; the program sets it back
+    _Atomic bool is_reload_asked; ///< a SIGHUP came; the program sets it back
+    _Atomic bool is_status_asked; ///< a SIGUSR1 came; the program sets it back
     /// Another thread took a SIGTERM or SIGINT (host/sentry.h): the next wait returns true.
     _Atomic bool is_end_asked;
     int sockets[NET_LOOP_SOCKETS_MAX];
