@@ -241,6 +241,48 @@ static void running_out_of_memory_registers_nothing(void** state) {
     live_close(&fixture);
 }
 
+static void run_where(const ecs_stage* stage, const ecs_rows* rows) {
+    ecs_where* found = stage->context;
+    assert_true(ecs_world_where(stage->world, found));
+    assert_true(rows->count == 0 || found->entity == rows->entities[0]);
+}
+
+static void a_running_stage_says_where_it_is(void** state) {
+    (void)state;
+    live fixture;
+    live_open(&fixture, NULL);
+    ecs_where by_rows = {0}, by_call = {0}, none;
+    static const char* const after[] = {"rows"};
+    const ecs_system_desc descs[] = {
+        {.name = "rows",
+         .stage = "act",
+         .run = run_where,
+         .terms = move_terms,
+         .term_count = 2,
+         .context = &by_rows},
+        {.name = "call",
+         .stage = "act",
+         .run = run_where,
+         .after = after,
+         .after_count = 1,
+         .context = &by_call},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(descs); i++)
+        assert_int_equal(ecs_system_register(fixture.world, &descs[i]), ECS_OK);
+    live_seal(&fixture);
+    ecs_entity entity = live_create(&fixture, fixture.thing);
+    assert_false(ecs_world_where(fixture.world, &none));
+    live_step(&fixture);
+    assert_string_equal(by_rows.system, "rows");
+    assert_string_equal(by_rows.stage, "act");
+    assert_int_equal(by_rows.entity, entity);
+    assert_int_equal(by_rows.tick, 1);
+    assert_string_equal(by_call.system, "call");
+    assert_int_equal(by_call.entity, ECS_ENTITY_NONE);
+    assert_false(ecs_world_where(fixture.world, &none));
+    live_close(&fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_system_runs_over_the_columns_it_asks_for),
@@ -250,6 +292,7 @@ int main(void) {
         TEST(registration_after_seal_is_refused),
         TEST(a_second_system_of_a_name_is_refused),
         TEST(stages_and_systems_are_limited),
+        TEST(a_running_stage_says_where_it_is),
         TEST(a_step_inside_a_step_asserts),
         TEST(a_step_before_seal_asserts),
         TEST(running_out_of_memory_registers_nothing),
