@@ -455,3 +455,26 @@ bool net_log_cursor_next(net_log_reader* reader, net_log_cursor* cursor, net_log
     cursor->at = bytes.offset;
     return !cursor->has_failed;
 }
+
+const net_log_keyframe* net_log_reader_keyframes(const net_log_reader* reader, uint32_t* count) {
+    BASE_ASSERT(reader);
+    *count = 0;
+    return NULL;
+}
+
+net_log_cursor net_log_reader_seek(const net_log_reader* reader, ecs_tick tick,
+                                   const net_log_keyframe** keyframe) {
+    (void)tick;
+    *keyframe = NULL;
+    return net_log_cursor_begin(reader);
+}
+
+net_result net_log_keyframe_read(net_log_reader* reader, const net_log_keyframe* keyframe,
+                                 base_bytes* save) {
+    BASE_ASSERT(reader && keyframe && save);
+    return NET_ERR_DAMAGED;
+}
+
+net_result net_log_reader_check(net_log_reader* reader) {
+    return reader->info.is_damaged ? NET_ERR_DAMAGED : NET_OK;
+}

@@ -261,3 +261,13 @@ net_result net_log_replay_restore(net_log_replay* replay, const void* data, size
     replay->has_failed = result != NET_OK;
     return result;
 }
+
+net_result net_log_replay_seek(net_log_replay* replay, ecs_tick tick) {
+    return tick >= net_match_tick(replay->match) ? NET_OK : NET_ERR_DAMAGED;
+}
+
+net_result net_log_replay_create_at(net_log_reader* reader, const net_module* module, ecs_tick tick,
+                                    const base_reporter* reporter, net_log_replay** replay) {
+    net_result result = net_log_replay_create(reader, module, reporter, replay);
+    return result == NET_OK ? net_log_replay_seek(*replay, tick) : result;
+}

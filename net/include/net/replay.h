@@ -20,6 +20,8 @@ typedef struct net_log_tick {
     uint64_t state_hash, world_hash;
     const uint8_t* changes; ///< proto/LOG.md, "Changes"; borrowed until the next step
     size_t changes_bytes;
+    /// Ticks before this one that cannot be read: the replay went on at the keyframe of lost_last.
+    ecs_tick lost_first, lost_last; ///< 0: none
 } net_log_tick;
 
 /// Create the match that the log's header describes. The caller owns the replay; it uses the
@@ -30,12 +32,25 @@ typedef struct net_log_tick {
 BASE_MUST_USE net_result net_log_replay_create(net_log_reader* reader, const net_module* module,
                                                const base_reporter* reporter,
                                                net_log_replay** replay);
+/// As net_log_replay_create, then net_log_replay_seek.
+/// @return as both.
+BASE_MUST_USE net_result net_log_replay_create_at(net_log_reader* reader, const net_module* module,
+                                                  ecs_tick tick, const base_reporter* reporter,
+                                                  net_log_replay** replay);
+/// Go to the newest keyframe at or before `tick`, or to the start of the log, whichever is nearer;
+/// not when the replay already stands between it and `tick`. net_match_tick says where it stands;
+/// net_log_replay_step leads on from there. A keyframe that cannot be used is reported, and an
+/// earlier one is taken. The change list is empty then.
+/// @return NET_OK; NET_ERR_DAMAGED (reported: nothing at or before `tick` can be used; every later
+///         call but a seek returns it too); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_replay_seek(net_log_replay* replay, ecs_tick tick);
 /// NULL does nothing.
 void net_log_replay_destroy(net_log_replay* replay);
 /// Borrowed; lives as long as the replay.
 net_match* net_log_replay_match(net_log_replay* replay);
 /// Apply the records of the next tick and step. The match is then as the server's was before it
-/// cleared its change list; the next call clears that list.
+/// cleared its change list; the next call clears that list. Behind damage it goes on at the next
+/// keyframe (tick->lost_first).
 /// @return NET_OK; NET_ERR_CLOSED (the log has no further tick); NET_ERR_DAMAGED (reported: a
 ///         record that the match cannot take, or the file changed; every later call returns it
 ///         too).
