@@ -28,6 +28,8 @@
 #include "net/presenter.h"
 #include "net/security.h"
 
+#include <inttypes.h>
+
 // Message 0 belongs to the session layer, the others to the module.
 static void deliver_event(net_client* client, const net_event_outbox_entry* event) {
     if (event->message == 0) {
@@ -108,8 +110,29 @@ static void show_packet(net_client* client, const net_packet_header* header) {
                          header->input_used, header->input_repeats, has_player_row);
 }
 
-// The row of the entity is wrong: request it, unless a newer one comes first.
-static void resync(net_client* client, ecs_entity entity) {
+static void tell_difference(net_client* client, const net_mirror_difference* difference) {
+    const base_reporter* reporter =
+        net_ration_take(&client->ration, NET_RATION_DIFFERS, client->now_us);
+    if (!reporter) return;
+    ecs_world* world = net_match_world(client->config.match);
+    const ecs_entity entity = difference->entity;
+    const ecs_template* is_a = ecs_is_alive(world, entity)
+                                   ? ecs_template_get(world, ecs_entity_template(world, entity))
+                                   : NULL;
+    const ecs_component* component = difference->component != ECS_COMPONENT_NONE
+                                         ? ecs_component_get(world, difference->component)
+                                         : NULL;
+    base_report(reporter, NULL, 0,
+                "note: client %" PRIu32 ": entity %" PRIu32 ":%" PRIu32 " (%s)%s%s is not as the "
+                "server has it, in tick %" PRIu64 ": requested again",
+                client->client, ecs_entity_index(entity), ecs_entity_generation(entity),
+                is_a ? is_a->name : "gone here", component ? ": component " : "",
+                component ? component->name : "", net_mirror_tick(client->mirror));
+}
+
+// The entity differs from the server's: request the whole of it, and say so.
+static void resync(net_client* client, const net_mirror_difference* difference) {
+    const ecs_entity entity = difference->entity;
     BASE_ASSERT(entity != ECS_ENTITY_NONE);
     net_client_resync* place = NULL;
     for (uint32_t i = 0; i < NET_CLIENT_RESYNCS_MAX; i++) {
@@ -120,20 +143,26 @@ static void resync(net_client* client, ecs_entity entity) {
     if (!place) return; // probes go round: this one comes again
     *place = (net_client_resync){.entity = entity};
     (void)net_mirror_entity_tick(client->mirror, entity, &place->tick);
+    tell_difference(client, difference);
 }
 
 static void check_probe(net_client* client, const net_packet_header* header) {
+    net_mirror_difference difference;
+    if (net_mirror_sweep(client->mirror, &difference)) {
+        client->worlds_differing++;
+        resync(client, &difference);
+    }
     if (!header->has_probe) return;
-    ecs_entity entity = ECS_ENTITY_NONE;
     switch (net_mirror_check_probe(client->mirror, header->probe_slot,
-                                   header->tick - header->probe_age, header->probe_hash, &entity)) {
+                                   header->tick - header->probe_age, header->probe_hash,
+                                   &difference)) {
     case NET_MIRROR_UNKNOWN:
         return;
     case NET_MIRROR_EQUAL:
         break;
     case NET_MIRROR_DIFFERS:
         client->probes_differing++;
-        resync(client, entity);
+        resync(client, &difference);
         break;
     }
     client->probes++;

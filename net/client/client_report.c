@@ -77,6 +77,7 @@ net_client_report net_client_get_report(net_client* client) {
     report.events_dropped = client->inbox.dropped;
     report.probes = client->probes;
     report.probes_differing = client->probes_differing;
+    report.worlds_differing = client->worlds_differing;
     report.resyncs_requested = client->resyncs_requested;
     add_dropped(client, report.dropped);
     if (!client->mirror) return report;

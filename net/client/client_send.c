@@ -80,9 +80,10 @@ static uint32_t gather_resyncs(net_client* client, uint32_t handles[NET_CLIENT_R
     for (uint32_t i = 0; i < NET_CLIENT_RESYNCS_MAX; i++) {
         net_client_resync* one = &client->resyncs[i];
         if (one->entity == ECS_ENTITY_NONE) continue;
-        ecs_tick tick = 0;
+        ecs_tick tick;
         bool is_here = net_mirror_entity_tick(client->mirror, one->entity, &tick);
-        if (!is_here || tick != one->tick || one->tries == RESYNC_TRIES_MAX) {
+        bool is_whole = net_mirror_whole_tick(client->mirror, one->entity) > one->tick;
+        if (!is_here || is_whole || one->tries == RESYNC_TRIES_MAX) {
             one->entity = ECS_ENTITY_NONE;
             continue;
         }

@@ -24,10 +24,10 @@ typedef struct net_mirror net_mirror;                     ///< mirror/mirror.h
 typedef struct net_rows net_rows;                         ///< state/rows.h
 typedef struct net_varsize_receiver net_varsize_receiver; ///< state/varsize.h
 
-/// An entity whose row failed a checksum probe, until a newer row comes.
+/// An entity that differs from the server's, until an absolute record of it comes.
 typedef struct net_client_resync {
     ecs_entity entity; ///< ECS_ENTITY_NONE: a free place
-    ecs_tick tick;     ///< of the row that failed
+    ecs_tick tick;     ///< of its newest row then
     uint32_t tries;
     uint32_t wait; ///< ticks until it is requested (again)
 } net_client_resync;
@@ -81,7 +81,7 @@ struct net_client {
         input_floor; ///< inputs up to here are older than the last resumption: not sent any more
     net_pace pace;
     net_client_resync resyncs[NET_CLIENT_RESYNCS_MAX];
-    uint64_t probes, probes_differing, resyncs_requested;
+    uint64_t probes, probes_differing, worlds_differing, resyncs_requested;
     uint64_t dropped[NET_DROP_COUNT]; ///< without what queues and mirror count themselves
     base_rng rng;
     proto_codec codec;

@@ -127,29 +127,6 @@ bool net_mirror_known_incarnation(const net_mirror* mirror, uint32_t index, ecs_
     return at->is_known || at->gone_tick > 0;
 }
 
-// An entity that was never alive since its newest row (it is LOADING, or cannot be loaded) is no
-// fault of the connection. One that was alive and is not was destroyed by other code.
-net_mirror_probe_result net_mirror_check_probe(const net_mirror* mirror, uint32_t slot,
-                                               ecs_tick tick, uint16_t hash, ecs_entity* entity) {
-    if (entity) *entity = ECS_ENTITY_NONE;
-    if (slot >= mirror->slot_capacity) return NET_MIRROR_UNKNOWN;
-    const net_mirror_slot* at = &mirror->slots[slot];
-    if (at->handle == ECS_ENTITY_NONE || at->tick != tick) return NET_MIRROR_UNKNOWN;
-    bool is_alive = net_mirror_is_alive(mirror, at);
-    if (!is_alive && !at->was_shown) return NET_MIRROR_UNKNOWN;
-    uint64_t row[PROTO_ROW_FIELDS_MAX];
-    bool is_read = is_alive;
-    if (!mirror->world)
-        net_mirror_unpack(&at->incarnation, at->incarnation.ring.count - 1u, row);
-    else if (is_alive)
-        is_read =
-            net_row_world_read(&mirror->target, at->handle, at->incarnation.row_template, row);
-    if (is_read && (uint16_t)net_row_hash(at->incarnation.row_template, row) == hash)
-        return NET_MIRROR_EQUAL;
-    if (entity) *entity = at->handle;
-    return NET_MIRROR_DIFFERS;
-}
-
 uint64_t net_mirror_component_bits(const net_mirror* mirror, ecs_component_id component) {
     return component <= ECS_COMPONENTS_MAX ? mirror->component_bits[component] : 0;
 }

@@ -24,6 +24,7 @@
 /// Limit of a mirror's memory, unless the config sets another. Enough for 10,000 entities of 80
 /// bytes that all change with every tick, or for 65,535 idle ones.
 #define NET_MIRROR_BYTES_MAX ((size_t)96 << 20)
+#define NET_MIRROR_SWEEP_CALLS 256u
 
 /// An update (or creation) was applied: the entity is now at `tick`.
 typedef void (*net_mirror_trace_fn)(void* context, ecs_entity entity, ecs_tick tick,
@@ -73,12 +74,18 @@ typedef struct net_mirror_result {
     uint32_t stale; ///< records kept as bases at most
 } net_mirror_result;
 
-/// Result of comparing a probe with the world.
+/// Result of comparing a probe with the mirror.
 typedef enum net_mirror_probe_result {
-    NET_MIRROR_UNKNOWN, ///< the slot's entity is at another tick, is loading, or there is none
+    NET_MIRROR_UNKNOWN, ///< no row of that tick is kept, the entity is loading, or there is none
     NET_MIRROR_EQUAL,
     NET_MIRROR_DIFFERS ///< request a resync
 } net_mirror_probe_result;
+
+/// What differs.
+typedef struct net_mirror_difference {
+    ecs_entity entity;          ///< NONE: nothing
+    ecs_component_id component; ///< the first that differs; NONE: the row, or it is not known
+} net_mirror_difference;
 
 typedef struct net_mirror net_mirror;
 
@@ -95,11 +102,19 @@ void net_mirror_destroy(net_mirror* mirror);
 ///         the session.
 BASE_MUST_USE net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_tick tick,
                                          proto_bit_reader* snapshot, net_mirror_result* result);
-/// Compare the entity in `slot`, as it is in the world now, with the row that the server has at
-/// `tick`: `hash` is the low 16 bits of its net_row_hash. `entity` (may be NULL) gets the entity
-/// that differs, else NONE.
+/// Compare the entity in `slot` with the row that the server has at `tick`: `hash` is the low 16
+/// bits of its net_row_hash. Compared are the mirror's row of that tick, whether it is the newest or
+/// not, and then the world with the newest row. `difference` may be NULL.
+/// @return the result.
 net_mirror_probe_result net_mirror_check_probe(const net_mirror* mirror, uint32_t slot,
-                                               ecs_tick tick, uint16_t hash, ecs_entity* entity);
+                                               ecs_tick tick, uint16_t hash,
+                                               net_mirror_difference* difference);
+/// Compare the world with the newest rows, a part of the slots in each call: all of them within
+/// NET_MIRROR_SWEEP_CALLS calls. @return whether one differs: the first one of this part.
+bool net_mirror_sweep(net_mirror* mirror, net_mirror_difference* difference);
+/// @return The tick of the newest record that wrote the whole entity, which repairs whatever other
+///         code did to it; 0 when the mirror does not have it.
+ecs_tick net_mirror_whole_tick(const net_mirror* mirror, ecs_entity entity);
 ecs_tick net_mirror_tick(const net_mirror* mirror); ///< newest tick of any decoded packet; 0 before
 /// Get the tick of an entity. @return false when the mirror does not have it.
 bool net_mirror_entity_tick(const net_mirror* mirror, ecs_entity entity, ecs_tick* tick);

@@ -284,6 +284,7 @@ static net_result apply_row(net_mirror* mirror, const net_mirror_record* record,
                                             : apply_new_incarnation(mirror, record, tick, row);
     if (result != NET_OK) return result;
     know(slot, tick);
+    if (record->is_absolute) slot->whole_tick = tick;
     index->tick = tick;
     index->is_known = true;
     slot->was_shown = net_mirror_is_alive(mirror, slot);

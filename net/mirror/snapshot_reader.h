@@ -43,6 +43,7 @@ typedef struct net_mirror_slot {
     net_mirror_incarnation incarnation; ///< the present one
     net_mirror_previous* previous;      ///< or NULL
     ecs_tick tick;                      ///< newest record applied, also a destroy; with is_known
+    ecs_tick whole_tick;                ///< newest absolute record applied
     ecs_tick previous_tick; ///< newest tick before this incarnation began; with has_previous
     bool is_known;
     bool has_previous;
@@ -124,6 +125,7 @@ struct net_mirror {
     uint32_t record_count, record_capacity;
     uint64_t* words;
     uint32_t word_count, word_capacity;
+    uint32_t sweep_next;  ///< slot that net_mirror_sweep compares next
     uint64_t* listed;     ///< a bit per slot: scratch of a list that is being sorted, else 0
     uint64_t* listed_any; ///< a bit per word of `listed`
     uint8_t* gaps;        ///< scratch

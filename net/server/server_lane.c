@@ -5,6 +5,7 @@
 #include "server/server_lane.h"
 
 #include "server/server_state.h"
+#include "server/session_report.h"
 #include "server/worker.h"
 
 #include "base/assert.h"
@@ -72,6 +73,9 @@ void net_server_count_lanes(net_server* server) {
         server->counters.state_bytes += lane->state_bytes;
         server->counters.resyncs += lane->resyncs;
         lane->state_packets = lane->state_bytes = lane->resyncs = 0;
+        if (lane->differing_client)
+            net_server_tell_difference(server, lane->differing_client, lane->differing_entity);
+        lane->differing_client = 0;
         net_server_drop(server, NET_DROP_SEND, lane->sends_refused);
         lane->sends_refused = 0;
         for (uint32_t k = 0; k < NET_DROP_COUNT; k++) {

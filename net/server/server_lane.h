@@ -52,6 +52,8 @@ struct net_server_lane {
     net_lane_deferred* deferred;
     uint32_t deferred_count, deferred_capacity;
     uint64_t resyncs;
+    uint32_t differing_client;   ///< 0: none to tell the operator
+    ecs_entity differing_entity; ///< that it requested
     uint64_t dropped[NET_DROP_COUNT];
     // Sending.
     uint32_t* places; ///< of net_server_out.sessions, rising

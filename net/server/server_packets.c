@@ -85,10 +85,14 @@ static bool take_resyncs(net_server_lane* lane, net_session* session,
             break;
         }
         session->resync_credit -= 1000000u;
-        if (net_repl_state_resync(session->out.repl, packet->resync[i]))
-            lane->resyncs++;
-        else
+        if (!net_repl_state_resync(session->out.repl, packet->resync[i])) {
             net_lane_drop(lane, NET_DROP_RESYNC_UNKNOWN, 1);
+            continue;
+        }
+        lane->resyncs++;
+        if (lane->differing_client) continue;
+        lane->differing_client = session->client;
+        lane->differing_entity = packet->resync[i];
     }
     return true;
 }

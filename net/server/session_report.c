@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "net/match.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,6 +169,20 @@ void net_session_report_refused(net_server* server, const net_session* session, 
     address_of(session, from, sizeof from);
     base_report(net_ration_take(&server->ration, NET_RATION_REFUSED, server->now_us), NULL, 0,
                 "note: a client%s was refused: %s", from, text);
+}
+
+void net_server_tell_difference(net_server* server, uint32_t client, ecs_entity entity) {
+    ecs_world* world = net_match_world(server->config.match);
+    const ecs_template* is_a = ecs_is_alive(world, entity)
+                                   ? ecs_template_get(world, ecs_entity_template(world, entity))
+                                   : NULL;
+    const char* name = net_match_player_name(server->config.match, client);
+    base_report(net_ration_take(&server->ration, NET_RATION_DIFFERS, server->now_us), NULL, 0,
+                "note: client %u (%s): entity %u:%u (%s) is not as we have it, by tick %" PRIu64
+                ": sent again",
+                client, name ? name : "gone", ecs_entity_index(entity),
+                ecs_entity_generation(entity), is_a ? is_a->name : "gone here",
+                net_match_tick(server->config.match));
 }
 
 void net_session_close_report(net_server* server, net_session* session, net_end end) {

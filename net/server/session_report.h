@@ -16,6 +16,8 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
 void net_session_report_joined(net_server* server, const net_session* session);
 /// Tell the operator that the session is refused, and why.
 void net_session_report_refused(net_server* server, const net_session* session, const char* text);
+/// Tell the operator that an entity of a client is not as the server has it.
+void net_server_tell_difference(net_server* server, uint32_t client, ecs_entity entity);
 /// Add what the session's own parts have dropped.
 void net_session_add_dropped(const net_session* session, uint64_t dropped[NET_DROP_COUNT]);
 /// Has the client acknowledged a packet of the present tick and all before it? Then both sides know

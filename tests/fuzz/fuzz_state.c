@@ -46,10 +46,11 @@ static void on_gone(void* context, ecs_entity entity, ecs_tick tick) {
 // The world must have the row that was just applied.
 static void check_sample(watch* w, const net_packet_header* header) {
     if (!header->has_probe) return;
-    ecs_entity who;
-    net_mirror_probe_result sample = net_mirror_check_probe(
-        w->mirror, header->probe_slot, header->tick - header->probe_age, header->probe_hash, &who);
-    FUZZ_CHECK((who != ECS_ENTITY_NONE) == (sample == NET_MIRROR_DIFFERS));
+    net_mirror_difference found;
+    net_mirror_probe_result sample =
+        net_mirror_check_probe(w->mirror, header->probe_slot, header->tick - header->probe_age,
+                               header->probe_hash, &found);
+    FUZZ_CHECK((found.entity != ECS_ENTITY_NONE) == (sample == NET_MIRROR_DIFFERS));
 }
 
 static void read_one(watch* w, const uint8_t* bytes, size_t size) {

@@ -140,6 +140,7 @@ typedef struct net_client_report {
     uint64_t inputs_refused;   ///< longer than NET_INPUT_BYTES_MAX: an empty input was sent instead
     uint64_t probes;           ///< checksum probes that could be compared
     uint64_t probes_differing; ///< of those, rows that were wrong: requested again
+    uint64_t worlds_differing; ///< entities whose world was not as their newest row: the same
     uint64_t resyncs_requested;
     uint64_t dropped[NET_DROP_COUNT];
 } net_client_report;

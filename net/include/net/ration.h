@@ -21,6 +21,7 @@ typedef enum net_ration_kind {
     NET_RATION_JOINED,  ///< a player joined
     NET_RATION_LEFT,    ///< a player left
     NET_RATION_REFUSED, ///< a client could not join
+    NET_RATION_DIFFERS, ///< an entity of a client differs from the server's
     NET_RATION_COUNT
 } net_ration_kind;
 

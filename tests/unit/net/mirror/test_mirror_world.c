@@ -79,8 +79,11 @@ static void the_mirror_lets_go_of_references_when_it_ends(void** state) {
 static net_mirror_probe_result sample(const mirror_side* m, uint32_t slot, ecs_tick tick,
                                       const net_row_template* entry, const uint64_t* row,
                                       ecs_entity* entity) {
-    return net_mirror_check_probe(m->mirror, slot, tick, (uint16_t)net_row_hash(entry, row),
-                                  entity);
+    net_mirror_difference difference;
+    net_mirror_probe_result result = net_mirror_check_probe(
+        m->mirror, slot, tick, (uint16_t)net_row_hash(entry, row), &difference);
+    if (entity) *entity = difference.entity;
+    return result;
 }
 
 static void a_sample_finds_what_the_world_does_not_hold(void** state) {
@@ -110,6 +113,45 @@ static void a_sample_finds_what_the_world_does_not_hold(void** state) {
     assert_int_equal(sample(&m, 0, 2, m.mover, rows[0], NULL), NET_MIRROR_EQUAL);
     assert_int_equal(mirror_destroy_at(&m, 3, 0), NET_OK);
     assert_int_equal(sample(&m, 0, 3, m.mover, rows[0], NULL), NET_MIRROR_UNKNOWN);
+    mirror_close(&m);
+}
+
+static void what_moves_is_compared_with_the_row_of_the_named_tick(void** state) {
+    (void)state;
+    mirror_side m;
+    mirror_open(&m);
+    net_mirror_difference found;
+    assert_false(net_mirror_sweep(m.mirror, &found));
+    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
+    assert_int_equal(mirror_update_at(&m, 2, 0, m.mover, 1, rows[0], rows[1]), NET_OK);
+    // Tick 1 is not the newest any more: its row is compared all the same.
+    assert_int_equal(sample(&m, 0, 1, m.mover, rows[0], NULL), NET_MIRROR_EQUAL);
+    assert_int_equal(sample(&m, 0, 1, m.mover, rows[1], NULL), NET_MIRROR_DIFFERS);
+    assert_int_equal(sample(&m, 0, 2, m.mover, rows[1], NULL), NET_MIRROR_EQUAL);
+    assert_int_equal(sample(&m, 0, 3, m.mover, rows[1], NULL), NET_MIRROR_UNKNOWN);
+    for (uint32_t i = 0; i < NET_MIRROR_SWEEP_CALLS; i++)
+        assert_false(net_mirror_sweep(m.mirror, &found));
+    // Other code writes a component that the next rows do not touch.
+    repl_move(&m.side, ball, 77, 78);
+    assert_int_equal(sample(&m, 0, 1, m.mover, rows[0], NULL), NET_MIRROR_DIFFERS);
+    bool is_found = false;
+    for (uint32_t i = 0; i < NET_MIRROR_SWEEP_CALLS && !is_found; i++)
+        is_found = net_mirror_sweep(m.mirror, &found);
+    assert_true(is_found);
+    assert_int_equal(found.entity, ball);
+    assert_int_equal(found.component, m.side.pos);
+    assert_int_equal(net_mirror_whole_tick(m.mirror, ball), 1);
+    assert_int_equal(mirror_absolute_at(&m, 3, 0, m.mover, rows[1]), NET_OK);
+    assert_int_equal(net_mirror_whole_tick(m.mirror, ball), 3);
+    assert_int_equal(net_mirror_whole_tick(m.mirror, ECS_ENTITY_NONE), 0);
+    for (uint32_t i = 0; i < NET_MIRROR_SWEEP_CALLS; i++)
+        assert_false(net_mirror_sweep(m.mirror, &found));
+    repl_destroy(&m.side, ball);
+    is_found = false;
+    for (uint32_t i = 0; i < NET_MIRROR_SWEEP_CALLS && !is_found; i++)
+        is_found = net_mirror_sweep(m.mirror, &found);
+    assert_true(is_found);
+    assert_int_equal(found.component, ECS_COMPONENT_NONE);
     mirror_close(&m);
 }
 
@@ -309,6 +351,7 @@ int main(void) {
         TEST(references_hold_handles_and_let_them_go),
         TEST(the_mirror_lets_go_of_references_when_it_ends),
         TEST(a_sample_finds_what_the_world_does_not_hold),
+        TEST(what_moves_is_compared_with_the_row_of_the_named_tick),
         TEST(what_is_told_absolutely_resyncs_the_world),
         TEST(components_that_nothing_changed_are_not_written),
         TEST(an_entity_that_waits_for_resources_follows_the_server),

@@ -441,6 +441,61 @@ static void a_world_that_differs_is_asked_for_and_healed(void** state) {
     table_close(&at);
 }
 
+// Each avatar gets a row in each tick, so a probe names an older tick than its newest row.
+static void move_all(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)rows;
+    swarm_context* context = stage->context;
+    ecs_query_iter iter = ecs_query_begin(stage->world, context->movers);
+    while (ecs_query_next(&iter)) {
+        ecs_vec2* pos = iter.rows.columns[0];
+        for (uint32_t i = 0; i < iter.rows.count; i++)
+            pos[i].x = pos[i].x < 300 ? pos[i].x + 0.5f : -100;
+    }
+}
+
+static ecs_result register_moving(ecs_world* world, void** context, const base_reporter* reporter) {
+    ecs_result result = swarm_module_get()->register_systems(world, context, reporter);
+    if (result != ECS_OK) return result;
+    static const char* const only_server[] = {"server"};
+    return ecs_system_register(world, &(ecs_system_desc){.name = "move_all",
+                                                         .stage = "act",
+                                                         .tags = only_server,
+                                                         .tag_count = 1,
+                                                         .run = move_all,
+                                                         .context = *context});
+}
+
+static void what_changes_in_every_tick_is_healed_too(void** state) {
+    (void)state;
+    net_game_module game = *swarm_module_get();
+    game.register_systems = register_moving;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .quiet = 100, .ticks_max = 2400, .game = &game});
+    table_seat* seat = table_sit(&at, NULL);
+    table_run(&at, 200);
+    ecs_world* world = net_match_world(seat->match);
+    const swarm_context* context = net_match_context(seat->match);
+    ecs_entity player = net_match_player(at.match, 1);
+    const uint32_t right = *(const uint32_t*)ecs_get(world, player, context->player_id);
+    const uint32_t wrong = right + 1;
+    assert_int_equal(ecs_set(world, player, context->player_id, &wrong), ECS_OK);
+    ecs_changes_clear(world);
+    uint32_t ticks = 0;
+    for (; ticks < 20 * TICKS_PER_SECOND; ticks++) {
+        table_run(&at, 1);
+        if (*(const uint32_t*)ecs_get(world, player, context->player_id) == right) break;
+    }
+    printf("healed after %u ticks\n", ticks);
+    assert_true(ticks < 9 * TICKS_PER_SECOND);
+    net_client_report report = net_client_get_report(seat->client);
+    assert_true(report.worlds_differing + report.probes_differing >= 1);
+    table_run_out(&at, 3000);
+    report = net_client_get_report(seat->client);
+    assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+    assert_true(table_report(&at, 1)->scope.hash == report.scope.hash);
+    table_close(&at);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(every_bit_of_every_datagram_has_an_account),
@@ -453,6 +508,7 @@ int main(void) {
         TEST(a_client_at_the_least_rate_gets_everything_in_the_end),
         TEST(events_go_to_those_who_see_what_they_are_about),
         TEST(a_world_that_differs_is_asked_for_and_healed),
+        TEST(what_changes_in_every_tick_is_healed_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
