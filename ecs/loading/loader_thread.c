@@ -19,6 +19,7 @@
 #include "ecs/loader.h"
 #include "core/world_internal.h"
 
+#include <stdatomic.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>

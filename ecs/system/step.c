@@ -30,6 +30,8 @@
 #include "system/system_registry.h"
 #include "track/track.h"
 
+#include <stdatomic.h>
+
 static void set_mark(ecs_world* world, const ecs_system* system, ecs_entity entity) {
     ecs_mark* mark = &world->systems->mark;
     atomic_store_explicit(&mark->entity, entity, memory_order_relaxed);

@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 
+#include <stdatomic.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -21,7 +21,7 @@ mapfile -t headers < <(find $folders -name '*.h' | sort)
 # shellcheck disable=SC2016
 check='
     function finish(    name, start) { # one statement at file level, from line `begin` on
-        if (statement !~ /^(typedef|extern|_Static_assert)/ &&
+        if (statement !~ /^(typedef|extern|BASE_STATIC_ASSERT)/ &&
             match(statement, /(^|[ *])(base|ecs|proto|net)_[a-z0-9_]+\(/)) {
             name = substr(statement, RSTART, RLENGTH - 1)
             gsub(/[ *]/, "", name)
@@ -37,6 +37,7 @@ check='
         statement = ""
     }
     FNR == 1 { depth = 0; statement = ""; group = ""; macro = 0 }
+    /^BASE_C_(BEGIN|END)$/ { next }
     macro || /^#/ { macro = /\\$/; next }
     /^[ \t]*$/ { if (depth == 0 && statement == "") group = ""; next }
     depth == 0 && statement == "" && /^ *\/\/\// { group = group " " $0; next }

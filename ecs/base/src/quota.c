@@ -4,6 +4,8 @@
 
 #include "base/assert.h"
 
+#include <stdatomic.h>
+
 static size_t counted(size_t size) {
     return (size + BASE_CACHE_LINE_BYTES - 1) & ~(size_t)(BASE_CACHE_LINE_BYTES - 1);
 }

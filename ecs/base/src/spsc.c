@@ -23,6 +23,7 @@
 #include "base/assert.h"
 #include "base/hash.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum { SPSC_VERSION = 1, RECORD_ALIGN = 8, RING_BYTES_MIN = 64 };

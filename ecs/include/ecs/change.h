@@ -8,6 +8,8 @@
 
 #include "ecs/event.h"
 
+BASE_C_BEGIN
+
 /// A tracked component of an entity that has another value now.
 typedef struct ecs_change {
     ecs_entity entity;
@@ -32,3 +34,5 @@ typedef struct ecs_changes {
 ecs_changes ecs_changes_get(const ecs_world* world);
 /// Empty the list. Call it once per step, after every reader.
 void ecs_changes_clear(ecs_world* world);
+
+BASE_C_END

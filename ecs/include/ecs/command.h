@@ -7,6 +7,8 @@
 #include "ecs/component.h"
 #include "ecs/detail/queues.h"
 
+BASE_C_BEGIN
+
 /// Detail: a command that is not like the last one. `kind`: the template; the component of an add
 /// or remove. @return false when it is refused (counted).
 bool ecs_detail_command_record(ecs_world* world, ecs_command_op op, ecs_entity target,
@@ -71,3 +73,5 @@ static inline bool ecs_command_remove(ecs_world* world, ecs_entity entity,
 void ecs_command_flush(ecs_world* world);
 /// Count the commands that wait.
 uint32_t ecs_command_count(const ecs_world* world);
+
+BASE_C_END

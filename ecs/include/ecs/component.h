@@ -9,6 +9,8 @@
 #include "ecs/detail/fast.h"
 #include "ecs/world.h"
 
+BASE_C_BEGIN
+
 /// A component to override at creation.
 typedef struct ecs_init {
     ecs_component_id component;
@@ -140,3 +142,5 @@ BASE_MUST_USE ecs_result ecs_remove(ecs_world* world, ecs_entity entity,
 /// Walk living entities by rising index: pass ECS_ENTITY_NONE first, then the last result.
 /// @return ECS_ENTITY_NONE at the end.
 ecs_entity ecs_entity_next(const ecs_world* world, ecs_entity after);
+
+BASE_C_END

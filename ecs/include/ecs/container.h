@@ -31,6 +31,8 @@
 #include "ecs/result.h"
 #include "ecs/value.h"
 
+BASE_C_BEGIN
+
 /// Types of elements. The numbers are the ids of the same types in every world (ecs_type_find).
 typedef enum ecs_element_type {
     ECS_ELEMENT_NONE,
@@ -192,3 +194,5 @@ BASE_MUST_USE ecs_result ecs_object_remove(const base_allocator* allocator, ecs_
 /// Remove all elements, or give all memory back, as for lists.
 void ecs_object_clear(const base_allocator* allocator, ecs_object* object);
 void ecs_object_deinit(const base_allocator* allocator, ecs_object* object);
+
+BASE_C_END

@@ -4,6 +4,8 @@
 
 #include "ecs/world.h"
 
+BASE_C_BEGIN
+
 /// Receives one line without its newline; valid during the call.
 typedef void (*ecs_line_fn)(void* context, const char* line);
 /// Dump an entity, one line per component: "entity=5:1 template=ball component=pos type=p2
@@ -25,3 +27,5 @@ bool ecs_world_where(const ecs_world* world, ecs_where* where);
 /// Check every invariant of the storage: records, rows, tails of columns, query caches, free
 /// indices. Asserts the first that does not hold. O(world).
 void ecs_world_validate(const ecs_world* world);
+
+BASE_C_END

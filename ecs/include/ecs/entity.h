@@ -11,8 +11,9 @@
 ///         while enough are free.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/macros.h"
+
+BASE_C_BEGIN
 
 /// A handle: which index, and which incarnation (generation) of it.
 typedef uint32_t ecs_entity;
@@ -47,3 +48,5 @@ typedef enum ecs_entity_state {
     ECS_STATE_LOADING,   ///< its creation waits for resources or for the end of the stage
     ECS_STATE_CREATED,   ///< alive: components can be read
 } ecs_entity_state;
+
+BASE_C_END

@@ -29,6 +29,8 @@
 #include "ecs/detail/queues.h"
 #include "ecs/world.h"
 
+BASE_C_BEGIN
+
 typedef uint16_t ecs_event_type;
 #define ECS_EVENT_NONE 0u
 
@@ -117,3 +119,5 @@ typedef struct ecs_event_run {
 static inline const void* ecs_event_run_payload(const ecs_event_run* run, uint32_t i) {
     return run->payloads + (size_t)run->stride * i;
 }
+
+BASE_C_END

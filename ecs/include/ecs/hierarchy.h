@@ -26,6 +26,8 @@
 
 #include "ecs/component.h"
 
+BASE_C_BEGIN
+
 #define ECS_PARENT_NAME "ecs.parent"
 
 /// The component `ecs.parent`, for creations and commands. @return ECS_COMPONENT_NONE when no
@@ -59,3 +61,5 @@ bool ecs_hierarchy_is_below(ecs_world* world, ecs_entity entity, ecs_entity ance
 /// Is a family complete: does the entity live, and is nothing that will be below it LOADING for
 /// resources? O(depth) per entity that waits in the world.
 bool ecs_is_complete(ecs_world* world, ecs_entity entity);
+
+BASE_C_END

@@ -4,6 +4,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 #define ECS_NAME_BYTES_MAX 128u  ///< with the NUL: components, templates, systems, tags
 #define ECS_COMPONENTS_MAX 1024u ///< (name, type) pairs in a world
 #define ECS_TYPES_MAX 256u
@@ -55,3 +57,5 @@ typedef struct ecs_limits {
 
 /// The default values that stand above.
 ecs_limits ecs_limits_default(void);
+
+BASE_C_END

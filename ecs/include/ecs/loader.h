@@ -36,6 +36,8 @@
 
 #include "ecs/event.h"
 
+BASE_C_BEGIN
+
 /// The loader's answer to a request.
 typedef enum ecs_load_answer {
     ECS_LOAD_BUSY,   ///< not now: the world asks again at the next poll
@@ -155,3 +157,5 @@ BASE_MUST_USE ecs_result ecs_loader_thread_create(const ecs_loader_thread_config
 void ecs_loader_thread_destroy(ecs_loader_thread* thread);
 /// The loader for ecs_loading_config.loader. One thread at a time uses it; valid until destroy.
 ecs_loader ecs_loader_thread_interface(ecs_loader_thread* thread);
+
+BASE_C_END

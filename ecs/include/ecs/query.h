@@ -9,6 +9,8 @@
 
 #include "ecs/component.h"
 
+BASE_C_BEGIN
+
 /// How a term uses its component.
 typedef enum ecs_access {
     ECS_READ,          ///< must have it; do not write to the column
@@ -119,3 +121,5 @@ ecs_entity ecs_query_first(ecs_world* world, ecs_query* query);
 /// Get the columns of one entity: iter->rows.count is 1. Needs no ecs_query_end.
 /// @return false when it does not match.
 bool ecs_query_find(ecs_world* world, ecs_query* query, ecs_entity entity, ecs_query_iter* iter);
+
+BASE_C_END

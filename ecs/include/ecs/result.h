@@ -4,6 +4,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 /// One list gives the enum, the names and the advice.
 #define ECS_RESULT_LIST(X)                                                                         \
     X(ECS_OK, 0, "success")                                                                        \
@@ -31,3 +33,5 @@ typedef enum ecs_result {
 const char* ecs_result_name(ecs_result result);
 /// The advice of the list above, a static string.
 const char* ecs_result_text(ecs_result result);
+
+BASE_C_END

@@ -4,6 +4,8 @@
 
 #include "ecs/world.h"
 
+BASE_C_BEGIN
+
 /// The state hash: all tracked components at full precision, as of the last step's tracking. It is
 /// the sum, over every tracked component of every entity, of a hash of (entity, component name,
 /// canonical bytes), so the order of rows does not matter. Kept up to date by tracking: reading it
@@ -40,3 +42,5 @@ BASE_MUST_USE ecs_result ecs_world_restore(ecs_world* world, const void* data, s
 /// Otherwise it is O(world), by way of a save. Outside of stages.
 /// @return ECS_OK; ECS_ERR_MALFORMED, ECS_ERR_FULL, ECS_ERR_MEMORY as ecs_world_restore.
 BASE_MUST_USE ecs_result ecs_world_copy(ecs_world* world, const ecs_world* from);
+
+BASE_C_END

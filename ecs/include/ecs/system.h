@@ -20,6 +20,8 @@
 #include "ecs/event.h"
 #include "ecs/query.h"
 
+BASE_C_BEGIN
+
 /// The first argument of every system. Borrowed for the call.
 typedef struct ecs_stage {
     ecs_world* world;
@@ -170,3 +172,5 @@ void ecs_world_set_workers(ecs_world* world, base_workers* workers);
 /// Count the threads that the systems of a sealed world can use at one time, at most
 /// BASE_WORKERS_MAX.
 uint32_t ecs_world_threads_max(const ecs_world* world);
+
+BASE_C_END

@@ -7,6 +7,8 @@
 #include "base/report.h"
 #include "ecs/type.h"
 
+BASE_C_BEGIN
+
 typedef uint16_t ecs_template_id;
 #define ECS_TEMPLATE_NONE 0u
 
@@ -95,3 +97,5 @@ uint32_t ecs_template_count(const ecs_world* world); ///< ids run 1..count
 /// Find a component of a template. @return NULL when the template does not have it.
 const ecs_template_component* ecs_template_find_component(const ecs_template* template_,
                                                           ecs_component_id component);
+
+BASE_C_END

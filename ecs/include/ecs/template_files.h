@@ -15,6 +15,8 @@
 #include "base/bytes.h"
 #include "ecs/template.h"
 
+BASE_C_BEGIN
+
 #define ECS_TEXT_PATH_BYTES_MAX 256u        ///< of a file, with the NUL
 #define ECS_TEXT_FILES_MAX 1024u            ///< in a pack
 #define ECS_TEXT_LISTED_MAX 10000u          ///< names in a folder that a wildcard looks at
@@ -100,3 +102,5 @@ BASE_MUST_USE ecs_result ecs_template_reload(ecs_world* world, const void* pack,
                                              bool is_replicated_locked,
                                              const base_reporter* reporter,
                                              ecs_reload_report* report);
+
+BASE_C_END

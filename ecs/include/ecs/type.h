@@ -12,6 +12,8 @@
 #include "ecs/result.h"
 #include "ecs/value.h"
 
+BASE_C_BEGIN
+
 typedef struct ecs_world ecs_world;
 typedef uint16_t ecs_type_id;
 #define ECS_TYPE_NONE 0u
@@ -208,3 +210,5 @@ ecs_component_id ecs_component_find(ecs_world* world, const char* name);
 /// Get a component by id. @return NULL for an unknown id.
 const ecs_component* ecs_component_get(const ecs_world* world, ecs_component_id id);
 uint32_t ecs_component_count(const ecs_world* world); ///< ids run 1..count
+
+BASE_C_END

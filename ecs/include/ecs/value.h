@@ -5,6 +5,8 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 
+BASE_C_BEGIN
+
 typedef struct ecs_vec2 {
     float x, y;
 } ecs_vec2; ///< p2
@@ -64,3 +66,5 @@ typedef struct ecs_array {
 typedef struct ecs_object {
     ecs_container own;
 } ecs_object; ///< object: named values, in order of names
+
+BASE_C_END

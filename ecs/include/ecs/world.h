@@ -12,6 +12,8 @@
 #include "base/rng.h"
 #include "ecs/template.h"
 
+BASE_C_BEGIN
+
 /// The number of a simulation step, as the caller of ecs_world_step counts it.
 typedef uint64_t ecs_tick;
 
@@ -105,3 +107,5 @@ const ecs_counters* ecs_world_counters(const ecs_world* world);
 void ecs_world_count_bad_transition(ecs_world* world);
 
 uint32_t ecs_world_entity_count(const ecs_world* world); ///< in state CREATED
+
+BASE_C_END

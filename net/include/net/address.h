@@ -5,6 +5,8 @@
 
 #include "net/result.h"
 
+BASE_C_BEGIN
+
 /// Enough for every text of net_address_print: "[v6%scope]:port" and the NUL.
 #define NET_ADDRESS_TEXT_BYTES 72u
 
@@ -41,3 +43,5 @@ bool net_address_is_loopback(const net_address* address);
 bool net_address_is_private(const net_address* address);
 /// 0.0.0.0 or ::, "every interface".
 bool net_address_is_wildcard(const net_address* address);
+
+BASE_C_END

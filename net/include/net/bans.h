@@ -17,6 +17,8 @@
 #include "base/report.h"
 #include "net/address.h"
 
+BASE_C_BEGIN
+
 #define NET_BANS_MAX 65536u
 #define NET_BANS_FILE_BYTES_MAX (16u << 20)
 #define NET_BAN_LINE_BYTES_MAX 256u     ///< with the NUL
@@ -83,3 +85,5 @@ const net_ban* net_bans_find(const net_bans* bans, const net_address* address, u
 uint32_t net_bans_count(const net_bans* bans);
 /// @return a ban by its place, 0..count - 1 (asserted); borrowed until the next change.
 const net_ban* net_bans_get(const net_bans* bans, uint32_t place);
+
+BASE_C_END

@@ -12,6 +12,8 @@
 #include "net/transport.h"
 #include "net/world_digest.h"
 
+BASE_C_BEGIN
+
 typedef struct net_match net_match;         ///< net/match.h
 typedef struct net_presenter net_presenter; ///< net/presenter.h
 
@@ -169,3 +171,5 @@ void net_client_get_meter(const net_client* client, net_client_meter* meter);
 /// Bits of snapshots that carried a component, by ecs_component_id of the mirror; 0 for an unknown
 /// id.
 uint64_t net_client_component_bits(const net_client* client, ecs_component_id component);
+
+BASE_C_END

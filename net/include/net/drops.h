@@ -8,6 +8,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 typedef enum net_drop {
     // Datagrams and messages.
     NET_DROP_UNKNOWN_PEER, ///< of a connection without a session
@@ -61,3 +63,5 @@ const char* net_drop_name(net_drop reason);
 /// Write the reasons that have a count: " flood=3 input_full=1". "" when none has. NUL-terminated
 /// and cut to `text_bytes`, which must not be 0.
 void net_drops_text(const uint64_t dropped[NET_DROP_COUNT], char* text, size_t text_bytes);
+
+BASE_C_END

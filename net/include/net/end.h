@@ -2,6 +2,10 @@
 /// Why a session ended, as the server's reports and the wire's goodbye name it.
 #pragma once
 
+#include "base/macros.h"
+
+BASE_C_BEGIN
+
 typedef enum net_end {
     NET_END_NONE,    ///< the session is still open
     NET_END_GOODBYE, ///< the match ended; the server said goodbye
@@ -15,3 +19,5 @@ typedef enum net_end {
 
 /// What a person reads about the end of a session: "it fell silent"... Static text.
 const char* net_end_text(net_end end);
+
+BASE_C_END

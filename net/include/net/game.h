@@ -30,6 +30,8 @@
 #include "net/interest.h"
 #include <protobuf-c/protobuf-c.h>
 
+BASE_C_BEGIN
+
 #define NET_GAME_CONTRACT_VERSION 1u
 #define NET_GAME_SYMBOL "net_game_module_get"
 
@@ -273,3 +275,5 @@ typedef struct net_game_module {
 
 /// The one symbol: `const net_game_module* net_game_module_get(void);`
 typedef const net_game_module* (*net_game_module_get_fn)(void);
+
+BASE_C_END

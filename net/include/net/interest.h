@@ -32,6 +32,8 @@
 
 #include "ecs/ecs.h"
 
+BASE_C_BEGIN
+
 #define NET_INTEREST_EVERY_TICKS 4u ///< ticks between two searches for a client's scope
 #define NET_INTEREST_LEAVE 1.15f
 #define NET_INTEREST_STAY_MS 1000u
@@ -79,3 +81,5 @@ typedef struct net_interest_rules {
     /// number.
     uint32_t (*classes)(const net_interest_question* question);
 } net_interest_rules;
+
+BASE_C_END

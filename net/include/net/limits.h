@@ -4,6 +4,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 #define NET_PROTOCOL_VERSION 4u
 
 // Time.
@@ -107,3 +109,5 @@
 #define NET_SETTINGS_MAX 64u
 #define NET_MESSAGES_MAX 64u
 #define NET_ACTIONS_MAX 64u
+
+BASE_C_END

@@ -13,6 +13,8 @@
 #include "base/rng.h"
 #include "net/result.h"
 
+BASE_C_BEGIN
+
 #define NET_LINK_DATAGRAMS_MAX 4096u
 #define NET_LINK_BYTES_MAX 1500u
 #define NET_LINK_MS_MAX 10000.0
@@ -99,3 +101,5 @@ bool net_link_is_out(const net_link* link, uint64_t now_us);
 /// time that is due: every rebind_ms, each interval 50..150 % of it.
 bool net_link_rebind_is_due(net_link* link, uint64_t now_us);
 const net_link_stats* net_link_get_stats(const net_link* link);
+
+BASE_C_END

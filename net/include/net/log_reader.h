@@ -15,6 +15,8 @@
 #include "net/limits.h"
 #include "net/module.h"
 
+BASE_C_BEGIN
+
 typedef struct net_log_reader net_log_reader;
 
 /// What the header says and what the opening check found.
@@ -80,3 +82,5 @@ BASE_MUST_USE net_result net_log_read_stats(net_log_reader* reader, net_log_stat
 /// @return NET_OK; NET_ERR_DAMAGED (the file changed since it was opened); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_dump(net_log_reader* reader, const net_module* module,
                                       ecs_line_fn line, void* context);
+
+BASE_C_END

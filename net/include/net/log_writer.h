@@ -11,6 +11,8 @@
 
 #include "net/match.h"
 
+BASE_C_BEGIN
+
 typedef struct net_log_writer net_log_writer;
 
 /// Create FILE, FILE.queue and the thread, for a match before its first tick. An older log with
@@ -82,3 +84,5 @@ void net_log_wait_room(net_log_writer* writer);
 bool net_log_take_failure(net_log_writer* writer, char* text, size_t text_bytes);
 /// Bytes written to FILE so far.
 uint64_t net_log_bytes(const net_log_writer* writer);
+
+BASE_C_END

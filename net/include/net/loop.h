@@ -5,14 +5,16 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 #define NET_LOOP_SOCKETS_MAX 4096u
 
 typedef struct net_loop {
     int signals; ///< signalfd for SIGINT and SIGTERM; for two more after net_loop_hear_operator
-    _Atomic bool is_reload_asked; ///< a SIGHUP came; the program sets it back
-    _Atomic bool is_status_asked; ///< a SIGUSR1 came; the program sets it back
+    BASE_ATOMIC(bool) is_reload_asked; ///< a SIGHUP came; the program sets it back
+    BASE_ATOMIC(bool) is_status_asked; ///< a SIGUSR1 came; the program sets it back
     /// Another thread took a SIGTERM or SIGINT (host/sentry.h): the next wait returns true.
-    _Atomic bool is_end_asked;
+    BASE_ATOMIC(bool) is_end_asked;
     int sockets[NET_LOOP_SOCKETS_MAX];
     uint32_t socket_count;
 } net_loop;
@@ -35,3 +37,5 @@ void net_loop_deinit(net_loop* loop);
 /// is past).
 /// @return true when SIGINT or SIGTERM came since the last call.
 bool net_loop_wait(net_loop* loop, uint64_t until_us);
+
+BASE_C_END

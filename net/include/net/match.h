@@ -14,6 +14,8 @@
 #include "net/limits.h"
 #include "net/module.h"
 
+BASE_C_BEGIN
+
 typedef enum net_role {
     NET_ROLE_SERVER,  ///< decides what happens: tag "server"; also the role of a replay
     NET_ROLE_MIRROR,  ///< a client's copy: tags "gameClient", and "render" with has_render
@@ -115,3 +117,5 @@ BASE_MUST_USE net_result net_match_save(const net_match* match, base_bytes* byte
 /// @return NET_OK; NET_ERR_MALFORMED; NET_ERR_MEMORY. After an error the content is undefined:
 ///         restore another save or destroy the match.
 BASE_MUST_USE net_result net_match_restore(net_match* match, const void* data, size_t size);
+
+BASE_C_END

@@ -13,6 +13,8 @@
 #include "net/match.h"
 #include "proto/codec.h"
 
+BASE_C_BEGIN
+
 /// Check a packed input or client event. The world does not change.
 /// @return NET_OK; NET_ERR_MALFORMED (too long, not decodable, refused by the module, not of this
 ///         kind): drop it and count it against its sender.
@@ -100,3 +102,5 @@ uint32_t net_match_message_of(const net_match* match, ecs_event_type type);
 /// The module's input message, and the size of its struct in bytes.
 uint32_t net_match_input_message(const net_match* match);
 uint32_t net_match_input_bytes(const net_match* match);
+
+BASE_C_END

@@ -10,6 +10,8 @@
 #include "net/game.h"
 #include "net/result.h"
 
+BASE_C_BEGIN
+
 #define NET_GAME_NAME_BYTES_MAX 33u
 #define NET_TABLES_FILE_BYTES_MAX 65536u
 
@@ -78,3 +80,5 @@ base_reporter net_template_reporter_make(net_template_reporter* self);
 /// each fault.
 /// @return NET_OK; NET_ERR_MODULE (reported); NET_ERR_IO (reported); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_module_check(const char* file, const base_reporter* reporter);
+
+BASE_C_END

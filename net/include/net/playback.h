@@ -22,6 +22,8 @@
 #include "net/log_reader.h"
 #include "net/match.h"
 
+BASE_C_BEGIN
+
 #define NET_PLAYBACK_SAVE_TICKS 300u
 #define NET_PLAYBACK_SAVE_BYTES_MAX (256u << 20)
 #define NET_PLAYBACK_MARKS_MAX 4096u
@@ -82,3 +84,5 @@ const net_playback_mark* net_playback_marks(const net_playback* playback, uint32
 /// @return The name of a player, also before it joined and after it left; NULL for an unknown
 ///         client. Borrowed; lives as long as the playback.
 const char* net_playback_player_name(const net_playback* playback, uint32_t client);
+
+BASE_C_END

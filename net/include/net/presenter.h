@@ -29,6 +29,8 @@
 #include "base/report.h"
 #include "net/result.h"
 
+BASE_C_BEGIN
+
 typedef struct net_draw net_draw;     ///< net/game.h
 typedef struct net_match net_match;   ///< net/match.h
 typedef struct net_module net_module; ///< net/module.h
@@ -85,3 +87,5 @@ typedef struct net_presenter_meter {
 } net_presenter_meter;
 /// Read the counters and measures.
 void net_presenter_get_meter(const net_presenter* presenter, net_presenter_meter* meter);
+
+BASE_C_END

@@ -9,6 +9,8 @@
 
 #include "base/report.h"
 
+BASE_C_BEGIN
+
 #define NET_RATION_LINES_BURST 20u ///< lines of one kind that pass at once
 #define NET_RATION_LINE_MS 1000u   ///< then one line of this kind passes in this time
 
@@ -42,3 +44,5 @@ void net_ration_tell(net_ration* ration, uint64_t now_us);
 void net_ration_end(net_ration* ration);
 /// "away"... Static text.
 const char* net_ration_name(net_ration_kind kind);
+
+BASE_C_END

@@ -10,6 +10,8 @@
 #include "net/log_reader.h"
 #include "net/match.h"
 
+BASE_C_BEGIN
+
 typedef struct net_log_replay net_log_replay;
 
 /// What the log holds about the tick that was replayed.
@@ -93,3 +95,5 @@ typedef struct net_log_training {
 ///         NET_ERR_MEMORY: as net_log_verify.
 BASE_MUST_USE net_result net_log_train(net_log_reader* reader, const net_module* module,
                                        const base_reporter* reporter, net_log_training* result);
+
+BASE_C_END

@@ -4,6 +4,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 #define NET_RESULT_LIST(X)                                                                         \
     X(NET_OK, 0, "success")                                                                        \
     X(NET_ERR_MEMORY, -1, "out of memory")                                                         \
@@ -35,3 +37,5 @@ typedef enum net_result {
 const char* net_result_name(net_result result);
 /// One sentence: what failed, and what to do. Static text.
 const char* net_result_text(net_result result);
+
+BASE_C_END

@@ -12,6 +12,8 @@
 #include "net/module.h"
 #include "net/result.h"
 
+BASE_C_BEGIN
+
 typedef struct net_schema net_schema;
 
 typedef struct net_schema_item {
@@ -42,3 +44,5 @@ const net_schema_item* net_schema_items(const net_schema* schema, uint32_t* coun
 /// untrusted. @return false when none differs.
 bool net_schema_difference(const net_schema* server, const net_schema_item* client_items,
                            uint32_t client_item_count, char* text, size_t text_bytes);
+
+BASE_C_END

@@ -6,6 +6,8 @@
 
 #include "net/token.h"
 
+BASE_C_BEGIN
+
 #define NET_SECURE_VERSION 1u         ///< of the outer layer, in the second byte of each attempt
 #define NET_SECURE_OVERHEAD_BYTES 27u ///< of a datagram inside of a session
 #define NET_SECURE_TOLERANCE_S 5u     ///< by which the clocks of back end and server may differ
@@ -116,3 +118,5 @@ typedef struct net_security {
     uint64_t (*unix_s)(void* context); ///< seconds since 1970; NULL: the system's
     void* unix_context;
 } net_security;
+
+BASE_C_END

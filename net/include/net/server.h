@@ -19,6 +19,8 @@
 #include "net/transport.h"
 #include "net/world_digest.h"
 
+BASE_C_BEGIN
+
 typedef struct net_ban net_ban;               ///< net/bans.h
 typedef struct net_bans net_bans;             ///< net/bans.h
 typedef struct net_match net_match;           ///< net/match.h
@@ -171,3 +173,5 @@ bool net_server_bandwidth(net_server* server, uint32_t client_lines_max, net_ban
 /// replicated. `line` gets the walk as text; NULL: only the digest is made.
 net_world_digest net_server_scope(net_server* server, uint32_t client, ecs_line_fn line,
                                   void* context);
+
+BASE_C_END

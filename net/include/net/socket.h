@@ -11,6 +11,8 @@
 #include "net/address.h"
 #include "net/link.h"
 
+BASE_C_BEGIN
+
 /// Virtual sockets (tests) have descriptors from here on, beyond any real one. ppoll must not see
 /// them.
 #define NET_SOCKET_VIRTUAL_FIRST (1 << 24)
@@ -136,3 +138,5 @@ void net_socket_pump(void);
 /// Microseconds until the next simulated datagram is due; 0 when datagrams were read and not given
 /// to ENet yet; UINT64_MAX when nothing is on its way.
 uint64_t net_socket_next_us(void);
+
+BASE_C_END

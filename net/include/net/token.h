@@ -13,6 +13,8 @@
 #include "net/address.h"
 #include "base/report.h"
 
+BASE_C_BEGIN
+
 #define NET_KEY_BYTES 32u
 #define NET_KEYS_MAX 16u            ///< of a key ring
 #define NET_KEY_TEXT_BYTES 69u      ///< "254 " and 64 digits, with the NUL
@@ -109,3 +111,5 @@ bool net_token_print(const net_token* token, char* text, size_t text_bytes);
 BASE_MUST_USE net_result net_token_parse(const char* text, net_token* token);
 /// Overwrite a token.
 void net_token_wipe(net_token* token);
+
+BASE_C_END

@@ -8,6 +8,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 typedef enum net_trace_kind {
     NET_TRACE_SENT,
     NET_TRACE_RECEIVED,
@@ -39,3 +41,5 @@ typedef void (*net_trace_fn)(void* context, const net_trace_event* event);
 /// reason=connection_lost". NUL-terminated and cut to `text_bytes`; NET_TRACE_LINE_BYTES_MAX is
 /// always enough.
 void net_trace_text(const net_trace_event* event, char* text, size_t text_bytes);
+
+BASE_C_END

@@ -16,6 +16,10 @@
 #include "net/result.h"
 #include "base/alloc.h"
 
+#include <string.h>
+
+BASE_C_BEGIN
+
 /// A connection: slot and generation in one number; 0 is none. A number is not given to another
 /// connection before its slot was used 2^20 times.
 typedef uint32_t net_peer;
@@ -148,6 +152,8 @@ static inline uint32_t net_transport_lane(const net_transport* transport, net_pe
 /// Ask for the identity of a peer. @return false, *identity is zeroed: it is not known.
 static inline bool net_transport_identity(const net_transport* transport, net_peer peer,
                                           net_peer_identity* identity) {
-    *identity = (net_peer_identity){.player = 0};
+    memset(identity, 0, sizeof *identity);
     return transport->ops->identity && transport->ops->identity(transport, peer, identity);
 }
+
+BASE_C_END

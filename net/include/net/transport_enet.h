@@ -7,6 +7,8 @@
 #include "net/security.h"
 #include "net/transport.h"
 
+BASE_C_BEGIN
+
 typedef struct net_enet_config {
     const base_allocator* allocator; ///< NULL: the heap; ENet itself always uses the heap
     /// "127.0.0.1:7777" for a server, "0.0.0.0:7777,[::]:7777" for one of both families on two
@@ -58,3 +60,5 @@ void net_transport_enet_due(net_transport* transport, uint64_t due_us);
 /// Write the address on which a server listens, as "127.0.0.1:40001"; of two with a comma between
 /// them. @return false for a client, and when `text_bytes` is too small.
 bool net_transport_enet_address(const net_transport* transport, char* text, size_t text_bytes);
+
+BASE_C_END

@@ -6,6 +6,8 @@
 #include "net/link.h"
 #include "net/transport.h"
 
+BASE_C_BEGIN
+
 typedef struct net_sim net_sim;
 
 /// Make a network without endpoints. `allocator` NULL: the heap. @return NET_OK; NET_ERR_MEMORY.
@@ -36,3 +38,5 @@ void net_sim_identity_set(net_transport* client, const net_peer_identity* identi
 /// A hash over all datagrams of the realtime channel, of each client in sending order: equal runs
 /// have equal hashes.
 uint64_t net_sim_datagram_hash(const net_sim* sim);
+
+BASE_C_END

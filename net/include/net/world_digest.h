@@ -11,6 +11,8 @@
 #include "ecs/ecs.h"
 #include "net/schema.h"
 
+BASE_C_BEGIN
+
 typedef struct net_world_digest {
     uint64_t hash;
     uint32_t entities;
@@ -50,3 +52,5 @@ uint64_t net_world_digest_row_hash(const net_schema* schema, ecs_world* world, e
 ///         template uses.
 bool net_world_digest_row_has_hash(const net_schema* schema, ecs_world* world, ecs_entity entity,
                                    uint64_t hash);
+
+BASE_C_END

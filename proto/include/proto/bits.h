@@ -11,6 +11,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 typedef struct proto_bit_writer {
     uint8_t* data;      ///< borrowed
     size_t capacity;    ///< bytes
@@ -45,3 +47,5 @@ uint64_t proto_bits_read(proto_bit_reader* reader, uint32_t count);
 void proto_bits_write_golomb(proto_bit_writer* writer, uint32_t value, uint32_t order);
 /// Read such a code. @return the value; 0 when the reader has failed.
 uint32_t proto_bits_read_golomb(proto_bit_reader* reader, uint32_t order);
+
+BASE_C_END

@@ -11,6 +11,8 @@
 #include "base/arena.h"
 #include <protobuf-c/protobuf-c.h>
 
+BASE_C_BEGIN
+
 #define PROTO_UNPACK_BYTES_MAX 65536u         ///< arena for one message of a file or of a module
 #define PROTO_UNPACK_CLIENT_BYTES_MAX 16384u  ///< arena for one message of a client
 #define PROTO_UNPACK_ANSWER_BYTES_MAX 65536u  ///< arena for its answer to a schema question
@@ -65,3 +67,5 @@ uint64_t proto_descriptor_hash(const ProtobufCMessageDescriptor* descriptor);
 /// with NUL.
 /// @return bytes of the whole text without the NUL, also when it was cut.
 size_t proto_json(const ProtobufCMessage* message, char* target, size_t capacity);
+
+BASE_C_END

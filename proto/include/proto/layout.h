@@ -13,6 +13,8 @@
 #include "proto/quant.h"
 #include "proto/tables.h"
 
+BASE_C_BEGIN
+
 #define PROTO_ROW_FIELDS_MAX 256u
 #define PROTO_ROW_COMPONENTS_MAX 64u
 #define PROTO_ROW_PLANNED_MAX 64u ///< fields of a row that proto_row_encode codes by a plan
@@ -149,3 +151,5 @@ void proto_row_write_absent(proto_bit_writer* writer);
 /// In the list of a packet: read whether the next row is absent. @return true: it is, and its bits
 /// are read; false: nothing is read.
 bool proto_row_read_absent(proto_bit_reader* reader);
+
+BASE_C_END

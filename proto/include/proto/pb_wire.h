@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+BASE_C_BEGIN
+
 typedef struct proto_pb_writer {
     uint8_t* data;
     size_t size; ///< written so far
@@ -104,7 +106,9 @@ typedef struct proto_pb_field {
 static inline bool proto_pb_next(base_reader* reader, proto_pb_field* field) {
     if (base_reader_left(reader) == 0) return false;
     uint64_t tag = base_reader_varint(reader);
-    *field = (proto_pb_field){.id = (uint32_t)(tag >> 3), .type = (uint32_t)(tag & 7)};
+    memset(field, 0, sizeof *field);
+    field->id = (uint32_t)(tag >> 3);
+    field->type = (uint32_t)(tag & 7);
     if (tag >> 32 != 0 || field->id == 0) reader->failed = true;
     if (reader->failed) return false;
     if (field->type == 0) {
@@ -126,3 +130,5 @@ static inline bool proto_pb_next(base_reader* reader, proto_pb_field* field) {
     }
     return !reader->failed;
 }
+
+BASE_C_END

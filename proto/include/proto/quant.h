@@ -7,6 +7,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 /// Kinds of fields. The numbers are those of ecs_field_kind (net asserts it), so that proto does
 /// not need to know ecs.
 typedef enum proto_kind {
@@ -62,3 +64,5 @@ void proto_dequantise(const proto_quant* quant, uint64_t q, void* value);
 uint64_t proto_quant_canonical(const proto_quant* quant, uint64_t q);
 /// Get the size of a value in memory, in bytes.
 uint32_t proto_kind_bytes(proto_kind kind);
+
+BASE_C_END

@@ -9,6 +9,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 /// Symbols of a number: 0, 1, -1, 2, -2, 3, -3; then sizes without their sign: 4..7, and two
 /// symbols per octave up to 2^16; then PROTO_NUMBER_WHOLE and PROTO_NUMBER_OTHER.
 #define PROTO_NUMBER_SYMBOLS 39u
@@ -103,3 +105,5 @@ void proto_tables_choose(const double counts[PROTO_TABLES_LENGTHS],
                          uint8_t lengths[PROTO_TABLES_LENGTHS]);
 /// Get the lengths of tables.
 void proto_tables_lengths(const proto_tables* tables, uint8_t lengths[PROTO_TABLES_LENGTHS]);
+
+BASE_C_END

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "base/spsc.h"
 
+#include <stdatomic.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>

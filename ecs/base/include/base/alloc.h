@@ -4,6 +4,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 /// A source of memory. `release` gets the size of the block, so a counting allocator is exact.
 /// Threads: the functions are called on the thread that uses the object.
 typedef struct base_allocator {
@@ -46,3 +48,5 @@ BASE_MUST_USE void* base_reallocate(const base_allocator* allocator, void* memor
 BASE_MUST_USE bool base_array_reserve(const base_allocator* allocator, void** array,
                                       uint32_t* capacity, uint32_t count_needed,
                                       size_t element_bytes);
+
+BASE_C_END

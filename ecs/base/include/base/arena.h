@@ -4,6 +4,8 @@
 
 #include "base/alloc.h"
 
+BASE_C_BEGIN
+
 /// A block of scratch memory. The struct lies in the caller's storage. Under ASan the bytes beyond
 /// `used` are poisoned.
 /// Units: capacity, used and used_peak are bytes.
@@ -26,3 +28,5 @@ void base_arena_deinit(base_arena* arena);
 BASE_MUST_USE void* base_arena_push(base_arena* arena, size_t size);
 /// Drop everything at once. The memory stays reserved.
 void base_arena_reset(base_arena* arena);
+
+BASE_C_END

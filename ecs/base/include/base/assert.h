@@ -8,6 +8,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 /// Called before the process aborts. A test installs a handler that calls mock_assert and does not
 /// return.
 typedef void (*base_assert_fn)(const char* condition, const char* file, int line);
@@ -30,3 +32,5 @@ __attribute__((noreturn)) void base_assert_fail(const char* condition, const cha
 #else
 #define BASE_VALIDATE(condition) ((void)sizeof(condition))
 #endif
+
+BASE_C_END

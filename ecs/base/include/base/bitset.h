@@ -4,6 +4,8 @@
 
 #include "base/alloc.h"
 
+BASE_C_BEGIN
+
 /// The set. Bit b is bit b % 64 of words[b / 64]. Readers may walk the words themselves.
 typedef struct base_bitset {
     const base_allocator* allocator;
@@ -35,3 +37,5 @@ uint32_t base_bitset_next(const base_bitset* set, uint32_t from);
 static inline uint32_t base_bit_lowest(uint64_t word) {
     return (uint32_t)__builtin_ctzll(word);
 }
+
+BASE_C_END

@@ -8,6 +8,8 @@
 
 #include "base/alloc.h"
 
+BASE_C_BEGIN
+
 /// Eight bytes, the low one first. Written out: compilers make one instruction of it.
 static inline uint64_t base_load_le64(const uint8_t* data) {
     return (uint64_t)data[0] | (uint64_t)data[1] << 8 | (uint64_t)data[2] << 16 |
@@ -94,3 +96,5 @@ uint32_t base_reader_u32(base_reader* reader);
 uint64_t base_reader_u64(base_reader* reader);
 /// Read a number in LEB128. @return 0 when it is cut or longer than 64 bits; `failed` is set.
 uint64_t base_reader_varint(base_reader* reader);
+
+BASE_C_END

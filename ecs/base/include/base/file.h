@@ -5,6 +5,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 /// Create the file for reading and writing. The name must be free: a link that has it, even one
 /// that leads nowhere, counts as taken.
 /// @return the descriptor; -1 with errno: EEXIST when the name is taken.
@@ -26,3 +28,5 @@ const char* base_file_why(int error);
 /// file that the program opens gets one of these numbers, and output and faults go into it. Call it
 /// before anything is opened. @return false when the system refuses.
 BASE_MUST_USE bool base_file_open_standard(void);
+
+BASE_C_END

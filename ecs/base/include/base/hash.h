@@ -5,6 +5,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 /// XXH3, 64 bits, with a seed. The result is the same on every machine. `data` may be NULL when
 /// size is 0.
 uint64_t base_hash64(const void* data, size_t size, uint64_t seed);
@@ -20,7 +22,7 @@ uint64_t base_hash64_rows(const void* cells, size_t size, const uint32_t* ids, u
 /// A hash that gets its data in pieces: init, add any number of times, end. How the data is cut
 /// does not matter: the result equals base_hash64 of all of it.
 typedef struct base_hasher {
-    _Alignas(64) uint8_t state[576];
+    BASE_ALIGN(64) uint8_t state[576];
 } base_hasher;
 void base_hasher_init(base_hasher* hasher, uint64_t seed);
 void base_hasher_add(base_hasher* hasher, const void* data, size_t size);
@@ -29,3 +31,5 @@ uint64_t base_hasher_end(const base_hasher* hasher);
 /// CRC-32C (Castagnoli), as in iSCSI. Start with crc 0; pass the result of the previous piece to go
 /// on.
 uint32_t base_crc32c(uint32_t crc, const void* data, size_t size);
+
+BASE_C_END

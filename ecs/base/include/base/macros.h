@@ -26,5 +26,27 @@
 #define BASE_CASE_TEXT(name, value, text) case name: return text;
 // clang-format on
 
+/// Headers are C for C++ too: what they declare stands between these two lines, includes stand
+/// before. tests/cxx compiles each of them as C++17.
+#ifdef __cplusplus
+#define BASE_C_BEGIN extern "C" {
+#define BASE_C_END }
+#else
+#define BASE_C_BEGIN
+#define BASE_C_END
+#endif
+
+/// Words of C17 that C++ spells differently. C++ code only reserves the place of an atomic: it has
+/// the size and the alignment of its type, and C functions read and write it.
+#ifdef __cplusplus
+#define BASE_ALIGN(bytes) alignas(bytes)
+#define BASE_ATOMIC(type) alignas(sizeof(type)) type
+#define BASE_STATIC_ASSERT(condition, text) static_assert(condition, text)
+#else
+#define BASE_ALIGN(bytes) _Alignas(bytes)
+#define BASE_ATOMIC(type) _Atomic(type)
+#define BASE_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+
 /// One cache line: columns, queues and hot structs are aligned to it.
 #define BASE_CACHE_LINE_BYTES 64u

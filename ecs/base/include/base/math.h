@@ -9,6 +9,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 #define BASE_PI 3.14159265358979323846f
 
 /// Angles are in radians.
@@ -23,3 +25,5 @@ float base_max(float a, float b);
 float base_clamp(float value, float low, float high);
 /// Round half away from zero to a 64-bit integer, saturating; NaN gives 0.
 int64_t base_round_i64(double value);
+
+BASE_C_END

@@ -14,6 +14,8 @@
 
 #include "base/report.h"
 
+BASE_C_BEGIN
+
 #define BASE_OPTIONS_MAX 64u
 
 typedef enum base_option_kind {
@@ -72,3 +74,5 @@ BASE_MUST_USE base_options_result base_options_read(const base_options* options,
 /// Write --help as text into a buffer. @return the bytes it needs (without NUL), also when it did
 /// not fit.
 size_t base_options_help(const base_options* options, char* target, size_t target_bytes);
+
+BASE_C_END

@@ -8,17 +8,19 @@
 
 #include "base/alloc.h"
 
-#include <stdatomic.h>
+BASE_C_BEGIN
 
 typedef struct base_quota {
     base_allocator allocator; ///< its context is the quota, which must not move
     const base_allocator* parent;
     size_t bytes_max;
-    _Atomic size_t used_bytes; ///< now
-    _Atomic size_t used_peak;
-    _Atomic uint64_t refused; ///< requests beyond the limit
+    BASE_ATOMIC(size_t) used_bytes; ///< now
+    BASE_ATOMIC(size_t) used_peak;
+    BASE_ATOMIC(uint64_t) refused; ///< requests beyond the limit
 } base_quota;
 
 /// `parent` (NULL: the heap) must outlive the quota. Nothing to release: every block must have been
 /// given back when the quota goes.
 void base_quota_init(base_quota* quota, const base_allocator* parent, size_t bytes_max);
+
+BASE_C_END

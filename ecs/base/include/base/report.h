@@ -4,6 +4,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 #define BASE_REPORT_BYTES_MAX 512u
 
 /// Receives one finished message, valid during the call. `file` may be NULL; `line` is 0 when there
@@ -27,3 +29,5 @@ typedef struct base_report_first {
 base_reporter base_reporter_first(base_report_first* keeper);
 /// A reporter that prints "FILE:LINE: error: text" to stderr. Valid for the whole process.
 base_reporter base_reporter_stderr(void);
+
+BASE_C_END

@@ -5,6 +5,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 /// The whole state; copy it to save it.
 typedef struct base_rng {
     uint64_t state;
@@ -24,3 +26,5 @@ int32_t base_rng_range(base_rng* rng, int32_t low, int32_t high);
 float base_rng_float(base_rng* rng);
 /// True with the given probability: 0 is never, 1 is always.
 bool base_rng_chance(base_rng* rng, double probability);
+
+BASE_C_END

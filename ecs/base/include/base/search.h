@@ -14,6 +14,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 /// One search. Lives on the caller's stack.
 typedef struct base_search {
     uint32_t low;    ///< elements in front of `low` lie before the place; the result at the end
@@ -23,7 +25,8 @@ typedef struct base_search {
 
 /// Begin a search in elements [0, count).
 static inline base_search base_search_begin(uint32_t count) {
-    return (base_search){.low = 0, .high = count, .middle = 0};
+    base_search search = {0, count, 0};
+    return search;
 }
 
 /// @return true: compare element `middle`, then call base_search_step. false: the search has ended,
@@ -40,3 +43,5 @@ static inline void base_search_step(base_search* search, bool is_before) {
     else
         search->high = search->middle;
 }
+
+BASE_C_END

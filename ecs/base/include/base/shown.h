@@ -8,6 +8,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 /// @return the size in bytes of the character at `at`, which is not the NUL; 1 for a byte that
 ///         begins no character. *code: the character, UINT32_MAX: none. *is_shown: may a person be
 ///         shown it?
@@ -16,3 +18,5 @@ uint32_t base_shown_next(const char* at, uint32_t* code, bool* is_shown);
 /// NUL-terminated when target_bytes is not 0.
 /// @return true when `source` has a character that is shown and is no blank.
 bool base_shown_copy(char* target, size_t target_bytes, const char* source);
+
+BASE_C_END

@@ -12,7 +12,8 @@
 #pragma once
 
 #include "base/macros.h"
-#include <stdatomic.h>
+
+BASE_C_BEGIN
 
 #define BASE_SPSC_MAGIC 0x71734853u
 
@@ -23,8 +24,8 @@ typedef struct base_spsc {
     uint64_t capacity_bytes; ///< of the ring, a power of two
     uint64_t identity;       ///< chosen by the owner: which log this queue belongs to
     uint8_t reserved[40];
-    _Alignas(64) _Atomic uint64_t head; ///< bytes ever pushed
-    _Alignas(64) _Atomic uint64_t tail; ///< bytes ever popped
+    BASE_ALIGN(64) BASE_ATOMIC(uint64_t) head; ///< bytes ever pushed
+    BASE_ALIGN(64) BASE_ATOMIC(uint64_t) tail; ///< bytes ever popped
 } base_spsc;
 #define BASE_SPSC_HEADER_BYTES 4096u
 
@@ -57,3 +58,5 @@ void base_spsc_pop_to(base_spsc* queue, uint64_t cursor);
 /// Bytes in use, with headers, padding and fillers. 0 when empty, and after a peek that returned
 /// NULL without damage. Any thread.
 uint64_t base_spsc_used(const base_spsc* queue);
+
+BASE_C_END

@@ -17,6 +17,8 @@
 
 #include "base/alloc.h"
 
+BASE_C_BEGIN
+
 /// Not a value: there is no (further) value for the key.
 #define BASE_TABLE_NONE UINT32_MAX
 /// The largest number of pairs in one table.
@@ -77,3 +79,5 @@ static inline uint32_t base_table_find(const base_table* table, uint64_t key) {
     uint32_t cursor = 0;
     return base_table_next(table, key, &cursor);
 }
+
+BASE_C_END

@@ -5,6 +5,8 @@
 
 #include "base/macros.h"
 
+BASE_C_BEGIN
+
 /// Copy a string and cut it where it does not fit; always NUL-terminated when
 /// target_bytes is not 0.
 /// @return true when all of it fit.
@@ -23,3 +25,5 @@ double base_text_read_f64(const char* text, const char* end, const char** next);
 /// @return a pointer from `candidates`; NULL when none is near (more than half of the word
 /// differs).
 const char* base_text_nearest(const char* word, const char* const* candidates, uint32_t count);
+
+BASE_C_END

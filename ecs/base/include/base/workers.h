@@ -14,6 +14,8 @@
 
 #include "base/alloc.h"
 
+BASE_C_BEGIN
+
 #define BASE_WORKERS_MAX 64u ///< threads that work together, the owner among them
 
 typedef struct base_workers base_workers;
@@ -35,3 +37,5 @@ void base_workers_run(base_workers* workers, base_work_fn work, void* context, u
 /// Threads that a program should use when its options name no number: the processors that are there
 /// minus one, at least 1, at most `most`.
 uint32_t base_workers_default(uint32_t most);
+
+BASE_C_END

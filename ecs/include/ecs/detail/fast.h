@@ -22,6 +22,8 @@
 
 #include <string.h>
 
+BASE_C_BEGIN
+
 #define ECS_PAGE_BITS 12u
 #define ECS_PAGE_RECORDS (1u << ECS_PAGE_BITS)
 #define ECS_ROW_BITS 14u
@@ -155,9 +157,11 @@ static inline ecs_result ecs_fast_set(ecs_world* world, ecs_entity entity,
     const uint32_t words = slot->words;
     if (words == 0) return ecs_detail_set(world, entity, component, value);
     if (slot->track != ECS_SLOT_NONE) ecs_detail_mark(place->chunk, slot->track, row);
-    const uint8_t* from = value;
+    const uint8_t* from = (const uint8_t*)value;
     __asm__("" : "+r"(from)); // else gcc -O3 warns of words behind short values
     for (uint32_t i = 0; i < words; i++)
         memcpy((uint32_t*)cell + i, from + (size_t)4 * i, 4);
     return ECS_OK;
 }
+
+BASE_C_END

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+BASE_C_BEGIN
+
 typedef enum ecs_command_op {
     ECS_COMMAND_CREATE,
     ECS_COMMAND_DESTROY,
@@ -48,7 +50,7 @@ typedef struct ecs_event_head {
     unsigned size : 16;      ///< of the payload
     unsigned unresolved : 1; ///< target or payload names a placeholder
 } ecs_event_head;
-_Static_assert(sizeof(ecs_event_head) == 8, "payloads keep the alignment of the heads");
+BASE_STATIC_ASSERT(sizeof(ecs_event_head) == 8, "payloads keep the alignment of the heads");
 
 /// Where the next event goes.
 typedef struct ecs_event_view {
@@ -71,7 +73,7 @@ static inline uint32_t ecs_command_key(ecs_command_op op, uint16_t kind, uint32_
 /// spans two young stores of 4 would wait until both have left for the cache.
 static inline __attribute__((always_inline)) void
 ecs_detail_copy_value(uint8_t* target, const void* value, uint32_t size) {
-    const uint8_t* source = value;
+    const uint8_t* source = (const uint8_t*)value;
     if (size == 12) {
         memcpy(target, source, 4);
         memcpy(target + 4, source + 4, 4);
@@ -105,3 +107,5 @@ static inline bool ecs_detail_command_join(ecs_command_view* view, ecs_command_o
     view->count = count + 1;
     return true;
 }
+
+BASE_C_END

@@ -3,6 +3,7 @@
 /// waits for the test. So no result depends on the speed of a thread.
 #include "load_world.h"
 
+#include <stdatomic.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
