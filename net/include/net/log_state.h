@@ -14,6 +14,8 @@
 
 #include "net/log_reader.h"
 
+BASE_C_BEGIN
+
 typedef struct net_log_state net_log_state;
 
 /// One field of a component. Pointers live as long as the state.
@@ -113,3 +115,5 @@ const net_log_touch* net_log_state_touches(const net_log_state* state, uint32_t*
 void net_log_value_text(const net_log_value* value, char* text, size_t text_bytes);
 /// Are both the same value? NaN is equal to NaN.
 bool net_log_value_equal(const net_log_value* a, const net_log_value* b);
+
+BASE_C_END
