@@ -362,6 +362,7 @@ static bool replicate(net_server* server) {
 // ends before this tick.
 static bool step_match(net_server* server, const net_log_begin* begin) {
     net_match* match = server->config.match;
+    if (server->config.step) return server->config.step(server->config.step_context, begin);
     if (server->config.log) net_log_append_begin(server->config.log, begin);
     apply(match, begin);
     net_match_step(match);

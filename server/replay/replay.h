@@ -14,6 +14,7 @@ typedef struct server_replay {
     const base_option_list* logs; ///< of train: its words from the second one on
     const char* game;             ///< NULL: the game that the log names
     const char* entity;           ///< "I:G" or "I"
+    const char* net;              ///< of datagrams: line of each client
     uint64_t tick;                ///< of --tick; 0: the last tick of the log
     bool is_through_crash;        ///< verify: also run the tick in which the server died
     uint64_t threads;             ///< 0: chosen by cores and game
@@ -30,6 +31,7 @@ int server_replay_stats(server_replay* self);
 int server_replay_dump(server_replay* self);
 int server_replay_verify(server_replay* self);
 int server_replay_show(server_replay* self);
+int server_replay_datagrams(server_replay* self);
 int server_replay_check_trace(server_replay* self);
 /// Opens its logs itself.
 int server_replay_train(server_replay* self);

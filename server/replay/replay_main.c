@@ -31,6 +31,7 @@ static const command commands[] = {
     {"show", server_replay_show, 1, true, true},
     {"dump", server_replay_dump, 1, false, true},
     {"stats", server_replay_stats, 1, false, false},
+    {"datagrams", server_replay_datagrams, 1, true, true},
     {"check-trace", server_replay_check_trace, 2, true, true},
     {"train", server_replay_train, WORDS_ANY, false, false},
 };
@@ -39,7 +40,8 @@ static const command* find_command(server_replay* self, const base_option_list* 
     const char* names[BASE_COUNT(commands)];
     if (words->count == 0) {
         base_report(&self->reporter, NULL, 0,
-                    "name a command: info, verify, show, dump, stats, check-trace or train");
+                    "name a command: info, verify, show, dump, stats, datagrams, "
+                    "check-trace or train");
         return NULL;
     }
     for (uint32_t i = 0; i < BASE_COUNT(commands); i++) {
@@ -70,6 +72,8 @@ static base_options_result read_options(server_replay* self, base_option_list* w
          "show: only this entity, INDEX:GENERATION", 0, 0},
         {"output", BASE_OPTION_TEXT, &self->output, "NAME.tables",
          "train: the file to write; put it beside NAME.blk of server and clients", 0, 0},
+        {"net", BASE_OPTION_TEXT, &self->net, "SPEC",
+         "datagrams: line of each client, as of shoal-server (none: a perfect one)", 0, 0},
         {"through-crash", BASE_OPTION_FLAG, &self->is_through_crash, NULL,
          "verify: also run the tick in which the server died", 0, 0},
         {"threads", BASE_OPTION_U64, &self->threads, "N",
@@ -78,7 +82,8 @@ static base_options_result read_options(server_replay* self, base_option_list* w
     const base_options options = {
         .program = "shoal-replay",
         .version = net_build_id(),
-        .usage = "info|verify|show|dump|stats FILE  |  check-trace FILE TRACE  |  train FILE...",
+        .usage =
+            "info|verify|show|dump|stats|datagrams LOG  |  check-trace LOG TRACE  |  train LOG...",
         .about = "Looks into event logs, runs them again and compares every hash.",
         .options = table,
         .count = BASE_COUNT(table),

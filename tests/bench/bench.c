@@ -7,7 +7,10 @@
 // caches.
 #include "bench.h"
 
+#include "make_log.h"
+
 #include "base/options.h"
+#include "net/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +76,8 @@ int main(int argc, char** argv) {
     const char* filter = NULL;
     const char* trace = NULL;
     uint64_t rounds = BENCH_ROUNDS, base = 6, stride = 1;
+    make_log_config made = {.output = "made.slog", .hours = 1, .seed = 1};
+    uint64_t clients = 8, tick_rate_hz = NET_TICK_RATE_HZ_DEFAULT;
     const base_option table[] = {
         {"list", BASE_OPTION_FLAG, &is_list, NULL, "print the names of all rows", 0, 0},
         {"filter", BASE_OPTION_TEXT, &filter, "NAME", "run this row only", 0, 0},
@@ -82,6 +87,17 @@ int main(int argc, char** argv) {
          0, 0},
         {"base", BASE_OPTION_U64, &base, "N", "of --trace: the base is N packets back", 1, 63},
         {"stride", BASE_OPTION_U64, &stride, "N", "of --trace: a packet every N frames", 1, 16},
+        {"make-log", BASE_OPTION_TEXT, &made.game, "GAME",
+         "make the log of a match of bots instead, in virtual time", 0, 0},
+        {"output", BASE_OPTION_TEXT, &made.output, "FILE", "of --make-log: the log", 0, 0},
+        {"clients", BASE_OPTION_U64, &clients, "N", "of --make-log: bots", 1, MAKE_LOG_CLIENTS_MAX},
+        {"hours", BASE_OPTION_F64, &made.hours, "H", "of --make-log: length of the match",
+         MAKE_LOG_HOURS_MIN, MAKE_LOG_HOURS_MAX},
+        {"tick-rate", BASE_OPTION_U64, &tick_rate_hz, "HZ", "of --make-log", NET_TICK_RATE_HZ_MIN,
+         NET_TICK_RATE_HZ_MAX},
+        {"seed", BASE_OPTION_U64, &made.seed, "N", "of --make-log: of the match", 0, 0},
+        {"net", BASE_OPTION_TEXT, &made.net, "SPEC",
+         "of --make-log: line of each bot, as of shoal-server", 0, 0},
     };
     const base_options options = {
         .program = "shoal-bench",
@@ -98,6 +114,11 @@ int main(int argc, char** argv) {
         return 2;
     case BASE_OPTIONS_OK:
         break;
+    }
+    if (made.game) {
+        made.clients = (uint32_t)clients;
+        made.tick_rate_hz = (uint32_t)tick_rate_hz;
+        return make_log(&made);
     }
     if (trace && (!filter || strcmp(filter, "trace") == 0)) {
         bench_trace(trace, (uint32_t)base, (uint32_t)stride);

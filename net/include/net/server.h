@@ -24,7 +24,12 @@ BASE_C_BEGIN
 typedef struct net_ban net_ban;               ///< net/bans.h
 typedef struct net_bans net_bans;             ///< net/bans.h
 typedef struct net_match net_match;           ///< net/match.h
+typedef struct net_log_begin net_log_begin;   ///< net/log_writer.h
 typedef struct net_log_writer net_log_writer; ///< net/log_writer.h
+
+/// Run the match's next tick from a log, in place of what the clients sent (`begin`, borrowed).
+/// @return false: it cannot be run, and the match ends.
+typedef bool (*net_server_step_fn)(void* context, const net_log_begin* begin);
 
 /// Fill `size` bytes that no client can guess.
 typedef void (*net_entropy_fn)(void* context, void* bytes, size_t size);
@@ -58,8 +63,10 @@ typedef struct net_server_config {
     /// NET_SESSIONS_WINDOW_MS; loopback is never limited. 0: no limit by address. Use
     /// NET_ADDRESS_CLIENTS_DEFAULT for a public server.
     uint32_t clients_per_address_max;
-    net_bans* bans;     ///< owned by the caller; NULL: there are no bans
-    bool has_bandwidth; ///< account every bit by client, component and cause
+    net_bans* bans;          ///< owned by the caller; NULL: there are no bans
+    bool has_bandwidth;      ///< account every bit by client, component and cause
+    net_server_step_fn step; ///< net/sim_match.h runs a log again with it. NULL: a match as usual
+    void* step_context;
 } net_server_config;
 
 typedef struct net_server net_server;

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// A match on the simulated network, and its log sent again: the same datagrams come out.
+#include "log/log_files.h"
+#include "breakout_table.h"
+
+#include "base/hash.h"
+#include "ecs/save.h"
+#include "net/log_writer.h"
+#include "net/sim_match.h"
+
+enum { TICKS = 240, BOTS = 3, LEAVE_TICK = 90, JOIN_TICK = 150, UNTIL = 100 };
+
+static const char* const bad_line = "loss=8,delay=60,jitter=25,duplicate=2,reorder=3,seed=11";
+
+typedef struct play {
+    log_files files;
+    table table;
+    net_log_writer* writer;
+    net_sim_match* sim;
+    net_sim_match_sent sent;
+} play;
+
+static net_link_pair line_of(const char* spec) {
+    net_link_pair link;
+    assert_int_equal(net_link_config_parse(spec, NULL, &link), NET_OK);
+    return link;
+}
+
+static net_result join(play* self, uint32_t client, const char* name) {
+    const net_game_player player = {.client = client, .name = name, .is_bot = client != 2};
+    return net_sim_match_join(self->sim, &player);
+}
+
+static void settle(net_sim_match* sim) {
+    for (uint32_t i = 0; i < 2000; i++) {
+        if (net_server_get_phase(net_sim_match_server(sim)) == NET_SERVER_ENDED) return;
+        net_sim_match_step(sim);
+    }
+    fail_msg("the match does not end");
+}
+
+// A match whose second client leaves, and to which another one comes.
+static void play_open(play* self, const char* line) {
+    memset(self, 0, sizeof *self);
+    files_open(&self->files);
+    table_open(&self->table, NULL, 0, 5, NET_ROLE_SERVER, false);
+    assert_int_equal(net_log_writer_create(NULL, self->files.log, self->table.match, "test", 0,
+                                           NULL, &self->writer),
+                     NET_OK);
+    const net_sim_match_config config = {.module = self->table.module,
+                                         .match = self->table.match,
+                                         .log = self->writer,
+                                         .clients_max = BOTS,
+                                         .ticks_max = TICKS,
+                                         .link = line_of(line)};
+    assert_int_equal(net_sim_match_create(&config, &self->sim), NET_OK);
+    for (uint32_t i = 0; i < BOTS; i++)
+        assert_int_equal(join(self, i + 1, i == 0 ? "ann" : i == 1 ? "bob" : "eve"), NET_OK);
+    assert_int_equal(join(self, BOTS + 1, "too many"), NET_ERR_FULL);
+    for (uint32_t tick = 1; tick <= TICKS; tick++) {
+        net_sim_match_step(self->sim);
+        if (tick == LEAVE_TICK) net_sim_match_leave(self->sim, 2);
+        if (tick == JOIN_TICK) assert_int_equal(join(self, BOTS + 1, "dan"), NET_OK);
+    }
+    settle(self->sim);
+    self->sent = net_sim_match_get_sent(self->sim);
+    net_log_append_close(self->writer, self->table.match);
+    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+}
+
+static void play_close(play* self) {
+    net_sim_match_destroy(self->sim);
+    table_close(&self->table);
+    files_close(&self->files);
+}
+
+static net_result send_again(const play* self, const net_log_resend_config* config,
+                             net_log_resend_fn each, void* context, net_log_resend_result* result) {
+    net_log_reader* reader;
+    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &reader), NET_OK);
+    net_result sent =
+        net_log_resend(reader, self->table.module, config, each, context, NULL, result);
+    net_log_reader_destroy(reader);
+    return sent;
+}
+
+static void a_log_gives_the_same_datagrams_again(void** state) {
+    (void)state;
+    play self;
+    play_open(&self, bad_line);
+    assert_true(self.sent.lost > 20);
+    const net_log_resend_config config = {.link = line_of(bad_line)};
+    net_log_resend_result result;
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(send_again(&self, &config, NULL, NULL, &result), NET_OK);
+        assert_int_equal(result.differs_tick, 0);
+        assert_int_equal(result.ticks, TICKS);
+        assert_int_equal(result.clients, BOTS + 1);
+        assert_int_equal(result.sent.datagrams, self.sent.datagrams);
+        assert_int_equal(result.sent.bytes, self.sent.bytes);
+        assert_true(result.sent.hash == self.sent.hash);
+    }
+    play_close(&self);
+}
+
+// The match is that of the log on any line; what clients send and get is not.
+static void another_network_gives_other_datagrams_and_says_so(void** state) {
+    (void)state;
+    play self;
+    play_open(&self, bad_line);
+    static const char* const others[] = {"loss=8,delay=60,jitter=25,duplicate=2,reorder=3,seed=12",
+                                         "delay=0"};
+    for (size_t i = 0; i < BASE_COUNT(others); i++) {
+        const net_log_resend_config config = {.link = line_of(others[i])};
+        net_log_resend_result result;
+        assert_int_equal(send_again(&self, &config, NULL, NULL, &result), NET_OK);
+        assert_true(result.sent.hash != self.sent.hash);
+        assert_in_range(result.differs_tick, 1, TICKS);
+        assert_int_equal(result.ticks, TICKS);
+    }
+    play_close(&self);
+}
+
+typedef struct look {
+    uint32_t client;
+    ecs_tick tick;
+    uint32_t entities;
+    uint64_t hash;
+} look;
+
+static bool look_at_mirror(void* context, net_sim_match* sim) {
+    look* self = context;
+    net_match* mirror = net_sim_match_mirror(sim, self->client);
+    if (!mirror) return true;
+    self->tick = net_sim_match_mirror_tick(sim, self->client);
+    self->entities = ecs_world_entity_count(net_match_world(mirror));
+    self->hash = base_hash64_mix(self->hash, self->tick);
+    return true;
+}
+
+static void one_client_alone_gets_what_it_should_see(void** state) {
+    (void)state;
+    play self;
+    play_open(&self, bad_line);
+    net_log_resend_config config = {.client = 1, .until = UNTIL};
+    net_log_resend_result result;
+    look seen = {.client = 1};
+    assert_int_equal(send_again(&self, &config, look_at_mirror, &seen, &result), NET_OK);
+    assert_int_equal(result.ticks, UNTIL);
+    assert_int_equal(result.clients, 1);
+    assert_int_equal(seen.tick, UNTIL); // a perfect line
+    assert_true(seen.entities > 10);
+    seen = (look){.client = 2}; // it has left by then
+    config.client = 2;
+    assert_int_equal(send_again(&self, &config, look_at_mirror, &seen, &result), NET_OK);
+    assert_int_equal(seen.tick, LEAVE_TICK);
+    config.client = 99;
+    assert_int_equal(send_again(&self, &config, NULL, NULL, &result), NET_ERR_UNKNOWN);
+    play_close(&self);
+}
+
+static void equal_matches_send_equal_datagrams(void** state) {
+    (void)state;
+    play one, two;
+    play_open(&one, "4g,seed=3");
+    play_open(&two, "4g,seed=3");
+    assert_true(one.sent.hash == two.sent.hash);
+    assert_true(ecs_world_state_hash(net_match_world(one.table.match)) ==
+                ecs_world_state_hash(net_match_world(two.table.match)));
+    play_close(&one);
+    play_open(&one, "4g,seed=4");
+    assert_true(one.sent.hash != two.sent.hash);
+    play_close(&one);
+    play_close(&two);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_log_gives_the_same_datagrams_again),
+        TEST(another_network_gives_other_datagrams_and_says_so),
+        TEST(one_client_alone_gets_what_it_should_see),
+        TEST(equal_matches_send_equal_datagrams),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
