@@ -54,6 +54,10 @@ static const char* end_name(net_end end) {
         return "banned";
     case NET_END_EVICTED:
         return "evicted";
+    case NET_END_GAME:
+        return "game";
+    case NET_END_REFUSED:
+        return "refused";
     case NET_END_TIMEOUT:
     case NET_END_NONE:
         break;

@@ -156,9 +156,15 @@ static void receive_refused(net_client* client, const Shoal__Wire__Refused* refu
     net_client_begin_closing(client, is_resuming ? NET_CLIENT_END_LOST : NET_CLIENT_END_REFUSED);
 }
 
-static void report_end(net_client* client, const Shoal__Wire__Goodbye* goodbye) {
-    char text[128];
+static void report_end(net_client* client, const Shoal__Wire__Goodbye* goodbye, bool is_orderly) {
+    char text[NET_END_TEXT_BYTES];
     bool has_text = base_shown_copy(text, sizeof text, goodbye->text);
+    if (is_orderly) {
+        if (has_text)
+            base_report(client->config.reporter, NULL, 0, "note: the game ended the match: %s",
+                        text);
+        return;
+    }
     base_report(net_ration_take(&client->ration, NET_RATION_LOST, client->now_us), NULL, 0,
                 "connection lost: the server ended the session: %s%s%s",
                 net_end_text((net_end)goodbye->reason), has_text ? ": " : "", text);
@@ -176,9 +182,17 @@ static void receive_goodbye(net_client* client, const Shoal__Wire__Goodbye* good
         hang_up(client, NET_CLIENT_END_REFUSED);
         return;
     }
+    if (goodbye->reason == NET_END_REFUSED) {
+        client->refusal = SHOAL__WIRE__REFUSED_REASON__REFUSED_BY_GAME;
+        if (!base_shown_copy(client->refusal_text, sizeof client->refusal_text, goodbye->text))
+            base_text_copy(client->refusal_text, sizeof client->refusal_text,
+                           "the game refused this player");
+        hang_up(client, NET_CLIENT_END_REFUSED);
+        return;
+    }
     // A goodbye because of silence or a fault is a lost connection.
     bool is_orderly = goodbye->reason == NET_END_GOODBYE || goodbye->reason == NET_END_LEFT;
-    if (!is_orderly) report_end(client, goodbye);
+    report_end(client, goodbye, is_orderly);
     hang_up(client, is_orderly ? NET_CLIENT_END_GOODBYE : NET_CLIENT_END_LOST);
 }
 

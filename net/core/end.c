@@ -20,6 +20,10 @@ const char* net_end_text(net_end end) {
         return "it is banned";
     case NET_END_EVICTED:
         return "it showed no life, and its place was needed";
+    case NET_END_GAME:
+        return "the game dropped it";
+    case NET_END_REFUSED:
+        return "the game refused it";
     }
     return "the session ended";
 }

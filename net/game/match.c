@@ -139,7 +139,7 @@ static void start_game(net_match* match) {
         .seed = match->config.seed,
         .settings = match->config.settings,
         .setting_count = match->game->setting_count,
-        .services = match->has_services ? &match->services : NULL,
+        .services = &match->services,
     };
     match->game->start(match->world, match->context, &start);
 }

@@ -5,8 +5,16 @@
 
 #include "game/rewind.h"
 #include "interest/interest_requests.h"
+#include "net/end.h"
 #include "net/match.h"
 #include "net/match_messages.h"
+
+/// Why the module ends something.
+typedef struct net_match_end {
+    bool is_decided;
+    bool is_taken;
+    char reason[NET_END_TEXT_BYTES];
+} net_match_end;
 
 /// A client that plays.
 typedef struct net_player {
@@ -17,6 +25,8 @@ typedef struct net_player {
     bool has_seen;      ///< some input named the moment that the player saw
     ecs_tick seen_tick; ///< the present when it did
     uint64_t seen;      ///< that moment, in ticks * 256
+    bool is_refused;    ///< `end` was decided within its player_join
+    net_match_end end;
     _Alignas(8) uint8_t input[ECS_EVENT_BYTES_MAX]; ///< the input event's struct
 } net_player;
 
@@ -47,7 +57,9 @@ struct net_match {
     uint32_t client_last; ///< highest number that ever joined
     net_rewind* rewind;   ///< NULL: the module does not rewind
     net_rewind_stats rewind_stats;
-    bool has_services;
+    uint32_t joining;       ///< the client whose player_join runs; 0: none
+    net_match_end join_end; ///< of that client
+    net_match_end end;      ///< of the match
     net_game_services services;
     net_interest_requests requests;
 };

@@ -26,11 +26,16 @@ void net_match_join(net_match* match, const net_game_player* player) {
         return; // net_match_lacks_memory
     net_game_player joined = *player;
     joined.size_bytes = sizeof joined;
+    match->joining = joined.client;
+    match->join_end = (net_match_end){0};
     ecs_entity entity = match->game->player_join(match->world, match->context, &joined);
+    match->joining = 0;
     net_player* added = &match->players[match->player_count++];
     memset(added, 0, sizeof *added);
     added->client = player->client;
     added->entity = entity;
+    added->end = match->join_end;
+    added->is_refused = match->join_end.is_decided;
     (void)base_text_copy(added->name, sizeof added->name, player->name);
 }
 

@@ -72,6 +72,7 @@ net_result net_match_restore(net_match* match, const void* data, size_t size) {
     base_reader bytes = base_reader_make(data, size);
     match->player_count = 0;
     match->memory.is_lacking = false;
+    match->end = (net_match_end){0}; // the module decides it again, as it did
     net_result result = restore_players(match, &bytes);
     uint64_t rewind_bytes = 0;
     if (!base_reader_read(&bytes, &rewind_bytes, sizeof rewind_bytes) ||

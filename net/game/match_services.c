@@ -7,6 +7,7 @@
 #include "game/match_services.h"
 
 #include "base/assert.h"
+#include "base/shown.h"
 #include "interest/interest_rules.h"
 #include "net/schema.h"
 #include "state/schema_rows.h"
@@ -58,7 +59,8 @@ static bool rewind_nothing(void* context, ecs_tick tick, float fraction, ecs_ent
 static net_interest_request* add_request(net_match* match, uint32_t client) {
     bool is_playing =
         client > 0 && (client == match->client_last || net_match_find_player(match, client));
-    return is_playing ? net_interest_requests_add(&match->requests, client) : NULL;
+    return is_playing && match->game->interest ? net_interest_requests_add(&match->requests, client)
+                                               : NULL;
 }
 
 static void set_groups(void* context, uint32_t client, uint64_t mask) {
@@ -86,6 +88,43 @@ static uint32_t class_bit(void* context, const char* name) {
     return class_ < NET_CLASSES_MAX ? 1u << class_ : 0;
 }
 
+// ---- ends ----
+
+static void decide(net_match_end* end, const char* reason) {
+    if (end->is_decided) return;
+    end->is_decided = true;
+    (void)base_shown_copy(end->reason, sizeof end->reason, reason ? reason : "");
+}
+
+static void end_match(void* context, const char* reason) {
+    net_match* match = context;
+    decide(&match->end, reason);
+}
+
+static void drop_player(void* context, uint32_t client, const char* reason) {
+    net_match* match = context;
+    net_player* player = net_match_find_player(match, client);
+    if (client != 0 && client == match->joining)
+        decide(&match->join_end, reason);
+    else if (player)
+        decide(&player->end, reason);
+}
+
+bool net_match_take_dropped(net_match* match, net_match_dropped* dropped) {
+    for (uint32_t i = 0; i < match->player_count; i++) {
+        net_player* player = &match->players[i];
+        if (!player->end.is_decided || player->end.is_taken) continue;
+        player->end.is_taken = true;
+        *dropped = (net_match_dropped){player->client, player->is_refused, player->end.reason};
+        return true;
+    }
+    return false;
+}
+
+const char* net_match_end_reason(const net_match* match) {
+    return match->end.is_decided ? match->end.reason : NULL;
+}
+
 net_result net_match_services_init(net_match* match, const base_reporter* reporter) {
     BASE_ASSERT(match->world && match->schema);
     net_bound_rules rules; // bound for its reports only; the server binds the rules again
@@ -93,7 +132,6 @@ net_result net_match_services_init(net_match* match, const base_reporter* report
     if (result != NET_OK) return NET_ERR_MODULE;
     if (match->config.role != NET_ROLE_SERVER) return NET_OK;
     bool is_rewinding = match->game->is_rewinding;
-    match->has_services = is_rewinding || match->game->interest;
     match->services = (net_game_services){.size_bytes = sizeof match->services,
                                           .context = match,
                                           .seen = is_rewinding ? seen : seen_present,
@@ -101,7 +139,9 @@ net_result net_match_services_init(net_match* match, const base_reporter* report
                                           .set_groups = set_groups,
                                           .set_viewpoint = set_viewpoint,
                                           .refresh_scope = refresh_scope,
-                                          .class_bit = class_bit};
+                                          .class_bit = class_bit,
+                                          .end_match = end_match,
+                                          .drop_player = drop_player};
     if (!is_rewinding) return NET_OK;
     return net_rewind_create(&match->memory.allocator, net_schema_rows(match->schema), match->world,
                              match->config.tick_rate_hz, &match->rewind);

@@ -103,8 +103,8 @@ void net_mirror_destroy(net_mirror* mirror);
 BASE_MUST_USE net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_tick tick,
                                          proto_bit_reader* snapshot, net_mirror_result* result);
 /// Compare the entity in `slot` with the row that the server has at `tick`: `hash` is the low 16
-/// bits of its net_row_hash. Compared are the mirror's row of that tick, whether it is the newest or
-/// not, and then the world with the newest row. `difference` may be NULL.
+/// bits of its net_row_hash. The mirror's row of that tick is compared, newest or not, and then the
+/// world with the newest row. `difference` may be NULL.
 /// @return the result.
 net_mirror_probe_result net_mirror_check_probe(const net_mirror* mirror, uint32_t slot,
                                                ecs_tick tick, uint16_t hash,

@@ -6,6 +6,7 @@
 #include "server/server_state.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 
 void net_server_set_phase(net_server* server, net_server_phase phase) {
     BASE_ASSERT(phase > server->phase && phase <= NET_SERVER_ENDED);
@@ -15,8 +16,15 @@ void net_server_set_phase(net_server* server, net_server_phase phase) {
 
 void net_server_say_goodbye(net_server* server) {
     if (server->phase == NET_SERVER_LEAVING || server->phase == NET_SERVER_ENDED) return;
-    for (uint32_t i = 0; i < server->session_count; i++)
-        if (server->sessions[i]) net_session_end(server, server->sessions[i], NET_END_GOODBYE);
+    const char* reason = net_match_end_reason(server->config.match);
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        net_session* session = server->sessions[i];
+        if (!session) continue;
+        // Of one that ends already the reason stays.
+        if (reason && session->end == NET_END_NONE)
+            (void)base_text_copy(session->end_reason, sizeof session->end_reason, reason);
+        net_session_end(server, session, NET_END_GOODBYE);
+    }
     net_server_set_phase(server, NET_SERVER_LEAVING);
     server->config.transport->ops->flush(server->config.transport);
 }

@@ -23,6 +23,7 @@
 #include "state/varsize.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 #include "net/log_writer.h"
 #include "net/match.h"
 #include "net/match_messages.h"
@@ -358,6 +359,31 @@ static bool replicate(net_server* server) {
     return true;
 }
 
+// Players that the module refused or dropped in this tick: they leave the match with the next one.
+static void end_dropped(net_server* server) {
+    net_match_dropped dropped;
+    while (net_match_take_dropped(server->config.match, &dropped)) {
+        for (uint32_t i = 0; i < server->session_count; i++) {
+            net_session* session = server->sessions[i];
+            if (!session || session->client != dropped.client || session->end != NET_END_NONE)
+                continue;
+            (void)base_text_copy(session->end_reason, sizeof session->end_reason, dropped.reason);
+            net_session_end(server, session, dropped.is_refused ? NET_END_REFUSED : NET_END_GAME);
+        }
+    }
+}
+
+// @return whether this tick is the match's last.
+static bool has_ended(const net_server* server) {
+    const net_match* match = server->config.match;
+    const char* reason = net_match_end_reason(match);
+    if (reason)
+        base_report(server->config.reporter, NULL, 0, "note: the game ended the match%s%s",
+                    reason[0] ? ": " : "", reason);
+    return reason ||
+           (server->config.ticks_max && net_match_tick(match) >= server->config.ticks_max);
+}
+
 // @return false when memory ran out. The world is not what a replay would make it then, so the log
 // ends before this tick.
 static bool step_match(net_server* server, const net_log_begin* begin) {
@@ -387,11 +413,11 @@ static void run_tick(net_server* server) {
         return;
     }
     drop_silent(server);
+    end_dropped(server);
     net_server_destroy_leavers(server);
     hold_joined(server, &begin);
     net_server_send_rosters(server, &begin);
-    const bool is_last =
-        server->config.ticks_max && net_match_tick(match) >= server->config.ticks_max;
+    const bool is_last = has_ended(server);
     admit(server, begin.tick > 1 && !is_last);
     bool is_replicated = replicate(server);
     ecs_changes_clear(net_match_world(match));

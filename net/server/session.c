@@ -203,6 +203,10 @@ static const char* reason_of(net_end end) {
         return "banned";
     case NET_END_EVICTED:
         return "evicted";
+    case NET_END_GAME:
+        return "game";
+    case NET_END_REFUSED:
+        return "refused";
     }
     return "none";
 }
@@ -232,6 +236,7 @@ void net_session_end(net_server* server, net_session* session, net_end end) {
     Shoal__Wire__Goodbye goodbye = SHOAL__WIRE__GOODBYE__INIT;
     goodbye.tick = net_match_tick(server->config.match);
     goodbye.reason = (uint32_t)end;
+    if (session->end_reason[0]) goodbye.text = session->end_reason;
     if (end == NET_END_BANNED) {
         const net_peer_identity* who = &session->identity;
         const net_ban* ban =

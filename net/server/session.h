@@ -120,7 +120,8 @@ typedef struct net_session {
     uint64_t deaf_us;                    ///< heard for so long without a new acknowledgement
     uint64_t deaf_ack_us;                ///< the newest acknowledgement that deaf_us knows
     net_end end;
-    uint32_t report; ///< index of its peer report; UINT32_MAX before welcome
+    char end_reason[NET_END_TEXT_BYTES]; ///< of the game; empty: none
+    uint32_t report;                     ///< index of its peer report; UINT32_MAX before welcome
     net_ack_receiver received;
     net_event_inbox inbox;
     net_input_queue inputs;

@@ -206,5 +206,6 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
     }
     server->counters.drops++;
     base_report(net_ration_take(&server->ration, NET_RATION_DROPPED, server->now_us), NULL, 0,
-                "client %u (%s) dropped: %s", session->client, session->name, net_end_text(end));
+                "client %u (%s) dropped: %s%s%s", session->client, session->name, net_end_text(end),
+                session->end_reason[0] ? ": " : "", session->end_reason);
 }

@@ -15,7 +15,11 @@ typedef enum net_end {
     NET_END_DEAF,    ///< its datagrams came, but for NET_DEAF_MS_MAX it acknowledged nothing
     NET_END_BANNED,
     NET_END_EVICTED, ///< it showed no life, and its place was needed
+    NET_END_GAME,    ///< the game dropped it (net_game_services.drop_player)
+    NET_END_REFUSED, ///< the game refused it when it joined
 } net_end;
+
+#define NET_END_TEXT_BYTES 128u ///< of a game's reason, with the NUL
 
 /// What a person reads about the end of a session: "it fell silent"... Static text.
 const char* net_end_text(net_end end);

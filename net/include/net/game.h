@@ -110,6 +110,15 @@ typedef struct net_game_services {
     /// @return The bit of a visibility class, for `classes` of the rules; 0 when no template has
     ///          it.
     uint32_t (*class_bit)(void* context, const char* name);
+
+    // ---- later additions ---- A reason is one sentence for players and the operator, at most
+    // NET_END_TEXT_BYTES - 1 bytes. In a replay both do nothing: the log has the leaves.
+    /// End the match after this tick: it is the last one, every client gets its whole state and
+    /// then a goodbye with the reason. The first call counts.
+    void (*end_match)(void* context, const char* reason);
+    /// End the session of a client that plays; it leaves the match with the next tick. Within its
+    /// player_join: it is refused. The first call for a client counts.
+    void (*drop_player)(void* context, uint32_t client, const char* reason);
 } net_game_services;
 
 /// What the module gets when the match begins: on a server and in a replay before tick 1, on a
@@ -121,7 +130,7 @@ typedef struct net_game_start {
     uint64_t seed;
     const double* settings; ///< values, in the order of the module's table
     uint32_t setting_count;
-    /// Lives as long as the match; NULL on a client, or without is_rewinding and interest.
+    /// Lives as long as the match; NULL on a client.
     const net_game_services* services;
 } net_game_start;
 

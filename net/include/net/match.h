@@ -97,6 +97,19 @@ ecs_entity net_match_player(const net_match* match, uint32_t client);
 ///          not play.
 const char* net_match_player_name(const net_match* match, uint32_t client);
 
+/// A player that the module dropped, or refused within player_join.
+typedef struct net_match_dropped {
+    uint32_t client;
+    bool is_refused;
+    const char* reason; ///< borrowed until the next join or leave; may be empty
+} net_match_dropped;
+/// Take the next one that was not taken yet: end its session. A replay takes none.
+/// @return false: there is none.
+bool net_match_take_dropped(net_match* match, net_match_dropped* dropped);
+/// @return The reason for which the module ended the match, borrowed, may be empty; NULL: it goes
+///         on.
+const char* net_match_end_reason(const net_match* match);
+
 /// Run the next tick: the last one + 1. The change list of the world describes this tick until the
 /// caller clears it (ecs_changes_clear).
 void net_match_step(net_match* match);

@@ -78,7 +78,7 @@ static void close_match(scope_match* open) {
     net_module_close(open->module);
 }
 
-static void services_come_with_interest_rules(void** state) {
+static void services_answer_with_and_without_interest_rules(void** state) {
     (void)state;
     scope_match open = open_match(&scope_rules);
     assert_non_null(open.services);
@@ -97,7 +97,12 @@ static void services_come_with_interest_rules(void** state) {
     close_match(&open);
     open = open_match(NULL);
     assert_true(((scope_game*)net_match_context(open.match))->has_started);
-    assert_null(open.services);
+    // Without rules a request has no effect.
+    net_match_join(open.match, &(net_game_player){.client = 1, .name = "ann"});
+    open.services->set_groups(open.services->context, 1, 1);
+    uint32_t count = 1;
+    (void)net_interest_requests_take(net_match_interest_requests(open.match), &count);
+    assert_int_equal(count, 0);
     close_match(&open);
 }
 
@@ -198,7 +203,7 @@ static void rules_of_another_length_are_refused(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(services_come_with_interest_rules),
+        TEST(services_answer_with_and_without_interest_rules),
         TEST(what_is_asked_is_taken_once_and_kept),
         TEST(rules_that_do_not_fit_the_templates_are_refused_on_both_sides),
         TEST(rules_of_another_length_are_refused),

@@ -155,11 +155,13 @@ static void a_view_out_of_reach_is_moved_and_counted(void** state) {
     close_hall(&at);
 }
 
-static void a_module_that_does_not_ask_has_no_services(void** state) {
+static void a_module_that_does_not_ask_has_no_past(void** state) {
     (void)state;
     hall at;
     open_hall(&at, false);
-    assert_null(((gallery*)net_match_context(at.match))->services);
+    const net_game_services* services = ((gallery*)net_match_context(at.match))->services;
+    float value[4];
+    assert_false(services->rewind(services->context, 1, 0, 1, 1, value));
     net_match_join(at.match, &(net_game_player){.client = 1, .name = "ann"});
     say(at.match, 1, 5);
     assert_int_equal(net_match_get_rewind_stats(at.match).inputs, 0);
@@ -576,7 +578,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(what_a_player_saw_is_as_far_behind_as_it_said),
         TEST(a_view_out_of_reach_is_moved_and_counted),
-        TEST(a_module_that_does_not_ask_has_no_services),
+        TEST(a_module_that_does_not_ask_has_no_past),
         TEST(a_match_decided_by_what_players_saw_runs_again_to_the_same_bits),
         TEST(a_log_without_its_views_runs_another_way),
         TEST(views_are_logged_only_where_they_decide),

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// What a module decides: a player is refused, another one dropped, the match ends. The log of it
+// runs again, where no server takes the decisions.
+#include "server/session_table.h"
+
+#include "log/log_files.h"
+#include "net/replay.h"
+
+static const net_game_services* services; // of the server's match, or of the replay's
+static uint32_t drop_calls;
+
+static void start(ecs_world* world, void* context, const net_game_start* with) {
+    services = with->services;
+    assert_true(services->size_bytes >= sizeof *services);
+    swarm_module_get()->start(world, context, with);
+}
+
+static ecs_entity join(ecs_world* world, void* context, const net_game_player* player) {
+    if (player->client != 2) return swarm_module_get()->player_join(world, context, player);
+    services->drop_player(services->context, player->client, "two is a crowd");
+    services->drop_player(services->context, player->client, "said too late");
+    return ECS_ENTITY_NONE;
+}
+
+static void leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
+    if (client != 2) swarm_module_get()->player_leave(world, context, client, entity);
+}
+
+static void decide(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)rows;
+    if (stage->tick == 60) {
+        services->drop_player(services->context, 3, "a name that \x1b[31mglows");
+        services->drop_player(services->context, 77, "unknown");
+        drop_calls++;
+    }
+    if (stage->tick == 120) services->end_match(services->context, "red wins");
+    if (stage->tick == 120) services->end_match(services->context, "blue wins");
+}
+
+static ecs_result register_systems(ecs_world* world, void** context,
+                                   const base_reporter* reporter) {
+    static const char* const only_server[] = {"server"};
+    ecs_result result = swarm_module_get()->register_systems(world, context, reporter);
+    if (result != ECS_OK) return result;
+    return ecs_system_register(
+        world,
+        &(ecs_system_desc){
+            .name = "decide", .stage = "act", .run = decide, .tags = only_server, .tag_count = 1});
+}
+
+static char said[4096];
+
+static void save_line(void* context, const char* file, uint32_t line, const char* message) {
+    (void)context, (void)file, (void)line;
+    size_t used = strlen(said);
+    snprintf(said + used, sizeof said - used, "%s\n", message);
+}
+
+static void a_game_refuses_drops_and_ends_with_reasons(void** state) {
+    (void)state;
+    net_game_module game = *swarm_module_get();
+    game.start = start;
+    game.player_join = join;
+    game.player_leave = leave;
+    game.register_systems = register_systems;
+    log_files files;
+    files_open(&files);
+    const base_reporter reporter = {save_line, NULL};
+    said[0] = 0;
+    table at;
+    table_open(&at, (table_config){.seed = 1,
+                                   .quiet = 1e9,
+                                   .game = &game,
+                                   .reporter = &reporter,
+                                   .seat_reporter = &reporter,
+                                   .log_file = files.log});
+    for (uint32_t i = 0; i < 3; i++) {
+        (void)table_sit(&at, NULL);
+        table_run(&at, 10);
+    }
+    table_run_out(&at, 3000);
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
+    assert_int_equal(net_match_tick(at.match), 120);
+    // The first sees the end, with its reason.
+    net_client_report first = net_client_get_report(at.seats[0].client);
+    assert_int_equal(first.end, NET_CLIENT_END_GOODBYE);
+    assert_int_equal(first.tick, 120);
+    assert_true(table_report(&at, 1)->scope.hash == first.scope.hash);
+    assert_int_equal(table_report(&at, 1)->end, NET_END_GOODBYE);
+    // The second was refused, the third dropped.
+    char text[256];
+    assert_int_equal(net_client_get_end(at.seats[1].client), NET_CLIENT_END_REFUSED);
+    assert_int_equal(net_client_refusal(at.seats[1].client, text, sizeof text), 8);
+    assert_string_equal(text, "two is a crowd");
+    assert_int_equal(table_report(&at, 2)->end, NET_END_REFUSED);
+    assert_int_equal(net_client_get_end(at.seats[2].client), NET_CLIENT_END_LOST);
+    assert_int_equal(table_report(&at, 3)->end, NET_END_GAME);
+    static const char* const lines[] = {
+        "client 2 (member (2)) dropped: the game refused it: two is a crowd\n",
+        "client 3 (member (2)) dropped: the game dropped it: a name that [31mglows\n",
+        "connection lost: the server ended the session: the game dropped it: a name that "
+        "[31mglows\n",
+        "note: the game ended the match: red wins\n",
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(lines); i++)
+        if (!strstr(said, lines[i])) fail_msg("not said: %s in:\n%s", lines[i], said);
+    assert_null(strstr(said, "blue wins"));
+    assert_null(strstr(said, "said too late"));
+    assert_null(strstr(said, "unknown"));
+    const uint64_t state_hash = ecs_world_state_hash(net_match_world(at.match));
+    net_log_append_close(at.log, at.match);
+    assert_int_equal(net_log_writer_finish(at.log), NET_OK);
+    net_log_reader* reader = NULL;
+    assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &reader), NET_OK);
+    net_verify_result verified;
+    drop_calls = 0;
+    assert_int_equal(net_log_verify(reader, at.module, 0, NULL, NULL, &reporter, &verified),
+                     NET_OK);
+    assert_int_equal(verified.ticks, 120);
+    assert_int_equal(drop_calls, 1);
+    assert_true(verified.state_hash == state_hash);
+    net_log_reader_destroy(reader);
+    table_close(&at);
+    files_close(&files);
+}
+
+static void a_reason_may_be_missing_or_too_long(void** state) {
+    (void)state;
+    net_game_module game = *swarm_module_get();
+    game.start = start;
+    table at;
+    table_open(&at, (table_config){.seed = 1, .quiet = 1e9, .game = &game});
+    (void)table_sit(&at, NULL);
+    table_run(&at, 30);
+    assert_null(net_match_end_reason(at.match));
+    net_match_dropped dropped;
+    assert_false(net_match_take_dropped(at.match, &dropped));
+    char longest[NET_END_TEXT_BYTES + 2];
+    memset(longest, 'a', sizeof longest);
+    longest[NET_END_TEXT_BYTES + 1] = 0;
+    services->drop_player(services->context, 1, longest);
+    assert_true(net_match_take_dropped(at.match, &dropped));
+    assert_int_equal(dropped.client, 1);
+    assert_false(dropped.is_refused);
+    assert_int_equal(strlen(dropped.reason), NET_END_TEXT_BYTES - 1);
+    assert_false(net_match_take_dropped(at.match, &dropped));
+    services->end_match(services->context, NULL);
+    assert_string_equal(net_match_end_reason(at.match), "");
+    table_run_out(&at, 2000);
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
+    assert_int_equal(net_client_get_end(at.seats[0].client), NET_CLIENT_END_GOODBYE);
+    table_close(&at);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_game_refuses_drops_and_ends_with_reasons),
+        TEST(a_reason_may_be_missing_or_too_long),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
