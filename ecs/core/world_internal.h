@@ -19,12 +19,13 @@ struct ecs_world {
     ecs_tick tick;
     bool is_mirror;
     bool is_sealed;
-    bool has_loader;                  ///< creations may have to wait for resources
-    uint32_t stage_depth;             ///< > 0 while a stage runs: structure is deferred
-    bool is_view;                     ///< a copy that a range of a system gets (system/range.h)
-    uint64_t chance;                  ///< what ecs_stage_rng begins with in this step
-    const struct ecs_system* running; ///< whose turn it is; NULL: none, or an event handler
-    struct base_workers* workers;     ///< NULL: one thread
+    bool has_loader;                     ///< creations may have to wait for resources
+    uint32_t stage_depth;                ///< > 0 while a stage runs: structure is deferred
+    bool is_view;                        ///< a copy that a range of a system gets (system/range.h)
+    uint64_t chance;                     ///< what ecs_stage_rng begins with in this step
+    const base_reporter* write_reporter; ///< ecs_inspect_writes; NULL: nothing is compared
+    const struct ecs_system* running;    ///< whose turn it is; NULL: none, or an event handler
+    struct base_workers* workers;        ///< NULL: one thread
     char (*tags)[ECS_NAME_BYTES_MAX];
     uint32_t tag_count;
     void** contexts; ///< ecs_world_context blocks

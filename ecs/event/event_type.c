@@ -149,6 +149,14 @@ bool ecs_events_init(ecs_world* world) {
     return true;
 }
 
+const char* ecs_event_hint(const ecs_world* world, const char* name, char hint[BASE_HINT_BYTES]) {
+    base_nearest nearest = base_nearest_begin(name);
+    for (uint32_t i = 0; i < ECS_EVENT_KINDS; i++)
+        if (world->events->kinds[i])
+            base_nearest_offer(&nearest, world->events->kinds[i]->desc.name);
+    return base_nearest_hint(&nearest, hint);
+}
+
 ecs_event_type ecs_event_find(ecs_world* world, const char* name) {
     world->counters.name_lookups++;
     return find_kind(world->events, name);

@@ -4,6 +4,7 @@
 /// The register that fills these is ecs/system; events are delivered to them here.
 #pragma once
 
+#include "base/text.h"
 #include "ecs/system.h"
 #include "event/core_event.h"
 #include "event/membership.h"
@@ -45,6 +46,7 @@ typedef struct ecs_system {
     bool is_present;    ///< false: the world lacks one of its tags
     bool is_sync_point; ///< a name in the order that runs nothing
     bool has_members;   ///< has a member list
+    uint32_t written;   ///< a bit per term: reported by ecs_inspect_writes
     ecs_membership_fn on_enter;
     ecs_membership_fn on_leave;
     ecs_membership_fn first_update;
@@ -104,6 +106,8 @@ typedef struct ecs_systems {
     ecs_mark mark;
 } ecs_systems;
 
+/// base_nearest_hint among the event types.
+const char* ecs_event_hint(const ecs_world* world, const char* name, char hint[BASE_HINT_BYTES]);
 /// Call a handler of a broadcast for all its rows, or of an event without a target.
 void ecs_system_call_rows(ecs_world* world, const ecs_system* system, ecs_stage* stage,
                           const ecs_event* event);

@@ -181,19 +181,31 @@ static uint64_t hash_of_read(const ecs_world* world, const ecs_query* query, con
     return base_hash64(rows->columns[term], size * rows->count, 0);
 }
 
-static void run_watched(const ecs_system* system, const ecs_stage* stage, const ecs_rows* rows) {
+// Without a reporter it is an assertion.
+static void tell_written(ecs_system* system, const ecs_stage* stage, uint32_t term) {
+    const ecs_component_id component = system->query->components[term];
+    const base_reporter* reporter = stage->world->write_reporter;
+    if (!reporter) fail(stage->world, system, component, "declares that it only reads");
+    const uint32_t bit = 1u << term;
+    if (__atomic_fetch_or(&system->written, bit, __ATOMIC_RELAXED) & bit) return;
+    base_report(reporter, NULL, 0, "system %s declares that it only reads %s, and writes it",
+                system->name, ecs_component_get(stage->world, component)->name);
+}
+
+static void run_watched(ecs_system* system, const ecs_stage* stage, const ecs_rows* rows) {
     const ecs_query* query = system->query;
     uint64_t before[ECS_QUERY_TERMS_MAX];
     for (uint32_t i = 0; i < query->term_count; i++)
         before[i] = hash_of_read(stage->world, query, rows, i);
     system->run(stage, rows);
     for (uint32_t i = 0; i < query->term_count; i++)
-        if (hash_of_read(stage->world, query, rows, i) != before[i])
-            fail(stage->world, system, query->components[i], "declares that it only reads");
+        if (hash_of_read(stage->world, query, rows, i) != before[i]) tell_written(system, stage, i);
 }
 
-void ecs_declared_run(const ecs_system* system, const ecs_stage* stage, const ecs_rows* rows) {
-    if (BASE_VALIDATE_ON && system->is_confined && rows->count > 0)
+void ecs_declared_run(ecs_system* system, const ecs_stage* stage, const ecs_rows* rows) {
+    const bool is_watched =
+        (BASE_VALIDATE_ON && system->is_confined) || stage->world->write_reporter != NULL;
+    if (is_watched && rows->count > 0)
         run_watched(system, stage, rows);
     else
         system->run(stage, rows);

@@ -16,4 +16,4 @@ ecs_conflict ecs_declared_conflict(const ecs_world* world, const ecs_system* fir
 void ecs_declared_check(const ecs_world* world, uint32_t component, bool is_write);
 /// Call `run` of a system with these rows. In validating builds a column that it declares as read
 /// and writes is asserted by name.
-void ecs_declared_run(const ecs_system* system, const ecs_stage* stage, const ecs_rows* rows);
+void ecs_declared_run(ecs_system* system, const ecs_stage* stage, const ecs_rows* rows);

@@ -27,12 +27,20 @@ uint32_t ecs_system_index(const ecs_world* world, const char* name) {
     return UINT32_MAX;
 }
 
+static const char* hint_of(const ecs_world* world, const char* name, char hint[BASE_HINT_BYTES]) {
+    base_nearest nearest = base_nearest_begin(name);
+    for (uint32_t i = 0; i < world->systems->count; i++)
+        base_nearest_offer(&nearest, world->systems->list[i]->name);
+    return base_nearest_hint(&nearest, hint);
+}
+
 static ecs_result check_names(const ecs_world* world, const base_reporter* reporter,
                               const char* system, const ecs_names* names, const char* word) {
     for (uint32_t i = 0; i < names->count; i++) {
         if (ecs_system_index(world, names->names[i]) == UINT32_MAX) {
-            base_report(reporter, NULL, 0, "system '%s' runs %s '%s', which is not registered",
-                        system, word, names->names[i]);
+            char hint[BASE_HINT_BYTES];
+            base_report(reporter, NULL, 0, "system '%s' runs %s '%s', which is not registered%s",
+                        system, word, names->names[i], hint_of(world, names->names[i], hint));
             return ECS_ERR_UNKNOWN;
         }
     }
@@ -53,9 +61,11 @@ ecs_result ecs_order_check_names(ecs_world* world, const base_reporter* reporter
         const ecs_names* names = &systems->stages[i].explicit_order;
         for (uint32_t k = 0; k < names->count; k++) {
             if (ecs_system_index(world, names->names[k]) == UINT32_MAX) {
+                char hint[BASE_HINT_BYTES];
                 base_report(reporter, NULL, 0,
-                            "the order of stage '%s' names '%s', which is not registered",
-                            systems->stages[i].name, names->names[k]);
+                            "the order of stage '%s' names '%s', which is not registered%s",
+                            systems->stages[i].name, names->names[k],
+                            hint_of(world, names->names[k], hint));
                 return ECS_ERR_UNKNOWN;
             }
         }

@@ -173,7 +173,7 @@ static void run_rows(const ecs_range* range, const uintptr_t* entry, uint32_t ro
 
 static void run_range(ecs_range* range) {
     ecs_world* view = &range->view;
-    const ecs_system* system = range->system;
+    ecs_system* system = range->system;
     if (!system->run) return;
     if (!range->entry) {
         const ecs_rows none = {0};

@@ -58,9 +58,11 @@ static ecs_result bind_handler(ecs_world* world, const base_reporter* reporter, 
         ecs_event_type type =
             is_last ? ECS_EVENT_CHANGED : event_of(world, system->events.names[i]);
         if (type == ECS_EVENT_NONE) {
+            char hint[BASE_HINT_BYTES];
             base_report(reporter, NULL, 0,
-                        "system '%s' handles event '%s', which is not registered", system->name,
-                        system->events.names[i]);
+                        "system '%s' handles event '%s', which is not registered%s", system->name,
+                        system->events.names[i],
+                        ecs_event_hint(world, system->events.names[i], hint));
             return ECS_ERR_UNKNOWN;
         }
         ecs_system_order* list = &systems->handlers[type];
@@ -76,6 +78,17 @@ static void track_component(ecs_world* world, ecs_system* system, ecs_component_
     uint64_t bit = 1ull << (component % 64);
     system->tracked.words[component / 64] |= bit;
     world->tracker->watched.words[component / 64] |= bit;
+}
+
+static void refuse_track(const ecs_world* world, const base_reporter* reporter, const char* system,
+                         const char* name) {
+    char hint[BASE_HINT_BYTES];
+    base_nearest nearest = base_nearest_begin(name);
+    for (uint32_t id = 1; id <= ecs_component_count(world); id++)
+        base_nearest_offer(&nearest, ecs_component_get(world, (ecs_component_id)id)->name);
+    base_report(reporter, NULL, 0,
+                "system '%s' tracks '%s', but no template or module has a component of that name%s",
+                system, name, base_nearest_hint(&nearest, hint));
 }
 
 // What each handler of ComponentChanged handles: the components that it tracks, or else those of
@@ -94,10 +107,7 @@ static ecs_result seal_tracks(ecs_world* world, const base_reporter* reporter) {
         for (uint32_t k = 0; k < system->track.count; k++) {
             ecs_component_id component = ecs_component_find(world, system->track.names[k]);
             if (component == ECS_COMPONENT_NONE) {
-                base_report(reporter, NULL, 0,
-                            "system '%s' tracks '%s', but no template or module has a component "
-                            "of that name",
-                            system->name, system->track.names[k]);
+                refuse_track(world, reporter, system->name, system->track.names[k]);
                 return ECS_ERR_UNKNOWN;
             }
             track_component(world, system, component);

@@ -30,6 +30,7 @@
 #include "table/sparse.h"
 #include "table/storage.h"
 #include "template/template_registry.h"
+#include "type/type_registry.h"
 
 #include <string.h>
 
@@ -177,8 +178,10 @@ static ecs_result bind_term(ecs_world* world, ecs_query* query, uint32_t term,
                         query->id, owner, name, opaque->type, opaque->file, opaque->line);
             return ECS_ERR_TYPE;
         }
-        base_report(reporter, NULL, 0, "query %u of %s: no template or module has a component '%s'",
-                    query->id, owner, name);
+        char hint[BASE_HINT_BYTES];
+        base_report(reporter, NULL, 0,
+                    "query %u of %s: no template or module has a component '%s'%s", query->id,
+                    owner, name, ecs_component_hint(world, name, hint));
         return ECS_ERR_UNKNOWN;
     }
     const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);

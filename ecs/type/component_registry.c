@@ -45,6 +45,14 @@ ecs_result ecs_component_register(ecs_world* world, const char* name, ecs_type_i
     return ECS_OK;
 }
 
+const char* ecs_component_hint(const ecs_world* world, const char* name,
+                               char hint[BASE_HINT_BYTES]) {
+    base_nearest nearest = base_nearest_begin(name);
+    for (uint32_t id = 1; id <= ecs_component_count(world); id++)
+        base_nearest_offer(&nearest, ecs_component_get(world, (ecs_component_id)id)->name);
+    return base_nearest_hint(&nearest, hint);
+}
+
 ecs_component_id ecs_component_find(ecs_world* world, const char* name) {
     BASE_ASSERT(world && name);
     world->counters.name_lookups++;

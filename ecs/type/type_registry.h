@@ -5,6 +5,7 @@
 #include "type/box.h"
 #include "ecs/type.h"
 #include "base/table.h"
+#include "base/text.h"
 
 /// The built-in types. Every world registers them first, in this order, so their ids are always the
 /// same.
@@ -68,6 +69,9 @@ bool ecs_quant_is_valid(const ecs_quant* quant, ecs_field_kind kind);
 BASE_MUST_USE ecs_result ecs_builtin_register(ecs_world* world);
 /// ecs_component_find without counting, for registration. `name_hash` is base_hash64_text(name).
 ecs_component_id ecs_component_seek(const ecs_world* world, const char* name, uint64_t name_hash);
+/// base_nearest_hint among the components.
+const char* ecs_component_hint(const ecs_world* world, const char* name,
+                               char hint[BASE_HINT_BYTES]);
 
 // Operations on single values, with all defaults of ecs_type_ops in one place. They accept plain
 // types and tags too. `context` may have a NULL allocator (the heap).

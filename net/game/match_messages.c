@@ -9,6 +9,7 @@
 #include "game/match_internal.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -22,13 +23,12 @@ static net_message_kind sent_kind(const net_match* match) {
 
 static net_result bind_message(net_match* match, uint32_t position, const base_reporter* reporter) {
     const net_message* message = &match->game->messages[position];
-    ecs_event_type type = ecs_event_find(match->world, message->event);
-    const ecs_event_desc* desc = type == ECS_EVENT_NONE ? NULL : ecs_event_get(match->world, type);
-    if (!desc) {
-        base_report(reporter, NULL, 0, "message %s: the event %s is not registered", message->name,
-                    message->event);
-        return NET_ERR_MODULE;
-    }
+    char place[ECS_NAME_BYTES_MAX + 16];
+    (void)base_text_format(place, sizeof place, "message %s", message->name);
+    ecs_need need = {.world = match->world, .reporter = reporter, .place = place};
+    ecs_event_type type = ecs_event_need(&need, message->event);
+    if (type == ECS_EVENT_NONE) return NET_ERR_MODULE;
+    const ecs_event_desc* desc = ecs_event_get(match->world, type);
     if (message->kind == NET_MESSAGE_TO_CLIENTS && !desc->is_exported) {
         base_report(reporter, NULL, 0, "message %s: the event %s must be exported", message->name,
                     message->event);

@@ -34,19 +34,32 @@ static uint32_t distance(const char* a, uint32_t a_size, const char* b, uint32_t
     return last[b_size];
 }
 
+base_nearest base_nearest_begin(const char* word) {
+    BASE_ASSERT(word);
+    return (base_nearest){.word = word,
+                          .distance = (uint32_t)strnlen(word, WORD_BYTES_MAX) / 2 + 1};
+}
+
+void base_nearest_offer(base_nearest* nearest, const char* candidate) {
+    size_t word_size = strlen(nearest->word), size = strlen(candidate);
+    if (word_size > WORD_BYTES_MAX || size > WORD_BYTES_MAX) return;
+    uint32_t found = distance(nearest->word, (uint32_t)word_size, candidate, (uint32_t)size);
+    if (found >= nearest->distance) return;
+    nearest->found = candidate;
+    nearest->distance = found;
+}
+
+const char* base_nearest_hint(const base_nearest* nearest, char hint[BASE_HINT_BYTES]) {
+    hint[0] = '\0';
+    if (nearest->found)
+        (void)base_text_format(hint, BASE_HINT_BYTES, ", did you mean '%s'?", nearest->found);
+    return hint;
+}
+
 const char* base_text_nearest(const char* word, const char* const* candidates, uint32_t count) {
     BASE_ASSERT(word && (candidates || count == 0));
-    size_t word_size = strlen(word);
-    if (word_size > WORD_BYTES_MAX) return NULL;
-    const char* nearest = NULL;
-    uint32_t nearest_distance = (uint32_t)word_size / 2 + 1;
-    for (uint32_t i = 0; i < count; i++) {
-        size_t size = strlen(candidates[i]);
-        if (size > WORD_BYTES_MAX) continue;
-        uint32_t found = distance(word, (uint32_t)word_size, candidates[i], (uint32_t)size);
-        if (found >= nearest_distance) continue;
-        nearest = candidates[i];
-        nearest_distance = found;
-    }
-    return nearest;
+    base_nearest nearest = base_nearest_begin(word);
+    for (uint32_t i = 0; i < count; i++)
+        base_nearest_offer(&nearest, candidates[i]);
+    return nearest.found;
 }

@@ -11,6 +11,7 @@
 #include "ecs/event.h"
 #include "ecs/hierarchy.h"
 #include "ecs/limits.h"
+#include "ecs/need.h"
 #include "ecs/loader.h"
 #include "ecs/query.h"
 #include "ecs/result.h"

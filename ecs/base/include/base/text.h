@@ -26,4 +26,17 @@ double base_text_read_f64(const char* text, const char* end, const char** next);
 /// differs).
 const char* base_text_nearest(const char* word, const char* const* candidates, uint32_t count);
 
+/// The same for candidates that come one by one. Texts are borrowed.
+typedef struct base_nearest {
+    const char* word;
+    const char* found; ///< NULL: none is near
+    uint32_t distance;
+} base_nearest;
+base_nearest base_nearest_begin(const char* word);
+void base_nearest_offer(base_nearest* nearest, const char* candidate);
+#define BASE_HINT_BYTES 160u
+/// Write what a report of an unknown name ends with: ", did you mean 'vel'?"; "" when none is near.
+/// @return hint.
+const char* base_nearest_hint(const base_nearest* nearest, char hint[BASE_HINT_BYTES]);
+
 BASE_C_END

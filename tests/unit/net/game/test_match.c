@@ -102,8 +102,7 @@ static void a_module_that_does_not_fit_is_reported(void** state) {
     game.messages = messages;
     memcpy(messages, breakout_messages, sizeof messages);
     messages[BREAKOUT_MESSAGE_CHEERED].event = "unknown";
-    assert_int_equal(try_create(&game, NULL, "the event unknown is not registered"),
-                     NET_ERR_MODULE);
+    assert_int_equal(try_create(&game, NULL, "there is no event 'unknown'"), NET_ERR_MODULE);
     game.register_types = quiet_types;
     messages[BREAKOUT_MESSAGE_CHEERED].event = "quiet";
     assert_int_equal(try_create(&game, NULL, "the event quiet must be exported"), NET_ERR_MODULE);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+/// Questions about a sealed world that a tool asks, not a game: which systems handle an event,
+/// what they do with a component, and whether they write what they declare as read.
+///
+/// Threads: the thread that owns the world, outside of stages.
+#pragma once
+
+#include "ecs/event.h"
+#include "ecs/system.h"
+
+BASE_C_BEGIN
+
+/// What systems of a world do with a component, by their terms and by reads and writes.
+typedef enum ecs_use {
+    ECS_USE_READ,
+    ECS_USE_WRITE,
+} ecs_use;
+
+/// A system that handles an event, or uses a component. Zeroed: before the first.
+typedef struct ecs_user {
+    uint32_t next;    ///< private: where the walk goes on
+    const char* name; ///< borrowed; NULL before the first
+} ecs_user;
+
+/// Walk the systems of this world that handle an event type, in their order.
+/// @return false: there is none after `user`.
+bool ecs_inspect_handler(const ecs_world* world, ecs_event_type type, ecs_user* user);
+/// Walk the systems of this world that use a component so. A system that only requires it does not
+/// use it; one that is not confined may use more than it declares.
+/// @return false: there is none after `user`.
+bool ecs_inspect_user(const ecs_world* world, ecs_component_id component, ecs_use use,
+                      ecs_user* user);
+/// May rows of this template match the terms of the system, as far as its own components tell?
+/// @return false also when the world has no such system, or it has no terms.
+bool ecs_inspect_matches(const ecs_world* world, const char* system, ecs_template_id template_id);
+
+/// From now on compare each column that a system declares as read before and after its call, and
+/// report the first difference of each system and term: "system draw_es declares that it only reads
+/// pos". Slow; for checks. `reporter` is borrowed; NULL ends it.
+void ecs_inspect_writes(ecs_world* world, const base_reporter* reporter);
+
+BASE_C_END

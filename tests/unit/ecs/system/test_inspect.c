@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "live_world.h"
+
+#include "ecs/inspect.h"
+#include "ecs/need.h"
+
+static void run_nothing(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)stage, (void)rows;
+}
+
+// Declares that it reads vel, and writes it.
+static void run_sly(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)stage;
+    ecs_vec2* vel = rows->columns[1];
+    for (uint32_t i = 0; i < rows->count; i++)
+        vel[i].x += 1.0f;
+}
+
+static void on_kick(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    (void)stage, (void)event, (void)rows;
+}
+
+static const ecs_term move_terms[] = {{"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}};
+static const ecs_term other_terms[] = {{"pos", "p2", ECS_READ}, {"vel", "p2", ECS_REQUIRE_NOT}};
+
+static char said[512];
+static uint32_t lines;
+
+static void save_line(void* context, const char* file, uint32_t line, const char* message) {
+    (void)context, (void)file, (void)line;
+    lines++;
+    (void)snprintf(said, sizeof said, "%s", message);
+}
+
+typedef struct inspected {
+    live live;
+    ecs_event_type kick;
+} inspected;
+
+static void add(inspected* self, const ecs_system_desc* desc) {
+    assert_int_equal(ecs_system_register(self->live.world, desc), ECS_OK);
+}
+
+static void open(inspected* self, ecs_system_fn run) {
+    static const char* const kicks[] = {"kick"};
+    static const char* const reads[] = {"vel"};
+    static const char* const elsewhere[] = {"elsewhere"};
+    live_open(&self->live, NULL);
+    assert_int_equal(
+        ecs_event_register(self->live.world, &(ecs_event_desc){.name = "kick"}, &self->kick),
+        ECS_OK);
+    add(self,
+        &(ecs_system_desc){
+            .name = "move", .stage = "act", .run = run, .terms = move_terms, .term_count = 2});
+    add(self, &(ecs_system_desc){.name = "look",
+                                 .stage = "act",
+                                 .run = run_nothing,
+                                 .terms = other_terms,
+                                 .term_count = 2,
+                                 .is_confined = true,
+                                 .reads = reads,
+                                 .read_count = 1});
+    add(self, &(ecs_system_desc){.name = "absent",
+                                 .stage = "act",
+                                 .run = run_nothing,
+                                 .terms = move_terms,
+                                 .term_count = 2,
+                                 .tags = elsewhere,
+                                 .tag_count = 1});
+    add(self, &(ecs_system_desc){
+                  .name = "kicked", .events = kicks, .event_count = 1, .on_event = on_kick});
+    live_seal(&self->live);
+}
+
+static void users_and_handlers_are_found_by_what_they_declare(void** state) {
+    (void)state;
+    inspected self;
+    open(&self, run_nothing);
+    const ecs_world* world = self.live.world;
+    ecs_user user = {0};
+    assert_true(ecs_inspect_handler(world, self.kick, &user));
+    assert_string_equal(user.name, "kicked");
+    assert_false(ecs_inspect_handler(world, self.kick, &user));
+    user = (ecs_user){0};
+    assert_true(ecs_inspect_user(world, self.live.pos, ECS_USE_WRITE, &user));
+    assert_string_equal(user.name, "move");
+    assert_false(ecs_inspect_user(world, self.live.pos, ECS_USE_WRITE, &user));
+    const ecs_component_id vel = ecs_component_find(self.live.world, "vel");
+    user = (ecs_user){0};
+    assert_true(ecs_inspect_user(world, vel, ECS_USE_READ, &user));
+    assert_string_equal(user.name, "move");
+    assert_true(ecs_inspect_user(world, vel, ECS_USE_READ, &user)); // by name in `reads`
+    assert_string_equal(user.name, "look");
+    assert_false(ecs_inspect_user(world, vel, ECS_USE_READ, &user));
+    user = (ecs_user){0};
+    assert_false(ecs_inspect_user(world, vel, ECS_USE_WRITE, &user));
+    assert_true(ecs_inspect_matches(world, "move", self.live.thing));
+    assert_false(ecs_inspect_matches(world, "look", self.live.thing));
+    assert_false(ecs_inspect_matches(world, "kicked", self.live.thing));
+    assert_false(ecs_inspect_matches(world, "unknown", self.live.thing));
+    assert_false(ecs_inspect_matches(world, "move", ECS_TEMPLATE_NONE));
+    live_close(&self.live);
+}
+
+static void a_write_through_const_is_told_once(void** state) {
+    (void)state;
+    inspected self;
+    open(&self, run_sly);
+    (void)live_create(&self.live, self.live.thing);
+    const base_reporter reporter = {save_line, NULL};
+    live_step(&self.live);
+    assert_int_equal(lines, 0);
+    ecs_inspect_writes(self.live.world, &reporter);
+    live_step(&self.live);
+    live_step(&self.live);
+    assert_int_equal(lines, 1);
+    assert_string_equal(said, "system move declares that it only reads vel, and writes it");
+    ecs_inspect_writes(self.live.world, NULL);
+    live_step(&self.live);
+    assert_int_equal(lines, 1);
+    live_close(&self.live);
+}
+
+static void names_that_are_needed_are_found_or_named(void** state) {
+    (void)state;
+    inspected self;
+    open(&self, run_nothing);
+    const base_reporter reporter = {save_line, NULL};
+    ecs_need need = {.world = self.live.world, .reporter = &reporter, .place = "pong"};
+    lines = 0;
+    assert_int_equal(ecs_component_need(&need, "pos"), self.live.pos);
+    assert_int_equal(ecs_event_need(&need, "kick"), self.kick);
+    assert_int_equal(ecs_template_need(&need, "thing"), self.live.thing);
+    assert_int_equal(ecs_need_result(&need), ECS_OK);
+    assert_int_equal(lines, 0);
+    assert_int_equal(ecs_component_need(&need, "vle"), ECS_COMPONENT_NONE);
+    assert_string_equal(said, "pong: there is no component 'vle', did you mean 'vel'?");
+    assert_int_equal(ecs_template_need(&need, "thign"), ECS_TEMPLATE_NONE);
+    assert_string_equal(said, "pong: there is no template 'thign', did you mean 'thing'?");
+    need.place = NULL;
+    assert_int_equal(ecs_event_need(&need, "kcik"), ECS_EVENT_NONE);
+    assert_string_equal(said, "there is no event 'kcik', did you mean 'kick'?");
+    assert_int_equal(ecs_event_need(&need, "zzzzzzzz"), ECS_EVENT_NONE);
+    assert_string_equal(said, "there is no event 'zzzzzzzz'");
+    assert_int_equal(need.missing, 4);
+    assert_int_equal(ecs_need_result(&need), ECS_ERR_UNKNOWN);
+    live_close(&self.live);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(users_and_handlers_are_found_by_what_they_declare),
+        TEST(a_write_through_const_is_told_once),
+        TEST(names_that_are_needed_are_found_or_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
