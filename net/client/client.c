@@ -91,6 +91,7 @@ void net_client_service(net_client* client, uint64_t now_us) {
 // @return false: the session ended.
 static bool step_mirror(net_client* client) {
     net_match_step_at(client->config.match, net_mirror_tick(client->mirror));
+    if (client->config.stepped) client->config.stepped(client->config.stepped_context);
     ecs_changes_clear(net_match_world(client->config.match));
     if (!net_match_lacks_memory(client->config.match)) return true;
     base_report(client->config.reporter, NULL, 0, "out of memory: the session ends");
@@ -143,6 +144,9 @@ net_client_phase net_client_get_phase(const net_client* client) {
 }
 net_client_end net_client_get_end(const net_client* client) {
     return client->end;
+}
+uint32_t net_client_number(const net_client* client) {
+    return client->client;
 }
 ecs_tick net_client_tick_newest(const net_client* client) {
     return client->mirror ? net_mirror_tick(client->mirror) : 0;

@@ -12,7 +12,7 @@ set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root" || exit 2
 allowed_file=tests/tidy/docs_allowed.txt
-folders='ecs/base/include ecs/include proto/include net/include'
+folders='ecs/base/include ecs/include proto/include net/include client/library/include'
 
 # shellcheck disable=SC2086
 mapfile -t headers < <(find $folders -name '*.h' | sort)
@@ -22,7 +22,7 @@ mapfile -t headers < <(find $folders -name '*.h' | sort)
 check='
     function finish(    name, start) { # one statement at file level, from line `begin` on
         if (statement !~ /^(typedef|extern|BASE_STATIC_ASSERT)/ &&
-            match(statement, /(^|[ *])(base|ecs|proto|net)_[a-z0-9_]+\(/)) {
+            match(statement, /(^|[ *])(base|ecs|proto|net|shoal)_[a-z0-9_]+\(/)) {
             name = substr(statement, RSTART, RLENGTH - 1)
             gsub(/[ *]/, "", name)
             start = substr(statement, 1, RSTART)
@@ -37,7 +37,7 @@ check='
         statement = ""
     }
     FNR == 1 { depth = 0; statement = ""; group = ""; macro = 0 }
-    /^BASE_C_(BEGIN|END)$/ { next }
+    /^(BASE_C_BEGIN|BASE_C_END|extern "C" \{)$/ || (depth == 0 && /^\}$/) { next }
     macro || /^#/ { macro = /\\$/; next }
     /^[ \t]*$/ { if (depth == 0 && statement == "") group = ""; next }
     depth == 0 && statement == "" && /^ *\/\/\// { group = group " " $0; next }

@@ -44,6 +44,10 @@ typedef void (*net_client_trace_fn)(void* context, uint32_t client, ecs_entity e
 /// borrowed for the call.
 typedef void (*net_client_input_fn)(void* context, const net_player_context* player, void* input);
 
+/// Called after each step of the mirror. Its change list, with the events that came, is cleared
+/// after the call; the world is only for reading.
+typedef void (*net_client_stepped_fn)(void* context);
+
 /// What the caller owns must outlive the client; texts too.
 typedef struct net_client_config {
     /// NULL: the heap. With a base_quota of NET_CLIENT_BYTES_MAX for client, match and presenter, a
@@ -61,6 +65,8 @@ typedef struct net_client_config {
     void* input_context;
     net_client_trace_fn trace; ///< NULL: no trace
     void* trace_context;
+    net_client_stepped_fn stepped; ///< NULL: none
+    void* stepped_context;
     /// Gets all that comes, and shows it to a person. Owned by the caller. NULL: no person (bots,
     /// headless clients).
     net_presenter* presenter;
@@ -103,6 +109,8 @@ void net_client_leave(net_client* client, uint64_t now_us);
 net_client_phase net_client_get_phase(const net_client* client);
 /// Why the session ended; NET_CLIENT_END_NONE before.
 net_client_end net_client_get_end(const net_client* client);
+/// The client number, 1, 2...; 0: not welcomed.
+uint32_t net_client_number(const net_client* client);
 /// Newest tick of the mirror; 0 before the first.
 ecs_tick net_client_tick_newest(const net_client* client);
 /// The entity of this client's player; ECS_ENTITY_NONE when it has none or the server did not send

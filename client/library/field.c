@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// Fields of components and messages as numbers: every kind as double or int64_t.
+//
+// Numbers from outside are clamped to what a field can hold, so that no conversion is undefined.
+#include "library.h"
+
+#include <string.h>
+
+// Below 2^63 and exact as a double.
+#define WHOLE_MAX 9223372036854774784.0
+#define NATURAL_MAX 18446744073709549568.0
+
+int32_t shoal_shape_field(const shoal_shape* shape, const char* name) {
+    for (uint32_t i = 0; shape && name && i < shape->count; i++)
+        if (strcmp(shape->fields[i].name, name) == 0) return (int32_t)i;
+    return -1;
+}
+
+static const ecs_field* find_field(const shoal_shape* shape, int32_t field) {
+    if (!shape || field < 0 || (uint32_t)field >= shape->count) return NULL;
+    return &shape->fields[field];
+}
+
+uint32_t shoal_shape_field_count(const shoal_shape* shape) {
+    return shape ? shape->count : 0;
+}
+
+const char* shoal_shape_field_name(const shoal_shape* shape, int32_t field) {
+    const ecs_field* found = find_field(shape, field);
+    return found ? found->name : NULL;
+}
+
+int32_t shoal_shape_field_kind(const shoal_shape* shape, int32_t field) {
+    BASE_STATIC_ASSERT(
+        (int)SHOAL_BOOL == (int)ECS_FIELD_BOOL && (int)SHOAL_I8 == (int)ECS_FIELD_I8 &&
+            (int)SHOAL_U8 == (int)ECS_FIELD_U8 && (int)SHOAL_F32 == (int)ECS_FIELD_F32 &&
+            (int)SHOAL_HANDLE == (int)ECS_FIELD_ENTITY,
+        "the ABI's kinds are those of the ECS");
+    const ecs_field* found = find_field(shape, field);
+    return found ? (int32_t)found->kind : -1;
+}
+
+uint32_t shoal_shape_field_elements(const shoal_shape* shape, int32_t field) {
+    const ecs_field* found = find_field(shape, field);
+    return found ? found->count : 0;
+}
+
+// One element, wide enough for all kinds.
+typedef struct number {
+    bool is_real, is_natural;
+    double real;
+    int64_t whole;
+    uint64_t natural;
+} number;
+
+#define LOAD(type, target)                                                                         \
+    {                                                                                              \
+        type element;                                                                              \
+        memcpy(&element, at, sizeof element);                                                      \
+        target = element;                                                                          \
+    }                                                                                              \
+    break
+
+static number load(ecs_field_kind kind, const uint8_t* at) {
+    number result = {.is_real = kind == ECS_FIELD_F32 || kind == ECS_FIELD_F64,
+                     .is_natural = kind == ECS_FIELD_U64};
+    switch (kind) {
+    case ECS_FIELD_BOOL:
+        result.whole = *at != 0;
+        break;
+    case ECS_FIELD_I8:
+        LOAD(int8_t, result.whole);
+    case ECS_FIELD_I16:
+        LOAD(int16_t, result.whole);
+    case ECS_FIELD_I32:
+        LOAD(int32_t, result.whole);
+    case ECS_FIELD_I64:
+        LOAD(int64_t, result.whole);
+    case ECS_FIELD_U8:
+        LOAD(uint8_t, result.whole);
+    case ECS_FIELD_U16:
+        LOAD(uint16_t, result.whole);
+    case ECS_FIELD_U32:
+    case ECS_FIELD_ENTITY:
+        LOAD(uint32_t, result.whole);
+    case ECS_FIELD_U64:
+        LOAD(uint64_t, result.natural);
+    case ECS_FIELD_F32:
+        LOAD(float, result.real);
+    case ECS_FIELD_F64:
+        LOAD(double, result.real);
+    case ECS_FIELD_KIND_COUNT:
+        break;
+    }
+    return result;
+}
+
+static double clamp(double value, double min, double max) {
+    if (!(value == value)) return 0.0;
+    return value < min ? min : value > max ? max : value;
+}
+
+#define STORE(type, value)                                                                         \
+    {                                                                                              \
+        const type element = (type)(value);                                                        \
+        memcpy(at, &element, sizeof element);                                                      \
+    }                                                                                              \
+    break
+
+static void store(ecs_field_kind kind, uint8_t* at, double value) {
+    switch (kind) {
+    case ECS_FIELD_BOOL:
+        STORE(bool, value == value && value != 0.0);
+    case ECS_FIELD_I8:
+        STORE(int8_t, clamp(value, INT8_MIN, INT8_MAX));
+    case ECS_FIELD_I16:
+        STORE(int16_t, clamp(value, INT16_MIN, INT16_MAX));
+    case ECS_FIELD_I32:
+        STORE(int32_t, clamp(value, INT32_MIN, INT32_MAX));
+    case ECS_FIELD_I64:
+        STORE(int64_t, clamp(value, -WHOLE_MAX, WHOLE_MAX));
+    case ECS_FIELD_U8:
+        STORE(uint8_t, clamp(value, 0, UINT8_MAX));
+    case ECS_FIELD_U16:
+        STORE(uint16_t, clamp(value, 0, UINT16_MAX));
+    case ECS_FIELD_U32:
+    case ECS_FIELD_ENTITY:
+        STORE(uint32_t, clamp(value, 0, UINT32_MAX));
+    case ECS_FIELD_U64:
+        STORE(uint64_t, clamp(value, 0, NATURAL_MAX));
+    case ECS_FIELD_F32:
+        STORE(float, clamp(value, -3.4028234663852886e38, 3.4028234663852886e38));
+    case ECS_FIELD_F64:
+        STORE(double, clamp(value, -1.7976931348623157e308, 1.7976931348623157e308));
+    case ECS_FIELD_KIND_COUNT:
+        break;
+    }
+}
+
+static uint32_t elements_of(const ecs_field* field, const void* value, uint32_t capacity) {
+    if (!field || !value) return 0;
+    return capacity < field->count ? capacity : field->count;
+}
+
+uint32_t library_field_read(const shoal_shape* shape, int32_t field, const void* value,
+                            double* values, uint32_t capacity) {
+    const ecs_field* found = find_field(shape, field);
+    const uint32_t count = elements_of(found, value, values ? capacity : 0);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t* at = (const uint8_t*)value + found->offset;
+        const number one = load(found->kind, at + (size_t)i * ecs_field_kind_bytes(found->kind));
+        values[i] = one.is_real      ? one.real
+                    : one.is_natural ? (double)one.natural
+                                     : (double)one.whole;
+    }
+    return count;
+}
+
+uint32_t library_field_read_whole(const shoal_shape* shape, int32_t field, const void* value,
+                                  int64_t* values, uint32_t capacity) {
+    const ecs_field* found = find_field(shape, field);
+    const uint32_t count = elements_of(found, value, values ? capacity : 0);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t* at = (const uint8_t*)value + found->offset;
+        const number one = load(found->kind, at + (size_t)i * ecs_field_kind_bytes(found->kind));
+        values[i] = one.is_real      ? (int64_t)clamp(one.real, -WHOLE_MAX, WHOLE_MAX)
+                    : one.is_natural ? (int64_t)one.natural
+                                     : one.whole;
+    }
+    return count;
+}
+
+bool library_field_write(const shoal_shape* shape, int32_t field, void* value, const double* values,
+                         uint32_t count) {
+    const ecs_field* found = find_field(shape, field);
+    if (!found || !values || count > found->count) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t* at = (uint8_t*)value + found->offset;
+        store(found->kind, at + (size_t)i * ecs_field_kind_bytes(found->kind), values[i]);
+    }
+    return true;
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Clients in other languages, against a real server: C++ and Python play and read the log.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+
+# Python cannot load a library that was built with a sanitizer, and CMake may have found no C++ compiler.
+has_python() { command -v python3 >/dev/null && ! grep -q '^SHOAL_SANITIZE:STRING=.' "$build/CMakeCache.txt"; }
+has_cxx() { [ -x "$bin/pilot" ]; }
+
+# python NAME [argument...]: the bot, in the background
+python() {
+    local name=$1
+    shift
+    : >"$name.out"
+    SHOAL_LIBRARY=$build/lib/libshoal_client.so.1 PYTHONDONTWRITEBYTECODE=1 \
+        python3 "$root/client/python/bot.py" "$@" >"$name.out" 2>"$name.err" &
+    pids[$name]=$!
+}
+
+case_cpp_and_python_see_the_match_of_the_server() {
+    local count=0 players=()
+    has_cxx && count=$((count + 1))
+    has_python && count=$((count + 1))
+    [ $count -gt 0 ] || { echo "skipped: neither C++ nor Python"; return 0; }
+    serve server --min-clients $count --tick-rate 120 --ticks 400 --log match.slog
+    if has_cxx; then
+        start cpp pilot "$address" 0 loss=5,delay=30,jitter=10
+        players+=(cpp)
+    fi
+    if has_python; then
+        python snake "$address" --net loss=5,delay=30,jitter=10
+        players+=(snake)
+    fi
+    for player in "${players[@]}"; do ends_with 0 "$player"; done
+    ends_with 0 server
+    are_equal $count server "${players[@]}"
+    for player in "${players[@]}"; do
+        # It sent one of the Cheers, heard all, and had pictures to show.
+        says $player.out "^client id=[1-9] tick=400 entities=[0-9]+ game=breakout .* frames=[1-9][0-9]+ events=.*Cheered:$count end=goodbye"
+    done
+    if has_python; then
+        python reader --log match.slog
+        ends_with 0 reader
+        says reader.out "^log game=breakout ticks=400 records=[0-9]+ joins=$count balls_max=[1-9] state_hash=$(value state_hash <(grep '^done' server.out))\$"
+    fi
+}
+
+case_cpp_and_python_say_why_they_cannot_play() {
+    if has_cxx; then
+        run cpp pilot 127.0.0.1:9
+        [ "$code" = 6 ] || fail "without a server the pilot ends with $code"
+        says cpp.err '^pilot: 127.0.0.1:9: no server answers'
+    fi
+    has_python || return 0
+    python lonely 127.0.0.1:9
+    ends_with 1 lonely
+    says lonely.err '^bot.py: 127.0.0.1:9: no server answers'
+    python missing --log none.slog
+    ended missing
+    says missing.err 'shoal.Error: none.slog: '
+    SHOAL_LIBRARY=$build/lib/libshoal_client.so.1 PYTHONPATH=$root/client/python PYTHONDONTWRITEBYTECODE=1 \
+        python3 - >names.out 2>names.err <<'END' || fail "names"
+import shoal
+with shoal.Client("127.0.0.1:9", game="breakout") as client:
+    for wrong in (lambda: client.input.__setitem__("PadInput", {"mov": 1}), lambda: client.send("Chear", emote=1),
+                  lambda: list(client.world.entities("posi")), lambda: client.figure("rtt")):
+        try:
+            wrong()
+        except KeyError as error:
+            print(error.args[0])
+    print(client.messages(shoal.TO_SERVER), client.world.fields("pos"), client.world.components()["pos"])
+with shoal.Client("127.0.0.1:9", game="brakeout") as client:
+    print(client.service(0) == shoal.ENDED, client.end, client.text)
+END
+    says names.out "^no field 'mov'; there are move, is_launching\$"
+    says names.out "^the game has no message 'Chear'; it has PadInput, Cheer, "
+    says names.out "^the game has no component 'posi'\$"
+    says names.out "^no figure 'rtt'\$"
+    says names.out "^\['Cheer'\] \['x', 'y'\] p2\$"
+    says names.out "^True failed .*brakeout.*breakout"
+}
+
+run_cases "$@"
