@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES_MAX = 64, HELP_BYTES_MAX = 8192 };
+enum { NAME_BYTES_MAX = 64, HELP_BYTES_MAX = 16384 };
 
 // One source of values, and the place that faults in it are reported for.
 typedef struct source {
@@ -139,6 +139,8 @@ static base_options_result next_argument(const source* from, int argc, char** ar
         return BASE_OPTIONS_OK;
     }
     if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) return BASE_OPTIONS_HELP;
+    if (strcmp(text, "--help=man") == 0 || strcmp(text, "--help=bash") == 0)
+        return BASE_OPTIONS_HELP;
     if (from->options->version && strcmp(text, "--version") == 0) return BASE_OPTIONS_HELP;
     const char* prefix = text[1] == '-' ? "--" : "-";
     const char* name = text + strlen(prefix);
@@ -164,14 +166,19 @@ static base_options_result next_argument(const source* from, int argc, char** ar
     return BASE_OPTIONS_OK;
 }
 
-// `word` is --version, --help or -h.
+// `word` is --version, --help, -h, --help=man or --help=bash.
 static void print_help(const base_options* options, const char* word) {
     if (strcmp(word, "--version") == 0) {
         printf("%s %s\n", options->program, options->version);
         return;
     }
     char help[HELP_BYTES_MAX];
-    (void)base_options_help(options, help, sizeof help);
+    if (strcmp(word, "--help=man") == 0)
+        (void)base_options_manual(options, help, sizeof help);
+    else if (strcmp(word, "--help=bash") == 0)
+        (void)base_options_completion(options, help, sizeof help);
+    else
+        (void)base_options_help(options, help, sizeof help);
     fputs(help, stdout);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // --help on one screen: usage, one line per option with its default, and one paragraph with the
 // names of the options that have no line of help. So a program with many options still fits.
-#include "base/assert.h"
-#include "base/options.h"
+#include "options_page.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 
 #include <stdarg.h>
@@ -12,14 +12,7 @@
 
 enum { COLUMNS_MAX = 100, LEFT_COLUMNS_MAX = 28, LINE_BYTES_MAX = 512 };
 
-// Text with a count that goes on when it no longer fits.
-typedef struct page {
-    char* target;
-    size_t target_bytes;
-    size_t size;
-} page;
-
-BASE_PRINTF(2, 3) static void add(page* help, const char* format, ...) {
+void base_option_page_add(base_option_page* help, const char* format, ...) {
     char line[LINE_BYTES_MAX];
     va_list arguments;
     va_start(arguments, format);
@@ -31,8 +24,7 @@ BASE_PRINTF(2, 3) static void add(page* help, const char* format, ...) {
     help->size += strlen(line);
 }
 
-// "--tick-rate HZ"
-static size_t format_name(const base_option* option, char* target, size_t target_bytes) {
+size_t base_option_name_format(const base_option* option, char* target, size_t target_bytes) {
     const char* value = option->value ? option->value : "VALUE";
     bool has_value = option->kind != BASE_OPTION_FLAG;
     const char* repeated = option->kind == BASE_OPTION_LIST ? "..." : "";
@@ -41,7 +33,7 @@ static size_t format_name(const base_option* option, char* target, size_t target
     return strlen(target);
 }
 
-static void format_default(const base_option* option, char* target, size_t target_bytes) {
+void base_option_default_format(const base_option* option, char* target, size_t target_bytes) {
     target[0] = '\0';
     const char* text;
     switch (option->kind) {
@@ -71,49 +63,51 @@ static size_t left_columns(const base_options* options) {
     for (uint32_t i = 0; i < options->count; i++) {
         char name[LINE_BYTES_MAX];
         if (!options->options[i].help) continue;
-        size_t size = format_name(&options->options[i], name, sizeof name);
+        size_t size = base_option_name_format(&options->options[i], name, sizeof name);
         if (size > columns && size <= LEFT_COLUMNS_MAX) columns = size;
     }
     return columns;
 }
 
-static void add_option(page* help, const base_option* option, size_t columns) {
+static void add_option(base_option_page* help, const base_option* option, size_t columns) {
     char name[LINE_BYTES_MAX / 2], value[LINE_BYTES_MAX / 2];
-    size_t size = format_name(option, name, sizeof name);
-    format_default(option, value, sizeof value);
+    size_t size = base_option_name_format(option, name, sizeof name);
+    base_option_default_format(option, value, sizeof value);
     // The default is the least important part of a line.
     size_t line_columns = 4 + (size > columns ? size : columns) + strlen(option->help);
     if (line_columns + strlen(value) > COLUMNS_MAX) value[0] = '\0';
-    add(help, "  %-*s  %s%s\n", (int)columns, name, option->help, value);
+    base_option_page_add(help, "  %-*s  %s%s\n", (int)columns, name, option->help, value);
 }
 
-static void add_options_without_help(page* help, const base_options* options) {
+static void add_options_without_help(base_option_page* help, const base_options* options) {
     size_t column = 0;
     for (uint32_t i = 0; i < options->count; i++) {
         char name[LINE_BYTES_MAX];
         if (options->options[i].help) continue;
-        size_t size = format_name(&options->options[i], name, sizeof name);
+        size_t size = base_option_name_format(&options->options[i], name, sizeof name);
         if (column + size + 3 > COLUMNS_MAX) {
-            add(help, "\n");
+            base_option_page_add(help, "\n");
             column = 0;
         }
-        add(help, column ? ", %s" : "  %s", name);
+        base_option_page_add(help, column ? ", %s" : "  %s", name);
         column += size + 2;
     }
-    if (column) add(help, "\n");
+    if (column) base_option_page_add(help, "\n");
 }
 
 size_t base_options_help(const base_options* options, char* target, size_t target_bytes) {
     BASE_ASSERT(options && (target || target_bytes == 0));
-    page help = {target, target_bytes, 0};
+    base_option_page help = {target, target_bytes, 0};
     if (target_bytes > 0) target[0] = '\0';
-    add(&help, "usage: %s %s\n", options->program, options->usage ? options->usage : "[options]");
-    if (options->about) add(&help, "%s\n", options->about);
+    base_option_page_add(&help, "usage: %s %s\n", options->program,
+                         options->usage ? options->usage : "[options]");
+    if (options->about) base_option_page_add(&help, "%s\n", options->about);
     size_t columns = left_columns(options);
     for (uint32_t i = 0; i < options->count; i++)
         if (options->options[i].help) add_option(&help, &options->options[i], columns);
-    add(&help, "  %-*s  Print this. Environment: --some-name is SHOAL_SOME_NAME.\n", (int)columns,
-        help_names(options));
+    base_option_page_add(&help,
+                         "  %-*s  Print this. Environment: --some-name is SHOAL_SOME_NAME.\n",
+                         (int)columns, help_names(options));
     add_options_without_help(&help, options);
     return help.size;
 }

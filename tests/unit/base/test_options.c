@@ -268,6 +268,51 @@ static void help_shows_every_option_and_its_default(void** state) {
     assert_int_equal(base_options_help(&p.table, NULL, 0), size);
 }
 
+static void the_manual_has_every_option(void** state) {
+    (void)state;
+    program p;
+    setup(&p);
+    p.table.program = "prog sub";
+    p.table.about = ".A-program";
+    char page[4096];
+    const size_t size = base_options_manual(&p.table, page, sizeof page);
+    assert_int_equal(size, strlen(page));
+    assert_non_null(strstr(page, ".TH PROG\\-SUB 1 "));
+    assert_non_null(strstr(page, "prog\\-sub \\- \\&.A\\-program\n")); // no request of roff
+    assert_non_null(strstr(page, ".B prog sub\n"));
+    assert_non_null(
+        strstr(page, ".B \\-\\-tick\\-rate HZ\nTicks per second (default 60), 1 to 1000\n"));
+    for (uint32_t i = 0; i < p.table.count; i++) {
+        char line[64] = ".B \\-\\-";
+        strncat(line, p.options[i].name, strcspn(p.options[i].name, "-"));
+        assert_non_null(strstr(page, line));
+    }
+    char small[10];
+    assert_int_equal(base_options_manual(&p.table, small, sizeof small), size);
+    assert_int_equal(strlen(small), 9);
+}
+
+static void the_completion_knows_values_and_commands(void** state) {
+    (void)state;
+    program p;
+    setup(&p);
+    p.table.usage = "--game NAME | check FILE... |token  |  [options]";
+    p.options[1].value = "FILE|none";
+    char text[4096];
+    assert_int_equal(base_options_completion(&p.table, text, sizeof text), strlen(text));
+    assert_non_null(strstr(text, "--game) COMPREPLY=($(compgen -f -W 'none' -- \"$cur\"))"));
+    assert_non_null(strstr(text, "--tick-rate) return ;;"));
+    assert_null(strstr(text, "--fast) ")); // a flag has no value
+    assert_non_null(strstr(text, "-W '--fast --game --config --tick-rate --loss --set --help'"));
+    assert_non_null(strstr(text, "compgen -f -W 'check token' --"));
+    assert_non_null(strstr(text, "complete -o filenames -F _prog prog\n"));
+    // A command adds no completion of its own: that of the program calls it.
+    p.table.program = "prog sub";
+    (void)base_options_completion(&p.table, text, sizeof text);
+    assert_non_null(strstr(text, "_prog_sub() {"));
+    assert_null(strstr(text, "complete -o"));
+}
+
 static void many_options_fit_a_screen(void** state) {
     (void)state;
     enum { COUNT = 50 };
@@ -328,6 +373,8 @@ int main(void) {
         TEST(the_environment_beats_the_config_file),
         TEST(wrong_config_files_are_told),
         TEST(help_shows_every_option_and_its_default),
+        TEST(the_manual_has_every_option),
+        TEST(the_completion_knows_values_and_commands),
         TEST(many_options_fit_a_screen),
         TEST(help_is_asked_for_before_anything_is_read),
         TEST(broken_tables_are_mistakes),
