@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// With the game's module messages are decoded, without it they are hex. 64-bit hashes are text: JSON
-// numbers have 53 bits.
+// With the game's module messages are decoded, without it they are hex. 64-bit hashes are text:
+// JSON numbers have 53 bits.
 #include "log/log_json.h"
 
 #include <inttypes.h>
@@ -99,26 +99,39 @@ static uint32_t position_of(const net_log_json* self, const net_log_item* item) 
     return UINT32_MAX;
 }
 
-void net_log_json_payload(net_log_json* self, const net_log_item* item) {
-    uint32_t position = position_of(self, item);
-    const net_message* message =
-        position == UINT32_MAX ? NULL : &self->module->game->messages[position];
+static const net_message* message_of(const net_log_json* self, const net_log_item* item) {
+    const uint32_t position = position_of(self, item);
+    return position == UINT32_MAX ? NULL : &self->module->game->messages[position];
+}
+
+// @return false when the message cannot be decoded: nothing was written.
+static bool put_decoded(net_log_json* self, const net_log_item* item, const char* key) {
+    const net_message* message = message_of(self, item);
     const ProtobufCMessage* decoded =
         message ? proto_codec_decode(&self->codec, message->descriptor, item->payload,
                                      item->payload_bytes, NET_EVENT_PAYLOAD_BYTES_MAX)
                 : NULL;
+    if (!decoded || proto_json(decoded, self->message, NET_LOG_JSON_MESSAGE_BYTES) >=
+                        NET_LOG_JSON_MESSAGE_BYTES)
+        return false;
+    net_log_json_put(self, "%s", key);
+    base_bytes_write(&self->text, self->message, strlen(self->message));
+    return true;
+}
+
+void net_log_json_message(net_log_json* self, const net_log_item* item) {
+    if (!put_decoded(self, item, "")) net_log_json_hex(self, item->payload, item->payload_bytes);
+}
+
+void net_log_json_payload(net_log_json* self, const net_log_item* item) {
+    const net_message* message = message_of(self, item);
     if (message) {
         net_log_json_put(self, ",\"name\":");
         net_log_json_text(self, message->name);
     }
-    if (decoded && proto_json(decoded, self->message, NET_LOG_JSON_MESSAGE_BYTES) <
-                       NET_LOG_JSON_MESSAGE_BYTES) {
-        net_log_json_put(self, ",\"value\":");
-        base_bytes_write(&self->text, self->message, strlen(self->message));
-    } else {
-        net_log_json_put(self, ",\"payload\":");
-        net_log_json_hex(self, item->payload, item->payload_bytes);
-    }
+    if (put_decoded(self, item, ",\"value\":")) return;
+    net_log_json_put(self, ",\"payload\":");
+    net_log_json_hex(self, item->payload, item->payload_bytes);
 }
 
 void net_log_json_item(net_log_json* self, const net_log_item* item) {

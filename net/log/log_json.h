@@ -36,5 +36,7 @@ void net_log_json_entity(net_log_json* self, ecs_entity entity);
 void net_log_json_hex(net_log_json* self, const uint8_t* data, size_t size);
 /// Append ,"name":NAME,"value":OBJECT, or ,"payload":HEX for what cannot be decoded.
 void net_log_json_payload(net_log_json* self, const net_log_item* item);
+/// Append the message of an input or event as an object, or as hex.
+void net_log_json_message(net_log_json* self, const net_log_item* item);
 /// Append a whole item as an object.
 void net_log_json_item(net_log_json* self, const net_log_item* item);

@@ -9,12 +9,17 @@
 typedef struct server_replay {
     const char* command;
     const char* file;
-    const char* trace;            ///< second word of check-trace
-    const char* output;           ///< of train
+    const char* second;           ///< second word of check-trace and diff
+    const char* output;           ///< the file that train or export writes
     const base_option_list* logs; ///< of train: its words from the second one on
     const char* game;             ///< NULL: the game that the log names
     const char* entity;           ///< "I:G" or "I"
     const char* net;              ///< of datagrams: line of each client
+    const char* what;             ///< of export: "values"...
+    const char* format;           ///< of export: "jsonl"...
+    const char* components;       ///< of export: names with commas; NULL: all
+    uint64_t every;               ///< of export: one tick of so many
+    uint64_t from, to;            ///< ticks of export; 0: the first, the last
     uint64_t tick;                ///< of --tick; 0: the last tick of the log
     bool is_through_crash;        ///< verify: also run the tick in which the server died
     uint64_t threads;             ///< 0: chosen by cores and game
@@ -23,15 +28,33 @@ typedef struct server_replay {
     net_module* module; ///< NULL for info and stats, and for dump when it was not found
     bool is_damaged;
     struct net_sentry* sentry; ///< verify --through-crash
-    net_loop loop;             ///< without signals
+    bool is_watched;           ///< it needs a sentry
+    bool has_progress;         ///< of verify: on a terminal, or with --progress
+    bool is_terminal;
+    uint64_t progress_us; ///< when the newest line of progress was written
+    ecs_tick progress_tick;
+    const struct server_replay_command* chosen;
+    net_loop loop; ///< without signals
 } server_replay;
+
+/// Open the log, and the game when the command needs it; run the command; close both.
+int server_replay_run(server_replay* self);
+/// "whole", "cut" or "damaged".
+const char* server_replay_tail(const net_log_info* info);
+/// Say how far a run is, once a second and at the log's last tick.
+void server_replay_progress(server_replay* self, ecs_tick tick);
+bool server_replay_is_folder(const char* file);
 
 int server_replay_info(server_replay* self);
 int server_replay_stats(server_replay* self);
 int server_replay_dump(server_replay* self);
 int server_replay_verify(server_replay* self);
+/// Opens its logs itself.
+int server_replay_verify_folder(server_replay* self);
+int server_replay_diff(server_replay* self);
 int server_replay_show(server_replay* self);
 int server_replay_datagrams(server_replay* self);
+int server_replay_export(server_replay* self);
 int server_replay_check_trace(server_replay* self);
 /// Opens its logs itself.
 int server_replay_train(server_replay* self);

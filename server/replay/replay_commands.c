@@ -7,14 +7,14 @@
 #include "ecs/save.h"
 #include "host/exit_code.h"
 #include "host/output.h"
-#include "host/sentry.h"
+#include "net/log_tools.h"
 #include "net/replay.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char* tail(const net_log_info* info) {
+const char* server_replay_tail(const net_log_info* info) {
     return info->is_damaged ? "damaged" : info->is_cut ? "cut" : "whole";
 }
 
@@ -33,7 +33,8 @@ int server_replay_info(server_replay* self) {
     printf("file_bytes=%" PRIu64 "\nblocks=%" PRIu64 "\ndamaged_blocks=%" PRIu64 "\n",
            info->file_bytes, info->block_count, info->damaged_blocks);
     printf("queue_records=%" PRIu64 "\nclosed=%s\ntail=%s\nlost_bytes=%" PRIu64 "\n",
-           info->queue_records, info->is_closed ? "yes" : "no", tail(info), info->lost_bytes);
+           info->queue_records, info->is_closed ? "yes" : "no", server_replay_tail(info),
+           info->lost_bytes);
     return NET_EXIT_CLEAN;
 }
 
@@ -56,44 +57,13 @@ int server_replay_stats(server_replay* self) {
            " bytes_per_minute=%.0f\n",
            info->last_tick, info->file_bytes, packed,
            minutes > 0 ? (double)info->file_bytes / minutes : 0.0);
+    if (result == NET_OK) result = net_log_tally(self->reader, net_host_write_line, stdout);
     return net_exit_of_replay(result);
 }
 
 int server_replay_dump(server_replay* self) {
     return net_exit_of_replay(
         net_log_dump(self->reader, self->module, net_host_write_line, stdout));
-}
-
-/// From the first tick on: a crash of this run says where it is, as in the server.
-static bool watch(void* context, net_match* match) {
-    server_replay* self = context;
-    if (!self->sentry)
-        self->sentry = net_sentry_create(&(net_sentry_config){
-            .world = net_match_world(match), .loop = &self->loop, .reporter = self->reporter});
-    return true;
-}
-
-int server_replay_verify(server_replay* self) {
-    const net_log_info* info = net_log_reader_info(self->reader);
-    net_verify_result verified;
-    bool is_through = self->is_through_crash && !info->is_closed;
-    if (self->is_through_crash && info->is_closed)
-        base_report(&self->reporter, self->file, 0,
-                    "note: it has an end record, so no tick of it crashed");
-    net_result result =
-        net_log_verify(self->reader, self->module, is_through ? info->last_tick + 1 : 0,
-                       is_through ? watch : NULL, self, &self->reporter, &verified);
-    net_sentry_destroy(self->sentry);
-    if (result == NET_ERR_DIVERGED)
-        printf("diverged tick=%" PRIu64 " component=%s entity=%u:%u\n", verified.diverged_tick,
-               verified.component, ecs_entity_index(verified.entity),
-               ecs_entity_generation(verified.entity));
-    if (result == NET_OK)
-        printf("verified ticks=%" PRIu64 " state_hash=%016" PRIx64 " world_hash=%016" PRIx64
-               " tail=%s lost_bytes=%" PRIu64 "\n",
-               verified.ticks, verified.state_hash, verified.world_hash, tail(info),
-               info->lost_bytes);
-    return net_exit_of_replay(result);
 }
 
 /// Reads "5:1", or "5" for the generation that exists now. @return false for other text.
@@ -179,7 +149,7 @@ int server_replay_show(server_replay* self) {
 int server_replay_check_trace(server_replay* self) {
     uint64_t rows = 0;
     net_result result =
-        net_log_check_trace(self->reader, self->module, self->trace, &self->reporter, &rows);
-    if (result == NET_OK) printf("checked rows=%" PRIu64 " trace=%s\n", rows, self->trace);
+        net_log_check_trace(self->reader, self->module, self->second, &self->reporter, &rows);
+    if (result == NET_OK) printf("checked rows=%" PRIu64 " trace=%s\n", rows, self->second);
     return net_exit_of_replay(result);
 }

@@ -14,14 +14,16 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-typedef struct command {
+typedef struct server_replay_command command;
+struct server_replay_command {
     const char* name;
     int (*run)(server_replay* self);
     uint32_t words; ///< count of files that it takes
     bool needs_module;
     bool wants_module; ///< uses the module when it is found
-} command;
+};
 
 enum { WORDS_ANY = 0 }; // at least one; the command opens them
 
@@ -31,6 +33,8 @@ static const command commands[] = {
     {"show", server_replay_show, 1, true, true},
     {"dump", server_replay_dump, 1, false, true},
     {"stats", server_replay_stats, 1, false, false},
+    {"diff", server_replay_diff, 2, false, true},
+    {"export", server_replay_export, 1, false, true},
     {"datagrams", server_replay_datagrams, 1, true, true},
     {"check-trace", server_replay_check_trace, 2, true, true},
     {"train", server_replay_train, WORDS_ANY, false, false},
@@ -40,7 +44,7 @@ static const command* find_command(server_replay* self, const base_option_list* 
     const char* names[BASE_COUNT(commands)];
     if (words->count == 0) {
         base_report(&self->reporter, NULL, 0,
-                    "name a command: info, verify, show, dump, stats, datagrams, "
+                    "name a command: info, verify, show, dump, stats, diff, export, datagrams, "
                     "check-trace or train");
         return NULL;
     }
@@ -50,9 +54,10 @@ static const command* find_command(server_replay* self, const base_option_list* 
         bool is_any = commands[i].words == WORDS_ANY && words->count > 1;
         if (is_any || words->count == commands[i].words + 1) return &commands[i];
         base_report(&self->reporter, NULL, 0, "%s takes %s", commands[i].name,
-                    commands[i].words == 1   ? "one log"
-                    : commands[i].words == 2 ? "a log and a trace"
-                                             : "logs of one game");
+                    commands[i].words == 1                  ? "one log"
+                    : commands[i].run == server_replay_diff ? "two logs"
+                    : commands[i].words == 2                ? "a log and a trace"
+                                                            : "logs of one game");
         return NULL;
     }
     const char* nearest = base_text_nearest(words->values[0], names, BASE_COUNT(commands));
@@ -70,20 +75,30 @@ static base_options_result read_options(server_replay* self, base_option_list* w
          0},
         {"entity", BASE_OPTION_TEXT, &self->entity, "I:G",
          "show: only this entity, INDEX:GENERATION", 0, 0},
-        {"output", BASE_OPTION_TEXT, &self->output, "NAME.tables",
-         "train: the file to write; put it beside NAME.blk of server and clients", 0, 0},
+        {"output", BASE_OPTION_TEXT, &self->output, "FILE",
+         "export: the file to write; train: NAME.tables, for beside NAME.blk", 0, 0},
+        {"what", BASE_OPTION_TEXT, &self->what, "WORD", "export: values, inputs or events", 0, 0},
+        {"format", BASE_OPTION_TEXT, &self->format, "WORD", "export: jsonl or csv", 0, 0},
+        {"components", BASE_OPTION_TEXT, &self->components, "A,B", "export: these values only", 0,
+         0},
+        {"every", BASE_OPTION_U64, &self->every, "N", "export: values of one tick in N", 1, 1e9},
+        {"from", BASE_OPTION_U64, &self->from, "T", "export: the first tick", 0, 0},
+        {"to", BASE_OPTION_U64, &self->to, "T", "export: the last tick", 0, 0},
         {"net", BASE_OPTION_TEXT, &self->net, "SPEC",
          "datagrams: line of each client, as of shoal-server (none: a perfect one)", 0, 0},
         {"through-crash", BASE_OPTION_FLAG, &self->is_through_crash, NULL,
          "verify: also run the tick in which the server died", 0, 0},
+        {"progress", BASE_OPTION_FLAG, &self->has_progress, NULL,
+         "verify: say each second how far it is, also when stderr is no terminal", 0, 0},
         {"threads", BASE_OPTION_U64, &self->threads, "N",
-         "threads that run the systems (0: the cores but one)", 0, BASE_WORKERS_MAX},
+         "threads that run the systems (0: the cores but one); logs of a folder at a time", 0,
+         BASE_WORKERS_MAX},
     };
     const base_options options = {
         .program = "shoal-replay",
         .version = net_build_id(),
-        .usage =
-            "info|verify|show|dump|stats|datagrams LOG  |  check-trace LOG TRACE  |  train LOG...",
+        .usage = "info|verify|show|dump|stats|export|datagrams LOG | check-trace LOG TRACE | train "
+                 "LOG...",
         .about = "Looks into event logs, runs them again and compares every hash.",
         .options = table,
         .count = BASE_COUNT(table),
@@ -103,7 +118,8 @@ static int open_module(server_replay* self, const command* what) {
     return result == NET_OK || may_miss ? NET_EXIT_CLEAN : net_exit_of_replay(result);
 }
 
-static int run(server_replay* self, const command* what) {
+int server_replay_run(server_replay* self) {
+    const command* what = self->chosen;
     net_result result = net_log_reader_create(NULL, self->file, &self->reporter, &self->reader);
     self->is_damaged = result == NET_ERR_DAMAGED;
     if (!self->reader) return net_exit_of_replay(result);
@@ -117,7 +133,11 @@ static int run(server_replay* self, const command* what) {
 }
 
 int main(int argc, char** argv) {
-    server_replay self = {.reporter = base_reporter_stderr(), .loop = {.signals = -1}};
+    server_replay self = {.reporter = base_reporter_stderr(),
+                          .loop = {.signals = -1},
+                          .what = "values",
+                          .format = "jsonl",
+                          .every = 1};
     base_option_list words = {.count = 0};
     if (!net_host_prepare(&self.reporter)) return NET_EXIT_RUNTIME;
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -128,9 +148,15 @@ int main(int argc, char** argv) {
     if (!what) return NET_EXIT_USAGE;
     self.command = what->name;
     self.file = words.values[1];
-    self.trace = words.count > 2 ? words.values[2] : NULL;
+    self.second = words.count > 2 ? words.values[2] : NULL;
     self.logs = &words;
-    int code = what->words == WORDS_ANY ? what->run(&self) : run(&self, what);
+    self.chosen = what;
+    self.is_terminal = isatty(STDERR_FILENO);
+    self.has_progress = self.has_progress || self.is_terminal;
+    const bool is_folder = what->run == server_replay_verify && server_replay_is_folder(self.file);
+    int code = is_folder                  ? server_replay_verify_folder(&self)
+               : what->words == WORDS_ANY ? what->run(&self)
+                                          : server_replay_run(&self);
     if (fflush(stdout) != 0 && code == NET_EXIT_CLEAN) code = NET_EXIT_RUNTIME;
     return code;
 }

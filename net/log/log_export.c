@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+// Values are one table: a row for each entity and tick, a column for each element of a field. A
+// field that is alone in its component has the component's name. Inputs and events are a table
+// each; their messages are JSON in one column, because every message has other fields.
+#include "log/log_json.h"
+#include "log/log_read.h"
+#include "log/log_source.h"
+#include "net/log_tools.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_BYTES_MAX = 8192 };
+
+typedef struct export {
+    net_log_reader* reader;
+    const net_module* module;
+    const net_log_export_config* config;
+    const base_reporter* reporter;
+    net_log_exported* exported;
+    ecs_line_fn line;
+    void* context;
+    net_log_json row;
+    net_log_json cell; // a message, before it becomes a cell of CSV
+    net_log_source* source;
+    uint32_t* chosen; // positions of components
+    uint32_t chosen_count;
+    net_log_value* values; // of one component
+    uint32_t values_max;
+    char* text;
+    bool is_csv;
+    bool has_cells; // the row has some
+}
+export;
+
+static bool end_row(export* self) {
+    self->exported->rows++;
+    return net_log_json_end(&self->row, self->line, self->context);
+}
+
+// ---- cells of CSV
+
+static void put_comma(export* self) {
+    if (self->has_cells) net_log_json_put(&self->row, ",");
+    self->has_cells = true;
+}
+
+// RFC 4180: quotes around what has a comma, a quote or a line end; quotes are doubled.
+static void put_csv(export* self, const char* text) {
+    put_comma(self);
+    if (!strpbrk(text, ",\"\r\n")) {
+        base_bytes_write(&self->row.text, text, strlen(text));
+        return;
+    }
+    base_bytes_write_u8(&self->row.text, '"');
+    for (const char* at = text; *at; at++) {
+        if (*at == '"') base_bytes_write_u8(&self->row.text, '"');
+        base_bytes_write_u8(&self->row.text, (uint8_t)*at);
+    }
+    base_bytes_write_u8(&self->row.text, '"');
+}
+
+// A number of JSON as a cell: no quotes, and nothing for null.
+static void put_csv_number(export* self, const char* number) {
+    size_t size = strlen(number);
+    put_comma(self);
+    if (strcmp(number, "null") == 0) return;
+    if (number[0] == '"')
+        base_bytes_write(&self->row.text, number + 1, size - 2);
+    else
+        base_bytes_write(&self->row.text, number, size);
+}
+
+// ---- values
+
+static bool is_named(const char* names, const char* name) {
+    size_t size = strlen(name);
+    for (const char* at = names; at; at = strchr(at, ',')) {
+        if (*at == ',') at++;
+        if (strncmp(at, name, size) == 0 && (at[size] == ',' || at[size] == 0)) return true;
+    }
+    return false;
+}
+
+static net_result refuse_component(export* self, const char* name) {
+    const uint32_t count = net_log_source_component_count(self->source);
+    const base_allocator* allocator = net_log_reader_allocator(self->reader);
+    const char** names = base_allocate(allocator, (count + 1) * sizeof *names);
+    if (!names) return NET_ERR_MEMORY;
+    for (uint32_t i = 0; i < count; i++)
+        names[i] = net_log_source_component(self->source, i)->name;
+    const char* nearest = base_text_nearest(name, names, count);
+    base_report(self->reporter, net_log_reader_file(self->reader), 0,
+                "there is no component \"%s\"%s%s", name, nearest ? ", did you mean " : "",
+                nearest ? nearest : "");
+    base_release(allocator, (void*)names, (count + 1) * sizeof *names);
+    return NET_ERR_UNKNOWN;
+}
+
+// Each name of the list must be one.
+static net_result check_names(export* self) {
+    char name[ECS_NAME_BYTES_MAX];
+    for (const char* at = self->config->components; at;) {
+        const char* end = strchr(at, ',');
+        size_t size = end ? (size_t)(end - at) : strlen(at);
+        bool is_known = false;
+        if (size < sizeof name) {
+            memcpy(name, at, size);
+            name[size] = 0;
+            for (uint32_t i = 0; i < self->chosen_count; i++)
+                is_known = is_known ||
+                           strcmp(net_log_source_component(self->source, self->chosen[i])->name,
+                                  name) == 0;
+        } else {
+            (void)base_text_copy(name, sizeof name, "...");
+        }
+        if (!is_known) return refuse_component(self, name);
+        at = end ? end + 1 : NULL;
+    }
+    return NET_OK;
+}
+
+static net_result choose(export* self) {
+    const uint32_t count = net_log_source_component_count(self->source);
+    const base_allocator* allocator = net_log_reader_allocator(self->reader);
+    self->chosen = base_allocate(allocator, (count + 1) * sizeof *self->chosen);
+    self->text = base_allocate(allocator, TEXT_BYTES_MAX);
+    if (!self->chosen || !self->text) return NET_ERR_MEMORY;
+    for (uint32_t i = 0; i < count; i++) {
+        const net_log_component* component = net_log_source_component(self->source, i);
+        const char* names = self->config->components;
+        if (names && !is_named(names, component->name)) continue;
+        self->chosen[self->chosen_count++] = i;
+        if (component->value_count > self->values_max) self->values_max = component->value_count;
+    }
+    self->values = base_allocate(allocator, (self->values_max + 1) * sizeof *self->values);
+    return self->values ? check_names(self) : NET_ERR_MEMORY;
+}
+
+// "pos.x", "scores.points.3", or "health".
+static void put_column_name(export* self, const net_log_component* component,
+                            const net_log_field* field, uint32_t element) {
+    char name[2 * ECS_NAME_BYTES_MAX + 16];
+    if (component->field_count == 1 && field->count == 1)
+        snprintf(name, sizeof name, "%s", component->name);
+    else if (field->count == 1)
+        snprintf(name, sizeof name, "%s.%s", component->name, field->name);
+    else
+        snprintf(name, sizeof name, "%s.%s.%u", component->name, field->name, element);
+    put_csv(self, name);
+}
+
+static bool write_value_names(export* self) {
+    net_log_json_put(&self->row, "tick,entity,template");
+    self->has_cells = true;
+    for (uint32_t i = 0; i < self->chosen_count; i++) {
+        const net_log_component* component =
+            net_log_source_component(self->source, self->chosen[i]);
+        if (component->value_count == 0) put_csv(self, component->name);
+        for (uint32_t f = 0; f < component->field_count; f++)
+            for (uint32_t k = 0; k < component->fields[f].count; k++)
+                put_column_name(self, component, &component->fields[f], k);
+    }
+    return net_log_json_end(&self->row, self->line, self->context);
+}
+
+static void put_csv_component(export* self, ecs_entity entity, uint32_t position) {
+    const net_log_component* component = net_log_source_component(self->source, position);
+    const bool is_there = net_log_source_has(self->source, entity, position);
+    char number[NET_LOG_NUMBER_BYTES];
+    if (component->value_count == 0) {
+        self->text[0] = 0;
+        if (is_there && component->is_varsize)
+            net_log_source_text(self->source, entity, position, self->text, TEXT_BYTES_MAX);
+        else if (is_there)
+            (void)base_text_copy(self->text, TEXT_BYTES_MAX, "true"); // a tag
+        put_csv(self, self->text);
+        return;
+    }
+    if (is_there) net_log_source_read(self->source, entity, position, self->values);
+    for (uint32_t i = 0; i < component->value_count; i++) {
+        (void)base_text_copy(number, sizeof number, "null");
+        if (is_there) net_log_source_number(&self->values[i], number);
+        put_csv_number(self, number);
+    }
+}
+
+static void put_json_fields(export* self, const net_log_component* component) {
+    const net_log_value* value = self->values;
+    const bool is_alone = component->field_count == 1;
+    char number[NET_LOG_NUMBER_BYTES];
+    if (!is_alone) net_log_json_put(&self->row, "{");
+    for (uint32_t f = 0; f < component->field_count; f++) {
+        const net_log_field* field = &component->fields[f];
+        if (f > 0) net_log_json_put(&self->row, ",");
+        if (!is_alone) {
+            net_log_json_text(&self->row, field->name);
+            net_log_json_put(&self->row, ":");
+        }
+        if (field->count > 1) net_log_json_put(&self->row, "[");
+        for (uint32_t k = 0; k < field->count; k++) {
+            net_log_source_number(value++, number);
+            net_log_json_put(&self->row, "%s%s", k > 0 ? "," : "", number);
+        }
+        if (field->count > 1) net_log_json_put(&self->row, "]");
+    }
+    if (!is_alone) net_log_json_put(&self->row, "}");
+}
+
+static void put_json_component(export* self, ecs_entity entity, uint32_t position) {
+    const net_log_component* component = net_log_source_component(self->source, position);
+    net_log_json_put(&self->row, ",");
+    net_log_json_text(&self->row, component->name);
+    net_log_json_put(&self->row, ":");
+    if (component->is_varsize) {
+        net_log_source_text(self->source, entity, position, self->text, TEXT_BYTES_MAX);
+        net_log_json_text(&self->row, self->text);
+    } else if (component->value_count == 0) {
+        net_log_json_put(&self->row, "true"); // a tag
+    } else {
+        net_log_source_read(self->source, entity, position, self->values);
+        put_json_fields(self, component);
+    }
+}
+
+static bool write_entity(export* self, ecs_tick tick, ecs_entity entity) {
+    bool has_any = false;
+    for (uint32_t i = 0; i < self->chosen_count && !has_any; i++)
+        has_any = net_log_source_has(self->source, entity, self->chosen[i]);
+    if (!has_any) return true;
+    const char* name = net_log_source_template(self->source, entity);
+    if (self->is_csv) {
+        net_log_json_put(&self->row, "%" PRIu64 ",%u:%u", tick, ecs_entity_index(entity),
+                         ecs_entity_generation(entity));
+        self->has_cells = true;
+        put_csv(self, name);
+    } else {
+        net_log_json_put(&self->row, "{\"tick\":%" PRIu64 ",\"entity\":", tick);
+        net_log_json_entity(&self->row, entity);
+        net_log_json_put(&self->row, ",\"template\":");
+        net_log_json_text(&self->row, name);
+    }
+    for (uint32_t i = 0; i < self->chosen_count; i++) {
+        if (self->is_csv)
+            put_csv_component(self, entity, self->chosen[i]);
+        else if (net_log_source_has(self->source, entity, self->chosen[i]))
+            put_json_component(self, entity, self->chosen[i]);
+    }
+    if (!self->is_csv) net_log_json_put(&self->row, "}");
+    return end_row(self);
+}
+
+static net_result write_values(export* self) {
+    const net_log_export_config* config = self->config;
+    const uint64_t every = config->every > 0 ? config->every : 1;
+    net_result result = net_log_source_create(self->reader, self->module, config->first,
+                                              self->reporter, &self->source);
+    if (result == NET_OK) result = choose(self);
+    if (result == NET_OK && self->is_csv && !write_value_names(self)) result = NET_ERR_MEMORY;
+    while (result == NET_OK) {
+        ecs_tick tick = net_log_source_tick(self->source) + 1;
+        if (config->last > 0 && tick > config->last) break;
+        if (tick > net_log_reader_info(self->reader)->last_tick) break;
+        result = net_log_source_step(self->source);
+        self->exported->diverged_tick = net_log_source_diverged(self->source);
+        if (result != NET_OK || tick < config->first) continue;
+        self->exported->ticks++;
+        if (tick % every != 0) continue;
+        for (ecs_entity at = net_log_source_next(self->source, ECS_ENTITY_NONE);
+             at != ECS_ENTITY_NONE && result == NET_OK; at = net_log_source_next(self->source, at))
+            if (!write_entity(self, tick, at)) result = NET_ERR_MEMORY;
+    }
+    return result == NET_ERR_CLOSED ? NET_OK : result;
+}
+
+// ---- inputs and events
+
+static const char* const item_names[NET_LOG_ITEM_KINDS] = {
+    [NET_LOG_ITEM_LEAVE] = "leave",
+    [NET_LOG_ITEM_JOIN] = "join",
+    [NET_LOG_ITEM_EVENT] = "client_event",
+    [NET_LOG_ITEM_SERVER_EVENT] = "server_event",
+};
+
+static bool write_json_item(export* self, ecs_tick tick, const net_log_item* item) {
+    net_log_json_put(&self->row, "{\"tick\":%" PRIu64 ",", tick);
+    if (self->config->what == NET_LOG_EXPORT_EVENTS)
+        net_log_json_put(&self->row, "\"kind\":\"%s\",", item_names[item->kind]);
+    const size_t brace = self->row.text.size;
+    net_log_json_item(&self->row, item);
+    if (!self->row.text.failed) // an object's brace: its fields go on behind those above
+        memmove(self->row.text.data + brace, self->row.text.data + brace + 1,
+                --self->row.text.size - brace);
+    return end_row(self);
+}
+
+// One cell with JSON: an event with all its fields; of an input, whose numbers have columns of
+// their own, the message.
+static bool put_item_cell(export* self, const net_log_item* item) {
+    if (item->kind != NET_LOG_ITEM_INPUT)
+        net_log_json_item(&self->cell, item);
+    else if (!item->is_repeat)
+        net_log_json_message(&self->cell, item);
+    base_bytes_write_u8(&self->cell.text, 0);
+    if (self->cell.text.failed) return false;
+    put_csv(self, (const char*)self->cell.text.data);
+    base_bytes_clear(&self->cell.text);
+    return true;
+}
+
+static bool write_csv_item(export* self, ecs_tick tick, const net_log_item* item) {
+    net_log_json_put(&self->row, "%" PRIu64 ",%u", tick, item->client);
+    self->has_cells = true;
+    if (self->config->what == NET_LOG_EXPORT_EVENTS)
+        put_csv(self, item_names[item->kind]);
+    else
+        net_log_json_put(&self->row, ",%u,%s,%" PRIu64, item->number,
+                         item->is_repeat ? "true" : "false", item->seen);
+    return put_item_cell(self, item) && end_row(self);
+}
+
+static net_result write_items_of(export* self, const net_log_record* record) {
+    for (net_log_item_kind kind = NET_LOG_ITEM_LEAVE; kind < NET_LOG_ITEM_KINDS; kind++) {
+        const bool is_input = kind == NET_LOG_ITEM_INPUT;
+        if (is_input != (self->config->what == NET_LOG_EXPORT_INPUTS)) continue;
+        size_t offset = 0;
+        net_log_item item;
+        while (net_log_item_next(record, kind, &offset, &item)) {
+            bool is_written = self->is_csv ? write_csv_item(self, record->tick, &item)
+                                           : write_json_item(self, record->tick, &item);
+            if (!is_written) return NET_ERR_MEMORY;
+        }
+    }
+    return NET_OK;
+}
+
+static net_result write_items(export* self) {
+    const net_log_export_config* config = self->config;
+    net_result result = NET_OK;
+    if (self->is_csv) {
+        net_log_json_put(&self->row, config->what == NET_LOG_EXPORT_INPUTS
+                                         ? "tick,client,number,is_repeat,view,input"
+                                         : "tick,client,kind,event");
+        if (!net_log_json_end(&self->row, self->line, self->context)) return NET_ERR_MEMORY;
+    }
+    net_log_cursor cursor = net_log_cursor_begin(self->reader);
+    net_log_record record;
+    while (result == NET_OK && net_log_cursor_next(self->reader, &cursor, &record)) {
+        if (record.kind != NET_LOG_KIND_BEGIN && record.kind != NET_LOG_KIND_END) continue;
+        if (record.tick < config->first) continue;
+        if (config->last > 0 && record.tick > config->last) break;
+        self->exported->ticks += record.kind == NET_LOG_KIND_END;
+        result = write_items_of(self, &record);
+    }
+    return cursor.has_failed ? NET_ERR_DAMAGED : result;
+}
+
+net_result net_log_export(net_log_reader* reader, const net_module* module,
+                          const net_log_export_config* config, ecs_line_fn line, void* context,
+                          const base_reporter* reporter, net_log_exported* exported) {
+    BASE_ASSERT(reader && config && line && exported);
+    BASE_ASSERT(module || config->what != NET_LOG_EXPORT_VALUES);
+    const base_allocator* allocator = net_log_reader_allocator(reader);
+    *exported = (net_log_exported){0};
+    export self = {.reader = reader,
+                   .module = module,
+                   .config = config,
+                   .reporter = reporter,
+                   .exported = exported,
+                   .line = line,
+                   .context = context,
+                   .is_csv = config->format == NET_LOG_EXPORT_CSV};
+    net_result result = NET_ERR_MEMORY;
+    bool is_ready = net_log_json_init(&self.row, allocator, module);
+    if (net_log_json_init(&self.cell, allocator, module) && is_ready)
+        result = config->what == NET_LOG_EXPORT_VALUES ? write_values(&self) : write_items(&self);
+    const uint32_t count = self.source ? net_log_source_component_count(self.source) : 0;
+    if (self.chosen) base_release(allocator, self.chosen, (count + 1) * sizeof *self.chosen);
+    if (self.values)
+        base_release(allocator, self.values, (self.values_max + 1) * sizeof *self.values);
+    if (self.text) base_release(allocator, self.text, TEXT_BYTES_MAX);
+    net_log_source_destroy(self.source);
+    net_log_json_deinit(&self.cell);
+    net_log_json_deinit(&self.row);
+    return result;
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+// A run looks at the world of its match, so a value is read where the systems left it.
+#include "log/log_source.h"
+
+#include "log/log_replay.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "ecs/save.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WHOLE_MAX (INT64_C(1) << 53) ///< beyond it JSON readers lose digits
+
+struct net_log_source {
+    const base_allocator* allocator;
+    const base_reporter* reporter;
+    const char* file;
+    net_log_replay* replay;
+    ecs_world* world;
+    net_log_component* components; // position: component id - 1
+    uint32_t component_count;
+    net_log_field* fields; // of all components
+    uint32_t field_count;
+    ecs_tick diverged;
+};
+
+static const ecs_type* type_at(const net_log_source* source, uint32_t position) {
+    const ecs_component* component =
+        ecs_component_get(source->world, (ecs_component_id)(position + 1));
+    return ecs_type_get(source->world, component->type);
+}
+
+static void describe(net_log_source* source, uint32_t position, net_log_field* fields) {
+    const ecs_type* type = type_at(source, position);
+    const ecs_component* component =
+        ecs_component_get(source->world, (ecs_component_id)(position + 1));
+    net_log_component* described = &source->components[position];
+    *described = (net_log_component){.id = component->id,
+                                     .name = component->name,
+                                     .type = type->name,
+                                     .is_varsize = type->ops && type->field_count == 0,
+                                     .field_count = type->field_count,
+                                     .fields = fields};
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        fields[i] =
+            (net_log_field){.name = field->name, .kind = field->kind, .count = field->count};
+        described->value_count += field->count;
+    }
+}
+
+static bool list_components(net_log_source* source) {
+    source->component_count = ecs_component_count(source->world);
+    for (uint32_t i = 0; i < source->component_count; i++)
+        source->field_count += type_at(source, i)->field_count;
+    source->components = base_allocate_zero(source->allocator, (source->component_count + 1) *
+                                                                   sizeof *source->components);
+    source->fields =
+        base_allocate_zero(source->allocator, (source->field_count + 1) * sizeof *source->fields);
+    if (!source->components || !source->fields) return false;
+    net_log_field* fields = source->fields;
+    for (uint32_t i = 0; i < source->component_count; i++) {
+        describe(source, i, fields);
+        fields += source->components[i].field_count;
+    }
+    return true;
+}
+
+net_result net_log_source_create(net_log_reader* reader, const net_module* module, ecs_tick from,
+                                 const base_reporter* reporter, net_log_source** source_out) {
+    BASE_ASSERT(reader && module && source_out);
+    const base_allocator* allocator = net_log_reader_allocator(reader);
+    *source_out = NULL;
+    net_log_source* source = base_allocate_zero(allocator, sizeof *source);
+    if (!source) return NET_ERR_MEMORY;
+    source->allocator = allocator;
+    source->reporter = reporter;
+    source->file = net_log_reader_file(reader);
+    net_result result = net_log_replay_create(reader, module, reporter, &source->replay);
+    if (result == NET_OK && from > 1) result = net_log_replay_seek(source->replay, from - 1);
+    if (result == NET_OK) {
+        source->world = net_match_world(net_log_replay_match(source->replay));
+        if (!list_components(source)) result = NET_ERR_MEMORY;
+    }
+    if (result != NET_OK) {
+        net_log_source_destroy(source);
+        return result;
+    }
+    *source_out = source;
+    return NET_OK;
+}
+
+void net_log_source_destroy(net_log_source* source) {
+    if (!source) return;
+    net_log_replay_destroy(source->replay);
+    if (source->components)
+        base_release(source->allocator, source->components,
+                     (source->component_count + 1) * sizeof *source->components);
+    if (source->fields)
+        base_release(source->allocator, source->fields,
+                     (source->field_count + 1) * sizeof *source->fields);
+    base_release(source->allocator, source, sizeof *source);
+}
+
+net_result net_log_source_step(net_log_source* source) {
+    net_log_tick tick;
+    net_result result = net_log_replay_step(source->replay, &tick);
+    if (result != NET_OK || source->diverged > 0 || !tick.has_end) return result;
+    if (ecs_world_state_hash(source->world) == tick.state_hash) return NET_OK;
+    source->diverged = tick.tick;
+    base_report(source->reporter, source->file, 0,
+                "warning: this run differs from the log from tick %" PRIu64 " on", tick.tick);
+    return NET_OK;
+}
+
+ecs_tick net_log_source_tick(const net_log_source* source) {
+    return net_match_tick(net_log_replay_match(source->replay));
+}
+
+ecs_tick net_log_source_diverged(const net_log_source* source) {
+    return source->diverged;
+}
+
+uint32_t net_log_source_component_count(const net_log_source* source) {
+    return source->component_count;
+}
+
+const net_log_component* net_log_source_component(const net_log_source* source, uint32_t position) {
+    BASE_ASSERT(position < source->component_count);
+    return &source->components[position];
+}
+
+ecs_entity net_log_source_next(const net_log_source* source, ecs_entity before) {
+    return ecs_entity_next(source->world, before);
+}
+
+const char* net_log_source_template(const net_log_source* source, ecs_entity entity) {
+    return ecs_entity_template_name(source->world, entity);
+}
+
+static const void* find(const net_log_source* source, ecs_entity entity, uint32_t position) {
+    BASE_ASSERT(position < source->component_count);
+    return ecs_find(source->world, entity, (ecs_component_id)(position + 1));
+}
+
+bool net_log_source_has(const net_log_source* source, ecs_entity entity, uint32_t position) {
+    return find(source, entity, position) != NULL;
+}
+
+static net_log_value read_element(ecs_field_kind kind, const uint8_t* at) {
+    net_log_value value = {.kind = kind};
+    union {
+        int8_t i8;
+        int16_t i16;
+        int32_t i32;
+        uint16_t u16;
+        uint32_t u32;
+        float f32;
+    } raw;
+    const uint32_t size = ecs_field_kind_bytes(kind);
+    memcpy(&raw, at, size < sizeof raw ? size : sizeof raw);
+    switch (kind) {
+    case ECS_FIELD_BOOL:
+        value.truth = *at != 0;
+        break;
+    case ECS_FIELD_I8:
+        value.whole = raw.i8;
+        break;
+    case ECS_FIELD_I16:
+        value.whole = raw.i16;
+        break;
+    case ECS_FIELD_I32:
+        value.whole = raw.i32;
+        break;
+    case ECS_FIELD_I64:
+        memcpy(&value.whole, at, sizeof value.whole);
+        break;
+    case ECS_FIELD_U8:
+        value.natural = *at;
+        break;
+    case ECS_FIELD_U16:
+        value.natural = raw.u16;
+        break;
+    case ECS_FIELD_U32:
+        value.natural = raw.u32;
+        break;
+    case ECS_FIELD_U64:
+        memcpy(&value.natural, at, sizeof value.natural);
+        break;
+    case ECS_FIELD_F32:
+        value.real = (double)raw.f32;
+        break;
+    case ECS_FIELD_F64:
+        memcpy(&value.real, at, sizeof value.real);
+        break;
+    case ECS_FIELD_ENTITY:
+        value.entity = raw.u32;
+        break;
+    case ECS_FIELD_KIND_COUNT:
+        break;
+    }
+    return value;
+}
+
+void net_log_source_read(const net_log_source* source, ecs_entity entity, uint32_t position,
+                         net_log_value* values) {
+    const ecs_type* type = type_at(source, position);
+    const void* cell = find(source, entity, position);
+    BASE_ASSERT(cell && !source->components[position].is_varsize);
+    const uint8_t* object = ecs_type_object(type, cell);
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        for (uint32_t k = 0; k < field->count; k++)
+            *values++ = read_element(field->kind, object + field->offset +
+                                                      k * ecs_field_kind_bytes(field->kind));
+    }
+}
+
+void net_log_source_text(const net_log_source* source, ecs_entity entity, uint32_t position,
+                         char* text, size_t text_bytes) {
+    const void* cell = find(source, entity, position);
+    BASE_ASSERT(cell && text_bytes > 0);
+    (void)ecs_type_format(type_at(source, position), cell, text, text_bytes);
+}
+
+// The fewest digits that read back to the same number.
+static void put_real(double real, bool is_single, char text[NET_LOG_NUMBER_BYTES]) {
+    if (!isfinite(real)) {
+        (void)base_text_copy(text, NET_LOG_NUMBER_BYTES, "null");
+        return;
+    }
+    const int most = is_single ? 9 : 17;
+    for (int digits = is_single ? 6 : 15; digits <= most; digits++) {
+        double again = 0;
+        snprintf(text, NET_LOG_NUMBER_BYTES, "%.*g", digits, real);
+        if (!base_text_parse_f64(text, &again)) continue;
+        if (is_single ? (float)again == (float)real : again == real) return;
+    }
+}
+
+void net_log_source_number(const net_log_value* value, char text[NET_LOG_NUMBER_BYTES]) {
+    switch (value->kind) {
+    case ECS_FIELD_BOOL:
+        (void)base_text_copy(text, NET_LOG_NUMBER_BYTES, value->truth ? "true" : "false");
+        break;
+    case ECS_FIELD_I8:
+    case ECS_FIELD_I16:
+    case ECS_FIELD_I32:
+    case ECS_FIELD_I64: {
+        const bool is_long = value->whole > WHOLE_MAX || value->whole < -WHOLE_MAX;
+        snprintf(text, NET_LOG_NUMBER_BYTES, is_long ? "\"%" PRId64 "\"" : "%" PRId64,
+                 value->whole);
+        break;
+    }
+    case ECS_FIELD_U8:
+    case ECS_FIELD_U16:
+    case ECS_FIELD_U32:
+    case ECS_FIELD_U64:
+        snprintf(text, NET_LOG_NUMBER_BYTES,
+                 value->natural > (uint64_t)WHOLE_MAX ? "\"%" PRIu64 "\"" : "%" PRIu64,
+                 value->natural);
+        break;
+    case ECS_FIELD_F32:
+    case ECS_FIELD_F64:
+        put_real(value->real, value->kind == ECS_FIELD_F32, text);
+        break;
+    case ECS_FIELD_ENTITY:
+    case ECS_FIELD_KIND_COUNT:
+        snprintf(text, NET_LOG_NUMBER_BYTES, "\"%u:%u\"", ecs_entity_index(value->entity),
+                 ecs_entity_generation(value->entity));
+        break;
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+/// The values of a match tick by tick, out of its log: by running the match again, which has all
+/// components at full precision. Exports and comparisons read them by name.
+#pragma once
+
+#include "base/bytes.h"
+#include "net/log_state.h"
+#include "net/module.h"
+
+typedef struct net_log_source net_log_source;
+
+/// A run of the log with its game. The reader serves no other walk meanwhile. `from`: the first
+/// tick that is asked for (a run begins at a keyframe before it); 0 or 1: the first of the log.
+/// @return as net_log_replay_create and net_log_replay_seek.
+BASE_MUST_USE net_result net_log_source_create(net_log_reader* reader, const net_module* module,
+                                               ecs_tick from, const base_reporter* reporter,
+                                               net_log_source** source);
+/// NULL does nothing.
+void net_log_source_destroy(net_log_source* source);
+/// Go on to the next tick. A run that differs from the log is reported once, and goes on.
+/// @return as net_log_replay_step.
+BASE_MUST_USE net_result net_log_source_step(net_log_source* source);
+ecs_tick net_log_source_tick(const net_log_source* source);
+/// The first tick whose state_hash is not the log's; 0: none so far.
+ecs_tick net_log_source_diverged(const net_log_source* source);
+
+/// All components, in order of their registration. Tags have no values.
+uint32_t net_log_source_component_count(const net_log_source* source);
+const net_log_component* net_log_source_component(const net_log_source* source, uint32_t position);
+/// The entity with the next higher index; ECS_ENTITY_NONE begins and ends.
+ecs_entity net_log_source_next(const net_log_source* source, ecs_entity before);
+/// The name of its template; NULL: no such entity.
+const char* net_log_source_template(const net_log_source* source, ecs_entity entity);
+/// Has the entity the component at this position?
+bool net_log_source_has(const net_log_source* source, ecs_entity entity, uint32_t position);
+/// Read all elements of all fields of a component that the entity has, and whose values have a
+/// fixed size: `values` has room for its value_count.
+void net_log_source_read(const net_log_source* source, ecs_entity entity, uint32_t position,
+                         net_log_value* values);
+/// The value of a variable-size component that the entity has, as text. NUL-terminated and cut.
+void net_log_source_text(const net_log_source* source, ecs_entity entity, uint32_t position,
+                         char* text, size_t text_bytes);
+
+#define NET_LOG_NUMBER_BYTES 40u
+/// Write a number as JSON has it: the shortest decimals that give the same bits; null for what JSON
+/// has no number for; entities and numbers of more than 53 bits as text with quotes.
+void net_log_source_number(const net_log_value* value, char text[NET_LOG_NUMBER_BYTES]);

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// What a log is about: how often each component changed, how many entities of each template came
+// and went, what each client sent. One walk over the records, without the game. A destroyed entity
+// counts for the template with which it was created.
+#include "log/log_changes.h"
+#include "log/log_header.h"
+#include "log/log_read.h"
+#include "net/log_tools.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_MAX = 65536, NAME_BYTES = 128, LINE_BYTES = 512 };
+
+typedef struct tally_row {
+    uint64_t key; // component id, hash of a template's parts, client number
+    char name[NAME_BYTES];
+    uint64_t counts[8];
+} tally_row;
+
+enum { CHANGES, CHANGE_BYTES };                                          // counts of components
+enum { CREATED, DESTROYED, RECREATED };                                  // of templates
+enum { JOIN, LEAVE, INPUTS, REPEATS, INPUT_BYTES, EVENTS, EVENT_BYTES }; // of clients: ticks first
+
+typedef struct tally_rows {
+    tally_row* rows; // by rising key
+    uint32_t count, capacity;
+} tally_rows;
+
+typedef struct tally {
+    net_log_reader* reader;
+    const base_allocator* allocator;
+    const uint8_t* header;
+    size_t header_bytes;
+    tally_rows components, templates, clients;
+    uint64_t* template_of; // by index of entity: key of its template
+    uint32_t template_capacity;
+    uint64_t ticks_without_detail; // whose changes are sums, or of a form that is not read here
+    bool lacks_memory;
+} tally;
+
+// The row of a key; a new one is zero and has no name. NULL: too many, or no memory.
+static tally_row* get_row(tally* self, tally_rows* rows, uint64_t key) {
+    uint32_t low = 0, high = rows->count;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        if (rows->rows[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < rows->count && rows->rows[low].key == key) return &rows->rows[low];
+    if (rows->count == ROWS_MAX) return NULL;
+    if (!BASE_ARRAY_RESERVE(self->allocator, rows->rows, rows->capacity, rows->count + 1)) {
+        self->lacks_memory = true;
+        return NULL;
+    }
+    memmove(rows->rows + low + 1, rows->rows + low, (rows->count - low) * sizeof *rows->rows);
+    rows->count++;
+    rows->rows[low] = (tally_row){.key = key};
+    return &rows->rows[low];
+}
+
+static tally_row* get_component(tally* self, uint32_t id) {
+    tally_row* row = get_row(self, &self->components, id);
+    char name[ECS_NAME_BYTES_MAX];
+    if (!row || row->name[0]) return row;
+    if (net_log_header_component(self->header, self->header_bytes, id, name))
+        (void)base_text_copy(row->name, sizeof row->name, name);
+    else
+        base_text_format(row->name, sizeof row->name, "%u", id);
+    return row;
+}
+
+static tally_row* get_template(tally* self, const net_log_change* change) {
+    uint64_t key = change->part_count;
+    for (uint32_t i = 0; i < change->part_count; i++)
+        key = key * UINT64_C(0x9E3779B97F4A7C15) + change->parts[i];
+    tally_row* row = get_row(self, &self->templates, key);
+    if (!row || row->name[0]) return row;
+    size_t size = 0;
+    for (uint32_t i = 0; i < change->part_count && size + 1 < sizeof row->name; i++) {
+        char name[ECS_NAME_BYTES_MAX];
+        if (!net_log_header_template(self->header, self->header_bytes, change->parts[i], name))
+            base_text_format(name, sizeof name, "%u", change->parts[i]);
+        int got =
+            snprintf(row->name + size, sizeof row->name - size, "%s%s", i > 0 ? "+" : "", name);
+        size += got > 0 ? (size_t)got : 0;
+    }
+    if (change->part_count == 0) (void)base_text_copy(row->name, sizeof row->name, "gone_at_once");
+    return row;
+}
+
+static bool remember(tally* self, ecs_entity entity, uint64_t key) {
+    const uint32_t index = ecs_entity_index(entity);
+    if (!BASE_ARRAY_RESERVE(self->allocator, self->template_of, self->template_capacity,
+                            index + 1)) {
+        self->lacks_memory = true;
+        return false;
+    }
+    self->template_of[index] = key;
+    return true;
+}
+
+static void add_change(tally* self, const net_log_change* change, uint64_t bytes) {
+    tally_row* row;
+    const uint32_t index = ecs_entity_index(change->entity);
+    switch (change->kind) {
+    case NET_LOG_CHANGE_COMPONENT:
+        row = get_component(self, change->component);
+        if (row) row->counts[CHANGES]++;
+        if (row) row->counts[CHANGE_BYTES] += bytes;
+        break;
+    case NET_LOG_CHANGE_CREATED:
+    case NET_LOG_CHANGE_RECREATED:
+        row = get_template(self, change);
+        if (!row || !remember(self, change->entity, row->key)) break;
+        row->counts[change->kind == NET_LOG_CHANGE_CREATED ? CREATED : RECREATED]++;
+        break;
+    case NET_LOG_CHANGE_DESTROYED:
+        if (index >= self->template_capacity || self->template_of[index] == 0) break;
+        row = get_row(self, &self->templates, self->template_of[index]);
+        if (row) row->counts[DESTROYED]++;
+        self->template_of[index] = 0;
+        break;
+    case NET_LOG_CHANGE_SUM:
+        break;
+    }
+}
+
+static void add_changes(tally* self, const net_log_record* record) {
+    net_log_changes_walk walk = net_log_changes_begin(record->changes, record->changes_bytes);
+    net_log_change change;
+    self->ticks_without_detail += record->changes_bytes > 0 && walk.form != 1;
+    size_t before = walk.reader.offset;
+    while (net_log_changes_next(&walk, &change)) {
+        add_change(self, &change, walk.reader.offset - before);
+        before = walk.reader.offset;
+    }
+}
+
+static void add_item(tally* self, ecs_tick tick, const net_log_item* item) {
+    tally_row* row = get_row(self, &self->clients, item->client);
+    if (!row) return;
+    switch (item->kind) {
+    case NET_LOG_ITEM_JOIN:
+        row->counts[JOIN] = tick;
+        (void)base_text_copy(row->name, sizeof row->name, item->name);
+        break;
+    case NET_LOG_ITEM_LEAVE:
+        row->counts[LEAVE] = tick;
+        break;
+    case NET_LOG_ITEM_INPUT:
+        row->counts[item->is_repeat ? REPEATS : INPUTS]++;
+        row->counts[INPUT_BYTES] += item->payload_bytes;
+        break;
+    default:
+        row->counts[EVENTS]++;
+        row->counts[EVENT_BYTES] += item->payload_bytes;
+    }
+}
+
+static void add_begin(tally* self, const net_log_record* record) {
+    for (net_log_item_kind kind = NET_LOG_ITEM_LEAVE; kind <= NET_LOG_ITEM_INPUT; kind++) {
+        size_t offset = 0;
+        net_log_item item;
+        while (net_log_item_next(record, kind, &offset, &item))
+            add_item(self, record->tick, &item);
+    }
+}
+
+// ---- lines
+
+// Most first; of equal ones the lower key.
+static int compare_rows(const void* a, const void* b) {
+    const tally_row* left = a;
+    const tally_row* right = b;
+    if (left->counts[0] != right->counts[0]) return left->counts[0] < right->counts[0] ? 1 : -1;
+    return (left->key > right->key) - (left->key < right->key);
+}
+
+// A name in a line of key=value: a player's may hold anything but NUL.
+static void clean(char* name) {
+    for (; *name; name++)
+        if (*name <= ' ' || *name == 127 || *name == '=') *name = '_';
+}
+
+static void write_components(tally* self, ecs_line_fn line, void* context) {
+    char text[LINE_BYTES];
+    uint64_t all = 0;
+    tally_rows* rows = &self->components;
+    for (uint32_t i = 0; i < rows->count; i++)
+        all += rows->rows[i].counts[CHANGES];
+    if (rows->count > 1) qsort(rows->rows, rows->count, sizeof *rows->rows, compare_rows);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const tally_row* row = &rows->rows[i];
+        snprintf(text, sizeof text,
+                 "component name=%s changes=%" PRIu64 " share=%.1f%% change_bytes=%" PRIu64,
+                 row->name, row->counts[CHANGES],
+                 100.0 * (double)row->counts[CHANGES] / (double)all, row->counts[CHANGE_BYTES]);
+        line(context, text);
+    }
+}
+
+static void write_templates(tally* self, ecs_line_fn line, void* context) {
+    char text[LINE_BYTES];
+    tally_rows* rows = &self->templates;
+    if (rows->count > 1) qsort(rows->rows, rows->count, sizeof *rows->rows, compare_rows);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const tally_row* row = &rows->rows[i];
+        snprintf(text, sizeof text,
+                 "template name=%s created=%" PRIu64 " destroyed=%" PRIu64 " recreated=%" PRIu64,
+                 row->name, row->counts[CREATED], row->counts[DESTROYED], row->counts[RECREATED]);
+        line(context, text);
+    }
+}
+
+static void write_clients(tally* self, ecs_line_fn line, void* context) {
+    char text[LINE_BYTES];
+    for (uint32_t i = 0; i < self->clients.count; i++) {
+        tally_row* row = &self->clients.rows[i];
+        clean(row->name);
+        snprintf(text, sizeof text,
+                 "client id=%" PRIu64 " name=%s join_tick=%" PRIu64 " leave_tick=%" PRIu64
+                 " inputs=%" PRIu64 " input_repeats=%" PRIu64 " input_bytes=%" PRIu64
+                 " events=%" PRIu64 " event_bytes=%" PRIu64,
+                 row->key, row->name, row->counts[JOIN], row->counts[LEAVE], row->counts[INPUTS],
+                 row->counts[REPEATS], row->counts[INPUT_BYTES], row->counts[EVENTS],
+                 row->counts[EVENT_BYTES]);
+        line(context, text);
+    }
+}
+
+static void release_rows(const tally* self, tally_rows* rows) {
+    if (rows->rows) base_release(self->allocator, rows->rows, rows->capacity * sizeof *rows->rows);
+}
+
+net_result net_log_tally(net_log_reader* reader, ecs_line_fn line, void* context) {
+    BASE_ASSERT(reader && line);
+    tally self = {.reader = reader, .allocator = net_log_reader_allocator(reader)};
+    self.header = net_log_reader_header(reader, &self.header_bytes);
+    net_log_cursor cursor = net_log_cursor_begin(reader);
+    net_log_record record;
+    while (!self.lacks_memory && net_log_cursor_next(reader, &cursor, &record)) {
+        if (record.kind == NET_LOG_KIND_BEGIN) add_begin(&self, &record);
+        if (record.kind == NET_LOG_KIND_END) add_changes(&self, &record);
+    }
+    net_result result = cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
+    if (self.lacks_memory) result = NET_ERR_MEMORY;
+    if (result == NET_OK) {
+        char text[LINE_BYTES];
+        write_components(&self, line, context);
+        write_templates(&self, line, context);
+        write_clients(&self, line, context);
+        snprintf(text, sizeof text, "without_detail ticks=%" PRIu64, self.ticks_without_detail);
+        if (self.ticks_without_detail > 0) line(context, text);
+    }
+    release_rows(&self, &self.components);
+    release_rows(&self, &self.templates);
+    release_rows(&self, &self.clients);
+    BASE_ARRAY_RELEASE(self.allocator, self.template_of, self.template_capacity);
+    return result;
+}

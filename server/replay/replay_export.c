@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// shoal-replay export: values, inputs or events of a log as lines that other programs read.
+#include "replay/replay.h"
+
+#include "host/exit_code.h"
+#include "host/output.h"
+#include "net/log_tools.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct exporting {
+    server_replay* self;
+    net_log_export_config config;
+    net_log_exported exported;
+    net_result result;
+} exporting;
+
+// Position of a word in a list. @return UINT32_MAX when it is not there.
+static uint32_t find_word(const char* word, const char* const* words, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(word, words[i]) == 0) return i;
+    return UINT32_MAX;
+}
+
+static bool read_config(const server_replay* self, net_log_export_config* config) {
+    static const char* const whats[] = {"values", "inputs", "events"};
+    static const char* const formats[] = {"jsonl", "csv"};
+    const uint32_t what = find_word(self->what, whats, BASE_COUNT(whats));
+    const uint32_t format = find_word(self->format, formats, BASE_COUNT(formats));
+    if (strcmp(self->format, "arrow") == 0) {
+        base_report(&self->reporter, NULL, 0,
+                    "--format: this build writes no Arrow, because no library for it is packaged "
+                    "for Debian 12: export csv, which Arrow's readers take "
+                    "(pyarrow.csv.read_csv)");
+        return false;
+    }
+    if (format == UINT32_MAX || what == UINT32_MAX) {
+        base_report(&self->reporter, NULL, 0, "%s: \"%s\" is not %s",
+                    format == UINT32_MAX ? "--format" : "--what",
+                    format == UINT32_MAX ? self->format : self->what,
+                    format == UINT32_MAX ? "jsonl or csv" : "values, inputs or events");
+        return false;
+    }
+    if (self->to > 0 && self->to < self->from) {
+        base_report(&self->reporter, NULL, 0, "--to %" PRIu64 " is before --from %" PRIu64,
+                    self->to, self->from);
+        return false;
+    }
+    *config = (net_log_export_config){.what = (net_log_export_what)what,
+                                      .format = (net_log_export_format)format,
+                                      .components = self->components,
+                                      .every = self->every,
+                                      .first = self->from,
+                                      .last = self->to};
+    return true;
+}
+
+static bool write_lines(void* context, void* file) {
+    exporting* made = context;
+    made->result =
+        net_log_export(made->self->reader, made->self->module, &made->config, net_host_write_line,
+                       file, &made->self->reporter, &made->exported);
+    return true;
+}
+
+int server_replay_export(server_replay* self) {
+    exporting made = {.self = self};
+    if (!read_config(self, &made.config)) return NET_EXIT_USAGE;
+    if (!self->module && made.config.what == NET_LOG_EXPORT_VALUES) {
+        base_report(&self->reporter, self->file, 0,
+                    "its values come from a run with the game %s, which is not here: name it with "
+                    "--game, or export --what inputs or events",
+                    net_log_reader_info(self->reader)->game);
+        return NET_EXIT_USAGE;
+    }
+    if (!self->output) {
+        (void)write_lines(&made, stdout);
+    } else if (!net_host_write_file(self->output, write_lines, &made, &self->reporter)) {
+        return NET_EXIT_RUNTIME;
+    }
+    if (made.result == NET_ERR_UNKNOWN) return NET_EXIT_USAGE;
+    if (made.result != NET_OK) return net_exit_of_replay(made.result);
+    if (self->output)
+        printf("exported rows=%" PRIu64 " ticks=%" PRIu64 " file=%s\n", made.exported.rows,
+               made.exported.ticks, self->output);
+    return made.exported.diverged_tick > 0 ? NET_EXIT_DIVERGED : NET_EXIT_CLEAN;
+}

@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The commands of shoal-replay, on small logs of real bots that shoal-bench makes in virtual time.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+line=loss=5,delay=40,jitter=10,seed=3
+
+# make_log FILE [option...]: 10 s of breakout with three bots.
+make_log() { # 604 ticks
+    local file=$1
+    shift
+    SHOAL_MODULE_PATH=$games run make shoal-bench --make-log breakout --clients 3 --hours 0.0028 \
+        --net $line --output "$file" "$@"
+    [ "$code" = 0 ] || fail "--make-log ended with $code"
+}
+
+# replay CODE COMMAND...: a command that ends with CODE; its output is in replay.out.
+replay() {
+    local wanted=$1
+    shift
+    run replay shoal-replay "$@"
+    [ "$code" = "$wanted" ] || fail "shoal-replay $* ended with $code, not $wanted"
+}
+
+case_a_log_sends_its_datagrams_again() {
+    make_log a.slog
+    says make.out '^made log=a.slog ticks=604 clients=3 datagrams=[0-9]+ bytes=[0-9]+ lost=[1-9]'
+    local hash
+    hash=$(value hash make.out)
+    for _ in 1 2; do
+        replay 0 datagrams a.slog --net $line
+        says replay.out "^datagrams ticks=604 clients=3 .* hash=$hash as_in_the_log=yes\$"
+    done
+    replay 0 datagrams a.slog --net $line --tick 500
+    says replay.out '^datagrams ticks=500 .* as_in_the_log=yes$'
+    replay 0 datagrams a.slog
+    says replay.out 'as_in_the_log=no from_tick=[1-9]'
+    replay 2 datagrams a.slog --net los=5
+    says replay.err 'did you mean loss'
+}
+
+case_a_real_servers_log_is_sent_again_too() {
+    serve server --min-clients 2 --ticks 120 --log a.slog
+    run client shoal-client "$address" --bots 2
+    ends_with 0 server
+    replay 0 datagrams a.slog
+    says replay.out '^datagrams ticks=120 clients=2 sent=[1-9]'
+}
+
+case_a_folder_of_logs_has_a_line_each() {
+    mkdir week
+    make_log week/a.slog
+    make_log week/b.slog --seed 2
+    head -c 12000 week/a.slog >week/cut.slog
+    : >week/none.slog
+    touch week/b.slog.queue week/readme.txt
+    replay 1 verify week
+    [ "$(wc -l <replay.out)" = 5 ] || fail "not a line for each log"
+    says replay.out '^log=a.slog verified ticks=604 .* tail=whole'
+    says replay.out '^log=cut.slog verified ticks=[1-9][0-9]* .* tail=cut'
+    says replay.out '^log=none.slog failed exit=1$'
+    says replay.out '^logs=4 verified=3 diverged=0 failed=1$'
+    copy_games other
+    change other/breakout.blk 's/^ball {\(.*\)vel:p2=330,-550 /ball {\1vel:p2=330,-551 /'
+    SHOAL_MODULE_PATH=$PWD/other replay 5 verify week --threads 2
+    says replay.out '^log=a.slog diverged tick=[1-9][0-9]* component='
+    mkdir empty
+    replay 2 verify empty
+    says replay.err 'no logs'
+}
+
+case_progress_is_told_when_asked_for() {
+    make_log a.slog
+    replay 0 verify a.slog
+    [ ! -s replay.err ] || ! grep -q progress replay.err || fail "progress without a terminal"
+    replay 0 verify a.slog --progress
+    says replay.err '^progress tick=604 of=604 ticks_per_s=[0-9]+$'
+}
+
+case_two_logs_are_compared_to_the_value() {
+    make_log a.slog
+    make_log again.slog
+    make_log b.slog --net delay=100
+    replay 0 diff a.slog again.slog
+    says replay.out '^same ticks=604 differences=0$'
+    replay 5 diff a.slog b.slog
+    says replay.out '^differs what=input tick=[1-9][0-9]* client=[1-3]$'
+    says replay.out '^differs what=state tick=[1-9]'
+    says replay.out '^differs what=value entity=[0-9]+:[0-9]+ component=input field=move a=[0-9-]+ b=[0-9-]+$'
+    SHOAL_MODULE_PATH=$games run make shoal-bench --make-log cubes --clients 1 --hours 0.001 --output c.slog
+    replay 5 diff a.slog c.slog
+    says replay.out '^differs what=game a=breakout b=cubes$'
+    replay 2 diff a.slog
+    says replay.err 'diff takes two logs'
+}
+
+# Every line is one object, or has as many cells as the first one.
+is_json() { python3 -c 'import json, sys
+for line in sys.stdin: json.loads(line)' <"$1" || fail "$1 is no JSON"; }
+is_csv() { python3 -c 'import csv, sys
+rows = list(csv.reader(sys.stdin))
+sys.exit(len(rows) < 2 or any(len(row) != len(rows[0]) for row in rows))' <"$1" || fail "$1 is no CSV"; }
+
+case_values_inputs_and_events_are_exported() {
+    make_log a.slog
+    replay 0 export a.slog --components pos,player --every 200
+    says replay.out '^\{"tick":400,"entity":"[0-9]+:[0-9]+","template":"breakout_pad","pos":\{"x":[0-9.]+,"y":[0-9.]+\},"player":\{"client":1,'
+    is_json replay.out
+    ! grep -q '"tick":401' replay.out || fail "more ticks than asked for"
+    replay 0 export a.slog --format csv --every 200 --output values.csv
+    says replay.out '^exported rows=[1-9][0-9]* ticks=604 file=values.csv$'
+    says values.csv '^tick,entity,template,pos.x,pos.y,'
+    is_csv values.csv
+    local what
+    for what in inputs events; do
+        replay 0 export a.slog --what $what
+        is_json replay.out
+        replay 0 export a.slog --what $what --format csv
+        is_csv replay.out
+    done
+    says replay.out '^1,1,join,"\{""client"":1,""name"":""bot 1""'
+    replay 0 export a.slog --what inputs --from 100 --to 100
+    [ "$(wc -l <replay.out)" = 3 ] || fail "not the inputs of one tick"
+    # Without the game, messages are hex and there are no values.
+    mkdir elsewhere
+    cp "$bin/shoal-replay" elsewhere/
+    bin=$PWD/elsewhere replay 0 export a.slog --what inputs --from 100 --to 100
+    says replay.out '"payload":"[0-9a-f]*"'
+    bin=$PWD/elsewhere replay 2 export a.slog
+    says replay.err 'the game breakout, which is not here'
+}
+
+case_exports_refuse_what_is_not_there() {
+    make_log a.slog
+    replay 2 export a.slog --components pos,colour
+    says replay.err 'no component "colour", did you mean color'
+    replay 2 export a.slog --format arrow
+    says replay.err 'no Arrow'
+    replay 2 export a.slog --format xml
+    says replay.err 'not jsonl or csv'
+    replay 2 export a.slog --what all
+    says replay.err 'not values, inputs or events'
+    replay 2 export a.slog --from 9 --to 8
+    says replay.err 'is before --from'
+    replay 2 export a.slog --every 0
+}
+
+case_stats_name_components_templates_and_clients() {
+    make_log a.slog
+    replay 0 stats a.slog
+    says replay.out '^total ticks=604 '
+    says replay.out '^component name=pos changes=[1-9][0-9]* share=[0-9.]+% change_bytes='
+    says replay.out '^template name=breakout_ball created=[1-9]'
+    says replay.out '^client id=1 name=bot_1 join_tick=1 leave_tick=0 inputs=[5-6][0-9]{2} '
+}
+
+run_cases "$@"
