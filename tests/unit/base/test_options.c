@@ -299,7 +299,8 @@ static void the_completion_knows_values_and_commands(void** state) {
     p.table.usage = "--game NAME | check FILE... |token  |  [options]";
     p.options[1].value = "FILE|none";
     char text[4096];
-    assert_int_equal(base_options_completion(&p.table, text, sizeof text), strlen(text));
+    const size_t size = base_options_completion(&p.table, text, sizeof text);
+    assert_int_equal(size, strlen(text));
     assert_non_null(strstr(text, "--game) COMPREPLY=($(compgen -f -W 'none' -- \"$cur\"))"));
     assert_non_null(strstr(text, "--tick-rate) return ;;"));
     assert_null(strstr(text, "--fast) ")); // a flag has no value

@@ -59,7 +59,7 @@ typedef struct base_options {
 
 typedef enum base_options_result {
     BASE_OPTIONS_OK,
-    BASE_OPTIONS_HELP, ///< --help (--help=man, =bash) or --version was given and printed to stdout: exit 0
+    BASE_OPTIONS_HELP,  ///< --help (--help=man, =bash) or --version was given and printed: exit 0
     BASE_OPTIONS_ERROR, ///< reported: exit 2
 } base_options_result;
 
@@ -76,8 +76,8 @@ BASE_MUST_USE base_options_result base_options_read(const base_options* options,
 size_t base_options_help(const base_options* options, char* target, size_t target_bytes);
 
 /// Write the manual page as roff (--help=man), or the completion of bash (--help=bash). A program
-/// "a b" is the command b of a: it has a page of its own, a-b, and a's completion calls its. @return
-/// as base_options_help.
+/// "a b" is the command b of a: it has a page of its own, a-b, and a's completion calls its.
+/// @return as base_options_help.
 size_t base_options_manual(const base_options* options, char* target, size_t target_bytes);
 size_t base_options_completion(const base_options* options, char* target, size_t target_bytes);
 
