@@ -1,21 +1,36 @@
-# What `cmake --install` puts where, beside the programs (server/, client/) and games (games/*):
+# What `cmake --install` puts where, and in which package of `cpack -G DEB` (packages.cmake):
 #
-#     include/shoal/{base,ecs,proto,net}/*.h    -I include/shoal
-#     lib/libshoal_{base,ecs,proto,net}.a       and lib/shoal/objects-*: the socket layer
-#     lib/cmake/Shoal/                          find_package(Shoal): shoal_game(), shoal::game, shoal::net...
-#     lib/pkgconfig/shoal.pc                    for building the libraries into something else
-#     lib/shoal/games                           game modules; the same place under every prefix, because
+#     bin/                                      shoal-server (server); shoal-client, shoal-replay (tools); shoal-esgen (dev)
+#     lib/libshoal.so.0.1, libshoal_client.so.1 (library) for hosts of modules; for clients in any language
+#     include/shoal/{base,ecs,proto,net}/*.h    (dev) -I include/shoal; include/shoal_client.h stands alone
+#     lib/libshoal_{base,ecs,proto,net}.a       (dev) and lib/shoal/objects-*: the socket layer
+#     lib/cmake/Shoal/                          (dev) find_package(Shoal): shoal_game(), shoal::host, shoal::client...
+#     lib/pkgconfig/shoal.pc, shoal_client.pc   (dev)
+#     lib/shoal/games                           (games) modules; the same place under every prefix, because
 #                                               programs look there relative to themselves
-#     share/shoal/{wire,log}.proto              what is on the wire and in logs
+#     share/shoal/python                        (tools) shoal.py; with prefix /usr where Python looks
+#     share/shoal/{wire,log}.proto              (dev) what is on the wire and in logs
+#     share/man, share/bash-completion          of each program, with it
+#     share/doc/shoal                           (dev) the READMEs and standards; examples/
+#     lib/systemd/system, etc/shoal             (server) shoal-server@NAME runs the match of etc/shoal/NAME.conf
 set(package_folder ${CMAKE_CURRENT_LIST_DIR})
 set(package_target ${CMAKE_INSTALL_LIBDIR}/cmake/Shoal)
+set(etc ${CMAKE_INSTALL_SYSCONFDIR})
+set(python ${CMAKE_INSTALL_DATADIR}/shoal/python)
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+    set(etc /etc)
+    set(python lib/python3/dist-packages)
+endif()
 
 foreach(folder ecs/base/include/base ecs/include/ecs proto/include/proto net/include/net)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}
-            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/shoal FILES_MATCHING PATTERN "*.h")
+            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/shoal COMPONENT dev FILES_MATCHING PATTERN "*.h")
 endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/client/library/include/shoal_client.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 install(FILES ${PROJECT_SOURCE_DIR}/proto/wire.proto ${PROJECT_SOURCE_DIR}/proto/log.proto
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal)
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal COMPONENT dev)
+install(FILES ${PROJECT_SOURCE_DIR}/client/python/shoal.py DESTINATION ${python} COMPONENT tools)
 
 # What a game is compiled with: headers, protobuf-c, and the flags that keep its arithmetic the same on
 # every machine. No library of ours: a module takes our functions from the program that opens it.
@@ -33,14 +48,11 @@ foreach(name base ecs proto net socket)
 endforeach()
 install(TARGETS shoal_base shoal_ecs shoal_proto shoal_net shoal_socket shoal_game_interface
         EXPORT ShoalTargets
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/shoal)
-install(EXPORT ShoalTargets NAMESPACE shoal:: DESTINATION ${package_target})
-
-# All that --install needs, without tests: cmake --build FOLDER --target shoal_installed
-add_custom_target(shoal_installed)
-add_dependencies(shoal_installed shoal_base shoal_ecs shoal_proto shoal_net shoal_socket shoal-esgen
-                 shoal-server shoal-replay shoal-client ${SHOAL_GAME_TARGETS})
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev
+        OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/shoal COMPONENT dev)
+install(TARGETS shoal_shared shoal_client_library EXPORT ShoalTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT dev)
+install(EXPORT ShoalTargets NAMESPACE shoal:: DESTINATION ${package_target} COMPONENT dev)
 
 configure_package_config_file(${package_folder}/ShoalConfig.cmake.in
     ${PROJECT_BINARY_DIR}/package/ShoalConfig.cmake INSTALL_DESTINATION ${package_target}
@@ -51,11 +63,73 @@ install(FILES ${PROJECT_BINARY_DIR}/package/ShoalConfig.cmake
               ${PROJECT_BINARY_DIR}/package/ShoalConfigVersion.cmake
               ${package_folder}/ShoalGame.cmake ${PROJECT_SOURCE_DIR}/proto/ShoalProto.cmake
               ${PROJECT_SOURCE_DIR}/ecs/esgen/ShoalEsgen.cmake
-        DESTINATION ${package_target})
+        DESTINATION ${package_target} COMPONENT dev)
 
 # Relative to the .pc file, so that an installation may be moved.
 file(RELATIVE_PATH package_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" package_prefix "${package_prefix}")
-configure_file(${package_folder}/shoal.pc.in ${PROJECT_BINARY_DIR}/package/shoal.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/package/shoal.pc
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(name shoal shoal_client)
+    configure_file(${package_folder}/${name}.pc.in ${PROJECT_BINARY_DIR}/package/${name}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/package/${name}.pc
+            DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+endforeach()
+
+# Manual pages and completions: each program writes its own, from its table of options. A build for another
+# system cannot run them.
+if(NOT CMAKE_CROSSCOMPILING)
+    find_program(GZIP_PROGRAM gzip REQUIRED)
+    set(manuals ${PROJECT_BINARY_DIR}/package/man)
+    set(completions ${PROJECT_BINARY_DIR}/package/completion)
+    function(shoal_manual component program) # COMMAND...
+        set(pages ${manuals}/${program}.1.gz)
+        foreach(command ${ARGN})
+            list(APPEND pages ${manuals}/${program}-${command}.1.gz)
+        endforeach()
+        list(JOIN ARGN "," commands)
+        add_custom_command(OUTPUT ${pages} ${completions}/${program}
+            COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${program}> -DCOMMANDS=${commands} -DMAN=${manuals}
+                    -DCOMPLETION=${completions}/${program} -DGZIP=${GZIP_PROGRAM} -P ${package_folder}/manual.cmake
+            DEPENDS ${program} ${package_folder}/manual.cmake COMMENT "" VERBATIM)
+        add_custom_target(${program}_manual ALL DEPENDS ${pages} ${completions}/${program})
+        install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT ${component})
+        install(FILES ${completions}/${program}
+                DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT ${component})
+        set_property(GLOBAL APPEND PROPERTY shoal_manuals ${program}_manual)
+    endfunction()
+    shoal_manual(server shoal-server keygen token)
+    shoal_manual(tools shoal-client)
+    shoal_manual(tools shoal-replay)
+    configure_file(${package_folder}/shoal-esgen.1 ${manuals}/shoal-esgen.1 COPYONLY)
+    execute_process(COMMAND ${GZIP_PROGRAM} -9nf ${manuals}/shoal-esgen.1)
+    install(FILES ${manuals}/shoal-esgen.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT dev)
+    get_property(shoal_manuals GLOBAL PROPERTY shoal_manuals)
+endif()
+
+# The pages of the repository keep their folders, so that links between them work.
+set(pages ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${pages} COMPONENT dev)
+foreach(folder ecs proto net server client games)
+    file(GLOB files RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
+         ${PROJECT_SOURCE_DIR}/${folder}/*.md ${PROJECT_SOURCE_DIR}/${folder}/*.png
+         ${PROJECT_SOURCE_DIR}/${folder}/*/*.md ${PROJECT_SOURCE_DIR}/${folder}/*/*.png)
+    foreach(file ${files})
+        get_filename_component(folder ${file} DIRECTORY)
+        install(FILES ${PROJECT_SOURCE_DIR}/${file} DESTINATION ${pages}/${folder} COMPONENT dev)
+    endforeach()
+endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tests/cmake/outside/ DESTINATION ${pages}/examples/dots COMPONENT dev)
+install(FILES ${PROJECT_SOURCE_DIR}/client/examples/pilot.cc DESTINATION ${pages}/examples COMPONENT dev)
+install(PROGRAMS ${PROJECT_SOURCE_DIR}/client/python/bot.py DESTINATION ${pages}/examples COMPONENT dev)
+
+# A service for each match: shoal-server@NAME reads etc/shoal/NAME.conf.
+set(SHOAL_ETC ${CMAKE_INSTALL_FULL_SYSCONFDIR}/shoal)
+configure_file(${package_folder}/shoal-server@.service.in
+    ${PROJECT_BINARY_DIR}/package/shoal-server@.service @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/package/shoal-server@.service DESTINATION lib/systemd/system COMPONENT server)
+install(FILES ${package_folder}/breakout.conf DESTINATION ${etc}/shoal COMPONENT server)
+
+# All that --install needs, without tests: cmake --build FOLDER --target shoal_installed
+add_custom_target(shoal_installed)
+add_dependencies(shoal_installed shoal_base shoal_ecs shoal_proto shoal_net shoal_socket shoal_shared
+                 shoal_client_library shoal-esgen shoal-server shoal-replay shoal-client ${SHOAL_GAME_TARGETS}
+                 ${shoal_manuals})

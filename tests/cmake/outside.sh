@@ -23,6 +23,17 @@ fail() {
     exit 1
 }
 
+await_server() { # FILE: $address gets where it listens
+    address=
+    for _ in $(seq 500); do
+        address=$(sed -n 's/^ready listen=\([^ ]*\).*/\1/p' "$1")
+        [ -n "$address" ] && return 0
+        kill -0 "$server" 2>/dev/null || fail "the server ended before it was ready"
+        sleep 0.02
+    done
+    fail "the server is not ready after 10 s"
+}
+
 installed=$work/prefix
 cmake --install "$build" --prefix "$installed" >"$work/install.out" 2>&1 || fail "does not install"
 # Nothing installed may lead back to where it was built.
@@ -35,6 +46,14 @@ fi
 # their debug information name source files on purpose.
 if ! grep -q '^SHOAL_SANITIZE:STRING=.' "$build/CMakeCache.txt" && grep -lF -e "$root" -e "$build" "$installed"/lib/shoal/games/*.so "$installed"/bin/* >"$work/paths.out"; then
     fail "installed binaries name the build or source folder"
+fi
+
+# What is linked to a library with a sanitizer needs it too.
+sanitizers=$(sed -n 's/^SHOAL_SANITIZE:STRING=//p' "$build/CMakeCache.txt")
+flags=() sanitize=()
+if [ -n "$sanitizers" ]; then
+    flags=("-fsanitize=$sanitizers")
+    sanitize=("-DCMAKE_C_FLAGS=${flags[*]}" "-DCMAKE_CXX_FLAGS=${flags[*]}")
 fi
 
 # The sources too are out of the tree: no ../ finds anything of ours.
@@ -54,6 +73,21 @@ echo '#include <net/game.h>' >"$work/probe.c"
 games=$(pkg-config --variable=gamesdir "$pc")
 [ -f "$games/breakout.so" ] && [ -f "$games/breakout.blk" ] || fail "no breakout in $games"
 
+# Programs elsewhere: a host of modules and a client, each with one target, no flags, no path to run them with.
+cp -r "$here/host" "$work/host"
+cp "$installed/share/doc/shoal/examples/pilot.cc" "$work/host/"
+cmake -S "$work/host" -B "$work/host-build" -DCMAKE_PREFIX_PATH="$installed" -DCMAKE_C_COMPILER="$compiler" "${sanitize[@]}" \
+    >"$work/host-configure.out" 2>&1 || fail "the host does not configure"
+cmake --build "$work/host-build" >"$work/host-build.out" 2>&1 || fail "the host does not build"
+"$work/host-build/host" "$module" 60 >"$work/host-run.out" 2>&1 || fail "the host does not run"
+grep -q '^game=dots tick=60 ' "$work/host-run.out" || fail "the host runs no match"
+# The same by pkg-config.
+# shellcheck disable=SC2046
+"$compiler" -std=c17 "${flags[@]}" "$work/host/host.c" -o "$work/host-pc" $(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs shoal) ||
+    fail "shoal.pc does not link"
+LD_LIBRARY_PATH=$(dirname "$(dirname "$pc")") "$work/host-pc" "$module" 60 | cmp - "$work/host-run.out" ||
+    fail "the host of pkg-config runs another match"
+
 # Exactly one symbol, and none of the libraries inside.
 symbols=$(nm -D --defined-only "$module" | awk '{ print $3 }')
 [ "$symbols" = net_game_module_get ] || fail "the module exports: $symbols"
@@ -64,14 +98,7 @@ cd "$work"
 "$installed/bin/shoal-server" --game dots --listen 127.0.0.1:0 --min-clients 3 --ticks 300 --log none \
     >"$work/server.out" 2>"$work/server-errors.out" &
 server=$!
-address=
-for _ in $(seq 100); do
-    address=$(sed -n 's/^ready listen=\([^ ]*\).*/\1/p' "$work/server.out")
-    [ -n "$address" ] && break
-    kill -0 "$server" 2>/dev/null || fail "the server ended before it was ready"
-    sleep 0.1
-done
-[ -n "$address" ] || fail "the server is not ready after 10 s"
+await_server "$work/server.out"
 # Without --game: the client asks the server and finds the same module.
 "$installed/bin/shoal-client" "$address" --bots 3 >"$work/client.out" 2>"$work/client-errors.out" ||
     fail "the clients ended with $?"
@@ -79,6 +106,19 @@ code=0
 wait "$server" || code=$?
 server=
 [ "$code" = 0 ] || fail "the server ended with $code"
+
+# The C++ client of the installation plays with it too.
+if [ -x "$work/host-build/pilot" ]; then
+    "$installed/bin/shoal-server" --game breakout --listen 127.0.0.1:0 --min-clients 1 --ticks 120 --log none \
+        >"$work/pilot-server.out" 2>"$work/pilot-server-errors.out" &
+    server=$!
+    await_server "$work/pilot-server.out"
+    (unset SHOAL_MODULE_PATH && "$work/host-build/pilot" "$address" >"$work/pilot.out" 2>"$work/pilot-errors.out") ||
+        fail "the pilot ended with $?"
+    wait "$server" || fail "the server of the pilot ended with $?"
+    server=
+    grep -q '^client id=1 tick=120 .* end=goodbye$' "$work/pilot.out" || fail "the pilot did not play"
+fi
 
 pick() { # LINE KEY: "id tick hash" of each line, sorted
     sed -n "s/^$1 id=\([0-9]*\) tick=\([0-9]*\) .*$2=\([0-9a-f]*\).*/\1 \2 \3/p" "$3" | sort
