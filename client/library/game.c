@@ -3,7 +3,7 @@
 //
 // A module takes ecs_ and base_ from the program that opens it. Here this is no program of ours:
 // the functions are in libshoal.so, which a host may have loaded for itself only (Python does). So
-// it is opened once more for everybody, before the first module.
+// it is opened once more, visible to the whole process, before the first module.
 #define _GNU_SOURCE
 #include "library.h"
 
