@@ -235,6 +235,14 @@ const net_server* net_sim_match_server(const net_sim_match* match) {
     return match->server;
 }
 
+ecs_tick net_sim_match_tick(const net_sim_match* match) {
+    return net_match_tick(match->config.match);
+}
+
+uint32_t net_sim_match_entities(const net_sim_match* match) {
+    return ecs_world_entity_count(net_match_world(match->config.match));
+}
+
 net_match* net_sim_match_mirror(net_sim_match* match, uint32_t client) {
     const sim_member* member = find_member(match, client);
     return member ? member->mirror : NULL;

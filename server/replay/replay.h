@@ -20,6 +20,7 @@ typedef struct server_replay {
     const char* components;       ///< of export: names with commas; NULL: all
     uint64_t every;               ///< of export: one tick of so many
     uint64_t from, to;            ///< ticks of export; 0: the first, the last
+    uint64_t client;              ///< of show: what this one had been sent; 0: the server's world
     uint64_t tick;                ///< of --tick; 0: the last tick of the log
     bool is_through_crash;        ///< verify: also run the tick in which the server died
     uint64_t threads;             ///< 0: chosen by cores and game
@@ -43,6 +44,9 @@ int server_replay_run(server_replay* self);
 const char* server_replay_tail(const net_log_info* info);
 /// Say how far a run is, once a second and at the log's last tick.
 void server_replay_progress(server_replay* self, ecs_tick tick);
+/// Print all entities, or the one of --entity. @return the exit code.
+int server_replay_show_world(server_replay* self, ecs_world* world);
+int server_replay_show_client(server_replay* self);
 bool server_replay_is_folder(const char* file);
 
 int server_replay_info(server_replay* self);

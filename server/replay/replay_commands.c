@@ -85,11 +85,7 @@ static bool find_entity(const server_replay* self, const ecs_world* world, ecs_e
     return true;
 }
 
-static int show_world(server_replay* self, net_match* match) {
-    ecs_world* world = net_match_world(match);
-    printf("tick=%" PRIu64 " entities=%u state_hash=%016" PRIx64 " world_hash=%016" PRIx64 "\n",
-           net_match_tick(match), ecs_world_entity_count(world), ecs_world_state_hash(world),
-           ecs_world_hash(world));
+int server_replay_show_world(server_replay* self, ecs_world* world) {
     if (!self->entity) {
         ecs_dump_world(world, false, net_host_write_line, stdout);
         return NET_EXIT_CLEAN;
@@ -101,12 +97,19 @@ static int show_world(server_replay* self, net_match* match) {
         return NET_EXIT_USAGE;
     }
     if (entity == ECS_ENTITY_NONE) {
-        base_report(&self->reporter, NULL, 0, "there is no entity %s at tick %" PRIu64,
-                    self->entity, net_match_tick(match));
+        base_report(&self->reporter, NULL, 0, "there is no entity %s at this tick", self->entity);
         return NET_EXIT_RUNTIME;
     }
     ecs_dump_entity(world, entity, net_host_write_line, stdout);
     return NET_EXIT_CLEAN;
+}
+
+static int show_match(server_replay* self, net_match* match) {
+    ecs_world* world = net_match_world(match);
+    printf("tick=%" PRIu64 " entities=%u state_hash=%016" PRIx64 " world_hash=%016" PRIx64 "\n",
+           net_match_tick(match), ecs_world_entity_count(world), ecs_world_state_hash(world),
+           ecs_world_hash(world));
+    return server_replay_show_world(self, world);
 }
 
 /// Run the log up to the tick. A difference is reported once and does not stop the run, so that the
@@ -129,6 +132,7 @@ static net_result run_until(server_replay* self, net_log_replay* replay, ecs_tic
 }
 
 int server_replay_show(server_replay* self) {
+    if (self->client > 0) return server_replay_show_client(self);
     const net_log_info* info = net_log_reader_info(self->reader);
     ecs_tick last = self->tick > 0 ? self->tick : info->last_tick;
     net_log_replay* replay;
@@ -141,7 +145,7 @@ int server_replay_show(server_replay* self) {
                     net_match_tick(net_log_replay_match(replay)));
         code = NET_EXIT_USAGE;
     }
-    if (result == NET_OK) code = show_world(self, net_log_replay_match(replay));
+    if (result == NET_OK) code = show_match(self, net_log_replay_match(replay));
     net_log_replay_destroy(replay);
     return code;
 }

@@ -146,6 +146,23 @@ case_exports_refuse_what_is_not_there() {
     replay 2 export a.slog --every 0
 }
 
+# A client has what the rules show it: of arena a part, of breakout all but what is local.
+case_show_tells_what_a_client_had_been_sent() {
+    SHOAL_MODULE_PATH=$games run make shoal-bench --make-log arena --clients 2 --tick-rate 30 \
+        --hours 0.001 --output a.slog
+    replay 0 show a.slog --client 2 --tick 90
+    says replay.out '^tick=90 client=2 client_tick=90 entities=[1-9][0-9]* of=[1-9][0-9]{3} by=sent_again net=perfect$'
+    says replay.out '^entity=[0-9]+:[0-9]+ template=arena_soldier component=pos '
+    [ "$(value entities replay.out | head -1)" -lt "$(value of replay.out | head -1)" ] ||
+        fail "a client sees all of arena"
+    replay 0 show a.slog --client 2 --tick 90 --net delay=100
+    says replay.out 'client_tick=8[5-8] .* net=delay=100$'
+    replay 2 show a.slog --client 3
+    says replay.err 'client 3 does not play at tick 108'
+    replay 2 show a.slog --client 1 --tick 109
+    says replay.err 'the log ends at tick 108'
+}
+
 case_stats_name_components_templates_and_clients() {
     make_log a.slog
     replay 0 stats a.slog

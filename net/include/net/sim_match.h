@@ -50,6 +50,9 @@ void net_sim_match_leave(net_sim_match* match, uint32_t client);
 void net_sim_match_step(net_sim_match* match);
 /// Borrowed.
 const net_server* net_sim_match_server(const net_sim_match* match);
+/// The tick of the server's match, and the entities in its world.
+ecs_tick net_sim_match_tick(const net_sim_match* match);
+uint32_t net_sim_match_entities(const net_sim_match* match);
 /// The world of a client as it mirrors the server's; NULL when it is not connected. Borrowed until
 /// it leaves.
 net_match* net_sim_match_mirror(net_sim_match* match, uint32_t client);
