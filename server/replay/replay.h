@@ -10,7 +10,7 @@ typedef struct server_replay {
     const char* command;
     const char* file;
     const char* second;           ///< second word of check-trace and diff
-    const char* output;           ///< the file that train or export writes
+    const char* output;           ///< the file that train, export or repair writes
     const base_option_list* logs; ///< of train: its words from the second one on
     const char* game;             ///< NULL: the game that the log names
     const char* entity;           ///< "I:G" or "I"
@@ -58,6 +58,7 @@ int server_replay_verify_folder(server_replay* self);
 int server_replay_diff(server_replay* self);
 int server_replay_show(server_replay* self);
 int server_replay_datagrams(server_replay* self);
+int server_replay_repair(server_replay* self);
 int server_replay_export(server_replay* self);
 int server_replay_check_trace(server_replay* self);
 /// Opens its logs itself.

@@ -35,6 +35,7 @@ static const command commands[] = {
     {"stats", server_replay_stats, 1, false, false},
     {"diff", server_replay_diff, 2, false, true},
     {"export", server_replay_export, 1, false, true},
+    {"repair", server_replay_repair, 1, false, false},
     {"datagrams", server_replay_datagrams, 1, true, true},
     {"check-trace", server_replay_check_trace, 2, true, true},
     {"train", server_replay_train, WORDS_ANY, false, false},
@@ -44,8 +45,8 @@ static const command* find_command(server_replay* self, const base_option_list* 
     const char* names[BASE_COUNT(commands)];
     if (words->count == 0) {
         base_report(&self->reporter, NULL, 0,
-                    "name a command: info, verify, show, dump, stats, diff, export, datagrams, "
-                    "check-trace or train");
+                    "name a command: info, stats, verify, show, diff, export, dump, repair, "
+                    "datagrams, check-trace or train");
         return NULL;
     }
     for (uint32_t i = 0; i < BASE_COUNT(commands); i++) {
@@ -76,10 +77,9 @@ static base_options_result read_options(server_replay* self, base_option_list* w
         {"entity", BASE_OPTION_TEXT, &self->entity, "I:G",
          "show: only this entity, INDEX:GENERATION", 0, 0},
         {"client", BASE_OPTION_U64, &self->client, "N",
-         "show: what client N had been sent, by sending it again (0: the server's world)", 0,
-         UINT32_MAX},
+         "show: what client N had been sent (0: the server's world)", 0, UINT32_MAX},
         {"output", BASE_OPTION_TEXT, &self->output, "FILE",
-         "export: the file to write; train: NAME.tables, for beside NAME.blk", 0, 0},
+         "export, repair: the file to write; train: NAME.tables, for beside NAME.blk", 0, 0},
         {"what", BASE_OPTION_TEXT, &self->what, "WORD", "export: values, inputs or events", 0, 0},
         {"format", BASE_OPTION_TEXT, &self->format, "WORD", "export: jsonl or csv", 0, 0},
         {"components", BASE_OPTION_TEXT, &self->components, "A,B", "export: these values only", 0,
@@ -94,15 +94,15 @@ static base_options_result read_options(server_replay* self, base_option_list* w
         {"progress", BASE_OPTION_FLAG, &self->has_progress, NULL,
          "verify: say each second how far it is, also when stderr is no terminal", 0, 0},
         {"threads", BASE_OPTION_U64, &self->threads, "N",
-         "threads that run the systems (0: the cores but one); logs of a folder at a time", 0,
+         "threads of the systems; logs of a folder at a time (0: the cores but one)", 0,
          BASE_WORKERS_MAX},
     };
     const base_options options = {
         .program = "shoal-replay",
         .version = net_build_id(),
-        .usage = "info|verify|show|dump|stats|export|datagrams LOG | check-trace LOG TRACE | train "
-                 "LOG...",
-        .about = "Looks into event logs, runs them again and compares every hash.",
+        .usage = "COMMAND LOG [options]",
+        .about = "Looks into event logs: info, stats, verify (also a folder), show, diff LOG LOG, "
+                 "export, dump,\nrepair, datagrams, check-trace LOG TRACE, train LOG...",
         .options = table,
         .count = BASE_COUNT(table),
     };

@@ -163,6 +163,49 @@ case_show_tells_what_a_client_had_been_sent() {
     says replay.err 'the log ends at tick 108'
 }
 
+# In the middle of its bytes a file is changed, cut, or both; what was before it is a whole log then.
+case_a_damaged_or_cut_log_becomes_a_whole_one() {
+    make_log a.slog
+    replay 2 repair a.slog
+    says replay.err 'name the new log with --output'
+    replay 0 repair a.slog --output none.slog
+    says replay.err 'it is whole'
+    [ ! -e none.slog ] || fail "a whole log is copied"
+    head -c 20000 a.slog >cut.slog
+    cp a.slog damaged.slog
+    printf 'xx' | dd of=damaged.slog bs=1 seek=20000 conv=notrunc status=none
+    local name
+    for name in cut damaged; do
+        replay 0 repair $name.slog --output $name-whole.slog
+        says replay.out "^repaired file=$name-whole.slog ticks=[1-9][0-9]+ last_tick=[1-9][0-9]+ .* lost_bytes=[1-9]"
+        local last
+        last=$(value last_tick replay.out)
+        is_closed $name-whole.slog
+        replay 0 verify $name-whole.slog
+        says replay.out "^verified ticks=$last .* tail=whole lost_bytes=0\$"
+        replay 1 repair $name.slog --output $name-whole.slog
+        says replay.err 'is there already'
+    done
+}
+
+# The queue of a killed server holds what its file lacks.
+case_the_log_of_a_killed_server_is_repaired_with_its_queue() {
+    serve server --min-clients 1 --log a.slog
+    start client shoal-client "$address" --bots 1 --trace rows.txt
+    await "updates" is_playing rows.txt
+    kill -KILL "${pids[server]}"
+    ends_with 137 server
+    ended client
+    verifies a.slog
+    local ticks
+    ticks=$(value ticks verify.out)
+    replay 0 repair a.slog --output b.slog
+    says replay.out "^repaired file=b.slog ticks=$ticks last_tick=$ticks queue_records=[1-9]"
+    is_closed b.slog
+    verifies b.slog
+    [ "$(value ticks verify.out)" = "$ticks" ] || fail "ticks are missing"
+}
+
 case_stats_name_components_templates_and_clients() {
     make_log a.slog
     replay 0 stats a.slog

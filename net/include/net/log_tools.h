@@ -70,4 +70,20 @@ BASE_MUST_USE net_result net_log_diff(net_log_reader* a, net_log_reader* b,
                                       ecs_line_fn line, void* context,
                                       const base_reporter* reporter, net_log_diff_result* result);
 
+typedef struct net_log_copy_config {
+    const char* output; ///< name of the new log; no file may have it
+    ecs_tick last;      ///< stop after this tick; 0: copy all
+} net_log_copy_config;
+
+typedef struct net_log_copy_result {
+    ecs_tick ticks, last_tick; ///< whole ones of the copy
+    ecs_tick unfinished_tick;  ///< has inputs and no end: left out; 0: none
+} net_log_copy_result;
+
+/// Write what the reader yields, queue included, as a new and whole log. A file that could not be
+/// finished is removed.
+/// @return NET_OK; NET_ERR_IO (reported: the name is taken, or the disk is full); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_copy(net_log_reader* reader, const net_log_copy_config* config,
+                                      const base_reporter* reporter, net_log_copy_result* result);
+
 BASE_C_END
