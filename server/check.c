@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Checking templates and modules without running a match.
+// Checking templates and modules.
 //
 // A .blk may use struct types that only its module registers. The module of the same name is
 // therefore looked for beside the file and then in the module path; without a module only the
-// built-in types are known. No world makes a step.
+// built-in types are known. A module plays a short match of bots (net/check.h), with its log in a
+// folder of its own that is removed.
 #include "check.h"
 #include "stages.h"
 
 #include "base/text.h"
 #include "host/exit_code.h"
 #include "host/setup.h"
+#include "net/check.h"
 #include "net/match.h"
 #include "net/module.h"
 
@@ -23,6 +25,7 @@ typedef struct totals {
     uint32_t files;
     uint32_t templates;
     uint32_t components;
+    uint32_t warnings;
 } totals;
 
 static bool has_suffix(const char* text, const char* suffix) {
@@ -105,23 +108,53 @@ static int check_templates(const char* file, bool is_alone, const base_reporter*
     return code;
 }
 
+// Play in a folder of its own, where the log can lie.
+static net_result play(const net_check_config* asked, net_check_result* result) {
+    char folder[128], log[160];
+    const char* place = getenv("TMPDIR");
+    if (!base_text_format(folder, sizeof folder, "%s/shoal-check-XXXXXX",
+                          place && *place ? place : "/tmp") ||
+        !mkdtemp(folder)) {
+        base_report(asked->reporter, folder, 0, "%s", strerror(errno));
+        return NET_ERR_IO;
+    }
+    net_check_config config = *asked;
+    base_text_format(log, sizeof log, "%s/check.slog", folder);
+    config.log_file = log;
+    net_result code = net_check_play(&config, result);
+    (void)unlink(log);
+    base_text_format(log, sizeof log, "%s/check.slog.queue", folder);
+    (void)unlink(log);
+    (void)rmdir(folder);
+    return code;
+}
+
 static int check_module(const char* file, const base_reporter* reporter, totals* sum) {
     net_result result = net_module_check(file, reporter);
     if (result != NET_OK) return result == NET_ERR_IO ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
     net_module* module = NULL;
     if (net_module_open(file, "", reporter, &module) != NET_OK) return NET_EXIT_USAGE;
-    net_match_config config = net_match_config_default(module);
-    config.role = NET_ROLE_MIRROR;
-    net_match* match = NULL;
-    int code = NET_EXIT_USAGE;
-    if (net_match_create(&config, reporter, &match) == NET_OK) {
-        sum->templates += ecs_template_count(net_match_world(match));
-        sum->components += ecs_component_count(net_match_world(match));
-        net_match_destroy(match);
-        code = NET_EXIT_CLEAN;
-    }
+    const net_check_config config = {.module = module, .file = file, .reporter = reporter};
+    net_check_result found = {0};
+    result = play(&config, &found);
+    sum->templates += found.templates;
+    sum->components += found.components;
+    sum->warnings += found.warnings;
     net_module_close(module);
-    return code;
+    return net_exit_report_setup(result, reporter);
+}
+
+static int read_options(int file_count, char** files, bool* is_alone, bool* is_strict) {
+    int first = 0;
+    for (; first < file_count && strncmp(files[first], "--", 2) == 0; first++) {
+        if (strcmp(files[first], "--no-import") == 0)
+            *is_alone = true;
+        else if (strcmp(files[first], "--strict") == 0)
+            *is_strict = true;
+        else
+            break;
+    }
+    return first;
 }
 
 int server_check(int file_count, char** files, const base_reporter* reporter) {
@@ -130,7 +163,8 @@ int server_check(int file_count, char** files, const base_reporter* reporter) {
         base_report(reporter, NULL, 0, "check --stages: name one game or FILE.so");
         return NET_EXIT_USAGE;
     }
-    const int first = file_count > 0 && strcmp(files[0], "--no-import") == 0;
+    bool is_alone = false, is_strict = false;
+    const int first = read_options(file_count, files, &is_alone, &is_strict);
     if (file_count == first) {
         base_report(reporter, NULL, 0, "check: name at least one FILE.blk or FILE.so");
         return NET_EXIT_USAGE;
@@ -142,7 +176,7 @@ int server_check(int file_count, char** files, const base_reporter* reporter) {
         if (has_suffix(files[i], ".so")) {
             code = check_module(files[i], reporter, &sum);
         } else if (has_suffix(files[i], ".blk")) {
-            code = check_templates(files[i], first > 0, reporter, &sum);
+            code = check_templates(files[i], is_alone, reporter, &sum);
         } else {
             base_report(reporter, files[i], 0, "neither .blk nor .so");
             code = NET_EXIT_USAGE;
@@ -151,8 +185,10 @@ int server_check(int file_count, char** files, const base_reporter* reporter) {
         if (code > worst) worst = code;
     }
     if (worst == NET_EXIT_CLEAN) {
-        printf("ok files=%u templates=%u components=%u\n", sum.files, sum.templates,
-               sum.components);
+        printf("ok files=%u templates=%u components=%u", sum.files, sum.templates, sum.components);
+        if (sum.warnings > 0) printf(" warnings=%u", sum.warnings);
+        printf("\n");
     }
+    if (is_strict && sum.warnings > 0 && worst == NET_EXIT_CLEAN) worst = NET_EXIT_USAGE;
     return worst;
 }

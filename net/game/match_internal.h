@@ -72,6 +72,10 @@ net_player* net_match_find_player(const net_match* match, uint32_t client);
 /// NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_match_messages_init(net_match* match, const base_reporter* reporter);
 void net_match_messages_deinit(net_match* match);
+/// Unpack a message of any kind into its event's struct. `payload` has ECS_EVENT_BYTES_MAX bytes,
+/// aligned to 16. @return false: malformed, or the module refuses it.
+bool net_match_unpack(net_match* match, uint32_t message, const void* data, size_t size,
+                      void* payload);
 
 /// Check the interest rules; on a server prepare services and rewind. @return as above.
 BASE_MUST_USE net_result net_match_services_init(net_match* match, const base_reporter* reporter);

@@ -121,6 +121,12 @@ static bool unpack_event(net_match* match, uint32_t message, const void* data, s
     return unpack(match, &match->reader, message, data, size, NET_EVENT_PAYLOAD_BYTES_MAX, target);
 }
 
+bool net_match_unpack(net_match* match, uint32_t message, const void* data, size_t size,
+                      void* target) {
+    BASE_ASSERT(is_number(match, message));
+    return unpack(match, &match->reader, message, data, size, NET_EVENT_PAYLOAD_BYTES_MAX, target);
+}
+
 net_result net_match_input_check(net_match* match, const void* data, size_t size) {
     payload target;
     return unpack_input(match, data, size, &target) ? NET_OK : NET_ERR_MALFORMED;

@@ -23,6 +23,7 @@
 typedef struct net_predict net_predict;
 
 typedef struct net_predict_counters {
+    uint64_t compared; ///< rows of predicted entities with the server's of the same input
     uint64_t rollbacks, corrections, corrections_seen, replayed_ticks;
     double correction_max;
 } net_predict_counters;
@@ -56,6 +57,8 @@ const net_predicted* net_predict_entities(const net_predict* predict, uint32_t* 
 /// @return false: it is not predicted.
 bool net_predict_value(const net_predict* predict, ecs_entity entity, ecs_component_id component,
                        void* value);
+/// @return How many compared rows differed in this component, and in none before it.
+uint32_t net_predict_differs(const net_predict* predict, ecs_component_id component);
 /// Check ticks, inputs and rows that the prediction keeps (asserts). BASE_VALIDATE builds do it per
 /// packet.
 void net_predict_validate(const net_predict* predict);

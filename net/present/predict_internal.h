@@ -69,7 +69,8 @@ struct net_predict {
     uint32_t seen_count;
     net_predict_shown shown;
     net_predict_counters counters;
-    uint64_t row[PROTO_ROW_FIELDS_MAX]; ///< scratch
+    uint32_t differs[ECS_COMPONENTS_MAX + 1]; ///< [component]: net_predict_differs
+    uint64_t row[PROTO_ROW_FIELDS_MAX];       ///< scratch
 };
 
 /// Remember an entity's row of the prediction world in a slot; nothing when it is there already or

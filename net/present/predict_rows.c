@@ -66,13 +66,25 @@ static bool is_same_word(const proto_quant* quant, uint64_t a, uint64_t b) {
     return off <= 1e-4 * (size > 1 ? size : 1);
 }
 
-static bool is_same_row(const net_row_template* a, const uint64_t* x, const net_row_template* b,
-                        const uint64_t* y) {
+static void count_difference(net_predict* predict, const proto_layout* layout, uint32_t field) {
+    for (uint32_t c = 0; c < layout->component_count; c++) {
+        const proto_row_component* component = &layout->components[c];
+        if (field - component->field_first < component->field_count)
+            predict->differs[component->key]++;
+    }
+}
+
+static bool is_same_row(net_predict* predict, const net_row_template* a, const uint64_t* x,
+                        const net_row_template* b, const uint64_t* y) {
+    predict->counters.compared++;
     if (a->part_count != b->part_count ||
         memcmp(a->parts, b->parts, a->part_count * sizeof a->parts[0]) != 0)
         return false;
-    for (uint32_t f = 0; f < a->layout.field_count; f++)
-        if (!is_same_word(&a->layout.fields[f].quant, x[f], y[f])) return false;
+    for (uint32_t f = 0; f < a->layout.field_count; f++) {
+        if (is_same_word(&a->layout.fields[f].quant, x[f], y[f])) continue;
+        count_difference(predict, &a->layout, f);
+        return false;
+    }
     return true;
 }
 
@@ -105,7 +117,8 @@ bool net_predict_rows_match(net_predict* predict, const net_predict_slot* one) {
         }
         if (!is_player && !is_news(predict, row->entity, net_row_hash(entry, predict->row)))
             continue;
-        if (!is_same_row(row->entry, one->words + row->first, entry, predict->row)) return false;
+        if (!is_same_row(predict, row->entry, one->words + row->first, entry, predict->row))
+            return false;
     }
     return is_listed(one, predict->player);
 }

@@ -236,6 +236,10 @@ void net_presenter_draw(net_presenter* presenter, const net_draw* draw) {
     ecs_world_run_stage(net_match_world(presenter->match), presenter->stage, &step);
 }
 
+net_predict* net_presenter_predict(net_presenter* presenter) {
+    return presenter->predict;
+}
+
 net_match* net_presenter_match(net_presenter* presenter) {
     return presenter->match;
 }

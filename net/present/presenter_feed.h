@@ -6,6 +6,7 @@
 #include "mirror/mirror.h"
 #include "net/game.h"
 #include "net/presenter.h"
+#include "present/predict.h"
 #include "session/event_outbox.h"
 
 /// Take rate and settings from the mirror, after welcome. It is borrowed. Not called again when a
@@ -34,5 +35,7 @@ void net_presenter_input(net_presenter* presenter, uint64_t now_us, uint32_t num
                          const void* payload, size_t size);
 /// Set world and context for human_input to the predicted world, when there is one.
 void net_presenter_look(net_presenter* presenter, net_player_context* player);
+/// @return The prediction; NULL: the module predicts nothing. Borrowed.
+net_predict* net_presenter_predict(net_presenter* presenter);
 /// @return The shown moment in ticks * 256, for InputPacket.view; 0 before the first frame.
 uint64_t net_presenter_shown(const net_presenter* presenter);

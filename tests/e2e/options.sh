@@ -113,6 +113,20 @@ case_check_accepts_what_is_right() {
 }
 
 # S5.2: several files, their imports, and faults that are only warnings.
+case_check_plays_a_module_and_warns() {
+    local crash=$build/test/crash/crash.so warning="message Input: no system of the server handles its event crash_input"
+    [ -n "${SHOAL_E2E_SLOW:-}" ] && return # as above
+    run check shoal-server check "$crash"
+    [ "$code" = 0 ] || fail "check of crash ended with $code"
+    says check.out '^ok files=1 templates=[1-9][0-9]* components=[1-9][0-9]* warnings=1$'
+    says check.err "crash.so: warning: $warning: what clients send has no effect$"
+    run strict shoal-server check --strict "$crash"
+    [ "$code" = 2 ] || fail "check --strict of crash ended with $code"
+    run play shoal-server --game "$crash" --set at=5 --listen 127.0.0.1:0 --ticks 2 --fast
+    says play.err "crash: warning: $warning"
+    says play.err '^note: 1 warnings about the game; shoal-server check FILE.so plays it and says more$'
+}
+
 case_check_follows_imports() {
     mkdir -p many/parts
     echo 'import:t="many/parts/*.blk"' >all.blk

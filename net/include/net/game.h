@@ -20,7 +20,7 @@
 ///
 /// Rules for modules: no writable globals (ids belong into the context that register_systems
 /// returns), no clock, no libm, no rand, no files. Equal inputs must give equal bits. `shoal-server
-/// check NAME.so` checks a part of this.
+/// check NAME.so` checks it, as far as the file and a short match of bots show.
 /// Threads: a program calls all functions on the thread that
 /// owns the world that it passes.
 /// Memory: pointers that a function gets are borrowed for the call,

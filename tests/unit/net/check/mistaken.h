@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+/// A game of one paddle per player that makes one mistake at a time, or none: then a check says
+/// nothing.
+#pragma once
+
+#include "test.h"
+
+#include "swarm.h" // for the directory of swarm.pb-c.h
+#include "swarm.pb-c.h"
+
+#include "base/macros.h"
+#include "net/game.h"
+
+#include <string.h>
+
+typedef enum mistake {
+    MISTAKE_NONE,
+    MISTAKE_UNSENT,          // the server writes by its terms what a client reads
+    MISTAKE_UNSENT_HANDLE,   // the same by handle, so only the match shows it
+    MISTAKE_NO_INPUT,        // no system handles the input event
+    MISTAKE_NO_PREDICT,      // none handles it in the prediction
+    MISTAKE_NO_KICK,         // none handles an event of clients
+    MISTAKE_NO_GOAL,         // no client handles an event of the server
+    MISTAKE_UNTRACKED_INPUT, // inputs go into a component that is not tracked
+    MISTAKE_LOST_FIELD,      // to_wire forgets a field
+    MISTAKE_SWAPPED_FIELD,   // from_wire writes it into another one
+    MISTAKE_RANGE,
+    MISTAKE_NAN,
+    MISTAKE_INFINITE,
+    MISTAKE_PREDICTION,   // the prediction moves at another speed
+    MISTAKE_CONST,        // a system writes what it declares as read
+    MISTAKE_BOT,          // a bot writes to its mirror
+    MISTAKE_PICTURE,      // drawing writes to the view
+    MISTAKE_CLIENT,       // a system of clients writes what the server sends
+    MISTAKE_OUTSIDE,      // a number outside of the world decides
+    MISTAKE_UNKNOWN_TERM, // a system asks for a component that does not exist
+    MISTAKE_UNKNOWN_EVENT,
+    MISTAKE_UNKNOWN_ORDER,
+    MISTAKE_UNKNOWN_NEED,
+    MISTAKE_COUNT
+} mistake;
+
+static mistake the_mistake;
+static uint32_t calls_outside; // MISTAKE_OUTSIDE
+
+typedef struct paddle_game {
+    ecs_component_id pos, steer, glow;
+    ecs_template_id paddle;
+    ecs_event_type goal;
+    ecs_entity last;
+} paddle_game;
+
+typedef struct steer_event {
+    int32_t dx, dy;
+} steer_event;
+
+static const char* mistaken_templates(void) {
+    return the_mistake == MISTAKE_UNTRACKED_INPUT
+               ? "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
+                 " \"steer:r\"{} \"glow:r\"{} }\n"
+               : "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
+                 " \"steer:r\"{ _track:b=yes } \"glow:r\"{ _track:b=yes } }\n";
+}
+
+// ---- messages ----
+
+static void steer_to_wire(const void* payload, ProtobufCMessage* message) {
+    Swarm__Steer* to = (Swarm__Steer*)message;
+    const steer_event* from = payload;
+    to->dx = from->dx;
+    if (the_mistake != MISTAKE_LOST_FIELD) to->dy = from->dy;
+}
+
+static int32_t clamp_steer(int32_t value) {
+    return value < -5 ? -5 : value > 5 ? 5 : value;
+}
+
+static bool steer_from_wire(const ProtobufCMessage* message, void* payload) {
+    const Swarm__Steer* from = (const Swarm__Steer*)message;
+    steer_event* to = payload;
+    const bool is_swapped = the_mistake == MISTAKE_SWAPPED_FIELD;
+    to->dx = clamp_steer(is_swapped ? from->dy : from->dx);
+    to->dy = clamp_steer(is_swapped ? from->dx : from->dy);
+    return true;
+}
+
+static void number_to_wire(const void* payload, ProtobufCMessage* message) {
+    ((Swarm__Ping*)message)->number = *(const uint32_t*)payload;
+}
+
+static bool number_from_wire(const ProtobufCMessage* message, void* payload) {
+    *(uint32_t*)payload = ((const Swarm__Ping*)message)->number;
+    return true;
+}
+
+static ecs_result mistaken_types(ecs_world* world, const base_reporter* reporter) {
+    (void)reporter;
+    static const ecs_field numbers[] = {{.name = "number", .kind = ECS_FIELD_U32, .count = 1}};
+    static const ecs_field steers[] = {
+        {.name = "dx", .kind = ECS_FIELD_I32, .count = 1},
+        {.name = "dy", .offset = 4, .kind = ECS_FIELD_I32, .count = 1},
+    };
+    const ecs_event_desc events[] = {
+        {.name = "steer", .size = sizeof(steer_event), .fields = steers, .field_count = 2},
+        {.name = "kick", .size = 4, .fields = numbers, .field_count = 1},
+        {.name = "goal", .size = 4, .fields = numbers, .field_count = 1, .is_exported = true},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(events); i++) {
+        ecs_event_type type;
+        ecs_result result = ecs_event_register(world, &events[i], &type);
+        if (result != ECS_OK) return result;
+    }
+    return ECS_OK;
+}
+
+// ---- systems ----
+
+static void on_steer(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    (void)stage;
+    const steer_event* steer = event->payload;
+    float* target = rows->columns[0];
+    for (uint32_t i = 0; i < rows->count; i++)
+        target[i] = (float)steer->dx;
+}
+
+static void on_nothing(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    (void)stage, (void)event, (void)rows;
+}
+
+static float fly(float x, float by) {
+    x += by;
+    return x > 60.0f ? -60.0f : x < -60.0f ? 60.0f : x;
+}
+
+static void move(const ecs_stage* stage, const ecs_rows* rows) {
+    const bool is_predicted = stage->user == NULL && ecs_world_has_tag(stage->world, "predict");
+    const float speed = the_mistake == MISTAKE_PREDICTION && is_predicted ? 0.5f : 0.125f;
+    ecs_vec2* pos = rows->columns[0];
+    float* steer = rows->columns[1]; // declared as read
+    for (uint32_t i = 0; i < rows->count; i++) {
+        pos[i].x = fly(pos[i].x, steer[i] * speed);
+        if (the_mistake == MISTAKE_CONST) steer[i] *= 0.5f;
+    }
+}
+
+// The last system of a tick on the server.
+static void rule(const ecs_stage* stage, const ecs_rows* rows) {
+    const paddle_game* game = stage->context;
+    (void)rows;
+    if (!ecs_is_alive(stage->world, game->last)) return;
+    ecs_vec2* pos = ecs_get_mut(stage->world, game->last, game->pos);
+    if (the_mistake == MISTAKE_RANGE && stage->tick == 50) pos->y = 400.0f;
+    if (the_mistake == MISTAKE_NAN && stage->tick == 50) pos->y -= pos->y / 0.0f * 0.0f;
+    if (the_mistake == MISTAKE_INFINITE && stage->tick == 50) pos->y = 1.0f / 0.0f;
+    if (the_mistake == MISTAKE_OUTSIDE) pos->y = (float)(++calls_outside % 50u);
+    if (the_mistake == MISTAKE_UNSENT_HANDLE)
+        *(float*)ecs_get_mut(stage->world, game->last, game->glow) = 0.5f;
+    const uint32_t number = (uint32_t)stage->tick;
+    if (stage->tick % 40 == 0) (void)ecs_event_send(stage->world, game->last, game->goal, &number);
+}
+
+static void heat(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)stage;
+    float* glow = rows->columns[0];
+    for (uint32_t i = 0; i < rows->count; i++)
+        glow[i] += 0.25f;
+}
+
+// Reads; a picture that makes its mistake writes.
+static void draw(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)rows;
+    const paddle_game* game = stage->context;
+    const ecs_entity entity = ecs_entity_next(stage->world, ECS_ENTITY_NONE);
+    if (the_mistake != MISTAKE_PICTURE || !ecs_is_alive(stage->world, entity)) return;
+    ((ecs_vec2*)ecs_get_mut(stage->world, entity, game->pos))->y = 7.0f;
+}
+
+static void tidy_up(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)stage;
+    ecs_vec2* pos = rows->columns[0];
+    for (uint32_t i = 0; i < rows->count; i++)
+        pos[i].y = 9.0f;
+}
+
+static ecs_result add(ecs_world* world, const char* tag, ecs_system_desc desc) {
+    desc.tags = &tag;
+    desc.tag_count = 1;
+    return ecs_system_register(world, &desc);
+}
+
+static ecs_result mistaken_systems(ecs_world* world, void** context,
+                                   const base_reporter* reporter) {
+    static const char* const steers[] = {"steer"};
+    static const char* const kicks[] = {"kick"};
+    static const char* const goals[] = {"goal"};
+    static const char* const strange[] = {"gaol"};
+    static const char* const behind[] = {"move_se"};
+    static const ecs_term steer_terms[] = {{"steer", "r", ECS_WRITE}};
+    static const ecs_term move_terms[] = {{"pos", "p2", ECS_WRITE}, {"steer", "r", ECS_READ}};
+    static const ecs_term glow_terms[] = {{"glow", "r", ECS_READ}};
+    static const ecs_term heat_terms[] = {{"glow", "r", ECS_WRITE}};
+    static const ecs_term pos_terms[] = {{"pos", "p2", ECS_WRITE}};
+    static const ecs_term odd_terms[] = {{"poss", "p2", ECS_READ}};
+    paddle_game* game = ecs_world_context(world, sizeof *game);
+    if (!game) return ECS_ERR_MEMORY;
+    *context = game;
+    ecs_need need = {.world = world, .reporter = reporter, .place = "paddle"};
+    game->pos = ecs_component_need(&need, "pos");
+    game->steer = ecs_component_need(&need, "steer");
+    game->glow = ecs_component_need(&need, the_mistake == MISTAKE_UNKNOWN_NEED ? "glwo" : "glow");
+    game->paddle = ecs_template_need(&need, "paddle");
+    game->goal = ecs_event_need(&need, "goal");
+    const bool is_server = the_mistake != MISTAKE_NO_INPUT;
+    const bool is_predicted = the_mistake != MISTAKE_NO_PREDICT;
+    ecs_result result = ecs_need_result(&need);
+    const ecs_system_desc steer = {.name = "steer_es",
+                                   .events = steers,
+                                   .event_count = 1,
+                                   .on_event = on_steer,
+                                   .terms = steer_terms,
+                                   .term_count = 1};
+    ecs_system_desc move_es = {
+        .name = "move_es", .stage = "act", .run = move, .terms = move_terms, .term_count = 2};
+    if (the_mistake == MISTAKE_UNKNOWN_ORDER) {
+        move_es.after = behind;
+        move_es.after_count = 1;
+    }
+    if (result == ECS_OK && (is_server || is_predicted))
+        result = add(world,
+                     !is_server      ? "predict"
+                     : !is_predicted ? "server"
+                                     : "server|predict",
+                     steer);
+    if (result == ECS_OK) result = add(world, "server|predict", move_es);
+    if (result == ECS_OK && the_mistake != MISTAKE_NO_KICK)
+        result =
+            add(world, "server",
+                (ecs_system_desc){
+                    .name = "kick_es", .events = kicks, .event_count = 1, .on_event = on_nothing});
+    if (result == ECS_OK && the_mistake != MISTAKE_NO_GOAL)
+        result =
+            add(world, "gameClient",
+                (ecs_system_desc){.name = "goal_es",
+                                  .events = the_mistake == MISTAKE_UNKNOWN_EVENT ? strange : goals,
+                                  .event_count = 1,
+                                  .on_event = on_nothing});
+    if (result == ECS_OK && the_mistake == MISTAKE_UNSENT)
+        result = add(world, "server",
+                     (ecs_system_desc){.name = "heat_es",
+                                       .stage = "act",
+                                       .run = heat,
+                                       .terms = heat_terms,
+                                       .term_count = 1});
+    if (result == ECS_OK && the_mistake == MISTAKE_CLIENT)
+        result = add(world, "gameClient",
+                     (ecs_system_desc){.name = "tidy_es",
+                                       .stage = "act",
+                                       .run = tidy_up,
+                                       .terms = pos_terms,
+                                       .term_count = 1});
+    if (result == ECS_OK)
+        result =
+            add(world, "server",
+                (ecs_system_desc){.name = "rule_es", .stage = "act", .run = rule, .context = game});
+    const bool is_odd = the_mistake == MISTAKE_UNKNOWN_TERM;
+    if (result == ECS_OK)
+        result = add(world, "render",
+                     (ecs_system_desc){.name = "draw_es",
+                                       .stage = "render",
+                                       .run = draw,
+                                       .terms = is_odd ? odd_terms : glow_terms,
+                                       .term_count = 1,
+                                       .context = game});
+    return result;
+}
+
+// ---- the module ----
+
+static void mistaken_start(ecs_world* world, void* context, const net_game_start* start) {
+    (void)world, (void)context, (void)start;
+}
+
+static ecs_entity mistaken_join(ecs_world* world, void* context, const net_game_player* player) {
+    paddle_game* game = context;
+    (void)player;
+    ecs_entity made = ECS_ENTITY_NONE;
+    (void)!ecs_create(world, game->paddle, NULL, 0, &made);
+    game->last = made;
+    return made;
+}
+
+static void mistaken_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
+    (void)context, (void)client;
+    (void)!ecs_destroy(world, entity);
+}
+
+static void mistaken_think(const net_player_context* player, void* input) {
+    steer_event* steer = input;
+    steer->dx = (int32_t)base_rng_range(player->rng, -5, 5);
+    const paddle_game* game = player->context;
+    const uint32_t number = 3;
+    if (player->input_number == 30) (void)player->send(player->sender, 2, &number);
+    if (the_mistake == MISTAKE_BOT && ecs_is_alive(player->world, player->player))
+        ((ecs_vec2*)ecs_get_mut(player->world, player->player, game->pos))->y += 1.0f;
+}
+
+static uint32_t mistaken_predict(ecs_world* world, void* context, ecs_entity player,
+                                 net_predicted* entities, uint32_t capacity) {
+    (void)context;
+    if (capacity == 0 || !ecs_is_alive(world, player)) return 0;
+    entities[0] = (net_predicted){player, 1};
+    return 1;
+}
+
+static const net_game_module* mistaken_module(void) {
+    static const net_message messages[] = {
+        {"Steer", &swarm__steer__descriptor, "steer", NET_MESSAGE_INPUT, false, steer_to_wire,
+         steer_from_wire, false},
+        {"Kick", &swarm__ping__descriptor, "kick", NET_MESSAGE_TO_SERVER, true, number_to_wire,
+         number_from_wire, false},
+        {"Goal", &swarm__ping__descriptor, "goal", NET_MESSAGE_TO_CLIENTS, true, number_to_wire,
+         number_from_wire, false},
+    };
+    static const net_game_module module = {
+        .contract_version = NET_GAME_CONTRACT_VERSION,
+        .size_bytes = sizeof(net_game_module),
+        .core_version = ECS_CORE_VERSION,
+        .name = "paddle",
+        .title = "Paddles",
+        .view_width = 128,
+        .view_height = 128,
+        .messages = messages,
+        .message_count = BASE_COUNT(messages),
+        .message_bytes = sizeof(net_message),
+        .register_types = mistaken_types,
+        .register_systems = mistaken_systems,
+        .start = mistaken_start,
+        .player_join = mistaken_join,
+        .player_leave = mistaken_leave,
+        .bot_think = mistaken_think,
+        .predict = mistaken_predict,
+    };
+    return &module;
+}

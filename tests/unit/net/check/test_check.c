@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// Each kind of mistake gets one line that names it.
+#include "check/mistaken.h"
+
+#include "log/log_files.h"
+#include "net/check.h"
+#include "net/match.h"
+
+typedef struct expectation {
+    mistake mistake;
+    const char* says;
+} expectation;
+
+static char said[4096];
+
+static void save_line(void* context, const char* file, uint32_t line, const char* message) {
+    (void)context, (void)file, (void)line;
+    const size_t used = strlen(said);
+    (void)snprintf(said + used, sizeof said - used, "%s\n", message);
+}
+
+static net_result check(mistake planted, net_check_result* result) {
+    const base_reporter reporter = {save_line, NULL};
+    log_files files;
+    net_module* module = NULL;
+    the_mistake = planted;
+    calls_outside = 0;
+    said[0] = '\0';
+    files_open(&files);
+    assert_int_equal(
+        net_module_wrap(mistaken_module(), mistaken_templates(), "paddle.blk", &reporter, &module),
+        NET_OK);
+    const net_check_config config = {
+        .module = module, .file = "paddle.so", .reporter = &reporter, .log_file = files.log};
+    net_result code = net_check_play(&config, result);
+    net_module_close(module);
+    files_close(&files);
+    return code;
+}
+
+static void expect_among(const expectation* expected, uint32_t count, uint32_t warnings_max) {
+    for (uint32_t i = 0; i < count; i++) {
+        net_check_result result;
+        assert_int_equal(check(expected[i].mistake, &result), NET_OK);
+        print_message("%s", said);
+        if (!strstr(said, expected[i].says) || result.warnings > warnings_max)
+            fail_msg("mistake %d: expected: %s\nsaid: %s", expected[i].mistake, expected[i].says,
+                     said);
+        assert_int_equal(result.ticks, NET_CHECK_TICKS_DEFAULT);
+    }
+}
+
+// One line, and no other.
+static void expect(const expectation* expected, uint32_t count) {
+    expect_among(expected, count, 1);
+}
+
+static void a_game_without_mistakes_gets_no_line(void** state) {
+    (void)state;
+    net_check_result result;
+    assert_int_equal(check(MISTAKE_NONE, &result), NET_OK);
+    assert_string_equal(said, "");
+    assert_int_equal(result.warnings, 0);
+    assert_int_equal(result.ticks, NET_CHECK_TICKS_DEFAULT);
+    assert_int_equal(result.templates, 1);
+    assert_int_equal(result.components, 3);
+    assert_true(result.datagrams > 2 * NET_CHECK_TICKS_DEFAULT);
+}
+
+static void what_is_not_sent_or_handled_is_named(void** state) {
+    (void)state;
+    static const expectation expected[] = {
+        {MISTAKE_UNSENT,
+         "warning: component glow of template paddle: system draw_es of the client reads it, "
+         "system "
+         "heat_es of the server writes it, and it is not replicated: clients see the template's "
+         "value; add _replicate:b=yes"},
+        {MISTAKE_UNSENT_HANDLE,
+         "warning: component glow of template paddle: system draw_es of the client reads it, and "
+         "it is not replicated: on the server it is 0.5, on a client 0 (entity 2:1); add "
+         "_replicate:b=yes"},
+        {MISTAKE_NO_KICK, "warning: message Kick: no system of the server handles its event kick"},
+        {MISTAKE_NO_GOAL, "warning: message Goal: no system of a client handles its event goal"},
+        {MISTAKE_UNTRACKED_INPUT,
+         "warning: component steer of template paddle: system steer_es writes inputs into it, but "
+         "it is not tracked, so a log cannot tell where a re-run differs: add _track:b=yes"},
+    };
+    expect(expected, BASE_COUNT(expected));
+    // The prediction, which handles it, differs then.
+    static const expectation no_input = {
+        MISTAKE_NO_INPUT, "warning: message Steer: no system of the server handles its event "
+                          "steer: what clients send has no effect"};
+    expect_among(&no_input, 1, 2);
+    // Predicted inputs that only the server takes are unsent values too.
+    static const expectation no_predict = {
+        MISTAKE_NO_PREDICT,
+        "warning: prediction: no system with the tag predict handles the input event steer"};
+    expect_among(&no_predict, 1, 3);
+}
+
+static void fields_that_do_not_come_back_are_named(void** state) {
+    (void)state;
+    static const expectation lost = {
+        MISTAKE_LOST_FIELD,
+        "warning: message Steer: field dy of steer does not come back from the wire: see its "
+        "to_wire and from_wire"};
+    expect(&lost, 1);
+    net_check_result result;
+    assert_int_equal(check(MISTAKE_SWAPPED_FIELD, &result), NET_OK);
+    assert_non_null(strstr(said, "field dx of steer does not come back from the wire, it changes "
+                                 "dy"));
+    assert_non_null(strstr(said, "field dy of steer does not come back from the wire, it changes "
+                                 "dx"));
+}
+
+static void values_that_cannot_be_sent_are_named(void** state) {
+    (void)state;
+    static const expectation expected[] = {
+        {MISTAKE_RANGE, "warning: component pos of template paddle: field y is 400 in tick 50 "
+                        "(entity 2:1), outside of its range -64..63.9375: clients get the limit"},
+        {MISTAKE_NAN,
+         "warning: component pos of template paddle: field y is not a number in tick 50 "
+         "(entity 2:1)"},
+        {MISTAKE_INFINITE,
+         "warning: component pos of template paddle: field y is infinite in tick 50 "
+         "(entity 2:1)"},
+    };
+    expect(expected, BASE_COUNT(expected));
+}
+
+static void who_writes_what_it_may_not_is_named(void** state) {
+    (void)state;
+    static const expectation expected[] = {
+        {MISTAKE_CONST, "warning: system move_es declares that it only reads steer, and writes it"},
+        {MISTAKE_BOT, "warning: bot_think writes component pos of paddle (entity "},
+        {MISTAKE_PICTURE,
+         "warning: a system of stage render writes component pos of paddle (entity 1:1), which "
+         "the server sends: only the server may"},
+        {MISTAKE_CLIENT, "warning: a system of the client writes what the server sends: entity "},
+    };
+    expect(expected, BASE_COUNT(expected));
+}
+
+static void what_decides_differently_is_named(void** state) {
+    (void)state;
+    static const expectation predicted = {
+        MISTAKE_PREDICTION, "warning: prediction: component pos differs from the server's in "};
+    expect(&predicted, 1);
+    static const expectation outside = {
+        MISTAKE_OUTSIDE, "warning: the log does not run again: tick 1 differs in component pos of "
+                         "entity 2:1: something besides inputs and the world's chance decides"};
+    expect_among(&outside, 1, 2);
+}
+
+static void unknown_names_come_with_kind_place_and_the_nearest_name(void** state) {
+    (void)state;
+    static const expectation expected[] = {
+        {MISTAKE_UNKNOWN_TERM,
+         "of draw_es: no template or module has a component 'poss', did you mean 'pos'?"},
+        {MISTAKE_UNKNOWN_EVENT, "system 'goal_es' handles event 'gaol', which is not registered, "
+                                "did you mean 'goal'?"},
+        {MISTAKE_UNKNOWN_ORDER,
+         "system 'move_es' runs after 'move_se', which is not registered, did you mean 'move_es'?"},
+        {MISTAKE_UNKNOWN_NEED, "paddle: there is no component 'glwo', did you mean 'glow'?"},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(expected); i++) {
+        net_check_result result;
+        assert_int_equal(check(expected[i].mistake, &result), NET_ERR_MODULE);
+        print_message("%s", said);
+        if (!strstr(said, expected[i].says))
+            fail_msg("expected: %s\nsaid: %s", expected[i].says, said);
+    }
+}
+
+static void declarations_alone_are_checked_without_a_step(void** state) {
+    (void)state;
+    const base_reporter reporter = {save_line, NULL};
+    net_module* module = NULL;
+    net_match* match = NULL;
+    net_check_result result;
+    the_mistake = MISTAKE_NO_KICK;
+    said[0] = '\0';
+    assert_int_equal(
+        net_module_wrap(mistaken_module(), mistaken_templates(), "paddle.blk", &reporter, &module),
+        NET_OK);
+    const net_match_config config = net_match_config_default(module);
+    assert_int_equal(net_match_create(&config, &reporter, &match), NET_OK);
+    const net_check_config asked = {.module = module, .reporter = &reporter};
+    assert_int_equal(net_check_declared(&asked, match, &result), NET_OK);
+    assert_int_equal(result.warnings, 1);
+    assert_int_equal(result.ticks, 0);
+    assert_int_equal(net_match_tick(match), 0);
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_game_without_mistakes_gets_no_line),
+        TEST(what_is_not_sent_or_handled_is_named),
+        TEST(fields_that_do_not_come_back_are_named),
+        TEST(values_that_cannot_be_sent_are_named),
+        TEST(who_writes_what_it_may_not_is_named),
+        TEST(what_decides_differently_is_named),
+        TEST(unknown_names_come_with_kind_place_and_the_nearest_name),
+        TEST(declarations_alone_are_checked_without_a_step),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
