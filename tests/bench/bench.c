@@ -96,6 +96,8 @@ int main(int argc, char** argv) {
         {"tick-rate", BASE_OPTION_U64, &tick_rate_hz, "HZ", "of --make-log", NET_TICK_RATE_HZ_MIN,
          NET_TICK_RATE_HZ_MAX},
         {"seed", BASE_OPTION_U64, &made.seed, "N", "of --make-log: of the match", 0, 0},
+        {"local", BASE_OPTION_FLAG, &made.is_local, NULL,
+         "of --make-log: no network, bots look at the server's world", 0, 0},
         {"net", BASE_OPTION_TEXT, &made.net, "SPEC",
          "of --make-log: line of each bot, as of shoal-server", 0, 0},
     };

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Each CHANGE_S seconds one bot leaves and another one comes, so that a log has joins and leaves
 // all the way.
-#include "make_log.h"
+#include "make_log_parts.h"
 
 #include "host/exit_code.h"
 #include "host/setup.h"
 #include "host/version.h"
-#include "net/log_writer.h"
-#include "net/sim_match.h"
 
 #include "base/assert.h"
 #include "base/text.h"
@@ -22,23 +20,29 @@
 #define PROGRESS_S 60u ///< of the match
 #define SETTLE_STEPS_MAX 20000u
 
-typedef struct maker {
-    const make_log_config* config;
-    base_reporter reporter;
-    net_link_pair link;
-    net_module* module;
-    net_match* match;
-    net_log_writer* log;
-    net_sim_match* sim;
-    uint32_t named; // clients so far
-} maker;
+void make_log_name(uint32_t client, char name[NET_PLAYER_NAME_BYTES_MAX]) {
+    base_text_format(name, NET_PLAYER_NAME_BYTES_MAX, "bot %u", client);
+}
 
 static net_result join(maker* self) {
     char name[NET_PLAYER_NAME_BYTES_MAX];
     self->named++;
-    base_text_format(name, sizeof name, "bot %u", self->named);
+    make_log_name(self->named, name);
     return net_sim_match_join(
         self->sim, &(net_game_player){.client = self->named, .name = name, .is_bot = true});
+}
+
+static net_result open_sim(maker* self, ecs_tick ticks) {
+    const net_sim_match_config sim = {.module = self->module,
+                                      .match = self->match,
+                                      .log = self->log,
+                                      .clients_max = self->config->clients + 1,
+                                      .ticks_max = ticks,
+                                      .link = self->link};
+    net_result result = net_sim_match_create(&sim, &self->sim);
+    for (uint32_t i = 0; i < self->config->clients && result == NET_OK; i++)
+        result = join(self);
+    return result;
 }
 
 static net_result open_all(maker* self, ecs_tick ticks) {
@@ -56,16 +60,19 @@ static net_result open_all(maker* self, ecs_tick ticks) {
     if (result == NET_OK)
         result = net_log_writer_create(NULL, config->output, self->match, net_build_id(), 0,
                                        &self->reporter, &self->log);
-    const net_sim_match_config sim = {.module = self->module,
-                                      .match = self->match,
-                                      .log = self->log,
-                                      .clients_max = config->clients + 1,
-                                      .ticks_max = ticks,
-                                      .link = self->link,
-                                      .reporter = NULL};
-    if (result == NET_OK) result = net_sim_match_create(&sim, &self->sim);
-    for (uint32_t i = 0; i < config->clients && result == NET_OK; i++)
+    if (result == NET_OK)
+        result = config->is_local ? make_log_local_open(self, &self->local) : open_sim(self, ticks);
+    return result;
+}
+
+static net_result step(maker* self, bool is_change) {
+    if (self->local) return make_log_local_step(self->local, is_change) ? NET_OK : NET_ERR_MEMORY;
+    net_result result = NET_OK;
+    if (is_change) {
+        net_sim_match_leave(self->sim, self->named + 1 - self->config->clients);
         result = join(self);
+    }
+    net_sim_match_step(self->sim);
     return result;
 }
 
@@ -74,17 +81,13 @@ static net_result play(maker* self, ecs_tick ticks) {
     const bool has_progress = isatty(STDERR_FILENO);
     net_result result = NET_OK;
     for (ecs_tick tick = 1; tick <= ticks && result == NET_OK; tick++) {
-        net_sim_match_step(self->sim);
+        result = step(self, tick > 1 && (tick - 1) % (rate * CHANGE_S) == 0);
         net_log_wait_room(self->log);
-        if (tick % (rate * CHANGE_S) == 0 && tick < ticks) {
-            net_sim_match_leave(self->sim, self->named + 1 - self->config->clients);
-            result = join(self);
-        }
         if (has_progress && tick % (rate * PROGRESS_S) == 0)
             fprintf(stderr, "\rmade %" PRIu64 " of %" PRIu64 " ticks", tick, ticks);
     }
     if (has_progress) fprintf(stderr, "\n");
-    for (uint32_t i = 0; i < SETTLE_STEPS_MAX; i++) {
+    for (uint32_t i = 0; self->sim && i < SETTLE_STEPS_MAX; i++) {
         if (net_server_get_phase(net_sim_match_server(self->sim)) == NET_SERVER_ENDED) break;
         net_sim_match_step(self->sim);
     }
@@ -101,7 +104,8 @@ static net_result close_log(maker* self) {
 }
 
 static void print(maker* self) {
-    const net_sim_match_sent sent = net_sim_match_get_sent(self->sim);
+    const net_sim_match_sent sent =
+        self->sim ? net_sim_match_get_sent(self->sim) : (net_sim_match_sent){0};
     printf("made log=%s ticks=%" PRIu64 " clients=%u datagrams=%" PRIu64 " bytes=%" PRIu64
            " lost=%" PRIu64 " hash=%016" PRIx64 " state_hash=%016" PRIx64 "\n",
            self->config->output, net_match_tick(self->match), self->named, sent.datagrams,
@@ -118,6 +122,7 @@ int make_log(const make_log_config* config) {
         print(&self);
     else
         base_report(&self.reporter, NULL, 0, "--make-log: %s", net_result_text(result));
+    make_log_local_close(self.local);
     net_sim_match_destroy(self.sim);
     if (self.log) (void)!net_log_writer_destroy(self.log);
     net_match_destroy(self.match);

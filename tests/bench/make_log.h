@@ -16,6 +16,7 @@ typedef struct make_log_config {
     double hours;
     uint32_t tick_rate_hz;
     uint64_t seed;
+    bool is_local; ///< without network and mirrors: bots look at the server's world
 } make_log_config;
 
 /// Make the log; print a line when it is there. @return the program's exit code.

@@ -40,6 +40,15 @@ case_a_log_sends_its_datagrams_again() {
     says replay.err 'did you mean loss'
 }
 
+# Bots without a network: half of the work, and a log like any other.
+case_a_log_is_made_without_a_network() {
+    make_log a.slog --local
+    replay 0 verify a.slog
+    [ "$(value state_hash replay.out)" = "$(value state_hash make.out)" ] || fail "another state"
+    replay 0 stats a.slog
+    says replay.out '^items joins=3 leaves=0 inputs=1809 input_repeats=0 '
+}
+
 case_a_real_servers_log_is_sent_again_too() {
     serve server --min-clients 2 --ticks 120 --log a.slog
     run client shoal-client "$address" --bots 2
