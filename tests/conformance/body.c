@@ -185,17 +185,27 @@ static body_result miss(const cf_mirror* mirror, const slot_state* slot) {
     return is_late || has_moved_on ? BODY_WITHOUT_BASE : BODY_MALFORMED;
 }
 
+// The incarnation that an update of this tick belongs to; NULL: none that the client has.
+static const slot_state* incarnation_of(const slot_state* slot, uint64_t tick) {
+    if (slot->is_alive && slot->begin_tick < tick) return slot;
+    const slot_state* last = slot->last;
+    return last && tick > last->begin_tick && tick < slot->last_end_tick ? last : NULL;
+}
+
 static body_result read_update(cf_mirror* mirror, const cf_run* run, cf_record* update) {
     if (!update) return BODY_MALFORMED;
-    const slot_state* slot = mirror->slots[update->slot];
+    const slot_state* place = mirror->slots[update->slot];
+    const slot_state* slot = incarnation_of(place, mirror->tick);
     cf_bases bases;
-    if (!slot->is_alive || slot->begin_tick >= mirror->tick) return miss(mirror, slot);
+    if (!slot) return miss(mirror, place);
+    update->is_past = slot != place;
     update->handle = slot->handle;
     update->is_absolute = run->kind == RUN_ABSOLUTE;
     update->template = slot->template;
-    if (mirror->indices[slot->handle & 0x3fffff].created_body == mirror->body_number)
+    if (!update->is_past &&
+        mirror->indices[slot->handle & 0x3fffff].created_body == mirror->body_number)
         return BODY_MALFORMED;
-    if (!find_bases(mirror, run, slot, &bases, update)) return miss(mirror, slot);
+    if (!find_bases(mirror, run, slot, &bases, update)) return miss(mirror, place);
     read_row(mirror, update, &bases);
     mirror->counts.updates++;
     mirror->counts.from_default += run->kind == RUN_ABSOLUTE;

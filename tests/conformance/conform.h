@@ -93,6 +93,7 @@ void prefix_write(const cf_prefix* prefix, uint32_t symbol, bit_stream* bits);
 // ---- row_*.c: "Row code"
 // ----------------------------------------------------------------------------------
 
+enum { MIDDLE_BYTES_MAX = 4096 };
 enum { ELEMENTS_MAX = 256, COMPONENTS_MAX = 64, VARSIZES_MAX = 32 };
 
 typedef enum part_shape { SHAPE_LINEAR, SHAPE_ROTATION, SHAPE_EMPTY, SHAPE_MIXED } part_shape;
@@ -125,6 +126,11 @@ void layout_finish(cf_layout* layout, const cf_tables* tables, uint32_t tick_rat
 void row_read(const cf_layout* layout, const cf_bases* bases, uint64_t* row, bit_stream* bits);
 void row_write(const cf_layout* layout, const cf_bases* bases, const uint64_t* row,
                bit_stream* bits);
+/// Print what a reader finds before it reads a row: "kinds=... scales=... expected=...", as in the
+/// vectors. Components with a source are expected with the source's words in `row`. `text` has
+/// MIDDLE_BYTES_MAX.
+void row_print_middle(const cf_layout* layout, const cf_bases* bases, const uint64_t* row,
+                      char* text);
 /// In a list: @return true: the next row is absent and was read; false: nothing was read.
 bool row_read_absent(bit_stream* bits);
 void row_write_absent(bit_stream* bits);
@@ -186,6 +192,8 @@ typedef struct cf_known {
     uint64_t tick, input, event;
 } cf_known;
 
+/// The number with these low 16 bits that is nearest to `known`.
+uint64_t header_nearest(uint64_t low, uint64_t known);
 /// @return true: `bits` are at the body, or all are read; false: refused.
 bool header_read(bit_stream* bits, const cf_known* known, cf_header* header);
 void header_write(bit_stream* bits, const cf_header* header);
@@ -248,10 +256,24 @@ size_t varsize_write(const cf_varsize* value, uint8_t* bytes);
 /// bytes, and 16 more.
 void varsize_print(const cf_varsize* value, char* text);
 
-// ---- the two commands
+// ---- vectors.c
+// --------------------------------------------------------------------------------------------------
+
+/// The lines of the page and of the file beside it. `lines_path` may be NULL: only those of the page.
+typedef struct vector_source {
+    const char *page_path, *lines_path;
+} vector_source;
+
+/// Check all vectors, print what differs. @return 0; 1: some differ; 2: a file cannot be read.
+int vectors_check(const vector_source* source);
+/// Read all vectors up to the first that fails, and print nothing. @return false: one failed.
+bool vectors_are_read(const vector_source* source);
+/// The layout of a row's vector.
+void vector_layout(const char* text, cf_layout* layout);
+
+// ---- playing
 // --------------------------------------------------------------------------------
 
-int vectors_check(const char* page_path);
 typedef struct play_options {
     const char *page_path, *address, *schema_hash;
     const char* game;       ///< name of the tables; with "vectors", Hello.game is breakout

@@ -3,7 +3,7 @@
 // again.
 #include "conform.h"
 
-static uint64_t nearest(uint64_t low, uint64_t known) {
+uint64_t header_nearest(uint64_t low, uint64_t known) {
     uint64_t best = low;
     if (known > low) best += (known - low) / 65536 * 65536; // the highest not above `known`
     bool is_next_nearer = best < known && best + 65536 - known <= known - best;
@@ -19,7 +19,7 @@ bool header_read(bit_stream* bits, const cf_known* known, cf_header* header) {
     *header = (cf_header){.seq = (uint16_t)bits_read(bits, 16)};
     header->is_whole = bits_read(bits, 1);
     header->tick =
-        header->is_whole ? bits_read(bits, 64) : nearest(bits_read(bits, 16), known->tick);
+        header->is_whole ? bits_read(bits, 64) : header_nearest(bits_read(bits, 16), known->tick);
     uint64_t input_used = 0, event_ack = 0;
     header->has_ack = bits_read(bits, 1);
     if (header->has_ack) {
@@ -28,12 +28,12 @@ bool header_read(bit_stream* bits, const cf_known* known, cf_header* header) {
     }
     header->has_input = bits_read(bits, 1);
     if (header->has_input) {
-        input_used = nearest(bits_read(bits, 16), known->input);
+        input_used = header_nearest(bits_read(bits, 16), known->input);
         header->input_repeats = golomb_read(bits, 0);
         header->input_depth = golomb_read(bits, 1);
     }
     header->has_event_ack = bits_read(bits, 1);
-    if (header->has_event_ack) event_ack = nearest(bits_read(bits, 16), known->event);
+    if (header->has_event_ack) event_ack = header_nearest(bits_read(bits, 16), known->event);
     header->player_age = golomb_read(bits, 1);
     header->has_probe = bits_read(bits, 1);
     if (header->has_probe) {

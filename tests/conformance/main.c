@@ -9,7 +9,7 @@ enum { PLAY_WORDS = 6 };
 
 static int usage(void) {
     fprintf(stderr,
-            "usage: conformance vectors WIRE.md\n"
+            "usage: conformance vectors WIRE.md [wire_vectors.txt]\n"
             "       conformance play WIRE.md ADDR:PORT SCHEMA_HASH GAME [OPTION NUMBER]...\n"
             "A client written from WIRE.md alone: checks its vectors, or plays breakout or arena.\n"
             "  --loss PERCENT   drop this share of datagrams on purpose, both ways\n"
@@ -35,7 +35,8 @@ static bool parse_option(play_options* options, const char* name, const char* nu
 }
 
 int main(int argc, char** argv) {
-    if (argc == 3 && strcmp(argv[1], "vectors") == 0) return vectors_check(argv[2]);
+    if ((argc == 3 || argc == 4) && strcmp(argv[1], "vectors") == 0)
+        return vectors_check(&(vector_source){argv[2], argc == 4 ? argv[3] : NULL});
     if (argc < PLAY_WORDS || strcmp(argv[1], "play") != 0 || argc % 2 != 0) return usage();
     play_options options = {
         .page_path = argv[2], .address = argv[3], .schema_hash = argv[4], .game = argv[5]};

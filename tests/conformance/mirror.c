@@ -29,6 +29,21 @@ static void forget_rows(slot_state* slot) {
     slot->row_count = 0;
 }
 
+static void forget_last(slot_state* slot) {
+    if (slot->last) forget_rows(slot->last);
+    free(slot->last);
+    slot->last = NULL;
+}
+
+// "The last incarnation": keep its rows, for updates of it that come late.
+static void keep_last(slot_state* slot, uint64_t tick) {
+    forget_last(slot);
+    slot->last = or_abort(malloc(sizeof *slot));
+    *slot->last = *slot;
+    slot->row_count = 0;
+    slot->last_end_tick = tick;
+}
+
 // Forget the values that `kept` has not; NULL: all.
 static void forget_values(slot_state* slot, const template_row* kept) {
     for (uint32_t i = 0; i < VARSIZES_MAX; i++) {
@@ -41,6 +56,7 @@ static void forget_values(slot_state* slot, const template_row* kept) {
 void mirror_destroy(cf_mirror* mirror) {
     for (uint32_t i = 0; i < mirror->index_max; i++) {
         if (mirror->slots[i]) forget_rows(mirror->slots[i]);
+        if (mirror->slots[i]) forget_last(mirror->slots[i]);
         if (mirror->slots[i]) forget_values(mirror->slots[i], NULL);
         if (mirror->slots[i]) free(mirror->slots[i]->world);
         free(mirror->slots[i]);
@@ -98,8 +114,8 @@ static void keep_row(slot_state* slot, uint64_t tick, uint64_t* words) {
     slot->row_count++;
 }
 
-static void end_incarnation(slot_state* slot) {
-    forget_rows(slot);
+static void end_incarnation(slot_state* slot, uint64_t tick) {
+    if (slot->is_alive) keep_last(slot, tick);
     slot->is_alive = false;
 }
 
@@ -109,7 +125,7 @@ static void leave_other_slots(cf_mirror* mirror, const cf_record* record, uint64
         slot_state* other = mirror->slots[i];
         if (!other || i == record->slot || !other->is_alive) continue;
         if ((other->handle & 0x3fffff) != (record->handle & 0x3fffff)) continue;
-        end_incarnation(other);
+        end_incarnation(other, tick);
         if (!other->has_record || other->last_tick < tick) other->last_tick = tick;
         other->has_record = true;
     }
@@ -132,7 +148,7 @@ static void begin_incarnation(cf_mirror* mirror, slot_state* slot, const cf_reco
     leave_other_slots(mirror, record, tick);
     bool is_recreated = slot->is_alive && slot->handle == record->handle;
     forget_values(slot, is_recreated ? record->template : NULL);
-    forget_rows(slot);
+    if (slot->is_alive) keep_last(slot, tick);
     slot->has_forgotten = false;
     slot->has_previous = slot->has_record;
     slot->previous_tick = slot->last_tick;
@@ -156,6 +172,7 @@ static void change_world(slot_state* slot, const cf_record* record, const uint64
 static void apply_record(cf_mirror* mirror, cf_record* record, uint64_t tick) {
     slot_state* slot = mirror->slots[record->slot];
     index_state* index = &mirror->indices[record->handle & 0x3fffff];
+    if (record->is_past) return;
     bool is_row = record->kind != RECORD_DESTROY;
     bool is_newer = (!slot->has_record || tick > slot->last_tick) &&
                     (!is_row || !index->has_row || tick > index->last_tick);
@@ -172,7 +189,7 @@ static void apply_record(cf_mirror* mirror, cf_record* record, uint64_t tick) {
     if (!is_row) {
         mirror->counts.destroys += slot->is_alive;
         if (slot->is_alive) note_record(mirror, slot->handle, false, tick);
-        end_incarnation(slot);
+        end_incarnation(slot, tick);
     } else {
         if (!is_same) begin_incarnation(mirror, slot, record, tick);
         change_world(slot, record,

@@ -37,6 +37,8 @@ typedef struct slot_state {
     const template_row* template;
     stamped_row rows[ROWS_KEPT]; ///< by rising tick; the newest is the current one
     uint32_t row_count;
+    struct slot_state* last;         ///< a copy of this when the last incarnation ended; NULL: none
+    uint64_t last_end_tick;          ///< of the record that ended it
     slot_value values[VARSIZES_MAX]; ///< by number
     uint64_t* world;                 ///< the words that this client shows; while is_alive
     uint64_t seen_body;              ///< number of the last body with a record of this slot
@@ -68,6 +70,7 @@ typedef struct cf_record {
     uint64_t oldest_tick; ///< of its base rows; with has_base
     bool has_base;
     bool is_absolute;
+    bool is_past; ///< an update of the last incarnation: it changes nothing
     const template_row* template;
     uint64_t* words;
 } cf_record;

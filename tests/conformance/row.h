@@ -67,6 +67,8 @@ void code_number(row_coder* coder, const cf_prefix* prefix, uint32_t bits, cf_nu
 /// (NULL: not allowed): when writing, whether to write it; when reading, set when it was read.
 /// Nothing else is coded then.
 void code_scaled(row_coder* coder, uint32_t field, uint64_t expected, int scale, bool* is_other);
+/// Begin a row: find expected words and kinds.
+void row_begin(row_coder* coder, const cf_layout* layout, const cf_bases* bases, bit_stream* bits);
 /// Code all coded components.
 void code_parts(row_coder* coder);
 

@@ -86,7 +86,6 @@ static void code_together(row_coder* coder, const driven_guess* guesses, uint32_
         if (word != guesses[i].next && word != guesses[i].word) symbol |= other;
     }
     if (symbol & other) symbol = other;
-    coder->is_first = false;
     code_symbol(coder, &tables->rows[TABLE_DRIVE][row_of_classes(classes, count, DRIVE_CLASSES)],
                 &symbol);
     for (uint32_t i = 0; i < count; i++) {

@@ -208,8 +208,8 @@ static void code_live_source(row_coder* coder, uint32_t c) {
     for (uint32_t i = first; i < first + count; i++) {
         if (i == best) continue;
         int64_t way = 2 * r * steps[i] + p;
-        int64_t further = p < 0 ? divide_down(-way, -2 * p) : divide_down(way, 2 * p);
-        uint64_t expected = words_add(coder->expected[i], further, layout->elements[i].bits);
+        uint64_t expected =
+            words_add(coder->expected[i], divide_down(way, 2 * p), layout->elements[i].bits);
         coder->surprise = 0;
         code_scaled(coder, i, expected, scale > 4 ? scale - 4 : 0, NULL);
     }
@@ -254,8 +254,7 @@ void code_parts(row_coder* coder) {
         }
 }
 
-static void begin(row_coder* coder, const cf_layout* layout, const cf_bases* bases,
-                  bit_stream* bits) {
+void row_begin(row_coder* coder, const cf_layout* layout, const cf_bases* bases, bit_stream* bits) {
     *coder = (row_coder){.layout = layout, .base = bases->base, .bits = bits, .is_first = true};
     coder->h = bases->ticks > 32 ? 0 : bases->ticks;
     if (coder->h > 0 && bases->base2 && bases->ticks2 >= 1 && bases->ticks2 <= 255) {
@@ -279,7 +278,7 @@ static void compare(row_coder* coder) {
 void row_write(const cf_layout* layout, const cf_bases* bases, const uint64_t* row,
                bit_stream* bits) {
     row_coder coder;
-    begin(&coder, layout, bases, bits);
+    row_begin(&coder, layout, bases, bits);
     coder.is_writing = true;
     memcpy(coder.row, row, layout->element_count * sizeof *row);
     compare(&coder);
@@ -289,7 +288,7 @@ void row_write(const cf_layout* layout, const cf_bases* bases, const uint64_t* r
 
 void row_read(const cf_layout* layout, const cf_bases* bases, uint64_t* row, bit_stream* bits) {
     row_coder coder;
-    begin(&coder, layout, bases, bits);
+    row_begin(&coder, layout, bases, bits);
     code_head(&coder);
     code_parts(&coder);
     memcpy(row, bits->failed ? bases->base : coder.row, layout->element_count * sizeof *row);

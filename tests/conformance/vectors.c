@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The vectors of WIRE.md, read from the text of the page: lines `WORD key=value...` in its code
-// blocks. Every kind of line must occur, so that a misspelt word fails the test.
+// blocks, and from wire_vectors.txt beside it. Every kind of line must occur, so that a misspelt word fails the test.
 #include "conform.h"
 
 #include "wire.pb-c.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_BYTES_MAX = 4096, WORDS_MAX = 16 };
+enum { LINE_BYTES_MAX = 4096, WORDS_MAX = 96 };
 
 typedef struct page_state {
     int failures;
@@ -18,6 +18,8 @@ typedef struct page_state {
     cf_schema* schema;
     cf_mirror* mirror;
     uint32_t probes; ///< probes that could be compared and were equal
+    bool has_all;    ///< a session had each part of the format
+    bool is_reading; ///< vectors are read, not written again, and faults are not printed
 } page_state;
 
 // Get the value of key= in a line; "" when it is not there.
@@ -52,13 +54,23 @@ static bool are_bits(const char* line, const bit_stream* bits) {
     return true;
 }
 
+static void bits_of(const char* line, bit_stream* bits) {
+    char text[LINE_BYTES_MAX];
+    (void)value_of(line, "bits", text, sizeof text);
+    for (const char* bit = text; *bit; bit++)
+        bits_write(bits, *bit == '1', 1);
+}
+
 static bool check_golomb(page_state* page, const char* line) {
-    (void)page;
     uint8_t data[64];
     uint32_t order = (uint32_t)number_of(line, "order"), value = (uint32_t)number_of(line, "value");
     bit_stream bits = bits_over(data, sizeof data);
-    golomb_write(&bits, order, value);
-    if (!are_bits(line, &bits)) return false;
+    if (page->is_reading) {
+        bits_of(line, &bits);
+    } else {
+        golomb_write(&bits, order, value);
+        if (!are_bits(line, &bits)) return false;
+    }
     bit_stream reader = bits_over(data, sizeof data);
     return golomb_read(&reader, order) == value && reader.at == bits.at && !reader.failed;
 }
@@ -117,7 +129,9 @@ static void add_element(cf_layout* layout, char letter) {
     } elements[] = {{'x', K_F32, 0, 0, 0},           {'b', K_BOOL, 0, 0, 0},
                     {'i', K_I32, 0, 0, 0},           {'u', K_U8, 0, 0, 0},
                     {'e', K_ENTITY, 0, 0, 0},        {'q', K_F32, 16, -3.3, 0.01},
-                    {'v', K_F32, 12, -64, 1.0 / 32}, {'s', K_F32, 16, 0, 1.0 / 128}};
+                    {'v', K_F32, 12, -64, 1.0 / 32}, {'s', K_F32, 16, 0, 1.0 / 128},
+                    {'y', K_F32, 12, -80, 1.0 / 24}, {'w', K_F32, 2, 0, 1},
+                    {'z', K_F64, 24, 0, 1.0 / 1024}};
     for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
         if (elements[i].letter == letter)
             (void)element_make(&layout->elements[layout->element_count++], elements[i].kind,
@@ -133,7 +147,7 @@ static void add_rotation(cf_layout* layout, uint32_t c) {
     }
 }
 
-static void read_layout(const char* text, cf_layout* layout) {
+void vector_layout(const char* text, cf_layout* layout) {
     static const char* const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
     *layout = (cf_layout){0};
     for (; *text; text++) {
@@ -141,7 +155,7 @@ static void read_layout(const char* text, cf_layout* layout) {
         uint32_t c = layout->component_count++;
         layout->names[c] = names[c];
         layout->first[c] = layout->element_count;
-        if (*text == 's') layout->integrals[c] = names[c - 1];
+        if (*text == 's' || *text == 'z') layout->integrals[c] = names[c - 1];
         if (*text == 'r') add_rotation(layout, c);
         for (; *text && *text != ','; text++)
             add_element(layout, *text);
@@ -150,13 +164,23 @@ static void read_layout(const char* text, cf_layout* layout) {
     }
 }
 
+// The middle of a line, if it has one: "kinds=... scales=... expected=...".
+static bool is_middle(const char* line, const cf_layout* layout, const cf_bases* bases,
+                      const uint64_t* row) {
+    char middle[MIDDLE_BYTES_MAX];
+    const char* place = strstr(line, "kinds=");
+    if (!place) return true;
+    row_print_middle(layout, bases, row, middle);
+    return strncmp(place, middle, strlen(middle)) == 0;
+}
+
 static bool check_row(page_state* page, const char* line) {
     static cf_layout layout;
     char text[LINE_BYTES_MAX];
     uint64_t base[WORDS_MAX] = {0}, base2[WORDS_MAX] = {0}, row[WORDS_MAX] = {0};
     uint64_t back[WORDS_MAX] = {0};
     uint8_t data[256];
-    read_layout(value_of(line, "layout", text, sizeof text), &layout);
+    vector_layout(value_of(line, "layout", text, sizeof text), &layout);
     layout_finish(&layout, page->tables, 60);
     read_words(value_of(line, "base", text, sizeof text), base);
     read_words(value_of(line, "base2", text, sizeof text), base2);
@@ -167,11 +191,45 @@ static bool check_row(page_state* page, const char* line) {
                       .base2 = has_base2 ? base2 : NULL,
                       .ticks = (uint32_t)number_of(line, "h"),
                       .ticks2 = (uint32_t)number_of(line, "d")};
-    row_write(&layout, &bases, row, &bits);
-    if (!are_bits(line, &bits)) return false;
+    bool is_written_otherwise = strncmp(line, "row_read ", strlen("row_read ")) == 0;
+    if (page->is_reading || is_written_otherwise) {
+        bits_of(line, &bits);
+    } else {
+        row_write(&layout, &bases, row, &bits);
+        if (!are_bits(line, &bits)) return false;
+    }
+    if (!page->is_reading && !is_middle(line, &layout, &bases, row)) return false;
     bit_stream reader = bits_over(data, sizeof data);
     row_read(&layout, &bases, back, &reader);
     return memcmp(back, row, sizeof row) == 0 && reader.at == bits.at && !reader.failed;
+}
+
+// The bits are no row.
+static bool check_no_row(page_state* page, const char* line) {
+    static cf_layout layout;
+    char text[LINE_BYTES_MAX];
+    uint64_t base[WORDS_MAX] = {0}, base2[WORDS_MAX] = {0}, back[WORDS_MAX];
+    uint8_t data[256];
+    vector_layout(value_of(line, "layout", text, sizeof text), &layout);
+    layout_finish(&layout, page->tables, 60);
+    read_words(value_of(line, "base", text, sizeof text), base);
+    read_words(value_of(line, "base2", text, sizeof text), base2);
+    cf_bases bases = {.base = base,
+                      .base2 = text[0] ? base2 : NULL,
+                      .ticks = (uint32_t)number_of(line, "h"),
+                      .ticks2 = (uint32_t)number_of(line, "d")};
+    bit_stream bits = bits_over(data, sizeof data);
+    bits_of(line, &bits);
+    bit_stream reader = bits_over(data, (bits.at + 7) / 8);
+    reader.size_bits = bits.at;
+    row_read(&layout, &bases, back, &reader);
+    return reader.failed;
+}
+
+static bool check_low_bits(page_state* page, const char* line) {
+    (void)page;
+    return (double)header_nearest((uint64_t)number_of(line, "low"),
+                                  (uint64_t)number_of(line, "known")) == number_of(line, "value");
 }
 
 static bool check_descriptor(page_state* page, const char* line) {
@@ -214,14 +272,18 @@ static bool check_state(page_state* page, const char* line, ProtobufCBinaryData 
     known.has_tick = mirror_tick(page->mirror, &known.tick);
     if (!header_read(&bits, &known, &header)) return false;
     header_write(&writer, &header);
+    bool is_right = header.tick == (uint64_t)number_of(line, "tick") &&
+                    header.seq == (uint32_t)number_of(line, "seq");
     body_result result = mirror_apply(page->mirror, header.seq, header.tick,
                                       header.has_body ? &bits : NULL, &writer);
     probe_result probe = mirror_compare_probe(page->mirror, &header);
     page->probes += probe == PROBE_EQUAL;
-    return result == BODY_DECODED && probe != PROBE_DIFFERS &&
-           header.tick == (uint64_t)number_of(line, "tick") &&
-           header.seq == (uint32_t)number_of(line, "seq") && !writer.failed &&
-           (writer.at + 7) / 8 == state.len && memcmp(again, state.data, state.len) == 0;
+    // A packet of a session that came too late has no base any more; then it changes nothing.
+    bool is_late = strncmp(line, "late ", strlen("late ")) == 0;
+    if (is_late) return is_right && result == BODY_WITHOUT_BASE;
+    is_right &= result == BODY_DECODED && probe != PROBE_DIFFERS;
+    return is_right && (page->is_reading || (!writer.failed && (writer.at + 7) / 8 == state.len &&
+                                             memcmp(again, state.data, state.len) == 0));
 }
 
 static bool check_packet(page_state* page, const char* line) {
@@ -284,61 +346,118 @@ static bool check_no_varsize(page_state* page, const char* line) {
     return !value;
 }
 
+static bool has_all_parts(const cf_mirror* mirror) {
+    mirror_counts counts = mirror_count(mirror);
+    return counts.creates && counts.recreates && counts.destroys && counts.late && counts.settled &&
+           counts.from_default && (counts.bases || counts.from_packet) && counts.absent;
+}
+
+// A recorded session begins with an empty mirror.
+static bool check_session(page_state* page, const char* line) {
+    page->has_all |= has_all_parts(page->mirror);
+    mirror_destroy(page->mirror);
+    page->mirror = mirror_create(page->schema, (uint32_t)number_of(line, "index_max"));
+    return true;
+}
+
 static const struct vector_kind {
     const char* word;
     bool (*check)(page_state* page, const char* line);
     int least;
-} kinds[] = {{"golomb ", check_golomb, 12},        {"quant ", check_quant, 8},
-             {"rotation ", check_rotation, 6},     {"row layout=", check_row, 19},
-             {"descriptor ", check_descriptor, 2}, {"varsize ", check_varsize, 8},
-             {"no_varsize ", check_no_varsize, 9}, {"item ", check_item, 8},
-             {"schema ", check_schema, 1},         {"packet seq=", check_packet, 12},
-             {"accepted ", check_accepted, 10},    {"refused ", check_refused, 24},
-             {"scope ", check_scope, 12}};
+    int least_beside; ///< in the file beside the page
+} kinds[] = {{"golomb ", check_golomb, 12, 0},
+             {"quant ", check_quant, 8, 0},
+             {"rotation ", check_rotation, 6, 0},
+             {"row layout=", check_row, 19, 60},
+             {"row_read layout=", check_row, 0, 4},
+             {"no_row layout=", check_no_row, 0, 4},
+             {"low_bits low=", check_low_bits, 0, 6},
+             {"descriptor ", check_descriptor, 2, 0},
+             {"varsize ", check_varsize, 8, 0},
+             {"no_varsize ", check_no_varsize, 9, 0},
+             {"item ", check_item, 8, 0},
+             {"schema ", check_schema, 1, 0},
+             {"session index_max=", check_session, 0, 1},
+             {"packet seq=", check_packet, 12, 100},
+             {"late seq=", check_packet, 0, 1},
+             {"accepted ", check_accepted, 10, 0},
+             {"refused ", check_refused, 24, 0},
+             {"scope ", check_scope, 12, 100}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static void check_line(page_state* page, const char* line, int* seen) {
+// @return false: the line is a vector that fails.
+static bool check_line(page_state* page, const char* line, int* seen) {
     for (int k = 0; k < KINDS; k++) {
         if (strncmp(line, kinds[k].word, strlen(kinds[k].word)) != 0) continue;
         seen[k]++;
         if (kinds[k].check(page, line)) continue;
         page->failures++;
-        fprintf(stderr, "differs: %s", line);
+        if (!page->is_reading) fprintf(stderr, "differs: %s", line);
+        return false;
     }
+    return true;
 }
 
-int vectors_check(const char* page_path) {
-    FILE* file = fopen(page_path, "r");
+// @return false: the file cannot be read.
+static bool check_lines(page_state* page, const char* path, int* seen) {
+    FILE* file = fopen(path, "r");
     if (!file) {
-        fprintf(stderr, "cannot read %s\n", page_path);
-        return 2;
+        fprintf(stderr, "cannot read %s\n", path);
+        return false;
     }
-    cf_tables* tables = tables_read(page_path);
-    if (!tables) return 2;
-    page_state page = {.tables = tables, .schema = schema_create("vectors", tables)};
-    page.mirror = mirror_create(page.schema, 1000);
-    int seen[KINDS] = {0}, total = 0;
     char line[LINE_BYTES_MAX];
     while (fgets(line, sizeof line, file))
-        check_line(&page, line, seen);
+        if (!check_line(page, line, seen) && page->is_reading) break;
     fclose(file);
+    return true;
+}
+
+static bool open_page(page_state* page, const vector_source* source) {
+    page->tables = tables_read(source->page_path);
+    if (!page->tables) return false;
+    page->schema = schema_create("vectors", page->tables);
+    page->mirror = mirror_create(page->schema, 1000);
+    return true;
+}
+
+static void close_page(page_state* page) {
+    mirror_destroy(page->mirror);
+    schema_destroy(page->schema);
+    free(page->tables);
+}
+
+static void require_kinds(page_state* page, const vector_source* source, const int* seen) {
     for (int k = 0; k < KINDS; k++) {
+        int least = kinds[k].least + (source->lines_path ? kinds[k].least_beside : 0);
+        if (seen[k] >= least) continue;
+        page->failures++;
+        fprintf(stderr, "%d vectors of kind %s, not %d\n", seen[k], kinds[k].word, least);
+    }
+    if (page->probes && (page->has_all || has_all_parts(page->mirror))) return;
+    page->failures++;
+    fprintf(stderr, "the packets lack a part of the format\n");
+}
+
+int vectors_check(const vector_source* source) {
+    page_state page = {0};
+    if (!open_page(&page, source)) return 2;
+    int seen[KINDS] = {0}, total = 0;
+    bool is_open = check_lines(&page, source->page_path, seen) &&
+                   (!source->lines_path || check_lines(&page, source->lines_path, seen));
+    if (is_open) require_kinds(&page, source, seen);
+    for (int k = 0; k < KINDS; k++)
         total += seen[k];
-        if (seen[k] >= kinds[k].least) continue;
-        page.failures++;
-        fprintf(stderr, "%d vectors of kind %s, not %d\n", seen[k], kinds[k].word, kinds[k].least);
-    }
-    mirror_counts counts = mirror_count(page.mirror);
-    bool has_all = page.probes && counts.creates && counts.recreates && counts.destroys &&
-                   counts.late && counts.settled && counts.from_default &&
-                   (counts.bases || counts.from_packet) && counts.absent;
-    if (!has_all) {
-        page.failures++;
-        fprintf(stderr, "the packets lack a part of the format\n");
-    }
     printf("conformance vectors=%d failures=%d\n", total, page.failures);
-    mirror_destroy(page.mirror);
-    schema_destroy(page.schema);
-    free(tables);
-    return page.failures ? 1 : 0;
+    close_page(&page);
+    return !is_open ? 2 : page.failures ? 1 : 0;
+}
+
+bool vectors_are_read(const vector_source* source) {
+    page_state page = {.is_reading = true};
+    int seen[KINDS] = {0};
+    if (!open_page(&page, source)) return false;
+    bool is_open = check_lines(&page, source->page_path, seen) && page.failures == 0 &&
+                   (!source->lines_path || check_lines(&page, source->lines_path, seen));
+    close_page(&page);
+    return is_open && page.failures == 0;
 }

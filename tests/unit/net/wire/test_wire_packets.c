@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "body_pen.h"
+#include "wire/wire_page.h"
 #include "session/packet_header.h"
 #include "mirror/snapshot_reader.h"
 #include "replicate/replicator.h"
@@ -15,20 +16,12 @@
 #include <inttypes.h>
 
 enum {
-    PAGE_BYTES_MAX = 1 << 17,
-    INDEX_MAX = 1000,
+    INDEX_MAX = WIRE_PAGE_INDEX_MAX,
     LINE_BYTES_MAX = 4096,
     LINES_BYTES_MAX = 1 << 16,
     SEQ_FIRST = 65534,
     CLIENT = 1,
 };
-
-typedef struct story_side {
-    ecs_world* world;
-    net_schema* schema;
-    ecs_template_id dot, lamp, sky, dot_lamp;
-    ecs_component_id at, lit, power, tint;
-} story_side;
 
 typedef struct story {
     char* page;
@@ -36,7 +29,7 @@ typedef struct story {
     char lines[LINES_BYTES_MAX]; // all lines that the page should contain
     size_t lines_size;
     uint32_t faults;
-    story_side server, client;
+    wire_side server, client;
     net_interest* interest;
     net_replicator* replicator;
     net_repl_state* view;
@@ -55,48 +48,12 @@ typedef struct story_letter {
     size_t size;
 } story_letter;
 
-static char* read_page(void) {
-    FILE* file = fopen(PROTO_FOLDER "/WIRE.md", "rb");
-    assert_non_null(file);
-    char* text = calloc(1, PAGE_BYTES_MAX);
-    assert_non_null(text);
-    assert_true(fread(text, 1, PAGE_BYTES_MAX - 1, file) > 0);
-    fclose(file);
-    return text;
-}
-
-static void open_side(story_side* side, const char* page, bool is_mirror) {
-    ecs_world_config config = ecs_world_config_default();
-    config.is_mirror = is_mirror;
-    config.limits.replicated_index_max = INDEX_MAX;
-    assert_int_equal(ecs_world_create(&config, &side->world), ECS_OK);
-    const char* text = strstr(page, "```blk\n");
-    assert_non_null(text);
-    text += strlen("```blk\n");
-    const char* end = strstr(text, "```");
-    assert_non_null(end);
-    base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(
-        ecs_template_load(side->world, "WIRE.md", text, (size_t)(end - text), &reporter), ECS_OK);
-    assert_int_equal(ecs_world_seal(side->world, &reporter), ECS_OK);
-    assert_int_equal(net_schema_create(NULL, side->world, NULL, 0, &reporter, &side->schema),
-                     NET_OK);
-    side->dot = ecs_template_find(side->world, "dot");
-    side->lamp = ecs_template_find(side->world, "lamp");
-    side->sky = ecs_template_find(side->world, "sky");
-    side->dot_lamp = is_mirror ? ECS_TEMPLATE_NONE : ecs_template_find(side->world, "dot+lamp");
-    side->at = ecs_component_find(side->world, "at");
-    side->lit = ecs_component_find(side->world, "lit");
-    side->power = ecs_component_find(side->world, "power");
-    side->tint = ecs_component_find(side->world, "tint");
-}
-
 static void open_story(story* s) {
-    s->page = read_page();
+    s->page = wire_page_read();
     s->seq = SEQ_FIRST;
     s->next = s->page;
-    open_side(&s->server, s->page, false);
-    open_side(&s->client, s->page, true);
+    wire_side_open(&s->server, s->page, INDEX_MAX, false);
+    wire_side_open(&s->client, s->page, INDEX_MAX, true);
     net_rows* rows = net_schema_rows(s->server.schema);
     net_interest_config interest = {
         .world = s->server.world, .rows = rows, .index_max = INDEX_MAX, .tick_rate_hz = 60};
@@ -117,11 +74,8 @@ static void close_story(story* s) {
     net_repl_state_destroy(s->view);
     net_replicator_destroy(s->replicator);
     net_interest_destroy(s->interest);
-    story_side* sides[] = {&s->server, &s->client};
-    for (uint32_t i = 0; i < 2; i++) {
-        net_schema_destroy(sides[i]->schema);
-        ecs_world_destroy(sides[i]->world);
-    }
+    wire_side_close(&s->server);
+    wire_side_close(&s->client);
     free(s->page);
 }
 
@@ -204,19 +158,13 @@ static void take_state(story* s, story_letter* letter) {
     s->is_acked = true;
 }
 
-static void print_hex(char* target, const uint8_t* bytes, size_t size) {
-    for (size_t i = 0; i < size; i++)
-        (void)snprintf(target + 2 * i, 3, "%02x", bytes[i]);
-    target[2 * size] = 0;
-}
-
 static void deliver(story* s, story_letter* letter) {
     Shoal__Wire__StatePacket packet = SHOAL__WIRE__STATE_PACKET__INIT;
     packet.state = (ProtobufCBinaryData){letter->size, letter->state};
     uint8_t bytes[1172];
     size_t size = shoal__wire__state_packet__pack(&packet, bytes);
     char hex[2 * sizeof bytes + 1], line[LINE_BYTES_MAX];
-    print_hex(hex, bytes, size);
+    wire_print_hex(hex, bytes, size);
     assert_true(base_text_format(line, sizeof line, "packet seq=%u tick=%" PRIu64 " hex=%s",
                                  letter->seq, letter->tick, hex));
     expect_line(s, line);
@@ -254,7 +202,7 @@ static void send_now(story* s) {
 }
 
 static void tell(story* s) {
-    story_side* server = &s->server;
+    wire_side* server = &s->server;
     ecs_entity dot = create(s, server->dot), lamp = create(s, server->lamp);
     ecs_entity sky = create(s, server->sky), both = create(s, server->dot_lamp);
     set(s, dot, server->at, &(ecs_vec2){-1.5f, 2});
@@ -623,7 +571,7 @@ static void judge_bodies(story* s) {
         size_t size = proto_bit_writer_bytes(&h.pen->bits);
         char hex[256], line[LINE_BYTES_MAX];
         assert_true(2 * size < sizeof hex);
-        print_hex(hex, h.pen->bytes, size);
+        wire_print_hex(hex, h.pen->bytes, size);
         uint16_t seq = s->seq;
         ecs_tick tick = s->tick + 1;
         assert_true(base_text_format(line, sizeof line, "%s seq=%u tick=%" PRIu64 " body=%s why=%s",

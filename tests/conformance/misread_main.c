@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Which misreadings of the page do its vectors find? The client is compiled a second time from copies in which the
+// number `misreading` chooses one rule that is read wrongly (misread.awk, misreadings.txt).
+#include "conform.h"
+#include "misread_search.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_BYTES_MAX = 512 };
+
+int misreading;
+
+// What the list says of a misreading.
+static void print_survivor(const char* list_path, int number) {
+    char line[LINE_BYTES_MAX];
+    FILE* list = fopen(list_path, "r");
+    int at = 0;
+    while (list && fgets(line, sizeof line, list)) {
+        const char* name = strstr(line, ".c: ");
+        if (!name || strcspn(line, " -+") != (size_t)(name - line) + 3) continue;
+        if (++at == number) fprintf(stderr, "no vector finds: %d %s", number, line);
+    }
+    if (list) fclose(list);
+}
+
+static int judge(const vector_source* source, const char* list_path, int count) {
+    int found = 0;
+    misreading = 0;
+    if (!vectors_are_read(source)) {
+        fprintf(stderr, "a vector fails without a misreading\n");
+        return 1;
+    }
+    for (int number = 1; number <= count; number++) {
+        misreading = number;
+        bool is_found = !vectors_are_read(source);
+        found += is_found;
+        if (!is_found) print_survivor(list_path, number);
+    }
+    printf("conformance misreadings=%d found=%d\n", count, found);
+    return found == count ? 0 : 1;
+}
+
+int main(int argc, char** argv) {
+    if (argc == 5 && strcmp(argv[1], "judge") == 0)
+        return judge(&(vector_source){argv[2], argv[3]}, argv[4], MISREADINGS);
+    if (argc == 6 && strcmp(argv[1], "search") == 0)
+        return search_rows(argv[2], MISREADINGS, (uint64_t)strtoull(argv[3], NULL, 10),
+                           (uint32_t)strtoul(argv[4], NULL, 10), (int)strtol(argv[5], NULL, 10));
+    fprintf(stderr,
+            "usage: conformance_misreadings judge WIRE.md wire_vectors.txt misreadings.txt\n"
+            "       conformance_misreadings search WIRE.md SEED ROWS NUMBER\n"
+            "Count the misreadings of the page that its vectors find, or print vectors of\n"
+            "random rows that find misreading NUMBER (0: any).\n");
+    return 2;
+}

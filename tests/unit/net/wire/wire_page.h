@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+/// The templates of proto/WIRE.md's packets, as two worlds: a server's and a client's mirror.
+#pragma once
+
+#include "replicate/repl_world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIRE_PAGE_BYTES_MAX = 1 << 18, WIRE_PAGE_INDEX_MAX = 1000 };
+
+typedef struct wire_side {
+    ecs_world* world;
+    net_schema* schema;
+    ecs_template_id dot, lamp, sky, dot_lamp;
+    ecs_component_id at, lit, power, tint;
+} wire_side;
+
+static inline char* wire_page_read(void) {
+    FILE* file = fopen(PROTO_FOLDER "/WIRE.md", "rb");
+    assert_non_null(file);
+    char* text = calloc(1, WIRE_PAGE_BYTES_MAX);
+    assert_non_null(text);
+    assert_true(fread(text, 1, WIRE_PAGE_BYTES_MAX - 1, file) > 0);
+    fclose(file);
+    return text;
+}
+
+static inline void wire_side_open(wire_side* side, const char* page, uint32_t index_max,
+                                  bool is_mirror) {
+    ecs_world_config config = ecs_world_config_default();
+    config.is_mirror = is_mirror;
+    config.limits.replicated_index_max = index_max;
+    assert_int_equal(ecs_world_create(&config, &side->world), ECS_OK);
+    const char* text = strstr(page, "```blk\n");
+    assert_non_null(text);
+    text += strlen("```blk\n");
+    const char* end = strstr(text, "```");
+    assert_non_null(end);
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(
+        ecs_template_load(side->world, "WIRE.md", text, (size_t)(end - text), &reporter), ECS_OK);
+    assert_int_equal(ecs_world_seal(side->world, &reporter), ECS_OK);
+    assert_int_equal(net_schema_create(NULL, side->world, NULL, 0, &reporter, &side->schema),
+                     NET_OK);
+    side->dot = ecs_template_find(side->world, "dot");
+    side->lamp = ecs_template_find(side->world, "lamp");
+    side->sky = ecs_template_find(side->world, "sky");
+    side->dot_lamp = is_mirror ? ECS_TEMPLATE_NONE : ecs_template_find(side->world, "dot+lamp");
+    side->at = ecs_component_find(side->world, "at");
+    side->lit = ecs_component_find(side->world, "lit");
+    side->power = ecs_component_find(side->world, "power");
+    side->tint = ecs_component_find(side->world, "tint");
+}
+
+static inline void wire_side_close(wire_side* side) {
+    net_schema_destroy(side->schema);
+    ecs_world_destroy(side->world);
+}
+
+static inline void wire_print_hex(char* target, const uint8_t* bytes, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        (void)snprintf(target + 2 * i, 3, "%02x", bytes[i]);
+    target[2 * size] = 0;
+}
