@@ -256,10 +256,11 @@ size_t varsize_write(const cf_varsize* value, uint8_t* bytes);
 /// bytes, and 16 more.
 void varsize_print(const cf_varsize* value, char* text);
 
-// ---- vectors.c
-// --------------------------------------------------------------------------------------------------
+// ---- vectors.c ----------------------------------------------------------------------------------
+// ----------------
 
-/// The lines of the page and of the file beside it. `lines_path` may be NULL: only those of the page.
+/// The lines of the page and of the file beside it. `lines_path` may be NULL: only those of the
+/// page.
 typedef struct vector_source {
     const char *page_path, *lines_path;
 } vector_source;

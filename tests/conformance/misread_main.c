@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which misreadings of the page do its vectors find? The client is compiled a second time from copies in which the
-// number `misreading` chooses one rule that is read wrongly (misread.awk, misreadings.txt).
+// Which misreadings of the page do its vectors find? The client is compiled a second time from
+// copies in which the number `misreading` chooses one rule that is read wrongly (misread.awk,
+// misreadings.txt).
 #include "conform.h"
 #include "misread_search.h"
 

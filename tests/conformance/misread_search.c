@@ -147,8 +147,8 @@ static void choose_rotation(search_case* made, uint32_t c, uint64_t* chance) {
     rotation_quantise(parts, ROTATION_BITS, made->row + first);
 }
 
-// The rows of all components that have no source and are no rotations; `row` gets a difference from what is expected
-// later.
+// The rows of all components that have no source and are no rotations; `row` gets a difference from
+// what is expected later.
 static void choose_bases(search_case* made, uint64_t* chance) {
     const cf_layout* layout = &made->layout;
     for (uint32_t c = 0; c < layout->component_count; c++) {
@@ -258,7 +258,8 @@ static void print_words(const char* key, const uint64_t* words, uint32_t count) 
         printf("%s%" PRIu64, i > 0 ? "," : key, words[i]);
 }
 
-// Bits that no writer makes: one is changed, or zeros stand between two of them. @return false: nothing was changed.
+// Bits that no writer makes: one is changed, or zeros stand between two of them. @return false:
+// nothing was changed.
 static bool spoil(search_case* made, uint64_t* chance) {
     bit_stream whole = bits_over(made->data, sizeof made->data);
     bit_stream spoilt = bits_over(made->spoilt, sizeof made->spoilt);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The vectors of WIRE.md, read from the text of the page: lines `WORD key=value...` in its code
-// blocks, and from wire_vectors.txt beside it. Every kind of line must occur, so that a misspelt word fails the test.
+// blocks, and from wire_vectors.txt beside it. Every kind of line must occur, so that a misspelt
+// word fails the test.
 #include "conform.h"
 
 #include "wire.pb-c.h"

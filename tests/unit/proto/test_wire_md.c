@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The code against the standard: runs the vectors of proto/WIRE.md and the file beside it, and compares the messages on
-// the page with proto/wire.proto.
+// The code against the standard: runs the vectors of proto/WIRE.md and the file beside it, and
+// compares the messages on the page with proto/wire.proto.
 #include "test.h"
 
 #include "base/text.h"

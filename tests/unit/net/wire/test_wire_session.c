@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The recorded sessions of proto/wire_vectors.txt: packets over a line that loses, delays and reorders them, with the
-// scope after each. The mirror reads it here; tests/conformance reads it with its own decoder. What the writer chooses
-// may change; the lines stay right. `test_wire_session record SEED` prints a session.
+// The recorded sessions of proto/wire_vectors.txt: packets over a line that loses, delays and
+// reorders them, with the scope after each. The mirror reads it here; tests/conformance reads it
+// with its own decoder. What the writer chooses may change; the lines stay right.
+// `test_wire_session record SEED` prints a session.
 #include "wire/wire_page.h"
 
 #include "base/rng.h"
