@@ -170,7 +170,9 @@ static net_result copy_records(copy* self) {
         result = append_tick(self, &record);
     }
     if (has_begin) self->result->unfinished_tick = self->result->last_tick + 1;
-    return result;
+    if (result != NET_OK || self->result->ticks > 0) return result;
+    base_report(self->reporter, net_log_reader_file(self->reader), 0, "it has no whole tick");
+    return NET_ERR_DAMAGED;
 }
 
 net_result net_log_copy(net_log_reader* reader, const net_log_copy_config* config,

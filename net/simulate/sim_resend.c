@@ -27,6 +27,7 @@ typedef struct resend {
     net_log_cursor cursor;
     net_log_record record; // read ahead, of a later tick
     bool has_record;
+    uint32_t client_last; // that joined
     net_sim_match* match;
     base_hasher begin; // of what enters the next tick, as the log has it
     net_result failure;
@@ -116,6 +117,14 @@ static void join(resend* self, const net_log_item* item) {
                                     .player_id = item->player_id,
                                     .user_data = item->payload,
                                     .user_bytes = item->payload_bytes};
+    // The log is untrusted. The replay refuses the same record, one tick later.
+    if (item->client <= self->client_last) {
+        self->failure = NET_ERR_DAMAGED;
+        base_report(self->reporter, net_log_reader_file(self->ahead), 0,
+                    "tick %" PRIu64 ": it has a join that no server writes", self->record.tick);
+        return;
+    }
+    self->client_last = item->client;
     net_result result = net_sim_match_join(self->match, &player);
     if (result == NET_OK) self->result->clients++;
     // One that is refused here only misses its datagrams; the first tick that differs tells.
@@ -164,6 +173,10 @@ static bool step(void* context, const net_log_begin* begin) {
     net_result stepped = net_log_replay_step(self->replay, &tick);
     if (stepped != NET_OK) {
         self->failure = stepped;
+        return false;
+    }
+    if (tick.lost_first > 0) { // its clients cannot follow over a gap
+        self->failure = NET_ERR_DAMAGED;
         return false;
     }
     result->ticks++;

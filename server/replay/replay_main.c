@@ -92,7 +92,7 @@ static base_options_result read_options(server_replay* self, base_option_list* w
         {"through-crash", BASE_OPTION_FLAG, &self->is_through_crash, NULL,
          "verify: also run the tick in which the server died", 0, 0},
         {"progress", BASE_OPTION_FLAG, &self->has_progress, NULL,
-         "verify: say each second how far it is, also when stderr is no terminal", 0, 0},
+         "say each second how far a run is, also when stderr is no terminal", 0, 0},
         {"threads", BASE_OPTION_U64, &self->threads, "N",
          "threads of the systems; logs of a folder at a time (0: the cores but one)", 0,
          BASE_WORKERS_MAX},

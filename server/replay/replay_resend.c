@@ -15,6 +15,11 @@ static bool read_line(const server_replay* self, net_link_pair* link) {
     return !self->net || net_link_config_parse(self->net, &self->reporter, link) == NET_OK;
 }
 
+static bool each_tick(void* context, net_sim_match* match) {
+    server_replay_progress(context, net_sim_match_tick(match));
+    return true;
+}
+
 typedef struct mirror_look {
     server_replay* self;
     ecs_tick tick;
@@ -66,8 +71,8 @@ int server_replay_datagrams(server_replay* self) {
     net_log_resend_config config = {.until = self->tick};
     net_log_resend_result made;
     if (!read_line(self, &config.link)) return NET_EXIT_USAGE;
-    net_result result =
-        net_log_resend(self->reader, self->module, &config, NULL, NULL, &self->reporter, &made);
+    net_result result = net_log_resend(self->reader, self->module, &config, each_tick, self,
+                                       &self->reporter, &made);
     if (result == NET_ERR_DIVERGED) printf("diverged tick=%" PRIu64 "\n", made.diverged_tick);
     if (result != NET_OK) return net_exit_of_replay(result);
     char same[64] = "yes";

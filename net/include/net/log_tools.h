@@ -82,7 +82,8 @@ typedef struct net_log_copy_result {
 
 /// Write what the reader yields, queue included, as a new and whole log. A file that could not be
 /// finished is removed.
-/// @return NET_OK; NET_ERR_IO (reported: the name is taken, or the disk is full); NET_ERR_MEMORY.
+/// @return NET_OK; NET_ERR_IO (reported: the name is taken, or the disk is full); NET_ERR_DAMAGED
+///         (reported: there is no whole tick); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_copy(net_log_reader* reader, const net_log_copy_config* config,
                                       const base_reporter* reporter, net_log_copy_result* result);
 

@@ -174,11 +174,31 @@ static void equal_matches_send_equal_datagrams(void** state) {
     play_close(&two);
 }
 
+static void a_join_that_no_server_writes_is_refused(void** state) {
+    (void)state;
+    play self = {0};
+    files_open(&self.files);
+    table_open(&self.table, NULL, 0, 5, NET_ROLE_SERVER, false);
+    assert_int_equal(net_log_writer_create(NULL, self.files.log, self.table.match, "test", 0, NULL,
+                                           &self.writer),
+                     NET_OK);
+    const net_game_player joins[] = {{.client = 2, .name = "bob"}, {.client = 1, .name = "ann"}};
+    net_log_append_begin(self.writer, &(net_log_begin){.tick = 1, .joins = joins, .join_count = 2});
+    net_match_step(self.table.match);
+    net_log_append_end(self.writer, self.table.match);
+    assert_int_equal(net_log_writer_destroy(self.writer), NET_OK);
+    const net_log_resend_config config = {.client = 0};
+    net_log_resend_result result;
+    assert_int_equal(send_again(&self, &config, NULL, NULL, &result), NET_ERR_DAMAGED);
+    play_close(&self);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_log_gives_the_same_datagrams_again),
         TEST(another_network_gives_other_datagrams_and_says_so),
         TEST(one_client_alone_gets_what_it_should_see),
+        TEST(a_join_that_no_server_writes_is_refused),
         TEST(equal_matches_send_equal_datagrams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

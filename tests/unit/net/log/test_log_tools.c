@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+// Exports, differences, counts and copies of logs of breakout with three bots.
+#include "breakout_table.h"
+#include "log_files.h"
+
+#include "ecs/save.h"
+#include "log/log_source.h"
+#include "net/log_tools.h"
+#include "net/log_writer.h"
+#include "net/replay.h"
+#include "net/sim_match.h"
+
+enum { TICKS = 90, BOTS = 2 };
+
+typedef struct play {
+    log_files files;
+    table table;
+} play;
+
+typedef struct lines {
+    char text[1 << 20];
+    uint32_t count;
+} lines;
+
+static void add_line(void* context, const char* line) {
+    lines* self = context;
+    size_t used = strlen(self->text);
+    assert_true(used + strlen(line) + 2 < sizeof self->text);
+    strcat(self->text + used, line);
+    strcat(self->text + used, "\n");
+    self->count++;
+}
+
+static void make_log(play* self, uint64_t seed, const char* name) {
+    net_log_writer* writer;
+    net_sim_match* sim;
+    memset(self, 0, sizeof *self);
+    files_open(&self->files);
+    table_open(&self->table, NULL, 0, seed, NET_ROLE_SERVER, false);
+    assert_int_equal(
+        net_log_writer_create(NULL, self->files.log, self->table.match, "test", 0, NULL, &writer),
+        NET_OK);
+    const net_sim_match_config config = {.module = self->table.module,
+                                         .match = self->table.match,
+                                         .log = writer,
+                                         .clients_max = BOTS};
+    assert_int_equal(net_sim_match_create(&config, &sim), NET_OK);
+    for (uint32_t i = 0; i < BOTS; i++) {
+        const net_game_player player = {.client = i + 1, .name = i == 0 ? name : "bob"};
+        assert_int_equal(net_sim_match_join(sim, &player), NET_OK);
+    }
+    for (uint32_t i = 0; i < TICKS; i++)
+        net_sim_match_step(sim);
+    net_log_append_close(writer, self->table.match);
+    assert_int_equal(net_log_writer_destroy(writer), NET_OK);
+    net_sim_match_destroy(sim);
+}
+
+static void play_close(play* self) {
+    table_close(&self->table);
+    files_close(&self->files);
+}
+
+static net_log_reader* open_log(const char* file, net_result expected) {
+    net_log_reader* reader;
+    assert_int_equal(net_log_reader_create(NULL, file, NULL, &reader), expected);
+    assert_non_null(reader);
+    return reader;
+}
+
+// ---- numbers
+
+static void number_is(net_log_value value, const char* expected) {
+    char text[NET_LOG_NUMBER_BYTES];
+    net_log_source_number(&value, text);
+    assert_string_equal(text, expected);
+}
+
+static void numbers_are_short_exact_and_json(void** state) {
+    (void)state;
+    number_is((net_log_value){.kind = ECS_FIELD_F32, .real = (double)0.1f}, "0.1");
+    number_is((net_log_value){.kind = ECS_FIELD_F32, .real = (double)16777217.0f}, "16777216");
+    number_is((net_log_value){.kind = ECS_FIELD_F32, .real = (double)(1.0f / 3.0f)}, "0.33333334");
+    number_is((net_log_value){.kind = ECS_FIELD_F64, .real = 1.0 / 3.0}, "0.3333333333333333");
+    number_is((net_log_value){.kind = ECS_FIELD_F64, .real = 0.0 / 0.0}, "null");
+    number_is((net_log_value){.kind = ECS_FIELD_F32, .real = 1.0 / 0.0}, "null");
+    number_is((net_log_value){.kind = ECS_FIELD_BOOL, .truth = true}, "true");
+    number_is((net_log_value){.kind = ECS_FIELD_I8, .whole = -128}, "-128");
+    const int64_t most = INT64_C(1) << 53;
+    number_is((net_log_value){.kind = ECS_FIELD_I64, .whole = most}, "9007199254740992");
+    number_is((net_log_value){.kind = ECS_FIELD_I64, .whole = most + 1}, "\"9007199254740993\"");
+    number_is((net_log_value){.kind = ECS_FIELD_I64, .whole = -most}, "-9007199254740992");
+    number_is((net_log_value){.kind = ECS_FIELD_I64, .whole = -most - 1}, "\"-9007199254740993\"");
+    number_is((net_log_value){.kind = ECS_FIELD_U64, .natural = UINT64_MAX},
+              "\"18446744073709551615\"");
+    number_is((net_log_value){.kind = ECS_FIELD_ENTITY, .entity = ecs_entity_make(12, 3)},
+              "\"12:3\"");
+}
+
+// ---- exports
+
+static net_result export_into(play* self, const net_log_export_config* config, lines* out,
+                              net_log_exported* exported) {
+    net_log_reader* reader = open_log(self->files.log, NET_OK);
+    memset(out, 0, sizeof *out);
+    net_result result =
+        net_log_export(reader, self->table.module, config, add_line, out, NULL, exported);
+    net_log_reader_destroy(reader);
+    return result;
+}
+
+static lines out;
+
+static void a_range_of_ticks_is_exported(void** state) {
+    (void)state;
+    play self;
+    make_log(&self, 7, "ann");
+    net_log_exported exported;
+    net_log_export_config config = {.components = "player", .first = 20, .last = 30, .every = 5};
+    assert_int_equal(export_into(&self, &config, &out, &exported), NET_OK);
+    assert_int_equal(exported.ticks, 11);
+    assert_int_equal(exported.rows, 3 * BOTS); // ticks 20, 25, 30
+    assert_non_null(strstr(out.text, "{\"tick\":20,"));
+    assert_non_null(strstr(out.text, "{\"tick\":30,"));
+    assert_null(strstr(out.text, "{\"tick\":35,"));
+    config = (net_log_export_config){.components = "player", .first = TICKS, .last = TICKS + 9};
+    assert_int_equal(export_into(&self, &config, &out, &exported), NET_OK);
+    assert_int_equal(exported.ticks, 1);
+    config = (net_log_export_config){.components = "player", .first = TICKS + 1};
+    assert_int_equal(export_into(&self, &config, &out, &exported), NET_OK);
+    assert_int_equal(exported.rows, 0);
+    config = (net_log_export_config){.components = "player,"}; // an empty name is none
+    assert_int_equal(export_into(&self, &config, &out, &exported), NET_ERR_UNKNOWN);
+    play_close(&self);
+}
+
+// The values of the last tick are those of the world that wrote the log.
+static void exported_values_are_those_of_the_match(void** state) {
+    (void)state;
+    play self;
+    make_log(&self, 7, "ann");
+    net_log_exported exported;
+    const net_log_export_config config = {.components = "pos", .first = TICKS, .last = TICKS};
+    assert_int_equal(export_into(&self, &config, &out, &exported), NET_OK);
+    ecs_world* world = net_match_world(self.table.match);
+    const ecs_component_id pos = ecs_component_find(world, "pos");
+    uint32_t found = 0;
+    for (ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
+         at = ecs_entity_next(world, at)) {
+        const ecs_vec2* value = ecs_find(world, at, pos);
+        if (!value) continue;
+        char entity[64], x[NET_LOG_NUMBER_BYTES], row[256];
+        snprintf(entity, sizeof entity, "\"entity\":\"%u:%u\"", ecs_entity_index(at),
+                 ecs_entity_generation(at));
+        const char* line = strstr(out.text, entity);
+        assert_non_null(line);
+        net_log_source_number(&(net_log_value){.kind = ECS_FIELD_F32, .real = (double)value->x}, x);
+        snprintf(row, sizeof row, "\"pos\":{\"x\":%s,", x);
+        const char* end = strchr(line, '\n');
+        const char* cell = strstr(line, row);
+        assert_true(cell && cell < end);
+        found++;
+    }
+    assert_true(found > 10);
+    assert_int_equal(exported.rows, found);
+    play_close(&self);
+}
+
+static void cells_with_commas_and_quotes_are_quoted(void** state) {
+    (void)state;
+    play self;
+    make_log(&self, 7, "a,\"b\"");
+    net_log_exported exported;
+    const net_log_export_config config = {
+        .what = NET_LOG_EXPORT_EVENTS, .format = NET_LOG_EXPORT_CSV, .last = 1};
+    assert_int_equal(export_into(&self, &config, &out, &exported), NET_OK);
+    assert_non_null(strstr(out.text, "1,1,join,\"{\"\"client\"\":1,\"\"name\"\":\"\"a,"));
+    assert_non_null(strstr(out.text, "\\\"\"b\\\"\""));
+    play_close(&self);
+}
+
+// ---- differences
+
+static void a_log_differs_from_another_in_seed_inputs_and_values(void** state) {
+    (void)state;
+    play one, two;
+    make_log(&one, 7, "ann");
+    make_log(&two, 8, "ann");
+    net_log_reader* a = open_log(one.files.log, NET_OK);
+    net_log_reader* b = open_log(two.files.log, NET_OK);
+    net_log_reader* again = open_log(one.files.log, NET_OK);
+    net_log_diff_result result;
+    memset(&out, 0, sizeof out);
+    assert_int_equal(net_log_diff(a, again, one.table.module, 5, add_line, &out, NULL, &result),
+                     NET_OK);
+    assert_int_equal(result.differences, 0);
+    assert_int_equal(result.ticks, TICKS);
+    assert_int_equal(out.count, 0);
+    assert_int_equal(net_log_diff(a, b, one.table.module, 1, add_line, &out, NULL, &result),
+                     NET_OK);
+    assert_int_equal(result.state_tick, 1);
+    assert_non_null(strstr(out.text, "differs what=seed a=7 b=8\n"));
+    assert_non_null(strstr(out.text, "differs what=state tick=1 "));
+    assert_non_null(strstr(out.text, "differs what=value entity="));
+    net_log_reader_destroy(again);
+    net_log_reader_destroy(b);
+    net_log_reader_destroy(a);
+    play_close(&two);
+    play_close(&one);
+}
+
+// ---- counts
+
+static void every_change_and_input_is_counted(void** state) {
+    (void)state;
+    play self;
+    make_log(&self, 7, "ann smith");
+    net_log_reader* reader = open_log(self.files.log, NET_OK);
+    net_log_stats stats;
+    memset(&out, 0, sizeof out);
+    assert_int_equal(net_log_tally(reader, add_line, &out), NET_OK);
+    assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+    assert_non_null(
+        strstr(out.text, "client id=1 name=ann_smith join_tick=1 leave_tick=0 inputs="));
+    uint64_t inputs = 0;
+    for (const char* at = out.text; (at = strstr(at, " inputs=")) != NULL; at++)
+        inputs += strtoull(at + 8, NULL, 10);
+    uint64_t repeats = 0;
+    for (const char* at = out.text; (at = strstr(at, " input_repeats=")) != NULL; at++)
+        repeats += strtoull(at + 15, NULL, 10);
+    assert_int_equal(inputs + repeats, stats.inputs);
+    assert_non_null(strstr(out.text, "template name=breakout_pad created=2 destroyed=0 "));
+    net_log_reader_destroy(reader);
+    play_close(&self);
+}
+
+// ---- copies
+
+static void copy_is(const play* self, net_log_reader* reader, ecs_tick last, ecs_tick expected) {
+    char name[128];
+    snprintf(name, sizeof name, "%s/copy.slog", self->files.folder);
+    const net_log_copy_config config = {.output = name, .last = last};
+    net_log_copy_result copied;
+    if (expected == 0) {
+        assert_int_equal(net_log_copy(reader, &config, NULL, &copied), NET_ERR_DAMAGED);
+        assert_false(file_exists(name));
+        return;
+    }
+    assert_int_equal(net_log_copy(reader, &config, NULL, &copied), NET_OK);
+    assert_int_equal(copied.ticks, expected);
+    assert_int_equal(copied.last_tick, expected);
+    assert_int_equal(net_log_copy(reader, &config, NULL, &copied), NET_ERR_IO); // it is there
+    net_log_reader* copy = open_log(name, NET_OK);
+    const net_log_info* info = net_log_reader_info(copy);
+    assert_true(info->is_closed && !info->is_cut && !info->is_damaged);
+    net_verify_result verified;
+    assert_int_equal(net_log_verify(copy, self->table.module, 0, NULL, NULL, NULL, &verified),
+                     NET_OK);
+    assert_int_equal(verified.ticks, expected);
+    net_log_reader_destroy(copy);
+    assert_int_equal(unlink(name), 0);
+}
+
+// Cut after every 97th byte: each part that has a header becomes a whole log of its ticks.
+static void every_cut_log_becomes_a_whole_one(void** state) {
+    (void)state;
+    play self;
+    make_log(&self, 7, "ann");
+    size_t size;
+    uint8_t* bytes = file_read(self.files.log, &size);
+    net_log_reader* reader = open_log(self.files.log, NET_OK);
+    copy_is(&self, reader, 0, TICKS);
+    copy_is(&self, reader, 1, 1);
+    copy_is(&self, reader, TICKS - 1, TICKS - 1);
+    copy_is(&self, reader, TICKS + 1, TICKS);
+    net_log_reader_destroy(reader);
+    uint32_t copies = 0;
+    for (size_t at = 97; at < size; at += test_is_short() ? 970 : 97) {
+        file_write(self.files.log, bytes, at);
+        net_result result = net_log_reader_create(NULL, self.files.log, NULL, &reader);
+        if (!reader) continue;
+        assert_int_equal(result, NET_OK);
+        copy_is(&self, reader, 0, net_log_reader_info(reader)->last_tick);
+        net_log_reader_destroy(reader);
+        copies++;
+    }
+    assert_true(copies > 0);
+    free(bytes);
+    play_close(&self);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(numbers_are_short_exact_and_json),
+        TEST(a_range_of_ticks_is_exported),
+        TEST(exported_values_are_those_of_the_match),
+        TEST(cells_with_commas_and_quotes_are_quoted),
+        TEST(a_log_differs_from_another_in_seed_inputs_and_values),
+        TEST(every_change_and_input_is_counted),
+        TEST(every_cut_log_becomes_a_whole_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
