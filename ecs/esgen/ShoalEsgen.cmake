@@ -2,6 +2,8 @@
 # `#include "FILE.es.h"` works in TARGET. The files are sources of TARGET. Headers with types are found beside
 # them or in INCLUDES. ecs/ESGEN.md says what the files may hold.
 #
+# Of a header FILE.h with a game's context, "FILE.h.es.h".
+#
 #   shoal_esgen(breakout pad.c ball.c INCLUDES ${CMAKE_CURRENT_SOURCE_DIR})
 include_guard(GLOBAL)
 
@@ -24,13 +26,16 @@ function(shoal_esgen target)
     foreach(file ${ARG_UNPARSED_ARGUMENTS})
         get_filename_component(path ${file} ABSOLUTE)
         get_filename_component(name ${path} NAME_WE)
+        if(file MATCHES "\\.h$")
+            set(name ${name}.h)
+        endif()
         set(out ${generated}/${name}.es.h)
         add_custom_command(
             OUTPUT ${out}
             COMMAND ${tool} ${options} -d ${out}.d -o ${out} ${path}
             DEPENDS ${path} ${tool}
             DEPFILE ${out}.d
-            COMMENT "shoal-esgen ${name}.c"
+            COMMENT "shoal-esgen ${file}"
             VERBATIM)
         target_sources(${target} PRIVATE ${out})
     endforeach()

@@ -284,7 +284,15 @@ void esgen_emit(const esgen_unit* unit, const char* stem, base_bytes* out) {
     BASE_ASSERT(stem && out);
     esgen_put(out, "// Written by shoal-esgen from %s: change that file, not this one.\n",
               unit->file);
+    const esgen_game* game = &unit->game;
+    if (unit->is_header) {
+        esgen_put(out, "#pragma once\n\n#include \"net/game.h\"\n");
+        esgen_put_numbers(out, unit);
+        return;
+    }
     esgen_put(out, "#pragma once\n\n#include \"ecs/es.h\"\n#include \"ecs/system.h\"\n");
+    if (game->is_table) esgen_put(out, "#include \"ecs/need.h\"\n");
+    if (game->is_table && game->is_context_here) esgen_put_numbers(out, unit);
     if (unit->has_register_types) esgen_put_types(out, unit, stem);
     if (unit->has_messages) esgen_put_messages(out, unit);
     for (uint32_t i = 0; i < unit->function_count; i++) {
@@ -297,4 +305,5 @@ void esgen_emit(const esgen_unit* unit, const char* stem, base_bytes* out) {
         if (esgen_takes_runs(function)) put_runs_function(out, function);
     }
     esgen_put_systems(out, unit, stem);
+    if (game->is_table) esgen_put_game(out, unit, stem);
 }

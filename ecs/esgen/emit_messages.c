@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Two functions per event with ES_MESSAGE: between its payload and the struct that protoc-c makes.
+// Functions per event with ES_MESSAGE: between its payload and the struct that protoc-c makes.
 //
 // to_wire assigns without a cast, so that the compiler warns of a field that has another type in
-// the message. from_wire meets untrusted input: it refuses what the payload's type cannot hold, and
-// numbers that are not finite; then it does what ES_CLAMP and ES_RANGE say.
+// the message. from_wire meets untrusted input: it refuses what the payload's type cannot hold,
+// numbers that are not finite and what ES_RANGE excludes; ES_CLAMP moves a value to its limit.
+// refusal says which field it was.
 #include "esgen.h"
 
 #include <string.h>
@@ -46,6 +47,12 @@ static bool has_below(const esgen_field* field) {
     return kind_of(field) != UNSIGNED || (strcmp(min, "0") != 0 && strcmp(min, "0u") != 0);
 }
 
+// A text in C that says what the limit is. Characters and strings in it would need escapes.
+static void put_said(base_bytes* out, const esgen_text* limit) {
+    bool is_plain = !strpbrk(limit->text, "\"\\");
+    esgen_put(out, "%s", is_plain ? limit->text : "its limit");
+}
+
 static void put_refused(base_bytes* out, const esgen_field* field) {
     const char* name = message_name(field);
     esgen_put(out, "    if (");
@@ -56,7 +63,11 @@ static void put_refused(base_bytes* out, const esgen_field* field) {
     }
     esgen_put(out, "from->%s > ", name);
     put_limit(out, &field->mark.max);
-    esgen_put(out, ") return false;\n");
+    esgen_put(out, ")\n        return \"%s is outside of ", name);
+    put_said(out, &field->mark.min);
+    esgen_put(out, "..");
+    put_said(out, &field->mark.max);
+    esgen_put(out, "\";\n");
 }
 
 static void put_value(base_bytes* out, const esgen_field* field, const char* indent) {
@@ -83,24 +94,48 @@ static void put_clamped(base_bytes* out, const esgen_field* field) {
     put_value(out, field, "        ");
 }
 
-static void put_from_wire(base_bytes* out, const esgen_field* field) {
+// What the payload cannot hold, and what ES_RANGE refuses.
+static bool can_refuse(const esgen_field* field) {
+    return !field->mark.is_local && (kind_of(field) == REAL || field->mark.limit == ESGEN_REFUSED ||
+                                     (small_type(field) && field->mark.limit != ESGEN_CLAMPED));
+}
+
+static void put_refusal(base_bytes* out, const esgen_field* field) {
     const char* name = message_name(field);
     const char* small = small_type(field);
     if (kind_of(field) == REAL)
-        esgen_put(out, "    if (from->%s - from->%s != 0) return false; // not finite\n", name,
-                  name);
-    if (field->mark.limit == ESGEN_CLAMPED) {
-        put_clamped(out, field);
-        return;
-    }
-    if (small && kind_of(field) == SIGNED) {
-        esgen_put(out, "    if (from->%s < %s_MIN || from->%s > %s_MAX) return false;\n", name,
-                  small, name, small);
-    } else if (small) {
-        esgen_put(out, "    if (from->%s > %s_MAX) return false;\n", name, small);
+        esgen_put(out, "    if (from->%s - from->%s != 0) return \"%s is not finite\";\n", name,
+                  name, name);
+    if (small && field->mark.limit != ESGEN_CLAMPED) {
+        esgen_put(out, "    if (from->%s", name);
+        if (kind_of(field) == SIGNED) esgen_put(out, " < %s_MIN || from->%s", small, name);
+        esgen_put(out, " > %s_MAX)\n        return \"%s is no %s\";\n", small, name, field->c_type);
     }
     if (field->mark.limit == ESGEN_REFUSED) put_refused(out, field);
-    put_value(out, field, "    ");
+}
+
+static void put_refusals(base_bytes* out, const esgen_struct* from,
+                         const esgen_struct_event* event) {
+    const char* message = event->message.text;
+    bool is_used = false;
+    for (uint32_t i = 0; i < from->field_count; i++)
+        is_used |= can_refuse(&from->fields[i]);
+    esgen_put(out, "static const char* %s_refusal(const ProtobufCMessage* message) {\n",
+              event->name.text);
+    if (is_used)
+        esgen_put(out, "    const %s* from = (const %s*)message;\n", message, message);
+    else
+        esgen_put(out, "    (void)message;\n");
+    for (uint32_t i = 0; i < from->field_count; i++)
+        if (can_refuse(&from->fields[i])) put_refusal(out, &from->fields[i]);
+    esgen_put(out, "    return NULL;\n}\n\n");
+}
+
+static void put_taken(base_bytes* out, const esgen_field* field) {
+    if (field->mark.limit == ESGEN_CLAMPED)
+        put_clamped(out, field);
+    else
+        put_value(out, field, "    ");
 }
 
 static void put_message(base_bytes* out, const esgen_struct* from,
@@ -125,18 +160,20 @@ static void put_message(base_bytes* out, const esgen_struct* from,
         if (field->mark.is_local) continue;
         esgen_put(out, "    to->%s = from->%s;\n", message_name(field), field->name.text);
     }
+    esgen_put(out, "}\n\n");
+    put_refusals(out, from, event);
     esgen_put(out,
-              "}\n\n"
-              "static bool %s_from_wire(const ProtobufCMessage* message, void* payload) {\n",
-              event->name.text);
+              "static bool %s_from_wire(const ProtobufCMessage* message, void* payload) {\n"
+              "    if (%s_refusal(message)) return false;\n",
+              event->name.text, event->name.text);
     if (is_empty) {
-        esgen_put(out, "    (void)message;\n    (void)payload;\n");
+        esgen_put(out, "    (void)payload;\n");
     } else {
         esgen_put(out, "    const %s* from = (const %s*)message;\n    %s* to = payload;\n", message,
                   message, payload);
     }
     for (uint32_t i = 0; i < from->field_count; i++)
-        if (!from->fields[i].mark.is_local) put_from_wire(out, &from->fields[i]);
+        if (!from->fields[i].mark.is_local) put_taken(out, &from->fields[i]);
     esgen_put(out, "    return true;\n}\n");
 }
 

@@ -112,18 +112,27 @@ static void put_members(base_bytes* out, const esgen_function* function) {
     }
 }
 
-void esgen_put_systems(base_bytes* out, const esgen_unit* unit, const char* stem) {
-    BASE_ASSERT(unit && stem && out);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < unit->function_count; i++)
-        count += unit->functions[i].kind != ESGEN_QUERY;
-    if (count == 0) return;
-    esgen_put(out, "\n");
-    for (uint32_t i = 0; i < unit->function_count; i++)
-        put_members(out, &unit->functions[i]);
-    esgen_put(out, "// Before ecs_world_seal. `context` must live as long as the world.\n");
-    esgen_put(out, "static ecs_result %s_register_systems(ecs_world* world, void* context) {\n",
-              stem);
+// The head of the function: of a game it is seen by its table, in another file.
+static void put_register_head(base_bytes* out, const esgen_unit* unit, const char* stem) {
+    const esgen_game* game = &unit->game;
+    if (!game->name.text[0]) {
+        esgen_put(out,
+                  "// Before ecs_world_seal. `context` must live as long as the world.\n"
+                  "static ecs_result %s_register_systems(ecs_world* world, void* context) {\n",
+                  stem);
+        return;
+    }
+    base_bytes head;
+    base_bytes_init(&head, NULL);
+    esgen_put(&head, "%secs_result %s_register_%s(ecs_world* world, %s* context)",
+              game->is_table ? "static " : "", game->name.text, stem, game->context.text);
+    base_bytes_write_u8(&head, 0);
+    out->failed |= head.failed;
+    if (!head.failed) esgen_put(out, "%s;\n%s {\n", (const char*)head.data, (const char*)head.data);
+    base_bytes_deinit(&head);
+}
+
+static void put_descs(base_bytes* out, const esgen_unit* unit) {
     for (uint32_t i = 0; i < unit->function_count; i++) {
         const esgen_function* function = &unit->functions[i];
         if (function->kind == ESGEN_QUERY) continue;
@@ -144,6 +153,30 @@ void esgen_put_systems(base_bytes* out, const esgen_unit* unit, const char* stem
                    "    for (uint32_t i = 0; i < BASE_COUNT(systems); i++) {\n"
                    "        ecs_result result = ecs_system_register(world, &systems[i]);\n"
                    "        if (result) return result;\n"
-                   "    }\n"
-                   "    return ECS_OK;\n}\n");
+                   "    }\n");
+}
+
+void esgen_put_systems(base_bytes* out, const esgen_unit* unit, const char* stem) {
+    BASE_ASSERT(unit && stem && out);
+    uint32_t count = 0, queries = 0;
+    for (uint32_t i = 0; i < unit->function_count; i++) {
+        count += unit->functions[i].kind != ESGEN_QUERY;
+        queries += esgen_query_slot(unit, &unit->functions[i]) != NULL;
+    }
+    if (count + queries == 0) return;
+    esgen_put(out, "\n");
+    for (uint32_t i = 0; i < unit->function_count; i++)
+        put_members(out, &unit->functions[i]);
+    put_register_head(out, unit, stem);
+    for (uint32_t i = 0; i < unit->function_count; i++) {
+        const esgen_slot* slot = esgen_query_slot(unit, &unit->functions[i]);
+        if (slot)
+            esgen_put(out,
+                      "    ecs_result %s_result = %s_create(world, &context->%s);\n"
+                      "    if (%s_result) return %s_result;\n",
+                      slot->field.text, slot->field.text, slot->field.text, slot->field.text,
+                      slot->field.text);
+    }
+    if (count) put_descs(out, unit);
+    esgen_put(out, "    return ECS_OK;\n}\n");
 }

@@ -3,7 +3,8 @@
 /// their registration. Annotations: ecs/es.h. The language on one page: ecs/ESGEN.md.
 ///
 /// Shape: text -> words (words.c) -> functions and structs (parse.c, params.c, check.c, types.c,
-/// marks.c) -> text (emit.c, emit_register.c, emit_types.c, emit_messages.c, put.c). Only heads of
+/// marks.c, game.c, game_table.c) -> text (emit.c, emit_register.c, emit_types.c, emit_messages.c,
+/// emit_game.c, emit_context.c, put.c). Only heads of
 /// functions and annotated structs are parsed, so every C file that a compiler accepts is accepted
 /// here. Memory: the heap, until esgen_unit_deinit. Faults are reported as FILE:LINE of the user's
 /// file, in sentences. The bytes may be anything: nothing outside of them is read, and nothing
@@ -19,6 +20,7 @@
 #define ESGEN_LIST_MAX 32u
 #define ESGEN_NAME_BYTES_MAX 128u ///< with the NUL, as ECS_NAME_BYTES_MAX
 #define ESGEN_TEXT_BYTES_MAX 128u
+#define ESGEN_HEAD_BYTES_MAX 512u
 #define ESGEN_FUNCTIONS_MAX 512u
 #define ESGEN_TYPES_MAX 256u
 #define ESGEN_STRUCTS_MAX 256u
@@ -26,6 +28,8 @@
 #define ESGEN_FIELDS_MAX 64u ///< ECS_FIELDS_MAX
 #define ESGEN_HEADERS_MAX 256u
 #define ESGEN_INCLUDE_DEPTH_MAX 8u
+#define ESGEN_SLOTS_MAX 256u
+#define ESGEN_ACTIONS_MAX 256u
 #define ESGEN_COLUMNS_MAX 100u ///< of a line of the output
 
 typedef enum esgen_word_kind {
@@ -123,10 +127,13 @@ typedef enum esgen_limit {
 /// The annotations of a field.
 typedef struct esgen_mark {
     esgen_text quant; ///< "-127, 1, 8"; "0, 0, 0" without
+    bool has_quant, is_angle;
     esgen_limit limit;
     esgen_text min, max;
     esgen_name message_name; ///< of the field in the message, "" when it is the field's own
     bool is_local;           ///< not in the message
+    bool has_setting;
+    esgen_text setting; ///< "1.0, 0.25, 2.0, "help"" of ES_SETTING
 } esgen_mark;
 
 typedef struct esgen_field {
@@ -142,17 +149,70 @@ typedef struct esgen_struct_event {
     esgen_name name;
     bool is_exported;
     esgen_name message; ///< C type of the protobuf message, "" without
+    bool is_input, is_reliable, is_late;
 } esgen_struct_event;
 
 typedef struct esgen_struct {
     esgen_name c_type;
     esgen_name name; ///< "" when it is the payload of events alone
     uint32_t line;
+    bool is_boxed;
+    esgen_name request; ///< the function that names the resources of a value, "" without
     esgen_struct_event events[ESGEN_STRUCT_EVENTS_MAX];
     uint32_t event_count;
     esgen_field fields[ESGEN_FIELDS_MAX];
     uint32_t field_count;
 } esgen_struct;
+
+/// What shoal-esgen fills in a field of a game's context.
+typedef enum esgen_slot_kind {
+    ESGEN_SLOT_COMPONENT,
+    ESGEN_SLOT_TEMPLATE,
+    ESGEN_SLOT_EVENT,
+    ESGEN_SLOT_QUERY,    ///< by ES_QUERY, or by the function of its name in one of the files
+    ESGEN_SLOT_TAG,      ///< bool with ES_IF_TAG
+    ESGEN_SLOT_STEP,     ///< float or ecs_quant with ES_STEP: template `name`, component terms[0]
+    ESGEN_SLOT_SETTINGS, ///< a struct with ES_SETTINGS
+    ESGEN_SLOT_RATE,     ///< uint32_t tick_rate_hz
+    ESGEN_SLOT_DT,       ///< float dt
+    ESGEN_SLOT_SERVICES, ///< const net_game_services* services
+} esgen_slot_kind;
+
+typedef struct esgen_slot {
+    esgen_slot_kind kind;
+    esgen_name field; ///< "pos", "team_templates[0]"
+    esgen_name name;  ///< in the world
+    esgen_list terms; ///< of ES_QUERY
+    bool is_quant;    ///< ES_STEP of an ecs_quant
+} esgen_slot;
+
+typedef struct esgen_action {
+    esgen_name constant;
+    esgen_text row; ///< "left", "Left,A", "go to the left"
+} esgen_action;
+
+/// "static void f(int a)"; "" of what is no function of the file.
+typedef struct esgen_head {
+    char text[ESGEN_HEAD_BYTES_MAX];
+} esgen_head;
+
+/// A game: what its context's struct, its settings, its actions and ES_GAME say.
+typedef struct esgen_game {
+    esgen_name name;    ///< of ES_GAME_CONTEXT; "" when the file belongs to no game
+    esgen_name context; ///< C type
+    bool is_context_here;
+    esgen_slot* slots;
+    uint32_t slot_count, slot_capacity;
+    esgen_struct* settings; ///< NULL without
+    esgen_action* actions;
+    uint32_t action_count, action_capacity;
+    bool is_table; ///< ES_GAME stands in this file
+    uint32_t line; ///< of ES_GAME
+    esgen_text title, width, height;
+    esgen_list keys, values;          ///< ".start = f": "start" and "f"
+    esgen_head heads[ESGEN_LIST_MAX]; ///< of values that are static functions of the file
+    esgen_list systems;               ///< files, in the order of a tick
+} esgen_game;
 
 /// Everything that was found in a file.
 typedef struct esgen_unit {
@@ -164,6 +224,8 @@ typedef struct esgen_unit {
     esgen_struct* structs; ///< those that ES_REGISTER_TYPES of this file registers
     uint32_t struct_count, struct_capacity;
     bool has_register_types, has_messages;
+    bool is_header; ///< the file is a header: FILE.h.es.h
+    esgen_game game;
     const base_reporter* reporter;
     uint32_t fault_count;
 } esgen_unit;
@@ -172,10 +234,15 @@ void esgen_unit_init(esgen_unit* unit, const char* file, const base_reporter* re
 void esgen_unit_deinit(esgen_unit* unit);
 void esgen_fault(esgen_unit* unit, uint32_t line, const char* format, ...) BASE_PRINTF(3, 4);
 
-/// Read the types of the file or of a header: ES_TYPE, ES_STRUCT, ES_EVENT. Of two for one C type
-/// the first is used. `is_near`: the file itself, or a header that it includes and whose structs it
-/// registers.
-void esgen_types_read(esgen_unit* unit, const esgen_words* words, bool is_near);
+typedef enum esgen_distance {
+    ESGEN_FAR,  ///< a header that a header includes: only the names of its types
+    ESGEN_NEAR, ///< a header that the file includes, whose structs it registers
+    ESGEN_HERE, ///< the file itself
+} esgen_distance;
+
+/// Read the types of the file or of a header: ES_TYPE, ES_STRUCT, ES_EVENT, and what a game
+/// declares. Of two for one C type the first is used.
+void esgen_types_read(esgen_unit* unit, const esgen_words* words, esgen_distance distance);
 /// Find the functions, after all types. Faults are reported and counted in the unit.
 void esgen_parse(esgen_unit* unit, const esgen_words* words);
 /// Read the parameters of a function: words [first, end) between its parentheses (params.c).
@@ -185,8 +252,25 @@ void esgen_params_parse(esgen_unit* unit, esgen_function* function, const esgen_
 /// between them (marks.c). @return false after a fault.
 bool esgen_mark_take(esgen_unit* unit, esgen_mark* mark, const esgen_word** first,
                      const esgen_word** end);
-/// Check that the fields of a struct fit its messages (marks.c).
-void esgen_message_check(esgen_unit* unit, const esgen_struct* target);
+/// Read the fields of a struct: words [first, end) between its braces (types.c).
+void esgen_fields_read(esgen_unit* unit, esgen_struct* target, const esgen_word* first,
+                       const esgen_word* end);
+/// Find the name and the body of "typedef struct x {...} x;" (or enum) from `at` on.
+/// @return its opening brace; NULL after a fault that names `mark`.
+const esgen_word* esgen_typedef_find(esgen_unit* unit, uint32_t line, const esgen_word* at,
+                                     const esgen_word* end, const char* kind, const char* mark,
+                                     esgen_name* name, const esgen_word** close);
+/// Read what begins with ES_GAME_CONTEXT, ES_SETTINGS or ES_ACTIONS (game.c).
+/// @return the word behind it; `at` when nothing of it begins here.
+const esgen_word* esgen_game_read(esgen_unit* unit, const esgen_word* at, const esgen_word* end,
+                                  bool is_here);
+/// Read ES_GAME(...) or ES_SYSTEMS(...) at file level (game_table.c).
+void esgen_game_table_read(esgen_unit* unit, const esgen_word* at, const esgen_word* end);
+void esgen_game_check(esgen_unit* unit, const esgen_words* words);
+const esgen_slot* esgen_slot_find(const esgen_game* game, esgen_slot_kind kind, const char* field);
+/// Check that the fields of a struct fit its messages, and complete what follows from another mark
+/// (marks.c).
+void esgen_message_check(esgen_unit* unit, esgen_struct* target);
 /// Check a function as a whole (check.c).
 void esgen_check(esgen_unit* unit, const esgen_function* function);
 uint32_t esgen_term_count(const esgen_function* function);
@@ -213,7 +297,7 @@ bool esgen_name_read(esgen_unit* unit, esgen_name* name, const esgen_word* first
 /// @return NULL for other words.
 const char* esgen_sized_type(const esgen_word* word);
 
-/// Write the generated text. `stem`: "ball" for ball.c.
+/// Write the generated text. `stem`: "ball" for ball.c and for ball.h.
 void esgen_emit(const esgen_unit* unit, const char* stem, base_bytes* out);
 
 // ---- put.c, emit_register.c, emit_types.c, emit_messages.c: parts of esgen_emit ----
@@ -242,3 +326,15 @@ void esgen_put_terms(base_bytes* out, const esgen_function* function);
 void esgen_put_systems(base_bytes* out, const esgen_unit* unit, const char* stem);
 void esgen_put_types(base_bytes* out, const esgen_unit* unit, const char* stem);
 void esgen_put_messages(base_bytes* out, const esgen_unit* unit);
+/// Does the file register something: systems, or queries of its game's context?
+bool esgen_registers(const esgen_unit* unit);
+/// The field of the game's context that a query function fills; NULL when there is none.
+const esgen_slot* esgen_query_slot(const esgen_unit* unit, const esgen_function* function);
+/// Numbers of messages, and a function to send each that goes to the server.
+void esgen_put_numbers(base_bytes* out, const esgen_unit* unit);
+/// The function that fills a game's context, and its settings.
+void esgen_put_context(base_bytes* out, const esgen_unit* unit);
+/// The module's table and all that it points to.
+void esgen_put_game(base_bytes* out, const esgen_unit* unit, const char* stem);
+/// Capitals, for constants.
+void esgen_put_upper(base_bytes* out, const char* text);

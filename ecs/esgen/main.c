@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// shoal-esgen: FILE.c in, FILE.es.h out.
+// shoal-esgen: FILE.c in, FILE.es.h out; of a game's header FILE.h, FILE.h.es.h.
 //
 //   shoal-esgen [-I DIR]... [-d OUT.d] [-o OUT.es.h] FILE.c
 //
@@ -93,7 +93,7 @@ static void read_header(program* self, const char* from, const esgen_word* name,
     }
     if (esgen_words_read(&words, path, text, size, self->unit.reporter)) {
         self->unit.file = path;
-        esgen_types_read(&self->unit, &words, depth == 0);
+        esgen_types_read(&self->unit, &words, depth == 0 ? ESGEN_NEAR : ESGEN_FAR);
         self->unit.file = self->file;
         read_headers(self, &words, path, depth + 1);
         esgen_words_deinit(&words);
@@ -158,8 +158,10 @@ static void check_whole(program* self) {
                     "ES_MESSAGES, but no ES_MESSAGE in this file or in a header that it includes "
                     "by \"name\"");
     }
-    if (unit->function_count == 0 && !unit->has_register_types && !unit->has_messages &&
-        unit->fault_count == 0) {
+    if (unit->is_header && !unit->game.name.text[0] && unit->fault_count == 0)
+        esgen_fault(unit, 0, "nothing to write: a header has a struct with ES_GAME_CONTEXT");
+    if (unit->function_count == 0 && !unit->is_header && !unit->game.is_table &&
+        !unit->has_register_types && !unit->has_messages && unit->fault_count == 0) {
         esgen_fault(unit, 0,
                     "nothing to write: no function's name ends in _es, _es_event_handler "
                     "or _ecs_query, and there is neither ES_REGISTER_TYPES nor ES_MESSAGES");
@@ -220,10 +222,12 @@ static int generate(program* self) {
         base_report(self->unit.reporter, self->file, 0, "%s", strerror(errno));
         return 1;
     }
+    const char* dot = strrchr(self->file, '.');
+    self->unit.is_header = dot && strcmp(dot, ".h") == 0;
     int code = 1;
     esgen_words words;
     if (esgen_words_read(&words, self->file, text, size, self->unit.reporter)) {
-        esgen_types_read(&self->unit, &words, true);
+        esgen_types_read(&self->unit, &words, ESGEN_HERE);
         read_headers(self, &words, self->file, 0);
         esgen_parse(&self->unit, &words);
         check_whole(self);

@@ -8,6 +8,8 @@
 // other.
 #include "esgen.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 static const struct {
@@ -16,9 +18,11 @@ static const struct {
     uint32_t argument_count;
 } forms[] = {
     {"ES_QUANT", "(min, step, bits)", 3},
+    {"ES_ANGLE", "(bits)", 1},
     {"ES_CLAMP", "(min, max)", 2},
     {"ES_RANGE", "(min, max)", 2},
     {"ES_NAME", "(name)", 1},
+    {"ES_SETTING", "(default, min, max, \"help\")", 4},
     {"ES_LOCAL", "", 0},
 };
 
@@ -64,7 +68,7 @@ static const esgen_word* read_mark(esgen_unit* unit, esgen_mark* mark, const esg
     }
     const esgen_word* close =
         at + 1 < end && esgen_word_is(at + 1, "(") ? esgen_words_match(at + 1, end) : NULL;
-    const esgen_word* starts[4];
+    const esgen_word* starts[5];
     bool is_right = close && cut_arguments(at + 1, close, forms[form].argument_count, starts);
     bool is_limit = esgen_word_is(at, "ES_CLAMP") || esgen_word_is(at, "ES_RANGE");
     if (is_right && is_limit && mark->limit != ESGEN_UNLIMITED) {
@@ -76,6 +80,17 @@ static const esgen_word* read_mark(esgen_unit* unit, esgen_mark* mark, const esg
         is_right = copy_limits(mark, limit, starts);
     } else if (is_right && esgen_word_is(at, "ES_QUANT")) {
         is_right = esgen_words_copy(starts[0], close, mark->quant.text, sizeof mark->quant.text);
+        mark->has_quant = true;
+    } else if (is_right && esgen_word_is(at, "ES_ANGLE")) {
+        esgen_text bits;
+        is_right = esgen_words_copy(starts[0], close, bits.text, sizeof bits.text) &&
+                   base_text_format(mark->quant.text, sizeof mark->quant.text,
+                                    "ECS_ANGLE_MIN, ECS_ANGLE_STEP(%s), %s", bits.text, bits.text);
+        mark->is_angle = true;
+    } else if (is_right && esgen_word_is(at, "ES_SETTING")) {
+        is_right = starts[3]->kind == ESGEN_STRING;
+        mark->has_setting = is_right && esgen_words_copy(starts[0], close, mark->setting.text,
+                                                         sizeof mark->setting.text);
     } else if (is_right) {
         is_right = close - at == 3 && at[2].kind == ESGEN_IDENTIFIER;
         if (is_right && !esgen_name_read(unit, &mark->message_name, at + 2, close)) return NULL;
@@ -121,7 +136,36 @@ static bool has_message(const esgen_struct* target) {
     return false;
 }
 
-void esgen_message_check(esgen_unit* unit, const esgen_struct* target) {
+static bool is_whole(const esgen_field* field) {
+    static const char* const others[] = {"bool", "ecs_entity", "float", "double"};
+    for (uint32_t i = 0; i < BASE_COUNT(others); i++)
+        if (strcmp(field->c_type, others[i]) == 0) return false;
+    return strcmp(field->count.text, "1") == 0;
+}
+
+// A range is said once: the limits of a message give the bits of a component's whole number, and
+// the rounding of a component gives the limits of a message.
+static void complete(esgen_struct* target, bool is_message) {
+    for (uint32_t i = 0; i < target->field_count; i++) {
+        esgen_field* field = &target->fields[i];
+        esgen_mark* mark = &field->mark;
+        if (mark->is_local) continue;
+        if (mark->limit && !mark->has_quant && target->name.text[0] && is_whole(field)) {
+            (void)base_text_format(mark->quant.text, sizeof mark->quant.text,
+                                   "%.40s, 1, ES_BITS((%.40s) - (%.40s))", mark->min.text,
+                                   mark->max.text, mark->min.text);
+        } else if (!mark->limit && mark->has_quant && is_message) {
+            mark->limit = ESGEN_CLAMPED;
+            size_t size = strcspn(mark->quant.text, ",");
+            (void)base_text_format(mark->min.text, sizeof mark->min.text, "%.*s", (int)size,
+                                   mark->quant.text);
+            (void)base_text_format(mark->max.text, sizeof mark->max.text, "(%s)ES_QUANT_MAX(%.90s)",
+                                   field->c_type, mark->quant.text);
+        }
+    }
+}
+
+void esgen_message_check(esgen_unit* unit, esgen_struct* target) {
     bool is_message = has_message(target);
     const char* owner = target->c_type.text;
     for (uint32_t i = 0; i < target->field_count; i++) {
@@ -142,6 +186,11 @@ void esgen_message_check(esgen_unit* unit, const esgen_struct* target) {
         } else if (mark->limit && !is_number) {
             esgen_fault(unit, field->line, "%s.%s: ES_CLAMP and ES_RANGE are for numbers", owner,
                         field->name.text);
+        } else if (mark->is_angle && strcmp(field->c_type, "float") &&
+                   strcmp(field->c_type, "double")) {
+            esgen_fault(unit, field->line, "%s.%s: ES_ANGLE is for float and double", owner,
+                        field->name.text);
         }
     }
+    complete(target, is_message);
 }

@@ -119,7 +119,8 @@ static bool read_list_annotation(esgen_unit* unit, esgen_function* function, con
 
 // It is about the file, not about a function.
 static bool is_file_annotation(const esgen_word* word) {
-    return esgen_word_is(word, "ES_REGISTER_TYPES") || esgen_word_is(word, "ES_MESSAGES");
+    return esgen_word_is(word, "ES_REGISTER_TYPES") || esgen_word_is(word, "ES_MESSAGES") ||
+           esgen_word_is(word, "ES_GAME") || esgen_word_is(word, "ES_SYSTEMS");
 }
 
 // @return the last word of the annotation that begins at `at`.
@@ -271,6 +272,8 @@ void esgen_parse(esgen_unit* unit, const esgen_words* words) {
     uint32_t braces = 0, parentheses = 0;
     for (const esgen_word* at = words->items; at < end; at++) {
         bool is_outside = braces == 0 && parentheses == 0;
+        if (is_outside && (esgen_word_is(at, "ES_GAME") || esgen_word_is(at, "ES_SYSTEMS")))
+            esgen_game_table_read(unit, at, end);
         if (braces == 0 && esgen_word_is(at, "(") && parentheses++ == 0) open = at;
         if (braces == 0 && esgen_word_is(at, ")") && parentheses > 0) parentheses--;
         if (parentheses > 0) continue; // the braces of a literal are no body
@@ -286,6 +289,9 @@ void esgen_parse(esgen_unit* unit, const esgen_words* words) {
         if (esgen_word_is(at, "}") || esgen_word_is(at, ";") || at->kind == ESGEN_INCLUDE)
             first = at + 1;
     }
+    unit->has_register_types |= unit->game.is_table;
+    unit->has_messages |= unit->game.is_table;
+    esgen_game_check(unit, words);
     if (braces > 0 || parentheses > 0) {
         esgen_fault(unit, open->line,
                     "this %c is never closed (both branches of an #if are read, of #if 0 none)",

@@ -130,8 +130,8 @@ static void read_field(esgen_unit* unit, esgen_struct* target, const esgen_word*
     }
 }
 
-static void read_fields(esgen_unit* unit, esgen_struct* target, const esgen_word* first,
-                        const esgen_word* end) {
+void esgen_fields_read(esgen_unit* unit, esgen_struct* target, const esgen_word* first,
+                       const esgen_word* end) {
     const esgen_word* begin = first;
     for (const esgen_word* at = first; at < end; at++) {
         if (esgen_word_is(at, "{")) {
@@ -145,6 +145,24 @@ static void read_fields(esgen_unit* unit, esgen_struct* target, const esgen_word
     }
     if (target->field_count == 0 && unit->fault_count == 0)
         esgen_fault(unit, target->line, "%s has no fields", target->c_type.text);
+}
+
+// ES_STRUCT(Name), (Name, boxed) or (Name, request = function).
+static bool read_struct_name(esgen_unit* unit, esgen_struct* target, const esgen_word* open,
+                             const esgen_word* close) {
+    const esgen_word* comma = open + 1;
+    while (comma < close && !esgen_word_is(comma, ","))
+        comma++;
+    if (!esgen_name_read(unit, &target->name, open + 1, comma)) return false;
+    if (comma == close) return true;
+    target->is_boxed = close - comma == 2 && esgen_word_is(comma + 1, "boxed");
+    if (target->is_boxed) return true;
+    bool is_request = close - comma == 4 && esgen_word_is(comma + 1, "request") &&
+                      esgen_word_is(comma + 2, "=") && comma[3].kind == ESGEN_IDENTIFIER;
+    if (is_request) return esgen_name_read(unit, &target->request, comma + 3, close);
+    esgen_fault(unit, open->line,
+                "ES_STRUCT takes (Name), (Name, boxed) or (Name, request = function)");
+    return false;
 }
 
 static bool read_event(esgen_unit* unit, esgen_struct* target, const esgen_word* open,
@@ -169,19 +187,34 @@ static bool read_event(esgen_unit* unit, esgen_struct* target, const esgen_word*
     return true;
 }
 
-// ES_MESSAGE(Game__Hit) belongs to the event before it.
+// ES_MESSAGE(Game__Hit, reliable): the C type, and words about the way.
+static bool read_message_words(esgen_struct_event* event, const esgen_word* comma,
+                               const esgen_word* close) {
+    for (; comma < close; comma += 2) {
+        if (close - comma < 2 || !esgen_word_is(comma, ",")) return false;
+        bool* flag = esgen_word_is(comma + 1, "input")      ? &event->is_input
+                     : esgen_word_is(comma + 1, "reliable") ? &event->is_reliable
+                     : esgen_word_is(comma + 1, "late")     ? &event->is_late
+                                                            : NULL;
+        if (!flag || *flag) return false;
+        *flag = true;
+    }
+    return true;
+}
+
 static bool read_message(esgen_unit* unit, esgen_struct* target, const esgen_word* open,
                          const esgen_word* close) {
-    if (close - open != 2 || open[1].kind != ESGEN_IDENTIFIER) {
-        esgen_fault(unit, open->line,
-                    "ES_MESSAGE takes the C type of a protobuf message: Game__Hit for message Hit "
-                    "of package game");
-        return false;
-    }
     esgen_struct_event* event =
         target->event_count ? &target->events[target->event_count - 1] : NULL;
     if (!event || event->message.text[0]) {
         esgen_fault(unit, open->line, "ES_MESSAGE stands behind an ES_EVENT, which it is sent as");
+        return false;
+    }
+    if (close - open < 2 || open[1].kind != ESGEN_IDENTIFIER ||
+        !read_message_words(event, open + 2, close)) {
+        esgen_fault(unit, open->line,
+                    "ES_MESSAGE takes the C type of a protobuf message (Game__Hit for message Hit "
+                    "of package game), then input, reliable or late");
         return false;
     }
     if (strpbrk(event->name.text, ".-+:<>@")) {
@@ -190,7 +223,7 @@ static bool read_message(esgen_unit* unit, esgen_struct* target, const esgen_wor
                     event->name.text);
         return false;
     }
-    return esgen_name_read(unit, &event->message, open + 1, close);
+    return esgen_name_read(unit, &event->message, open + 1, open + 2);
 }
 
 static bool is_struct_annotation(const esgen_word* word) {
@@ -234,6 +267,21 @@ static const esgen_word* closing_brace(const esgen_word* open, const esgen_word*
     return NULL;
 }
 
+const esgen_word* esgen_typedef_find(esgen_unit* unit, uint32_t line, const esgen_word* at,
+                                     const esgen_word* end, const char* kind, const char* mark,
+                                     esgen_name* name, const esgen_word** close) {
+    const esgen_word* open = at;
+    while (open < end && open - at < 4 && !esgen_word_is(open, "{"))
+        open++;
+    *close = open < end && esgen_word_is(open, "{") ? closing_brace(open, end) : NULL;
+    bool is_typedef = *close && esgen_word_is(at, "typedef") && esgen_word_is(at + 1, kind) &&
+                      end - *close > 2 && (*close)[1].kind == ESGEN_IDENTIFIER &&
+                      esgen_word_is(*close + 2, ";");
+    if (is_typedef && esgen_name_read(unit, name, *close + 1, *close + 2)) return open;
+    if (!is_typedef) esgen_fault(unit, line, "%s before typedef %s name {...} name;", mark, kind);
+    return NULL;
+}
+
 // Read a struct from its first annotation `at` on. @return the word behind it.
 static const esgen_word* read_struct(esgen_unit* unit, const esgen_word* at, const esgen_word* end,
                                      bool is_near) {
@@ -251,7 +299,7 @@ static const esgen_word* read_struct(esgen_unit* unit, const esgen_word* at, con
             esgen_fault(unit, at->line, "%.*s needs (...)", (int)at->size, at->text);
             is_right = false;
         } else if (esgen_word_is(at, "ES_STRUCT")) {
-            is_right = esgen_name_read(unit, &made->name, at + 2, close);
+            is_right = read_struct_name(unit, made, at + 1, close);
         } else if (esgen_word_is(at, "ES_EVENT")) {
             is_right = read_event(unit, made, at + 1, close);
         } else {
@@ -259,22 +307,16 @@ static const esgen_word* read_struct(esgen_unit* unit, const esgen_word* at, con
         }
         at = close ? close + 1 : at + 1;
     }
-    const esgen_word* open = at;
-    while (is_right && open < end && open - at < 4 && !esgen_word_is(open, "{"))
-        open++;
-    const esgen_word* close =
-        is_right && open < end && esgen_word_is(open, "{") ? closing_brace(open, end) : NULL;
-    bool is_typedef = close && esgen_word_is(at, "typedef") && esgen_word_is(at + 1, "struct") &&
-                      end - close > 2 && close[1].kind == ESGEN_IDENTIFIER &&
-                      esgen_word_is(close + 2, ";");
-    if (is_right && !is_typedef) {
-        esgen_fault(unit, made->line,
-                    "ES_STRUCT and ES_EVENT stand before typedef struct name {...} name;");
-    } else if (is_right && esgen_name_read(unit, &made->c_type, close + 1, close + 2)) {
+    const esgen_word* close = NULL;
+    const esgen_word* open =
+        is_right ? esgen_typedef_find(unit, made->line, at, end, "struct",
+                                      "ES_STRUCT and ES_EVENT stand", &made->c_type, &close)
+                 : NULL;
+    if (open) {
         esgen_type type = {made->c_type, made->name};
-        if (made->name.text[0]) add_type(unit, made->line, &type);
+        if (made->name.text[0] && !made->is_boxed) add_type(unit, made->line, &type);
         if (is_near) {
-            read_fields(unit, made, open + 1, close);
+            esgen_fields_read(unit, made, open + 1, close);
             esgen_message_check(unit, made);
             (void)push_struct(unit, made);
         }
@@ -299,11 +341,15 @@ static void read_type(esgen_unit* unit, const esgen_word* open, const esgen_word
     }
 }
 
-void esgen_types_read(esgen_unit* unit, const esgen_words* words, bool is_near) {
+void esgen_types_read(esgen_unit* unit, const esgen_words* words, esgen_distance distance) {
     BASE_ASSERT(unit && words);
+    const bool is_near = distance != ESGEN_FAR, is_here = distance == ESGEN_HERE;
     const esgen_word* end = words->items + words->count;
     for (const esgen_word* at = words->items; at + 1 < end; at++) {
-        if (is_struct_annotation(at)) {
+        const esgen_word* behind = esgen_game_read(unit, at, end, is_here);
+        if (behind != at) {
+            at = behind - 1;
+        } else if (is_struct_annotation(at)) {
             at = read_struct(unit, at, end, is_near) - 1;
         } else if (esgen_word_is(at, "ES_TYPE") && esgen_word_is(at + 1, "(")) {
             const esgen_word* close = esgen_words_match(at + 1, end);

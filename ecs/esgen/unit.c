@@ -19,6 +19,10 @@ void esgen_unit_init(esgen_unit* unit, const char* file, const base_reporter* re
 void esgen_unit_deinit(esgen_unit* unit) {
     BASE_ARRAY_RELEASE(NULL, unit->functions, unit->function_capacity);
     BASE_ARRAY_RELEASE(NULL, unit->structs, unit->struct_capacity);
+    BASE_ARRAY_RELEASE(NULL, unit->game.slots, unit->game.slot_capacity);
+    BASE_ARRAY_RELEASE(NULL, unit->game.actions, unit->game.action_capacity);
+    free(unit->game.settings);
+    unit->game = (esgen_game){0};
     unit->functions = NULL;
     unit->structs = NULL;
     unit->function_capacity = unit->struct_capacity = 0;

@@ -1,12 +1,12 @@
-# shoal_game(NAME source.c... [ESGEN source.c...] PROTO NAME.proto BLK NAME.blk [IMPORTS NAME/part.blk...]
-#            [TABLES NAME.tables]): a game module, target NAME.
+# shoal_game(NAME source.c... [PROTO NAME.proto] [BLK NAME.blk] [IMPORTS NAME/part.blk...] [TABLES NAME.tables]
+#            [FOLDER folder]): a game module, target NAME.
 #
-# Builds ${CMAKE_BINARY_DIR}/games/NAME.so with NAME.blk beside it (set SHOAL_MODULE_PATH to that folder,
-# or name the file: shoal-server --game games/NAME.so), and installs both to lib/shoal/games. The sources
-# include "NAME.pb-c.h", generated from the .proto. One source defines, with default visibility,
+# Builds ${CMAKE_BINARY_DIR}/games/NAME.so (FOLDER: another place) with NAME.blk beside it: set SHOAL_MODULE_PATH to
+# that folder, or name the file: shoal-server --game games/NAME.so. Installs both to lib/shoal/games.
+# The sources include "NAME.pb-c.h", generated from the .proto. A source that includes its own "SOURCE.es.h" gets it
+# from shoal-esgen, which reads annotated functions and structs (ecs/es.h); so does a header NAME.h that includes
+# "NAME.h.es.h". One source has ES_GAME(...), or defines, with default visibility,
 #     const net_game_module* net_game_module_get(void);   // net/game.h
-# Sources after ESGEN include "SOURCE.es.h", which shoal-esgen writes from their annotated functions and
-# structs (ecs/es.h).
 # IMPORTS are the files that NAME.blk imports, as paths below its folder; they keep these paths, so keep
 # them in a folder of the game's name.
 # TABLES are the codes of rows that `shoal-replay train` made for the game.
@@ -15,18 +15,23 @@
 include_guard(GLOBAL)
 include(${CMAKE_CURRENT_LIST_DIR}/ShoalProto.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/ShoalEsgen.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/ShoalGameSources.cmake)
 
 function(shoal_game name)
-    cmake_parse_arguments(ARG "" "PROTO;BLK;TABLES" "ESGEN;IMPORTS" ${ARGN})
+    cmake_parse_arguments(ARG "" "PROTO;BLK;TABLES;FOLDER" "IMPORTS" ${ARGN})
     string(LENGTH "${name}" length)
     if(NOT name MATCHES "^[a-z0-9_]+$" OR length GREATER 32)
         message(FATAL_ERROR "shoal_game: the name '${name}' is not 1 to 32 of a-z 0-9 _")
     endif()
-    set(sources ${ARG_UNPARSED_ARGUMENTS} ${ARG_ESGEN})
-    list(REMOVE_DUPLICATES sources)
-    if(NOT sources OR NOT ARG_PROTO OR NOT ARG_BLK)
-        message(FATAL_ERROR
-            "shoal_game(${name} source.c... [ESGEN source.c...] PROTO file.proto BLK file.blk)")
+    set(sources ${ARG_UNPARSED_ARGUMENTS})
+    if(NOT sources)
+        message(FATAL_ERROR "shoal_game(${name} source.c... [PROTO file.proto] [BLK file.blk])")
+    endif()
+    if(NOT ARG_PROTO)
+        set(ARG_PROTO ${name}.proto)
+    endif()
+    if(NOT ARG_BLK)
+        set(ARG_BLK ${name}.blk)
     endif()
     get_filename_component(blk ${ARG_BLK} ABSOLUTE)
     if(NOT EXISTS ${blk})
@@ -34,7 +39,17 @@ function(shoal_game name)
     endif()
 
     set(folder ${CMAKE_BINARY_DIR}/games)
-    add_library(${name} MODULE ${sources})
+    if(ARG_FOLDER)
+        set(folder ${ARG_FOLDER})
+    endif()
+    set(entry)
+    foreach(source ${sources})
+        file(STRINGS ${source} found REGEX "^ES_GAME\\(" LIMIT_COUNT 1)
+        if(found)
+            shoal_game_entry(entry ${name})
+        endif()
+    endforeach()
+    add_library(${name} MODULE ${sources} ${entry})
     target_link_libraries(${name} PRIVATE shoal::game)
     target_link_options(${name} PRIVATE LINKER:-z,undefs)
     # No path of this machine in the module: a log names the module by its bytes.
@@ -43,9 +58,7 @@ function(shoal_game name)
         PREFIX "" OUTPUT_NAME ${name} SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${folder}
         C_VISIBILITY_PRESET hidden C_STANDARD 17 C_STANDARD_REQUIRED ON)
     shoal_protobuf(${name} ${ARG_PROTO})
-    if(ARG_ESGEN)
-        shoal_esgen(${name} ${ARG_ESGEN})
-    endif()
+    shoal_game_sources(${name} ${name} ${sources})
 
     # A target of its own: templates are edited far more often than code, and need no compiler.
     add_custom_command(OUTPUT ${folder}/${name}.blk

@@ -61,7 +61,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/ShoalConfigVersio
     COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/package/ShoalConfig.cmake
               ${PROJECT_BINARY_DIR}/package/ShoalConfigVersion.cmake
-              ${package_folder}/ShoalGame.cmake ${PROJECT_SOURCE_DIR}/proto/ShoalProto.cmake
+              ${package_folder}/ShoalGame.cmake ${package_folder}/ShoalGameSources.cmake
+              ${PROJECT_SOURCE_DIR}/proto/ShoalProto.cmake
               ${PROJECT_SOURCE_DIR}/ecs/esgen/ShoalEsgen.cmake
         DESTINATION ${package_target} COMPONENT dev)
 

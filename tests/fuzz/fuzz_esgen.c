@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     esgen_unit_init(unit, "x.c", &reporter);
     esgen_words words;
     if (esgen_words_read(&words, "x.c", (const char*)data, size, &reporter)) {
-        esgen_types_read(unit, &words, true);
+        esgen_types_read(unit, &words, ESGEN_HERE);
         esgen_parse(unit, &words);
         FUZZ_CHECK(unit->fault_count == reports);
         if (reports == 0) {

@@ -10,7 +10,7 @@
 /// shoal-esgen reads FILE.c and writes FILE.es.h, which FILE.c includes after the headers that it
 /// needs; it declares the functions, walks the rows, and offers FILE_register_systems(world,
 /// context) and, with ES_REGISTER_TYPES, FILE_register_types(world, reporter), with ES_MESSAGES the
-/// converters of messages.
+/// converters of messages, with ES_GAME the whole table of a game.
 ///
 /// The name of a function says what it is:
 ///     *_es                a system of a stage ("act" unless ES_STAGE says another), called per
@@ -58,21 +58,49 @@
 // Before a parameter.
 #define ES_OPTIONAL      ///< a pointer: NULL where the component is missing
 #define ES_DEFAULT(...)  ///< by value: used where the component is missing
-#define ES_NAME(name)    ///< the component's name when C cannot spell it, or another shall
+#define ES_NAME(...)     ///< the component's name when C cannot spell it, or another shall
 #define ES_LIST(element) ///< what an ecs_list holds: ES_LIST(p2) const ecs_list* path
 #define ES_CONTEXT       ///< the registration's context
 
 // At file level, in headers too.
 #define ES_TYPE(c_type, name) ///< C type of a type that is registered elsewhere
-#define ES_STRUCT(name)       ///< before typedef struct x {...} x; : a component type
-#define ES_EVENT(...)         ///< an event with it as payload; (name, exported): goes to clients
-#define ES_MESSAGE(c_type) ///< behind ES_EVENT: the protobuf message that it is sent as: Game__Hit
+#define ES_STRUCT(...)  ///< before typedef struct x {...} x; : a component type; (Name, boxed)
+#define ES_EVENT(...)   ///< an event with it as payload; (name, exported): goes to clients
+#define ES_MESSAGE(...) ///< behind ES_EVENT: its protobuf message (Game__Hit, input|reliable|late)
 #define ES_REGISTER_TYPES ///< this file registers its types and those of headers included by "name"
 #define ES_MESSAGES ///< this file gets EVENT_to_wire and EVENT_from_wire of each ES_MESSAGE there
 
 // Before or behind a field.
 #define ES_QUANT(min, step, bits) ///< how it is rounded for the wire (ecs_quant)
+#define ES_ANGLE(bits)            ///< ES_QUANT of an angle: [-pi, pi), wraps
 #define ES_CLAMP(min, max)        ///< a value of a message that is outside becomes the limit
 #define ES_RANGE(min, max)        ///< a message with a value outside is refused
 #define ES_LOCAL                  ///< not a field of the message
 // ES_NAME(name): the field's name in the message, when it is another one.
+
+// A game (net/game.h). Before its structs and enums:
+#define ES_GAME_CONTEXT(name) ///< the struct that holds its ids: shoal-esgen fills them
+#define ES_SETTINGS           ///< a struct of settings
+#define ES_ACTIONS            ///< an enum of actions
+// Behind fields and enumerators:
+#define ES_SETTING(value, min, max, help)
+#define ES_ACTION(name, keys, help)
+#define ES_QUERY(terms) ///< of an ecs_query*: what it reads: "pos:p2 ?hits:i !dead:tag"
+#define ES_IF_TAG(tag)  ///< of a bool: the world has this tag
+#define ES_STEP(template_, component) ///< of a float, ecs_quant: its rounding
+// In the one file with its table, with a semicolon:
+#define ES_GAME(...) struct es_declared    ///< title, view's width and height, .field = value...
+#define ES_SYSTEMS(...) struct es_declared ///< files with systems, in the order of a tick
+
+/// The bits that count from 0 to `top`, as a constant; for what shoal-esgen writes.
+#define ES_BITS(top)                                                                               \
+    (1 + ES_BITS_8(top, 0) + ES_BITS_8(top, 8) + ES_BITS_8(top, 16) + ES_BITS_7(top))
+#define ES_BIT(top, n) ((uint64_t)(top) >= (UINT64_C(2) << (n)))
+#define ES_BITS_8(top, n)                                                                          \
+    (ES_BIT(top, n) + ES_BIT(top, (n) + 1) + ES_BIT(top, (n) + 2) + ES_BIT(top, (n) + 3) +         \
+     ES_BIT(top, (n) + 4) + ES_BIT(top, (n) + 5) + ES_BIT(top, (n) + 6) + ES_BIT(top, (n) + 7))
+#define ES_BITS_7(top)                                                                             \
+    (ES_BIT(top, 24) + ES_BIT(top, 25) + ES_BIT(top, 26) + ES_BIT(top, 27) + ES_BIT(top, 28) +     \
+     ES_BIT(top, 29) + ES_BIT(top, 30))
+/// The largest value of ES_QUANT(min, step, bits), as a constant.
+#define ES_QUANT_MAX(min, step, bits) ((min) + (step) * ((INT64_C(1) << (bits)) - 1))

@@ -22,7 +22,7 @@ static inline void text_open_size(esgen_text_result* self, const char* text, siz
     esgen_unit_init(&self->unit, "x.c", &self->reporter);
     self->is_read = esgen_words_read(&self->words, "x.c", text, size, &self->reporter);
     if (!self->is_read) return;
-    esgen_types_read(&self->unit, &self->words, true);
+    esgen_types_read(&self->unit, &self->words, ESGEN_HERE);
     esgen_parse(&self->unit, &self->words);
     assert_int_equal(self->unit.fault_count, self->faults.count);
 }

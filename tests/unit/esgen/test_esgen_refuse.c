@@ -237,8 +237,9 @@ static void marks_of_fields_stand_right(void** state) {
 
 static void messages_belong_to_events(void** state) {
     (void)state;
-    static const char type[] = "x.c:1: error: ES_MESSAGE takes the C type of a protobuf message: "
-                               "Game__Hit for message Hit of package game";
+    static const char type[] =
+        "x.c:1: error: ES_MESSAGE takes the C type of a protobuf message (Game__Hit for message "
+        "Hit of package game), then input, reliable or late";
     expect_said("ES_EVENT(e) ES_MESSAGE() typedef struct a { int32_t x; } a;", type);
     expect_said("ES_EVENT(e) ES_MESSAGE(game.Hit) typedef struct a { int32_t x; } a;", type);
     expect_said("ES_EVENT(e) ES_MESSAGE typedef struct a { int32_t x; } a;",
@@ -343,6 +344,71 @@ static void names_have_a_limit(void** state) {
                       "const ecs_vec2* pos");
 }
 
+#define GAME "ES_GAME(\"G\", 1, 2"
+#define GAME_INPUT "ES_EVENT(e) ES_MESSAGE(G__E, input) typedef struct a { int32_t x; } a;"
+#define GAME_CONTEXT(text) "ES_GAME_CONTEXT(g) typedef struct c { " text " } c;"
+
+static void games_that_are_not_whole_are_refused(void** state) {
+    (void)state;
+    expect_said(GAME ");",
+                "x.c:1: error: ES_GAME and ES_SYSTEMS need the game's context: a struct with "
+                "ES_GAME_CONTEXT in this file or in a header that it includes by \"name\"");
+    expect_said(GAME_CONTEXT("") GAME ");",
+                "x.c:1: error: a game has exactly one message that is its input: "
+                "ES_MESSAGE(Game__Input, input); here are 0");
+    expect_said(GAME_CONTEXT("ecs_query* near;") GAME_INPUT GAME ");",
+                "x.c:1: error: c.near: say ES_QUERY(...), or write near_ecs_query");
+    static const char shape[] =
+        "x.c:1: error: ES_GAME takes (\"Title\", width, height, .field = value...)";
+    expect_said(GAME_CONTEXT("") GAME_INPUT "ES_GAME(G, 1, 2);", shape);
+    expect_said(GAME_CONTEXT("") GAME_INPUT "ES_GAME(\"G\", 1);", shape);
+    expect_said(GAME_CONTEXT("") GAME_INPUT GAME ", start = s);", shape);
+    expect_said(GAME_CONTEXT("") GAME_INPUT GAME ", .title = s);",
+                "x.c:1: error: .title is written by shoal-esgen");
+    expect_said(GAME_CONTEXT("") GAME_INPUT GAME "); " GAME ");",
+                "x.c:1: error: a file has one ES_GAME");
+    expect_said(GAME_CONTEXT("") GAME_CONTEXT(""),
+                "x.c:1: error: a file has one ES_GAME_CONTEXT, with its headers");
+    expect_said("ES_GAME_CONTEXT(g) struct c { };",
+                "x.c:1: error: ES_GAME_CONTEXT stands before typedef struct name {...} name;");
+}
+
+static void fields_of_a_context_that_cannot_be_filled_are_refused(void** state) {
+    (void)state;
+    expect_said(GAME_CONTEXT("ecs_component_id a[2];"),
+                "x.c:1: error: c.a: an array of ids says their names: ES_NAME(a, b)");
+    expect_said(GAME_CONTEXT("ecs_component_id a ES_NAME(x, y);"),
+                "x.c:1: error: c.a is one id and has 2 names");
+    expect_said(GAME_CONTEXT("ecs_component_id a ES_QUERY(x);"),
+                "x.c:1: error: c.a: an id takes ES_NAME(name) alone");
+    expect_said(GAME_CONTEXT("bool a ES_NAME(x);"), "x.c:1: error: ES_NAME does not belong here");
+    expect_said(
+        GAME_CONTEXT("float a ES_STEP(x);"),
+        "x.c:1: error: ES_STEP takes (template, component), or (template, component.field)");
+    static const char query[] =
+        "x.c:1: error: ES_QUERY takes one text of up to 32 components as name:type, below 128 "
+        "bytes; '!' before one that must be missing, '?' before one that may be";
+    expect_said(GAME_CONTEXT("ecs_query* a ES_QUERY(\"pos\");"), query);
+    expect_said(GAME_CONTEXT("ecs_query* a ES_QUERY(\"\");"), query);
+    expect_said(GAME_CONTEXT("ecs_query* a ES_QUERY(pos);"), query);
+    expect_said("ES_SETTINGS typedef struct s { float a; } s;",
+                "x.c:1: error: s.a: a setting is a number or a bool with ES_SETTING(default, min, "
+                "max, \"help\")");
+    expect_said("ES_SETTINGS typedef struct s { ecs_vec2 a ES_SETTING(0, 0, 1, \"h\"); } s;",
+                "x.c:1: error: s.a: a setting is a number or a bool with ES_SETTING(default, min, "
+                "max, \"help\")");
+    expect_said("ES_ACTIONS typedef enum a { A ES_ACTION(left, \"A\", \"go\") } a;",
+                "x.c:1: error: an action is marked ES_ACTION(\"name\", \"keys\", \"help\")");
+    expect_said(
+        "ES_STRUCT(A, flat) typedef struct a { float f; } a;",
+        "x.c:1: error: ES_STRUCT takes (Name), (Name, boxed) or (Name, request = function)");
+    expect_said("ES_STRUCT(A) typedef struct a { int32_t f ES_ANGLE(8); } a;",
+                "x.c:1: error: a.f: ES_ANGLE is for float and double");
+    expect_said("ES_EVENT(e) ES_MESSAGE(G__E, loud) typedef struct a { float f; } a;",
+                "x.c:1: error: ES_MESSAGE takes the C type of a protobuf message (Game__Hit for "
+                "message Hit of package game), then input, reliable or late");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(text_that_never_ends_is_refused),
@@ -357,6 +423,8 @@ int main(void) {
         TEST(lists_functions_and_types_have_limits),
         TEST(parameters_have_limits),
         TEST(names_have_a_limit),
+        TEST(games_that_are_not_whole_are_refused),
+        TEST(fields_of_a_context_that_cannot_be_filled_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

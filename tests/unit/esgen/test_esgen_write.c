@@ -4,6 +4,8 @@
 // After a wanted change: shoal-esgen -o sample.expected sample.c, and read the difference.
 #include "esgen_text.h"
 
+#include "ecs/es.h"
+
 #include <stdio.h>
 
 static char* read_text(const char* path) {
@@ -28,9 +30,9 @@ static void the_sample_becomes_the_expected_text(void** state) {
     esgen_unit_init(&unit, "sample.c", &reporter);
     esgen_words header_words, words;
     assert_true(esgen_words_read(&header_words, "sample.h", header, strlen(header), &reporter));
-    esgen_types_read(&unit, &header_words, true);
+    esgen_types_read(&unit, &header_words, ESGEN_NEAR);
     assert_true(esgen_words_read(&words, "sample.c", text, strlen(text), &reporter));
-    esgen_types_read(&unit, &words, true);
+    esgen_types_read(&unit, &words, ESGEN_HERE);
     esgen_parse(&unit, &words);
     assert_string_equal(faults.text, "");
     base_bytes out;
@@ -106,24 +108,132 @@ static void only_what_is_needed_is_written(void** state) {
     free(text);
 }
 
+#define INPUT                                                                                      \
+    "ES_EVENT(go) ES_MESSAGE(G__Go, input) typedef struct { int32_t x ES_CLAMP(-7, 7); } go;\n"
+#define CONTEXT(fields) "ES_GAME_CONTEXT(g)\ntypedef struct g_game {\n" fields "} g_game;\n"
+
+static void a_game_gets_its_whole_table(void** state) {
+    (void)state;
+    char* text =
+        write_text(
+            "ES_EVENT(hit, exported) ES_MESSAGE(G__BigHit, reliable, late)\n"
+            "typedef struct { uint32_t a ES_RANGE(0, 7); } hit;\n"
+            "ES_EVENT(wave) ES_MESSAGE(G__Wave) typedef struct { uint32_t a; } wave;\n" INPUT
+            "ES_SETTINGS typedef struct { float speed ES_SETTING(1.0, 0.5, 2.0, \"how fast\");\n"
+            "bool is_dark ES_SETTING(0.0, 0.0, 1.0, \"night\"); } g_settings;\n"
+            "ES_ACTIONS typedef enum { G_LEFT ES_ACTION(\"left\", \"Left,A\", \"go\"), G_COUNT } "
+            "g_a;\n" //
+            CONTEXT("  bool is_truth ES_IF_TAG(server);\n"
+                    "  ecs_component_id pos, cell ES_NAME(brick.pos);\n"
+                    "  ecs_template_id sides[2] ES_NAME(red, blue+big);\n"
+                    "  ecs_event_type hit;\n"
+                    "  ecs_query* all ES_QUERY(\"pos:p2 !dead:tag ?hits:i\");\n"
+                    "  ecs_query* near;\n"
+                    "  ecs_quant aim ES_STEP(man, aim);\n"
+                    "  uint32_t tick_rate_hz;\n"
+                    "  struct { int32_t other; } own;\n"
+                    "  g_settings settings;\n") "ES_GAME(\"G\", 640, 480, .player_join = join, "
+                                                ".is_rewinding = true);\n"
+                                                "static ecs_entity join(ecs_world* w, g_game* g, "
+                                                "const net_game_player* p) { }\n"
+                                                "static void near_ecs_query(const ecs_vec2* pos) { "
+                                                "}\n");
+    static const char* const wanted[] = {
+        "{\"BigHit\", &g__big_hit__descriptor, \"hit\", NET_MESSAGE_TO_CLIENTS,\n     true, "
+        "hit_to_wire, hit_from_wire, true}",
+        "\"wave\", NET_MESSAGE_TO_SERVER,\n     false",
+        "\"go\", NET_MESSAGE_INPUT,",
+        "bool g_send_wave(const net_player_context* view, const wave* payload)",
+        "    G_MESSAGE_HIT,\n    G_MESSAGE_WAVE,\n    G_MESSAGE_GO,\n    G_MESSAGE_COUNT,\n",
+        "    G_SETTING_SPEED,\n    G_SETTING_IS_DARK,\n    G_SETTING_COUNT,\n",
+        "{\"speed\", 1.0, 0.5, 2.0, \"how fast\"}",
+        "settings->is_dark = value != 0.0;",
+        "[G_LEFT] = {\"left\", \"Left,A\", \"go\"}",
+        "game->is_truth = ecs_world_has_tag(world, \"server\");",
+        "game->cell = ecs_component_need(&need, \"brick.pos\");",
+        "game->sides[1] = ecs_template_need(&need, \"blue+big\");",
+        "{\"dead\", \"tag\", ECS_REQUIRE_NOT}",
+        "{\"hits\", \"i\", ECS_OPTIONAL_READ}",
+        "near_create(world, &context->near)",
+        "ecs_template_quant(world, \"man\", \"aim\", &quant)",
+        "game->tick_rate_hz = start->tick_rate_hz;",
+        "return join(world, context, player);",
+        ".player_leave = g_hook_player_leave,",
+        ".is_rewinding = true,",
+        "static ecs_entity join(ecs_world* w, g_game* g, const net_game_player* p);",
+        "return \"a is outside of 0..7\";",
+        "const net_game_module* g_module(void) {",
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(wanted); i++) {
+        if (!strstr(text, wanted[i])) print_error("missing: %s\n", wanted[i]);
+        assert_non_null(strstr(text, wanted[i]));
+    }
+    assert_null(strstr(text, "other"));
+    assert_null(strstr(text, "send_go"));
+    free(text);
+}
+
+// In a file without ES_GAME, the registration is one that the table's file calls.
+static void a_file_of_a_game_registers_its_own_part(void** state) {
+    (void)state;
+    char* text = write_text(
+        CONTEXT("  ecs_query* near;\n") "static void near_ecs_query(const ecs_vec2* pos) { }\n"
+                                        "static void far_ecs_query(const ecs_vec2* pos) { }\n"
+                                        "static void a_es(ecs_vec2* pos) { }\n");
+    assert_non_null(
+        strstr(text, "\necs_result g_register_x(ecs_world* world, g_game* context);\n"));
+    assert_non_null(strstr(text, "near_create(world, &context->near)"));
+    assert_null(strstr(text, "&context->far"));
+    free(text);
+}
+
+static void a_range_is_said_once(void** state) {
+    (void)state;
+    char* text =
+        write_text("ES_REGISTER_TYPES\nES_MESSAGES\nES_STRUCT(A) ES_EVENT(a) ES_MESSAGE(G__A)\n"
+                   "typedef struct a { int32_t x ES_CLAMP(-7, 7); float turn ES_ANGLE(9);\n"
+                   "  uint32_t y ES_QUANT(2, 1, 4); float z; } a;\n");
+    assert_non_null(strstr(text, "{-7, 1, ES_BITS((7) - (-7))}"));
+    assert_non_null(strstr(text, "{ECS_ANGLE_MIN, ECS_ANGLE_STEP(9), 9}"));
+    assert_non_null(strstr(text, "if (from->y < 2)"));
+    assert_non_null(strstr(text, "to->y = ((uint32_t)ES_QUANT_MAX(2, 1, 4));"));
+    free(text);
+}
+
+static void constants_count_bits(void** state) {
+    (void)state;
+    for (uint32_t bits = 1; bits <= 32; bits++) {
+        uint64_t top = (UINT64_C(1) << bits) - 1;
+        assert_int_equal(ES_BITS(top), bits);
+        if (bits < 32) assert_int_equal(ES_BITS(top + 1), bits + 1);
+    }
+    assert_int_equal(ES_BITS(0), 1);
+    assert_int_equal(ES_BITS(254), 8);
+    assert_int_equal(ES_QUANT_MAX(-127, 1, 8), 128);
+    assert_true(ES_QUANT_MAX(0.5, 0.25, 2) == 1.25);
+}
+
 // A ```c block is an example: each is there word for word in what test_esgen_run compiles.
 static void the_manual_shows_what_is_compiled(void** state) {
     (void)state;
     char* manual = read_text(ESGEN_MANUAL);
     char* source = read_text(SAMPLE_FOLDER "/manual.c");
     char* header = read_text(SAMPLE_FOLDER "/manual.h");
+    char* game = read_text(ESGEN_GAME); // test outside builds and plays it
     uint32_t count = 0;
     for (char* at = strstr(manual, "```c\n"); at; at = strstr(at, "```c\n")) {
         at += strlen("```c\n");
         char* end = strstr(at, "```");
         assert_non_null(end);
         *end = '\0';
-        if (!strstr(source, at) && !strstr(header, at)) print_error("not compiled:\n%s", at);
-        assert_true(strstr(source, at) || strstr(header, at));
+        bool is_compiled = strstr(source, at) || strstr(header, at) || strstr(game, at);
+        if (!is_compiled) print_error("not compiled:\n%s", at);
+        assert_true(is_compiled);
         at = end + 1;
         count++;
     }
-    assert_true(count >= 4);
+    assert_true(count >= 6);
+    free(game);
     free(header);
     free(source);
     free(manual);
@@ -135,6 +245,10 @@ int main(void) {
         TEST(lines_end_at_100_columns),
         TEST(only_what_is_needed_is_written),
         TEST(the_manual_shows_what_is_compiled),
+        TEST(a_game_gets_its_whole_table),
+        TEST(a_file_of_a_game_registers_its_own_part),
+        TEST(a_range_is_said_once),
+        TEST(constants_count_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// The module's table (net/game.h) and what it points to: messages, settings, actions, types, the
+// registration of all files, and functions that hand the context on by its own type.
+#include "esgen.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+void esgen_put_upper(base_bytes* out, const char* text) {
+    for (; *text; text++)
+        esgen_put(out, "%c", *text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text);
+}
+
+static const char* kind_of(const esgen_struct_event* event) {
+    if (event->is_input) return "NET_MESSAGE_INPUT";
+    return event->is_exported ? "NET_MESSAGE_TO_CLIENTS" : "NET_MESSAGE_TO_SERVER";
+}
+
+// Call `put` for each event that has a message, in the order of the module's table.
+typedef void (*put_event_fn)(base_bytes* out, const esgen_unit* unit, const esgen_struct* from,
+                             const esgen_struct_event* event);
+
+static void put_each(base_bytes* out, const esgen_unit* unit, put_event_fn put) {
+    for (uint32_t i = 0; i < unit->struct_count; i++)
+        for (uint32_t k = 0; k < unit->structs[i].event_count; k++)
+            if (unit->structs[i].events[k].message.text[0])
+                put(out, unit, &unit->structs[i], &unit->structs[i].events[k]);
+}
+
+// "GAME_MESSAGE_HIT"
+static void put_number(base_bytes* out, const esgen_unit* unit, const char* event) {
+    esgen_put_upper(out, unit->game.name.text);
+    esgen_put(out, "_MESSAGE_");
+    esgen_put_upper(out, event);
+}
+
+static void put_constant(base_bytes* out, const esgen_unit* unit, const esgen_struct* from,
+                         const esgen_struct_event* event) {
+    (void)from;
+    esgen_put(out, "    ");
+    put_number(out, unit, event->name.text);
+    esgen_put(out, ",\n");
+}
+
+static void put_sender(base_bytes* out, const esgen_unit* unit, const esgen_struct* from,
+                       const esgen_struct_event* event) {
+    if (event->is_input || event->is_exported) return;
+    esgen_put(
+        out,
+        "\n/// Send it to the server. @return false when the queue is full, or while there is "
+        "no server.\n"
+        "static inline bool %s_send_%s(const net_player_context* view, const %s* payload) {\n"
+        "    return view->send && view->send(view->sender, ",
+        unit->game.name.text, event->name.text, from->c_type.text);
+    put_number(out, unit, event->name.text);
+    esgen_put(out, " + 1, payload);\n}\n");
+}
+
+void esgen_put_numbers(base_bytes* out, const esgen_unit* unit) {
+    esgen_put(out, "\n/// Index of each message in the module's table; the number on the wire is "
+                   "one more.\nenum {\n");
+    put_each(out, unit, put_constant);
+    esgen_put(out, "    ");
+    put_number(out, unit, "COUNT");
+    esgen_put(out, ",\n};\n");
+    const esgen_struct* settings = unit->game.settings;
+    if (settings) {
+        esgen_put(out, "\n/// Index of each setting in the module's table.\nenum {\n");
+        for (uint32_t i = 0; i <= settings->field_count; i++) {
+            esgen_put(out, "    ");
+            esgen_put_upper(out, unit->game.name.text);
+            esgen_put(out, "_SETTING_");
+            esgen_put_upper(out,
+                            i < settings->field_count ? settings->fields[i].name.text : "COUNT");
+            esgen_put(out, ",\n");
+        }
+        esgen_put(out, "};\n");
+    }
+    put_each(out, unit, put_sender);
+    esgen_put(out,
+              "\n/// @return the module's table, which net_game_module_get of its .so returns.\n"
+              "const net_game_module* %s_module(void);\n",
+              unit->game.name.text);
+}
+
+// "Breakout__PadInput": the name is what stands behind the package, the descriptor is in lower case
+// with '_' between words: breakout__pad_input__descriptor.
+static void put_descriptor(base_bytes* out, const char* message) {
+    for (const char* at = message; *at; at++) {
+        bool is_upper = *at >= 'A' && *at <= 'Z';
+        bool is_inside = at > message && at[-1] != '_' && !(at[-1] >= 'A' && at[-1] <= 'Z');
+        if (is_upper && is_inside) esgen_put(out, "_");
+        esgen_put(out, "%c", is_upper ? *at - 'A' + 'a' : *at);
+    }
+    esgen_put(out, "__descriptor");
+}
+
+static void put_message_row(base_bytes* out, const esgen_unit* unit, const esgen_struct* from,
+                            const esgen_struct_event* event) {
+    (void)unit;
+    (void)from;
+    const char* message = event->message.text;
+    const char* name = message;
+    for (const char* at = strstr(message, "__"); at; at = strstr(at + 2, "__"))
+        name = at + 2;
+    esgen_put(out, "    {\"%s\", &", name);
+    put_descriptor(out, message);
+    esgen_put(out, ", \"%s\", %s,\n     %s, %s_to_wire, %s_from_wire, %s},\n", event->name.text,
+              kind_of(event), event->is_reliable ? "true" : "false", event->name.text,
+              event->name.text, event->is_late ? "true" : "false");
+}
+
+static void put_actions(base_bytes* out, const esgen_unit* unit) {
+    const esgen_game* game = &unit->game;
+    if (game->action_count == 0) return;
+    esgen_put(out, "\nstatic const net_action %s_action_rows[] = {\n", game->name.text);
+    for (uint32_t i = 0; i < game->action_count; i++)
+        esgen_put(out, "    [%s] = {%s},\n", game->actions[i].constant.text,
+                  game->actions[i].row.text);
+    esgen_put(out, "};\n");
+}
+
+static const char* find_value(const esgen_game* game, const char* key) {
+    for (uint32_t i = 0; i < game->keys.count; i++)
+        if (strcmp(game->keys.items[i].text, key) == 0) return game->values.items[i].text;
+    return NULL;
+}
+
+static void put_registration(base_bytes* out, const esgen_unit* unit, const char* stem) {
+    const esgen_game* game = &unit->game;
+    const char* name = game->name.text;
+    const char* setup = find_value(game, "register_systems");
+    esgen_put(out, "\n");
+    for (uint32_t i = 0; i < game->systems.count; i++)
+        esgen_put(out, "ecs_result %s_register_%s(ecs_world* world, %s* game);\n", name,
+                  game->systems.items[i].text, game->context.text);
+    esgen_put(out,
+              "static ecs_result %s_register_all(ecs_world* world, void** context,\n"
+              "    const base_reporter* reporter) {\n"
+              "    %s* game = ecs_world_context(world, sizeof *game);\n"
+              "    if (!game) return ECS_ERR_MEMORY;\n"
+              "    *context = game;\n",
+              name, game->context.text);
+    if (esgen_slot_find(game, ESGEN_SLOT_RATE, NULL))
+        esgen_put(out, "    game->tick_rate_hz = 60;\n");
+    if (esgen_slot_find(game, ESGEN_SLOT_DT, NULL))
+        esgen_put(out, "    game->dt = 1.0f / 60.0f;\n");
+    const esgen_slot* settings = esgen_slot_find(game, ESGEN_SLOT_SETTINGS, NULL);
+    if (settings)
+        esgen_put(out,
+                  "    for (uint32_t i = 0; i < BASE_COUNT(%s_settings_rows); i++)\n"
+                  "        %s_take_setting(&game->%s, i, %s_settings_rows[i].value_default);\n",
+                  name, name, settings->field.text, name);
+    esgen_put(out, "    ecs_result result = %s_find_all(world, game, reporter);\n", name);
+    if (setup) esgen_put(out, "    if (!result) result = %s(world, game, reporter);\n", setup);
+    if (esgen_registers(unit))
+        esgen_put(out, "    if (!result) result = %s_register_%s(world, game);\n", name, stem);
+    for (uint32_t i = 0; i < game->systems.count; i++)
+        esgen_put(out, "    if (!result) result = %s_register_%s(world, game);\n", name,
+                  game->systems.items[i].text);
+    esgen_put(out, "    return result;\n}\n");
+}
+
+// Functions of the contract, so that a game's own have the context's own type.
+static const struct {
+    const char* key;
+    const char* head;      // result and parameters
+    const char* arguments; // of the game's function
+    const char* returns;   // "return " or ""
+} hooks[] = {
+    {"player_join", "(ecs_world* world, void* context, const net_game_player* player)",
+     "(world, context, player)", "ecs_entity"},
+    {"player_leave", "(ecs_world* world, void* context, uint32_t client, ecs_entity entity)",
+     "(world, context, client, entity)", "void"},
+    {"bot_think", "(const net_player_context* view, void* input)", "(view, input)", "void"},
+    {"human_input", "(const net_player_context* view, const net_controls* controls, void* input)",
+     "(view, controls, input)", "void"},
+    {"predict",
+     "(ecs_world* world, void* context, ecs_entity player, net_predicted* entities, uint32_t "
+     "capacity)",
+     "(world, context, player, entities, capacity)", "uint32_t"},
+};
+
+static bool is_hook(const char* key) {
+    for (uint32_t i = 0; i < BASE_COUNT(hooks); i++)
+        if (strcmp(hooks[i].key, key) == 0) return true;
+    return strcmp(key, "start") == 0 || strcmp(key, "mirror_start") == 0 ||
+           strcmp(key, "register_systems") == 0;
+}
+
+static void put_start(base_bytes* out, const esgen_game* game, const char* key) {
+    const char* value = find_value(game, key);
+    esgen_put(out,
+              "static void %s_hook_%s(ecs_world* world, void* context, const net_game_start* "
+              "begin) {\n    %s_take_start(context, begin);\n",
+              game->name.text, key, game->name.text);
+    if (value)
+        esgen_put(out, "    %s(world, context, begin);\n}\n", value);
+    else
+        esgen_put(out, "    (void)world;\n}\n");
+}
+
+static void put_hooks(base_bytes* out, const esgen_game* game) {
+    const char* name = game->name.text;
+    esgen_put(out, "\n");
+    put_start(out, game, "start");
+    put_start(out, game, "mirror_start");
+    for (uint32_t i = 0; i < BASE_COUNT(hooks); i++) {
+        const char* value = find_value(game, hooks[i].key);
+        bool is_leave = strcmp(hooks[i].key, "player_leave") == 0;
+        if (!value && !is_leave) continue;
+        bool returns = strcmp(hooks[i].returns, "void") != 0;
+        esgen_put(out, "static %s %s_hook_%s%s {\n", hooks[i].returns, name, hooks[i].key,
+                  hooks[i].head);
+        if (value)
+            esgen_put(out, "    %s%s%s;\n}\n", returns ? "return " : "", value, hooks[i].arguments);
+        else
+            esgen_put(out, "    (void)context;\n    (void)client;\n"
+                           "    if (ecs_is_alive(world, entity)) (void)!ecs_destroy(world, entity);"
+                           "\n}\n");
+    }
+}
+
+static void put_table(base_bytes* out, const esgen_unit* unit, const char* stem) {
+    const esgen_game* game = &unit->game;
+    const char* name = game->name.text;
+    esgen_put(out,
+              "\nconst net_game_module* %s_module(void) {\n"
+              "    static const net_game_module table = {\n"
+              "        .contract_version = NET_GAME_CONTRACT_VERSION,\n"
+              "        .size_bytes = sizeof(net_game_module),\n"
+              "        .core_version = ECS_CORE_VERSION,\n"
+              "        .name = \"%s\",\n        .title = %s,\n"
+              "        .view_width = %s,\n        .view_height = %s,\n"
+              "        .messages = %s_message_rows,\n"
+              "        .message_count = BASE_COUNT(%s_message_rows),\n"
+              "        .message_bytes = sizeof(net_message),\n",
+              name, name, game->title.text, game->width.text, game->height.text, name, name);
+    if (game->settings)
+        esgen_put(out,
+                  "        .settings = %s_settings_rows,\n"
+                  "        .setting_count = BASE_COUNT(%s_settings_rows),\n"
+                  "        .setting_bytes = sizeof(net_setting),\n",
+                  name, name);
+    if (game->action_count)
+        esgen_put(out,
+                  "        .actions = %s_action_rows,\n"
+                  "        .action_count = BASE_COUNT(%s_action_rows),\n"
+                  "        .action_bytes = sizeof(net_action),\n",
+                  name, name);
+    esgen_put(out,
+              "        .register_types = %s_register_types,\n"
+              "        .register_systems = %s_register_all,\n"
+              "        .start = %s_hook_start,\n"
+              "        .mirror_start = %s_hook_mirror_start,\n",
+              stem, name, name, name);
+    for (uint32_t i = 0; i < BASE_COUNT(hooks); i++)
+        if (find_value(game, hooks[i].key) || strcmp(hooks[i].key, "player_leave") == 0)
+            esgen_put(out, "        .%s = %s_hook_%s,\n", hooks[i].key, name, hooks[i].key);
+    for (uint32_t i = 0; i < game->keys.count; i++)
+        if (!is_hook(game->keys.items[i].text))
+            esgen_put(out, "        .%s = %s,\n", game->keys.items[i].text,
+                      game->values.items[i].text);
+    esgen_put(out, "    };\n    return &table;\n}\n");
+}
+
+void esgen_put_game(base_bytes* out, const esgen_unit* unit, const char* stem) {
+    BASE_ASSERT(unit && stem && out && unit->game.is_table);
+    esgen_put(out, "\nstatic const net_message %s_message_rows[] = {\n", unit->game.name.text);
+    put_each(out, unit, put_message_row);
+    esgen_put(out, "};\n");
+    put_actions(out, unit);
+    for (uint32_t i = 0; i < unit->game.keys.count; i++)
+        if (unit->game.heads[i].text[0]) esgen_put(out, "\n%s;\n", unit->game.heads[i].text);
+    esgen_put_context(out, unit);
+    put_registration(out, unit, stem);
+    put_hooks(out, &unit->game);
+    put_table(out, unit, stem);
+}

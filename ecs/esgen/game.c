@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+// What a game declares in C and shoal-esgen completes: the context with its ids and queries, the
+// settings, the actions.
+//
+//     ES_GAME_CONTEXT(tag)
+//     typedef struct tag_game {
+//         ecs_component_id pos, is_it ES_NAME(it);
+//         ecs_query* runners ES_QUERY("pos:p2 !it:tag");
+//         tag_settings settings;
+//         float anything_else;
+//     } tag_game;
+//
+// The context is read with tolerance: a field of a type that means nothing here is the game's own.
+#include "esgen.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static esgen_slot* push_slot(esgen_unit* unit, uint32_t line) {
+    esgen_game* game = &unit->game;
+    if (game->slot_count == ESGEN_SLOTS_MAX) {
+        esgen_fault(unit, line, "%s has more than %u fields to fill", game->context.text,
+                    ESGEN_SLOTS_MAX);
+        return NULL;
+    }
+    if (!BASE_ARRAY_RESERVE(NULL, game->slots, game->slot_capacity, game->slot_count + 1)) {
+        esgen_fault(unit, line, "out of memory");
+        return NULL;
+    }
+    esgen_slot* slot = &game->slots[game->slot_count++];
+    memset(slot, 0, sizeof *slot);
+    return slot;
+}
+
+const esgen_slot* esgen_slot_find(const esgen_game* game, esgen_slot_kind kind, const char* field) {
+    for (uint32_t i = 0; i < game->slot_count; i++) {
+        const esgen_slot* slot = &game->slots[i];
+        if (slot->kind == kind && (!field || strcmp(slot->field.text, field) == 0)) return slot;
+    }
+    return NULL;
+}
+
+// ---- the context ----
+
+// One name of a declaration: "pos", "rect_size ES_NAME(rectSize)", "flags[2] ES_NAME(a, b)".
+typedef struct declarator {
+    const esgen_word* name;
+    bool is_array;
+    const esgen_word *mark, *open, *close; // ES_...(...), NULL without
+} declarator;
+
+static bool read_declarator(esgen_unit* unit, declarator* one, const esgen_word* first,
+                            const esgen_word* end) {
+    *one = (declarator){.name = first};
+    const esgen_word* at = first + 1;
+    while (at < end && !esgen_word_is_annotation(at)) {
+        one->is_array |= esgen_word_is(at, "[");
+        at++;
+    }
+    if (at == end) return first < end && first->kind == ESGEN_IDENTIFIER;
+    one->mark = at;
+    one->open = at + 1;
+    one->close = at + 1 < end ? esgen_words_match(at + 1, end) : NULL;
+    if (one->close && one->close + 1 == end) return true;
+    esgen_fault(unit, at->line, "%s: behind a name stands one mark with (...)",
+                unit->game.context.text);
+    return false;
+}
+
+// The names of an array's elements, or the one name.
+static void add_ids(esgen_unit* unit, esgen_slot_kind kind, const declarator* one) {
+    bool is_named = one->mark && esgen_word_is(one->mark, "ES_NAME");
+    if ((one->mark && !is_named) || (one->is_array && !is_named)) {
+        esgen_fault(unit, one->name->line, "%s.%.*s: %s", unit->game.context.text,
+                    (int)one->name->size, one->name->text,
+                    one->mark ? "an id takes ES_NAME(name) alone"
+                              : "an array of ids says their names: ES_NAME(a, b)");
+        return;
+    }
+    const esgen_word* first = is_named ? one->open + 1 : one->name;
+    const esgen_word* end = is_named ? one->close : one->name + 1;
+    uint32_t index = 0;
+    for (const esgen_word* at = first; at <= end; at++) {
+        if (at < end && !esgen_word_is(at, ",")) continue;
+        esgen_slot* slot = push_slot(unit, one->name->line);
+        if (!slot || !esgen_name_read(unit, &slot->name, first, at)) return;
+        slot->kind = kind;
+        bool fits = base_text_format(slot->field.text, sizeof slot->field.text,
+                                     one->is_array ? "%.*s[%u]" : "%.*s", (int)one->name->size,
+                                     one->name->text, index++);
+        if (!fits) esgen_fault(unit, one->name->line, "a name is too long");
+        first = at + 1;
+    }
+    if (!one->is_array && index != 1)
+        esgen_fault(unit, one->name->line, "%s.%.*s is one id and has %u names",
+                    unit->game.context.text, (int)one->name->size, one->name->text, index);
+}
+
+// "pos:p2 vel:p2 !dead:tag ?hits:i"
+static void add_terms(esgen_unit* unit, esgen_slot* slot, const declarator* one) {
+    esgen_text text;
+    bool is_right = one->close - one->open == 2 && one->open[1].kind == ESGEN_STRING &&
+                    esgen_words_join(one->open + 1, one->close, text.text, sizeof text.text);
+    for (char* at = text.text; is_right && *at;) {
+        size_t size = strcspn(at, " ");
+        if (size > 0) {
+            is_right = slot->terms.count < ESGEN_TERMS_MAX &&
+                       base_text_format(slot->terms.items[slot->terms.count].text,
+                                        ESGEN_NAME_BYTES_MAX, "%.*s", (int)size, at) &&
+                       strchr(slot->terms.items[slot->terms.count++].text, ':');
+        }
+        at += size + (at[size] == ' ');
+    }
+    if (is_right && slot->terms.count) return;
+    esgen_fault(unit, one->mark->line,
+                "ES_QUERY takes one text of up to %u components as name:type, below %u bytes; '!' "
+                "before one that must be missing, '?' before one that may be",
+                ESGEN_TERMS_MAX, ESGEN_TEXT_BYTES_MAX);
+}
+
+static void add_one(esgen_unit* unit, esgen_slot_kind kind, const char* mark,
+                    const esgen_word* type, const declarator* one) {
+    if (one->mark && !(mark && esgen_word_is(one->mark, mark))) {
+        esgen_fault(unit, one->mark->line, "%.*s does not belong here", (int)one->mark->size,
+                    one->mark->text);
+        return;
+    }
+    esgen_slot* slot = push_slot(unit, one->name->line);
+    if (!slot || !esgen_name_read(unit, &slot->field, one->name, one->name + 1)) return;
+    slot->kind = kind;
+    slot->is_quant = esgen_word_is(type, "ecs_quant");
+    if (!one->mark) return;
+    const esgen_word* comma = one->open + 1;
+    while (comma < one->close && !esgen_word_is(comma, ","))
+        comma++;
+    if (kind == ESGEN_SLOT_QUERY)
+        add_terms(unit, slot, one);
+    else if (kind == ESGEN_SLOT_STEP && comma < one->close)
+        (void)(esgen_name_read(unit, &slot->name, one->open + 1, comma) &&
+               esgen_name_read(unit, &slot->terms.items[0], comma + 1, one->close));
+    else if (kind == ESGEN_SLOT_STEP)
+        esgen_fault(unit, one->mark->line,
+                    "ES_STEP takes (template, component), or (template, component.field)");
+    else
+        (void)esgen_name_read(unit, &slot->name, one->open + 1, one->close);
+}
+
+static void add_slot(esgen_unit* unit, const esgen_word* type, bool is_pointer,
+                     const declarator* one) {
+    const char* settings = unit->game.settings ? unit->game.settings->c_type.text : "";
+    if (is_pointer) {
+        if (esgen_word_is(type, "ecs_query"))
+            add_one(unit, ESGEN_SLOT_QUERY, "ES_QUERY", type, one);
+        else if (esgen_word_is(type, "net_game_services") && esgen_word_is(one->name, "services"))
+            add_one(unit, ESGEN_SLOT_SERVICES, NULL, type, one);
+        return;
+    }
+    if (esgen_word_is(type, "ecs_component_id"))
+        add_ids(unit, ESGEN_SLOT_COMPONENT, one);
+    else if (esgen_word_is(type, "ecs_template_id"))
+        add_ids(unit, ESGEN_SLOT_TEMPLATE, one);
+    else if (esgen_word_is(type, "ecs_event_type"))
+        add_ids(unit, ESGEN_SLOT_EVENT, one);
+    else if ((esgen_word_is(type, "float") || esgen_word_is(type, "ecs_quant")) && one->mark)
+        add_one(unit, ESGEN_SLOT_STEP, "ES_STEP", type, one);
+    else if (esgen_word_is(type, "bool") && one->mark)
+        add_one(unit, ESGEN_SLOT_TAG, "ES_IF_TAG", type, one);
+    else if (settings[0] && esgen_word_is(type, settings))
+        add_one(unit, ESGEN_SLOT_SETTINGS, NULL, type, one);
+    else if (esgen_word_is(type, "uint32_t") && esgen_word_is(one->name, "tick_rate_hz"))
+        add_one(unit, ESGEN_SLOT_RATE, NULL, type, one);
+    else if (esgen_word_is(type, "float") && esgen_word_is(one->name, "dt"))
+        add_one(unit, ESGEN_SLOT_DT, NULL, type, one);
+}
+
+// One declaration without its ';'. Of those that are the game's own nothing is asked.
+static void read_declaration(esgen_unit* unit, const esgen_word* first, const esgen_word* end) {
+    static const char* const filled[] = {
+        "ecs_component_id", "ecs_template_id",   "ecs_event_type", "ecs_query", "bool",
+        "uint32_t",         "net_game_services", "float",          "ecs_quant"};
+    while (first < end && (esgen_word_is(first, "const") || esgen_word_is(first, "struct")))
+        first++;
+    const esgen_struct* settings = unit->game.settings;
+    bool is_known = settings && esgen_word_is(first, settings->c_type.text);
+    for (uint32_t i = 0; i < BASE_COUNT(filled); i++)
+        is_known |= esgen_word_is(first, filled[i]);
+    if (!is_known) return;
+    const esgen_word* name = first + 1;
+    uint32_t depth = 0;
+    for (const esgen_word* at = name; at <= end; at++) {
+        if (at < end) depth += esgen_word_is(at, "(");
+        if (at < end) depth -= esgen_word_is(at, ")");
+        if (at < end && (depth > 0 || !esgen_word_is(at, ","))) continue;
+        bool is_pointer = name < at && esgen_word_is(name, "*");
+        declarator one;
+        if (name + is_pointer < at && read_declarator(unit, &one, name + is_pointer, at))
+            add_slot(unit, first, is_pointer, &one);
+        name = at + 1;
+    }
+}
+
+static const esgen_word* read_context(esgen_unit* unit, const esgen_word* at, const esgen_word* end,
+                                      bool is_here) {
+    esgen_game* game = &unit->game;
+    const esgen_word* close = at + 1 < end ? esgen_words_match(at + 1, end) : NULL;
+    if (!close || game->name.text[0]) {
+        esgen_fault(unit, at->line,
+                    close ? "a file has one ES_GAME_CONTEXT, with its headers"
+                          : "ES_GAME_CONTEXT takes the name of the game");
+        return at + 1;
+    }
+    const esgen_word* body_end;
+    const esgen_word* open = NULL;
+    if (esgen_name_read(unit, &game->name, at + 2, close))
+        open = esgen_typedef_find(unit, at->line, close + 1, end, "struct",
+                                  "ES_GAME_CONTEXT stands", &game->context, &body_end);
+    if (!open) return close + 1;
+    game->is_context_here = is_here;
+    const esgen_word* first = open + 1;
+    uint32_t depth = 0;
+    for (const esgen_word* word = first; word < body_end; word++) {
+        depth += esgen_word_is(word, "{");
+        depth -= esgen_word_is(word, "}");
+        if (depth > 0 || !esgen_word_is(word, ";")) continue;
+        read_declaration(unit, first, word);
+        first = word + 1;
+    }
+    return body_end;
+}
+
+// ---- settings and actions ----
+
+static const esgen_word* read_settings(esgen_unit* unit, const esgen_word* at,
+                                       const esgen_word* end) {
+    esgen_game* game = &unit->game;
+    esgen_struct* made = game->settings ? NULL : calloc(1, sizeof *made);
+    if (!made) {
+        esgen_fault(unit, at->line,
+                    game->settings ? "a game has one ES_SETTINGS" : "out of memory");
+        return at + 1;
+    }
+    game->settings = made;
+    made->line = at->line;
+    const esgen_word* close;
+    const esgen_word* open = esgen_typedef_find(unit, at->line, at + 1, end, "struct",
+                                                "ES_SETTINGS stands", &made->c_type, &close);
+    if (!open) return at + 1;
+    esgen_fields_read(unit, made, open + 1, close);
+    for (uint32_t i = 0; i < made->field_count; i++) {
+        const esgen_field* field = &made->fields[i];
+        bool is_number =
+            strcmp(field->count.text, "1") == 0 && strcmp(field->c_type, "ecs_entity") != 0;
+        if (!is_number || !field->mark.has_setting)
+            esgen_fault(unit, field->line, "%s.%s: a setting is a number or a bool with %s",
+                        made->c_type.text, field->name.text,
+                        "ES_SETTING(default, min, max, \"help\")");
+    }
+    return close;
+}
+
+// Read one enumerator: NAME [= value] [ES_ACTION("name", "keys", "help")].
+static void read_action(esgen_unit* unit, const esgen_word* first, const esgen_word* end) {
+    esgen_game* game = &unit->game;
+    const esgen_word* at = first;
+    while (at < end && !esgen_word_is_annotation(at))
+        at++;
+    if (at == end) return;
+    bool is_right = esgen_word_is(at, "ES_ACTION") && at + 1 < end && esgen_word_is(at + 1, "(") &&
+                    esgen_words_match(at + 1, end) == end - 1 && end - at == 8 &&
+                    at[2].kind == ESGEN_STRING && at[4].kind == ESGEN_STRING &&
+                    at[6].kind == ESGEN_STRING;
+    if (!is_right) {
+        esgen_fault(unit, at->line, "an action is marked ES_ACTION(\"name\", \"keys\", \"help\")");
+        return;
+    }
+    if (game->action_count == ESGEN_ACTIONS_MAX ||
+        !BASE_ARRAY_RESERVE(NULL, game->actions, game->action_capacity, game->action_count + 1)) {
+        esgen_fault(unit, at->line, "more than %u actions", ESGEN_ACTIONS_MAX);
+        return;
+    }
+    esgen_action* action = &game->actions[game->action_count];
+    if (!esgen_name_read(unit, &action->constant, first, first + 1)) return;
+    if (!esgen_words_copy(at + 2, end - 1, action->row.text, sizeof action->row.text))
+        esgen_fault(unit, at->line, "an action's texts are longer than %u bytes",
+                    ESGEN_TEXT_BYTES_MAX - 1);
+    game->action_count++;
+}
+
+static const esgen_word* read_actions(esgen_unit* unit, const esgen_word* at,
+                                      const esgen_word* end) {
+    esgen_name name;
+    const esgen_word* close;
+    const esgen_word* open =
+        esgen_typedef_find(unit, at->line, at + 1, end, "enum", "ES_ACTIONS stands", &name, &close);
+    if (!open) return at + 1;
+    const esgen_word* first = open + 1;
+    uint32_t depth = 0;
+    for (const esgen_word* word = first; word <= close; word++) {
+        depth += esgen_word_is(word, "(");
+        depth -= esgen_word_is(word, ")");
+        if (word < close && (depth > 0 || !esgen_word_is(word, ","))) continue;
+        if (first < word) read_action(unit, first, word);
+        first = word + 1;
+    }
+    return close;
+}
+
+const esgen_word* esgen_game_read(esgen_unit* unit, const esgen_word* at, const esgen_word* end,
+                                  bool is_here) {
+    BASE_ASSERT(unit && at < end);
+    if (esgen_word_is(at, "ES_GAME_CONTEXT") && esgen_word_is(at + 1, "("))
+        return read_context(unit, at, end, is_here);
+    if (esgen_word_is(at, "ES_SETTINGS")) return read_settings(unit, at, end);
+    if (esgen_word_is(at, "ES_ACTIONS")) return read_actions(unit, at, end);
+    return at;
+}
