@@ -38,16 +38,29 @@ static bool finish_int(const ecs_quant_draft* draft, ecs_quant* quant, char* mes
     return true;
 }
 
+static bool finish_angle(const ecs_quant_draft* draft, ecs_quant* quant, char* message) {
+    if (draft->has_min || draft->has_max || draft->has_step)
+        return refuse(message, "_angle has its own range: -pi to pi");
+    quant->min = ECS_ANGLE_MIN;
+    quant->bits = (uint8_t)draft->bits;
+    quant->step = ECS_ANGLE_STEP(quant->bits);
+    return true;
+}
+
 static bool finish_real(const ecs_quant_draft* draft, ecs_quant* quant, char* message) {
+    if (draft->is_angle) return finish_angle(draft, quant, message);
     if (!draft->has_min || !draft->has_max || draft->has_step == draft->has_bits)
         return refuse(message, "numbers need _min, _max and either _step or _bits");
     if (draft->has_step && !(draft->step > 0)) return refuse(message, "_step must be above 0");
     quant->min = draft->min;
     quant->bits =
         draft->has_bits ? (uint8_t)draft->bits : bits_for((draft->max - draft->min) / draft->step);
-    quant->step = draft->has_step
-                      ? draft->step
-                      : (draft->max - draft->min) / (double)((UINT64_C(1) << quant->bits) - 1);
+    // An even number of steps over a range that is as long on both sides of 0 has 0 as a value. One
+    // bit has no even number.
+    const bool is_symmetric = draft->min == -draft->max && quant->bits > 1;
+    quant->step = draft->has_step ? draft->step
+                                  : (draft->max - draft->min) /
+                                        (double)((UINT64_C(1) << quant->bits) - 1 - is_symmetric);
     return true;
 }
 
@@ -64,6 +77,7 @@ bool ecs_quant_draft_finish(const ecs_quant_draft* draft, const ecs_type* type, 
             has_int = true;
     }
     if (!has_real && !has_int) return refuse(message, "this type has no numbers to quantise");
+    if (draft->is_angle && !has_real) return refuse(message, "_angle is for real numbers");
     if (has_real && has_int)
         return refuse(message, "a struct of whole and real numbers is quantised by its fields");
     if (draft->has_bits && (draft->bits < 1 || draft->bits > 32))

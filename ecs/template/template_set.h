@@ -177,6 +177,7 @@ typedef struct ecs_quant_draft {
     double min, max, step;
     int64_t bits;
     bool has_min, has_max, has_step, has_bits;
+    bool is_angle; ///< `_angle:i=BITS`: the range is a whole turn
 } ecs_quant_draft;
 /// Compute the quantisation for a type. @return false with a message when it is not valid for the
 /// type.

@@ -132,11 +132,12 @@ void ecs_bind_priority(ecs_bind_pass* binder, const ecs_text_node* node, uint32_
 static void read_bits(ecs_bind_pass* binder, const ecs_text_node* node, ecs_quant_draft* quant) {
     if (!ecs_bind_has_type(binder, node, "i")) return;
     if (!base_text_parse_i64(value_of(binder, node), &quant->bits)) {
-        ecs_bind_fault(binder, node->line, "_bits: '%.80s' is no whole number",
+        ecs_bind_fault(binder, node->line, "%s: '%.80s' is no whole number", name_of(binder, node),
                        value_of(binder, node));
         return;
     }
     quant->has_bits = true;
+    quant->is_angle |= strcmp(name_of(binder, node), "_angle") == 0;
 }
 
 bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_bind_scope* scope) {
@@ -165,7 +166,7 @@ bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_b
         read_bound(binder, node, &scope->quant.max, &scope->quant.has_max);
     else if (strcmp(name, "_step") == 0)
         read_bound(binder, node, &scope->quant.step, &scope->quant.has_step);
-    else if (strcmp(name, "_bits") == 0)
+    else if (strcmp(name, "_bits") == 0 || strcmp(name, "_angle") == 0)
         read_bits(binder, node, &scope->quant);
     else if (strcmp(name, "_tags") == 0)
         scope->tags = ecs_bind_check_tags(binder, node) ? value_of(binder, node) : scope->tags;
@@ -176,8 +177,8 @@ bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_b
 
 bool ecs_bind_is_scope_word(const char* name) {
     static const char* const words[] = {
-        "_track", "_replicate", "_interpolate", "_teleport", "_tags",     "_min",   "_max",
-        "_step",  "_bits",      "_visible",     "_integral", "_rotation", "_sparse"};
+        "_track", "_replicate", "_interpolate", "_teleport", "_tags",     "_min",    "_max",
+        "_step",  "_bits",      "_visible",     "_integral", "_rotation", "_sparse", "_angle"};
     for (uint32_t i = 0; i < BASE_COUNT(words); i++)
         if (strcmp(name, words[i]) == 0) return true;
     return false;
@@ -222,11 +223,11 @@ const char* ecs_bind_value_text(const char* type, const char* spelling, const ch
 }
 
 void ecs_bind_unknown_word(ecs_bind_pass* binder, const ecs_text_node* node) {
-    static const char* const words[] = {"_extends",   "_use",         "_tracked",  "_replicated",
-                                        "_tags",      "_singleton",   "_group",    "_track",
-                                        "_replicate", "_interpolate", "_teleport", "_min",
-                                        "_max",       "_step",        "_bits",     "_visible",
-                                        "_integral",  "_rotation",    "_priority", "_sparse"};
+    static const char* const words[] = {
+        "_extends",  "_use",    "_tracked",   "_replicated",  "_tags",     "_singleton",
+        "_group",    "_track",  "_replicate", "_interpolate", "_teleport", "_min",
+        "_max",      "_step",   "_bits",      "_visible",     "_integral", "_rotation",
+        "_priority", "_sparse", "_angle"};
     const char* near = base_text_nearest(name_of(binder, node), words, BASE_COUNT(words));
     ecs_bind_fault(binder, node->line, "'%.80s' means nothing here%s%s%s", name_of(binder, node),
                    near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");

@@ -7,6 +7,7 @@
 #include "game/rewind_value.h"
 
 #include "base/assert.h"
+#include "state/angle_step.h"
 #include "state/rotation_step.h"
 
 #include <string.h>
@@ -24,11 +25,12 @@ static double read_rounded(const proto_quant* quant, const uint8_t* memory, uint
     return single;
 }
 
-static void write_between(proto_kind kind, double from, double to, float fraction,
+static void write_between(const proto_quant* quant, double from, double to, float fraction,
                           uint8_t* target) {
-    double value = from + (to - from) * (double)fraction;
+    double step = net_angle_step(quant->is_angle, from, to);
+    double value = net_angle_within(quant->is_angle, from + step * (double)fraction);
     float single = (float)value;
-    if (kind == PROTO_F64)
+    if (quant->kind == PROTO_F64)
         memcpy(target, &value, sizeof value);
     else
         memcpy(target, &single, sizeof single);
@@ -70,12 +72,13 @@ void net_rewind_value(const net_rewind_component* which, const uint8_t* from, co
         uint32_t offset = fields[i].offset_bytes;
         if (to) ends[i][1] = read_rounded(&fields[i].quant, to + offset, scratch);
         ends[i][0] = read_rounded(&fields[i].quant, from + offset, value + offset);
-        if (to) squares += (ends[i][1] - ends[i][0]) * (ends[i][1] - ends[i][0]);
+        double step = to ? net_angle_step(fields[i].quant.is_angle, ends[i][0], ends[i][1]) : 0.0;
+        squares += step * step;
     }
     // Written so that a NaN step is a jump.
     double longest = (double)which->teleport * (double)which->teleport;
     if (!to || (which->teleport > 0.0f && !(squares <= longest))) return;
     for (uint32_t i = 0; i < row->field_count; i++)
-        write_between(fields[i].quant.kind, ends[i][0], ends[i][1], fraction,
+        write_between(&fields[i].quant, ends[i][0], ends[i][1], fraction,
                       value + fields[i].offset_bytes);
 }

@@ -11,6 +11,8 @@
 // few, so a linear search finds them.
 #include "present/predict_shown.h"
 
+#include "state/angle_step.h"
+
 #include "base/assert.h"
 #include "base/math.h"
 
@@ -116,10 +118,28 @@ static void write_floats(const ecs_type* type, const double* values, void* memor
     }
 }
 
-static double distance(const double* a, const double* b, uint32_t count) {
+static uint64_t find_angles(const ecs_type* type, const ecs_quant* quant) {
+    uint64_t angles = 0;
+    for (uint32_t i = 0, number = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        if (field->kind != ECS_FIELD_F32 && field->kind != ECS_FIELD_F64) continue;
+        bool is_angle = ecs_quant_is_angle(quant->bits ? quant : &field->quant);
+        for (uint32_t k = 0; k < field->count; k++, number++)
+            if (is_angle && number < 64) angles |= UINT64_C(1) << number;
+    }
+    return angles;
+}
+
+static bool is_angle(const net_shown_item* item, uint32_t number) {
+    return number < 64 && (item->angles >> number & 1) != 0;
+}
+
+static double distance(const net_shown_item* item, const double* a, const double* b) {
     double sum = 0;
-    for (uint32_t i = 0; i < count; i++)
-        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    for (uint32_t i = 0; i < item->floats; i++) {
+        double step = net_angle_step(is_angle(item, i), a[i], b[i]);
+        sum += step * step;
+    }
     return (double)base_sqrt((float)sum);
 }
 
@@ -143,12 +163,14 @@ static bool add_entity(const net_predict_shown* shown, net_shown_tick* tick, con
         const void* memory = ecs_find(world, entity, part->component);
         if (floats == 0 || !memory) continue;
         if (!reserve(shown, tick, tick->item_count + 1, tick->value_count + floats)) return false;
-        tick->items[tick->item_count++] = (net_shown_item){.entity = entity,
-                                                           .template_id = id,
-                                                           .component = part->component,
-                                                           .first = tick->value_count,
-                                                           .floats = floats,
-                                                           .teleport = part->teleport};
+        tick->items[tick->item_count++] =
+            (net_shown_item){.entity = entity,
+                             .template_id = id,
+                             .component = part->component,
+                             .first = tick->value_count,
+                             .floats = floats,
+                             .teleport = part->teleport,
+                             .angles = find_angles(type, &part->quant)};
         read_floats(type, memory, tick->values + tick->value_count);
         tick->value_count += floats;
     }
@@ -174,10 +196,10 @@ static void blend(const net_predict_shown* shown, const net_shown_item* item, do
     const net_shown_item* old = find_item(before, item->entity, item->component);
     const double* from = old ? before->values + old->first : to;
     bool is_jump = !old || old->template_id != item->template_id;
-    if (!is_jump && item->teleport > 0)
-        is_jump = distance(from, to, item->floats) > (double)item->teleport;
+    if (!is_jump && item->teleport > 0) is_jump = distance(item, from, to) > (double)item->teleport;
     for (uint32_t i = 0; i < item->floats; i++)
-        values[i] = is_jump ? to[i] : from[i] + (to[i] - from[i]) * part;
+        values[i] =
+            is_jump ? to[i] : from[i] + net_angle_step(is_angle(item, i), from[i], to[i]) * part;
 }
 
 // ---- corrections ----
@@ -225,8 +247,8 @@ bool net_predict_shown_correct(net_predict_shown* shown, double part, double* of
             memset(offset, 0, item->floats * sizeof *offset);
             continue;
         }
-        double off = distance(shown->newest_before.values + old->first,
-                              newest->values + item->first, item->floats);
+        double off =
+            distance(item, shown->newest_before.values + old->first, newest->values + item->first);
         // A step that the game shows as a jump is not a correction.
         bool is_jump = item->teleport > 0 && off > (double)item->teleport;
         off *= weight_of(shown, item->entity);
@@ -234,9 +256,9 @@ bool net_predict_shown_correct(net_predict_shown* shown, double part, double* of
         blend(shown, item, part, offset);
         const double* was = shown->shown_before.values + old->first;
         // Written so that NaN leaves no offset, which would never fade.
-        bool is_snap = is_jump || !(distance(was, offset, item->floats) <= NET_CORRECTION_SNAP);
+        bool is_snap = is_jump || !(distance(item, was, offset) <= NET_CORRECTION_SNAP);
         for (uint32_t k = 0; k < item->floats; k++)
-            offset[k] = is_snap ? 0.0 : was[k] - offset[k];
+            offset[k] = is_snap ? 0.0 : net_angle_step(is_angle(item, k), offset[k], was[k]);
     }
     return true;
 }
@@ -261,6 +283,8 @@ bool net_predict_shown_value(const net_predict_shown* shown, const ecs_world* wo
     const ecs_type* type = type_of(world, component);
     blend(shown, item, part, values);
     add_offset(shown, item, values);
+    for (uint32_t i = 0; i < item->floats; i++)
+        values[i] = net_angle_within(is_angle(item, i), values[i]);
     memcpy(value, memory, type->size);
     write_floats(type, values, value);
     return true;

@@ -16,7 +16,8 @@ typedef struct net_shown_item {
     ecs_template_id template_id;
     ecs_component_id component;
     uint32_t first, floats;
-    float teleport; ///< per tick; 0: it never jumps
+    float teleport;  ///< per tick; 0: it never jumps
+    uint64_t angles; ///< a bit for each of the first 64 numbers
 } net_shown_item;
 
 typedef struct net_shown_tick {

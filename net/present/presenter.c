@@ -13,6 +13,7 @@
 #include "present/playout.h"
 #include "present/predict.h"
 #include "present/scene.h"
+#include "state/angle_step.h"
 
 #include "base/assert.h"
 
@@ -148,23 +149,26 @@ uint64_t net_presenter_shown(const net_presenter* presenter) {
 
 // ---- frames ----
 
-// value = there + (predicted - there) * weight, for each number.
-static void blend(const ecs_type* type, uint8_t* there, const uint8_t* predicted, double weight) {
+// value = there + (predicted - there) * weight, for each number; of angles the short way.
+static void blend(const ecs_type* type, const ecs_quant* quant, uint8_t* there,
+                  const uint8_t* predicted, double weight) {
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
+        bool is_angle = ecs_quant_is_angle(quant->bits ? quant : &field->quant);
         for (uint32_t k = 0; k < field->count; k++) {
             size_t at = field->offset + (size_t)k * ecs_field_kind_bytes(field->kind);
             if (field->kind == ECS_FIELD_F32) {
                 float a, b;
                 memcpy(&a, there + at, sizeof a);
                 memcpy(&b, predicted + at, sizeof b);
-                a = (float)((double)a + ((double)b - (double)a) * weight);
+                double step = net_angle_step(is_angle, (double)a, (double)b);
+                a = (float)net_angle_within(is_angle, (double)a + step * weight);
                 memcpy(there + at, &a, sizeof a);
             } else {
                 double a, b;
                 memcpy(&a, there + at, sizeof a);
                 memcpy(&b, predicted + at, sizeof b);
-                a += (b - a) * weight;
+                a = net_angle_within(is_angle, a + net_angle_step(is_angle, a, b) * weight);
                 memcpy(there + at, &a, sizeof a);
             }
         }
@@ -181,7 +185,11 @@ static bool cover_component(net_presenter* presenter, const net_predicted* predi
     if (!there) return false;
     memcpy(value, there, type->size); // bytes outside of the fields stay
     if (!net_predict_value(presenter->predict, predicted->entity, component, value)) return false;
-    blend(type, ecs_get_mut(world, predicted->entity, component), value, (double)predicted->weight);
+    const ecs_template* template_ =
+        ecs_template_get(world, ecs_entity_template(world, predicted->entity));
+    const ecs_template_component* part = ecs_template_find_component(template_, component);
+    blend(type, &part->quant, ecs_get_mut(world, predicted->entity, component), value,
+          (double)predicted->weight);
     return true;
 }
 

@@ -17,6 +17,7 @@
 #include "present/scene_internal.h"
 
 #include "base/assert.h"
+#include "state/angle_step.h"
 #include "state/rotation_step.h"
 
 #include <string.h>
@@ -51,6 +52,10 @@ static double value_of(const proto_row_field* field, uint64_t word) {
     return value;
 }
 
+static double step_of(const proto_row_field* field, uint64_t from, uint64_t to) {
+    return net_angle_step(field->quant.is_angle, value_of(field, from), value_of(field, to));
+}
+
 // Is the step from `from` to `to` within `ticks` too long to be a movement?
 static bool is_jump(const net_scene_part* part, const proto_layout* layout, const uint64_t* from,
                     const uint64_t* to, double ticks) {
@@ -60,7 +65,7 @@ static bool is_jump(const net_scene_part* part, const proto_layout* layout, cons
     double square = 0;
     for (uint32_t i = 0; i < component->field_count; i++) {
         uint32_t f = component->field_first + i;
-        double step = value_of(&layout->fields[f], to[f]) - value_of(&layout->fields[f], from[f]);
+        double step = step_of(&layout->fields[f], from[f], to[f]);
         square += step * step;
     }
     double longest = (double)part->teleport * ticks;
@@ -109,7 +114,8 @@ static void write_part(net_scene* scene, const net_scene_slot* slot, const net_s
         const proto_row_field* field = &layout->fields[f];
         double value = value_of(field, base[f]);
         if (factor != 0 && from[f] != to[f])
-            value += (value_of(field, to[f]) - value_of(field, from[f])) * factor;
+            value = net_angle_within(field->quant.is_angle,
+                                     value + step_of(field, from[f], to[f]) * factor);
         float single = (float)value;
         bool is_single = field->quant.kind == PROTO_F32;
         const void* bytes = is_single ? (const void*)&single : (const void*)&value;

@@ -11,6 +11,9 @@
 // Whole numbers have no such limit. But a range of 2^bits may end beyond the kind (1..255 takes 8
 // bits). q_max is where the kind ends. A larger q, which only untrusted input has, means q_max.
 //
+// A float's range that is exactly [-pi, pi) is an angle: its end is its beginning, so a value
+// outside wraps and is not clamped.
+//
 // Exact fields keep their bits. All NaNs become the same NaN, so that equal worlds have equal rows.
 // -0 stays -0.
 #include "proto/quant.h"
@@ -22,6 +25,7 @@
 #include <string.h>
 
 enum { QUANT_BITS_MAX = 32 };
+#define PI 3.14159265358979323846
 #define NAN_F32 UINT64_C(0x7fc00000)
 #define NAN_F64 UINT64_C(0x7ff8000000000000)
 #define DOUBLE_WHOLE_MAX 9007199254740992.0 // 2^53: whole numbers are exact up to here
@@ -97,7 +101,19 @@ bool proto_quant_make(proto_quant* quant, proto_kind kind, uint32_t bits, double
     BASE_ASSERT(q_max > 0 || !is_float(kind));
     *quant = (proto_quant){
         .kind = kind, .bits = (uint8_t)bits, .min = min, .step = step, .q_max = q_max};
+    quant->is_angle = is_float(kind) && min == -PI && step == 2 * PI / (double)(q_max + 1);
     return true;
+}
+
+uint64_t proto_quant_wrap(const proto_quant* quant, double q) {
+    BASE_ASSERT(quant->is_angle);
+    const int64_t words = (int64_t)quant->q_max + 1;
+    if (!(q > -0x1p60 && q < 0x1p60)) return 0;
+    q -= (double)(base_round_i64(q) / words * words);
+    if (q < 0) q += (double)words;
+    int64_t whole = (int64_t)q;
+    whole += q - (double)whole >= 0.5;
+    return whole >= words ? 0 : (uint64_t)whole;
 }
 
 // The value's own bits. A narrow signed value is not sign-extended.

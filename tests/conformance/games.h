@@ -19,10 +19,12 @@ typedef struct type_row {
     field_row fields[FIELDS_MAX]; ///< up to the first one without a name
 } type_row;
 
+#define TURN (-1.0)
+
 typedef struct component_row {
     const char* name;
     const type_row* type;
-    double min, max, step; ///< step 0: not declared
+    double min, max, step; ///< step 0: not declared; TURN: `_angle`
     double values[FIELDS_MAX];
     uint32_t bits;        ///< declared; 0: by step
     const char* integral; ///< name of the source; NULL: none

@@ -180,9 +180,14 @@ static bool make_element(const component_row* component, const field_row* field,
     bool is_whole = field->kind != K_F32 && field->kind != K_F64;
     if (component->bits == 0 && step == 0)
         return element_make(element, field->kind, field->bits, field->min, 1);
+    if (component->step == TURN)
+        return element_make(element, field->kind, component->bits, -M_PI,
+                            2 * M_PI / ldexp(1, (int)component->bits));
+    bool is_even = component->min == -component->max && component->bits > 1; // 0 is a value
     if (component->bits > 0)
-        step =
-            is_whole ? 1 : (component->max - component->min) / (ldexp(1, (int)component->bits) - 1);
+        step = is_whole ? 1
+                        : (component->max - component->min) /
+                              (ldexp(1, (int)component->bits) - 1 - is_even);
     return element_make(element, field->kind, declared_bits(component), component->min, step);
 }
 

@@ -18,6 +18,11 @@ typedef struct ecs_init {
     /// new row may move all others first.
     const void* value;
 } ecs_init;
+/// The two arguments `inits` and `init_count`, for C: ECS_INITS({game->pos, &pos}, {game->vel,
+/// &vel}).
+#define ECS_INITS(...)                                                                             \
+    (const ecs_init[]){__VA_ARGS__},                                                               \
+        (uint32_t)(sizeof((const ecs_init[]){__VA_ARGS__}) / sizeof(ecs_init))
 
 /// Create an entity from a template, with other values for the components in `inits`. The index
 /// comes from the replicated range when the template has a replicated component and the world is no

@@ -9,6 +9,8 @@
 #include "ecs/debug.h"
 #include "ecs/entity.h"
 #include "ecs/event.h"
+#include "ecs/geometry.h"
+#include "ecs/grid.h"
 #include "ecs/hierarchy.h"
 #include "ecs/limits.h"
 #include "ecs/need.h"

@@ -97,5 +97,15 @@ uint32_t ecs_template_count(const ecs_world* world); ///< ids run 1..count
 /// Find a component of a template. @return NULL when the template does not have it.
 const ecs_template_component* ecs_template_find_component(const ecs_template* template_,
                                                           ecs_component_id component);
+/// Get the default of a template's component, in the type's memory form.
+/// @return NULL when there is no such template, or it does not have the component.
+const void* ecs_template_default(const ecs_world* world, ecs_template_id id,
+                                 ecs_component_id component);
+/// Get how a component is rounded for the wire, so that a grid is said once, in the datablock:
+/// "pos", or "orbit.yaw" for a field. Without a field it is the component's own rounding, else that
+/// of the first field of its type that has one. Look-ups by name: do it at registration.
+/// @return false when it is not rounded, or there is no such template, component or field.
+BASE_MUST_USE bool ecs_template_quant(ecs_world* world, const char* name, const char* component,
+                                      ecs_quant* quant);
 
 BASE_C_END

@@ -43,6 +43,18 @@ typedef struct ecs_quant {
     uint8_t bits; ///< 0 (exact) or 1..32
 } ecs_quant;
 
+/// The range of an angle in radians is [-pi, pi): a value that ends where the circle ends. Whoever
+/// rounds such a value wraps it, and whoever interpolates it goes the short way.
+#define ECS_ANGLE_MIN (-3.14159265358979323846)
+#define ECS_ANGLE_STEP(bits) (6.28318530717958647692 / (double)(UINT64_C(1) << (bits)))
+static inline bool ecs_quant_is_angle(const ecs_quant* quant) {
+    return quant->bits > 0 && quant->bits <= 32 && quant->min == ECS_ANGLE_MIN &&
+           quant->step == ECS_ANGLE_STEP(quant->bits);
+}
+/// @return the value that clients get for `value`, as a float has it. A game that ends a tick with
+///         it continues from the same number as a client. Exact without bits.
+float ecs_quantise(const ecs_quant* quant, float value);
+
 /// One field of a struct type.
 typedef struct ecs_field {
     const char* name; ///< [A-Za-z0-9_.-], at most ECS_NAME_BYTES_MAX - 1 bytes

@@ -32,6 +32,7 @@ typedef struct proto_quant {
     proto_kind kind;
     uint8_t bits;   ///< of a word, 1..64
     bool is_exact;  ///< a word is the value's own bits
+    bool is_angle;  ///< the range is a whole turn: a value outside of it wraps
     uint64_t q_max; ///< the largest canonical word
     double min;     ///< value = min + q * step
     double step;
@@ -47,13 +48,16 @@ BASE_MUST_USE bool proto_quant_make(proto_quant* quant, proto_kind kind, uint32_
 /// Get the word of a value. `value` has proto_kind_bytes bytes and needs no alignment. Values
 /// outside of the range are clamped, NaN gives min; exact fields have one canonical NaN.
 uint64_t proto_quantise(const proto_quant* quant, const void* value);
+/// The word of a number of steps from the smallest value of an angle.
+uint64_t proto_quant_wrap(const proto_quant* quant, double q);
 /// The word of a value on the grid, for a quant that is not exact. It rounds half away from zero,
-/// within the grid. A number below the grid gives 0 in any case, so only positive numbers are
-/// rounded, by their exact fraction. NaN gives 0.
+/// within the grid. A number below the grid gives 0 in any case (unless it is an angle), so only
+/// positive numbers are rounded, by their exact fraction. NaN gives 0.
 static inline uint64_t proto_quantise_double(const proto_quant* quant, double value) {
     double q = (value - quant->min) / quant->step;
-    if (!(q > 0)) return 0;
-    if (q >= (double)(int64_t)quant->q_max) return quant->q_max; // at most 32 bits
+    if (!(q > 0)) return quant->is_angle ? proto_quant_wrap(quant, q) : 0;
+    if (q >= (double)(int64_t)quant->q_max) // at most 32 bits
+        return quant->is_angle ? proto_quant_wrap(quant, q) : quant->q_max;
     int64_t whole = (int64_t)q;
     return (uint64_t)whole + (q - (double)whole >= 0.5);
 }

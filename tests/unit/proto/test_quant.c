@@ -2,8 +2,10 @@
 #include "test.h"
 
 #include "base/rng.h"
+#include "ecs/type.h"
 #include "proto/quant.h"
 
+#include <math.h>
 #include <string.h>
 
 static proto_quant make(proto_kind kind, uint32_t bits, double min, double step) {
@@ -230,6 +232,53 @@ static void grids_finer_than_float_are_refused(void** state) {
     assert_true(proto_quant_make(&quant, PROTO_F32, 22, 0, 1));
 }
 
+// ecs_quantise gives a game what a client will have, so both must be the same function.
+static void a_game_rounds_as_the_wire_does(void** state) {
+    (void)state;
+    base_rng rng = base_rng_make(20261122, 7);
+    for (uint32_t round = 0; round < 2000; round++) {
+        ecs_quant own = {.bits = (uint8_t)(1 + base_rng_below(&rng, 14))};
+        own.min = round % 3 ? (double)base_rng_float(&rng) * 200 - 100 : ECS_ANGLE_MIN;
+        own.step = round % 3 ? 0.01 + (double)base_rng_float(&rng) : ECS_ANGLE_STEP(own.bits);
+        proto_quant quant = make(PROTO_F32, own.bits, own.min, own.step);
+        assert_int_equal(quant.is_angle, ecs_quant_is_angle(&own));
+        for (uint32_t i = 0; i < 50; i++) {
+            float value = (base_rng_float(&rng) - 0.5f) * (i % 10 ? 30.0f : 1e12f);
+            if (i == 20) value = (float)own.min;
+            if (i == 30) value = (float)(own.min + own.step * (double)quant.q_max);
+            float there = dequantise_f32(&quant, quantise_f32(&quant, value));
+            float here = ecs_quantise(&own, value);
+            assert_memory_equal(&there, &here, sizeof here);
+        }
+    }
+    const ecs_quant exact = {0};
+    assert_true(ecs_quantise(&exact, 0.3f) == 0.3f);
+}
+
+static void an_angle_wraps(void** state) {
+    (void)state;
+    enum { BITS = 10, WORDS = 1 << BITS };
+    proto_quant quant = make(PROTO_F32, BITS, ECS_ANGLE_MIN, ECS_ANGLE_STEP(BITS));
+    assert_true(quant.is_angle);
+    assert_true(dequantise_f32(&quant, WORDS / 2) == 0.0f);
+    for (int32_t i = -3 * WORDS; i <= 3 * WORDS; i++) {
+        double value = ECS_ANGLE_MIN + ((double)i + 0.2) * quant.step;
+        assert_int_equal(quantise_f32(&quant, (float)value), (uint32_t)i % WORDS);
+    }
+    // The end of the range is its beginning; just below, the nearest word is the first.
+    assert_int_equal(quantise_f32(&quant, 3.14159265f), 0);
+    assert_int_equal(quantise_f32(&quant, 3.1415f), 0);
+    assert_int_equal(quantise_f32(&quant, (float)(-ECS_ANGLE_MIN - quant.step)), WORDS - 1);
+    assert_int_equal(quantise_f32(&quant, 1e30f), 0);
+    assert_int_equal(quantise_f32(&quant, (float)NAN), 0);
+    assert_int_equal(quantise_f32(&quant, (float)-INFINITY), 0);
+    // Another range, however near, is no angle.
+    quant = make(PROTO_F32, BITS, -3.1415926, ECS_ANGLE_STEP(BITS));
+    assert_false(quant.is_angle);
+    assert_int_equal(quantise_f32(&quant, 4.0f), WORDS - 1);
+    assert_false(make(PROTO_U16, BITS, 0, 1).is_angle);
+}
+
 static void kinds_have_their_sizes(void** state) {
     (void)state;
     static const uint32_t bytes[PROTO_KIND_COUNT] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 4};
@@ -252,6 +301,8 @@ int main(void) {
         TEST(all_nans_are_one),
         TEST(declarations_out_of_range_are_refused),
         TEST(grids_finer_than_float_are_refused),
+        TEST(a_game_rounds_as_the_wire_does),
+        TEST(an_angle_wraps),
         TEST(kinds_have_their_sizes),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -162,6 +162,52 @@ static void alone_a_text_may_speak_of_what_its_parents_have(void** state) {
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void an_angle_is_a_whole_turn_in_bits(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "a { \"turn:r\"{ _replicate:b=yes; _interpolate:b=yes; _angle:i=12 } }\n"
+                        "b { \"turn:r\"{ _replicate:b=yes; _min:r=-3.2; _max:r=3.2; _bits:i=8 } }\n"
+                        "c { \"turn:r\"{ _replicate:b=yes; _min:r=0; _max:r=255; _bits:i=8 } }\n"
+                        "d { \"turn:r\"{ _replicate:b=yes; _min:r=-1; _max:r=1; _bits:i=1 } }\n");
+    const ecs_quant* angle = &data_find(world, "a", "turn")->quant;
+    assert_true(ecs_quant_is_angle(angle));
+    assert_int_equal(angle->bits, 12);
+    // Zero is a value of a range that is as long on both sides, and of an angle.
+    const ecs_quant* even = &data_find(world, "b", "turn")->quant;
+    assert_false(ecs_quant_is_angle(even));
+    assert_true(even->step == 6.4 / 254);
+    assert_true(ecs_quantise(even, 0.01f) == 0.0f && ecs_quantise(angle, 0.0005f) == 0.0f);
+    assert_true(data_find(world, "c", "turn")->quant.step == 1.0);
+    assert_true(data_find(world, "d", "turn")->quant.step == 2.0);
+    data_load_refused(world, "x { \"turn:r\"{ _replicate:b=yes; _min:r=-4; _angle:i=8 } }",
+                      "x.blk:1: error: component 'turn' (r): _angle has its own range: -pi to pi");
+    data_load_refused(world, "x { \"n:i\"{ _replicate:b=yes; _angle:i=8 } }",
+                      "x.blk:1: error: component 'n' (i): _angle is for real numbers");
+    data_load_refused(world, "x { \"turn:r\"{ _replicate:b=yes; _angle:i=33 } }",
+                      "x.blk:1: error: component 'turn' (r): _bits must be 1 to 32");
+    data_load_refused(world, "x { \"turn:r\"{ _replicate:b=yes; _angle:i=many } }",
+                      "x.blk:1: error: _angle: 'many' is no whole number");
+}
+
+static void a_grid_and_a_default_are_found_by_name(void** state) {
+    ecs_world* world = *state;
+    data_load_ok(world, "a { \"pos.x:p2\"{ _replicate:b=yes; _min:r=0; _max:r=7.75; _step:r=0.25;\n"
+                        "   value:p2=1,2 }\n \"exact:r\"{ _replicate:b=yes; value:r=5 } }\n");
+    ecs_quant quant;
+    assert_true(ecs_template_quant(world, "a", "pos.x", &quant));
+    assert_true(quant.step == 0.25 && quant.bits == 5);
+    assert_false(ecs_template_quant(world, "a", "exact", &quant));
+    assert_false(ecs_template_quant(world, "a", "exact.value", &quant));
+    assert_false(ecs_template_quant(world, "a", "nothing", &quant));
+    assert_false(ecs_template_quant(world, "a", "nothing.x", &quant));
+    assert_false(ecs_template_quant(world, "b", "pos.x", &quant));
+    const ecs_template_id id = ecs_template_find(world, "a");
+    const float* value = ecs_template_default(world, id, ecs_component_find(world, "exact"));
+    assert_non_null(value);
+    assert_true(*value == 5.0f);
+    assert_null(ecs_template_default(world, ECS_TEMPLATE_NONE, ecs_component_find(world, "exact")));
+    assert_null(ecs_template_default(world, id, ECS_COMPONENT_NONE));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(who_may_see_a_component_is_inherited),
@@ -169,6 +215,8 @@ int main(void) {
         CASE(there_are_at_most_sixteen_classes),
         CASE(a_component_says_what_it_is_the_integral_of),
         CASE(an_integral_of_what_is_not_there_is_refused),
+        CASE(an_angle_is_a_whole_turn_in_bits),
+        CASE(a_grid_and_a_default_are_found_by_name),
         CASE(a_rotation_is_four_floats_with_bits),
         CASE(priority_is_of_a_template_and_inherited),
         CASE(alone_a_text_may_speak_of_what_its_parents_have),

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+/// What games compute again and again in the plane: lengths, angles, a grid for values, and what a
+/// moving circle or a ray meets. The same bits on every machine (base/math.h).
+///
+/// Units: angles are in radians, from the right; a positive angle turns towards +y.
+/// Memory: nothing is allocated. Threads: any.
+#pragma once
+
+#include "base/math.h"
+#include "ecs/value.h"
+
+BASE_C_BEGIN
+
+static inline ecs_vec2 ecs_vec2_add(ecs_vec2 a, ecs_vec2 b) {
+    const ecs_vec2 made = {a.x + b.x, a.y + b.y};
+    return made;
+}
+
+static inline ecs_vec2 ecs_vec2_sub(ecs_vec2 a, ecs_vec2 b) {
+    const ecs_vec2 made = {a.x - b.x, a.y - b.y};
+    return made;
+}
+
+static inline ecs_vec2 ecs_vec2_scale(ecs_vec2 value, float factor) {
+    const ecs_vec2 made = {value.x * factor, value.y * factor};
+    return made;
+}
+
+static inline float ecs_vec2_dot(ecs_vec2 a, ecs_vec2 b) {
+    return a.x * b.x + a.y * b.y;
+}
+
+static inline float ecs_vec2_length(ecs_vec2 value) {
+    return base_sqrt(ecs_vec2_dot(value, value));
+}
+
+static inline float ecs_vec2_distance(ecs_vec2 a, ecs_vec2 b) {
+    return ecs_vec2_length(ecs_vec2_sub(a, b));
+}
+
+/// @return the nearest multiple of `step`, the larger one of two. A value that ends each tick on
+///         the `_step` of its component is what clients get, so they continue from the same number.
+static inline float ecs_snap(float value, float step) {
+    return base_floor(value / step + 0.5f) * step;
+}
+
+static inline ecs_vec2 ecs_vec2_snap(ecs_vec2 value, float step) {
+    const ecs_vec2 made = {ecs_snap(value.x, step), ecs_snap(value.y, step)};
+    return made;
+}
+
+static inline ecs_vec2 ecs_vec2_clamp(ecs_vec2 value, ecs_vec2 low, ecs_vec2 high) {
+    const ecs_vec2 made = {base_clamp(value.x, low.x, high.x), base_clamp(value.y, low.y, high.y)};
+    return made;
+}
+
+/// @return a vector of length 1.
+static inline ecs_vec2 ecs_direction(float angle) {
+    const ecs_vec2 made = {base_cos(angle), base_sin(angle)};
+    return made;
+}
+
+/// @return the same angle within [-pi, pi), the range of a component with `_angle`.
+float ecs_angle_wrap(float angle);
+/// @return the short way from one angle to another, within [-pi, pi).
+float ecs_angle_between(float from, float to);
+/// @return `from`, turned the short way towards `to` by `step` at most; within [-pi, pi).
+float ecs_angle_turn(float from, float to, float step);
+
+/// The first touch of something that moves.
+typedef struct ecs_touch {
+    float t;         ///< part of the way, 0..1
+    ecs_vec2 normal; ///< of length 1, away from what is touched
+} ecs_touch;
+
+/// A moving circle and a resting rectangle.
+/// @return false when the circle does not touch the rectangle on this way, or only moves away.
+bool ecs_sweep_box(ecs_vec2 centre, ecs_vec2 way, float radius, ecs_vec2 low, ecs_vec2 high,
+                   ecs_touch* touch);
+/// A moving circle and a resting one; `radius` is the sum of both radii. A ray or a shot is a
+/// circle of radius 0.
+/// @return as ecs_sweep_box.
+bool ecs_sweep_circle(ecs_vec2 from, ecs_vec2 way, float radius, ecs_vec2 centre, ecs_touch* touch);
+/// @return the part 0..1 of the way that is nearest to `point`; `distance` (may be NULL) becomes
+///         the distance there.
+float ecs_nearest_on_way(ecs_vec2 from, ecs_vec2 way, ecs_vec2 point, float* distance);
+
+BASE_C_END

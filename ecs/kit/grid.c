@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// A counting sort by square. The squares of one row are neighbours in memory, so an area is one run
+// of points per row.
+#include "ecs/grid.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+size_t ecs_grid_bytes(uint32_t columns, uint32_t rows, uint32_t capacity) {
+    return ((size_t)columns * rows + 1 + 2 * (size_t)capacity) * sizeof(uint32_t);
+}
+
+void ecs_grid_init(ecs_grid* grid, float square, uint32_t columns, uint32_t rows, uint32_t capacity,
+                   void* memory) {
+    BASE_ASSERT(grid && memory && square > 0.0f);
+    BASE_ASSERT(columns > 0 && columns <= ECS_GRID_SIDE_MAX);
+    BASE_ASSERT(rows > 0 && rows <= ECS_GRID_SIDE_MAX);
+    *grid =
+        (ecs_grid){.scale = 1.0f / square, .columns = columns, .rows = rows, .capacity = capacity};
+    grid->starts = memory;
+    grid->numbers = grid->starts + (size_t)columns * rows + 1;
+    grid->squares = grid->numbers + capacity;
+    memset(grid->starts, 0, ((size_t)columns * rows + 1) * sizeof *grid->starts);
+}
+
+void ecs_grid_clear(ecs_grid* grid) {
+    grid->count = 0;
+}
+
+static uint32_t square_of(float value, float scale, uint32_t squares) {
+    float square = value * scale;
+    if (!(square > 0.0f)) return 0; // NaN too
+    return square >= (float)(squares - 1) ? squares - 1 : (uint32_t)square;
+}
+
+bool ecs_grid_add(ecs_grid* grid, ecs_vec2 place) {
+    if (grid->count == grid->capacity) return false;
+    grid->squares[grid->count++] = square_of(place.y, grid->scale, grid->rows) * grid->columns +
+                                   square_of(place.x, grid->scale, grid->columns);
+    return true;
+}
+
+void ecs_grid_sort(ecs_grid* grid) {
+    const uint32_t squares = grid->columns * grid->rows;
+    uint32_t* starts = grid->starts;
+    memset(starts, 0, ((size_t)squares + 1) * sizeof *starts);
+    for (uint32_t i = 0; i < grid->count; i++)
+        starts[grid->squares[i]]++;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i <= squares; i++) {
+        uint32_t here = starts[i];
+        sum += here;
+        starts[i] = sum; // the end of the square
+    }
+    // From the last point on, each square is filled from its end, and its end becomes its start.
+    for (uint32_t i = grid->count; i-- > 0;)
+        grid->numbers[--starts[grid->squares[i]]] = i;
+}
+
+ecs_grid_area ecs_grid_around(const ecs_grid* grid, ecs_vec2 place, float reach) {
+    return (ecs_grid_area){square_of(place.x - reach, grid->scale, grid->columns),
+                           square_of(place.x + reach, grid->scale, grid->columns),
+                           square_of(place.y - reach, grid->scale, grid->rows),
+                           square_of(place.y + reach, grid->scale, grid->rows)};
+}
+
+bool ecs_grid_next(const ecs_grid* grid, ecs_grid_area* area, const uint32_t** numbers,
+                   uint32_t* count) {
+    while (area->row <= area->row_last) {
+        uint32_t first = area->row * grid->columns;
+        uint32_t from = grid->starts[first + area->column_first];
+        uint32_t to = grid->starts[first + area->column_last + 1];
+        area->row++;
+        if (from == to) continue;
+        *numbers = grid->numbers + from;
+        *count = to - from;
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+/// What a game asks of a human's controls (net_controls), whatever program calls it: a program that
+/// was built before a field existed does not have it. Inline, because a module has no functions of
+/// net.
+#pragma once
+
+#include "net/game.h"
+
+#include <stddef.h>
+
+BASE_C_BEGIN
+
+/// Was the action's key pressed since the last input, even for a moment?
+static inline bool net_is_pressed(const net_controls* controls, uint32_t action) {
+    return controls->size_bytes >= offsetof(net_controls, is_pointer_moved) && controls->pressed &&
+           action < controls->action_count && controls->pressed[action];
+}
+
+/// Is the action's key down, or was it pressed since the last input?
+static inline bool net_is_on(const net_controls* controls, uint32_t action) {
+    return action < controls->action_count &&
+           (controls->actions[action] || net_is_pressed(controls, action));
+}
+
+/// @return -1, 0 or 1: two keys against each other.
+static inline int32_t net_axis(const net_controls* controls, uint32_t less, uint32_t more) {
+    return (int32_t)net_is_on(controls, more) - (int32_t)net_is_on(controls, less);
+}
+
+static inline bool net_is_pointer_down(const net_controls* controls) {
+    return controls->has_pointer && controls->pointer_down;
+}
+
+/// Does the player use the pointer now? A program that does not say so: always.
+static inline bool net_is_pointer_used(const net_controls* controls) {
+    if (!controls->has_pointer) return false;
+    if (controls->size_bytes < sizeof(net_controls)) return true;
+    return controls->is_pointer_moved || controls->pointer_down;
+}
+
+BASE_C_END

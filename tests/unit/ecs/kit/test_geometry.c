@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// Geometry for games: what a moving circle touches, angles, values on a grid.
+
+#include "test.h"
+
+#include "base/rng.h"
+#include "ecs/geometry.h"
+
+static const ecs_vec2 LOW = {100.0f, 100.0f};
+static const ecs_vec2 HIGH = {160.0f, 120.0f};
+
+static bool sweep(float x, float y, float dx, float dy, ecs_touch* touch) {
+    return ecs_sweep_box((ecs_vec2){x, y}, (ecs_vec2){dx, dy}, 5.0f, LOW, HIGH, touch);
+}
+
+static void a_falling_circle_touches_the_upper_edge(void** state) {
+    (void)state;
+    ecs_touch touch;
+    assert_true(sweep(130.0f, 75.0f, 0.0f, 40.0f, &touch));
+    assert_float_equal(touch.t, 0.5f, 1e-6f);
+    assert_float_equal(touch.normal.x, 0.0f, 0.0f);
+    assert_float_equal(touch.normal.y, -1.0f, 0.0f);
+}
+
+static void each_edge_has_its_normal(void** state) {
+    (void)state;
+    ecs_touch touch;
+    assert_true(sweep(130.0f, 145.0f, 0.0f, -40.0f, &touch));
+    assert_float_equal(touch.normal.y, 1.0f, 0.0f);
+    assert_true(sweep(75.0f, 110.0f, 40.0f, 0.0f, &touch));
+    assert_float_equal(touch.normal.x, -1.0f, 0.0f);
+    assert_true(sweep(185.0f, 110.0f, -40.0f, 0.0f, &touch));
+    assert_float_equal(touch.normal.x, 1.0f, 0.0f);
+}
+
+static void a_way_that_ends_before_the_box_touches_nothing(void** state) {
+    (void)state;
+    ecs_touch touch;
+    assert_false(sweep(130.0f, 75.0f, 0.0f, 19.9f, &touch));
+    assert_false(sweep(130.0f, 75.0f, 0.0f, -40.0f, &touch));
+    assert_false(sweep(94.9f, 75.0f, 0.0f, 80.0f, &touch));
+}
+
+static void a_corner_is_round(void** state) {
+    (void)state;
+    ecs_touch touch;
+    // The ball moves to the corner along the diagonal. It touches when its centre is 5 away from
+    // the corner.
+    assert_true(sweep(90.0f, 90.0f, 10.0f, 10.0f, &touch));
+    assert_float_equal(touch.normal.x, -0.70710678f, 1e-5f);
+    assert_float_equal(touch.normal.y, -0.70710678f, 1e-5f);
+    // The ball crosses the square at the corner but passes the arc.
+    assert_false(sweep(94.0f, 98.5f, 4.0f, -4.5f, &touch));
+}
+
+static void a_circle_that_starts_inside_touches_at_once_unless_it_leaves(void** state) {
+    (void)state;
+    ecs_touch touch;
+    assert_true(sweep(130.0f, 98.0f, 1.0f, 10.0f, &touch));
+    assert_float_equal(touch.t, 0.0f, 0.0f);
+    assert_float_equal(touch.normal.y, -1.0f, 0.0f);
+    assert_false(sweep(130.0f, 98.0f, 1.0f, -10.0f, &touch));
+    assert_true(
+        // The centre is in the box: the ball takes the shortest way out.
+        sweep(130.0f, 101.0f, 0.0f, 10.0f, &touch));
+    assert_float_equal(touch.normal.y, -1.0f, 0.0f);
+}
+
+static float distance_to_box(ecs_vec2 at) {
+    float x = at.x - base_clamp(at.x, LOW.x, HIGH.x);
+    float y = at.y - base_clamp(at.y, LOW.y, HIGH.y);
+    return base_sqrt(x * x + y * y);
+}
+
+static void random_ways_touch_where_the_distance_is_the_radius(void** state) {
+    (void)state;
+    uint64_t seed = 20261120;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    base_rng rng = base_rng_make(seed, 1);
+    uint32_t touches = 0;
+    for (uint32_t i = 0; i < 20000; i++) {
+        ecs_vec2 from = {base_rng_float(&rng) * 200.0f + 30.0f,
+                         base_rng_float(&rng) * 160.0f + 30.0f};
+        ecs_vec2 way = {(base_rng_float(&rng) - 0.5f) * 120.0f,
+                        (base_rng_float(&rng) - 0.5f) * 120.0f};
+        if (distance_to_box(from) <= 5.0f) continue;
+        ecs_touch touch;
+        bool is_touched = ecs_sweep_box(from, way, 5.0f, LOW, HIGH, &touch);
+        float end = is_touched ? touch.t : 1.0f;
+        if (is_touched) {
+            touches++;
+            ecs_vec2 at = {from.x + way.x * end, from.y + way.y * end};
+            assert_float_equal(distance_to_box(at), 5.0f, 0.01f);
+            assert_true(way.x * touch.normal.x + way.y * touch.normal.y < 0.0f);
+        }
+        // The ball touches nothing earlier.
+        for (uint32_t k = 0; k <= 40; k++) {
+            float t = end * (float)k / 40.0f;
+            ecs_vec2 at = {from.x + way.x * t, from.y + way.y * t};
+            assert_true(distance_to_box(at) >= 4.99f);
+        }
+    }
+    print_message("touches %u\n", touches);
+    assert_true(touches > 1000);
+}
+
+static void a_shot_touches_a_circle_where_it_enters(void** state) {
+    (void)state;
+    const ecs_vec2 centre = {50.0f, 0.0f};
+    ecs_touch touch;
+    assert_true(ecs_sweep_circle((ecs_vec2){0, 0}, (ecs_vec2){80, 0}, 10.0f, centre, &touch));
+    assert_float_equal(touch.t, 0.5f, 1e-6f);
+    assert_float_equal(touch.normal.x, -1.0f, 1e-6f);
+    assert_false(ecs_sweep_circle((ecs_vec2){0, 0}, (ecs_vec2){39.9f, 0}, 10.0f, centre, &touch));
+    assert_false(ecs_sweep_circle((ecs_vec2){0, 0}, (ecs_vec2){-80, 0}, 10.0f, centre, &touch));
+    assert_false(ecs_sweep_circle((ecs_vec2){0, 10.1f}, (ecs_vec2){80, 0}, 10.0f, centre, &touch));
+    assert_false(ecs_sweep_circle((ecs_vec2){0, 0}, (ecs_vec2){0, 0}, 10.0f, centre, &touch));
+    // Inside at the start: at once.
+    assert_true(ecs_sweep_circle((ecs_vec2){45, 0}, (ecs_vec2){80, 0}, 10.0f, centre, &touch));
+    assert_float_equal(touch.t, 0.0f, 0.0f);
+}
+
+static void the_nearest_part_of_a_way_ends_with_the_way(void** state) {
+    (void)state;
+    const ecs_vec2 from = {10.0f, 10.0f}, way = {20.0f, 0.0f};
+    float distance;
+    assert_float_equal(ecs_nearest_on_way(from, way, (ecs_vec2){15, 13}, &distance), 0.25f, 1e-6f);
+    assert_float_equal(distance, 3.0f, 1e-6f);
+    assert_float_equal(ecs_nearest_on_way(from, way, (ecs_vec2){0, 10}, &distance), 0.0f, 0.0f);
+    assert_float_equal(distance, 10.0f, 1e-6f);
+    assert_float_equal(ecs_nearest_on_way(from, way, (ecs_vec2){33, 14}, &distance), 1.0f, 0.0f);
+    assert_float_equal(distance, 5.0f, 1e-6f);
+    assert_float_equal(ecs_nearest_on_way(from, (ecs_vec2){0, 0}, (ecs_vec2){10, 12}, NULL), 0, 0);
+}
+
+static void an_angle_wraps_into_half_a_turn_to_both_sides(void** state) {
+    (void)state;
+    assert_true(ecs_angle_wrap(1.0f) == 1.0f);
+    assert_true(ecs_angle_wrap(-BASE_PI) == -BASE_PI);
+    assert_true(ecs_angle_wrap(BASE_PI) == -BASE_PI);
+    assert_float_equal(ecs_angle_wrap(4.0f), 4.0f - 2.0f * BASE_PI, 1e-6f);
+    for (int32_t i = -4000; i <= 4000; i++) {
+        float angle = (float)i * 0.05f, wrapped = ecs_angle_wrap(angle);
+        assert_true(wrapped >= -BASE_PI && wrapped < BASE_PI);
+        assert_float_equal(base_sin(wrapped), base_sin(angle), 1e-4f);
+        assert_float_equal(base_cos(wrapped), base_cos(angle), 1e-4f);
+    }
+    assert_true(ecs_angle_wrap(1e30f) == ecs_angle_wrap(1e30f));
+}
+
+static void a_turn_takes_the_short_way(void** state) {
+    (void)state;
+    assert_float_equal(ecs_angle_between(3.0f, -3.0f), 2.0f * BASE_PI - 6.0f, 1e-5f);
+    assert_float_equal(ecs_angle_between(-3.0f, 3.0f), 6.0f - 2.0f * BASE_PI, 1e-5f);
+    assert_float_equal(ecs_angle_between(0.5f, 1.5f), 1.0f, 1e-6f);
+    assert_float_equal(ecs_angle_turn(3.1f, -3.1f, 0.02f), 3.12f, 1e-5f);
+    assert_float_equal(ecs_angle_turn(3.13f, -3.1f, 0.02f), -3.13318f, 1e-4f);
+    assert_float_equal(ecs_angle_turn(1.0f, 1.1f, 0.5f), 1.1f, 1e-6f);
+}
+
+static void a_snapped_value_is_on_the_grid_and_stays(void** state) {
+    (void)state;
+    const float step = 0.0625f;
+    for (int32_t i = -3000; i < 3000; i++) {
+        float value = (float)i * 0.0173f, snapped = ecs_snap(value, step);
+        assert_true(base_abs(snapped - value) <= step * 0.5f);
+        assert_true(snapped / step == base_floor(snapped / step));
+        assert_true(ecs_snap(snapped, step) == snapped);
+    }
+    assert_true(ecs_snap(0.03125f, step) == 0.0625f); // of two, the larger one
+    assert_true(ecs_snap(-0.03125f, step) == 0.0f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_falling_circle_touches_the_upper_edge),
+        TEST(each_edge_has_its_normal),
+        TEST(a_way_that_ends_before_the_box_touches_nothing),
+        TEST(a_corner_is_round),
+        TEST(a_circle_that_starts_inside_touches_at_once_unless_it_leaves),
+        TEST(random_ways_touch_where_the_distance_is_the_radius),
+        TEST(a_shot_touches_a_circle_where_it_enters),
+        TEST(the_nearest_part_of_a_way_ends_with_the_way),
+        TEST(an_angle_wraps_into_half_a_turn_to_both_sides),
+        TEST(a_turn_takes_the_short_way),
+        TEST(a_snapped_value_is_on_the_grid_and_stays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
