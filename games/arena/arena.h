@@ -6,8 +6,7 @@
 #pragma once
 
 #include "ecs/es.h"
-#include "grid.h"
-#include "net/game.h"
+#include "net/controls.h"
 #include "view.h"
 
 #define ARENA_VIEW_WIDTH 1280.0f
@@ -37,6 +36,7 @@
 #define ARENA_PHRASES 4u
 #define ARENA_TANK_SPEED 7.0f
 #define ARENA_ROUTE_POINTS 16u
+#define ARENA_FIGHTERS_MAX 8192u ///< the crowd drops further fighters
 
 enum { ARENA_HEALTH_KIT, ARENA_AMMO_BOX, ARENA_POWER, ARENA_PICKUP_KINDS };
 enum { ARENA_ROAM, ARENA_RAID, ARENA_GUARD, ARENA_CARRY };
@@ -68,6 +68,7 @@ typedef struct arena_mind {
 } arena_mind;
 
 /// Component "route" of a tank, boxed: the points that the tank visits in a loop.
+ES_STRUCT(ArenaRoute, boxed)
 typedef struct arena_route {
     uint32_t at; ///< index of the next point
     ecs_vec2 points[ARENA_ROUTE_POINTS];
@@ -85,10 +86,10 @@ typedef struct arena_seat {
 /// Component "input" of a player and payload of the event "arena_input".
 ES_STRUCT(ArenaInput)
 ES_EVENT(arena_input)
-ES_MESSAGE(Arena__ArenaInput)
+ES_MESSAGE(Arena__ArenaInput, input)
 typedef struct arena_input {
-    int32_t move_x, move_y ES_QUANT(-127, 1, 8) ES_CLAMP(-127, 127);
-    uint32_t aim ES_QUANT(0, 1, 12) ES_CLAMP(0, ARENA_AIM_STEPS - 1);
+    int32_t move_x, move_y ES_CLAMP(-127, 127);
+    uint32_t aim ES_CLAMP(0, ARENA_AIM_STEPS - 1);
     ES_NAME(fire) bool is_firing;
     ES_NAME(ray) bool is_raying;
 } arena_input;
@@ -131,19 +132,19 @@ typedef struct arena_entry {
 
 // Payloads of events.
 ES_EVENT(rally)
-ES_MESSAGE(Arena__Rally)
+ES_MESSAGE(Arena__Rally, reliable)
 typedef struct arena_rally {
     uint32_t nothing ES_LOCAL;
 } arena_rally;
 
 ES_EVENT(use)
-ES_MESSAGE(Arena__Use)
+ES_MESSAGE(Arena__Use, reliable)
 typedef struct arena_use {
     uint32_t kind ES_RANGE(0, ARENA_PICKUP_KINDS - 1);
 } arena_use;
 
 ES_EVENT(say)
-ES_MESSAGE(Arena__Say)
+ES_MESSAGE(Arena__Say, reliable)
 typedef struct arena_say {
     uint32_t phrase ES_RANGE(0, ARENA_PHRASES - 1);
 } arena_say;
@@ -164,7 +165,7 @@ typedef struct arena_hit {
 } arena_hit;
 
 ES_EVENT(ray, exported)
-ES_MESSAGE(Arena__Ray)
+ES_MESSAGE(Arena__Ray, late)
 typedef struct arena_ray {
     ecs_entity target;
     /// Quarters of a unit; up to 100 units outside of the map are allowed.
@@ -172,7 +173,7 @@ typedef struct arena_ray {
 } arena_ray;
 
 ES_EVENT(killed, exported)
-ES_MESSAGE(Arena__Killed)
+ES_MESSAGE(Arena__Killed, reliable, late)
 typedef struct arena_killed {
     ecs_entity victim, killer;
     uint32_t victim_client, killer_client;
@@ -180,7 +181,7 @@ typedef struct arena_killed {
 } arena_killed;
 
 ES_EVENT(flag_moved, exported)
-ES_MESSAGE(Arena__FlagMoved)
+ES_MESSAGE(Arena__FlagMoved, reliable, late)
 typedef struct arena_flag_moved {
     ecs_entity flag, carrier;
     uint32_t team, by_team ES_RANGE(0, ARENA_TEAMS);
@@ -189,7 +190,7 @@ typedef struct arena_flag_moved {
 } arena_flag_moved;
 
 ES_EVENT(round_over, exported)
-ES_MESSAGE(Arena__RoundOver)
+ES_MESSAGE(Arena__RoundOver, reliable)
 typedef struct arena_round_over {
     uint32_t winner ES_RANGE(0, ARENA_TEAMS);
     uint32_t points, round;
@@ -209,43 +210,70 @@ typedef struct arena_struck {
     ecs_vec2 place;
 } arena_struck;
 
-/// Index of each message in the module's table; the number on the wire is one more.
-enum {
-    ARENA_MESSAGE_INPUT,
-    ARENA_MESSAGE_RALLY,
-    ARENA_MESSAGE_USE,
-    ARENA_MESSAGE_SAY,
-    ARENA_MESSAGE_SAID,
-    ARENA_MESSAGE_HIT,
-    ARENA_MESSAGE_RAY,
-    ARENA_MESSAGE_KILLED,
-    ARENA_MESSAGE_FLAG_MOVED,
-    ARENA_MESSAGE_ROUND_OVER,
-    ARENA_MESSAGE_COUNT,
-};
+ES_SETTINGS
+typedef struct arena_settings {
+    uint32_t agents ES_SETTING(1000.0, 0.0, 4000.0, "soldiers of the server, all teams");
+    uint32_t shots ES_SETTING(400.0, 0.0, 4000.0, "shots that fly at one time");
+    uint32_t pickups ES_SETTING(150.0, 0.0, 1000.0, "pick-ups that lie around");
+    float round_s ES_SETTING(300.0, 5.0, 3600.0, "seconds of a round");
+    double damage ES_SETTING(1.0, 0.0, 10.0, "factor on what shots and rays take");
+    uint32_t tanks ES_SETTING(4.0, 0.0, 8.0, "tanks of all teams");
+} arena_settings;
 
-enum {
-    ARENA_SETTING_AGENTS,
-    ARENA_SETTING_SHOTS,
-    ARENA_SETTING_PICKUPS,
-    ARENA_SETTING_ROUND_S,
-    ARENA_SETTING_DAMAGE,
-    ARENA_SETTING_TANKS,
-    ARENA_SETTING_COUNT,
-};
+ES_ACTIONS
+typedef enum arena_action {
+    ARENA_ACTION_LEFT ES_ACTION("left", "Left,A", "go to the left"),
+    ARENA_ACTION_RIGHT ES_ACTION("right", "Right,D", "go to the right"),
+    ARENA_ACTION_UP ES_ACTION("up", "Up,W", "go up"),
+    ARENA_ACTION_DOWN ES_ACTION("down", "Down,S", "go down"),
+    ARENA_ACTION_FIRE ES_ACTION("fire", "Space", "shoot (or the pointer's button)"),
+    ARENA_ACTION_RAY ES_ACTION("ray", "E,Left Shift", "a ray: strikes what you see at once"),
+    ARENA_ACTION_RALLY ES_ACTION("rally", "R", "call the team's soldiers here"),
+    ARENA_ACTION_USE ES_ACTION("kit", "1", "use a health kit of the pack"), ///< of each kind
+    ARENA_ACTION_USE_BOX ES_ACTION("box", "2", "use an ammunition box of the pack"),
+    ARENA_ACTION_USE_POWER ES_ACTION("power", "3", "use the power of the pack"),
+    ARENA_ACTION_SAY ES_ACTION("follow", "Z", "say: follow me!"), ///< of each phrase
+    ARENA_ACTION_SAY_HELP ES_ACTION("help", "X", "say: help!"),
+    ARENA_ACTION_SAY_THANKS ES_ACTION("thanks", "C", "say: thanks!"),
+    ARENA_ACTION_SAY_FLAG ES_ACTION("flag", "V", "say: to the flag!"),
+    ARENA_ACTION_COUNT,
+} arena_action;
 
-enum {
-    ARENA_ACTION_LEFT,
-    ARENA_ACTION_RIGHT,
-    ARENA_ACTION_UP,
-    ARENA_ACTION_DOWN,
-    ARENA_ACTION_FIRE,
-    ARENA_ACTION_RAY,
-    ARENA_ACTION_RALLY,
-    ARENA_ACTION_USE, ///< a health kit; ARENA_PICKUP_KINDS actions begin here
-    ARENA_ACTION_SAY = ARENA_ACTION_USE + ARENA_PICKUP_KINDS, ///< ARENA_PHRASES actions begin here
-    ARENA_ACTION_COUNT = ARENA_ACTION_SAY + ARENA_PHRASES,
-};
+/// What others may ask about a fighter. Bodies are copied from components before each use.
+typedef struct arena_body {
+    ecs_entity entity;
+    ecs_vec2 pos, vel;
+    uint8_t team;
+    bool is_dead;
+} arena_body;
+
+/// Fighters by place.
+typedef struct arena_crowd {
+    ecs_grid grid;
+    arena_body bodies[ARENA_FIGHTERS_MAX];
+} arena_crowd;
+
+/// A walk over the fighters near a place:
+///     arena_search near = arena_search_begin(game->grid, pos, reach);
+///     for (const arena_body* body; (body = arena_search_next(&near));) ...
+typedef struct arena_search {
+    const arena_crowd* crowd;
+    ecs_grid_area area;
+    const uint32_t* numbers;
+    uint32_t count;
+} arena_search;
+
+static inline arena_search arena_search_begin(const arena_crowd* crowd, ecs_vec2 pos, float reach) {
+    return (arena_search){.crowd = crowd, .area = ecs_grid_around(&crowd->grid, pos, reach)};
+}
+
+static inline const arena_body* arena_search_next(arena_search* self) {
+    if (self->count == 0 &&
+        !ecs_grid_next(&self->crowd->grid, &self->area, &self->numbers, &self->count))
+        return NULL;
+    self->count--;
+    return &self->crowd->bodies[*self->numbers++];
+}
 
 /// The entity that gets the score of a hit. It may be destroyed.
 typedef struct arena_striker {
@@ -254,46 +282,49 @@ typedef struct arena_striker {
 } arena_striker;
 
 /// The context block of one world.
+ES_GAME_CONTEXT(arena)
 typedef struct arena_game {
-    bool is_truth; ///< true in the server's world: decides, sends events, creates, destroys
-    ecs_component_id pos, vel, team, owner, together, health, condition, gun, order, mind, aim,
-        seat, input, wait_tick, boost_tick, end_tick, shot, kind, flag, channel, beacon_tick, match,
-        score, entry, name, chat, rounds, pack, route, parent;
-    ecs_template_id soldier_template, player_template, ghost_template, shot_template,
-        pickup_template, flag_template, beacon_template, match_template, entry_template,
-        tank_template, turret_template;
-    ecs_template_id soldier_boost_template, player_boost_template;
-    ecs_template_id team_templates[ARENA_TEAMS];
+    bool is_truth ES_IF_TAG(server); ///< it decides, sends events, creates, destroys
+    ecs_component_id pos, vel, team, owner, together, health, condition, gun, order, mind, aim;
+    ecs_component_id seat, input, wait_tick, boost_tick, end_tick, shot, kind, flag, channel;
+    ecs_component_id beacon_tick, match, score, entry, name, chat, rounds, pack, route;
+    ecs_component_id parent ES_NAME(ecs.parent);
+    ecs_template_id soldier_template ES_NAME(arena_soldier), shot_template ES_NAME(arena_shot);
+    ecs_template_id player_template ES_NAME(arena_player), ghost_template ES_NAME(arena_ghost);
+    ecs_template_id pickup_template ES_NAME(arena_pickup), flag_template ES_NAME(arena_flag);
+    ecs_template_id beacon_template ES_NAME(arena_beacon), match_template ES_NAME(arena_match);
+    ecs_template_id entry_template ES_NAME(arena_entry), tank_template ES_NAME(arena_tank);
+    ecs_template_id turret_template ES_NAME(arena_turret);
+    ecs_template_id soldier_boost_template ES_NAME(arena_soldier + boost);
+    ecs_template_id player_boost_template ES_NAME(arena_player + boost);
+    ecs_template_id team_templates[ARENA_TEAMS] ES_NAME(arena_team_1, arena_team_2, arena_team_3,
+                                                        arena_team_4);
     ecs_event_type said, hit, ray, killed, flag_moved, round_over, trigger, struck;
-    ecs_query* fighters;               ///< pos, vel, team, owner, health, condition
-    ecs_query* soldiers;               ///< team
-    ecs_query* players;                ///< pos, team; fighters and ghosts
-    ecs_query* shots;                  ///< pos, vel, team, shot
-    ecs_query* pickups;                ///< pos, kind
-    ecs_query* flags;                  ///< pos, team, flag
-    ecs_query* beacons;                ///< pos, team, beacon_tick
-    ecs_query* scores;                 ///< score
-    ecs_query* matches;                ///< match
-    ecs_query* entries;                ///< entry, name
-    ecs_query* tanks;                  ///< together (tank.c)
+    ecs_query* fighters ES_QUERY("pos:p2 vel:p2 team:u8 owner:u32 health:u8 condition:u8");
+    ecs_query* soldiers ES_QUERY("team:u8 order:ArenaOrder");
+    ecs_query* players ES_QUERY("pos:p2 team:u8 seat:ArenaSeat owner:u32"); ///< ghosts too
+    ecs_query* shots ES_QUERY("pos:p2 vel:p2 team:u8 shot:ArenaShot");
+    ecs_query* pickups ES_QUERY("pos:p2 kind:u8");
+    ecs_query* flags ES_QUERY("pos:p2 team:u8 flag:ArenaFlag");
+    ecs_query* beacons ES_QUERY("pos:p2 team:u8 beacon_tick:u32");
+    ecs_query* scores ES_QUERY("score:ArenaScore");
+    ecs_query* matches ES_QUERY("match:ArenaMatch");
+    ecs_query* entries ES_QUERY("entry:ArenaEntry name:t");
+    ecs_query *tank_numbers, *near_enemies, *near_pickups, *find_flag, *find_beacon; ///< functions
+    ecs_query *count_teams, *count_soldiers, *find_entry, *look_near, *look_team;
     const net_game_services* services; ///< NULL on a client
     uint32_t tick_rate_hz;
     float dt;
-    double settings[ARENA_SETTING_COUNT];
-    uint32_t soldiers_by_team[ARENA_TEAMS + 1]; ///< counted when the grid is built
-    uint32_t shots_made;                        ///< in this tick
-    arena_grid* grid;                           ///< of fighters; NULL in a client's world
-    arena_view* view;                           ///< NULL in a world that draws nothing
+    arena_settings settings;
+    uint32_t shots_made; ///< in this tick
+    arena_crowd* grid;   ///< of fighters; NULL in a client's world
+    arena_view* view;    ///< NULL in a world that draws nothing
 } arena_game;
 
-/// @return the module table, which net_game_module_get returns from the .so.
-const net_game_module* arena_module(void);
-void arena_take_settings(arena_game* game, const net_game_start* start);
+#include "arena.h.es.h"
+
 /// @return the number of ticks in a span of time, at least 1.
 uint32_t arena_ticks(const arena_game* game, float seconds);
-
-// types.c
-ecs_result arena_register_types(ecs_world* world, const base_reporter* reporter);
 
 // map.c: constant, and the same on all sides
 typedef struct arena_rock {
@@ -305,34 +336,27 @@ typedef struct arena_rock {
 arena_rock arena_map_rock(uint32_t column, uint32_t row);
 ecs_vec2 arena_map_base(uint32_t team);
 ecs_vec2 arena_map_stand(uint32_t team); ///< place of its flag at home
-float arena_snap(float value);           ///< rounds to ARENA_STEP
+static inline float arena_snap(float value) {
+    return ecs_snap(value, ARENA_STEP);
+}
 /// @return true when the point is inside a rock.
 bool arena_map_is_rock(float x, float y);
 /// Move one tick by `course` (units per second), out of rocks, within the map. Sets vel to the real
 /// movement.
 void arena_map_move(ecs_vec2* pos, ecs_vec2* vel, ecs_vec2 course, uint32_t tick_rate_hz);
-/// @return the velocity nearest to `course` that moves by whole steps of pos.
-float arena_map_speed(float course, uint32_t tick_rate_hz);
+/// @return the velocity nearest to `way` * `speed` that moves by whole steps of pos.
+ecs_vec2 arena_map_course(ecs_vec2 way, float speed, uint32_t tick_rate_hz);
 /// @return `way`; a way aside when a rock lies `ahead` units on it.
 ecs_vec2 arena_map_aside(ecs_vec2 pos, ecs_vec2 way, float ahead);
-float arena_length(ecs_vec2 value);
-ecs_vec2
-arena_direction(float angle); ///< of length 1; the angle from the right, clockwise on the screen
+/// @return the unit vector towards a place; zero when it is nearer than `least`.
+ecs_vec2 arena_towards(ecs_vec2 from, ecs_vec2 to, float least);
 float arena_aim_angle(uint32_t aim); ///< of an input, -pi..pi
 
-// move.c
-ecs_result arena_register_moves(ecs_world* world, arena_game* game);
-
-// mind.c
-ecs_result arena_register_minds(ecs_world* world, arena_game* game);
-
 // tank.c
-ecs_result arena_register_tanks(ecs_world* world, arena_game* game);
 /// Record the creation of the missing tanks.
 void arena_place_tanks(ecs_world* world, const arena_game* game);
 
 // shot.c
-ecs_result arena_register_shots(ecs_world* world, arena_game* game);
 /// Record a shot, if one more may fly. `direction` has length 1.
 bool arena_fire(ecs_world* world, arena_game* game, arena_striker shooter, ecs_vec2 from,
                 ecs_vec2 direction, ecs_tick tick);
@@ -346,33 +370,28 @@ void arena_fire_ray(ecs_world* world, arena_game* game, arena_striker shooter, u
                     ecs_vec2 from, ecs_vec2 direction);
 
 // pick.c
-ecs_result arena_register_pickups(ecs_world* world, arena_game* game);
 /// Give a fighter the effect of a pick-up. @return false when it is of no use now.
 bool arena_take(ecs_world* world, arena_game* game, ecs_entity entity, uint8_t kind, ecs_tick tick);
 void arena_place_pickup(ecs_world* world, const arena_game* game, uint8_t kind);
 
 // pack.c
-ecs_result arena_register_packs(ecs_world* world, arena_game* game);
 /// Put one pick-up into a player's pack. @return false when it is full, or the entity has no pack.
 bool arena_pack_add(ecs_world* world, const arena_game* game, ecs_entity entity, uint32_t kind);
 int32_t arena_pack_count(const ecs_object* pack, uint32_t kind);
 
 // board.c
-ecs_result arena_register_board(ecs_world* world, arena_game* game);
 const char* arena_phrase(uint32_t phrase);
 void arena_set_name(ecs_world* world, const arena_game* game, ecs_entity entry, const char* name);
 /// Record how a round ended. Call it before the points are cleared.
 void arena_add_round(ecs_world* world, const arena_game* game, const arena_round_over* over);
 
 // flag.c
-ecs_result arena_register_flags(ecs_world* world, arena_game* game);
 void arena_place_flag(ecs_world* world, const arena_game* game, uint8_t team);
 
 // rules.c
-ecs_result arena_register_rules(ecs_world* world, arena_game* game);
-void arena_start(ecs_world* world, void* context, const net_game_start* start);
-ecs_entity arena_player_join(ecs_world* world, void* context, const net_game_player* player);
-void arena_player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity);
+void arena_start(ecs_world* world, arena_game* game, const net_game_start* start);
+ecs_entity arena_player_join(ecs_world* world, arena_game* game, const net_game_player* player);
+void arena_player_leave(ecs_world* world, arena_game* game, uint32_t client, ecs_entity entity);
 arena_score* arena_find_score(ecs_world* world, const arena_game* game, uint8_t team);
 /// @return the board's row of a player; NULL for soldiers and for destroyed entities.
 arena_entry* arena_find_entry(ecs_world* world, const arena_game* game, ecs_entity entity);
@@ -392,17 +411,8 @@ void arena_look_from(const arena_game* game, uint32_t client, const ecs_vec2* po
 /// Update the scope of a client in this tick.
 void arena_look_again(const arena_game* game, uint32_t client);
 
-// predict.c
-uint32_t arena_predict(ecs_world* world, void* context, ecs_entity player, net_predicted* entities,
-                       uint32_t capacity);
-
 // bot.c, human.c
-void arena_bot_think(const net_player_context* view, void* input);
-void arena_human_input(const net_player_context* view, const net_controls* controls, void* input);
+void arena_bot_think(const net_player_context* view, arena_input* input);
+void arena_human_input(const net_player_context* view, const net_controls* controls,
+                       arena_input* input);
 uint32_t arena_aim_of(float x, float y); ///< of a direction, as in inputs
-
-// view.c
-ecs_result arena_register_view(ecs_world* world, arena_game* game);
-
-// messages.c
-extern const net_message arena_messages[ARENA_MESSAGE_COUNT];

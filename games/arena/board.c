@@ -103,7 +103,3 @@ void arena_add_round(ecs_world* world, const arena_game* game, const arena_round
     if (is_made) (void)!ecs_array_push(allocator, rounds, ECS_ELEMENT_OBJECT, &made);
     ecs_object_deinit(allocator, &made);
 }
-
-ecs_result arena_register_board(ecs_world* world, arena_game* game) {
-    return board_register_systems(world, game);
-}

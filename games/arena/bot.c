@@ -7,8 +7,6 @@
 
 #include "arena.h"
 
-#include "base/math.h"
-
 #define SHOOT 30.0f
 #define RAY 40.0f
 #define KEEP_AWAY 12.0f
@@ -34,39 +32,24 @@ typedef struct found {
     bool is_there;
 } found;
 
+#include "bot.es.h"
+
 static void consider(found* best, ecs_vec2 own, ecs_vec2 pos, ecs_vec2 vel) {
-    float dx = pos.x - own.x, dy = pos.y - own.y;
-    float distance = dx * dx + dy * dy;
+    const ecs_vec2 to = ecs_vec2_sub(pos, own);
+    float distance = ecs_vec2_dot(to, to);
     if (best->is_there && distance >= best->distance) return;
     *best = (found){pos, vel, distance, true};
 }
 
-static found find_enemy(const net_player_context* view, ecs_vec2 own, uint8_t team) {
-    const arena_game* game = view->context;
-    found best = {.is_there = false};
-    ecs_query_iter it = ecs_query_begin(view->world, game->fighters);
-    while (ecs_query_next(&it)) {
-        const ecs_vec2* pos = it.rows.columns[0];
-        const ecs_vec2* vel = it.rows.columns[1];
-        const uint8_t* teams = it.rows.columns[2];
-        const uint8_t* condition = it.rows.columns[5];
-        for (uint32_t i = 0; i < it.rows.count; i++)
-            if (teams[i] != team && condition[i] > 0) consider(&best, own, pos[i], vel[i]);
-    }
-    return best;
+static void near_enemies_ecs_query(ES_CONTEXT found* best, ES_CONTEXT ecs_vec2 own,
+                                   ES_CONTEXT uint8_t own_team, ecs_vec2 pos, ecs_vec2 vel,
+                                   uint8_t team, uint8_t condition) {
+    if (team != own_team && condition > 0) consider(best, own, pos, vel);
 }
 
-static found find_pickup(const net_player_context* view, ecs_vec2 own, int32_t wanted) {
-    const arena_game* game = view->context;
-    found best = {.is_there = false};
-    ecs_query_iter it = ecs_query_begin(view->world, game->pickups);
-    while (ecs_query_next(&it)) {
-        const ecs_vec2* pos = it.rows.columns[0];
-        const uint8_t* kind = it.rows.columns[1];
-        for (uint32_t i = 0; i < it.rows.count; i++)
-            if (kind[i] == wanted) consider(&best, own, pos[i], (ecs_vec2){0.0f, 0.0f});
-    }
-    return best;
+static void near_pickups_ecs_query(ES_CONTEXT found* best, ES_CONTEXT ecs_vec2 own,
+                                   ES_CONTEXT int32_t which, ecs_vec2 pos, uint8_t kind) {
+    if (kind == which) consider(best, own, pos, (ecs_vec2){0.0f, 0.0f});
 }
 
 static ecs_vec2 wander(const net_player_context* view, ecs_vec2 own, bot_memory* memory) {
@@ -82,9 +65,7 @@ static ecs_vec2 wander(const net_player_context* view, ecs_vec2 own, bot_memory*
 }
 
 static ecs_vec2 unit(float x, float y) {
-    float length = base_sqrt(x * x + y * y);
-    if (length < 0.3f) return (ecs_vec2){0.0f, 0.0f};
-    return (ecs_vec2){x / length, y / length};
+    return arena_towards((ecs_vec2){0.0f, 0.0f}, (ecs_vec2){x, y}, 0.3f);
 }
 
 // Go around the enemy, and change the side from time to time.
@@ -117,7 +98,8 @@ static ecs_vec2 choose_way(const net_player_context* view, ecs_vec2 own, uint8_t
                      : !enemy->is_there             ? ARENA_POWER
                                                     : -1;
     if (wanted >= 0) {
-        found pickup = find_pickup(view, own, wanted);
+        found pickup = {.is_there = false};
+        near_pickups_run(view->world, game->near_pickups, &pickup, own, wanted);
         bool is_worth_it = wanted != ARENA_POWER || pickup.distance < DETOUR * DETOUR;
         if (pickup.is_there && is_worth_it) return unit(pickup.pos.x - own.x, pickup.pos.y - own.y);
     }
@@ -147,7 +129,7 @@ static void shoot(const net_player_context* view, ecs_vec2 own, const found* ene
 static void go(ecs_vec2 way, arena_input* out) {
     uint32_t step = ARENA_AIM_STEPS / 16;
     uint32_t aim = (arena_aim_of(way.x, way.y) + step / 2) / step * step & (ARENA_AIM_STEPS - 1);
-    ecs_vec2 direction = arena_direction(arena_aim_angle(aim));
+    ecs_vec2 direction = ecs_direction(arena_aim_angle(aim));
     out->move_x = (int32_t)base_round_i64((double)(direction.x * 127.0f));
     out->move_y = (int32_t)base_round_i64((double)(direction.y * 127.0f));
 }
@@ -165,8 +147,7 @@ static void use_pack(const net_player_context* view, const found* enemy, bot_mem
                                                 [ARENA_POWER] = enemy->is_there && !is_boosted};
     for (uint32_t kind = 0; kind < ARENA_PICKUP_KINDS; kind++) {
         if (!is_wanted[kind] || arena_pack_count(pack, kind) == 0) continue;
-        const arena_use use = {kind};
-        (void)view->send(view->sender, ARENA_MESSAGE_USE + 1, &use);
+        (void)arena_send_use(view, &(arena_use){kind});
         memory->use_after = view->input_number + USE_PAUSE;
         return;
     }
@@ -175,24 +156,19 @@ static void use_pack(const net_player_context* view, const found* enemy, bot_mem
 // When the queue is full, the message is lost; the bot does not need it.
 static void talk(const net_player_context* view, const found* enemy, bot_memory* memory) {
     use_pack(view, enemy, memory);
-    if (base_rng_below(view->rng, RALLIES) == 0) {
-        const arena_rally rally = {0};
-        (void)view->send(view->sender, ARENA_MESSAGE_RALLY + 1, &rally);
-    }
-    if (base_rng_below(view->rng, PHRASES) == 0) {
-        const arena_say say = {base_rng_below(view->rng, ARENA_PHRASES)};
-        (void)view->send(view->sender, ARENA_MESSAGE_SAY + 1, &say);
-    }
+    if (base_rng_below(view->rng, RALLIES) == 0) (void)arena_send_rally(view, &(arena_rally){0});
+    if (base_rng_below(view->rng, PHRASES) == 0)
+        (void)arena_send_say(view, &(arena_say){base_rng_below(view->rng, ARENA_PHRASES)});
 }
 
-void arena_bot_think(const net_player_context* view, void* input) {
+void arena_bot_think(const net_player_context* view, arena_input* out) {
     const arena_game* game = view->context;
-    arena_input* out = input;
     bot_memory* memory = view->memory;
     const ecs_vec2* pos = ecs_find(view->world, view->player, game->pos);
     const uint8_t* team = ecs_find(view->world, view->player, game->team);
     if (!pos || !team || !ecs_find(view->world, view->player, game->health)) return;
-    found enemy = find_enemy(view, *pos, *team);
+    found enemy = {.is_there = false};
+    near_enemies_run(view->world, game->near_enemies, &enemy, *pos, *team);
     ecs_vec2 way = choose_way(view, *pos, *team, &enemy, memory);
     if (arena_map_is_rock(pos->x + way.x * 4.0f, pos->y + way.y * 4.0f))
         way = unit(way.x * 0.3f - way.y, way.y * 0.3f + way.x);

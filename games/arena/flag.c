@@ -13,16 +13,15 @@
 #include "arena.h"
 #include "flag.es.h"
 
-#include "base/math.h"
-
 #define TOUCH 4.0f
 #define BACK_S 20.0f
 
 void arena_place_flag(ecs_world* world, const arena_game* game, uint8_t team) {
     const ecs_vec2 pos = arena_map_stand(team);
     const uint64_t channel = 1ull << team;
-    const ecs_init inits[] = {{game->pos, &pos}, {game->team, &team}, {game->channel, &channel}};
-    (void)ecs_command_create(world, game->flag_template, inits, BASE_COUNT(inits));
+    (void)ecs_command_create(
+        world, game->flag_template,
+        ECS_INITS({game->pos, &pos}, {game->team, &team}, {game->channel, &channel}));
 }
 
 static void tell(ecs_world* world, const arena_game* game, ecs_entity flag, uint8_t team,
@@ -56,20 +55,17 @@ static void capture(ecs_world* world, const arena_game* game, ecs_entity carrier
 // The nearest fighter that may take the flag or bring it back; the first one among equals.
 static const arena_body* find_toucher(ecs_world* world, const arena_game* game, ecs_vec2 pos,
                                       uint8_t team, bool is_home) {
-    arena_area area = arena_grid_area(pos.x, pos.y, TOUCH);
-    const arena_body *bodies, *found = NULL;
+    const arena_body* found = NULL;
     float nearest = TOUCH * TOUCH;
-    uint32_t count;
-    while (arena_grid_next(game->grid, &area, &bodies, &count)) {
-        for (uint32_t i = 0; i < count; i++) {
-            if (bodies[i].is_dead || (is_home && bodies[i].team == team)) continue;
-            float dx = bodies[i].pos.x - pos.x, dy = bodies[i].pos.y - pos.y;
-            if (dx * dx + dy * dy >= nearest) continue;
-            const uint32_t* together = ecs_find(world, bodies[i].entity, game->together);
-            if (!together || *together != 0) continue;
-            nearest = dx * dx + dy * dy;
-            found = &bodies[i];
-        }
+    arena_search near = arena_search_begin(game->grid, pos, TOUCH);
+    for (const arena_body* body; (body = arena_search_next(&near));) {
+        if (body->is_dead || (is_home && body->team == team)) continue;
+        const ecs_vec2 to = ecs_vec2_sub(body->pos, pos);
+        if (ecs_vec2_dot(to, to) >= nearest) continue;
+        const uint32_t* together = ecs_find(world, body->entity, game->together);
+        if (!together || *together != 0) continue;
+        nearest = ecs_vec2_dot(to, to);
+        found = body;
     }
     return found;
 }
@@ -91,8 +87,7 @@ static void carry(ecs_world* world, arena_game* game, ecs_entity entity, ecs_vec
     *pos = *(const ecs_vec2*)ecs_get(world, flag->carrier, game->pos);
     *vel = *(const ecs_vec2*)ecs_get(world, flag->carrier, game->vel);
     ecs_vec2 home = arena_map_base(*(const uint8_t*)ecs_get(world, flag->carrier, game->team));
-    if (arena_length((ecs_vec2){home.x - pos->x, home.y - pos->y}) > ARENA_BASE_RADIUS * 0.5f)
-        return;
+    if (ecs_vec2_distance(home, *pos) > ARENA_BASE_RADIUS * 0.5f) return;
     tell(world, game, entity, team, flag->carrier, ARENA_FLAG_IS_CAPTURED);
     capture(world, game, flag->carrier);
     let_go(world, game, flag->carrier);
@@ -102,14 +97,10 @@ static void carry(ecs_world* world, arena_game* game, ecs_entity entity, ecs_vec
 
 // The clients of the flag's team have the flag in scope, so they also get its carrier from now on.
 // They get it at once, not when the server next updates the scope.
-static void show_thief(ecs_world* world, const arena_game* game, uint8_t team) {
-    ecs_query_iter it = ecs_query_begin(world, game->players);
-    while (ecs_query_next(&it)) {
-        const uint8_t* teams = it.rows.columns[1];
-        const uint32_t* owner = it.rows.columns[3];
-        for (uint32_t i = 0; i < it.rows.count; i++)
-            if (teams[i] == team) arena_look_again(game, owner[i]);
-    }
+static void look_team_ecs_query(ES_CONTEXT const arena_game* game, ES_CONTEXT uint8_t which,
+                                uint8_t team, const arena_seat* seat, uint32_t owner) {
+    (void)seat;
+    if (team == which) arena_look_again(game, owner);
 }
 
 ES_TAG(server)
@@ -130,7 +121,7 @@ static void flags_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, uint32
             flag[i] = (arena_flag){.carrier = toucher->entity, .state = ARENA_FLAG_CARRIED};
             together[i] = team[i];
             *(uint32_t*)ecs_get_mut(world, toucher->entity, game->together) = team[i];
-            show_thief(world, game, team[i]);
+            look_team_run(world, game->look_team, game, team[i]);
             pos[i] = toucher->pos;
             vel[i] = toucher->vel;
             tell(world, game, entities[i], team[i], toucher->entity, ARENA_FLAG_IS_TAKEN);
@@ -140,8 +131,4 @@ static void flags_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, uint32
             send_home(&flag[i], &pos[i], &together[i], team[i]);
         }
     }
-}
-
-ecs_result arena_register_flags(ecs_world* world, arena_game* game) {
-    return flag_register_systems(world, game);
 }

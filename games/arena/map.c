@@ -8,8 +8,6 @@
 
 #include "arena.h"
 
-#include "base/math.h"
-
 #define STAND 128.0f    ///< distance to the map's edges; no rock lies on a square's corner
 #define ROCK_MARGIN 18u ///< centre to the square's edge: a rock's radius and a fighter's
 
@@ -39,10 +37,6 @@ ecs_vec2 arena_map_stand(uint32_t team) {
                       base.y < ARENA_SIZE * 0.5f ? STAND : ARENA_SIZE - STAND};
 }
 
-float arena_snap(float value) {
-    return base_floor(value / ARENA_STEP + 0.5f) * ARENA_STEP;
-}
-
 static arena_rock rock_near(float x, float y) {
     float last = (float)(ARENA_ROCK_CELLS - 1);
     uint32_t column = (uint32_t)base_clamp(x / ARENA_ROCK_CELL, 0.0f, last);
@@ -56,9 +50,10 @@ bool arena_map_is_rock(float x, float y) {
     return dx * dx + dy * dy < rock.radius * rock.radius;
 }
 
-float arena_map_speed(float course, uint32_t tick_rate_hz) {
-    float rate = (float)tick_rate_hz;
-    return arena_snap(course / rate) * rate;
+ecs_vec2 arena_map_course(ecs_vec2 way, float speed, uint32_t tick_rate_hz) {
+    const float rate = (float)tick_rate_hz;
+    return (ecs_vec2){arena_snap(way.x * speed / rate) * rate,
+                      arena_snap(way.y * speed / rate) * rate};
 }
 
 void arena_map_move(ecs_vec2* pos, ecs_vec2* vel, ecs_vec2 course, uint32_t tick_rate_hz) {
@@ -81,17 +76,16 @@ void arena_map_move(ecs_vec2* pos, ecs_vec2* vel, ecs_vec2 course, uint32_t tick
     *pos = (ecs_vec2){x, y};
 }
 
-float arena_length(ecs_vec2 value) {
-    return base_sqrt(value.x * value.x + value.y * value.y);
-}
-
 ecs_vec2 arena_map_aside(ecs_vec2 pos, ecs_vec2 way, float ahead) {
     if (!arena_map_is_rock(pos.x + way.x * ahead, pos.y + way.y * ahead)) return way;
     return (ecs_vec2){way.x * 0.3f - way.y, way.y * 0.3f + way.x};
 }
 
-ecs_vec2 arena_direction(float angle) {
-    return (ecs_vec2){base_cos(angle), base_sin(angle)};
+ecs_vec2 arena_towards(ecs_vec2 from, ecs_vec2 to, float least) {
+    const ecs_vec2 way = ecs_vec2_sub(to, from);
+    const float length = ecs_vec2_length(way);
+    if (length < least) return (ecs_vec2){0.0f, 0.0f};
+    return (ecs_vec2){way.x / length, way.y / length};
 }
 
 float arena_aim_angle(uint32_t aim) {

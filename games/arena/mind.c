@@ -10,15 +10,13 @@
 // ammunition. move.c handles rocks and edges.
 
 #include "arena.h"
-#include "mind.es.h"
-
-#include "base/math.h"
 
 #define THINK_EVERY 8u
 #define LOOK 26.0f ///< how far a soldier sees enemies
 #define SHOOT 22.0f
 #define KEEP_AWAY 9.0f ///< from an enemy
 #define ARRIVED 6.0f
+#define NEAR 0.5f ///< no direction to what is nearer
 #define GOAL_S 25.0f
 #define RAID_S 70.0f // enough to cross the map
 #define RELOAD_S 1.2f
@@ -33,24 +31,16 @@ typedef struct sight {
 
 static sight look_around(const arena_game* game, ecs_entity self, ecs_vec2 pos, uint8_t team) {
     sight seen = {.enemy_distance = LOOK * LOOK};
-    arena_area area = arena_grid_area(pos.x, pos.y, LOOK);
-    const arena_body* bodies;
-    uint32_t count;
-    while (arena_grid_next(game->grid, &area, &bodies, &count)) {
-        for (uint32_t i = 0; i < count; i++) {
-            const arena_body* body = &bodies[i];
-            if (body->is_dead || body->entity == self) continue;
-            float dx = body->pos.x - pos.x, dy = body->pos.y - pos.y;
-            float distance = dx * dx + dy * dy;
-            if (body->team == team) {
-                if (distance < 16.0f) {
-                    seen.push.x -= dx;
-                    seen.push.y -= dy;
-                }
-            } else if (distance < seen.enemy_distance) {
-                seen.enemy_distance = distance;
-                seen.enemy = body;
-            }
+    arena_search near = arena_search_begin(game->grid, pos, LOOK);
+    for (const arena_body* body; (body = arena_search_next(&near));) {
+        if (body->is_dead || body->entity == self) continue;
+        const ecs_vec2 to = ecs_vec2_sub(body->pos, pos);
+        float distance = ecs_vec2_dot(to, to);
+        if (body->team == team) {
+            if (distance < 16.0f) seen.push = ecs_vec2_sub(seen.push, to);
+        } else if (distance < seen.enemy_distance) {
+            seen.enemy_distance = distance;
+            seen.enemy = body;
         }
     }
     seen.enemy_distance = base_sqrt(seen.enemy_distance);
@@ -70,37 +60,35 @@ static ecs_vec2 around(base_rng* rng, ecs_vec2 place, float reach) {
                       base_clamp(y, 4.0f, ARENA_SIZE - 4.0f)};
 }
 
-static bool find_beacon(ecs_world* world, const arena_game* game, uint8_t team, ecs_vec2* place) {
-    bool is_found = false;
-    ecs_query_iter it = ecs_query_begin(world, game->beacons);
-    while (ecs_query_next(&it)) {
-        const ecs_vec2* pos = it.rows.columns[0];
-        const uint8_t* teams = it.rows.columns[1];
-        for (uint32_t i = 0; i < it.rows.count; i++) {
-            if (teams[i] != team) continue;
-            *place = pos[i];
-            is_found = true;
-        }
-    }
-    return is_found;
+typedef struct landmark {
+    ecs_vec2 pos;
+    bool is_there;
+} landmark;
+
+#include "mind.es.h"
+
+static void find_beacon_ecs_query(ES_CONTEXT landmark* found, ES_CONTEXT uint8_t which,
+                                  ecs_vec2 pos, uint8_t team, uint32_t beacon_tick) {
+    (void)beacon_tick;
+    if (team == which) *found = (landmark){pos, true};
 }
 
-// Where the flag of a team is.
+static void find_flag_ecs_query(ES_CONTEXT ecs_vec2* place, ES_CONTEXT uint8_t which, ecs_vec2 pos,
+                                uint8_t team, const arena_flag* flag) {
+    (void)flag;
+    if (team == which) *place = pos;
+}
+
 static ecs_vec2 find_flag(ecs_world* world, const arena_game* game, uint8_t team) {
     ecs_vec2 place = arena_map_stand(team);
-    ecs_query_iter it = ecs_query_begin(world, game->flags);
-    while (ecs_query_next(&it)) {
-        const ecs_vec2* pos = it.rows.columns[0];
-        const uint8_t* teams = it.rows.columns[1];
-        for (uint32_t i = 0; i < it.rows.count; i++)
-            if (teams[i] == team) place = pos[i];
-    }
+    find_flag_run(world, game->find_flag, &place, team);
     return place;
 }
 
 static void choose_goal(ecs_world* world, const arena_game* game, base_rng* rng,
                         const arena_mind* mind, uint8_t team, arena_order* order) {
     ecs_vec2 goal;
+    landmark beacon = {.is_there = false};
     if (mind->role == ARENA_GUARD) {
         goal = around(rng, find_flag(world, game, team), 45.0f);
     } else if (mind->role == ARENA_RAID) {
@@ -110,31 +98,22 @@ static void choose_goal(ecs_world* world, const arena_game* game, base_rng* rng,
             other = other % ARENA_TEAMS + 1;
         if (other == team) other = team % ARENA_TEAMS + 1;
         goal = find_flag(world, game, (uint8_t)other);
-    } else if (base_rng_below(rng, 2) == 0 && find_beacon(world, game, team, &goal)) {
-        goal = around(rng, goal, 20.0f);
     } else {
-        goal = anywhere(rng);
+        if (base_rng_below(rng, 2) == 0) find_beacon_run(world, game->find_beacon, &beacon, team);
+        goal = beacon.is_there ? around(rng, beacon.pos, 20.0f) : anywhere(rng);
     }
     *order = (arena_order){mind->role, (int32_t)goal.x, (int32_t)goal.y};
-}
-
-static ecs_vec2 towards(ecs_vec2 from, ecs_vec2 to) {
-    ecs_vec2 way = {to.x - from.x, to.y - from.y};
-    float length = arena_length(way);
-    if (length < 0.5f) return (ecs_vec2){0.0f, 0.0f};
-    return (ecs_vec2){way.x / length, way.y / length};
 }
 
 // Shoot at the enemy. @return a way around it, neither too near nor too far.
 static ecs_vec2 fight(ecs_world* world, const arena_game* game, ecs_entity self, base_rng* rng,
                       ecs_vec2 pos, const sight* seen, bool is_ready) {
     const arena_body* enemy = seen->enemy;
-    ecs_vec2 to = towards(pos, enemy->pos);
+    ecs_vec2 to = arena_towards(pos, enemy->pos, NEAR);
     if (seen->enemy_distance < SHOOT && is_ready) {
         float time_s = seen->enemy_distance / ARENA_SHOT_SPEED;
-        ecs_vec2 ahead = {enemy->pos.x + enemy->vel.x * time_s,
-                          enemy->pos.y + enemy->vel.y * time_s};
-        ecs_vec2 aim = towards(pos, ahead);
+        ecs_vec2 ahead = ecs_vec2_add(enemy->pos, ecs_vec2_scale(enemy->vel, time_s));
+        ecs_vec2 aim = arena_towards(pos, ahead, NEAR);
         float error = (base_rng_float(rng) * 2.0f - 1.0f) * SPREAD;
         const arena_trigger trigger = {{aim.x - aim.y * error, aim.y + aim.x * error}};
         (void)ecs_event_send(world, self, game->trigger, &trigger);
@@ -169,7 +148,7 @@ static void think_es(const ecs_stage* stage, ES_CONTEXT const arena_game* game, 
         mind->goal_tick = tick + arena_ticks(game, mind->role == ARENA_RAID ? RAID_S : GOAL_S);
     }
     // Raiders and carriers shoot while they go on; the other soldiers stay and fight.
-    ecs_vec2 way = towards(pos, goal);
+    ecs_vec2 way = arena_towards(pos, goal, NEAR);
     if (seen.enemy) {
         ecs_vec2 dance =
             fight(stage->world, game, entity, &rng, pos, &seen, tick >= gun->ready_tick);
@@ -178,11 +157,10 @@ static void think_es(const ecs_stage* stage, ES_CONTEXT const arena_game* game, 
     way = arena_map_aside(pos, way, 5.0f);
     way.x += seen.push.x * 0.15f;
     way.y += seen.push.y * 0.15f;
-    float length = arena_length(way);
+    float length = ecs_vec2_length(way);
     if (length > 1.0f) way = (ecs_vec2){way.x / length, way.y / length};
     float speed = ARENA_SOLDIER_SPEED * (boost_tick ? ARENA_BOOST_FACTOR : 1.0f);
-    const ecs_vec2 course = {arena_map_speed(way.x * speed, game->tick_rate_hz),
-                             arena_map_speed(way.y * speed, game->tick_rate_hz)};
+    const ecs_vec2 course = arena_map_course(way, speed, game->tick_rate_hz);
     bool is_same = base_abs(course.x - mind->course.x) < STEADY &&
                    base_abs(course.y - mind->course.y) < STEADY && length > 0.1f;
     if (!is_same) mind->course = course;
@@ -197,8 +175,4 @@ static void shoot_es_event_handler(const ecs_stage* stage, ES_CONTEXT arena_game
     const uint32_t tick = (uint32_t)stage->tick;
     if (arena_fire(stage->world, game, self, pos, event->direction, tick))
         gun->ready_tick = tick + arena_ticks(game, RELOAD_S);
-}
-
-ecs_result arena_register_minds(ecs_world* world, arena_game* game) {
-    return mind_register_systems(world, game);
 }

@@ -10,8 +10,6 @@
 #include "arena.h"
 #include "move.es.h"
 
-#include "base/math.h"
-
 #define RELOAD_S 0.25f
 #define RAY_RELOAD_S 1.1f
 
@@ -24,7 +22,7 @@ static void take_input_es_event_handler(const arena_input* event, arena_input* i
 // The speed is the same in all directions.
 static ecs_vec2 input_course(const arena_input* input, float speed) {
     ecs_vec2 course = {(float)input->move_x / 127.0f, (float)input->move_y / 127.0f};
-    float length = arena_length(course);
+    float length = ecs_vec2_length(course);
     float factor = length > 1.0f ? speed / length : speed;
     return (ecs_vec2){course.x * factor, course.y * factor};
 }
@@ -61,7 +59,7 @@ static void pull_triggers_es(const ecs_stage* stage, ES_CONTEXT arena_game* game
                              uint8_t health, float aim, const arena_input* input) {
     if (health == 0) return;
     uint32_t tick = (uint32_t)stage->tick;
-    ecs_vec2 direction = arena_direction(aim);
+    ecs_vec2 direction = ecs_direction(aim);
     const arena_striker self = {entity, team};
     if (input->is_firing && gun->ammo > 0 && tick >= gun->ready_tick) {
         gun->ready_tick = tick + arena_ticks(game, RELOAD_S);
@@ -73,8 +71,4 @@ static void pull_triggers_es(const ecs_stage* stage, ES_CONTEXT arena_game* game
         gun->ammo -= ARENA_RAY_AMMO;
         if (game->is_truth) arena_fire_ray(stage->world, game, self, owner, pos, direction);
     }
-}
-
-ecs_result arena_register_moves(ecs_world* world, arena_game* game) {
-    return move_register_systems(world, game);
 }

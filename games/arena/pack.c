@@ -44,7 +44,3 @@ static void use_es_event_handler(const ecs_stage* stage, ES_CONTEXT arena_game* 
     if (!arena_take(stage->world, game, entity, (uint8_t)event->kind, stage->tick)) return;
     (void)set_count(stage->world, pack, event->kind, count - 1);
 }
-
-ecs_result arena_register_packs(ecs_world* world, arena_game* game) {
-    return pack_register_systems(world, game);
-}

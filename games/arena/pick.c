@@ -7,8 +7,6 @@
 #include "arena.h"
 #include "pick.es.h"
 
-#include "base/math.h"
-
 #define TOUCH (ARENA_RADIUS + 1.5f)
 #define KIT_HEALTH 45
 #define BOX_AMMO 30
@@ -23,19 +21,15 @@ void arena_place_pickup(ecs_world* world, const arena_game* game, uint8_t kind) 
         pos.y = arena_snap(8.0f + base_rng_float(rng) * (ARENA_SIZE - 16.0f));
         if (!arena_map_is_rock(pos.x, pos.y)) break;
     }
-    const ecs_init inits[] = {{game->pos, &pos}, {game->kind, &kind}};
-    (void)ecs_command_create(world, game->pickup_template, inits, BASE_COUNT(inits));
+    (void)ecs_command_create(world, game->pickup_template,
+                             ECS_INITS({game->pos, &pos}, {game->kind, &kind}));
 }
 
-static const arena_body* find_toucher(const arena_grid* grid, ecs_vec2 pos) {
-    arena_area area = arena_grid_area(pos.x, pos.y, TOUCH);
-    const arena_body* bodies;
-    uint32_t count;
-    while (arena_grid_next(grid, &area, &bodies, &count)) {
-        for (uint32_t i = 0; i < count; i++) {
-            float dx = bodies[i].pos.x - pos.x, dy = bodies[i].pos.y - pos.y;
-            if (!bodies[i].is_dead && dx * dx + dy * dy < TOUCH * TOUCH) return &bodies[i];
-        }
+static const arena_body* find_toucher(const arena_crowd* grid, ecs_vec2 pos) {
+    arena_search near = arena_search_begin(grid, pos, TOUCH);
+    for (const arena_body* body; (body = arena_search_next(&near));) {
+        const ecs_vec2 to = ecs_vec2_sub(body->pos, pos);
+        if (!body->is_dead && ecs_vec2_dot(to, to) < TOUCH * TOUCH) return body;
     }
     return NULL;
 }
@@ -48,10 +42,9 @@ static void boost(ecs_world* world, arena_game* game, ecs_entity entity, ecs_tic
         return;
     }
     bool is_soldier = ecs_find(world, entity, game->mind) != NULL;
-    const ecs_init inits[] = {{game->boost_tick, &end}};
     (void)ecs_command_recreate(
         world, entity, is_soldier ? game->soldier_boost_template : game->player_boost_template,
-        inits, BASE_COUNT(inits));
+        ECS_INITS({game->boost_tick, &end}));
     const uint32_t* owner = ecs_find(world, entity, game->owner);
     if (owner) arena_look_again(game, *owner);
 }
@@ -108,8 +101,4 @@ static void end_boost_es(const ecs_stage* stage, ES_CONTEXT const arena_game* ga
     (void)ecs_command_recreate(stage->world, entity,
                                mind ? game->soldier_template : game->player_template, NULL, 0);
     arena_look_again(game, owner);
-}
-
-ecs_result arena_register_pickups(ecs_world* world, arena_game* game) {
-    return pick_register_systems(world, game);
 }

@@ -8,8 +8,6 @@
 
 #include "arena.h"
 
-#include "base/math.h"
-
 #define ROCK_STEP 1.5f ///< distance between two checks along the line
 #define PAST_S 0.5f
 
@@ -48,27 +46,22 @@ void arena_fire_ray(ecs_world* world, arena_game* game, arena_striker shooter, u
     float slack = ARENA_RADIUS + PAST_S * ARENA_PLAYER_SPEED * ARENA_BOOST_FACTOR;
     const arena_body* struck = NULL;
     float nearest = reach;
-    arena_area area = arena_grid_area(from.x + direction.x * reach * 0.5f,
-                                      from.y + direction.y * reach * 0.5f, reach * 0.5f + slack);
-    const arena_body* bodies;
-    uint32_t count;
-    while (arena_grid_next(game->grid, &area, &bodies, &count)) {
-        for (uint32_t i = 0; i < count; i++) {
-            const arena_body* body = &bodies[i];
-            if (body->team == shooter.team || body->is_dead) continue;
-            float dx = body->pos.x - from.x, dy = body->pos.y - from.y;
-            float side = dy * direction.x - dx * direction.y;
-            if (base_abs(side) > slack) continue;
-            ecs_vec2 place;
-            if (!find_place(&past, body, &place)) continue;
-            dx = place.x - from.x;
-            dy = place.y - from.y;
-            float along = dx * direction.x + dy * direction.y;
-            side = dy * direction.x - dx * direction.y;
-            if (along < 0.0f || along > nearest || base_abs(side) > ARENA_RADIUS) continue;
-            nearest = along;
-            struck = body;
-        }
+    const ecs_vec2 middle = ecs_vec2_add(from, ecs_vec2_scale(direction, reach * 0.5f));
+    arena_search near = arena_search_begin(game->grid, middle, reach * 0.5f + slack);
+    for (const arena_body* body; (body = arena_search_next(&near));) {
+        if (body->team == shooter.team || body->is_dead) continue;
+        float dx = body->pos.x - from.x, dy = body->pos.y - from.y;
+        float side = dy * direction.x - dx * direction.y;
+        if (base_abs(side) > slack) continue;
+        ecs_vec2 place;
+        if (!find_place(&past, body, &place)) continue;
+        dx = place.x - from.x;
+        dy = place.y - from.y;
+        float along = dx * direction.x + dy * direction.y;
+        side = dy * direction.x - dx * direction.y;
+        if (along < 0.0f || along > nearest || base_abs(side) > ARENA_RADIUS) continue;
+        nearest = along;
+        struck = body;
     }
     const arena_ray ray = {.target = struck ? struck->entity : ECS_ENTITY_NONE,
                            .from_x = (int32_t)(from.x * 4.0f),

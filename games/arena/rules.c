@@ -11,8 +11,6 @@
 #include "arena.h"
 #include "rules.es.h"
 
-#include "base/math.h"
-
 #define GHOST_S 2.5f
 #define BEACON_S 25.0f
 #define SPAWNS_PER_TICK 2u ///< per team
@@ -67,24 +65,25 @@ static void place_soldier(ecs_world* world, const arena_game* game, uint8_t team
         pos.y = arena_snap(8.0f + base_rng_float(rng) * (ARENA_SIZE - 16.0f));
     }
     const arena_order order = {mind.role, (int32_t)pos.x, (int32_t)pos.y};
-    const ecs_init inits[] = {
-        {game->pos, &pos}, {game->team, &team}, {game->mind, &mind}, {game->order, &order}};
-    (void)ecs_command_create(world, game->soldier_template, inits, BASE_COUNT(inits));
+    (void)ecs_command_create(world, game->soldier_template,
+                             ECS_INITS({game->pos, &pos}, {game->team, &team}, {game->mind, &mind},
+                                       {game->order, &order}));
 }
 
 static uint32_t soldiers_of_team(const arena_game* game, uint32_t team) {
-    uint32_t agents = (uint32_t)game->settings[ARENA_SETTING_AGENTS];
+    uint32_t agents = game->settings.agents;
     return agents / ARENA_TEAMS + (team <= agents % ARENA_TEAMS);
+}
+
+static void count_soldiers_ecs_query(ES_CONTEXT uint32_t* counts, uint8_t team,
+                                     const arena_order* order) {
+    (void)order;
+    counts[team]++;
 }
 
 static void fill_teams(ecs_world* world, const arena_game* game) {
     uint32_t counts[256] = {0};
-    ecs_query_iter it = ecs_query_begin(world, game->soldiers);
-    while (ecs_query_next(&it)) {
-        const uint8_t* teams = it.rows.columns[0];
-        for (uint32_t i = 0; i < it.rows.count; i++)
-            counts[teams[i]]++;
-    }
+    count_soldiers_run(world, game->count_soldiers, counts);
     for (uint32_t team = 1; team <= ARENA_TEAMS; team++) {
         uint32_t wanted = soldiers_of_team(game, team);
         for (uint32_t i = 0; i < SPAWNS_PER_TICK && counts[team] + i < wanted; i++)
@@ -92,59 +91,51 @@ static void fill_teams(ecs_world* world, const arena_game* game) {
     }
 }
 
-void arena_start(ecs_world* world, void* context, const net_game_start* start) {
-    arena_game* game = context;
-    arena_take_settings(game, start);
-    game->services = start->services;
-    const arena_match match = {
-        .round = 1, .end_tick = arena_ticks(game, (float)game->settings[ARENA_SETTING_ROUND_S])};
-    const ecs_init match_inits[] = {{game->match, &match}};
-    (void)ecs_command_create(world, game->match_template, match_inits, BASE_COUNT(match_inits));
+void arena_start(ecs_world* world, arena_game* game, const net_game_start* start) {
+    (void)start;
+    const arena_match match = {.round = 1, .end_tick = arena_ticks(game, game->settings.round_s)};
+    (void)ecs_command_create(world, game->match_template, ECS_INITS({game->match, &match}));
     for (uint8_t team = 1; team <= ARENA_TEAMS; team++) {
         const arena_score score = {.team = team};
-        const ecs_init inits[] = {{game->score, &score}};
-        (void)ecs_command_create(world, game->team_templates[team - 1], inits, BASE_COUNT(inits));
+        (void)ecs_command_create(world, game->team_templates[team - 1],
+                                 ECS_INITS({game->score, &score}));
         arena_place_flag(world, game, team);
     }
-    uint32_t pickups = (uint32_t)game->settings[ARENA_SETTING_PICKUPS];
-    for (uint32_t i = 0; i < pickups; i++)
+    for (uint32_t i = 0; i < game->settings.pickups; i++)
         arena_place_pickup(world, game, (uint8_t)(i % ARENA_PICKUP_KINDS));
-    uint32_t agents = (uint32_t)game->settings[ARENA_SETTING_AGENTS];
-    for (uint32_t i = 0; i < agents; i++)
+    for (uint32_t i = 0; i < game->settings.agents; i++)
         place_soldier(world, game, (uint8_t)(i % ARENA_TEAMS + 1), true);
     arena_place_tanks(world, game);
     ecs_command_flush(world);
 }
 
+static void count_teams_ecs_query(ES_CONTEXT uint32_t* counts, uint8_t team,
+                                  const arena_seat* seat) {
+    (void)seat;
+    counts[team]++;
+}
+
 static uint8_t smallest_team(ecs_world* world, const arena_game* game) {
     uint32_t counts[256] = {0};
-    ecs_query_iter it = ecs_query_begin(world, game->players);
-    while (ecs_query_next(&it)) {
-        const uint8_t* teams = it.rows.columns[1];
-        for (uint32_t i = 0; i < it.rows.count; i++)
-            counts[teams[i]]++;
-    }
+    count_teams_run(world, game->count_teams, counts);
     uint8_t smallest = 1;
     for (uint8_t team = 2; team <= ARENA_TEAMS; team++)
         if (counts[team] < counts[smallest]) smallest = team;
     return smallest;
 }
 
-ecs_entity arena_player_join(ecs_world* world, void* context, const net_game_player* player) {
-    const arena_game* game = context;
+ecs_entity arena_player_join(ecs_world* world, arena_game* game, const net_game_player* player) {
     uint8_t team = smallest_team(world, game);
     arena_entry entry = {.client = player->client, .team = team};
-    const ecs_init entry_inits[] = {{game->entry, &entry}};
     arena_seat seat = {ECS_ENTITY_NONE};
     // When the world is full, the new player only watches.
-    if (ecs_create(world, game->entry_template, entry_inits, BASE_COUNT(entry_inits), &seat.entry))
+    if (ecs_create(world, game->entry_template, ECS_INITS({game->entry, &entry}), &seat.entry))
         return ECS_ENTITY_NONE;
     const ecs_vec2 pos = arena_place_in_base(ecs_world_rng(world), team);
-    const ecs_init inits[] = {{game->pos, &pos},
-                              {game->team, &team},
-                              {game->owner, &player->client},
-                              {game->seat, &seat}};
-    if (ecs_create(world, game->player_template, inits, BASE_COUNT(inits), &entry.player)) {
+    if (ecs_create(world, game->player_template,
+                   ECS_INITS({game->pos, &pos}, {game->team, &team}, {game->owner, &player->client},
+                             {game->seat, &seat}),
+                   &entry.player)) {
         (void)!ecs_destroy(world, seat.entry);
         return ECS_ENTITY_NONE;
     }
@@ -154,21 +145,15 @@ ecs_entity arena_player_join(ecs_world* world, void* context, const net_game_pla
     return entry.player;
 }
 
-// Find the entry by the client: a ghost has an entry too.
-static ecs_entity find_entry_of(ecs_world* world, const arena_game* game, uint32_t client) {
-    ecs_entity found = ECS_ENTITY_NONE;
-    ecs_query_iter it = ecs_query_begin(world, game->entries);
-    while (ecs_query_next(&it)) {
-        const arena_entry* entries = it.rows.columns[0];
-        for (uint32_t i = 0; i < it.rows.count; i++)
-            if (entries[i].client == client) found = it.rows.entities[i];
-    }
-    return found;
+// A ghost has an entry too, so the client finds it.
+static void find_entry_ecs_query(ES_CONTEXT ecs_entity* found, ES_CONTEXT uint32_t client,
+                                 ecs_entity entity, const arena_entry* entry) {
+    if (entry->client == client) *found = entity;
 }
 
-void arena_player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
-    const arena_game* game = context;
-    ecs_entity entry = find_entry_of(world, game, client);
+void arena_player_leave(ecs_world* world, arena_game* game, uint32_t client, ecs_entity entity) {
+    ecs_entity entry = ECS_ENTITY_NONE;
+    find_entry_run(world, game->find_entry, &entry, client);
     if (entry != ECS_ENTITY_NONE) (void)!ecs_destroy(world, entry);
     if (ecs_is_alive(world, entity)) (void)!ecs_destroy(world, entity);
 }
@@ -184,16 +169,10 @@ static void bury_soldiers_es(const ecs_stage* stage, ecs_entity entity, uint8_t 
 
 // The server updates the scope of a client every few ticks. Enemies that saw the player must not
 // see its ghost until then, so their scopes are updated in this tick.
-static void hide_ghost(ecs_world* world, const arena_game* game, ecs_vec2 from) {
-    const float reach = ARENA_GHOST_SIGHT * 1.25f;
-    ecs_query_iter it = ecs_query_begin(world, game->players);
-    while (ecs_query_next(&it)) {
-        const ecs_vec2* pos = it.rows.columns[0];
-        const uint32_t* owner = it.rows.columns[3];
-        for (uint32_t i = 0; i < it.rows.count; i++)
-            if (arena_length((ecs_vec2){pos[i].x - from.x, pos[i].y - from.y}) < reach)
-                arena_look_again(game, owner[i]);
-    }
+static void look_near_ecs_query(ES_CONTEXT const arena_game* game, ES_CONTEXT ecs_vec2 from,
+                                ecs_vec2 pos, const arena_seat* seat, uint32_t owner) {
+    (void)seat;
+    if (ecs_vec2_distance(pos, from) < ARENA_GHOST_SIGHT * 1.25f) arena_look_again(game, owner);
 }
 
 ES_TAG(server)
@@ -203,10 +182,9 @@ static void bury_players_es(const ecs_stage* stage, ES_CONTEXT const arena_game*
     if (health != 0) return;
     const uint32_t wait = (uint32_t)stage->tick + arena_ticks(game, GHOST_S);
     const ecs_vec2 vel = {0.0f, 0.0f};
-    const ecs_init inits[] = {{game->wait_tick, &wait}, {game->vel, &vel}};
-    (void)ecs_command_recreate(stage->world, entity, game->ghost_template, inits,
-                               BASE_COUNT(inits));
-    hide_ghost(stage->world, game, pos);
+    (void)ecs_command_recreate(stage->world, entity, game->ghost_template,
+                               ECS_INITS({game->wait_tick, &wait}, {game->vel, &vel}));
+    look_near_run(stage->world, game->look_near, game, pos);
     arena_look_from(game, owner, &pos, ARENA_GHOST_SIGHT);
 }
 
@@ -215,9 +193,8 @@ static void revive_es(const ecs_stage* stage, ES_CONTEXT const arena_game* game,
                       uint32_t wait_tick, uint8_t team, uint32_t owner) {
     if (stage->tick < wait_tick) return;
     const ecs_vec2 pos = arena_place_in_base(ecs_world_rng(stage->world), team);
-    const ecs_init inits[] = {{game->pos, &pos}};
-    (void)ecs_command_recreate(stage->world, entity, game->player_template, inits,
-                               BASE_COUNT(inits));
+    (void)ecs_command_recreate(stage->world, entity, game->player_template,
+                               ECS_INITS({game->pos, &pos}));
     arena_look_from(game, owner, NULL, 0.0f);
 }
 
@@ -244,8 +221,7 @@ static void end_round(ecs_world* world, const arena_game* game, arena_match* mat
     }
     match->round++;
     match->winner = (int32_t)over.winner;
-    match->end_tick =
-        (uint32_t)tick + arena_ticks(game, (float)game->settings[ARENA_SETTING_ROUND_S]);
+    match->end_tick = (uint32_t)tick + arena_ticks(game, game->settings.round_s);
     (void)ecs_event_broadcast(world, game->round_over, &over);
 }
 
@@ -276,11 +252,9 @@ static void rally_es_event_handler(const ecs_stage* stage, ES_CONTEXT const aren
         }
     }
     const uint64_t channel = 1ull << team;
-    const ecs_init inits[] = {{game->pos, &pos},
-                              {game->team, &team},
-                              {game->beacon_tick, &end},
-                              {game->channel, &channel}};
-    (void)ecs_command_create(stage->world, game->beacon_template, inits, BASE_COUNT(inits));
+    (void)ecs_command_create(stage->world, game->beacon_template,
+                             ECS_INITS({game->pos, &pos}, {game->team, &team},
+                                       {game->beacon_tick, &end}, {game->channel, &channel}));
 }
 
 ES_TAG(server)
@@ -291,18 +265,22 @@ static void end_beacons_es(const ecs_stage* stage, ecs_entity entity, uint32_t b
 // ---- the grid ----
 
 static void build_grid(ecs_world* world, arena_game* game) {
-    arena_grid_clear(game->grid);
+    arena_crowd* crowd = game->grid;
+    ecs_grid_clear(&crowd->grid);
     ecs_query_iter it = ecs_query_begin(world, game->fighters);
     while (ecs_query_next(&it)) {
         const ecs_vec2* pos = it.rows.columns[0];
         const ecs_vec2* vel = it.rows.columns[1];
         const uint8_t* team = it.rows.columns[2];
         const uint8_t* health = it.rows.columns[4];
-        for (uint32_t i = 0; i < it.rows.count; i++)
-            arena_grid_add(game->grid, it.rows.entities[i], pos[i], vel[i], team[i],
-                           health[i] == 0);
+        for (uint32_t i = 0; i < it.rows.count; i++) {
+            const uint32_t number = crowd->grid.count;
+            if (!ecs_grid_add(&crowd->grid, pos[i])) continue;
+            crowd->bodies[number] =
+                (arena_body){it.rows.entities[i], pos[i], vel[i], team[i], health[i] == 0};
+        }
     }
-    arena_grid_sort(game->grid);
+    ecs_grid_sort(&crowd->grid);
 }
 
 ES_TAG(server)
@@ -320,8 +298,4 @@ ES_READS(pos, vel, team, owner, health, condition)
 ES_WRITES(grid)
 static void see_again_es(const ecs_stage* stage, ES_CONTEXT arena_game* game) {
     build_grid(stage->world, game);
-}
-
-ecs_result arena_register_rules(ecs_world* world, arena_game* game) {
-    return rules_register_systems(world, game);
 }

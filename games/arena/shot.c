@@ -9,8 +9,6 @@
 #include "arena.h"
 #include "shot.es.h"
 
-#include "base/math.h"
-
 #include <string.h>
 
 static uint8_t condition_of(int32_t health) {
@@ -20,17 +18,15 @@ static uint8_t condition_of(int32_t health) {
 bool arena_fire(ecs_world* world, arena_game* game, arena_striker shooter, ecs_vec2 from,
                 ecs_vec2 direction, ecs_tick tick) {
     uint32_t flying = ecs_query_count(world, game->shots) + game->shots_made;
-    if ((double)flying >= game->settings[ARENA_SETTING_SHOTS]) return false;
-    const ecs_vec2 vel = {arena_map_speed(direction.x * ARENA_SHOT_SPEED, game->tick_rate_hz),
-                          arena_map_speed(direction.y * ARENA_SHOT_SPEED, game->tick_rate_hz)};
+    if (flying >= game->settings.shots) return false;
+    const ecs_vec2 vel = arena_map_course(direction, ARENA_SHOT_SPEED, game->tick_rate_hz);
     const arena_shot shot = {shooter.entity};
     const uint32_t end = (uint32_t)tick + arena_ticks(game, ARENA_SHOT_S);
-    const ecs_init inits[] = {{game->pos, &from},
-                              {game->vel, &vel},
-                              {game->team, &shooter.team},
-                              {game->shot, &shot},
-                              {game->end_tick, &end}};
-    if (!ecs_command_create(world, game->shot_template, inits, BASE_COUNT(inits))) return false;
+    if (!ecs_command_create(world, game->shot_template,
+                            ECS_INITS({game->pos, &from}, {game->vel, &vel},
+                                      {game->team, &shooter.team}, {game->shot, &shot},
+                                      {game->end_tick, &end})))
+        return false;
     game->shots_made++;
     return true;
 }
@@ -54,7 +50,7 @@ void arena_hurt(ecs_world* world, arena_game* game, ecs_entity victim, int32_t a
                 arena_striker striker, float x, float y) {
     const uint8_t* before = ecs_find(world, victim, game->health);
     if (!before || *before == 0) return;
-    amount = (int32_t)((double)amount * game->settings[ARENA_SETTING_DAMAGE]);
+    amount = (int32_t)((double)amount * game->settings.damage);
     int32_t left = *before > amount ? *before - amount : 0;
     *(uint8_t*)ecs_get_mut(world, victim, game->health) = (uint8_t)left;
     *(uint8_t*)ecs_get_mut(world, victim, game->condition) = condition_of(left);
@@ -71,26 +67,15 @@ typedef struct strike {
 } strike;
 
 // Find the first fighter on the way: the line from `from` enters the circle around it.
-static strike find_strike(const arena_grid* grid, ecs_vec2 from, ecs_vec2 way, uint8_t team) {
+static strike find_strike(const arena_crowd* grid, ecs_vec2 from, ecs_vec2 way, uint8_t team) {
     strike first = {NULL, 2.0f};
-    float middle_x = from.x + way.x * 0.5f, middle_y = from.y + way.y * 0.5f;
+    const ecs_vec2 middle = ecs_vec2_add(from, ecs_vec2_scale(way, 0.5f));
     float reach = base_max(base_abs(way.x), base_abs(way.y)) * 0.5f + ARENA_RADIUS;
-    arena_area area = arena_grid_area(middle_x, middle_y, reach);
-    float length = way.x * way.x + way.y * way.y;
-    const arena_body* bodies;
-    uint32_t count;
-    while (arena_grid_next(grid, &area, &bodies, &count)) {
-        for (uint32_t i = 0; i < count; i++) {
-            const arena_body* body = &bodies[i];
-            if (body->team == team || body->is_dead) continue;
-            float dx = body->pos.x - from.x, dy = body->pos.y - from.y;
-            float t = length > 0.0f ? (dx * way.x + dy * way.y) / length : 0.0f;
-            t = base_clamp(t, 0.0f, 1.0f);
-            dx -= way.x * t;
-            dy -= way.y * t;
-            if (dx * dx + dy * dy > ARENA_RADIUS * ARENA_RADIUS || t >= first.t) continue;
-            first = (strike){body, t};
-        }
+    arena_search near = arena_search_begin(grid, middle, reach);
+    for (const arena_body* body; (body = arena_search_next(&near));) {
+        if (body->team == team || body->is_dead) continue;
+        float distance, t = ecs_nearest_on_way(from, way, body->pos, &distance);
+        if (distance <= ARENA_RADIUS && t < first.t) first = (strike){body, t};
     }
     return first;
 }
@@ -128,8 +113,4 @@ static void take_blow_es_event_handler(const ecs_stage* stage, ES_CONTEXT arena_
     const arena_striker striker = {struck.shooter, (uint8_t)struck.team};
     arena_hurt(stage->world, game, event->target, ARENA_SHOT_DAMAGE, striker, struck.place.x,
                struck.place.y);
-}
-
-ecs_result arena_register_shots(ecs_world* world, arena_game* game) {
-    return shot_register_systems(world, game);
 }

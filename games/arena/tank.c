@@ -13,13 +13,12 @@
 #include "arena.h"
 #include "tank.es.h"
 
-#include "base/math.h"
-
 #define ARRIVED 6.0f
 #define REACH 34.0f
 #define TURN_RATE 2.0f ///< radians per second
 #define AIMED 0.1f     ///< radians
 #define RELOAD_S 0.5f
+#define NEAR 0.5f ///< no direction to what is nearer
 
 // ---- create and destroy ----
 
@@ -42,15 +41,14 @@ static void place_tank(ecs_world* world, const arena_game* game, uint32_t number
     for (uint32_t i = 0; i < ARENA_ROUTE_POINTS; i++)
         route.points[i] = free_place(rng);
     const arena_route* copied = &route;
-    const ecs_init hull[] = {{game->pos, &pos},
-                             {game->team, &team},
-                             {game->together, &together},
-                             {game->route, &copied}};
-    const ecs_entity tank = ecs_command_create(world, game->tank_template, hull, BASE_COUNT(hull));
+    const ecs_entity tank =
+        ecs_command_create(world, game->tank_template,
+                           ECS_INITS({game->pos, &pos}, {game->team, &team},
+                                     {game->together, &together}, {game->route, &copied}));
     if (tank == ECS_ENTITY_NONE) return;
-    const ecs_init turret[] = {
-        {game->pos, &pos}, {game->team, &team}, {game->together, &together}, {game->parent, &tank}};
-    (void)ecs_command_create(world, game->turret_template, turret, BASE_COUNT(turret));
+    (void)ecs_command_create(world, game->turret_template,
+                             ECS_INITS({game->pos, &pos}, {game->team, &team},
+                                       {game->together, &together}, {game->parent, &tank}));
 }
 
 ES_REQUIRE(tank : tag)
@@ -60,8 +58,8 @@ static void tank_numbers_ecs_query(ES_CONTEXT uint32_t* numbers, uint32_t togeth
 
 void arena_place_tanks(ecs_world* world, const arena_game* game) {
     uint32_t numbers = 0;
-    tank_numbers_run(world, game->tanks, &numbers);
-    for (uint32_t i = 1; i <= (uint32_t)game->settings[ARENA_SETTING_TANKS]; i++)
+    tank_numbers_run(world, game->tank_numbers, &numbers);
+    for (uint32_t i = 1; i <= game->settings.tanks; i++)
         if (!(numbers >> i & 1)) place_tank(world, game, i);
 }
 
@@ -79,12 +77,6 @@ static void bury_tanks_es(const ecs_stage* stage, ecs_entity entity, uint8_t hea
 
 // ---- one tick ----
 
-static ecs_vec2 towards(ecs_vec2 from, ecs_vec2 to) {
-    const ecs_vec2 way = {to.x - from.x, to.y - from.y};
-    float length = base_max(arena_length(way), 1.0f);
-    return (ecs_vec2){way.x / length, way.y / length};
-}
-
 ES_TAG(server)
 ES_AFTER(move_soldiers_es)
 ES_BEFORE(see_again_es)
@@ -92,38 +84,26 @@ static void drive_tanks_es(ES_CONTEXT const arena_game* game, ecs_vec2* pos, ecs
                            arena_route_box* route, uint8_t health) {
     arena_route* round = *route;
     const ecs_vec2 goal = round->points[round->at];
-    const ecs_vec2 rest = {goal.x - pos->x, goal.y - pos->y};
-    if (arena_length(rest) < ARRIVED) round->at = (round->at + 1) % ARENA_ROUTE_POINTS;
-    ecs_vec2 way = arena_map_aside(*pos, towards(*pos, goal), 6.0f);
+    if (ecs_vec2_distance(goal, *pos) < ARRIVED) round->at = (round->at + 1) % ARENA_ROUTE_POINTS;
+    ecs_vec2 way = arena_map_aside(*pos, arena_towards(*pos, goal, NEAR), 6.0f);
     float speed = health > 0 ? ARENA_TANK_SPEED : 0.0f;
-    const ecs_vec2 course = {arena_map_speed(way.x * speed, game->tick_rate_hz),
-                             arena_map_speed(way.y * speed, game->tick_rate_hz)};
+    const ecs_vec2 course = arena_map_course(way, speed, game->tick_rate_hz);
     arena_map_move(pos, vel, course, game->tick_rate_hz);
 }
 
-static const arena_body* nearest_enemy(const arena_grid* grid, ecs_vec2 pos, uint8_t team) {
-    arena_area area = arena_grid_area(pos.x, pos.y, REACH);
-    const arena_body *bodies, *nearest = NULL;
+static const arena_body* nearest_enemy(const arena_crowd* grid, ecs_vec2 pos, uint8_t team) {
+    const arena_body* nearest = NULL;
     float least = REACH * REACH;
-    uint32_t count;
-    while (arena_grid_next(grid, &area, &bodies, &count)) {
-        for (uint32_t i = 0; i < count; i++) {
-            if (bodies[i].is_dead || bodies[i].team == team) continue;
-            float dx = bodies[i].pos.x - pos.x, dy = bodies[i].pos.y - pos.y;
-            if (dx * dx + dy * dy >= least) continue;
-            least = dx * dx + dy * dy;
-            nearest = &bodies[i];
-        }
+    arena_search near = arena_search_begin(grid, pos, REACH);
+    for (const arena_body* body; (body = arena_search_next(&near));) {
+        if (body->is_dead || body->team == team) continue;
+        const ecs_vec2 to = ecs_vec2_sub(body->pos, pos);
+        const float distance = ecs_vec2_dot(to, to);
+        if (distance >= least) continue;
+        least = distance;
+        nearest = body;
     }
     return nearest;
-}
-
-// The angle from `heading` to a direction, -pi..pi.
-static float angle_to(float heading, ecs_vec2 way) {
-    float angle = base_atan2(way.y, way.x) - heading;
-    if (angle > BASE_PI) angle -= 2.0f * BASE_PI;
-    if (angle < -BASE_PI) angle += 2.0f * BASE_PI;
-    return angle;
 }
 
 ES_TAG(server)
@@ -139,19 +119,12 @@ static void aim_turrets_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, 
     *vel = *(const ecs_vec2*)ecs_get(stage->world, tank, game->vel);
     if (*health == 0) return;
     const arena_body* enemy = nearest_enemy(game->grid, *pos, team);
-    const ecs_vec2 to = towards(*pos, enemy ? enemy->pos : (*route)->points[(*route)->at]);
-    float left = angle_to(*heading, to), step = TURN_RATE * game->dt;
-    float turned = *heading + base_clamp(left, -step, step);
-    if (turned > BASE_PI) turned -= 2.0f * BASE_PI;
-    if (turned < -BASE_PI) turned += 2.0f * BASE_PI;
-    *heading = turned;
+    const ecs_vec2 to =
+        arena_towards(*pos, enemy ? enemy->pos : (*route)->points[(*route)->at], NEAR);
+    const float wanted = base_atan2(to.y, to.x), left = ecs_angle_between(*heading, wanted);
+    *heading = ecs_angle_turn(*heading, wanted, TURN_RATE * game->dt);
     if (!enemy || base_abs(left) > AIMED || stage->tick < *ready_tick) return;
     const arena_striker self = {tank, team};
-    if (arena_fire(stage->world, game, self, *pos, arena_direction(turned), stage->tick))
+    if (arena_fire(stage->world, game, self, *pos, ecs_direction(*heading), stage->tick))
         *ready_tick = (uint32_t)stage->tick + arena_ticks(game, RELOAD_S);
-}
-
-ecs_result arena_register_tanks(ecs_world* world, arena_game* game) {
-    ecs_result result = tank_numbers_create(world, &game->tanks);
-    return result ? result : tank_register_systems(world, game);
 }

@@ -8,8 +8,6 @@
 
 #include "arena.h"
 #include "view.es.h"
-
-#include "base/math.h"
 #include "base/text.h"
 
 #define CLOSE_SCALE 8.0f
@@ -201,15 +199,4 @@ static void hear_end_es_event_handler(ES_CONTEXT arena_game* game, const arena_r
                            teams[event->winner], event->round, event->points);
     view->banner_color = arena_team_color(event->winner);
     view->banner_s = ARENA_BANNER_S;
-}
-
-ecs_result arena_register_view(ecs_world* world, arena_game* game) {
-    if (!ecs_world_has_tag(world, "render")) return ECS_OK;
-    game->view = ecs_world_context(world, sizeof *game->view);
-    if (!game->view) return ECS_ERR_MEMORY;
-    game->view->rng = base_rng_make(1, 1);
-    ecs_result result = view_register_systems(world, game);
-    if (!result) result = arena_register_view_play(world, game);
-    if (!result) result = arena_register_view_board(world, game);
-    return result;
 }

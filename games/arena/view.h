@@ -61,9 +61,5 @@ typedef struct arena_view {
     ecs_color banner_color;
 } arena_view;
 
-struct arena_game;
-// view_play.c, view_board.c: systems of the picture
-ecs_result arena_register_view_play(ecs_world* world, struct arena_game* game);
-ecs_result arena_register_view_board(ecs_world* world, struct arena_game* game);
 /// @return "player 3", in `buffer`, when the name is unknown.
 const char* arena_player_name(const net_draw* draw, uint32_t client, char* buffer, size_t bytes);

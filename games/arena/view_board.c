@@ -4,8 +4,6 @@
 
 #include "arena.h"
 #include "view_board.es.h"
-
-#include "base/math.h"
 #include "base/text.h"
 
 #define ROWS_MAX 8u
@@ -259,8 +257,4 @@ static void draw_news_es(ES_CONTEXT const arena_game* game) {
               arena_fade((ecs_color){6, 8, 20, 200}, part));
     arena_text_centred(draw, ARENA_VIEW_WIDTH * 0.5f, 206.0f, 36.0f,
                        arena_fade(view->banner_color, part), view->banner);
-}
-
-ecs_result arena_register_view_board(ecs_world* world, arena_game* game) {
-    return view_board_register_systems(world, game);
 }

@@ -7,8 +7,6 @@
 
 #include "arena.h"
 #include "view_play.es.h"
-
-#include "base/math.h"
 #include "base/text.h"
 
 #define NAME_SCALE 4.0f ///< names are shown from this scale on
@@ -108,10 +106,10 @@ static void draw_fighters_es(ES_CONTEXT const arena_game* game, ecs_entity entit
     if (condition == 0) return;
     bool is_own = entity == pen->draw->player;
     ecs_color color = arena_team_color(team);
-    float speed = arena_length(vel);
+    float speed = ecs_vec2_length(vel);
     ecs_vec2 facing = {0.0f, 0.0f};
     if (speed > 0.1f) facing = (ecs_vec2){vel.x / speed, vel.y / speed};
-    if (is_own && aim) facing = arena_direction(*aim);
+    if (is_own && aim) facing = ecs_direction(*aim);
     if (boost_tick) arena_glow(pen, pos.x, pos.y, 4.6f, (ecs_color){206, 120, 255, 150});
     if (together) arena_glow(pen, pos.x, pos.y, 6.0f, arena_fade(arena_team_color(together), 0.6f));
     if (is_own) arena_ring(pen, pos.x, pos.y, 2.1f, 2.5f, white, (ecs_color){255, 255, 255, 40});
@@ -129,7 +127,7 @@ ES_REQUIRE(tank : tag)
 static void draw_hulls_es(ES_CONTEXT const arena_game* game, ecs_vec2 pos, ecs_vec2 vel,
                           uint8_t team, uint8_t condition) {
     const arena_pen* pen = &game->view->pen;
-    float speed = base_max(arena_length(vel), 0.1f);
+    float speed = base_max(ecs_vec2_length(vel), 0.1f);
     const ecs_vec2 way = {vel.x / speed * 2.6f, vel.y / speed * 2.6f};
     arena_line(pen, pos.x - way.x, pos.y - way.y, pos.x + way.x, pos.y + way.y, 4.4f,
                (ecs_color){40, 44, 56, 255});
@@ -143,7 +141,7 @@ ES_REQUIRE(ecs.parent : eid)
 static void draw_turrets_es(ES_CONTEXT const arena_game* game, ecs_vec2 pos, uint8_t team,
                             float heading) {
     const arena_pen* pen = &game->view->pen;
-    const ecs_vec2 way = arena_direction(heading);
+    const ecs_vec2 way = ecs_direction(heading);
     ecs_color color = arena_team_color(team);
     arena_line(pen, pos.x, pos.y, pos.x + way.x * 4.2f, pos.y + way.y * 4.2f, 0.9f,
                arena_shade(color, 0.2f));
@@ -224,8 +222,4 @@ static void draw_fog_es(ES_CONTEXT const arena_game* game) {
     arena_ring(&view->pen, x, y, sight, sight * 1.6f, haze, dark);
     arena_ring(&view->pen, x, y, sight - 0.15f, sight + 0.15f, (ecs_color){130, 160, 220, 70},
                (ecs_color){130, 160, 220, 70});
-}
-
-ecs_result arena_register_view_play(ecs_world* world, arena_game* game) {
-    return view_play_register_systems(world, game);
 }

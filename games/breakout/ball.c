@@ -9,7 +9,7 @@
 //   ever.
 // - Among equal touches the first one in the order of the query wins. This order is the same on
 //   every machine.
-// - Positions and velocities end each tick on BREAKOUT_GRID, because clients get these values.
+// - Positions and velocities end each tick on the grid, because clients get these values.
 //
 // One system serves two worlds. The server's world decides: it scores, sends events, turns bricks
 // to rubble, finds a pad that serves and removes lost balls. A client's prediction moves the balls
@@ -23,10 +23,10 @@
 #include "breakout.h"
 #include "ball.es.h"
 
-#include "base/math.h"
-
 #define BOUNCES_MAX 8u
 #define STEEPNESS_MIN 0.25f
+#define SPEED_MAX 1900.0f ///< the range of vel on the wire ends at 2048
+#define LAUNCH_ANGLE_MAX 0.6f
 #define HOLD_S 1.5f ///< seconds; a ball that no player launches starts by itself after this time
 #define HIT_POINTS 10
 
@@ -40,7 +40,7 @@ typedef enum obstacle_kind {
 typedef struct obstacle {
     obstacle_kind kind;
     ecs_entity entity;
-    breakout_touch touch;
+    ecs_touch touch;
     ecs_vec2 low, high;
 } obstacle;
 
@@ -49,11 +49,10 @@ typedef struct ball {
     float radius, speed;
 } ball;
 
-float breakout_ball_speed(const breakout_game* game, int32_t level) {
+static float ball_speed(const breakout_game* game, int32_t level) {
     float factor = 1.0f + 0.05f * (float)(level - 1);
-    float speed = game->ball_speed * (float)game->settings[BREAKOUT_SETTING_BALL_SPEED] *
-                  base_min(factor, 1.6f);
-    return base_clamp(speed, 100.0f, BREAKOUT_SPEED_MAX);
+    float speed = game->ball_speed * game->settings.ball_speed * base_min(factor, 1.6f);
+    return base_clamp(speed, 100.0f, SPEED_MAX);
 }
 
 ecs_vec2 breakout_direction(float angle, float length) {
@@ -61,10 +60,10 @@ ecs_vec2 breakout_direction(float angle, float length) {
 }
 
 float breakout_launch_angle(const breakout_launch* launch) {
-    return (float)launch->aim / 127.0f * BREAKOUT_LAUNCH_ANGLE_MAX;
+    return (float)launch->aim / 127.0f * LAUNCH_ANGLE_MAX;
 }
 
-static void meet(obstacle* nearest, obstacle_kind kind, ecs_entity entity, breakout_touch touch,
+static void meet(obstacle* nearest, obstacle_kind kind, ecs_entity entity, ecs_touch touch,
                  ecs_vec2 low, ecs_vec2 high) {
     if (nearest->kind != OBSTACLE_NONE && touch.t >= nearest->touch.t) return;
     *nearest = (obstacle){kind, entity, touch, low, high};
@@ -73,7 +72,7 @@ static void meet(obstacle* nearest, obstacle_kind kind, ecs_entity entity, break
 static void meet_wall(obstacle* nearest, float distance, float way, ecs_vec2 normal) {
     if (way >= 0.0f || distance + way > 0.0f) return; // no touch on this way
     float t = base_clamp(distance / -way, 0.0f, 1.0f);
-    meet(nearest, OBSTACLE_WALL, ECS_ENTITY_NONE, (breakout_touch){t, normal}, (ecs_vec2){0, 0},
+    meet(nearest, OBSTACLE_WALL, ECS_ENTITY_NONE, (ecs_touch){t, normal}, (ecs_vec2){0, 0},
          (ecs_vec2){0, 0});
 }
 
@@ -91,25 +90,25 @@ static void meet_boxes(ecs_world* world, ecs_query* query, obstacle_kind kind, c
         const int32_t* hits = kind == OBSTACLE_BRICK ? it.rows.columns[2] : NULL;
         for (uint32_t i = 0; i < it.rows.count; i++) {
             ecs_vec2 low = positions[i];
-            ecs_vec2 high = {low.x + sizes[i].x, low.y + sizes[i].y};
+            ecs_vec2 high = ecs_vec2_add(low, sizes[i]);
             if (low.x > right || high.x < left || low.y > bottom || high.y < top) continue;
             if (hits && hits[i] <= 0) continue;
-            breakout_touch touch;
-            if (!breakout_sweep(b->pos, way, b->radius, low, high, &touch)) continue;
+            ecs_touch touch;
+            if (!ecs_sweep_box(b->pos, way, b->radius, low, high, &touch)) continue;
             meet(nearest, kind, it.rows.entities[i], touch, low, high);
         }
     }
 }
 
 static void reflect(ball* b, ecs_vec2 normal) {
-    float along = b->vel.x * normal.x + b->vel.y * normal.y;
+    float along = ecs_vec2_dot(b->vel, normal);
     b->vel.x -= 2.0f * along * normal.x;
     b->vel.y -= 2.0f * along * normal.y;
 }
 
 // Set the length of the velocity to the speed, and keep its vertical part steep enough.
 static void straighten(ball* b) {
-    float length = base_sqrt(b->vel.x * b->vel.x + b->vel.y * b->vel.y);
+    float length = ecs_vec2_length(b->vel);
     if (!(length > 0.0f)) {
         b->vel = breakout_direction(0.0f, b->speed);
         return;
@@ -155,7 +154,7 @@ static void strike_brick(const ecs_stage* stage, const breakout_game* game, cons
 static void fly(const ecs_stage* stage, const breakout_game* game, ball* b, breakout_owner* owner) {
     float remaining = stage->dt;
     for (uint32_t bounce = 0; bounce < BOUNCES_MAX && remaining > 0.0f; bounce++) {
-        ecs_vec2 way = {b->vel.x * remaining, b->vel.y * remaining};
+        ecs_vec2 way = ecs_vec2_scale(b->vel, remaining);
         obstacle hit = {.kind = OBSTACLE_NONE};
         meet_wall(&hit, b->pos.x - b->radius, way.x, (ecs_vec2){1.0f, 0.0f});
         meet_wall(&hit, BREAKOUT_FIELD_WIDTH - b->radius - b->pos.x, -way.x,
@@ -237,7 +236,7 @@ static void move_balls_es(const ecs_stage* stage, ES_CONTEXT const breakout_game
     int32_t level = ((const breakout_match*)ecs_get(stage->world, match, game->match))->level;
     uint32_t serves = *(const uint32_t*)ecs_get(stage->world, match, game->serves);
     for (uint32_t i = 0; i < count; i++) {
-        ball b = {pos[i], vel[i], radius[i], breakout_ball_speed(game, level)};
+        ball b = {pos[i], vel[i], radius[i], ball_speed(game, level)};
         bool is_lost = b.pos.y > BREAKOUT_FIELD_HEIGHT + b.radius;
         if (owner[i].is_held) {
             if (game->is_truth && !ecs_is_alive(stage->world, owner[i].pad)) {
@@ -247,14 +246,19 @@ static void move_balls_es(const ecs_stage* stage, ES_CONTEXT const breakout_game
         } else if (!is_lost) {
             fly(stage, game, &b, &owner[i]);
         }
-        pos[i] = (ecs_vec2){breakout_snap(b.pos.x), breakout_snap(b.pos.y)};
-        vel[i] = (ecs_vec2){breakout_snap(b.vel.x), breakout_snap(b.vel.y)};
+        pos[i] = ecs_vec2_snap(b.pos, game->grid);
+        vel[i] = ecs_vec2_snap(b.vel, game->grid);
         if (game->is_truth && b.pos.y > BREAKOUT_FIELD_HEIGHT + b.radius) {
             ecs_command_destroy(stage->world, entities[i]);
         }
     }
 }
 
-ecs_result breakout_register_balls(ecs_world* world, breakout_game* game) {
-    return ball_register_systems(world, game);
+float breakout_landing_x(ecs_vec2 pos, ecs_vec2 vel, float radius, float y) {
+    float x = pos.x + vel.x * ((y - pos.y) / vel.y);
+    // Unfold the reflections at the side walls: a zigzag of period twice the width.
+    float width = BREAKOUT_FIELD_WIDTH - 2.0f * radius;
+    float along = (x - radius) / (2.0f * width);
+    along = (along - base_floor(along)) * 2.0f; // 0..2
+    return radius + (along <= 1.0f ? along : 2.0f - along) * width;
 }

@@ -9,8 +9,6 @@
 
 #include "breakout.h"
 
-#include "base/math.h"
-
 #define ERROR_PART 0.1f ///< a part of half the pad's width
 #define AIM_PART_MAX 0.85f
 #define BLUNDERS 30u ///< a bot misjudges one of this number of approaches
@@ -27,21 +25,26 @@ _Static_assert(sizeof(bot_memory) <= NET_BOT_MEMORY_BYTES, "a bot has only so mu
 
 typedef struct lane {
     float low, high;
-    uint32_t pads;
 } lane;
 
+typedef struct approach {
+    ecs_entity ball;
+    float x, time_s, radius;
+    bool is_holding; ///< the bot's own pad holds a ball
+} approach;
+
+#include "bot.es.h"
+
+static void lanes_ecs_query(ES_CONTEXT uint32_t* before, ES_CONTEXT int32_t slot,
+                            const breakout_player* player) {
+    *before += player->slot < slot;
+}
+
 static lane find_lane(ecs_world* world, const breakout_game* game, int32_t slot) {
-    uint32_t count = 0, before = 0;
-    ecs_query_iter it = ecs_query_begin(world, game->pads);
-    while (ecs_query_next(&it)) {
-        const breakout_player* players = it.rows.columns[2];
-        for (uint32_t i = 0; i < it.rows.count; i++) {
-            count++;
-            before += players[i].slot < slot;
-        }
-    }
+    uint32_t count = ecs_query_count(world, game->lanes), before = 0;
+    lanes_run(world, game->lanes, &before, slot);
     float width = BREAKOUT_FIELD_WIDTH / (float)(count ? count : 1);
-    return (lane){(float)before * width, (float)(before + 1) * width, count};
+    return (lane){(float)before * width, (float)(before + 1) * width};
 }
 
 static ecs_vec2 choose_target(ecs_world* world, const breakout_game* game, base_rng* rng) {
@@ -63,39 +66,21 @@ static ecs_vec2 choose_target(ecs_world* world, const breakout_game* game, base_
     return target;
 }
 
-typedef struct approach {
-    ecs_entity ball;
-    float x, time_s, radius;
-    bool is_holding; ///< the bot's own pad holds a ball
-} approach;
-
 // Find the ball that lands next in the lane.
-static approach find_approach(const net_player_context* view, const breakout_game* game, lane own) {
-    approach best = {.ball = ECS_ENTITY_NONE, .x = (own.low + own.high) * 0.5f, .time_s = 1e30f};
-    ecs_query_iter it = ecs_query_begin(view->world, game->balls);
-    while (ecs_query_next(&it)) {
-        const ecs_vec2* positions = it.rows.columns[0];
-        const ecs_vec2* velocities = it.rows.columns[1];
-        const float* radii = it.rows.columns[2];
-        const breakout_owner* owners = it.rows.columns[3];
-        for (uint32_t i = 0; i < it.rows.count; i++) {
-            if (owners[i].is_held) {
-                best.is_holding |= owners[i].pad == view->player;
-                continue;
-            }
-            float y = BREAKOUT_PAD_TOP - radii[i];
-            if (!(velocities[i].y > 1.0f) || positions[i].y > y) continue;
-            float time_s = (y - positions[i].y) / velocities[i].y;
-            float x = breakout_landing_x(positions[i], velocities[i], radii[i], y);
-            bool is_ours = x >= own.low - LANE_OVERLAP && x <= own.high + LANE_OVERLAP;
-            if (!is_ours || time_s >= best.time_s) continue;
-            best.ball = it.rows.entities[i];
-            best.x = x;
-            best.time_s = time_s;
-            best.radius = radii[i];
-        }
+static void approaches_ecs_query(ES_CONTEXT approach* best, ES_CONTEXT lane own,
+                                 ES_CONTEXT ecs_entity player, ecs_entity entity, ecs_vec2 pos,
+                                 ecs_vec2 vel, float radius, const breakout_owner* owner) {
+    if (owner->is_held) {
+        best->is_holding |= owner->pad == player;
+        return;
     }
-    return best;
+    float y = BREAKOUT_PAD_TOP - radius;
+    if (!(vel.y > 1.0f) || pos.y > y) return;
+    float time_s = (y - pos.y) / vel.y;
+    float x = breakout_landing_x(pos, vel, radius, y);
+    bool is_ours = x >= own.low - LANE_OVERLAP && x <= own.high + LANE_OVERLAP;
+    if (is_ours && time_s < best->time_s)
+        *best = (approach){entity, x, time_s, radius, best->is_holding};
 }
 
 // Which part of the pad, -1..1, sends a ball from `x` to the target. The way is straight, or by a
@@ -110,16 +95,8 @@ static float aim_part(float x, ecs_vec2 target) {
     return base_clamp(part, -AIM_PART_MAX, AIM_PART_MAX);
 }
 
-int32_t breakout_move_towards(const net_player_context* view, float from, float to) {
+void breakout_bot_think(const net_player_context* view, breakout_input* input) {
     const breakout_game* game = view->context;
-    float step = (float)game->settings[BREAKOUT_SETTING_PAD_SPEED] * view->dt;
-    float part = base_clamp((to - from) / step, -1.0f, 1.0f);
-    return (int32_t)base_round_i64((double)(part * 127.0f));
-}
-
-void breakout_bot_think(const net_player_context* view, void* input) {
-    const breakout_game* game = view->context;
-    breakout_input* out = input;
     bot_memory* memory = view->memory;
     const breakout_player* self = ecs_find(view->world, view->player, game->player);
     const ecs_vec2* pos = ecs_find(view->world, view->player, game->pos);
@@ -127,7 +104,8 @@ void breakout_bot_think(const net_player_context* view, void* input) {
     if (!self || !pos || !size) return;
 
     lane own = find_lane(view->world, game, self->slot);
-    approach next = find_approach(view, game, own);
+    approach next = {.ball = ECS_ENTITY_NONE, .x = (own.low + own.high) * 0.5f, .time_s = 1e30f};
+    approaches_run(view->world, game->approaches, &next, own, view->player);
     float half = size->x * 0.5f;
     float wanted = next.x;
     if (next.ball == ECS_ENTITY_NONE) {
@@ -144,7 +122,7 @@ void breakout_bot_think(const net_player_context* view, void* input) {
         float part = aim_part(next.x, memory->target) + memory->error;
         wanted = next.x - part * (half + next.radius);
     }
-    out->move = breakout_move_towards(view, pos->x + half, wanted);
+    input->move = breakout_move_towards(view, pos->x + half, wanted);
     // The bot waits a moment before it serves.
-    out->is_launching = next.is_holding && view->input_number % 32 == 31;
+    input->is_launching = next.is_holding && view->input_number % 32 == 31;
 }

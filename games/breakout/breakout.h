@@ -6,21 +6,17 @@
 #pragma once
 
 #include "ecs/es.h"
-#include "net/game.h"
+#include "net/controls.h"
 #include "view.h"
 
 #define BREAKOUT_FIELD_WIDTH 1200.0f
 #define BREAKOUT_FIELD_HEIGHT 800.0f
 #define BREAKOUT_PAD_TOP 756.0f
-#define BREAKOUT_GRID 0.0625f ///< step of pos and vel; pads and balls end each tick on it
 #define BREAKOUT_COLUMNS 16
 #define BREAKOUT_ROWS 10
 #define BREAKOUT_LEVELS 6
 #define BREAKOUT_HITS_MAX 9
-#define BREAKOUT_PLAYERS_PER_EXTRA_BALL 4
 #define BREAKOUT_BOUNCE_ANGLE_MAX 1.05f ///< radians from straight up, at the pad's edge
-#define BREAKOUT_SPEED_MAX 1900.0f      ///< the range of vel on the wire ends at 2048
-#define BREAKOUT_LAUNCH_ANGLE_MAX 0.6f
 #define BREAKOUT_EMOTES 8u
 
 typedef enum breakout_phase {
@@ -57,9 +53,9 @@ typedef struct breakout_player {
 /// Component "input" of a pad and payload of the event "pad_input".
 ES_STRUCT(BreakoutInput)
 ES_EVENT(pad_input)
-ES_MESSAGE(Breakout__PadInput)
+ES_MESSAGE(Breakout__PadInput, input)
 typedef struct breakout_input {
-    int32_t move ES_QUANT(-127, 1, 8) ES_CLAMP(-127, 127);
+    int32_t move ES_CLAMP(-127, 127);
     ES_NAME(launch) bool is_launching;
 } breakout_input;
 
@@ -77,7 +73,10 @@ typedef struct breakout_launch {
     int32_t aim ES_QUANT(-127, 1, 8); ///< from straight up; 127 is BREAKOUT_LAUNCH_ANGLE_MAX
 } breakout_launch;
 
+uint32_t breakout_request_picture(const void* value, ecs_resource* resources, uint32_t capacity);
+
 /// Component "level" of an entity that waits for the resource of the next level (level.c).
+ES_STRUCT(BreakoutLevel, request = breakout_request_picture)
 typedef struct breakout_level {
     int32_t number;
 } breakout_level;
@@ -92,7 +91,7 @@ typedef struct breakout_picture {
 // Payloads of events to and from clients. Only events for clients are exported. The component
 // "input" holds an applied input.
 ES_EVENT(cheer)
-ES_MESSAGE(Breakout__Cheer)
+ES_MESSAGE(Breakout__Cheer, reliable)
 typedef struct breakout_cheer {
     uint32_t emote ES_RANGE(0, BREAKOUT_EMOTES - 1);
 } breakout_cheer;
@@ -108,92 +107,82 @@ typedef struct breakout_brick_hit {
 } breakout_brick_hit;
 
 ES_EVENT(level_cleared, exported)
-ES_MESSAGE(Breakout__LevelCleared)
+ES_MESSAGE(Breakout__LevelCleared, reliable)
 typedef struct breakout_level_cleared {
     uint32_t level, score ES_RANGE(0, INT32_MAX);
 } breakout_level_cleared;
 
 ES_EVENT(life_lost, exported)
-ES_MESSAGE(Breakout__LifeLost)
+ES_MESSAGE(Breakout__LifeLost, reliable)
 typedef struct breakout_life_lost {
     uint32_t lives, score ES_RANGE(0, INT32_MAX);
 } breakout_life_lost;
 
 ES_EVENT(cheered, exported)
-ES_MESSAGE(Breakout__Cheered)
+ES_MESSAGE(Breakout__Cheered, reliable)
 typedef struct breakout_cheered {
     uint32_t client;
     uint32_t emote ES_RANGE(0, BREAKOUT_EMOTES - 1);
 } breakout_cheered;
 
-/// Index of each message in the module's table; the number on the wire is one more.
-enum {
-    BREAKOUT_MESSAGE_PAD_INPUT,
-    BREAKOUT_MESSAGE_CHEER,
-    BREAKOUT_MESSAGE_BRICK_HIT,
-    BREAKOUT_MESSAGE_LEVEL_CLEARED,
-    BREAKOUT_MESSAGE_LIFE_LOST,
-    BREAKOUT_MESSAGE_CHEERED,
-    BREAKOUT_MESSAGE_COUNT,
-};
+ES_SETTINGS
+typedef struct breakout_settings {
+    float ball_speed ES_SETTING(1.0, 0.25, 2.0, "factor on the speed of balls");
+    float pad_speed ES_SETTING(900.0, 100.0, 3000.0,
+                               "speed of pads, units per second (the field is 1200 wide)");
+    int32_t lives ES_SETTING(3.0, 1.0, 99.0, "lives at the start of a game");
+    int32_t level ES_SETTING(1.0, 1.0, 99.0, "level at the start of a game");
+    int32_t brick_hits ES_SETTING(0.0, 0.0, 4.0, "so many more hits does each brick take");
+} breakout_settings;
 
-enum {
-    BREAKOUT_SETTING_BALL_SPEED,
-    BREAKOUT_SETTING_PAD_SPEED,
-    BREAKOUT_SETTING_LIVES,
-    BREAKOUT_SETTING_LEVEL,
-    BREAKOUT_SETTING_BRICK_HITS,
-    BREAKOUT_SETTING_COUNT,
-};
-
-enum {
-    BREAKOUT_ACTION_LEFT,
-    BREAKOUT_ACTION_RIGHT,
-    BREAKOUT_ACTION_LAUNCH,
-    BREAKOUT_ACTION_CHEER, ///< the first of BREAKOUT_EMOTES actions
-    BREAKOUT_ACTION_COUNT = BREAKOUT_ACTION_CHEER + BREAKOUT_EMOTES,
-};
+ES_ACTIONS
+typedef enum breakout_action {
+    BREAKOUT_ACTION_LEFT ES_ACTION("left", "Left,A", "move the pad to the left"),
+    BREAKOUT_ACTION_RIGHT ES_ACTION("right", "Right,D", "move the pad to the right"),
+    BREAKOUT_ACTION_LAUNCH ES_ACTION("launch", "Space,Up,W", "let go of the ball"),
+    BREAKOUT_ACTION_CHEER ES_ACTION("hi", "1", "say hi!"), ///< the first of BREAKOUT_EMOTES
+    BREAKOUT_ACTION_NICE ES_ACTION("nice", "2", "say nice!"),
+    BREAKOUT_ACTION_WOW ES_ACTION("wow", "3", "say wow!"),
+    BREAKOUT_ACTION_OOPS ES_ACTION("oops", "4", "say oops!"),
+    BREAKOUT_ACTION_MINE ES_ACTION("mine", "5", "say mine!"),
+    BREAKOUT_ACTION_GG ES_ACTION("gg", "6", "say good game"),
+    BREAKOUT_ACTION_HELP ES_ACTION("help", "7", "say help!"),
+    BREAKOUT_ACTION_THANKS ES_ACTION("thanks", "8", "say thanks"),
+    BREAKOUT_ACTION_COUNT,
+} breakout_action;
 
 /// The context block of one world.
+ES_GAME_CONTEXT(breakout)
 typedef struct breakout_game {
-    bool is_truth; ///< true in the server's world, which scores, sends events and serves balls
-    ecs_component_id pos, rect_size, color, vel, brick_cell, hits;
-    ecs_component_id player, input, owner, launch;
-    ecs_component_id match, pause_ticks, serves, served, level;
-    ecs_template_id brick_template, rubble_template, pad_template, ball_template, match_template,
-        level_template;
+    bool is_truth ES_IF_TAG(server); ///< it scores, sends events and serves balls
+    ecs_component_id pos, rect_size ES_NAME(rectSize), color, vel, brick_cell ES_NAME(brick.pos);
+    ecs_component_id hits, player, input, owner, launch, match, pause_ticks, serves, served, level;
+    ecs_template_id brick_template ES_NAME(breakout_brick);
+    ecs_template_id rubble_template ES_NAME(breakout_rubble);
+    ecs_template_id pad_template ES_NAME(breakout_pad), ball_template ES_NAME(breakout_ball);
+    ecs_template_id match_template ES_NAME(breakout_match), level_template ES_NAME(breakout_level);
     ecs_event_type brick_hit, level_cleared, life_lost, cheered;
-    ecs_query* bricks;     ///< pos, rectSize, hits, color
-    ecs_query* rubble;     ///< entities only
-    ecs_query* pads;       ///< pos, rectSize, player, input
-    ecs_query* balls;      ///< pos, vel, radius, owner, launch
-    ecs_query* matches;    ///< match
-    ecs_query* levels;     ///< level; entities whose picture has been read
-    ecs_query* near_balls; ///< used by predict.c
-    float ball_speed;      ///< at level 1, units per second
+    ecs_query* bricks ES_QUERY("pos:p2 rectSize:p2 hits:i color:c");
+    ecs_query* rubble ES_QUERY("rubble:tag");
+    ecs_query* pads ES_QUERY("pos:p2 rectSize:p2 player:BreakoutPlayer input:BreakoutInput");
+    ecs_query* balls ES_QUERY("pos:p2 vel:p2 radius:r owner:BreakoutOwner launch:BreakoutLaunch");
+    ecs_query* matches ES_QUERY("match:BreakoutMatch");
+    ecs_query* levels ES_QUERY("level:BreakoutLevel"); ///< entities whose picture has been read
+    ecs_query *near_balls, *reset_scores, *taken_slots, *lanes, *approaches; ///< by functions
+    float grid ES_STEP(breakout_ball, pos); ///< pads and balls end each tick on it
+    float ball_speed;                       ///< at level 1, units per second
     uint32_t tick_rate_hz;
-    double settings[BREAKOUT_SETTING_COUNT];
+    breakout_settings settings;
     breakout_picture picture;
     breakout_view view;
 } breakout_game;
 
-/// @return the nearest value on BREAKOUT_GRID. The server computes with the rounded values that it
-///         sends, so a client that continues from them computes the same.
-float breakout_snap(float value);
-/// Keep the tick rate and the settings of the match.
-void breakout_take_settings(breakout_game* game, const net_game_start* start);
-
-/// @return the module table, which net_game_module_get returns from the .so.
-const net_game_module* breakout_module(void);
-
-// types.c
-ecs_result breakout_register_types(ecs_world* world, const base_reporter* reporter);
+#include "breakout.h.es.h"
 
 // rules.c
-void breakout_start(ecs_world* world, void* context, const net_game_start* start);
-ecs_entity breakout_player_join(ecs_world* world, void* context, const net_game_player* player);
-void breakout_player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity);
-ecs_result breakout_register_rules(ecs_world* world, breakout_game* game);
+void breakout_start(ecs_world* world, breakout_game* game, const net_game_start* start);
+ecs_entity breakout_player_join(ecs_world* world, breakout_game* game,
+                                const net_game_player* player);
 /// @return the number of ticks in a span of time, at least 1.
 int32_t breakout_ticks(const breakout_game* game, float seconds);
 /// Add the points of one hit to the match, and to the pad if it is alive.
@@ -214,51 +203,27 @@ ecs_color breakout_brick_color(int32_t hits);
 ecs_color breakout_player_color(int32_t slot);
 
 // pad.c
-ecs_result breakout_register_pads(ecs_world* world, breakout_game* game);
 float breakout_pad_width(uint32_t players);
+/// @return the move from `from` to `to` for the middle of a pad, at full speed where it is far.
+int32_t breakout_move_towards(const net_player_context* view, float from, float to);
+void breakout_human_input(const net_player_context* view, const net_controls* controls,
+                          breakout_input* input);
 
 // ball.c
-ecs_result breakout_register_balls(ecs_world* world, breakout_game* game);
 /// @return the pad that serves; the pads take turns. ECS_ENTITY_NONE without players.
 ecs_entity breakout_find_server(ecs_world* world, const breakout_game* game, uint32_t turn);
-float breakout_ball_speed(const breakout_game* game, int32_t level);
 ecs_vec2 breakout_direction(float angle, float length); ///< `angle` from straight up, to the right
 float breakout_launch_angle(const breakout_launch* launch);
-
-// sweep.c
-/// The first touch of a moving circle and a resting rectangle.
-typedef struct breakout_touch {
-    float t;         ///< part of the way, 0..1
-    ecs_vec2 normal; ///< of length 1, away from the rectangle
-} breakout_touch;
-/// @return false when the circle does not touch the rectangle on this way, or only moves away.
-bool breakout_sweep(ecs_vec2 centre, ecs_vec2 way, float radius, ecs_vec2 low, ecs_vec2 high,
-                    breakout_touch* touch);
 /// @return x where a falling ball crosses the height `y`, between the side walls. Needs vel.y > 0.
 float breakout_landing_x(ecs_vec2 pos, ecs_vec2 vel, float radius, float y);
 
 // predict.c
-ecs_result breakout_register_prediction(ecs_world* world, breakout_game* game);
-uint32_t breakout_predict(ecs_world* world, void* context, ecs_entity player,
+uint32_t breakout_predict(ecs_world* world, breakout_game* game, ecs_entity player,
                           net_predicted* entities, uint32_t capacity);
 
 // bot.c
-void breakout_bot_think(const net_player_context* view, void* input);
-/// @return the move from `from` to `to` for the middle of a pad, at full speed where it is far.
-int32_t breakout_move_towards(const net_player_context* view, float from, float to);
+void breakout_bot_think(const net_player_context* view, breakout_input* input);
 
-// human.c
-void breakout_human_input(const net_player_context* view, const net_controls* controls,
-                          void* input);
-
-// view.c
-ecs_result breakout_register_view(ecs_world* world, breakout_game* game);
+// view.c, view_play.c
 breakout_pen breakout_pen_make(const ecs_stage* stage); ///< the pen of this frame
-
-// view_play.c, view_board.c: systems of the picture
-ecs_result breakout_register_view_play(ecs_world* world, breakout_game* game);
-ecs_result breakout_register_view_board(ecs_world* world, breakout_game* game);
 const char* breakout_player_name(const net_draw* draw, uint32_t client, char* buffer, size_t bytes);
-
-// messages.c
-extern const net_message breakout_messages[BREAKOUT_MESSAGE_COUNT];

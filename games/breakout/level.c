@@ -13,6 +13,8 @@
 
 #include "breakout.h"
 
+#include "base/text.h"
+
 #define CELL_WIDTH 70.0f
 #define CELL_HEIGHT 28.0f
 #define GRID_LEFT ((BREAKOUT_FIELD_WIDTH - BREAKOUT_COLUMNS * CELL_WIDTH) * 0.5f)
@@ -125,19 +127,24 @@ static bool read_picture(breakout_picture* picture, int32_t level) {
 
 // ---- loader ----
 
-// The number that a name such as "3" holds; 0 for any other text.
-static int32_t number_of(const char* name) {
-    int32_t number = 0;
-    for (; *name >= '0' && *name <= '9' && number < 100000000; name++)
-        number = number * 10 + (*name - '0');
-    return *name == '\0' ? number : 0;
+// A level needs its picture: resource "3" of kind "level".
+uint32_t breakout_request_picture(const void* value, ecs_resource* resources, uint32_t capacity) {
+    const breakout_level* level = value;
+    if (level->number < 1) return 0;
+    if (capacity > 0) {
+        (void)base_text_copy(resources[0].kind, sizeof resources[0].kind, "level");
+        (void)base_text_format(resources[0].name, sizeof resources[0].name, "%d", level->number);
+    }
+    return 1;
 }
 
 static ecs_load_answer begin_loading(void* context, uint32_t ticket, const ecs_resource* resource) {
     breakout_picture* picture = context;
     (void)ticket;
+    uint64_t level;
     if (!picture->is_open) return ECS_LOAD_BUSY;
-    return read_picture(picture, number_of(resource->name)) ? ECS_LOAD_READY : ECS_LOAD_FAILED;
+    bool is_number = base_text_parse_u64(resource->name, &level) && level <= 1000000000;
+    return is_number && read_picture(picture, (int32_t)level) ? ECS_LOAD_READY : ECS_LOAD_FAILED;
 }
 
 static uint32_t poll_loader(void* context, ecs_loaded* loaded, uint32_t capacity) {
@@ -157,23 +164,22 @@ void breakout_set_loader(ecs_world* world, breakout_game* game) {
 int32_t breakout_level_place(ecs_world* world, breakout_game* game, int32_t level) {
     // The loader did not load the first level of a match, and a restored world has no pictures.
     if (game->picture.level != level && !read_picture(&game->picture, level)) return 0;
-    int32_t extra = (int32_t)game->settings[BREAKOUT_SETTING_BRICK_HITS];
     int32_t count = 0;
     for (int32_t row = 0; row < BREAKOUT_ROWS; row++) {
         for (int32_t column = 0; column < BREAKOUT_COLUMNS; column++) {
             int32_t hits = game->picture.hits[row][column];
             if (hits == 0) continue;
-            hits = hits + extra < BREAKOUT_HITS_MAX ? hits + extra : BREAKOUT_HITS_MAX;
+            hits += game->settings.brick_hits;
+            if (hits > BREAKOUT_HITS_MAX) hits = BREAKOUT_HITS_MAX;
             // Two units stay free on each side of the cell: this is the gap between bricks.
             ecs_vec2 pos = {GRID_LEFT + (float)column * CELL_WIDTH + 2.0f,
                             GRID_TOP + (float)row * CELL_HEIGHT + 2.0f};
             ecs_ivec2 cell = {column, row};
             ecs_color color = breakout_brick_color(hits);
-            const ecs_init inits[] = {{game->pos, &pos},
-                                      {game->brick_cell, &cell},
-                                      {game->hits, &hits},
-                                      {game->color, &color}};
-            if (ecs_command_create(world, game->brick_template, inits, BASE_COUNT(inits))) count++;
+            if (ecs_command_create(world, game->brick_template,
+                                   ECS_INITS({game->pos, &pos}, {game->brick_cell, &cell},
+                                             {game->hits, &hits}, {game->color, &color})))
+                count++;
         }
     }
     return count;

@@ -10,8 +10,6 @@
 
 #include "breakout.h"
 
-#include "base/math.h"
-
 typedef struct prediction {
     const breakout_game* game;
     ecs_entity player;
@@ -48,7 +46,7 @@ static float ball_weight(const breakout_game* game, ecs_vec2 pos, ecs_vec2 vel, 
         time_s = height / speed;
     }
     float half = pad_width * 0.5f;
-    float reach = half + radius + (float)game->settings[BREAKOUT_SETTING_PAD_SPEED] * time_s;
+    float reach = half + radius + game->settings.pad_speed * time_s;
     float beyond = base_abs(x - (pad.x + half)) - reach;
     return weight * fall_off(beyond, 0.0f, REACH_FADE);
 }
@@ -63,13 +61,8 @@ static bool near_balls_ecs_query(ES_CONTEXT prediction* shown, ecs_entity entity
     return true;
 }
 
-ecs_result breakout_register_prediction(ecs_world* world, breakout_game* game) {
-    return near_balls_create(world, &game->near_balls);
-}
-
-uint32_t breakout_predict(ecs_world* world, void* context, ecs_entity player,
+uint32_t breakout_predict(ecs_world* world, breakout_game* game, ecs_entity player,
                           net_predicted* entities, uint32_t capacity) {
-    const breakout_game* game = context;
     const ecs_vec2* pad = ecs_find(world, player, game->pos);
     const ecs_vec2* size = ecs_find(world, player, game->rect_size);
     if (!pad || !size || capacity == 0) return 0;

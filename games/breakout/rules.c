@@ -12,10 +12,9 @@
 #include "breakout.h"
 #include "rules.es.h"
 
-#include "base/math.h"
-
 #define PAUSE_S 1.5f
 #define PAUSE_OVER_S 4.0f
+#define PLAYERS_PER_EXTRA_BALL 4
 
 int32_t breakout_ticks(const breakout_game* game, float seconds) {
     return (int32_t)((float)game->tick_rate_hz * seconds) + 1;
@@ -41,7 +40,7 @@ uint32_t breakout_score(ecs_world* world, const breakout_game* game, ecs_entity 
 // running game. A lost ball does not return before the next serve.
 static void serve(ecs_world* world, const breakout_game* game, ecs_entity match_entity) {
     int32_t players = (int32_t)ecs_query_count(world, game->pads);
-    int32_t wanted = 1 + players / BREAKOUT_PLAYERS_PER_EXTRA_BALL;
+    int32_t wanted = 1 + players / PLAYERS_PER_EXTRA_BALL;
     int32_t* served = ecs_get_mut(world, match_entity, game->served);
     uint32_t turn = *(const uint32_t*)ecs_get(world, match_entity, game->serves);
     const breakout_owner owner = {.pad = ECS_ENTITY_NONE, .is_held = true};
@@ -57,9 +56,10 @@ static void serve(ecs_world* world, const breakout_game* game, ecs_entity match_
         }
         // The aim is drawn now and replicated, so that a client predicts the launch exactly.
         const breakout_launch launch = {.aim = base_rng_range(ecs_world_rng(world), -127, 127)};
-        const ecs_init inits[] = {
-            {game->owner, &owner}, {game->launch, &launch}, {game->pos, &pos}};
-        if (!ecs_command_create(world, game->ball_template, inits, BASE_COUNT(inits))) return;
+        if (!ecs_command_create(
+                world, game->ball_template,
+                ECS_INITS({game->owner, &owner}, {game->launch, &launch}, {game->pos, &pos})))
+            return;
     }
 }
 
@@ -73,19 +73,13 @@ static void destroy_all(ecs_world* world, ecs_query* query) {
 }
 
 static void begin_game(const breakout_game* game, breakout_match* match) {
-    match->level = (int32_t)game->settings[BREAKOUT_SETTING_LEVEL];
-    match->lives = (int32_t)game->settings[BREAKOUT_SETTING_LIVES];
+    match->level = game->settings.level;
+    match->lives = game->settings.lives;
     match->score = 0;
 }
 
-static void reset_scores(ecs_world* world, const breakout_game* game) {
-    ecs_query_iter it = ecs_query_begin(world, game->pads);
-    while (ecs_query_next(&it)) {
-        for (uint32_t i = 0; i < it.rows.count; i++) {
-            breakout_player* player = ecs_get_mut(world, it.rows.entities[i], game->player);
-            player->score = 0;
-        }
-    }
+static void reset_scores_ecs_query(breakout_player* player) {
+    player->score = 0;
 }
 
 static void pause(breakout_match* match, int32_t* pause_ticks, breakout_phase phase,
@@ -97,8 +91,7 @@ static void pause(breakout_match* match, int32_t* pause_ticks, breakout_phase ph
 // Request a level: create an entity that is CREATED when the picture of the level has been read.
 static void ask_level(ecs_world* world, const breakout_game* game, int32_t number) {
     const breakout_level level = {number};
-    const ecs_init inits[] = {{game->level, &level}};
-    (void)ecs_command_create(world, game->level_template, inits, BASE_COUNT(inits));
+    (void)ecs_command_create(world, game->level_template, ECS_INITS({game->level, &level}));
 }
 
 // Check in the phase PLAYING whether the level is won, or no ball is left.
@@ -115,7 +108,7 @@ static void judge(ecs_world* world, const breakout_game* game, breakout_match* m
         bool is_over = match->lives <= 0;
         pause(match, pause_ticks, is_over ? BREAKOUT_OVER : BREAKOUT_LOST,
               breakout_ticks(game, is_over ? PAUSE_OVER_S : PAUSE_S));
-        if (is_over) ask_level(world, game, (int32_t)game->settings[BREAKOUT_SETTING_LEVEL]);
+        if (is_over) ask_level(world, game, game->settings.level);
         const breakout_life_lost event = {(uint32_t)match->lives, (uint32_t)match->score};
         ecs_event_broadcast(world, game->life_lost, &event);
     }
@@ -128,7 +121,7 @@ static bool begin_level(ecs_world* world, breakout_game* game, breakout_match* m
     if (match->phase == BREAKOUT_OVER) {
         destroy_all(world, game->bricks);
         begin_game(game, match);
-        reset_scores(world, game);
+        reset_scores_run(world, game->reset_scores);
     }
     destroy_all(world, game->rubble);
     match->level = ((const breakout_level*)ecs_get(world, next, game->level))->number;
@@ -162,35 +155,33 @@ static void rules_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game, ecs
     }
 }
 
-void breakout_start(ecs_world* world, void* context, const net_game_start* start) {
-    breakout_game* game = context;
-    breakout_take_settings(game, start);
+void breakout_start(ecs_world* world, breakout_game* game, const net_game_start* start) {
+    (void)start;
     breakout_match match = {.phase = BREAKOUT_PLAYING};
     begin_game(game, &match);
-    const ecs_init inits[] = {{game->match, &match}};
-    ecs_command_create(world, game->match_template, inits, BASE_COUNT(inits));
+    ecs_command_create(world, game->match_template, ECS_INITS({game->match, &match}));
     ecs_command_flush(world);
     breakout_level_place(world, game, match.level);
     serve(world, game, breakout_match_entity(world, game));
     ecs_command_flush(world);
 }
 
+static void taken_slots_ecs_query(ES_CONTEXT bool* is_taken, ES_CONTEXT int32_t slot,
+                                  const breakout_player* player) {
+    *is_taken |= player->slot == slot;
+}
+
 // The lowest slot number that no pad has.
 static int32_t free_slot(ecs_world* world, const breakout_game* game) {
     for (int32_t slot = 0;; slot++) {
         bool is_taken = false;
-        ecs_query_iter it = ecs_query_begin(world, game->pads);
-        while (ecs_query_next(&it)) {
-            const breakout_player* players = it.rows.columns[2];
-            for (uint32_t i = 0; i < it.rows.count; i++)
-                is_taken |= players[i].slot == slot;
-        }
+        taken_slots_run(world, game->taken_slots, &is_taken, slot);
         if (!is_taken) return slot;
     }
 }
 
-ecs_entity breakout_player_join(ecs_world* world, void* context, const net_game_player* player) {
-    const breakout_game* game = context;
+ecs_entity breakout_player_join(ecs_world* world, breakout_game* game,
+                                const net_game_player* player) {
     const breakout_player value = {.client = player->client, .slot = free_slot(world, game)};
     ecs_color color = breakout_player_color(value.slot);
     float width = breakout_pad_width(ecs_query_count(world, game->pads) + 1);
@@ -198,24 +189,14 @@ ecs_entity breakout_player_join(ecs_world* world, void* context, const net_game_
     // New players spread over the line: the golden ratio puts each one into a large gap.
     float place = 0.5f + (float)value.slot * 0.618034f;
     place -= base_floor(place);
-    const ecs_vec2 pos = {breakout_snap(place * (BREAKOUT_FIELD_WIDTH - width)), BREAKOUT_PAD_TOP};
-    const ecs_init inits[] = {
-        {game->player, &value}, {game->color, &color}, {game->rect_size, &size}, {game->pos, &pos}};
+    const ecs_vec2 pos = {ecs_snap(place * (BREAKOUT_FIELD_WIDTH - width), game->grid),
+                          BREAKOUT_PAD_TOP};
     ecs_entity entity = ECS_ENTITY_NONE;
-    // When the world is full, the new player only watches.
-    if (ecs_create(world, game->pad_template, inits, BASE_COUNT(inits), &entity)) {
-        return ECS_ENTITY_NONE;
-    }
+    // When the world is full, the new player only watches. When a player leaves, its balls find
+    // that the handle of the pad is stale.
+    (void)!ecs_create(world, game->pad_template,
+                      ECS_INITS({game->player, &value}, {game->color, &color},
+                                {game->rect_size, &size}, {game->pos, &pos}),
+                      &entity);
     return entity;
-}
-
-void breakout_player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
-    (void)context;
-    (void)client;
-    // The player's balls find that the handle of the pad is stale.
-    if (ecs_is_alive(world, entity)) (void)!ecs_destroy(world, entity);
-}
-
-ecs_result breakout_register_rules(ecs_world* world, breakout_game* game) {
-    return rules_register_systems(world, game);
 }

@@ -237,11 +237,3 @@ static void hear_cheer_es_event_handler(ES_CONTEXT breakout_game* game,
         (breakout_bubble){event->client, event->emote, BREAKOUT_BUBBLE_S};
     view->bubble_next = (view->bubble_next + 1) % BREAKOUT_BUBBLES;
 }
-
-ecs_result breakout_register_view(ecs_world* world, breakout_game* game) {
-    game->view.rng = base_rng_make(1, 1);
-    ecs_result result = view_register_systems(world, game);
-    if (!result) result = breakout_register_view_board(world, game);
-    if (!result) result = breakout_register_view_play(world, game);
-    return result;
-}

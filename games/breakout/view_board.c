@@ -199,7 +199,3 @@ static void draw_board_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game
                            : "GAME OVER",
                 text, is_cleared ? good : bad, 0.85f, 1.0f);
 }
-
-ecs_result breakout_register_view_board(ecs_world* world, breakout_game* game) {
-    return view_board_register_systems(world, game);
-}

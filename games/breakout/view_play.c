@@ -288,7 +288,3 @@ static void draw_effects_es(const ecs_stage* stage, ES_CONTEXT const breakout_ga
                               breakout_fade(pop->color, pop->left_s * 2.0f), text);
     }
 }
-
-ecs_result breakout_register_view_play(ecs_world* world, breakout_game* game) {
-    return view_play_register_systems(world, game);
-}

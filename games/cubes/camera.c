@@ -8,17 +8,11 @@
 
 #include "cubes.h"
 
-#include "base/math.h"
-
 #include "camera.es.h"
 
 #define TURN_PER_S 1.6f ///< radians at full speed
 #define ZOOM_PER_S 1.2f ///< part of the distance per second
 #define FULL 127.0f
-
-static float snap(float value, float grid) {
-    return base_floor(value / grid + 0.5f) * grid;
-}
 
 ES_ON_EVENT(camera_input)
 ES_TAG(server | predict)
@@ -27,16 +21,15 @@ static void cubes_input_es_event_handler(const cubes_input* event, cubes_input* 
 }
 
 ES_TAG(server | predict)
-static void cubes_turn_es(const ecs_stage* stage, cubes_orbit* orbit, const cubes_input* input) {
+static void cubes_turn_es(const ecs_stage* stage, ES_CONTEXT const cubes_game* game,
+                          cubes_orbit* orbit, const cubes_input* input) {
     float yaw = orbit->yaw + (float)input->yaw / FULL * TURN_PER_S * stage->dt;
-    if (yaw >= BASE_PI) yaw -= 2.0f * BASE_PI;
-    if (yaw < -BASE_PI) yaw += 2.0f * BASE_PI;
     float pitch = orbit->pitch + (float)input->pitch / FULL * TURN_PER_S * stage->dt;
     float distance = orbit->distance * (1.0f + (float)input->zoom / FULL * ZOOM_PER_S * stage->dt);
-    orbit->yaw = snap(yaw, CUBES_ANGLE_GRID);
-    orbit->pitch = snap(base_clamp(pitch, -CUBES_PITCH_MAX, CUBES_PITCH_MAX), CUBES_ANGLE_GRID);
+    orbit->yaw = ecs_quantise(&game->yaw, yaw);
+    orbit->pitch = ecs_quantise(&game->pitch, base_clamp(pitch, -CUBES_PITCH_MAX, CUBES_PITCH_MAX));
     orbit->distance =
-        snap(base_clamp(distance, CUBES_DISTANCE_MIN, CUBES_DISTANCE_MAX), CUBES_DISTANCE_GRID);
+        ecs_quantise(&game->distance, base_clamp(distance, CUBES_DISTANCE_MIN, CUBES_DISTANCE_MAX));
 }
 
 ecs_vec3 cubes_orbit_direction(const cubes_orbit* orbit) {
@@ -45,37 +38,76 @@ ecs_vec3 cubes_orbit_direction(const cubes_orbit* orbit) {
                       -base_cos(orbit->yaw) * flat};
 }
 
-ecs_entity cubes_player_join(ecs_world* world, void* context, const net_game_player* player) {
-    const cubes_game* game = context;
-    uint32_t which = game->settings[CUBES_SETTING_FALL] != 0.0;
+ecs_entity cubes_player_join(ecs_world* world, cubes_game* game, const net_game_player* player) {
     const cubes_spawn spawn = {.seed = 0, .tick = (uint32_t)ecs_world_tick(world)};
     const cubes_player value = {.client = player->client};
     // The golden angle spreads new players around the cubes.
     float yaw = (float)(player->client % 4096u) * 2.3999632f + 0.5f;
-    yaw -= base_floor((yaw + BASE_PI) / (2.0f * BASE_PI)) * 2.0f * BASE_PI;
-    const cubes_orbit orbit = {snap(yaw, CUBES_ANGLE_GRID), snap(0.3f, CUBES_ANGLE_GRID), 230.0f};
-    const ecs_init inits[] = {{game->spawn, &spawn}, {game->player, &value}, {game->orbit, &orbit}};
+    const cubes_orbit orbit = {ecs_quantise(&game->yaw, ecs_angle_wrap(yaw)),
+                               ecs_quantise(&game->pitch, 0.3f), 230.0f};
     ecs_entity entity = ECS_ENTITY_NONE;
     // When the world is full, the new player only watches.
-    if (ecs_create(world, game->camera_templates[which], inits, BASE_COUNT(inits), &entity))
-        return ECS_ENTITY_NONE;
+    (void)!ecs_create(
+        world, game->camera_templates[game->settings.fall],
+        ECS_INITS({game->spawn, &spawn}, {game->player, &value}, {game->orbit, &orbit}), &entity);
     return entity;
 }
 
-void cubes_player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
-    (void)context;
-    (void)client;
-    if (ecs_is_alive(world, entity)) (void)!ecs_destroy(world, entity);
-}
-
-uint32_t cubes_predict(ecs_world* world, void* context, ecs_entity player, net_predicted* entities,
-                       uint32_t capacity) {
-    (void)context;
+uint32_t cubes_predict(ecs_world* world, cubes_game* game, ecs_entity player,
+                       net_predicted* entities, uint32_t capacity) {
+    (void)game;
     if (capacity == 0 || !ecs_is_alive(world, player)) return 0;
     entities[0] = (net_predicted){player, 1.0f};
     return 1;
 }
 
-ecs_result cubes_register_camera(ecs_world* world, cubes_game* game) {
-    return camera_register_systems(world, game);
+// ---- bot ----
+
+// A bot flies around and through the cubes. It keeps a speed of turning for a while, and it moves
+// to the pitch and the distance that it chose.
+typedef struct bot_memory {
+    uint64_t until; ///< the input number at which the bot chooses again
+    float pitch, distance;
+    int32_t yaw;
+} bot_memory;
+_Static_assert(sizeof(bot_memory) <= NET_BOT_MEMORY_BYTES, "a bot has only so much memory");
+
+static int32_t towards(float error, float full) {
+    return (int32_t)(base_clamp(error / full, -1.0f, 1.0f) * 127.0f);
+}
+
+void cubes_bot_think(const net_player_context* view, cubes_input* input) {
+    const cubes_game* game = view->context;
+    bot_memory* memory = view->memory;
+    const cubes_orbit* orbit = ecs_find(view->world, view->player, game->orbit);
+    if (!orbit) return;
+    if (view->input_number >= memory->until) {
+        memory->until = view->input_number + 240 + base_rng_below(view->rng, 360);
+        bool is_left = memory->yaw != 0 && base_rng_below(view->rng, 4) == 0;
+        memory->yaw = 14 + (int32_t)base_rng_below(view->rng, 20);
+        if (is_left) memory->yaw = -memory->yaw;
+        memory->pitch = base_rng_float(view->rng) * 0.75f - 0.2f;
+        memory->distance = 170.0f + base_rng_float(view->rng) * 110.0f;
+    }
+    input->yaw = memory->yaw;
+    input->pitch = towards(memory->pitch - orbit->pitch, 2.0f);
+    input->zoom = towards(memory->distance / orbit->distance - 1.0f, 2.0f);
+}
+
+// ---- person ----
+
+// While its button is down, the pointer turns the picture: the farther from the middle, the faster.
+static int32_t pull(float at, float size) {
+    return (int32_t)(base_clamp(at / size * 2.0f - 1.0f, -1.0f, 1.0f) * 127.0f);
+}
+
+void cubes_human_input(const net_player_context* view, const net_controls* controls,
+                       cubes_input* input) {
+    (void)view;
+    input->yaw = 127 * net_axis(controls, CUBES_ACTION_LEFT, CUBES_ACTION_RIGHT);
+    input->pitch = 127 * net_axis(controls, CUBES_ACTION_DOWN, CUBES_ACTION_UP);
+    input->zoom = 127 * net_axis(controls, CUBES_ACTION_NEARER, CUBES_ACTION_FARTHER);
+    if (!net_is_pointer_down(controls)) return;
+    if (input->yaw == 0) input->yaw = pull(controls->pointer_x, CUBES_VIEW_WIDTH);
+    if (input->pitch == 0) input->pitch = -pull(controls->pointer_y, CUBES_VIEW_HEIGHT);
 }

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "ecs/es.h"
-#include "net/game.h"
+#include "net/controls.h"
 
 #define CUBES_VIEW_WIDTH 960.0f
 #define CUBES_VIEW_HEIGHT 540.0f
@@ -21,8 +21,6 @@
 #define CUBES_SCALE_MAX 5.0f
 #define CUBES_NEVER UINT32_MAX
 
-#define CUBES_ANGLE_GRID (1.0f / 4096.0f) ///< step of yaw and pitch; both end each tick on it
-#define CUBES_DISTANCE_GRID (1.0f / 16.0f)
 #define CUBES_PITCH_MAX 1.45f
 #define CUBES_DISTANCE_MIN 8.0f
 #define CUBES_DISTANCE_MAX 400.0f
@@ -59,17 +57,17 @@ typedef struct cubes_fall {
 /// A camera looks at the position of its Transform from `distance`.
 ES_STRUCT(CubesOrbit)
 typedef struct cubes_orbit {
-    float yaw ES_QUANT(-4, CUBES_ANGLE_GRID, 15);   ///< [-pi, pi)
-    float pitch ES_QUANT(-2, CUBES_ANGLE_GRID, 14); ///< above the horizon
-    float distance ES_QUANT(0, CUBES_DISTANCE_GRID, 13);
+    float yaw ES_ANGLE(15);
+    float pitch ES_QUANT(-2, 1.0 / 4096, 14); ///< above the horizon
+    float distance ES_QUANT(0, 1.0 / 16, 13);
 } cubes_orbit;
 
 /// Component "input" of a camera and payload of the event "camera_input". -127..127.
 ES_STRUCT(CubesInput)
 ES_EVENT(camera_input)
-ES_MESSAGE(Cubes__CameraInput)
+ES_MESSAGE(Cubes__CameraInput, input)
 typedef struct cubes_input {
-    int32_t yaw, pitch, zoom ES_QUANT(-127, 1, 8) ES_CLAMP(-127, 127);
+    int32_t yaw, pitch, zoom ES_CLAMP(-127, 127);
 } cubes_input;
 
 ES_STRUCT(CubesPlayer)
@@ -77,64 +75,61 @@ typedef struct cubes_player {
     uint32_t client;
 } cubes_player;
 
-enum {
-    CUBES_SETTING_CUBES,
-    CUBES_SETTING_FALL,
-    CUBES_SETTING_RESPAWN,
-    CUBES_SETTING_COUNT,
-};
+ES_SETTINGS
+typedef struct cubes_settings {
+    uint32_t cubes ES_SETTING(CUBES_COUNT, 0.0, CUBES_COUNT_MAX, "how many cubes");
+    bool fall ES_SETTING(0.0, 0.0, 1.0, "what has a body: 0 the cubes, 1 the cameras (templates)");
+    bool respawn ES_SETTING(1.0, 0.0, 1.0, "1: from the bottom back to the top, 0: fall for ever");
+} cubes_settings;
 
-enum {
-    CUBES_ACTION_LEFT,
-    CUBES_ACTION_RIGHT,
-    CUBES_ACTION_UP,
-    CUBES_ACTION_DOWN,
-    CUBES_ACTION_NEARER,
-    CUBES_ACTION_FARTHER,
+ES_ACTIONS
+typedef enum cubes_action {
+    CUBES_ACTION_LEFT ES_ACTION("left", "Left,A", "fly to the left"),
+    CUBES_ACTION_RIGHT ES_ACTION("right", "Right,D", "fly to the right"),
+    CUBES_ACTION_UP ES_ACTION("up", "Up,W", "fly up"),
+    CUBES_ACTION_DOWN ES_ACTION("down", "Down,S", "fly down"),
+    CUBES_ACTION_NEARER ES_ACTION("nearer", "E,PageUp", "towards the middle"),
+    CUBES_ACTION_FARTHER ES_ACTION("farther", "Q,PageDown", "away from it"),
     CUBES_ACTION_COUNT,
-};
+} cubes_action;
 
 typedef struct cubes_view cubes_view; ///< view.h
 
 /// The context block of one world.
+ES_GAME_CONTEXT(cubes)
 typedef struct cubes_game {
     ecs_component_id spawn, fall, transform, body, gravity, orbit, input, player;
-    ecs_template_id cube_templates[2], camera_templates[2]; ///< index: the setting "fall"
-    cubes_transform home;                                   ///< the template's start of a camera
-    cubes_gravity pull;                                     ///< the template's gravity
-    double settings[CUBES_SETTING_COUNT];
-    ecs_query* cameras; ///< orbit, transform, body if any, player
-    ecs_query* cubes;   ///< spawn, without orbit
-    cubes_view* view;   ///< NULL in a world that draws nothing
+    ecs_template_id cube_templates[2] ES_NAME(cube, cube_still); ///< index: the setting "fall"
+    ecs_template_id camera_templates[2] ES_NAME(camera, camera_falling);
+    ecs_quant yaw ES_STEP(camera, orbit.yaw);     ///< yaw, pitch and distance end each tick on
+    ecs_quant pitch ES_STEP(camera, orbit.pitch); ///< their grid, so that the predicted values are
+    ecs_quant distance ES_STEP(camera, orbit.distance); ///< those that the server sends
+    cubes_transform home;                               ///< the template's start of a camera
+    cubes_gravity pull;                                 ///< the template's gravity
+    cubes_settings settings;
+    ecs_query*
+        cameras ES_QUERY("orbit:CubesOrbit transform:Transform ?body:RigidBody player:CubesPlayer");
+    ecs_query* cubes ES_QUERY("spawn:CubesSpawn !orbit:CubesOrbit");
+    cubes_view* view; ///< NULL in a world that draws nothing
 } cubes_game;
 
-/// @return the module table, which net_game_module_get returns from the .so.
-const net_game_module* cubes_module(void);
-void cubes_take_settings(cubes_game* game, const net_game_start* start);
-
-// types.c
-ecs_result cubes_register_types(ecs_world* world, const base_reporter* reporter);
+#include "cubes.h.es.h"
 
 // fall.c
-ecs_result cubes_register_fall(ecs_world* world, cubes_game* game);
 /// Draw the values of a seed. `gravity` may be NULL.
 void cubes_draw(uint32_t seed, cubes_transform* transform, cubes_gravity* gravity);
 /// @return the ticks in which a resting body falls `height`; CUBES_NEVER when it never does.
 uint32_t cubes_ticks_to_fall(float height, const cubes_gravity* gravity, float dt);
 
 // camera.c
-ecs_result cubes_register_camera(ecs_world* world, cubes_game* game);
-ecs_entity cubes_player_join(ecs_world* world, void* context, const net_game_player* player);
-void cubes_player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity);
-uint32_t cubes_predict(ecs_world* world, void* context, ecs_entity player, net_predicted* entities,
-                       uint32_t capacity);
+ecs_entity cubes_player_join(ecs_world* world, cubes_game* game, const net_game_player* player);
+uint32_t cubes_predict(ecs_world* world, cubes_game* game, ecs_entity player,
+                       net_predicted* entities, uint32_t capacity);
 /// @return the direction from the camera's point to its eye, of length 1.
 ecs_vec3 cubes_orbit_direction(const cubes_orbit* orbit);
-
-// input.c
-extern const net_message cubes_messages[1];
-void cubes_bot_think(const net_player_context* view, void* input);
-void cubes_human_input(const net_player_context* view, const net_controls* controls, void* input);
+void cubes_bot_think(const net_player_context* view, cubes_input* input);
+void cubes_human_input(const net_player_context* view, const net_controls* controls,
+                       cubes_input* input);
 
 // view.c
-ecs_result cubes_register_view(ecs_world* world, cubes_game* game);
+cubes_view* cubes_view_create(ecs_world* world); ///< NULL when memory ran out

@@ -25,8 +25,6 @@
 
 #include "cubes.h"
 
-#include "base/math.h"
-
 #include "fall.es.h"
 
 #define STEPS_MAX (1u << 18) ///< most ticks to catch up; over an hour at 60 ticks a second
@@ -91,7 +89,7 @@ static void lay_out(const cubes_game* game, const cubes_spawn* spawn, cubes_fall
     *fall = (cubes_fall){.tick = spawn->tick, .next = CUBES_NEVER};
     if (!body || !gravity) return;
     *body = (cubes_body){0};
-    if (game->settings[CUBES_SETTING_RESPAWN] == 0.0) return;
+    if (!game->settings.respawn) return;
     float height = transform->position.y + CUBES_HALF;
     fall->next = add_ticks(spawn->tick, cubes_ticks_to_fall(height, gravity, dt));
 }
@@ -150,8 +148,4 @@ static void cubes_follow_es(const ecs_stage* stage, cubes_fall* fall, cubes_tran
     uint32_t tick = (uint32_t)stage->tick;
     if (fall->tick != tick || fall->next == 0)
         catch_up(game, spawn, fall, transform, body, gravity, stage->dt, tick);
-}
-
-ecs_result cubes_register_fall(ecs_world* world, cubes_game* game) {
-    return fall_register_systems(world, game);
 }

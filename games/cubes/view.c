@@ -125,7 +125,7 @@ static void cubes_sky_es(const ecs_stage* stage, ES_CONTEXT cubes_game* game) {
 
 // At both ends of a fall a cube is small, so that it does not appear or disappear suddenly.
 static float grown(const cubes_game* game, float scale, float y) {
-    if (game->settings[CUBES_SETTING_RESPAWN] == 0.0) return scale;
+    if (!game->settings.respawn) return scale;
     return scale * base_clamp((CUBES_HALF - base_abs(y)) / EDGE_UNITS, 0.0f, 1.0f);
 }
 
@@ -308,15 +308,11 @@ static void cubes_board_es(const ecs_stage* stage, ES_CONTEXT const cubes_game* 
     const ecs_color shade[] = {dark, none, none};
     draw->triangles(draw->context, points, shade, 3);
     draw->text(draw->context, 22.0f, 18.0f, 26.0f, (ecs_color){244, 238, 255, 255}, text);
-    bool is_still = game->settings[CUBES_SETTING_FALL] != 0.0;
     snprintf(text, sizeof text, "tick %llu, %s", (unsigned long long)stage->tick,
-             is_still ? "the camera falls" : "seed and tick are all that was sent");
+             game->settings.fall ? "the camera falls" : "seed and tick are all that was sent");
     draw->text(draw->context, 23.0f, 50.0f, 13.0f, (ecs_color){190, 184, 226, 220}, text);
 }
 
-ecs_result cubes_register_view(ecs_world* world, cubes_game* game) {
-    if (!ecs_world_has_tag(world, "render")) return ECS_OK;
-    game->view = ecs_world_context(world, sizeof *game->view);
-    if (!game->view) return ECS_ERR_MEMORY;
-    return view_register_systems(world, game);
+cubes_view* cubes_view_create(ecs_world* world) {
+    return ecs_world_context(world, sizeof(cubes_view));
 }

@@ -87,7 +87,7 @@ static void a_call_is_sent_once_per_press(void** state) {
 static void angles_survive_the_way_through_an_input(void** state) {
     (void)state;
     for (uint32_t aim = 0; aim < ARENA_AIM_STEPS; aim++) {
-        ecs_vec2 direction = arena_direction(arena_aim_angle(aim));
+        ecs_vec2 direction = ecs_direction(arena_aim_angle(aim));
         assert_int_equal(arena_aim_of(direction.x * 30.0f, direction.y * 30.0f), aim);
     }
 }
@@ -160,8 +160,9 @@ static void a_prediction_moves_and_shoots_as_the_server_does(void** state) {
         assert_memory_equal(ecs_get(world, player, game->gun), table_of(&t, 1, game->gun),
                             sizeof(arena_gun));
         net_predicted shown[NET_PREDICTED_MAX];
-        assert_int_equal(
-            arena_predict(world, net_match_context(ahead), player, shown, NET_PREDICTED_MAX), 1);
+        assert_int_equal(arena_module()->predict(world, net_match_context(ahead), player, shown,
+                                                 NET_PREDICTED_MAX),
+                         1);
         assert_int_equal(shown[0].entity, player);
         if (i % 300 == 299) ((arena_gun*)table_of(&t, 1, game->gun))->ammo = 90;
         if (i % 300 == 299) copy(&t, ahead);

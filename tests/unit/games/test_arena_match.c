@@ -133,7 +133,7 @@ static void who_is_killed_waits_as_a_ghost_and_comes_back(void** state) {
     assert_int_equal(health_of(&t, 2), ARENA_HEALTH);
     const ecs_vec2* pos = table_of(&t, 2, game->pos);
     ecs_vec2 base = arena_map_base(2);
-    assert_true(arena_length((ecs_vec2){pos->x - base.x, pos->y - base.y}) < 40.0f);
+    assert_true(ecs_vec2_length((ecs_vec2){pos->x - base.x, pos->y - base.y}) < 40.0f);
     table_close(&t);
 }
 
@@ -408,7 +408,7 @@ static void any_inputs_are_clamped(void** state) {
     table_input(&t, 1, &wild);
     table_step(&t);
     const ecs_vec2* vel = table_of(&t, 1, game->vel);
-    assert_true(arena_length(*vel) <= ARENA_PLAYER_SPEED + 1.0f);
+    assert_true(ecs_vec2_length(*vel) <= ARENA_PLAYER_SPEED + 1.0f);
     table_steps(&t, 300);
     const ecs_vec2* pos = table_of(&t, 1, game->pos);
     assert_true(pos->x >= ARENA_EDGE && pos->x <= ARENA_SIZE - ARENA_EDGE);
@@ -446,8 +446,8 @@ static uint32_t count_seen(table* t, ecs_vec2 from) {
         while (ecs_query_next(&it)) {
             const ecs_vec2* pos = it.rows.columns[0];
             for (uint32_t i = 0; i < it.rows.count; i++)
-                seen +=
-                    arena_length((ecs_vec2){pos[i].x - from.x, pos[i].y - from.y}) <= ARENA_SIGHT;
+                seen += ecs_vec2_length((ecs_vec2){pos[i].x - from.x, pos[i].y - from.y}) <=
+                        ARENA_SIGHT;
         }
     }
     return seen;

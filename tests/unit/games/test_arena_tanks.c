@@ -53,7 +53,7 @@ static void a_turret_is_where_its_tank_is(void** state) {
         }
     }
     const ecs_vec2* now = ecs_get(world, list.tanks[0], game->pos);
-    assert_true(arena_length((ecs_vec2){now->x - first.x, now->y - first.y}) > 20.0f);
+    assert_true(ecs_vec2_length((ecs_vec2){now->x - first.x, now->y - first.y}) > 20.0f);
     table_close(&t);
 }
 

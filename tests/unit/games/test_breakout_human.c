@@ -139,6 +139,21 @@ static void a_number_key_cheers_once_per_press(void** state) {
     table_close(&h.t);
 }
 
+static void a_landing_is_folded_at_the_side_walls(void** state) {
+    (void)state;
+    ecs_vec2 pos = {600.0f, 350.0f};
+    assert_float_equal(breakout_landing_x(pos, (ecs_vec2){100.0f, 100.0f}, 5.0f, 750.0f), 1000.0f,
+                       0.01f);
+    // 600 + 800 = 1400 is 205 beyond the wall at 1195.
+    assert_float_equal(breakout_landing_x(pos, (ecs_vec2){200.0f, 100.0f}, 5.0f, 750.0f), 990.0f,
+                       0.01f);
+    assert_float_equal(breakout_landing_x(pos, (ecs_vec2){-200.0f, 100.0f}, 5.0f, 750.0f), 210.0f,
+                       0.01f);
+    // The ball bounces on both walls.
+    assert_float_equal(breakout_landing_x(pos, (ecs_vec2){500.0f, 100.0f}, 5.0f, 750.0f), 220.0f,
+                       0.05f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(keys_become_an_input),
@@ -146,6 +161,7 @@ int main(void) {
         TEST(the_pointer_leads_from_when_it_moves_until_a_key_is_pressed),
         TEST(a_pointer_leads_always_when_the_program_does_not_say_that_it_moved),
         TEST(a_number_key_cheers_once_per_press),
+        TEST(a_landing_is_folded_at_the_side_walls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static ecs_result fail_types(ecs_world* world, const base_reporter* reporter) {
 }
 
 static ecs_result quiet_types(ecs_world* world, const base_reporter* reporter) {
-    ecs_result result = breakout_register_types(world, reporter);
+    ecs_result result = breakout_module()->register_types(world, reporter);
     const ecs_event_desc desc = {.name = "quiet"};
     ecs_event_type type;
     return result ? result : ecs_event_register(world, &desc, &type);
@@ -92,7 +92,7 @@ static void a_module_that_does_not_fit_is_reported(void** state) {
     (void)state;
     assert_int_equal(try_create(breakout_module(), "ball { pos:p2=1 }}", "breakout.blk:1"),
                      NET_ERR_MODULE);
-    assert_int_equal(try_create(breakout_module(), "ball { pos:p2=1,1 }", "missing"),
+    assert_int_equal(try_create(breakout_module(), "ball { pos:p2=1,1 }", "there is no"),
                      NET_ERR_MODULE);
     net_game_module game = *breakout_module();
     game.register_types = fail_types;
@@ -100,7 +100,7 @@ static void a_module_that_does_not_fit_is_reported(void** state) {
     net_message messages[BREAKOUT_MESSAGE_COUNT];
     game = *breakout_module();
     game.messages = messages;
-    memcpy(messages, breakout_messages, sizeof messages);
+    memcpy(messages, breakout_module()->messages, sizeof messages);
     messages[BREAKOUT_MESSAGE_CHEERED].event = "unknown";
     assert_int_equal(try_create(&game, NULL, "there is no event 'unknown'"), NET_ERR_MODULE);
     game.register_types = quiet_types;

@@ -272,24 +272,24 @@ static void message_tables_are_checked(void** state) {
     net_message messages[NET_MESSAGES_MAX + 1];
     net_game_module table = *breakout_module();
     table.messages = messages;
-    memcpy(messages, breakout_messages, sizeof breakout_messages);
+    memcpy(messages, breakout_module()->messages, BREAKOUT_MESSAGE_COUNT * sizeof(net_message));
     messages[1].kind = NET_MESSAGE_INPUT;
     refuse(&table, "more than one message of kind input");
     messages[0].kind = messages[1].kind = NET_MESSAGE_TO_SERVER;
     refuse(&table, "no message of kind input");
-    memcpy(messages, breakout_messages, sizeof breakout_messages);
+    memcpy(messages, breakout_module()->messages, BREAKOUT_MESSAGE_COUNT * sizeof(net_message));
     messages[3].from_wire = NULL;
     refuse(&table, "message LevelCleared: to_wire or from_wire is missing");
-    memcpy(messages, breakout_messages, sizeof breakout_messages);
+    memcpy(messages, breakout_module()->messages, BREAKOUT_MESSAGE_COUNT * sizeof(net_message));
     messages[2].name = "Cheer";
     refuse(&table, "message Cheer is listed twice");
-    memcpy(messages, breakout_messages, sizeof breakout_messages);
+    memcpy(messages, breakout_module()->messages, BREAKOUT_MESSAGE_COUNT * sizeof(net_message));
     messages[2].event = "cheer";
     refuse(&table, "event cheer belongs to two messages");
-    memcpy(messages, breakout_messages, sizeof breakout_messages);
+    memcpy(messages, breakout_module()->messages, BREAKOUT_MESSAGE_COUNT * sizeof(net_message));
     messages[4].descriptor = NULL;
     refuse(&table, "message LifeLost: no protobuf descriptor");
-    memcpy(messages, breakout_messages, sizeof breakout_messages);
+    memcpy(messages, breakout_module()->messages, BREAKOUT_MESSAGE_COUNT * sizeof(net_message));
     messages[4].event = NULL;
     refuse(&table, "message LifeLost: no event");
     messages[4].name = "";
@@ -305,8 +305,8 @@ static void the_longest_message_table_is_accepted(void** state) {
     net_message messages[NET_MESSAGES_MAX];
     char names[NET_MESSAGES_MAX][8];
     for (uint32_t i = 0; i < NET_MESSAGES_MAX; i++) {
-        messages[i] =
-            breakout_messages[i == 0 ? BREAKOUT_MESSAGE_PAD_INPUT : BREAKOUT_MESSAGE_CHEER];
+        messages[i] = breakout_module()
+                          ->messages[i == 0 ? BREAKOUT_MESSAGE_PAD_INPUT : BREAKOUT_MESSAGE_CHEER];
         snprintf(names[i], sizeof names[i], "M%u", i);
         messages[i].name = messages[i].event = names[i];
     }
@@ -409,7 +409,7 @@ static void a_field_that_a_shorter_element_lacks_is_missing(void** state) {
     enum { BYTES = offsetof(net_message, from_wire) };
     uint8_t messages[BREAKOUT_MESSAGE_COUNT][BYTES];
     for (uint32_t i = 0; i < BREAKOUT_MESSAGE_COUNT; i++)
-        memcpy(messages[i], &breakout_messages[i], BYTES);
+        memcpy(messages[i], &breakout_module()->messages[i], BYTES);
     net_game_module table = *breakout_module();
     table.messages = (const net_message*)(const void*)messages;
     table.message_bytes = BYTES;
