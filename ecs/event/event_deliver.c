@@ -114,14 +114,9 @@ static __attribute__((noinline)) void call_sparse(ecs_world* world, const ecs_sy
         system->on_event(stage, event, &iter.rows);
 }
 
-static inline void call_at(ecs_world* world, const ecs_system* system, ecs_stage* stage,
-                           const ecs_event* event, uint32_t row_place, handler_spot* spot) {
-    const ecs_place* place = &world->fast.places[row_place >> ECS_ROW_BITS];
-    const uint32_t row = row_place & ECS_ROW_MASK;
-    if (!find_spot(spot, system, place->archetype)) {
-        if (system->query->sparse_terms != 0) call_sparse(world, system, stage, event);
-        return;
-    }
+// Call a handler with one row of a chunk. Its spot is that of the chunk's archetype.
+static inline void call_row(const ecs_system* system, ecs_stage* stage, const ecs_event* event,
+                            const ecs_place* place, uint32_t row, handler_spot* spot) {
     spot->rows.entities = place->entities + row;
     for (uint32_t i = 0; i < spot->term_count; i++) {
         const ecs_span span = spot->spans[i];
@@ -131,6 +126,15 @@ static inline void call_at(ecs_world* world, const ecs_system* system, ecs_stage
     for (uint32_t i = 0; i < spot->mark_count; i++)
         ecs_chunk_mark_row(place->chunk, spot->tracks[i], row);
     system->on_event(stage, event, &spot->rows);
+}
+
+static inline void call_at(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+                           const ecs_event* event, uint32_t row_place, handler_spot* spot) {
+    const ecs_place* place = &world->fast.places[row_place >> ECS_ROW_BITS];
+    if (find_spot(spot, system, place->archetype))
+        call_row(system, stage, event, place, row_place & ECS_ROW_MASK, spot);
+    else if (system->query->sparse_terms != 0)
+        call_sparse(world, system, stage, event);
 }
 
 void ecs_system_call_rows(ecs_world* world, const ecs_system* system, ecs_stage* stage,
@@ -181,7 +185,7 @@ typedef struct event_block {
     uint32_t size;   // of a payload
     uint32_t stride; // from one event to the next in the queue
     uint32_t count;
-    ecs_entity targets[BLOCK_EVENTS];
+    bool is_run;                   // all targets live in one chunk
     uint32_t places[BLOCK_EVENTS]; // chunk id and row
     uint32_t rows[BLOCK_EVENTS];
 } event_block;
@@ -192,59 +196,60 @@ static inline const ecs_record* record_of(const ecs_fast* fast, ecs_entity entit
     return &fast->pages[index >> ECS_PAGE_BITS]->records[index & (ECS_PAGE_RECORDS - 1)];
 }
 
-// The next events of one type, `most` at most.
-static void read_block(const ecs_world* world, uint32_t most, event_block* block) {
+static inline uint32_t load_word(const uint8_t* at) {
+    uint32_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+// The next events of one type, `most` at most, and the rows of their targets. Records are asked for
+// some events ahead; targets in order the processor foresees itself. The place of a column of the
+// first handler is known from the last block, so these cells are asked for too. What is read ahead
+// may be of another type: then a record is asked for in vain.
+static void read_block(const ecs_world* world, uint32_t most, const handler_spot* spot,
+                       event_block* block) {
+    enum { AHEAD = 24 };
     const ecs_fast fast = world->fast;
-    const uint8_t* at = world->events->view.queue + world->events->queue_head;
+    const ecs_event_view* view = &world->events->view;
+    const uint8_t* at = view->queue + world->events->queue_head;
+    const size_t left = view->tail - world->events->queue_head;
+    const uint32_t kind = load_word(at + sizeof(ecs_entity));
     ecs_event_head like;
     memcpy(&like, at, sizeof like);
     BASE_ASSERT(like.unresolved == 0);
     const uint32_t stride = ecs_event_bytes(like.size);
-    uint32_t count = 0;
-    ecs_entity last = ECS_ENTITY_NONE;
+    const uint8_t* ahead_end = left > AHEAD * stride ? at + left - AHEAD * stride : at;
+    const ecs_span span = spot->spans[0];
+    const uint8_t* cells = NULL; // of the chunk at hand
+    uint32_t count = 0, chunk_place = NOWHERE, last_row = NOWHERE, changes = 0;
     if (most > BLOCK_EVENTS) most = BLOCK_EVENTS;
-    for (; count < most; count++, at += stride) {
-        ecs_event_head head;
-        memcpy(&head, at, sizeof head);
-        like.target = head.target;
-        if (memcmp(&head, &like, sizeof head) != 0) break;
-        block->targets[count] = head.target;
-        // Of targets in order the processor asks for the next itself.
-        if (head.target != last + 1) __builtin_prefetch(record_of(&fast, head.target));
-        last = head.target;
+    for (; count < most && load_word(at + sizeof(ecs_entity)) == kind; count++, at += stride) {
+        const ecs_entity target = load_word(at);
+        if (at < ahead_end) {
+            const ecs_entity ahead = load_word(at + (size_t)AHEAD * stride);
+            if (ahead != target + AHEAD) __builtin_prefetch(record_of(&fast, ahead));
+        }
+        const ecs_record* record = record_of(&fast, target);
+        const bool lives = record->life == (ecs_entity_generation(target) | ECS_LIFE_CREATED);
+        const uint32_t place = lives ? record->place : NOWHERE, row = place & ECS_ROW_MASK;
+        block->places[count] = place;
+        block->rows[count] = row;
+        if ((place ^ chunk_place) > ECS_ROW_MASK || place == NOWHERE) {
+            changes += lives ? 1 : 2;
+            chunk_place = place;
+            const ecs_place* found = lives ? &fast.places[place >> ECS_ROW_BITS] : NULL;
+            cells = found && found->archetype == spot->archetype
+                        ? (const uint8_t*)found->chunk + span.offset
+                        : NULL;
+        }
+        if (cells && row != last_row + 1) __builtin_prefetch(cells + (size_t)span.size * row, 1);
+        last_row = row;
     }
     block->type = (ecs_event_type)like.type;
     block->size = like.size;
     block->stride = stride;
     block->count = count;
-}
-
-// The rows of the targets. The place of a column of the first handler is known from the last block
-// of events, so these cells are asked for too.
-static void find_rows(const ecs_world* world, const handler_spot* spot, event_block* block) {
-    const ecs_fast fast = world->fast;
-    const ecs_archetype* archetype = spot->archetype;
-    const ecs_span span = spot->spans[0];
-    const uint32_t count = block->count;
-    uint32_t chunk_id = UINT32_MAX, last_row = UINT32_MAX;
-    const uint8_t* cells = NULL; // of that chunk
-    for (uint32_t i = 0; i < count; i++) {
-        const ecs_entity target = block->targets[i];
-        const ecs_record* record = record_of(&fast, target);
-        const uint32_t row_place = record->place, row = row_place & ECS_ROW_MASK;
-        const bool lives = record->life == (ecs_entity_generation(target) | ECS_LIFE_CREATED);
-        block->places[i] = lives ? row_place : NOWHERE;
-        block->rows[i] = row;
-        if (!lives) continue;
-        if (row_place >> ECS_ROW_BITS != chunk_id) {
-            chunk_id = row_place >> ECS_ROW_BITS;
-            const ecs_place* place = &fast.places[chunk_id];
-            cells =
-                place->archetype == archetype ? (const uint8_t*)place->chunk + span.offset : NULL;
-        }
-        if (cells && row != last_row + 1) __builtin_prefetch(cells + (size_t)span.size * row, 1);
-        last_row = row;
-    }
+    block->is_run = changes == 1;
 }
 
 // Take events off the front of the queue; the bytes stay. @return the payload of the first.
@@ -254,6 +259,13 @@ static inline const uint8_t* take_events(ecs_events* events, const event_block* 
     events->queue_head += (size_t)block->stride * count;
     events->view.count -= count;
     return payload;
+}
+
+// The same for one event.
+static inline void take_event(ecs_events* events, const event_block* block, ecs_event* event) {
+    const uint8_t* payload = take_events(events, block, 1);
+    event->payload = payload;
+    event->target = load_word(payload - sizeof(ecs_event_head));
 }
 
 // Events that more happens with than calls of handlers. @return whether handlers are to be called.
@@ -281,8 +293,7 @@ static void deliver_each(ecs_world* world, ecs_stage* stage, const event_block* 
     ecs_event event = {.type = block->type, .size = block->size};
     for (uint32_t i = 0; i < block->count; i++) {
         const uint32_t place = block->places[i];
-        event.target = block->targets[i];
-        event.payload = take_events(events, block, 1);
+        take_event(events, block, &event);
         if (place == NOWHERE || is_special) {
             if (!deliver_special(world, stage, &event, place)) continue;
         } else {
@@ -333,31 +344,55 @@ static void deliver_odd(ecs_world* world, const ecs_system* system, ecs_stage* s
         call_handler(world, system, stage, event, NOWHERE, spot);
 }
 
-static void deliver_to(ecs_world* world, const ecs_system* system, ecs_stage* stage,
-                       const event_block* block, handler_spot* spot) {
+// The same events, one call each.
+static void call_each(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+                      const event_block* block, uint32_t first, uint32_t end, handler_spot* spot) {
+    const ecs_place* place = &world->fast.places[block->places[first] >> ECS_ROW_BITS];
     ecs_events* events = world->events;
     ecs_event event = {.type = block->type, .size = block->size};
+    const bool is_match = find_spot(spot, system, place->archetype);
+    // These bytes stay where they are even when a handler's events make the queue grow.
+    const uint8_t* payload = events->view.queue + events->queue_head + sizeof(ecs_event_head);
+    for (uint32_t i = first; i < end; i++, payload += block->stride) {
+        (void)take_events(events, block, 1);
+        event.payload = payload;
+        event.target = load_word(payload - sizeof(ecs_event_head));
+        world->counters.events_delivered++;
+        if (is_match)
+            call_row(system, stage, &event, place, block->rows[i], spot);
+        else if (system->query->sparse_terms != 0)
+            call_sparse(world, system, stage, &event);
+    }
+}
+
+// The event after the first of a run that does not go to its chunk.
+static uint32_t end_of_run(const event_block* block, uint32_t first) {
+    if (block->is_run) return block->count;
+    const uint32_t place = block->places[first];
+    uint32_t end = first + 1;
+    while (end < block->count && block->places[end] != NOWHERE &&
+           (block->places[end] ^ place) <= ECS_ROW_MASK)
+        end++;
+    return end;
+}
+
+static void deliver_to(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+                       const event_block* block, handler_spot* spot) {
+    ecs_event event = {.type = block->type, .size = block->size};
     const bool takes_runs = system->on_events && system->query->sparse_terms == 0;
-    const uint32_t count = block->count;
     stage->context = system->context;
-    for (uint32_t i = 0, end; i < count; i = end) {
-        const uint32_t place = block->places[i];
+    for (uint32_t i = 0, end; i < block->count; i = end) {
         end = i + 1;
-        if (takes_runs && place != NOWHERE) {
-            while (end < count && block->places[end] != NOWHERE &&
-                   (block->places[end] ^ place) <= ECS_ROW_MASK)
-                end++;
-            call_run(world, system, stage, block, i, end, spot);
-            continue;
-        }
-        event.target = block->targets[i];
-        event.payload = take_events(events, block, 1);
-        if (place == NOWHERE) {
+        if (block->places[i] == NOWHERE) {
+            take_event(world->events, block, &event);
             deliver_odd(world, system, stage, &event, spot);
             continue;
         }
-        world->counters.events_delivered++;
-        call_at(world, system, stage, &event, place, spot);
+        end = end_of_run(block, i);
+        if (takes_runs)
+            call_run(world, system, stage, block, i, end, spot);
+        else
+            call_each(world, system, stage, block, i, end, spot);
     }
 }
 
@@ -374,8 +409,7 @@ void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count
     if (events->queue_head >= events->view.capacity / 2) ecs_events_slide(events);
     events->is_delivering = true;
     for (; count > 0; count -= block.count) {
-        read_block(world, count, &block);
-        find_rows(world, &spots[0], &block);
+        read_block(world, count, &spots[0], &block);
         const ecs_system* only = only_handler(world, block.type);
         if (only)
             deliver_to(world, only, &own_stage, &block, &spots[0]);

@@ -159,11 +159,10 @@ static inline bool recreate_simple(ecs_world* world, ecs_record* record, ecs_ent
     const uint32_t old_place = record->place;
     const ecs_place* place = &storage->places[old_place >> ECS_ROW_BITS];
     const ecs_archetype* from = place->archetype;
-    ecs_entity_list *recreated = &world->tracker->recreated, *dead = &world->tracker->destroyed;
+    ecs_entity_list* recreated = &world->tracker->recreated;
     if (!to || to == from || !to->is_simple || !from->is_simple || (to->notify | from->notify) ||
         (binding->is_replicated && ecs_entity_index(entity) > world->limits.replicated_index_max) ||
-        to->chunk_count == 0 || recreated->count == recreated->capacity ||
-        dead->capacity - dead->count < storage->entity_count)
+        to->chunk_count == 0 || recreated->count == recreated->capacity)
         return false;
     ecs_chunk* chunk = to->chunks[to->tail];
     const uint32_t row = storage->chunk_counts[chunk->id];

@@ -15,15 +15,29 @@ static uint32_t smaller(uint32_t a, uint32_t b) {
     return a < b ? a : b;
 }
 
+// Freed indices from the cursor on, as far as one word of bits tells: those that creations take one
+// after the other, whatever dies meanwhile. Not the last index of the range, behind which the
+// cursor begins again.
+static uint32_t freed_ahead(const ecs_storage* storage, const ecs_index_range* range) {
+    const uint32_t cursor = range->cursor, first = cursor & ~63u;
+    const uint32_t end = smaller(range->fresh, range->last);
+    if (cursor >= end) return 0;
+    const ecs_record_page* page = storage->pages[cursor >> ECS_PAGE_BITS];
+    uint64_t bits = page->free_words[(cursor & (ECS_PAGE_RECORDS - 1)) / 64] >> (cursor - first);
+    if (end - cursor < 64) bits &= (1ull << (end - cursor)) - 1;
+    return (uint32_t)__builtin_popcountll(bits);
+}
+
 void ecs_runway_count(ecs_world* world) {
     ecs_storage* storage = world->storage;
     ecs_runway* runway = &storage->runway;
     runway->left = 0;
     if (!runway->chunk || storage->held.count > 0) return;
-    const ecs_entity_list *born = &world->tracker->created, *dead = &world->tracker->destroyed;
-    uint32_t left = runway->end - ecs_chunk_count(storage, runway->chunk);
+    const ecs_entity_list* born = &world->tracker->created;
+    ecs_chunk* chunk = runway->chunk;
+    uint32_t left = runway->end - ecs_chunk_count(storage, chunk);
     left = smaller(left, born->capacity - born->count);
-    left = smaller(left, dead->capacity - dead->count - storage->entity_count);
+    if (!ecs_track_is_ready(world->tracker, storage->entity_count + left)) return;
     const ecs_binding* binding = &storage->bindings[runway->template_id];
     ecs_index_range* range = &storage->ranges[binding->is_replicated && !world->is_mirror ? 0 : 1];
     // As ecs_index_peek chooses; the page of the last index is there. Deaths in between change
@@ -35,7 +49,19 @@ void ecs_runway_count(ecs_world* world) {
     if (runway->is_fresh)
         runway->left = smaller(left, smaller(ECS_PAGE_RECORDS - used_on_page, unused));
     else if (range->free_count >= ECS_FREE_INDICES_MIN && range->fresh > range->first)
-        runway->left = smaller(left, range->free_count - ECS_FREE_INDICES_MIN + 1);
+        runway->left = smaller(left, smaller(freed_ahead(storage, range),
+                                             range->free_count - ECS_FREE_INDICES_MIN + 1));
+    if (runway->left == 0) return;
+    const uint32_t index = runway->is_fresh ? range->fresh : range->cursor;
+    ecs_record_page* page = storage->pages[index >> ECS_PAGE_BITS];
+    runway->records = page->records;
+    runway->free_word = &page->free_words[(index & (ECS_PAGE_RECORDS - 1)) / 64];
+    runway->rows = &storage->chunk_counts[chunk->id];
+    runway->row_count = &chunk->archetype->row_count;
+    runway->entities = chunk->entities;
+    runway->place = chunk->id << ECS_ROW_BITS;
+    runway->lookup = chunk->lookup;
+    runway->is_tracked = chunk->archetype->track_count > 0;
 }
 
 void ecs_structure_validate(const ecs_world* world) {
@@ -44,9 +70,9 @@ void ecs_structure_validate(const ecs_world* world) {
     BASE_ASSERT(runway->chunk && world->storage->held.count == 0);
     BASE_ASSERT(!runway->chunk->archetype->has_ops && !runway->chunk->archetype->on_create);
     BASE_ASSERT(runway->left <= runway->end - ecs_chunk_count(world->storage, runway->chunk));
-    const ecs_entity_list *born = &world->tracker->created, *dead = &world->tracker->destroyed;
+    const ecs_entity_list* born = &world->tracker->created;
     BASE_ASSERT(runway->left <= born->capacity - born->count);
-    BASE_ASSERT(runway->left <= dead->capacity - dead->count - world->storage->entity_count);
+    BASE_ASSERT(runway->rows == &world->storage->chunk_counts[runway->chunk->id]);
     const ecs_index_range* range = runway->indices;
     if (runway->is_fresh) {
         BASE_ASSERT(range->fresh % ECS_PAGE_RECORDS + runway->left <= ECS_PAGE_RECORDS);

@@ -32,8 +32,8 @@
 void ecs_row_set_plain(ecs_chunk* chunk, uint32_t row, const ecs_init* inits, uint32_t init_count) {
     for (uint32_t i = 0; i < init_count; i++) {
         ecs_slot slot = chunk->lookup[inits[i].component];
-        ecs_bytes_copy((uint8_t*)chunk + slot.offset + (size_t)slot.size * row, inits[i].value,
-                       slot.size);
+        ecs_detail_copy_value((uint8_t*)chunk + slot.offset + (size_t)slot.size * row,
+                              inits[i].value, slot.size);
         if (slot.track == ECS_SLOT_NONE) continue;
         ecs_bytes_copy(ecs_chunk_cell(chunk, chunk->archetype->column_count + slot.track, row),
                        inits[i].value, slot.size);
@@ -115,52 +115,78 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world, ecs_ent
     return ECS_OK;
 }
 
-// What a row of a series needs beyond its defaults. Apart, so that those that need nothing more
-// save no registers.
-static __attribute__((noinline)) void finish_prepared(ecs_world* world, ecs_chunk* chunk,
-                                                      uint32_t row, const ecs_init* inits,
-                                                      uint32_t init_count) {
+// The three below are apart, so that a creation in a series saves no registers.
+static __attribute__((noinline)) ecs_result
+finish_prepared(ecs_world* world, uint32_t row, const ecs_init* inits, uint32_t init_count) {
+    ecs_chunk* chunk = world->storage->runway.chunk;
     ecs_row_set_plain(chunk, row, inits, init_count);
     if (chunk->archetype->track_count > 0) ecs_track_count_row(world, chunk, row, true);
+    return ECS_OK;
 }
 
-// A creation in a series: the next row of the runway holds the defaults already, and there is room
-// for the word to tracking (ecs_runway_count). What else may be in the way is left to create_any,
-// and nothing changed then: an index that takes a search, values that are not there.
-static inline bool create_prepared(ecs_world* world, ecs_template_id template_id,
-                                   const ecs_init* inits, uint32_t init_count, ecs_entity* entity) {
+static __attribute__((noinline)) ecs_result create_next(ecs_world* world,
+                                                        ecs_template_id template_id,
+                                                        const ecs_init* inits, uint32_t init_count,
+                                                        ecs_entity* entity) {
+    ecs_structure_check(world);
+    const ecs_runway* runway = &world->storage->runway;
+    if (runway->left == 0 && runway->template_id == template_id) {
+        ecs_runway_count(world); // there may be rows but no indices any more: the next ones
+        if (runway->left > 0)
+            return ecs_structure_create(world, template_id, inits, init_count, entity);
+    }
+    return create_any(world, ECS_ENTITY_NONE, template_id, inits, init_count, true, entity);
+}
+
+// Take the next freed index of the runway's word of bits.
+static inline ecs_entity take_recycled(ecs_runway* runway, ecs_record** record) {
+    ecs_index_range* range = runway->indices;
+    const uint32_t cursor = range->cursor;
+    const uint64_t bits = *runway->free_word;
+    const uint32_t index = cursor + (uint32_t)__builtin_ctzll(bits >> (cursor % 64));
+    *runway->free_word = bits & ~(1ull << (index % 64));
+    range->free_count--;
+    range->cursor = index + 1;
+    *record = &runway->records[index & (ECS_PAGE_RECORDS - 1)];
+    const uint32_t generation = (*record)->life;
+    return ecs_entity_make(index, generation == ECS_GENERATION_MAX ? 1 : generation + 1);
+}
+
+// In a series the next row of the runway holds the defaults already, and there is room for the word
+// to tracking (ecs_runway_count).
+ecs_result ecs_structure_create(ecs_world* world, ecs_template_id template_id,
+                                const ecs_init* inits, uint32_t init_count, ecs_entity* entity) {
     ecs_storage* storage = world->storage;
     ecs_runway* runway = &storage->runway;
-    if (runway->left == 0 || runway->template_id != template_id) return false;
-    // Where structure may not change create_any asserts.
-    if (world->fast.walk_depth > 0 || (world->stage_depth > 0 && !world->commands->is_flushing))
-        return false;
-    ecs_chunk* chunk = runway->chunk;
+    if (runway->left == 0 || runway->template_id != template_id || world->fast.walk_depth > 0 ||
+        (world->stage_depth > 0 && !world->commands->is_flushing))
+        return create_next(world, template_id, inits, init_count, entity);
     for (uint32_t i = 0; i < init_count; i++)
         if (inits[i].component >= storage->slot_count ||
-            chunk->lookup[inits[i].component].column == ECS_SLOT_NONE)
-            return false;
-    ecs_entity made = runway->is_fresh ? ecs_entity_make(runway->indices->fresh++, 1)
-                                       : ecs_handle_recycle(storage, runway->indices);
-    if (made == ECS_ENTITY_NONE) return false;
+            runway->lookup[inits[i].component].column == ECS_SLOT_NONE)
+            return ECS_ERR_MISSING;
+    ecs_entity made;
+    ecs_record* record;
+    if (runway->is_fresh) {
+        const uint32_t index = runway->indices->fresh++;
+        made = ecs_entity_make(index, 1);
+        record = &runway->records[index & (ECS_PAGE_RECORDS - 1)];
+    } else {
+        made = take_recycled(runway, &record);
+    }
     runway->left--;
-    uint32_t row = storage->chunk_counts[chunk->id]++;
-    chunk->archetype->row_count++;
+    const uint32_t row = (*runway->rows)++;
+    ++*runway->row_count;
     storage->entity_count++;
-    ecs_row_settle(storage, chunk, row, made, template_id);
+    *record = (ecs_record){.place = runway->place | row,
+                           .life = (uint16_t)(ecs_entity_generation(made) | ECS_LIFE_CREATED),
+                           .template_id = template_id};
+    runway->entities[row] = made;
     ecs_entity_list* born = &world->tracker->created;
     born->items[born->count++] = made;
     *entity = made;
-    if (init_count > 0 || chunk->archetype->track_count > 0)
-        finish_prepared(world, chunk, row, inits, init_count);
-    return true;
-}
-
-ecs_result ecs_structure_create(ecs_world* world, ecs_template_id template_id,
-                                const ecs_init* inits, uint32_t init_count, ecs_entity* entity) {
-    if (create_prepared(world, template_id, inits, init_count, entity)) return ECS_OK;
-    ecs_structure_check(world);
-    return create_any(world, ECS_ENTITY_NONE, template_id, inits, init_count, true, entity);
+    if (init_count == 0 && !runway->is_tracked) return ECS_OK;
+    return finish_prepared(world, row, inits, init_count);
 }
 
 // An entity at a handle that the caller chose.
@@ -218,7 +244,6 @@ bool ecs_structure_destroy_simple(ecs_world* world, ecs_entity entity) {
     ecs_entity_list* dead = &world->tracker->destroyed;
     if (record->life != (generation | ECS_LIFE_CREATED)) return false;
     const ecs_place* place = &storage->places[row_place >> ECS_ROW_BITS];
-    // Tracking made room for this destruction when the entity was created, not for restored ones.
     if (!place->archetype->is_simple || place->archetype->notify || storage->held.count > 0 ||
         dead->count == dead->capacity)
         return false;

@@ -120,10 +120,9 @@ static inline void ecs_rows_settle(ecs_storage* storage, const ecs_chunk* chunk,
 BASE_MUST_USE static inline bool ecs_row_reserve_lists(ecs_world* world, uint32_t created,
                                                        uint32_t recreated) {
     const ecs_tracker* tracker = world->tracker;
-    const ecs_entity_list *born = &tracker->created, *dead = &tracker->destroyed;
-    const ecs_entity_list* moved = &tracker->recreated;
+    const ecs_entity_list *born = &tracker->created, *moved = &tracker->recreated;
     if (born->capacity - born->count >= created && moved->capacity - moved->count >= recreated &&
-        dead->capacity - dead->count >= world->storage->entity_count + created)
+        ecs_track_is_ready(tracker, world->storage->entity_count + created))
         return true;
     return ecs_track_reserve(world, created, 0, recreated);
 }

@@ -115,6 +115,7 @@ static bool reserve_ids(ecs_world* world) {
     world->fast.chunk_counts = storage->chunk_counts = grown[2];
     storage->chunk_ids_free = grown[3];
     storage->chunk_capacity = capacity;
+    storage->runway.left = 0;
     return true;
 }
 

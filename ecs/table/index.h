@@ -29,23 +29,6 @@ static inline ecs_entity ecs_handle_take(ecs_storage* storage, uint32_t range_nu
     }
     return ecs_entity_make(index, generation == ECS_GENERATION_MAX ? 1 : generation + 1);
 }
-/// Take the next freed index of a range (ecs_runway_count chose the range); ECS_ENTITY_NONE when
-/// that takes a search, and nothing was taken.
-static inline ecs_entity ecs_handle_recycle(ecs_storage* storage, ecs_index_range* range) {
-    uint32_t cursor = range->cursor;
-    ecs_record_page* page = storage->pages[cursor >> ECS_PAGE_BITS];
-    uint64_t* word = &page->free_words[(cursor & (ECS_PAGE_RECORDS - 1)) / 64];
-    uint64_t bits = *word >> (cursor % 64);
-    if (!bits) return ECS_ENTITY_NONE;
-    uint32_t index = cursor + (uint32_t)__builtin_ctzll(bits);
-    // This range's bits are set below its `fresh` only; above may be those of the next range.
-    if (index >= range->fresh) return ECS_ENTITY_NONE;
-    *word &= ~(1ull << (index % 64));
-    range->free_count--;
-    range->cursor = index == range->last ? range->first : index + 1;
-    uint32_t generation = page->records[index & (ECS_PAGE_RECORDS - 1)].life;
-    return ecs_entity_make(index, generation == ECS_GENERATION_MAX ? 1 : generation + 1);
-}
 /// Take `count` handles at once, in the order in which they would come one by one. The range has
 /// them (ecs_index_available) and their pages exist (ecs_handles_reserve).
 void ecs_handles_take(ecs_world* world, uint32_t range, uint32_t count, ecs_entity* handles);

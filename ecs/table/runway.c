@@ -44,8 +44,10 @@ static bool extend(ecs_world* world, const ecs_binding* binding) {
     uint32_t row = ecs_chunk_count(world->storage, chunk);
     uint32_t length = runway->length == 0 ? 1 : runway->length * 2;
     if (length > LENGTH_MAX) length = LENGTH_MAX;
-    uint32_t end = chunk->capacity - row < length ? chunk->capacity : row + length;
-    if (end == row) return false;
+    if (row == chunk->capacity) return false;
+    // At a multiple of `length`, as clean_end: no row is made zero and then filled.
+    uint32_t end = (row + length) / length * length;
+    if (end > chunk->capacity) end = chunk->capacity;
     ecs_chunk_clean(chunk, end);
     ecs_rows_spread(chunk, row, end - row, binding);
     runway->length = length;

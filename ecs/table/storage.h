@@ -48,7 +48,16 @@ typedef struct ecs_runway {
     uint32_t left;            ///< creations that nothing is in the way of; 0 without a chunk
     bool is_fresh;            ///< those take never-used indices, all of one page; else freed ones
     ecs_index_range* indices; ///< from here
+    uint64_t* free_word;      ///< with the bit at the cursor, and all of those
     ecs_template_id template_id; ///< of the last creation of plain data, with or without a runway
+    // While `left` > 0 (ecs_runway_count): where such a creation writes.
+    uint32_t* rows;       ///< count of the chunk
+    uint64_t* row_count;  ///< of its archetype
+    ecs_entity* entities; ///< of the chunk
+    uint32_t place;       ///< of its row 0, as in a record
+    ecs_record* records;  ///< of the page of the next index
+    const ecs_slot* lookup;
+    bool is_tracked; ///< has tracked columns
 } ecs_runway;
 
 typedef struct ecs_group ecs_group;

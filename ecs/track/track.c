@@ -63,8 +63,10 @@ static bool reserve_list(const ecs_world* world, ecs_entity_list* list, uint32_t
 
 bool ecs_track_reserve(ecs_world* world, uint32_t created, uint32_t destroyed, uint32_t recreated) {
     ecs_tracker* tracker = world->tracker;
-    // Whatever lives can be destroyed without asking for memory: destroying must not fail for that.
+    // What lives can be destroyed without asking for memory: destroying must not fail for that.
+    // 4 bytes for each of a million would be a tenth of what they take.
     uint32_t mortal = world->storage->entity_count + created;
+    if (mortal > ECS_DEATHS_READY) mortal = ECS_DEATHS_READY;
     return reserve_list(world, &tracker->created, created) &&
            reserve_list(world, &tracker->destroyed, mortal > destroyed ? mortal : destroyed) &&
            reserve_list(world, &tracker->recreated, recreated);

@@ -52,6 +52,13 @@ typedef struct ecs_tracker {
 /// that running out of memory stays an error code; without the call running out is an assert.
 BASE_MUST_USE bool ecs_track_reserve(ecs_world* world, uint32_t created, uint32_t destroyed,
                                      uint32_t recreated);
+/// How many destructions can be listed without asking for memory when `mortal` entities live: each
+/// of them, but no more than this. A step that destroys more grows the list.
+#define ECS_DEATHS_READY 65536u
+static inline bool ecs_track_is_ready(const ecs_tracker* tracker, uint32_t mortal) {
+    const uint32_t room = tracker->destroyed.capacity - tracker->destroyed.count;
+    return room >= mortal || room >= ECS_DEATHS_READY;
+}
 /// Hash of one value as part of the state hash.
 uint64_t ecs_track_hash(const ecs_world* world, ecs_entity entity, ecs_component_id component,
                         const void* value);
