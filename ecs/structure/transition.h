@@ -107,13 +107,16 @@ static inline void ecs_row_settle(ecs_storage* storage, ecs_chunk* chunk, uint32
 static inline void ecs_rows_settle(ecs_storage* storage, const ecs_chunk* chunk, uint32_t row,
                                    uint32_t end, ecs_template_id template_id) {
     BASE_ASSERT(row < end && end <= chunk->capacity);
-    const ecs_entity* entities = chunk->entities;
+    const ecs_entity* restrict entities = chunk->entities;
+    ecs_record_page* const* restrict pages = storage->pages;
     const uint32_t place = chunk->id << ECS_ROW_BITS;
-    for (; row < end; row++)
-        *ecs_record_mut(storage, ecs_entity_index(entities[row])) = (ecs_record){
+    for (; row < end; row++) {
+        const uint32_t index = ecs_entity_index(entities[row]);
+        pages[index >> ECS_PAGE_BITS]->records[index & (ECS_PAGE_RECORDS - 1)] = (ecs_record){
             .place = place | row,
             .life = (uint16_t)(ecs_entity_generation(entities[row]) | ECS_LIFE_CREATED),
             .template_id = template_id};
+    }
 }
 
 /// Room in tracking's lists; no call while there is some.

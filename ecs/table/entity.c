@@ -82,17 +82,26 @@ uint32_t ecs_index_peek(const ecs_world* world, uint32_t range_number) {
 
 // The freed index `index` and those behind it in its word of bits, as the walk would choose them:
 // never used ones come first only where taking freed ones cannot change it, and enough stay free.
-static uint32_t take_freed(ecs_world* world, uint32_t range_number, uint32_t index, uint32_t count,
-                           ecs_entity* handles) {
-    const ecs_index_range* range = &world->storage->ranges[range_number];
-    uint32_t spare = range->free_count - ECS_FREE_INDICES_MIN + 1;
-    uint64_t bits = *free_word(world->storage, index) & (~0ull << (index % 64));
-    uint32_t done = 0;
-    for (; bits && done < count && done < spare; bits &= bits - 1) {
-        uint32_t next = (index & ~63u) + (uint32_t)__builtin_ctzll(bits);
-        if (next >= range->fresh) break; // of the next range
-        handles[done++] = ecs_handle_take(world->storage, range_number, next);
+static uint32_t take_freed(ecs_storage* storage, ecs_index_range* range, uint32_t index,
+                           uint32_t count, ecs_entity* handles) {
+    const ecs_record_page* page = storage->pages[index >> ECS_PAGE_BITS];
+    const uint32_t first = index & ~63u, spare = range->free_count - ECS_FREE_INDICES_MIN + 1;
+    const ecs_record* records = &page->records[first & (ECS_PAGE_RECORDS - 1)];
+    uint64_t* word = free_word(storage, index);
+    uint64_t left = *word, bits = left & (~0ull << (index % 64));
+    if (range->fresh - first < 64) bits &= (1ull << (range->fresh - first)) - 1; // the next range's
+    uint32_t done = 0, bit = 0;
+    if (count > spare) count = spare;
+    for (; bits && done < count; bits &= bits - 1) {
+        bit = (uint32_t)__builtin_ctzll(bits);
+        const uint32_t generation = records[bit].life;
+        handles[done++] =
+            ecs_entity_make(first + bit, generation == ECS_GENERATION_MAX ? 1 : generation + 1);
+        left &= ~(1ull << bit);
     }
+    *word = left;
+    range->free_count -= done;
+    range->cursor = first + bit == range->last ? range->first : first + bit + 1;
     return done;
 }
 
@@ -107,7 +116,7 @@ void ecs_handles_take(ecs_world* world, uint32_t range_number, uint32_t count,
             continue;
         }
         if (index < range->fresh) {
-            done += take_freed(world, range_number, index, count - done, handles + done);
+            done += take_freed(world->storage, range, index, count - done, handles + done);
             continue;
         }
         // Never-used indices have no generation yet, and no handle of them is held.
