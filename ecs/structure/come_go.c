@@ -18,8 +18,9 @@ static __attribute__((noinline)) void tell(ecs_world* world, ecs_sparse* set, ui
     ecs_sparse_note(set, set->entities[position]);
 }
 
-ecs_result ecs_structure_sparse_add(ecs_world* world, ecs_entity entity, ecs_component_id component,
-                                    const void* value) {
+// Apart, so that a short value saves no registers.
+static __attribute__((noinline)) ecs_result add_any(ecs_world* world, ecs_entity entity,
+                                                    ecs_component_id component, const void* value) {
     const ecs_record* record = ecs_fast_record(&world->fast, entity);
     ecs_sparse* set = ecs_sparse_of(world, component);
     if (!record) return ECS_ERR_STALE;
@@ -38,7 +39,17 @@ ecs_result ecs_structure_sparse_add(ecs_world* world, ecs_entity entity, ecs_com
     return ECS_OK;
 }
 
-static void take(ecs_world* world, ecs_sparse* set, uint32_t position) {
+ecs_result ecs_structure_sparse_add(ecs_world* world, ecs_entity entity, ecs_component_id component,
+                                    const void* value) {
+    const ecs_record* record = ecs_fast_record(&world->fast, entity);
+    ecs_sparse* set = ecs_sparse_of(world, component);
+    if (record && set && value && set->known == record->template_id && set->known_default &&
+        ecs_sparse_push_short(world, set, entity, value))
+        return ECS_OK;
+    return add_any(world, entity, component, value);
+}
+
+static __attribute__((noinline)) void take(ecs_world* world, ecs_sparse* set, uint32_t position) {
     if (set->is_tracked) tell(world, set, position, false);
     ecs_sparse_pull(world, set, position);
 }
@@ -49,7 +60,10 @@ ecs_result ecs_structure_sparse_remove(ecs_world* world, ecs_entity entity,
     const uint32_t position = set ? ecs_sparse_position(set, entity) : UINT32_MAX;
     if (position == UINT32_MAX)
         return ecs_is_alive(world, entity) ? ECS_ERR_MISSING : ECS_ERR_STALE;
-    take(world, set, position);
+    if (set->words != 0)
+        ecs_sparse_pull_short(set, position);
+    else
+        take(world, set, position);
     return ECS_OK;
 }
 

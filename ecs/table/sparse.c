@@ -51,7 +51,10 @@ static ecs_result make_set(ecs_world* world, const ecs_template_component* state
     set->component = stated->component;
     set->is_tracked = stated->flags & ECS_COMPONENT_TRACKED;
     set->type = ecs_type_get(world, ecs_component_get(world, stated->component)->type);
-    set->is_simple = !set->is_tracked && !set->type->ops;
+    set->size = set->type->size;
+    if (!set->is_tracked && !set->type->ops && set->size % 4 == 0 &&
+        set->size <= 4 * ECS_SLOT_WORDS_MAX)
+        set->words = (uint8_t)(set->size / 4);
     for (uint32_t i = 0; i < ECS_PAGES; i++)
         set->pages[i] = no_page(world);
     uint32_t place = storage->sparse_count++; // room for as many as there are components
@@ -204,11 +207,6 @@ static __attribute__((noinline)) bool reserve(ecs_world* world, ecs_sparse* set,
     return set->count < set->capacity || grow(world, set);
 }
 
-static uint32_t* entry_of(const ecs_sparse* set, ecs_entity entity) {
-    const uint32_t index = ecs_entity_index(entity);
-    return &set->pages[index >> ECS_PAGE_BITS][index & (ECS_PAGE_RECORDS - 1)];
-}
-
 // Values that own memory, or have a shadow. @return false when memory ran out.
 static __attribute__((noinline)) bool fill_cells(const ecs_world* world, const ecs_sparse* set,
                                                  uint32_t position, const void* value) {
@@ -223,18 +221,11 @@ static __attribute__((noinline)) bool fill_cells(const ecs_world* world, const e
 }
 
 bool ecs_sparse_push(ecs_world* world, ecs_sparse* set, ecs_entity entity, const void* value) {
-    uint32_t* entry = entry_of(set, entity);
+    if (!reserve(world, set, ecs_entity_index(entity))) return false;
+    uint32_t* entry = ecs_sparse_entry(set, entity);
     const uint32_t position = set->count;
     BASE_ASSERT((*entry & ~ECS_SPARSE_MOVED) == 0 && "it has the component already");
-    if (position == set->capacity || set->is_tracked ||
-        set->pages[ecs_entity_index(entity) >> ECS_PAGE_BITS] == no_page(world)) {
-        if (!reserve(world, set, ecs_entity_index(entity))) return false;
-        entry = entry_of(set, entity);
-    }
-    if (set->is_simple)
-        ecs_bytes_copy(ecs_sparse_cell(set, position), value, set->type->size);
-    else if (!fill_cells(world, set, position, value))
-        return false;
+    if (!fill_cells(world, set, position, value)) return false;
     set->entities[position] = entity;
     set->count = position + 1;
     *entry |= position + 1;
@@ -242,9 +233,9 @@ bool ecs_sparse_push(ecs_world* world, ecs_sparse* set, ecs_entity entity, const
 }
 
 // The last cell of a column goes where one was destroyed, and zeros stay behind.
-static inline void fill_cell(const ecs_world* world, const ecs_sparse* set, uint8_t* cells,
-                             uint32_t to, uint32_t last) {
-    const uint32_t size = set->type->size;
+static void fill_cell(const ecs_world* world, const ecs_sparse* set, uint8_t* cells, uint32_t to,
+                      uint32_t last) {
+    const uint32_t size = set->size;
     uint8_t *target = cells + (size_t)size * to, *source = cells + (size_t)size * last;
     if (set->type->ops) {
         ecs_cell_destroy(world, set->type, target);
@@ -270,11 +261,11 @@ void ecs_sparse_pull(ecs_world* world, ecs_sparse* set, uint32_t position) {
     BASE_ASSERT(position < set->count);
     const uint32_t last = --set->count;
     const ecs_entity moved = set->entities[last];
-    *entry_of(set, set->entities[position]) &= ECS_SPARSE_MOVED;
+    *ecs_sparse_entry(set, set->entities[position]) &= ECS_SPARSE_MOVED;
     fill_cell(world, set, set->values, position, last);
     if (set->is_tracked) pull_shadow(world, set, position, last);
     if (position != last) {
-        uint32_t* entry = entry_of(set, moved);
+        uint32_t* entry = ecs_sparse_entry(set, moved);
         *entry = (*entry & ECS_SPARSE_MOVED) | (position + 1);
         set->entities[position] = moved;
     }
@@ -282,7 +273,7 @@ void ecs_sparse_pull(ecs_world* world, ecs_sparse* set, uint32_t position) {
 }
 
 void ecs_sparse_note(ecs_sparse* set, ecs_entity entity) {
-    uint32_t* entry = entry_of(set, entity);
+    uint32_t* entry = ecs_sparse_entry(set, entity);
     if (!set->is_tracked || *entry & ECS_SPARSE_MOVED) return;
     BASE_ASSERT(set->moved_count < set->moved_capacity);
     *entry |= ECS_SPARSE_MOVED;
