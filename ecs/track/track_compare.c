@@ -124,17 +124,76 @@ static void count_changes(ecs_world* world, const tracked_column* column, const 
     BASE_ASSERT(column->component != ECS_COMPONENT_NONE);
     world->tracker->hashes[column->component] += difference;
     world->counters.rows_changed += count;
+    ecs_change_list* list = &world->tracker->changed;
+    if (world->tracker->fresh_count > 0 ||
+        ecs_component_set_has(&world->tracker->watched, column->component) ||
+        !BASE_ARRAY_RESERVE(world->allocator, list->items, list->capacity, list->count + count)) {
+        for (uint32_t i = 0; i < count; i++)
+            list_change(world, column->entities[rows[i]], column->component);
+        return;
+    }
+    ecs_change* items = list->items + list->count;
     for (uint32_t i = 0; i < count; i++)
-        list_change(world, column->entities[rows[i]], column->component);
+        items[i] = (ecs_change){column->entities[rows[i]], column->component};
+    list->count += count;
 }
 
-// memcmp without a call for the sizes that most components have.
-static inline bool is_same_bytes(const uint8_t* a, const uint8_t* b, size_t size) {
-    if (size == 4) return memcmp(a, b, 4) == 0;
-    if (size == 8) return memcmp(a, b, 8) == 0;
-    if (size == 12) return memcmp(a, b, 8) == 0 && memcmp(a + 8, b + 8, 4) == 0;
-    if (size == 16) return memcmp(a, b, 8) == 0 && memcmp(a + 8, b + 8, 8) == 0;
-    return memcmp(a, b, size) == 0;
+static inline uint64_t load_4(const uint8_t* at) {
+    uint32_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+static inline uint64_t load_8(const uint8_t* at) {
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+// Have two values other bytes? A constant size makes this a few instructions.
+static inline __attribute__((always_inline)) bool differ(const uint8_t* a, const uint8_t* b,
+                                                         size_t size) {
+    switch (size) {
+    case 4:
+        return load_4(a) != load_4(b);
+    case 8:
+        return load_8(a) != load_8(b);
+    case 12:
+        return ((load_8(a) ^ load_8(b)) | (load_4(a + 8) ^ load_4(b + 8))) != 0;
+    case 16:
+        return ((load_8(a) ^ load_8(b)) | (load_8(a + 8) ^ load_8(b + 8))) != 0;
+    default:
+        return memcmp(a, b, size) != 0;
+    }
+}
+
+static inline __attribute__((always_inline)) uint32_t find_rows_of(const tracked_column* column,
+                                                                   size_t size, uint32_t first,
+                                                                   uint32_t end, uint32_t* rows) {
+    const uint8_t *value = column->values + size * first, *shadow = column->shadows + size * first;
+    uint32_t count = 0;
+    for (uint32_t row = first; row < end; row++, value += size, shadow += size) {
+        rows[count] = row;
+        count += differ(value, shadow, size);
+    }
+    return count;
+}
+
+// The rows of [first, end) whose bytes differ from their shadows. No branch for each row, since
+// those that changed lie anywhere. @return how many.
+static uint32_t find_rows(const tracked_column* column, uint32_t first, uint32_t end,
+                          uint32_t* rows) {
+    switch (column->size) {
+    case 4:
+        return find_rows_of(column, 4, first, end, rows);
+    case 8:
+        return find_rows_of(column, 8, first, end, rows);
+    case 12:
+        return find_rows_of(column, 12, first, end, rows);
+    case 16:
+        return find_rows_of(column, 16, first, end, rows);
+    default:
+        return find_rows_of(column, column->size, first, end, rows);
+    }
 }
 
 // Could a flat value hold a NaN? Infinite floats and numbers that look alike are suspected too.
@@ -193,10 +252,10 @@ void ecs_track_count_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row
     }
 }
 
-// Rows of which the bytes are all there is: first all are compared, then the hashes of those that
-// differ are taken at once, which is half the time of one after the other (change_find).
-static void compare_dense_rows(ecs_world* world, const tracked_column* column, const uint32_t* rows,
-                               uint32_t count) {
+// Rows that differ, of which the bytes are all there is: their hashes are taken at once, which is
+// half the time of one after the other (change_find).
+static void change_dense_rows(ecs_world* world, const tracked_column* column, const uint32_t* rows,
+                              uint32_t count) {
     uint32_t changed[GATHERED_MAX], flat[GATHERED_MAX];
     uint32_t changed_count = 0, flat_count = 0;
     uint64_t difference = 0;
@@ -205,7 +264,6 @@ static void compare_dense_rows(ecs_world* world, const tracked_column* column, c
         const uint32_t row = rows[i];
         const uint8_t* value = column->values + column->size * row;
         uint8_t* shadow = column->shadows + column->size * row;
-        if (is_same_bytes(shadow, value, column->size)) continue;
         if (column->is_flat && !may_have_nan(column, shadow) && !may_have_nan(column, value)) {
             changed[changed_count++] = flat[flat_count++] = row;
             continue;
@@ -247,12 +305,15 @@ static void compare_row(ecs_world* world, tracked_column* column, uint32_t row) 
 
 static void compare_rows(ecs_world* world, tracked_column* column, const uint32_t* rows,
                          uint32_t count) {
-    if (column->is_dense) {
-        compare_dense_rows(world, column, rows, count);
-        return;
+    uint32_t changed[GATHERED_MAX], changed_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const size_t at = column->size * rows[i];
+        if (!column->is_dense)
+            compare_row(world, column, rows[i]);
+        else if (differ(column->values + at, column->shadows + at, column->size))
+            changed[changed_count++] = rows[i];
     }
-    for (uint32_t i = 0; i < count; i++)
-        compare_row(world, column, rows[i]);
+    change_dense_rows(world, column, changed, changed_count);
 }
 
 // The first block of `block` bytes from `at` on that differs; `end` when none does. The C library's
@@ -280,15 +341,18 @@ static void compare_dense(ecs_world* world, tracked_column* column, uint32_t cou
              at += SMALL_BYTES) {
             const size_t last = at + SMALL_BYTES < end ? at + SMALL_BYTES : end;
             if (next_row < at / column->size) next_row = (uint32_t)(at / column->size);
-            for (; next_row * column->size < last; next_row++) {
-                rows[gathered++] = next_row;
+            const uint32_t end_row = (uint32_t)((last + column->size - 1) / column->size);
+            for (uint32_t some; next_row < end_row; next_row += some) {
+                const uint32_t room = GATHERED_MAX - gathered;
+                some = end_row - next_row < room ? end_row - next_row : room;
+                gathered += find_rows(column, next_row, next_row + some, rows + gathered);
                 if (gathered < GATHERED_MAX) continue;
-                compare_rows(world, column, rows, gathered);
+                change_dense_rows(world, column, rows, gathered);
                 gathered = 0;
             }
         }
     }
-    compare_rows(world, column, rows, gathered);
+    change_dense_rows(world, column, rows, gathered);
 }
 
 static void compare_written(ecs_world* world, tracked_column* column, uint32_t count) {
