@@ -197,17 +197,35 @@ static void write_tracked(const saver* save, const ecs_archetype* archetype, uin
     for (uint32_t k = 0; k < archetype->chunk_count; k++) {
         const ecs_chunk* chunk = archetype->chunks[k];
         uint32_t count = ecs_chunk_count(save->world->storage, chunk);
-        for (uint32_t row = 0; row < count; row++, at++) {
+        // Most columns of most saves: nothing was written since the last tracking.
+        const bool is_same = info->type->is_dense && ecs_type_is_plain(info->type) &&
+                             memcmp(chunk->columns[column], chunk->columns[shadow],
+                                    (size_t)info->type->size * count) == 0;
+        for (uint32_t row = 0; row < count && !is_same; row++) {
             const void* value = ecs_chunk_cell(chunk, column, row);
             if (!ecs_type_equal(info->type, value, ecs_chunk_cell(chunk, shadow, row))) {
-                base_bytes_write_varint(save->bytes, at - last);
+                base_bytes_write_varint(save->bytes, at + row - last);
                 ecs_type_write(info->type, value, save->bytes);
-                last = at;
+                last = at + row;
             }
         }
+        at += count;
         drain(save, DRAIN_BYTES);
     }
     base_bytes_write_varint(save->bytes, 0);
+}
+
+// Handle and template of each row.
+static void write_heads(const saver* save, const ecs_chunk* chunk, uint32_t count) {
+    enum { HEAD_BYTES = sizeof(ecs_entity) + sizeof(ecs_template_id) };
+    uint8_t* target = base_bytes_extend(save->bytes, (size_t)count * HEAD_BYTES);
+    for (uint32_t row = 0; target && row < count; row++, target += HEAD_BYTES) {
+        const ecs_entity entity = chunk->entities[row];
+        const uint64_t head = entity | (uint64_t)ecs_entity_template(save->world, entity)
+                                           << 8 * sizeof entity;
+        for (uint32_t i = 0; i < HEAD_BYTES; i++)
+            target[i] = (uint8_t)(head >> 8 * i);
+    }
 }
 
 static void write_archetype(const saver* save, const ecs_archetype* archetype) {
@@ -216,11 +234,7 @@ static void write_archetype(const saver* save, const ecs_archetype* archetype) {
     for (uint32_t k = 0; k < archetype->chunk_count; k++) {
         const ecs_chunk* chunk = archetype->chunks[k];
         uint32_t count = ecs_chunk_count(save->world->storage, chunk);
-        for (uint32_t row = 0; row < count; row++) {
-            ecs_entity entity = chunk->entities[row];
-            base_bytes_write_u32(save->bytes, entity);
-            base_bytes_write_u16(save->bytes, ecs_entity_template(save->world, entity));
-        }
+        write_heads(save, chunk, count);
         drain(save, DRAIN_BYTES);
     }
     for (uint32_t column = 0; column < archetype->column_count; column++) {

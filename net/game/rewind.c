@@ -178,8 +178,11 @@ static void read_values(const net_rewind* rewind, const ecs_world* world,
     const net_rewind_form* form = &rewind->forms[target->form];
     for (uint32_t i = 0; i < form->kept_count; i++) {
         const net_rewind_kept* kept = &rewind->kept[form->kept_first + i];
-        memcpy(net_rewind_values(target) + kept->offset, ecs_get(world, target->handle, kept->id),
-               kept->size);
+        uint8_t* value = net_rewind_values(target) + kept->offset;
+        // A save has the bytes up to the next value too.
+        uint32_t rest = kept->size % VALUE_ALIGN;
+        if (rest > 0) memset(value + kept->size - rest, 0, VALUE_ALIGN);
+        memcpy(value, ecs_get(world, target->handle, kept->id), kept->size);
     }
 }
 
