@@ -39,7 +39,7 @@ static void print(server_program* self, uint64_t now_us) {
                 per_second(stats.sent_bytes, status->sent_bytes, since_us) / 1000.0,
                 per_second(stats.recv_bytes, status->recv_bytes, since_us) / 1000.0,
                 counters->joins, counters->refusals, counters->drops, unusual,
-                self->log ? net_log_bytes(self->log) : 0);
+                self->log ? net_log_get_counters(self->log).bytes : 0);
     *status = (server_status){
         .told_us = now_us, .sent_bytes = stats.sent_bytes, .recv_bytes = stats.recv_bytes};
 }

@@ -59,3 +59,13 @@ ecs_entity net_match_player(const net_match* match, uint32_t client) {
     const net_player* found = net_match_find_player(match, client);
     return found && ecs_is_alive(match->world, found->entity) ? found->entity : ECS_ENTITY_NONE;
 }
+
+uint32_t net_match_players(const net_match* match, uint32_t* clients, uint32_t capacity) {
+    for (uint32_t i = 0; i < match->player_count && i < capacity; i++)
+        clients[i] = match->players[i].client;
+    return match->player_count;
+}
+
+uint32_t net_match_client_last(const net_match* match) {
+    return match->client_last;
+}

@@ -14,10 +14,13 @@
 #define NET_LOG_BLOCK_HEADER_BYTES 72u
 #define NET_LOG_FLAG_ZSTD 1u
 
-/// Types that this version knows; 3 keyframe, 4 index and 5 state delta are reserved.
+/// Types that this version knows; 5 is reserved.
 typedef enum net_log_block_type {
     NET_LOG_BLOCK_HEADER = 1,
     NET_LOG_BLOCK_DATA = 2,
+    NET_LOG_BLOCK_KEYFRAME = 3,
+    NET_LOG_BLOCK_INDEX = 4,
+    NET_LOG_BLOCK_HEADER_COPY = 6,
 } net_log_block_type;
 
 /// A block's header, without sync, version and its own checksum.

@@ -16,8 +16,6 @@
 
 #define STALLED "the disk does not answer; what it did not take is in the log's .queue"
 
-enum { WAKE_MS = 20 };
-
 static void free_file(net_log_file* file, bool is_queue_kept);
 
 static ssize_t write_to_fd(void* context, int fd, const void* data, size_t size) {
@@ -30,16 +28,37 @@ static int sync_fd(void* context, int fd) {
     return fdatasync(fd);
 }
 
+// A keyframe stands between two blocks.
+static uint32_t keyframe_ticks(uint32_t tick_rate_hz, uint32_t block_ticks) {
+    uint32_t ticks = tick_rate_hz * (NET_LOG_KEYFRAME_MS / 1000u);
+    return (ticks + block_ticks - 1) / block_ticks * block_ticks;
+}
+
 net_log_file_config net_log_file_config_default(const char* file, uint32_t tick_rate_hz) {
     uint32_t block_ticks = tick_rate_hz * NET_LOG_BLOCK_MS_MAX / 1000u;
+    block_ticks += block_ticks == 0;
     return (net_log_file_config){
         .file = file,
         .ring_bytes = NET_LOG_QUEUE_BYTES,
-        .block_ticks = block_ticks > 0 ? block_ticks : 1,
+        .block_ticks = block_ticks,
         .sync_ticks = tick_rate_hz * NET_LOG_SYNC_MS / 1000u,
+        .keyframe_ticks = keyframe_ticks(tick_rate_hz, block_ticks),
         .stall_ms_max = NET_LOG_STALL_MS_MAX,
         .ops = {.write = write_to_fd, .sync = sync_fd},
     };
+}
+
+net_log_options net_log_options_default(void) {
+    return (net_log_options){.segments = {.bytes_max = NET_LOG_SEGMENT_BYTES_DEFAULT,
+                                          .budget_bytes = NET_LOG_BUDGET_BYTES_DEFAULT}};
+}
+
+void net_log_file_config_apply(net_log_file_config* config, const net_log_options* options,
+                               uint32_t tick_rate_hz) {
+    config->segments = options->segments;
+    config->segment_ticks = (uint64_t)options->segments.seconds_max * tick_rate_hz;
+    if (options->sync == NET_LOG_SYNC_BLOCK) config->sync_ticks = 0;
+    if (options->sync == NET_LOG_SYNC_END) config->sync_ticks = UINT32_MAX;
 }
 
 static struct timespec after_ms(long ms) {
@@ -62,7 +81,7 @@ static void* run(void* context) {
         pthread_cond_signal(&file->room);
         if (is_stopping) break;
         if (file->is_stopping) continue;
-        struct timespec until = after_ms(WAKE_MS);
+        struct timespec until = after_ms(NET_LOG_WAKE_MS);
         pthread_cond_timedwait(&file->wake, &file->mutex, &until);
     }
     pthread_mutex_unlock(&file->mutex);
@@ -77,33 +96,40 @@ static void* run(void* context) {
 }
 
 void net_log_file_wait_room(net_log_file* file) {
-    if (!file->has_thread) return;
+    if (!file->has_thread || file->is_leaving_out) return;
     uint64_t half = file->config.ring_bytes / 2;
     if (base_spsc_used(file->queue.ring) <= half) return;
     pthread_mutex_lock(&file->mutex);
     uint64_t used = UINT64_MAX, waited_ms = 0;
     while (!net_log_file_has_failed(file) && base_spsc_used(file->queue.ring) > half) {
-        waited_ms = base_spsc_used(file->queue.ring) < used ? 0 : waited_ms + WAKE_MS;
+        waited_ms = base_spsc_used(file->queue.ring) < used ? 0 : waited_ms + NET_LOG_WAKE_MS;
         used = base_spsc_used(file->queue.ring);
         if (waited_ms >= file->config.stall_ms_max) {
             net_log_file_fail(file, STALLED);
             break;
         }
         pthread_cond_signal(&file->wake);
-        struct timespec until = after_ms(WAKE_MS);
+        struct timespec until = after_ms(NET_LOG_WAKE_MS);
         pthread_cond_timedwait(&file->room, &file->mutex, &until);
     }
     pthread_mutex_unlock(&file->mutex);
 }
 
 net_log_draft* net_log_file_begin(net_log_file* file) {
-    if (net_log_file_has_failed(file)) return NULL;
+    if (net_log_file_has_failed(file) || file->is_leaving_out) return NULL;
     net_log_draft_begin(&file->draft);
     return &file->draft;
 }
 
+// Until the queue has emptied; log_offer.c ends it.
+static void leave_out(net_log_file* file, ecs_tick tick) {
+    file->is_leaving_out = file->is_news = true;
+    file->left_out_from = tick;
+}
+
 void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
     BASE_ASSERT(kind != NET_LOG_KIND_OTHER && file->next_number > 0);
+    if (kind == NET_LOG_KIND_END && tick == file->resumed_tick) return;
     uint32_t size;
     const uint8_t* record = net_log_draft_end(&file->draft, kind, file->next_number, tick, &size);
     const char* harm = net_log_queue_harm(&file->queue);
@@ -111,15 +137,18 @@ void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
         net_log_file_fail(file, harm);
         return;
     }
-    if (size > file->config.ring_bytes / 2 ||
-        !net_log_queue_push(&file->queue, record, size, file->next_number)) {
-        net_log_file_fail(file, "the log's queue is full: the disk is too slow");
+    bool may_fit = size <= file->config.ring_bytes / 2;
+    if (!may_fit || !net_log_queue_push(&file->queue, record, size, file->next_number)) {
+        if (may_fit && file->config.keyframe_ticks > 0)
+            leave_out(file, tick);
+        else
+            net_log_file_fail(file, "the log's queue is full: the disk is too slow");
         return;
     }
     BASE_VALIDATE((net_log_queue_validate(&file->queue, file->next_number), true));
     file->next_number++;
     file->has_close = file->has_close || kind == NET_LOG_KIND_CLOSE;
-    // A lost wake-up costs at most WAKE_MS: the lock is not worth a stall.
+    // A lost wake-up costs at most NET_LOG_WAKE_MS: the lock is not worth a stall.
     if (file->has_thread && base_spsc_used(file->queue.ring) > file->config.ring_bytes / 4)
         pthread_cond_signal(&file->wake);
 }
@@ -152,6 +181,9 @@ static void free_file(net_log_file* file, bool is_queue_kept) {
     const base_allocator* allocator = file->config.allocator;
     net_log_queue_destroy(&file->queue, is_queue_kept);
     net_log_packer_deinit(&file->packer);
+    base_bytes_deinit(&file->save);
+    base_bytes_deinit(&file->header);
+    BASE_ARRAY_RELEASE(allocator, file->index.keyframes, NET_LOG_INDEX_KEYFRAMES_MAX);
     if (file->fd >= 0) close(file->fd);
     pthread_cond_destroy(&file->room);
     pthread_cond_destroy(&file->wake);
@@ -175,10 +207,11 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     init_conditions(file);
     file->payload = base_allocate(config->allocator, NET_LOG_BLOCK_BYTES_MAX);
     file->draft.memory = base_allocate(config->allocator, NET_LOG_DRAFT_BYTES);
-    net_result result = NET_ERR_MEMORY;
-    if (file->payload && file->draft.memory &&
-        net_log_packer_init(&file->packer, config->allocator))
-        result = net_log_lock_create(config->file, reporter, &file->fd);
+    net_result result = net_log_file_init_segments(file, header, header_bytes);
+    if (!file->payload || !file->draft.memory ||
+        !net_log_packer_init(&file->packer, config->allocator))
+        result = NET_ERR_MEMORY;
+    if (result == NET_OK) result = net_log_lock_create(config->file, reporter, &file->fd);
     bool is_ours = result == NET_OK;
     if (result == NET_OK)
         result = net_log_queue_create(&file->queue, config->file, config->identity,
@@ -192,6 +225,20 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     }
     *file_out = file;
     return NET_OK;
+}
+
+static uint64_t count_of(const _Atomic uint64_t* count) {
+    return atomic_load_explicit(count, memory_order_relaxed);
+}
+
+net_log_counters net_log_file_counters(const net_log_file* file) {
+    return (net_log_counters){.bytes = count_of(&file->counts.bytes),
+                              .segments_closed = count_of(&file->counts.segments_closed),
+                              .segments_deleted = count_of(&file->counts.segments_deleted),
+                              .keyframes = count_of(&file->counts.keyframes),
+                              .keyframes_dropped = file->keyframes_dropped,
+                              .ticks_lost = file->ticks_lost,
+                              .commands_failed = count_of(&file->counts.commands_failed)};
 }
 
 // @return false: the disk did not answer in time. The thread then owns the file.
@@ -214,6 +261,8 @@ static bool stop_thread(net_log_file* file) {
 net_result net_log_file_finish(net_log_file* file) {
     if (!file->is_finished) {
         file->is_finished = true;
+        if (file->is_leaving_out)
+            net_log_file_fail(file, "the disk took nothing to the end: the last ticks are missing");
         if (!file->has_thread) {
             net_log_file_pump(file, true);
             net_log_file_end_disk(file);

@@ -3,9 +3,10 @@
 /// file on the log's thread. Knows nothing of matches.
 #pragma once
 
+#include "base/bytes.h"
 #include "base/report.h"
 #include "log/log_record.h"
-#include "net/result.h"
+#include "net/log_writer.h"
 
 #include <sys/types.h>
 
@@ -24,15 +25,23 @@ typedef struct net_log_file_ops {
 /// A disk that takes nothing for so long counts as failed: a program ends without it.
 #define NET_LOG_STALL_MS_MAX 5000u
 
+/// A full disk is asked again after so long.
+#define NET_LOG_RETRY_MS 1000u
+
 typedef struct net_log_file_config {
     const base_allocator* allocator;
     const char* file;
     uint64_t identity;
-    uint64_t ring_bytes;  ///< NET_LOG_QUEUE_BYTES
-    uint32_t block_ticks; ///< of one block; ticks of NET_LOG_BLOCK_MS_MAX
-    uint32_t sync_ticks;  ///< 0: after every block
+    uint64_t ring_bytes;     ///< NET_LOG_QUEUE_BYTES
+    uint32_t block_ticks;    ///< of one block; ticks of NET_LOG_BLOCK_MS_MAX
+    uint32_t sync_ticks;     ///< 0: after every block; UINT32_MAX: at the end of a segment only
+    uint32_t keyframe_ticks; ///< a multiple of block_ticks; 0: no keyframes, and so one segment and
+                             ///< no way back from a full disk
     uint32_t stall_ms_max;
-    bool is_manual; ///< no thread: net_log_file_pump does its work
+    net_log_segments segments;
+    uint64_t segment_ticks; ///< of a segment; 0: no limit
+    ecs_tick start_tick;    ///< 0; else the log is a later part: its first keyframe is of this tick
+    bool is_manual;         ///< no thread: net_log_file_pump does its work
     net_log_file_ops ops;
 } net_log_file_config;
 
@@ -40,6 +49,9 @@ typedef struct net_log_file net_log_file;
 
 /// @return The configuration that net_log_writer_create uses.
 net_log_file_config net_log_file_config_default(const char* file, uint32_t tick_rate_hz);
+/// Put options into a configuration.
+void net_log_file_config_apply(net_log_file_config* config, const net_log_options* options,
+                               uint32_t tick_rate_hz);
 
 /// Create FILE and FILE.queue, write prologue and header block (a packed Header message), start the
 /// thread. A log that lies there becomes FILE.N (log_lock.h). @return NET_OK; NET_ERR_DISK,
@@ -47,19 +59,29 @@ net_log_file_config net_log_file_config_default(const char* file, uint32_t tick_
 BASE_MUST_USE net_result net_log_file_create(const net_log_file_config* config, const void* header,
                                              size_t header_bytes, const base_reporter* reporter,
                                              net_log_file** file);
-/// Begin the next record. @return the draft to write its body into; NULL after logging stopped.
+/// Begin the next record. @return the draft to write its body into; NULL after logging stopped, and
+/// while records are left out because the disk takes none.
 net_log_draft* net_log_file_begin(net_log_file* file);
 /// Push the draft as a record.
 void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick);
+/// Begin a keyframe of the tick whose end record comes next. @return where to save the match to;
+/// NULL when none is due.
+base_bytes* net_log_file_begin_keyframe(net_log_file* file, ecs_tick tick);
+/// Pass the save on to the log's thread. One that failed or is too long is dropped.
+void net_log_file_end_keyframe(net_log_file* file, ecs_tick tick);
 /// Stop logging. The first text is kept for the operator.
 void net_log_file_fail(net_log_file* file, const char* text);
 /// @return true once, after logging stopped; `text` gets the reason.
 bool net_log_file_take_failure(net_log_file* file, char* text, size_t text_bytes);
+/// @return true when records began or ceased to be left out, once each; `text` says it.
+bool net_log_file_take_note(net_log_file* file, char* text, size_t text_bytes);
 /// Wait until the queue is at most half full. A disk that takes nothing for stall_ms_max ends the
 /// log.
 void net_log_file_wait_room(net_log_file* file);
-/// @return Bytes written to the file so far.
+/// @return Bytes of the segment that is written.
 uint64_t net_log_file_bytes(const net_log_file* file);
+/// What was done so far.
+net_log_counters net_log_file_counters(const net_log_file* file);
 /// Do what the thread does: write full blocks; with `all` also a block that is not full.
 void net_log_file_pump(net_log_file* file, bool all);
 /// Check what the log's thread keeps about its block (asserts). On that thread, or with is_manual.

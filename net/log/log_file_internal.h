@@ -1,34 +1,70 @@
 // SPDX-License-Identifier: MIT
 /// Private to the log's file: its threads and life (log_file.c), its blocks and the disk
-/// (log_pump.c).
+/// (log_pump.c), keyframes (log_offer.c), segments (log_rotate.c).
 #pragma once
 
 #include "log/log_block.h"
+#include "log/log_command.h"
 #include "log/log_file.h"
+#include "log/log_index.h"
+#include "log/log_keyframe.h"
 #include "log/log_queue.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
+/// The log's thread looks at the queue so often.
+#define NET_LOG_WAKE_MS 20u
+
+/// Of the log's thread: what net_log_counters counts there. Read by the simulation's.
+typedef struct net_log_file_counts {
+    _Atomic uint64_t bytes, segments_closed, segments_deleted, keyframes, commands_failed;
+} net_log_file_counts;
+
 struct net_log_file {
     net_log_file_config config;
     int fd;
     net_log_queue queue;
-    net_log_draft draft;  // of the simulation's thread
-    uint64_t next_number; // of the simulation's thread
-    bool has_close;       // of the simulation's thread: the end record was pushed
+
+    // Of the simulation's thread.
+    net_log_draft draft;
+    uint64_t next_number;
+    bool has_close;         // the end record was pushed
+    bool is_leaving_out;    // records, because the queue is full
+    bool is_news;           // is_leaving_out changed
+    ecs_tick left_out_from; // the first such tick
+    ecs_tick resumed_tick;  // the log goes on behind it: its own end record is left out too
+    uint64_t keyframes_dropped, ticks_lost;
+
+    // A keyframe on its way. The simulation's thread has it until is_offered, then the log's.
+    base_bytes save;
+    ecs_tick save_tick;
+    _Atomic bool is_offered;
 
     // Of the log's thread.
     net_log_packer packer;
+    base_bytes header; // of later segments: its last field says so
     uint8_t* payload;
     uint32_t payload_bytes;
     net_log_block block;   // in the making
     uint64_t cursor;       // in the queue: next record to look at
     uint64_t block_cursor; // in the queue: end of the block's records
     uint64_t next_ordinal;
+    uint64_t next_record; // number of the next one to append to a block
     ecs_tick synced_tick;
+    net_log_index index;                  // of this segment
+    uint32_t header_age;                  // keyframes since the last copy of the header
+    ecs_tick segment_tick;                // the segment begins behind it
+    uint32_t segment_first, segment_next; // closed ones that are there: first..next-1
+    uint32_t segment_told;                // the next one to run the command for
+    uint64_t closed_bytes;
+    net_log_command command;
+    bool is_waiting; // the disk is full; the block in the making is complete
+    int wait_error;
+    uint32_t wait_wakes; // until the next try
     bool is_stopped;
 
+    net_log_file_counts counts;
     _Atomic uint64_t bytes;
     _Atomic int failure_state;
     char failure[256];
@@ -46,6 +82,40 @@ struct net_log_file {
 
 /// Did logging stop?
 bool net_log_file_has_failed(const net_log_file* file);
+/// Write all of a record's or block's bytes to a descriptor of this log; errno has the reason.
+BASE_MUST_USE bool net_log_file_put(net_log_file* file, int fd, const uint8_t* data, size_t size);
+/// Write the block of a payload behind the last one. On a full disk the log begins to wait, and the
+/// file is as it was before. @return false: nothing was written.
+BASE_MUST_USE bool net_log_file_put_block(net_log_file* file, net_log_block* block,
+                                          const uint8_t* payload, uint32_t payload_bytes);
+/// A block of no records, at the place where the file ends.
+net_log_block net_log_file_block_of(const net_log_file* file, net_log_block_type type,
+                                    ecs_tick tick);
+/// Sync a descriptor of this log. A failure ends the log.
+BASE_MUST_USE bool net_log_file_sync(net_log_file* file, int fd);
+/// Note a failure with the text of an errno.
+void net_log_file_fail_errno(net_log_file* file, const char* what, int error);
+
+/// log_offer.c: write the keyframe that was offered, when it is one before `tick` or of it; first
+/// the block in the making. It begins a new segment when the one that is written is full.
+/// @return false: the log waits or stopped; call it again with the same tick.
+BASE_MUST_USE bool net_log_file_write_keyframe(net_log_file* file, ecs_tick tick);
+/// Write the block in the making. @return as above.
+BASE_MUST_USE bool net_log_file_write_block(net_log_file* file);
+
+/// log_rotate.c: prepare what create knows. @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_file_init_segments(net_log_file* file, const void* header,
+                                                    size_t header_bytes);
+/// Close the segment and begin the next one, when it is time. Without a success it goes on in the
+/// same file. @return false: the log stopped.
+BASE_MUST_USE bool net_log_file_rotate(net_log_file* file, ecs_tick tick);
+/// Put the header of this segment into file->payload, as the only record. @return its bytes.
+uint32_t net_log_file_put_header(const net_log_file* file);
+/// Write the index behind the last block; a failure costs nothing but speed.
+void net_log_file_write_index(net_log_file* file);
+/// Start commands for closed segments. `with_last`: also for FILE, which is closed.
+void net_log_file_run_commands(net_log_file* file, bool with_last);
+
 /// Write prologue and header block, and sync. @return NET_OK; NET_ERR_DISK (reported).
 BASE_MUST_USE net_result net_log_file_write_start(net_log_file* file, const void* header,
                                                   size_t header_bytes,

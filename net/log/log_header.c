@@ -24,9 +24,6 @@ enum {
     REPLICATED_INDEX_MAX = 1 << 20,
 };
 
-// Bits of required_features.
-#define FEATURE_VIEWS UINT64_C(1) // Input.view decides
-
 // How much of the schema is written.
 typedef enum detail { DETAIL_ALL, DETAIL_NO_TEMPLATES, DETAIL_NAMES, DETAIL_COUNT } detail;
 
@@ -124,7 +121,7 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
         write_schema(&wire, match, much);
         proto_pb_write_number(&wire, 13, now_unix_ms);
         if (config->module->game->is_rewinding)
-            proto_pb_write_fixed64(&wire, FIELD_FEATURES, FEATURE_VIEWS);
+            proto_pb_write_fixed64(&wire, FIELD_FEATURES, NET_LOG_FEATURE_VIEWS);
         if (wire.failed) continue;
         bytes->size -= NET_LOG_RECORD_BYTES_MAX - wire.size;
         return NET_OK;
@@ -165,7 +162,7 @@ static bool read_setting(const proto_pb_field* field, net_log_info* info) {
 }
 
 // Must-understand bits that this reader understands.
-#define FEATURES_KNOWN FEATURE_VIEWS
+#define FEATURES_KNOWN (NET_LOG_FEATURE_VIEWS | NET_LOG_FEATURE_SEGMENT)
 
 static net_result read_demand(net_log_demand* demand, const void* data, size_t size) {
     base_reader reader = base_reader_make(data, size);

@@ -14,6 +14,10 @@ enum {
     NET_LOG_SCHEMA_MESSAGE = 3,
 };
 
+/// Bits of Header.required_features.
+#define NET_LOG_FEATURE_VIEWS UINT64_C(1)   ///< Input.seen decides
+#define NET_LOG_FEATURE_SEGMENT UINT64_C(2) ///< it begins with a keyframe, behind a later tick
+
 /// Pack the Header of a match that has not stepped yet. When the whole schema does not fit a
 /// record, templates, then fields are left out. @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL.
 BASE_MUST_USE net_result net_log_header_write(base_bytes* bytes, const net_match* match,
@@ -25,7 +29,7 @@ typedef struct net_log_demand {
     uint64_t features; ///< Header.required_features
 } net_log_demand;
 
-/// Fill the first half of `info` from a packed Header. Total. @return NET_OK; NET_ERR_VERSION (a
+/// Fill the first half of `info` from a packed Header; demand->features are its bits. Total. @return NET_OK; NET_ERR_VERSION (a
 /// later version's, `info` is not touched; `demand` says why); NET_ERR_DAMAGED (one that no writer
 /// writes).
 BASE_MUST_USE net_result net_log_header_read(net_log_info* info, const void* data, size_t size,

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "log/log_queue.h"
+#include "log/log_segment.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -55,6 +56,19 @@ static uint64_t find_newest(const char* path) {
     return newest;
 }
 
+// Segments go before their log: when a crash cuts this, the next start moves the rest to the same
+// number.
+static void move_segments(const char* name, const char* old) {
+    char from[4096], to[4096];
+    uint32_t *numbers, count, capacity;
+    if (net_log_segment_list(NULL, name, &numbers, &count, &capacity) != NET_OK) return;
+    for (uint32_t i = 0; i < count; i++)
+        if (net_log_segment_name(from, sizeof from, name, numbers[i]) &&
+            net_log_segment_name(to, sizeof to, old, numbers[i]))
+            (void)rename(from, to);
+    BASE_ARRAY_RELEASE(NULL, numbers, capacity);
+}
+
 // An earlier log of this name, locked by us, becomes FILE.N, with its queue. No log is replaced, so
 // a server that crashes again and again keeps each of its logs. An empty file is no log.
 static bool move_locked(const char* name, int fd, const base_reporter* reporter) {
@@ -65,6 +79,7 @@ static bool move_locked(const char* name, int fd, const base_reporter* reporter)
                     net_log_queue_name(queue, sizeof queue, name) &&
                     net_log_queue_name(old_queue, sizeof old_queue, old);
     // The queue first: once the name is free, another server may create a queue beside it.
+    if (is_right) move_segments(name, old);
     if (is_right && rename(queue, old_queue) != 0) unlink(old_queue);
     if (is_right && rename(name, old) == 0) {
         base_report(reporter, name, 0, "note: the earlier log of this name is now %s", old);

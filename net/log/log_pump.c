@@ -18,6 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define WRITE_FAILED "the log cannot be written"
+
 enum { FAILURE_NONE = 0, FAILURE_WRITING, FAILURE_READY, FAILURE_TAKEN };
 
 bool net_log_file_has_failed(const net_log_file* file) {
@@ -31,7 +33,7 @@ void net_log_file_fail(net_log_file* file, const char* text) {
     atomic_store_explicit(&file->failure_state, FAILURE_READY, memory_order_release);
 }
 
-static void fail_errno(net_log_file* file, const char* what, int error) {
+void net_log_file_fail_errno(net_log_file* file, const char* what, int error) {
     char reason[128] = "";
     char text[sizeof file->failure];
     if (strerror_r(error, reason, sizeof reason) != 0) reason[0] = 0;
@@ -51,27 +53,47 @@ uint64_t net_log_file_bytes(const net_log_file* file) {
     return atomic_load_explicit(&file->bytes, memory_order_relaxed);
 }
 
-static bool write_all(net_log_file* file, const uint8_t* data, size_t size) {
+bool net_log_file_put(net_log_file* file, int fd, const uint8_t* data, size_t size) {
     for (size_t done = 0; done < size;) {
         ssize_t wrote =
-            file->config.ops.write(file->config.ops.context, file->fd, data + done, size - done);
+            file->config.ops.write(file->config.ops.context, fd, data + done, size - done);
         if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0) {
-            fail_errno(file, "the log cannot be written", wrote < 0 ? errno : ENOSPC);
-            // Best effort: readers cut a torn tail themselves.
-            if (ftruncate(file->fd, (off_t)net_log_file_bytes(file)) != 0) return false;
-            return false;
-        }
+        if (wrote == 0) errno = ENOSPC;
+        if (wrote <= 0) return false;
         done += (size_t)wrote;
     }
-    atomic_fetch_add_explicit(&file->bytes, size, memory_order_relaxed);
     return true;
 }
 
-static bool sync_file(net_log_file* file) {
-    if (file->config.ops.sync(file->config.ops.context, file->fd) == 0) return true;
+// A full disk may have room again. Without keyframes there would be no way back from a full queue.
+static bool may_wait(const net_log_file* file, int error) {
+    return file->config.keyframe_ticks > 0 && (error == ENOSPC || error == EDQUOT);
+}
+
+static bool write_all(net_log_file* file, const uint8_t* data, size_t size) {
+    if (net_log_file_put(file, file->fd, data, size)) {
+        atomic_fetch_add_explicit(&file->bytes, size, memory_order_relaxed);
+        atomic_fetch_add_explicit(&file->counts.bytes, size, memory_order_relaxed);
+        return true;
+    }
+    int error = errno;
+    // What was written of it would stand between two blocks.
+    bool is_back = ftruncate(file->fd, (off_t)net_log_file_bytes(file)) == 0 &&
+                   lseek(file->fd, (off_t)net_log_file_bytes(file), SEEK_SET) >= 0;
+    if (is_back && may_wait(file, error)) {
+        file->is_waiting = true;
+        file->wait_error = error;
+        file->wait_wakes = 0;
+    } else {
+        net_log_file_fail_errno(file, WRITE_FAILED, error);
+    }
+    return false;
+}
+
+bool net_log_file_sync(net_log_file* file, int fd) {
+    if (file->config.ops.sync(file->config.ops.context, fd) == 0) return true;
     file->is_stopped = true;
-    fail_errno(file, "the log cannot be written to the disk", errno);
+    net_log_file_fail_errno(file, "the log cannot be written to the disk", errno);
     return false;
 }
 
@@ -79,7 +101,7 @@ static bool sync_file(net_log_file* file) {
 static bool check_file(net_log_file* file) {
     struct stat status;
     if (fstat(file->fd, &status) != 0)
-        fail_errno(file, "the log cannot be looked at", errno);
+        net_log_file_fail_errno(file, "the log cannot be looked at", errno);
     else if (status.st_nlink == 0)
         net_log_file_fail(file, "the log was deleted while it was written");
     else if ((uint64_t)status.st_size < net_log_file_bytes(file))
@@ -94,20 +116,50 @@ static void reset_block(net_log_file* file) {
     file->block = (net_log_block){.type = NET_LOG_BLOCK_DATA, .identity = file->config.identity};
 }
 
-// Write the block in the making; give the records' room in the queue back.
-static bool write_block(net_log_file* file) {
-    BASE_ASSERT(file->block.record_count > 0 && !file->is_stopped);
-    net_log_block* block = &file->block;
+net_log_block net_log_file_block_of(const net_log_file* file, net_log_block_type type,
+                                    ecs_tick tick) {
+    return (net_log_block){.type = (uint16_t)type,
+                           .record_count = 1,
+                           .first_record = file->next_record,
+                           .first_tick = tick,
+                           .last_tick = tick};
+}
+
+bool net_log_file_put_block(net_log_file* file, net_log_block* block, const uint8_t* payload,
+                            uint32_t payload_bytes) {
+    block->identity = file->config.identity;
     block->ordinal = file->next_ordinal;
-    size_t size = net_log_packer_pack(&file->packer, block, file->payload, file->payload_bytes);
+    size_t size = net_log_packer_pack(&file->packer, block, payload, payload_bytes);
     if (!check_file(file) || !write_all(file, file->packer.stored, size)) return false;
     file->next_ordinal++;
-    if (block->type == NET_LOG_BLOCK_DATA) base_spsc_pop_to(file->queue.ring, file->block_cursor);
-    ecs_tick last_tick = block->last_tick;
+    file->index.block_count++;
+    return true;
+}
+
+static bool is_over_budget(const net_log_file* file) {
+    uint64_t budget = file->config.segments.budget_bytes;
+    return budget > 0 && net_log_file_bytes(file) > budget;
+}
+
+// Give the records' room in the queue back once their block is in the file.
+bool net_log_file_write_block(net_log_file* file) {
+    BASE_ASSERT(file->block.record_count > 0 && !file->is_stopped);
+    uint64_t at = net_log_file_bytes(file);
+    if (!net_log_file_put_block(file, &file->block, file->payload, file->payload_bytes))
+        return false;
+    file->index.last_data = at;
+    base_spsc_pop_to(file->queue.ring, file->block_cursor);
+    ecs_tick last_tick = file->block.last_tick;
     reset_block(file);
-    if (last_tick < file->synced_tick + file->config.sync_ticks) return true;
+    if (is_over_budget(file)) {
+        net_log_file_fail(file, "its budget of bytes is used up and no keyframe begins a segment");
+        return false;
+    }
+    if (file->config.sync_ticks == UINT32_MAX ||
+        last_tick < file->synced_tick + file->config.sync_ticks)
+        return true;
     file->synced_tick = last_tick;
-    return sync_file(file);
+    return net_log_file_sync(file, file->fd);
 }
 
 static uint64_t span_of(const net_log_file* file, ecs_tick tick) {
@@ -129,21 +181,25 @@ static void append_to_block(net_log_file* file, const uint8_t* record, uint32_t 
     file->payload_bytes += size;
 }
 
-static bool take_record(net_log_file* file, const uint8_t* data, uint32_t size) {
+// `cursor`: behind the record. @return false: the log waits or stopped; file->cursor says whether
+// the record was taken.
+static bool take_record(net_log_file* file, const uint8_t* data, uint32_t size, uint64_t cursor) {
     base_reader reader = base_reader_make(data, size);
     uint64_t number = base_reader_u64(&reader);
     ecs_tick tick = base_reader_u64(&reader);
     uint32_t kind = base_reader_u32(&reader);
     uint32_t record_bytes = size - NET_LOG_QUEUE_PREFIX_BYTES;
     uint32_t needed = base_varint_bytes(record_bytes) + record_bytes;
+    if (!net_log_file_write_keyframe(file, tick - (kind != NET_LOG_KIND_CLOSE))) return false;
     bool is_full = file->block.record_count > 0 &&
                    (needed > NET_LOG_BLOCK_BYTES_MAX - file->payload_bytes ||
                     span_of(file, tick) != span_of(file, file->block.last_tick));
-    if (is_full && !write_block(file)) return false;
+    if (is_full && !net_log_file_write_block(file)) return false;
     append_to_block(file, data + NET_LOG_QUEUE_PREFIX_BYTES, record_bytes, number, tick);
-    file->block_cursor = file->cursor;
+    file->cursor = file->block_cursor = cursor;
+    file->next_record = number + 1;
     bool is_last = kind == NET_LOG_KIND_END && tick % file->config.block_ticks == 0;
-    return !is_last || write_block(file);
+    return !is_last || (net_log_file_write_block(file) && net_log_file_write_keyframe(file, tick));
 }
 
 static bool is_record_size(uint32_t size) {
@@ -151,10 +207,37 @@ static bool is_record_size(uint32_t size) {
            size - NET_LOG_QUEUE_PREFIX_BYTES <= NET_LOG_RECORD_BYTES_MAX;
 }
 
+// Records until the queue has no more. @return false: the log waits or stopped.
+static bool take_records(net_log_file* file) {
+    for (;;) {
+        uint32_t size;
+        bool damaged = false;
+        uint64_t cursor = file->cursor;
+        const uint8_t* data = base_spsc_next(file->queue.ring, &cursor, &size, &damaged);
+        // A checksum does not prove that this process wrote it: the memory is a file.
+        if (damaged || (data && !is_record_size(size))) {
+            net_log_file_fail(file, "the log's queue was changed by another process");
+            return true;
+        }
+        if (!data) {
+            file->cursor = cursor; // behind fillers
+            return true;
+        }
+        if (!take_record(file, data, size, cursor)) return false;
+    }
+}
+
+// Try again what the full disk did not take. Then the block in the making is complete.
+static bool end_waiting(net_log_file* file, bool all) {
+    if (!file->is_waiting) return true;
+    const uint32_t wakes = NET_LOG_RETRY_MS / NET_LOG_WAKE_MS;
+    if (!file->config.is_manual && !all && file->wait_wakes++ < wakes) return false;
+    file->is_waiting = false;
+    bool is_written = file->block.record_count == 0 || net_log_file_write_block(file);
+    return is_written && net_log_file_write_keyframe(file, UINT64_MAX);
+}
+
 void net_log_file_pump(net_log_file* file, bool all) {
-    uint32_t size;
-    bool damaged = false;
-    const uint8_t* data;
     // After a failure the simulation pushes nothing; queued records may still go to the file.
     if (file->is_stopped) return;
     const char* harm = net_log_queue_harm(&file->queue);
@@ -163,23 +246,14 @@ void net_log_file_pump(net_log_file* file, bool all) {
         file->is_stopped = true;
         return;
     }
-    for (;;) {
-        uint64_t cursor = file->cursor;
-        data = base_spsc_next(file->queue.ring, &cursor, &size, &damaged);
-        // A checksum does not prove that this process wrote it: the memory is a file.
-        damaged = damaged || (data && !is_record_size(size));
-        if (!damaged) file->cursor = cursor;
-        if (!data || damaged) break;
-        if (!take_record(file, data, size)) {
-            file->is_stopped = true;
-            return;
-        }
-    }
-    if (damaged) net_log_file_fail(file, "the log's queue was changed by another process");
-    if (all && file->block.record_count > 0 && !write_block(file)) file->is_stopped = true;
+    net_log_file_run_commands(file, false);
+    bool goes_on = end_waiting(file, all) && take_records(file);
+    if (goes_on && all && file->block.record_count > 0) goes_on = net_log_file_write_block(file);
+    if (!goes_on && file->is_waiting && all)
+        net_log_file_fail_errno(file, WRITE_FAILED, file->wait_error);
+    if (!goes_on && !file->is_waiting) file->is_stopped = true;
     // Fillers in front of the next record.
-    if (file->block.record_count == 0 && !file->is_stopped)
-        base_spsc_pop_to(file->queue.ring, file->cursor);
+    if (goes_on && file->block.record_count == 0) base_spsc_pop_to(file->queue.ring, file->cursor);
     BASE_VALIDATE((net_log_file_validate(file), true));
 }
 
@@ -200,17 +274,22 @@ net_result net_log_file_write_start(net_log_file* file, const void* header, size
     net_log_prologue_write(prologue);
     reset_block(file);
     file->block.type = NET_LOG_BLOCK_HEADER;
-    append_to_block(file, header, (uint32_t)header_bytes, 0, 0);
-    bool is_written = write_all(file, prologue, sizeof prologue);
-    size_t size =
-        net_log_packer_pack(&file->packer, &file->block, file->payload, file->payload_bytes);
-    is_written = is_written && write_all(file, file->packer.stored, size) && sync_file(file);
+    bool is_later = file->config.start_tick > 0;
+    append_to_block(file, is_later ? file->header.data : header,
+                    (uint32_t)(is_later ? file->header.size : header_bytes), 0, 0);
+    uint32_t keyframe_ticks = file->config.keyframe_ticks;
+    file->config.keyframe_ticks = 0; // nothing to wait for yet
+    bool is_written =
+        write_all(file, prologue, sizeof prologue) &&
+        net_log_file_put_block(file, &file->block, file->payload, file->payload_bytes) &&
+        net_log_file_sync(file, file->fd);
+    file->config.keyframe_ticks = keyframe_ticks;
     if (!is_written) {
         base_report(reporter, file->config.file, 0, "%s", file->failure);
         return NET_ERR_DISK;
     }
-    file->next_ordinal = 1;
-    file->next_number = 1;
+    file->next_number = file->next_record = 1;
+    file->segment_tick = file->config.start_tick;
     reset_block(file);
     return NET_OK;
 }
@@ -218,5 +297,6 @@ net_result net_log_file_write_start(net_log_file* file, const void* header, size
 // The last bytes reach the disk, and the file is still the one of its name.
 void net_log_file_end_disk(net_log_file* file) {
     if (file->is_stopped || !check_file(file)) return;
-    (void)sync_file(file);
+    net_log_file_write_index(file);
+    if (net_log_file_sync(file, file->fd)) net_log_file_run_commands(file, true);
 }

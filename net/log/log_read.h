@@ -12,15 +12,18 @@ typedef struct net_log_cursor {
     uint64_t offset;     ///< of the next block
     const uint8_t* data; ///< records being walked
     size_t size, at;
-    uint64_t blocks; ///< entered so far
-    uint64_t number; ///< of the first record of the next block
+    uint64_t blocks;   ///< passed so far
+    uint64_t ordinal;  ///< of the next block
+    uint64_t number;   ///< of the first record of the next block
+    uint64_t bad_from; ///< bytes from here on belong to no block; UINT64_MAX: all do
     net_log_order order;
-    /// The records before the next one are lost: its tick follows the keyframe of this tick. 0:
-    /// nothing is lost. The state before them is of no use; net_log_keyframe_read has the new one.
-    /// net_log_cursor_next sets it for one record.
+    /// The records before the next one are lost, or in another file: its tick follows the keyframe
+    /// of this tick. The state before is of no use; net_log_keyframe_read has the new one. 0:
+    /// nothing is lost. net_log_cursor_next sets it for one record.
     ecs_tick resumed;
-    ecs_tick lost_first; ///< with `resumed`: the first tick that is missing
-    bool is_known;       ///< `order` is that of the log: a seek or a gap begins with an unknown one
+    ecs_tick lost_first; ///< with `resumed`: the first tick that is missing; 0: none is
+    bool is_lost;        ///< looks for a keyframe
+    bool is_part;        ///< looks for the first keyframe
     bool is_in_queue;
     bool has_failed; ///< the file changed since it was opened
 } net_log_cursor;
@@ -28,8 +31,9 @@ typedef struct net_log_cursor {
 /// A cursor at the first record. When that is not of tick 1, `resumed` is set with it.
 net_log_cursor net_log_cursor_begin(const net_log_reader* reader);
 /// A cursor behind the newest keyframe at or before `tick`, without one at the first record.
-/// *keyframe is that one (borrowed), or NULL. The next record is the begin of the tick after it.
-net_log_cursor net_log_reader_seek(const net_log_reader* reader, ecs_tick tick,
+/// *keyframe is that one (borrowed; only its block's header was checked), or NULL. The next record
+/// is the begin of the tick after it, or what follows damage (`resumed`).
+net_log_cursor net_log_reader_seek(net_log_reader* reader, ecs_tick tick,
                                    const net_log_keyframe** keyframe);
 /// Next record, checked; borrowed until the next call. What is damaged is reported and skipped up
 /// to the next keyframe (`resumed`). @return false at the end.

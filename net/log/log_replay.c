@@ -24,6 +24,7 @@ struct net_log_replay {
     uint32_t* clients; // that play, rising
     uint32_t client_count;
     uint32_t client_last;
+    base_bytes start; // a save before tick 1; empty for a part of a log
     bool has_stepped; // the change list of its last step is still there
     bool has_failed;
 };
@@ -95,7 +96,11 @@ net_result net_log_replay_create(net_log_reader* reader, const net_module* modul
     replay->cursor = net_log_cursor_begin(reader);
     replay->clients = base_allocate(allocator, NET_CLIENTS_MAX * sizeof *replay->clients);
     net_result result = NET_ERR_MEMORY;
+    base_bytes_init(&replay->start, allocator);
     if (replay->clients) result = create_match(replay, module, reporter);
+    // What is ahead of a keyframe is reached from the start; keyframes begin after 10 s.
+    if (result == NET_OK && net_log_reader_info(reader)->keyframe_count > 0)
+        result = net_log_replay_save(replay, &replay->start);
     if (result != NET_OK) {
         net_log_replay_destroy(replay);
         return result;
@@ -107,6 +112,7 @@ net_result net_log_replay_create(net_log_reader* reader, const net_module* modul
 void net_log_replay_destroy(net_log_replay* replay) {
     if (!replay) return;
     net_match_destroy(replay->match);
+    base_bytes_deinit(&replay->start);
     base_release(replay->allocator, replay->clients, NET_CLIENTS_MAX * sizeof *replay->clients);
     base_release(replay->allocator, replay, sizeof *replay);
 }
@@ -195,6 +201,43 @@ static net_result apply_begin(net_log_replay* replay) {
     return is_right ? NET_OK : fail(replay, "it has a record that this game does not take");
 }
 
+// ---- keyframes ----
+
+// The match as the keyframe of `tick` has it.
+static net_result enter_keyframe(net_log_replay* replay, const net_log_keyframe* keyframe) {
+    base_bytes save;
+    base_bytes_init(&save, replay->allocator);
+    net_result result = net_log_keyframe_read(replay->reader, keyframe, &save);
+    if (result == NET_OK) result = net_match_restore(replay->match, save.data, save.size);
+    base_bytes_deinit(&save);
+    bool is_its = result == NET_OK && net_match_tick(replay->match) == keyframe->tick;
+    if (result == NET_OK && !is_its) result = NET_ERR_MALFORMED;
+    if (result == NET_ERR_MEMORY) return result;
+    if (result != NET_OK) {
+        base_report(&replay->reporter, net_log_reader_file(replay->reader), 0,
+                    "the keyframe of tick %" PRIu64 " %s", keyframe->tick,
+                    result == NET_ERR_DAMAGED ? "is damaged" : "is of another build of the game");
+        return NET_ERR_DAMAGED;
+    }
+    replay->client_count = net_match_players(replay->match, replay->clients, NET_CLIENTS_MAX);
+    replay->client_last = net_match_client_last(replay->match);
+    BASE_ASSERT(replay->client_count <= NET_CLIENTS_MAX);
+    return NET_OK;
+}
+
+// The cursor went over ticks that are lost: so does the match.
+static net_result follow_cursor(net_log_replay* replay, net_log_tick* tick) {
+    const net_log_keyframe* keyframe;
+    (void)net_log_reader_seek(replay->reader, replay->cursor.resumed, &keyframe);
+    if (!keyframe || keyframe->tick != replay->cursor.resumed)
+        return fail(replay, "its keyframe is not in the index");
+    net_result result = enter_keyframe(replay, keyframe);
+    replay->has_failed = result != NET_OK;
+    tick->lost_first = replay->cursor.lost_first;
+    tick->lost_last = replay->cursor.lost_first > 0 ? replay->cursor.resumed : 0;
+    return result;
+}
+
 net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick) {
     BASE_ASSERT(tick && replay->match);
     net_log_record* record = &replay->record;
@@ -204,6 +247,11 @@ net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick) {
     if (replay->has_stepped) ecs_changes_clear(net_match_world(replay->match));
     replay->has_stepped = false;
     while (net_log_cursor_next(replay->reader, &replay->cursor, record)) {
+        if (replay->cursor.resumed > 0) {
+            net_result result = follow_cursor(replay, tick);
+            if (result != NET_OK) return result;
+            has_begin = false;
+        }
         if (record->kind == NET_LOG_KIND_CLOSE) replay->close = *record;
         if (record->kind == NET_LOG_KIND_END) break;
         if (record->kind != NET_LOG_KIND_BEGIN) continue;
@@ -262,12 +310,50 @@ net_result net_log_replay_restore(net_log_replay* replay, const void* data, size
     return result;
 }
 
+// @return NET_ERR_CLOSED: there is no such keyframe.
+static net_result seek_keyframe(net_log_replay* replay, ecs_tick tick) {
+    for (;;) {
+        const net_log_keyframe* keyframe;
+        net_log_cursor cursor = net_log_reader_seek(replay->reader, tick, &keyframe);
+        if (!keyframe) return NET_ERR_CLOSED;
+        net_result result = enter_keyframe(replay, keyframe);
+        if (result == NET_OK) replay->cursor = cursor;
+        if (result != NET_ERR_DAMAGED) return result;
+        tick = keyframe->tick - 1;
+    }
+}
+
+static net_result seek_start(net_log_replay* replay) {
+    if (replay->start.size > 0)
+        return net_log_replay_restore(replay, replay->start.data, replay->start.size);
+    return fail(replay, "nothing before it can be used");
+}
+
 net_result net_log_replay_seek(net_log_replay* replay, ecs_tick tick) {
-    return tick >= net_match_tick(replay->match) ? NET_OK : NET_ERR_DAMAGED;
+    uint32_t count;
+    const net_log_keyframe* keyframes = net_log_reader_keyframes(replay->reader, &count);
+    ecs_tick here = net_match_tick(replay->match), near_ = 0;
+    for (uint32_t i = count; i > 0 && near_ == 0; i--)
+        if (keyframes[i - 1].tick <= tick) near_ = keyframes[i - 1].tick;
+    bool is_part = net_log_reader_info(replay->reader)->first_tick > 1;
+    bool is_between = here >= near_ && here <= tick && !(is_part && here == 0);
+    if (is_between && !replay->has_failed) return NET_OK;
+    replay->has_stepped = replay->has_failed = false;
+    replay->record = (net_log_record){0};
+    replay->close = (net_log_record){0};
+    net_result result = seek_keyframe(replay, tick);
+    if (result == NET_ERR_CLOSED) result = seek_start(replay);
+    replay->has_failed = result != NET_OK;
+    return result;
 }
 
 net_result net_log_replay_create_at(net_log_reader* reader, const net_module* module, ecs_tick tick,
                                     const base_reporter* reporter, net_log_replay** replay) {
     net_result result = net_log_replay_create(reader, module, reporter, replay);
-    return result == NET_OK ? net_log_replay_seek(*replay, tick) : result;
+    if (result != NET_OK) return result;
+    result = net_log_replay_seek(*replay, tick);
+    if (result == NET_OK) return NET_OK;
+    net_log_replay_destroy(*replay);
+    *replay = NULL;
+    return result;
 }

@@ -65,9 +65,19 @@ net_result net_log_writer_create_with(const net_log_file_config* config, const n
 net_result net_log_writer_create(const base_allocator* allocator, const char* file,
                                  const net_match* match, const char* build, uint64_t now_unix_ms,
                                  const base_reporter* reporter, net_log_writer** writer) {
-    net_log_file_config config =
-        net_log_file_config_default(file, net_match_get_config(match)->tick_rate_hz);
+    const net_log_options options = net_log_options_default();
+    return net_log_writer_create_as(allocator, file, &options, match, build, now_unix_ms, reporter,
+                                    writer);
+}
+
+net_result net_log_writer_create_as(const base_allocator* allocator, const char* file,
+                                    const net_log_options* options, const net_match* match,
+                                    const char* build, uint64_t now_unix_ms,
+                                    const base_reporter* reporter, net_log_writer** writer) {
+    uint32_t tick_rate_hz = net_match_get_config(match)->tick_rate_hz;
+    net_log_file_config config = net_log_file_config_default(file, tick_rate_hz);
     config.allocator = allocator;
+    net_log_file_config_apply(&config, options, tick_rate_hz);
     return net_log_writer_create_with(&config, match, file, build, now_unix_ms, reporter, writer);
 }
 
@@ -188,11 +198,19 @@ static void write_world_hash(net_log_draft* draft, const ecs_world* world) {
 // Room that events leave for the field after them.
 enum { LEFT_OUT_BYTES = 8 };
 
+static void offer_keyframe(net_log_writer* writer, const net_match* match) {
+    base_bytes* save = net_log_file_begin_keyframe(writer->file, writer->tick);
+    if (!save) return;
+    if (net_match_save(match, save) != NET_OK) base_bytes_clear(save);
+    net_log_file_end_keyframe(writer->file, writer->tick);
+}
+
 void net_log_append_end(net_log_writer* writer, net_match* match) {
     const ecs_world* world = net_match_world(match);
     BASE_ASSERT(writer->is_in_tick && ecs_world_tick(world) == writer->tick);
     writer->is_in_tick = false;
     writer->state_hash = ecs_world_state_hash(world);
+    offer_keyframe(writer, match);
     net_log_draft* draft = begin_draft(writer);
     if (!draft) return;
     proto_pb_write_fixed64(&draft->body, 2, writer->state_hash);
@@ -240,8 +258,12 @@ net_result net_log_writer_destroy(net_log_writer* writer) {
     return result;
 }
 
-uint64_t net_log_bytes(const net_log_writer* writer) {
-    return net_log_file_bytes(writer->file);
+net_log_counters net_log_get_counters(const net_log_writer* writer) {
+    return net_log_file_counters(writer->file);
+}
+
+bool net_log_take_note(net_log_writer* writer, char* text, size_t text_bytes) {
+    return net_log_file_take_note(writer->file, text, text_bytes);
 }
 
 bool net_log_take_failure(net_log_writer* writer, char* text, size_t text_bytes) {

@@ -3,10 +3,12 @@
 ///
 /// Writing never blocks the simulation: a record goes into a queue in file-backed shared memory
 /// (FILE.queue), a thread of the writer packs records into blocks and writes them to FILE. kill -9
-/// loses no appended record; a power cut loses at most the last second. When the disk fails, the
-/// log ends with its last whole block, the reason is kept for the operator, and the match goes on.
+/// loses no appended record; a power cut loses at most what the sync option says. When the disk
+/// fails, the log ends with its last whole block, the reason is kept for the operator, and the match
+/// goes on. While a disk is full or too slow, records wait in the queue; when that is full too,
+/// ticks are left out, and the log goes on with a keyframe as soon as there is room.
 /// Threads: the simulation's thread calls all functions here.
-/// Memory: all taken in create.
+/// Memory: taken in create; the copy of a keyframe grows with the match.
 #pragma once
 
 #include "net/match.h"
@@ -14,6 +16,43 @@
 BASE_C_BEGIN
 
 typedef struct net_log_writer net_log_writer;
+
+#define NET_LOG_BUDGET_BYTES_DEFAULT (UINT64_C(2) << 30)
+#define NET_LOG_SEGMENT_BYTES_DEFAULT (UINT64_C(256) << 20)
+
+typedef enum net_log_sync {
+    NET_LOG_SYNC_SECOND, ///< a power cut loses at most the last second (the default)
+    NET_LOG_SYNC_BLOCK,  ///< the last 250 ms
+    NET_LOG_SYNC_END,    ///< what the system had not written: synced at the end of each segment
+} net_log_sync;
+
+/// How a log is cut into segments. The one that is written is FILE; with the keyframe after which
+/// it is closed it becomes FILE.seg0001, .seg0002, ... Each can be read alone from its keyframe on.
+typedef struct net_log_segments {
+    uint64_t bytes_max;    ///< of a segment; 0: no limit
+    uint32_t seconds_max;  ///< of match time in a segment; 0: no limit
+    uint32_t kept_max;     ///< closed segments; the oldest ones are deleted. 0: no limit
+    uint64_t budget_bytes; ///< of all segments; the oldest ones are deleted. 0: no limit
+    const char* on_close;  ///< program to run with the name of a closed segment; NULL: none
+} net_log_segments;
+
+typedef struct net_log_options {
+    net_log_segments segments;
+    net_log_sync sync;
+} net_log_options;
+/// @return Segments of NET_LOG_SEGMENT_BYTES_DEFAULT, at most NET_LOG_BUDGET_BYTES_DEFAULT.
+net_log_options net_log_options_default(void);
+
+/// What a writer did so far.
+typedef struct net_log_counters {
+    uint64_t bytes;            ///< written, those of deleted segments too
+    uint64_t segments_closed;  ///< by rotation
+    uint64_t segments_deleted; ///< over a limit
+    uint64_t keyframes;
+    uint64_t keyframes_dropped; ///< too long, or the one before was not packed yet
+    uint64_t ticks_lost;        ///< left out because the disk took nothing
+    uint64_t commands_failed;   ///< of net_log_segments.on_close
+} net_log_counters;
 
 /// Create FILE, FILE.queue and the thread, for a match before its first tick. An older log with
 /// this name becomes FILE.N, with its queue; N is above all that are there. A log that another
@@ -25,6 +64,14 @@ BASE_MUST_USE net_result net_log_writer_create(const base_allocator* allocator, 
                                                const net_match* match, const char* build,
                                                uint64_t now_unix_ms, const base_reporter* reporter,
                                                net_log_writer** writer);
+/// As net_log_writer_create, with options; `options` is copied, its texts must outlive the writer.
+/// @return as net_log_writer_create.
+BASE_MUST_USE net_result net_log_writer_create_as(const base_allocator* allocator, const char* file,
+                                                  const net_log_options* options,
+                                                  const net_match* match, const char* build,
+                                                  uint64_t now_unix_ms,
+                                                  const base_reporter* reporter,
+                                                  net_log_writer** writer);
 /// Write all queued records and, unless net_log_append_close did, a close record, to the disk.
 /// Nothing may be appended afterwards. A disk that takes nothing for 5 s is given up. @return
 /// NET_OK; NET_ERR_IO (the log is incomplete: net_log_take_failure has the reason, FILE.queue what
@@ -82,7 +129,9 @@ void net_log_append_close(net_log_writer* writer, net_match* match);
 void net_log_wait_room(net_log_writer* writer);
 /// @return true once, after logging stopped because of a failure; `text` gets the reason.
 bool net_log_take_failure(net_log_writer* writer, char* text, size_t text_bytes);
-/// Bytes written to FILE so far.
-uint64_t net_log_bytes(const net_log_writer* writer);
+/// @return true when ticks began or ceased to be left out, once each; `text` says it.
+bool net_log_take_note(net_log_writer* writer, char* text, size_t text_bytes);
+/// What was done so far. Exact after net_log_writer_finish.
+net_log_counters net_log_get_counters(const net_log_writer* writer);
 
 BASE_C_END

@@ -96,6 +96,10 @@ ecs_entity net_match_player(const net_match* match, uint32_t client);
 /// @return The player's name, borrowed until the next join or leave; NULL for a client that does
 ///          not play.
 const char* net_match_player_name(const net_match* match, uint32_t client);
+/// The clients that play, rising: at most `capacity` of them. @return how many play.
+uint32_t net_match_players(const net_match* match, uint32_t* clients, uint32_t capacity);
+/// @return The highest client number that ever joined.
+uint32_t net_match_client_last(const net_match* match);
 
 /// A player that the module dropped, or refused within player_join.
 typedef struct net_match_dropped {

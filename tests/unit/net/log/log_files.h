@@ -97,6 +97,7 @@ static inline net_log_file_config files_config(const log_files* files) {
     config.identity = FILES_IDENTITY;
     config.ring_bytes = FILES_RING;
     config.is_manual = true;
+    config.keyframe_ticks = 0; // made-up ticks have no match to save
     return config;
 }
 
@@ -174,6 +175,9 @@ static inline log_sum files_read(const char* log) {
         if (sum.records < BASE_COUNT(sum.prefix)) sum.prefix[sum.records] = sum.hash;
     }
     assert_false(cursor.has_failed);
+    // A walk finds damage that opening does not look for.
+    sum.info = *net_log_reader_info(reader);
+    if (sum.info.is_damaged) sum.result = NET_ERR_DAMAGED;
     net_log_reader_destroy(reader);
     return sum;
 }

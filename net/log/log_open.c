@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+// Opening trusts nothing: a length counts after the header's checksum matched, bytes after theirs
+// matched, records after they were decoded and found in order.
+//
+// The queue is copied before the file is looked at. A running writer moves records from the one to
+// the other; in this order none can be missed.
+#include "log/log_read_internal.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "log/log_header.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    SEARCH_BYTES = 65536,
+    HEADER_SEARCH_BYTES_MAX = 64 << 20, // a copy of the header comes with the first keyframe
+};
+
+// ---- blocks of untrusted files ----
+
+bool net_log_read_block(net_log_reader* reader, uint64_t offset, net_log_block* block) {
+    uint8_t header[NET_LOG_BLOCK_HEADER_BYTES];
+    if (offset >= reader->set.bytes) return false;
+    uint64_t left = net_log_set_left(&reader->set, offset);
+    if (left < sizeof header || !net_log_set_read(&reader->set, offset, header, sizeof header))
+        return false;
+    return net_log_block_header_read(block, header) && block->stored_bytes <= left - sizeof header;
+}
+
+bool net_log_read_payload(net_log_reader* reader, uint64_t offset, const net_log_block* block,
+                          uint8_t* target) {
+    return net_log_set_read(&reader->set, offset + NET_LOG_BLOCK_HEADER_BYTES, reader->stored,
+                            block->stored_bytes) &&
+           net_log_block_unpack(block, reader->stored, target);
+}
+
+bool net_log_is_prologue(net_log_reader* reader, uint64_t offset) {
+    uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
+    uint32_t version;
+    return net_log_set_at(&reader->set, offset)->base == offset &&
+           net_log_set_left(&reader->set, offset) >= sizeof prologue &&
+           net_log_set_read(&reader->set, offset, prologue, sizeof prologue) &&
+           net_log_prologue_check(prologue, &version) == NET_OK;
+}
+
+// Known lengths are skipped, unknown ground is searched for the sync bytes once.
+uint64_t net_log_find_block(net_log_reader* reader, uint64_t offset, uint64_t end) {
+    uint8_t sync[NET_LOG_BLOCK_HEADER_BYTES];
+    net_log_block block = {0};
+    net_log_block_header_write(&block, sync);
+    while (offset < end) {
+        uint64_t left = net_log_set_left(&reader->set, offset);
+        size_t size = left < SEARCH_BYTES ? (size_t)left : SEARCH_BYTES;
+        if (!net_log_set_read(&reader->set, offset, reader->stored, size)) return end;
+        const uint8_t* at = reader->stored;
+        const uint8_t* limit = reader->stored + size;
+        while ((at = memchr(at, sync[0], (size_t)(limit - at))) != NULL) {
+            uint64_t place = offset + (uint64_t)(at - reader->stored);
+            bool is_sync = limit - at >= 8 ? memcmp(at, sync, 8) == 0 : false;
+            if (is_sync && net_log_read_block(reader, place, &block))
+                return place < end ? place : end;
+            at++;
+        }
+        // Bytes of a sync may stand at the end of the piece, not at the end of the file.
+        offset += size == left || size < 8 ? size : size - 7;
+    }
+    return end;
+}
+
+const uint8_t* net_log_next_span(base_reader* bytes, size_t* size) {
+    uint64_t length = base_reader_varint(bytes);
+    if (length < 1 || length > NET_LOG_RECORD_BYTES_MAX) return NULL;
+    *size = (size_t)length;
+    return base_reader_skip(bytes, *size);
+}
+
+bool net_log_check_records(const net_log_block* block, const uint8_t* payload,
+                           net_log_order* order) {
+    base_reader bytes = base_reader_make(payload, block->unpacked_bytes);
+    ecs_tick first = UINT64_MAX, last = 0;
+    uint32_t count = 0;
+    net_log_record record;
+    while (base_reader_left(&bytes) > 0) {
+        size_t size;
+        const uint8_t* data = net_log_next_span(&bytes, &size);
+        if (!data || !net_log_record_read(&record, data, size)) return false;
+        if (!net_log_order_add(order, &record)) return false;
+        count++;
+        if (record.kind == NET_LOG_KIND_OTHER) continue;
+        first = record.tick < first ? record.tick : first;
+        last = record.tick > last ? record.tick : last;
+    }
+    if (bytes.failed || count != block->record_count) return false;
+    return first == UINT64_MAX || (first == block->first_tick && last == block->last_tick);
+}
+
+net_log_order net_log_order_before(const net_log_record* first) {
+    ecs_tick tick = first->tick;
+    switch (first->kind) {
+    case NET_LOG_KIND_BEGIN:
+        return (net_log_order){.tick = tick - (tick > 0), .last_end = tick - (tick > 0)};
+    case NET_LOG_KIND_END:
+        return (net_log_order){.tick = tick, .is_in_tick = tick > 0, .last_end = tick - (tick > 0)};
+    default:
+        return (net_log_order){.tick = tick, .last_end = tick};
+    }
+}
+
+// ---- the start ----
+
+static net_result refuse(const net_log_reader* reader, const char* text) {
+    base_report(&reader->reporter, reader->file, 0, "%s", text);
+    return NET_ERR_DAMAGED;
+}
+
+static net_result refuse_later(const net_log_reader* reader, net_log_demand demand) {
+    if (demand.features != 0)
+        base_report(&reader->reporter, reader->file, 0,
+                    "this log is of a later version (features 0x%" PRIx64
+                    "): use a newer shoal-replay",
+                    demand.features);
+    else
+        base_report(&reader->reporter, reader->file, 0,
+                    "this log is of a later version (%" PRIu64 "): use a newer shoal-replay",
+                    demand.version);
+    return NET_ERR_VERSION;
+}
+
+// Take the Header out of a header block or a copy of it.
+static net_result take_header(net_log_reader* reader, uint64_t offset, const net_log_block* block) {
+    if (!net_log_read_payload(reader, offset, block, reader->payload)) return NET_ERR_DAMAGED;
+    base_reader bytes = base_reader_make(reader->payload, block->unpacked_bytes);
+    size_t size;
+    const uint8_t* header = net_log_next_span(&bytes, &size);
+    if (!header || base_reader_left(&bytes) > 0) return NET_ERR_DAMAGED;
+    net_log_demand demand;
+    net_log_info info = {0};
+    net_result result = net_log_header_read(&info, header, size, &demand);
+    if (result == NET_ERR_VERSION) return refuse_later(reader, demand);
+    if (result != NET_OK || info.identity != block->identity) return NET_ERR_DAMAGED;
+    reader->info = info;
+    reader->is_part = (demand.features & NET_LOG_FEATURE_SEGMENT) != 0;
+    base_bytes_clear(&reader->header);
+    base_bytes_write(&reader->header, header, size);
+    return reader->header.failed ? NET_ERR_MEMORY : NET_OK;
+}
+
+static bool is_header_block(const net_log_block* block) {
+    return block->type == NET_LOG_BLOCK_HEADER && block->ordinal == 0 && block->first_record == 0 &&
+           block->record_count == 1 && block->first_tick == 0 && block->last_tick == 0;
+}
+
+// The start is damaged. A copy of the header stands in front of the first keyframe, and later.
+static net_result find_header(net_log_reader* reader, const char* why) {
+    uint64_t end =
+        reader->set.bytes < HEADER_SEARCH_BYTES_MAX ? reader->set.bytes : HEADER_SEARCH_BYTES_MAX;
+    net_log_block block;
+    uint64_t offset = net_log_find_block(reader, 0, end);
+    net_result result = NET_ERR_DAMAGED;
+    while (offset < end && result == NET_ERR_DAMAGED) {
+        if (!net_log_read_block(reader, offset, &block)) {
+            offset = net_log_find_block(reader, offset + 1, end);
+            continue;
+        }
+        bool is_header = block.type == NET_LOG_BLOCK_HEADER_COPY || is_header_block(&block);
+        if (is_header) result = take_header(reader, offset, &block);
+        offset = net_log_block_end(offset, &block);
+    }
+    if (result != NET_OK) return result == NET_ERR_DAMAGED ? refuse(reader, why) : result;
+    // The copy in front of a first keyframe of a part says so itself.
+    base_report(&reader->reporter, reader->file, 0,
+                "damaged: its first bytes; the copy of the header further on is used");
+    reader->info.is_damaged = true;
+    reader->data_start = NET_LOG_PROLOGUE_BYTES;
+    return NET_OK;
+}
+
+static net_result read_start(net_log_reader* reader) {
+    uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
+    uint32_t version;
+    net_log_block block;
+    if (reader->set.bytes < sizeof prologue || reader->set.files[0].bytes < sizeof prologue ||
+        !net_log_set_read(&reader->set, 0, prologue, sizeof prologue))
+        return refuse(reader, "too short for an event log");
+    net_result result = net_log_prologue_check(prologue, &version);
+    if (result == NET_ERR_MALFORMED && version > 1)
+        return refuse_later(reader, (net_log_demand){.version = version});
+    if (result != NET_OK) return find_header(reader, "no event log, or its start is damaged");
+    result = NET_ERR_DAMAGED;
+    if (net_log_read_block(reader, sizeof prologue, &block) && is_header_block(&block))
+        result = take_header(reader, sizeof prologue, &block);
+    if (result == NET_ERR_DAMAGED)
+        return find_header(reader, "the header block is damaged: nothing can be read");
+    reader->data_start = net_log_block_end(sizeof prologue, &block);
+    return result;
+}
+
+// ---- the queue ----
+
+// Check what the queue gave; what is not in order is dropped. @return bytes that were dropped.
+static uint64_t check_queue(net_log_reader* reader, net_log_order* order) {
+    base_reader bytes = base_reader_make(reader->queue.data, reader->queue.size);
+    size_t good = 0;
+    while (base_reader_left(&bytes) > 0) {
+        size_t size;
+        net_log_record record;
+        const uint8_t* data = net_log_next_span(&bytes, &size);
+        if (!data || !net_log_record_read(&record, data, size) ||
+            !net_log_order_add(order, &record))
+            break;
+        good = bytes.offset;
+        reader->info.queue_records++;
+    }
+    uint64_t dropped = reader->queue.size - good;
+    reader->queue.size = good;
+    return dropped;
+}
+
+static net_result merge_queue(net_log_reader* reader, net_log_tail* tail,
+                              net_log_queue_copy* copy) {
+    uint64_t torn = reader->set.bytes - reader->good_end;
+    if (tail->order.is_closed || tail->has_index || tail->has_other_log) {
+        reader->info.lost_bytes += tail->has_other_log ? 0 : torn;
+        return NET_OK;
+    }
+    const char* reason = "";
+    uint64_t lost = 0;
+    net_log_queue_state state = net_log_queue_take(copy, reader->info.identity, tail->number,
+                                                   &reader->queue, &lost, &reason);
+    if (reader->queue.failed) return NET_ERR_MEMORY;
+    uint64_t dropped = check_queue(reader, &tail->order);
+    // A whole queue has the records of a torn block too.
+    if (state != NET_LOG_QUEUE_WHOLE || dropped > 0) lost += torn + dropped;
+    if (state == NET_LOG_QUEUE_LOSSY)
+        base_report(&reader->reporter, reader->file, 0, "its .queue cannot be used to the end: %s",
+                    reason);
+    if (state == NET_LOG_QUEUE_NONE) {
+        base_report(&reader->reporter, reader->file, 0,
+                    "it has no end record and no .queue: what the queue held is lost");
+        lost += lost == 0;
+    }
+    reader->info.lost_bytes += lost;
+    return NET_OK;
+}
+
+// ---- create and destroy ----
+
+static ecs_tick first_tick(const net_log_reader* reader, ecs_tick last) {
+    if (!reader->is_part) return last > 0 ? 1 : 0;
+    bool has_ticks = reader->info.keyframe_count > 0 && reader->keyframes[0].tick < last;
+    return has_ticks ? reader->keyframes[0].tick + 1 : 0;
+}
+
+static net_result open_log(net_log_reader* reader, net_log_queue_copy* copy) {
+    net_log_tail tail;
+    net_log_info* info = &reader->info;
+    net_result result = read_start(reader);
+    if (result == NET_OK) result = net_log_tail_find(reader, &tail);
+    if (result == NET_OK) result = merge_queue(reader, &tail, copy);
+    if (result != NET_OK) return result;
+    reader->tail_number = tail.number;
+    info->file_bytes = reader->set.bytes;
+    info->segment_count = reader->set.count;
+    info->is_closed = tail.order.is_closed;
+    info->is_damaged = info->is_damaged || tail.has_other_log;
+    info->is_cut = (!tail.order.is_closed && !tail.has_index) || info->lost_bytes > 0;
+    info->first_tick = first_tick(reader, tail.order.last_end);
+    info->last_tick = info->first_tick > 0 ? tail.order.last_end : 0;
+    return info->is_damaged ? NET_ERR_DAMAGED : NET_OK;
+}
+
+net_result net_log_reader_create(const base_allocator* allocator, const char* file,
+                                 const base_reporter* reporter, net_log_reader** reader_out) {
+    BASE_ASSERT(file && reader_out);
+    *reader_out = NULL;
+    net_log_reader* reader = base_allocate_zero(allocator, sizeof *reader);
+    if (!reader) return NET_ERR_MEMORY;
+    reader->allocator = allocator;
+    if (reporter) reader->reporter = *reporter;
+    reader->set.fd = reader->set.fd_last = -1;
+    (void)base_text_copy(reader->file, sizeof reader->file, file);
+    base_bytes_init(&reader->header, allocator);
+    base_bytes_init(&reader->queue, allocator);
+    reader->stored = base_allocate(allocator, NET_LOG_BLOCK_BYTES_MAX);
+    reader->payload = base_allocate(allocator, NET_LOG_BLOCK_BYTES_MAX);
+    net_log_queue_copy copy = {0};
+    net_result result = NET_ERR_MEMORY;
+    if (reader->stored && reader->payload) result = net_log_queue_load(&copy, allocator, file);
+    if (result == NET_OK)
+        result = net_log_set_open(&reader->set, allocator, reader->file, &reader->reporter);
+    if (result == NET_OK) result = open_log(reader, &copy);
+    net_log_queue_unload(&copy);
+    bool is_usable = result == NET_OK || (result == NET_ERR_DAMAGED && reader->good_end > 0);
+    if (!is_usable) {
+        net_log_reader_destroy(reader);
+        return result;
+    }
+    *reader_out = reader;
+    return result;
+}
+
+void net_log_reader_destroy(net_log_reader* reader) {
+    if (!reader) return;
+    net_log_set_close(&reader->set);
+    BASE_ARRAY_RELEASE(reader->allocator, reader->keyframes, reader->keyframe_capacity);
+    base_bytes_deinit(&reader->queue);
+    base_bytes_deinit(&reader->header);
+    base_release(reader->allocator, reader->payload, NET_LOG_BLOCK_BYTES_MAX);
+    base_release(reader->allocator, reader->stored, NET_LOG_BLOCK_BYTES_MAX);
+    base_release(reader->allocator, reader, sizeof *reader);
+}
+
+const net_log_info* net_log_reader_info(const net_log_reader* reader) {
+    return &reader->info;
+}
+
+const uint8_t* net_log_reader_header(const net_log_reader* reader, size_t* size) {
+    *size = reader->header.size;
+    return reader->header.data;
+}
+
+const char* net_log_reader_file(const net_log_reader* reader) {
+    return reader->file;
+}
+
+const base_allocator* net_log_reader_allocator(const net_log_reader* reader) {
+    return reader->allocator;
+}
+
+const net_log_keyframe* net_log_reader_keyframes(const net_log_reader* reader, uint32_t* count) {
+    *count = reader->info.keyframe_count;
+    return reader->keyframes;
+}
