@@ -21,7 +21,6 @@
 static net_result open_playback(client_playback* self) {
     const char* file = self->config->replay;
     net_result result = net_log_reader_create(NULL, file, self->reporter, &self->reader);
-    self->is_damaged = result == NET_ERR_DAMAGED;
     if (!self->reader) return result;
     const char* game = self->config->game;
     if (!game) game = net_log_reader_info(self->reader)->game;
@@ -49,7 +48,7 @@ static bool run_fast(client_playback* self) {
     do {
         if (net_loop_wait(self->loop, net_loop_now_us())) return false;
         double tick = net_playback_tick(self->playback) + CHUNK_TICKS;
-        if (!client_playback_note(self, net_playback_seek(self->playback, tick))) return false;
+        if (!client_playback_note(self, net_playback_pass(self->playback, tick))) return false;
     } while (!is_at_end(self));
     return true;
 }
@@ -107,6 +106,7 @@ int client_playback_play(const client_config* config, const base_reporter* repor
     int code = net_exit_of_replay(result);
     if (result == NET_OK) code = play(&self);
     if (code == NET_EXIT_CLEAN && self.is_diverged) code = NET_EXIT_DIVERGED;
+    if (self.reader) self.is_damaged |= net_log_reader_info(self.reader)->is_damaged;
     if (code == NET_EXIT_CLEAN && self.is_damaged) code = NET_EXIT_RUNTIME;
     close_playback(&self);
     return code;

@@ -18,8 +18,8 @@ typedef struct net_log_command {
 } net_log_command;
 
 /// Start the command and do not wait for it. @return false when NET_LOG_COMMANDS_MAX run already:
-/// try again later. With `is_end` (of the process that logs) it starts all the same, and nobody
-/// looks how it ends. A command that cannot be started counts as a failure.
+/// try again later. With `is_end` (of the process that logs) it starts all the same, and its exit
+/// code is not read. A command that cannot be started counts as a failure.
 bool net_log_command_start(net_log_command* command, const char* file, bool is_end);
 /// Look which commands have ended, without waiting.
 void net_log_command_reap(net_log_command* command);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Private to the log's file: its threads and life (log_file.c), its blocks and the disk
-/// (log_pump.c), keyframes (log_offer.c), segments (log_rotate.c).
+/// Private to the log's file: its threads and life (log_file.c), its records and the queue
+/// (log_pump.c), blocks and the disk (log_put.c), keyframes (log_offer.c), segments (log_rotate.c).
 #pragma once
 
 #include "log/log_block.h"
@@ -82,8 +82,16 @@ struct net_log_file {
 
 /// Did logging stop?
 bool net_log_file_has_failed(const net_log_file* file);
+#define NET_LOG_WRITE_FAILED "the log cannot be written"
+/// Empty the block in the making.
+void net_log_file_reset_block(net_log_file* file);
 /// Write all of a record's or block's bytes to a descriptor of this log; errno has the reason.
 BASE_MUST_USE bool net_log_file_put(net_log_file* file, int fd, const uint8_t* data, size_t size);
+/// Write bytes behind the last block. On a full disk the log begins to wait; other failures end it.
+/// @return false: the file is as it was before.
+BASE_MUST_USE bool net_log_file_append(net_log_file* file, const uint8_t* data, size_t size);
+/// Is the file still the one of its name, and as long as it was written? A failure ends the log.
+BASE_MUST_USE bool net_log_file_is_own(net_log_file* file);
 /// Write the block of a payload behind the last one. On a full disk the log begins to wait, and the
 /// file is as it was before. @return false: nothing was written.
 BASE_MUST_USE bool net_log_file_put_block(net_log_file* file, net_log_block* block,

@@ -29,9 +29,9 @@ typedef struct net_log_demand {
     uint64_t features; ///< Header.required_features
 } net_log_demand;
 
-/// Fill the first half of `info` from a packed Header; demand->features are its bits. Total. @return NET_OK; NET_ERR_VERSION (a
-/// later version's, `info` is not touched; `demand` says why); NET_ERR_DAMAGED (one that no writer
-/// writes).
+/// Fill the first half of `info` from a packed Header; demand->features are its bits. Total.
+/// @return NET_OK; NET_ERR_VERSION (a later version's, `info` is not touched; `demand` says why);
+/// NET_ERR_DAMAGED (one that no writer writes).
 BASE_MUST_USE net_result net_log_header_read(net_log_info* info, const void* data, size_t size,
                                              net_log_demand* demand);
 /// Name of a component as the log's writer knew it. @return false when the header does not say.

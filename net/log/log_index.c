@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ticks and offsets rise, so they are written as differences. An index only says where to look: each
-// keyframe is checked when it is read, and a log without an index is as good as one with it.
+// Ticks and offsets rise, so they are written as differences. An index only says where to look:
+// each keyframe is checked when it is read, and a log without an index is as good as one with it.
 #include "log/log_index.h"
 
 #include "base/assert.h"

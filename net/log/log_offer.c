@@ -5,11 +5,11 @@
 // that is a copy, and no tick waits for more. The log's thread packs and writes it. There is one
 // copy; while it is on its way, no other keyframe is due.
 //
-// Equal matches give equal files. So the save is offered before its tick's end record is pushed: the
-// log's thread finds it when it takes that record, however late or early.
+// Equal matches give equal files. So the save is offered before its tick's end record is pushed:
+// the log's thread finds it when it takes that record, however late or early.
 //
-// A keyframe is also the way back after a full disk. Records that find no room in the queue are left
-// out from then on; when the queue has emptied, a keyframe of the next whole block begins anew.
+// A keyframe is also the way back after a full disk. Records that find no room in the queue are
+// left out from then on; when the queue has emptied, the log goes on with a keyframe.
 #include "log/log_file_internal.h"
 
 #include "base/assert.h"
@@ -118,7 +118,7 @@ static bool put_keyframe(net_log_file* file) {
         atomic_fetch_add_explicit(&file->counts.keyframes, 1, memory_order_relaxed);
         return true;
     }
-    // A part alone is of no use, and the parts are written anew.
+    // A part alone is of no use: the next try writes all of them.
     if (before.bytes != net_log_file_bytes(file) &&
         (ftruncate(file->fd, (off_t)before.bytes) != 0 ||
          lseek(file->fd, (off_t)before.bytes, SEEK_SET) < 0))

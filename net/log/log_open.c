@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Opening trusts nothing: a length counts after the header's checksum matched, bytes after theirs
-// matched, records after they were decoded and found in order.
+// The header, the end and the queue of a log.
 //
 // The queue is copied before the file is looked at. A running writer moves records from the one to
 // the other; in this order none can be missed.
@@ -11,102 +10,9 @@
 #include "log/log_header.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-enum {
-    SEARCH_BYTES = 65536,
-    HEADER_SEARCH_BYTES_MAX = 64 << 20, // a copy of the header comes with the first keyframe
-};
-
-// ---- blocks of untrusted files ----
-
-bool net_log_read_block(net_log_reader* reader, uint64_t offset, net_log_block* block) {
-    uint8_t header[NET_LOG_BLOCK_HEADER_BYTES];
-    if (offset >= reader->set.bytes) return false;
-    uint64_t left = net_log_set_left(&reader->set, offset);
-    if (left < sizeof header || !net_log_set_read(&reader->set, offset, header, sizeof header))
-        return false;
-    return net_log_block_header_read(block, header) && block->stored_bytes <= left - sizeof header;
-}
-
-bool net_log_read_payload(net_log_reader* reader, uint64_t offset, const net_log_block* block,
-                          uint8_t* target) {
-    return net_log_set_read(&reader->set, offset + NET_LOG_BLOCK_HEADER_BYTES, reader->stored,
-                            block->stored_bytes) &&
-           net_log_block_unpack(block, reader->stored, target);
-}
-
-bool net_log_is_prologue(net_log_reader* reader, uint64_t offset) {
-    uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
-    uint32_t version;
-    return net_log_set_at(&reader->set, offset)->base == offset &&
-           net_log_set_left(&reader->set, offset) >= sizeof prologue &&
-           net_log_set_read(&reader->set, offset, prologue, sizeof prologue) &&
-           net_log_prologue_check(prologue, &version) == NET_OK;
-}
-
-// Known lengths are skipped, unknown ground is searched for the sync bytes once.
-uint64_t net_log_find_block(net_log_reader* reader, uint64_t offset, uint64_t end) {
-    uint8_t sync[NET_LOG_BLOCK_HEADER_BYTES];
-    net_log_block block = {0};
-    net_log_block_header_write(&block, sync);
-    while (offset < end) {
-        uint64_t left = net_log_set_left(&reader->set, offset);
-        size_t size = left < SEARCH_BYTES ? (size_t)left : SEARCH_BYTES;
-        if (!net_log_set_read(&reader->set, offset, reader->stored, size)) return end;
-        const uint8_t* at = reader->stored;
-        const uint8_t* limit = reader->stored + size;
-        while ((at = memchr(at, sync[0], (size_t)(limit - at))) != NULL) {
-            uint64_t place = offset + (uint64_t)(at - reader->stored);
-            bool is_sync = limit - at >= 8 ? memcmp(at, sync, 8) == 0 : false;
-            if (is_sync && net_log_read_block(reader, place, &block))
-                return place < end ? place : end;
-            at++;
-        }
-        // Bytes of a sync may stand at the end of the piece, not at the end of the file.
-        offset += size == left || size < 8 ? size : size - 7;
-    }
-    return end;
-}
-
-const uint8_t* net_log_next_span(base_reader* bytes, size_t* size) {
-    uint64_t length = base_reader_varint(bytes);
-    if (length < 1 || length > NET_LOG_RECORD_BYTES_MAX) return NULL;
-    *size = (size_t)length;
-    return base_reader_skip(bytes, *size);
-}
-
-bool net_log_check_records(const net_log_block* block, const uint8_t* payload,
-                           net_log_order* order) {
-    base_reader bytes = base_reader_make(payload, block->unpacked_bytes);
-    ecs_tick first = UINT64_MAX, last = 0;
-    uint32_t count = 0;
-    net_log_record record;
-    while (base_reader_left(&bytes) > 0) {
-        size_t size;
-        const uint8_t* data = net_log_next_span(&bytes, &size);
-        if (!data || !net_log_record_read(&record, data, size)) return false;
-        if (!net_log_order_add(order, &record)) return false;
-        count++;
-        if (record.kind == NET_LOG_KIND_OTHER) continue;
-        first = record.tick < first ? record.tick : first;
-        last = record.tick > last ? record.tick : last;
-    }
-    if (bytes.failed || count != block->record_count) return false;
-    return first == UINT64_MAX || (first == block->first_tick && last == block->last_tick);
-}
-
-net_log_order net_log_order_before(const net_log_record* first) {
-    ecs_tick tick = first->tick;
-    switch (first->kind) {
-    case NET_LOG_KIND_BEGIN:
-        return (net_log_order){.tick = tick - (tick > 0), .last_end = tick - (tick > 0)};
-    case NET_LOG_KIND_END:
-        return (net_log_order){.tick = tick, .is_in_tick = tick > 0, .last_end = tick - (tick > 0)};
-    default:
-        return (net_log_order){.tick = tick, .last_end = tick};
-    }
-}
+// A copy of the header comes with the first keyframe.
+enum { HEADER_SEARCH_BYTES_MAX = 64 << 20 };
 
 // ---- the start ----
 

@@ -3,10 +3,6 @@
 // with is_manual.
 //
 // Blocks are cut by ticks and sizes, never by the clock, so that equal matches give equal files.
-//
-// A failing disk ends the log and nothing else. After a failed sync nothing is tried again: the
-// kernel may have dropped the pages and would then report success for lost data (fsyncgate, 2018).
-// The first failure wins: its text is published by one atomic state.
 #include "log/log_file_internal.h"
 
 #include "base/assert.h"
@@ -17,150 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define WRITE_FAILED "the log cannot be written"
-
-enum { FAILURE_NONE = 0, FAILURE_WRITING, FAILURE_READY, FAILURE_TAKEN };
-
-bool net_log_file_has_failed(const net_log_file* file) {
-    return atomic_load_explicit(&file->failure_state, memory_order_acquire) != FAILURE_NONE;
-}
-
-void net_log_file_fail(net_log_file* file, const char* text) {
-    int expected = FAILURE_NONE;
-    if (!atomic_compare_exchange_strong(&file->failure_state, &expected, FAILURE_WRITING)) return;
-    (void)base_text_copy(file->failure, sizeof file->failure, text);
-    atomic_store_explicit(&file->failure_state, FAILURE_READY, memory_order_release);
-}
-
-void net_log_file_fail_errno(net_log_file* file, const char* what, int error) {
-    char reason[128] = "";
-    char text[sizeof file->failure];
-    if (strerror_r(error, reason, sizeof reason) != 0) reason[0] = 0;
-    (void)base_text_format(text, sizeof text, "%s: %s (errno %d)", what, reason, error);
-    net_log_file_fail(file, text);
-}
-
-bool net_log_file_take_failure(net_log_file* file, char* text, size_t text_bytes) {
-    int expected = FAILURE_READY;
-    if (!atomic_compare_exchange_strong(&file->failure_state, &expected, FAILURE_TAKEN))
-        return false;
-    (void)base_text_copy(text, text_bytes, file->failure);
-    return true;
-}
-
-uint64_t net_log_file_bytes(const net_log_file* file) {
-    return atomic_load_explicit(&file->bytes, memory_order_relaxed);
-}
-
-bool net_log_file_put(net_log_file* file, int fd, const uint8_t* data, size_t size) {
-    for (size_t done = 0; done < size;) {
-        ssize_t wrote =
-            file->config.ops.write(file->config.ops.context, fd, data + done, size - done);
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote == 0) errno = ENOSPC;
-        if (wrote <= 0) return false;
-        done += (size_t)wrote;
-    }
-    return true;
-}
-
-// A full disk may have room again. Without keyframes there would be no way back from a full queue.
-static bool may_wait(const net_log_file* file, int error) {
-    return file->config.keyframe_ticks > 0 && (error == ENOSPC || error == EDQUOT);
-}
-
-static bool write_all(net_log_file* file, const uint8_t* data, size_t size) {
-    if (net_log_file_put(file, file->fd, data, size)) {
-        atomic_fetch_add_explicit(&file->bytes, size, memory_order_relaxed);
-        atomic_fetch_add_explicit(&file->counts.bytes, size, memory_order_relaxed);
-        return true;
-    }
-    int error = errno;
-    // What was written of it would stand between two blocks.
-    bool is_back = ftruncate(file->fd, (off_t)net_log_file_bytes(file)) == 0 &&
-                   lseek(file->fd, (off_t)net_log_file_bytes(file), SEEK_SET) >= 0;
-    if (is_back && may_wait(file, error)) {
-        file->is_waiting = true;
-        file->wait_error = error;
-        file->wait_wakes = 0;
-    } else {
-        net_log_file_fail_errno(file, WRITE_FAILED, error);
-    }
-    return false;
-}
-
-bool net_log_file_sync(net_log_file* file, int fd) {
-    if (file->config.ops.sync(file->config.ops.context, fd) == 0) return true;
-    file->is_stopped = true;
-    net_log_file_fail_errno(file, "the log cannot be written to the disk", errno);
-    return false;
-}
-
-// Writing into a file that has no name any more, or into a hole, looks like success.
-static bool check_file(net_log_file* file) {
-    struct stat status;
-    if (fstat(file->fd, &status) != 0)
-        net_log_file_fail_errno(file, "the log cannot be looked at", errno);
-    else if (status.st_nlink == 0)
-        net_log_file_fail(file, "the log was deleted while it was written");
-    else if ((uint64_t)status.st_size < net_log_file_bytes(file))
-        net_log_file_fail(file, "another process cut the log while it was written");
-    else
-        return true;
-    return false;
-}
-
-static void reset_block(net_log_file* file) {
-    file->payload_bytes = 0;
-    file->block = (net_log_block){.type = NET_LOG_BLOCK_DATA, .identity = file->config.identity};
-}
-
-net_log_block net_log_file_block_of(const net_log_file* file, net_log_block_type type,
-                                    ecs_tick tick) {
-    return (net_log_block){.type = (uint16_t)type,
-                           .record_count = 1,
-                           .first_record = file->next_record,
-                           .first_tick = tick,
-                           .last_tick = tick};
-}
-
-bool net_log_file_put_block(net_log_file* file, net_log_block* block, const uint8_t* payload,
-                            uint32_t payload_bytes) {
-    block->identity = file->config.identity;
-    block->ordinal = file->next_ordinal;
-    size_t size = net_log_packer_pack(&file->packer, block, payload, payload_bytes);
-    if (!check_file(file) || !write_all(file, file->packer.stored, size)) return false;
-    file->next_ordinal++;
-    file->index.block_count++;
-    return true;
-}
-
-static bool is_over_budget(const net_log_file* file) {
-    uint64_t budget = file->config.segments.budget_bytes;
-    return budget > 0 && net_log_file_bytes(file) > budget;
-}
-
-// Give the records' room in the queue back once their block is in the file.
-bool net_log_file_write_block(net_log_file* file) {
-    BASE_ASSERT(file->block.record_count > 0 && !file->is_stopped);
-    uint64_t at = net_log_file_bytes(file);
-    if (!net_log_file_put_block(file, &file->block, file->payload, file->payload_bytes))
-        return false;
-    file->index.last_data = at;
-    base_spsc_pop_to(file->queue.ring, file->block_cursor);
-    ecs_tick last_tick = file->block.last_tick;
-    reset_block(file);
-    if (is_over_budget(file)) {
-        net_log_file_fail(file, "its budget of bytes is used up and no keyframe begins a segment");
-        return false;
-    }
-    if (file->config.sync_ticks == UINT32_MAX ||
-        last_tick < file->synced_tick + file->config.sync_ticks)
-        return true;
-    file->synced_tick = last_tick;
-    return net_log_file_sync(file, file->fd);
-}
 
 static uint64_t span_of(const net_log_file* file, ecs_tick tick) {
     return tick == 0 ? 0 : (tick - 1) / file->config.block_ticks;
@@ -250,7 +102,7 @@ void net_log_file_pump(net_log_file* file, bool all) {
     bool goes_on = end_waiting(file, all) && take_records(file);
     if (goes_on && all && file->block.record_count > 0) goes_on = net_log_file_write_block(file);
     if (!goes_on && file->is_waiting && all)
-        net_log_file_fail_errno(file, WRITE_FAILED, file->wait_error);
+        net_log_file_fail_errno(file, NET_LOG_WRITE_FAILED, file->wait_error);
     if (!goes_on && !file->is_waiting) file->is_stopped = true;
     // Fillers in front of the next record.
     if (goes_on && file->block.record_count == 0) base_spsc_pop_to(file->queue.ring, file->cursor);
@@ -272,7 +124,7 @@ net_result net_log_file_write_start(net_log_file* file, const void* header, size
                                     const base_reporter* reporter) {
     uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
     net_log_prologue_write(prologue);
-    reset_block(file);
+    net_log_file_reset_block(file);
     file->block.type = NET_LOG_BLOCK_HEADER;
     bool is_later = file->config.start_tick > 0;
     append_to_block(file, is_later ? file->header.data : header,
@@ -280,7 +132,7 @@ net_result net_log_file_write_start(net_log_file* file, const void* header, size
     uint32_t keyframe_ticks = file->config.keyframe_ticks;
     file->config.keyframe_ticks = 0; // nothing to wait for yet
     bool is_written =
-        write_all(file, prologue, sizeof prologue) &&
+        net_log_file_append(file, prologue, sizeof prologue) &&
         net_log_file_put_block(file, &file->block, file->payload, file->payload_bytes) &&
         net_log_file_sync(file, file->fd);
     file->config.keyframe_ticks = keyframe_ticks;
@@ -290,13 +142,13 @@ net_result net_log_file_write_start(net_log_file* file, const void* header, size
     }
     file->next_number = file->next_record = 1;
     file->segment_tick = file->config.start_tick;
-    reset_block(file);
+    net_log_file_reset_block(file);
     return NET_OK;
 }
 
 // The last bytes reach the disk, and the file is still the one of its name.
 void net_log_file_end_disk(net_log_file* file) {
-    if (file->is_stopped || !check_file(file)) return;
+    if (file->is_stopped || !net_log_file_is_own(file)) return;
     net_log_file_write_index(file);
     if (net_log_file_sync(file, file->fd)) net_log_file_run_commands(file, true);
 }

@@ -43,6 +43,10 @@ bool net_log_cursor_next(net_log_reader* reader, net_log_cursor* cursor, net_log
 /// @return false: the file changed (cursor->has_failed).
 BASE_MUST_USE bool net_log_cursor_return(net_log_reader* reader, net_log_cursor* cursor);
 
+/// The close record, without a walk: its pointers are not valid. Before a cursor is used.
+/// @return false: the log has none.
+BASE_MUST_USE bool net_log_reader_close(net_log_reader* reader, net_log_record* close);
+
 /// Append a keyframe's save (net_match_save) to `save`. A cursor of the reader is not disturbed.
 /// @return NET_OK; NET_ERR_DAMAGED (not reported); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_keyframe_read(net_log_reader* reader,

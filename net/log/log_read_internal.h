@@ -22,6 +22,7 @@ struct net_log_reader {
     net_log_keyframe* keyframes;
     uint32_t keyframe_capacity;
     uint64_t tail_number; // of the record that follows the last whole block
+    uint64_t tail_block;  // the last whole data block; 0: there is none
     base_bytes queue;     // records out of the queue
     uint8_t* stored;
     uint8_t* payload;
@@ -55,7 +56,8 @@ uint64_t net_log_find_block(net_log_reader* reader, uint64_t offset, uint64_t en
 BASE_MUST_USE bool net_log_is_prologue(net_log_reader* reader, uint64_t offset);
 /// Get the next (varint length, bytes) of a payload. NULL for what no writer writes.
 const uint8_t* net_log_next_span(base_reader* bytes, size_t* size);
-/// Check the records of an unpacked data block: decoded, in order, as many and of the ticks it says.
+/// Check an unpacked data block: its records are decoded, in order, as many and of the ticks that
+/// it says.
 BASE_MUST_USE bool net_log_check_records(const net_log_block* block, const uint8_t* payload,
                                          net_log_order* order);
 /// The order in front of a block that begins with this record.

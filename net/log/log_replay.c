@@ -278,6 +278,11 @@ net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick) {
     return NET_OK;
 }
 
+net_result net_log_replay_return(net_log_replay* replay) {
+    if (replay->has_failed || net_log_cursor_return(replay->reader, &replay->cursor)) return NET_OK;
+    return fail(replay, "the file changed while it was read");
+}
+
 net_result net_log_replay_save(const net_log_replay* replay, base_bytes* bytes) {
     BASE_ASSERT(!replay->has_failed);
     base_bytes_write(bytes, &replay->cursor, sizeof replay->cursor);

@@ -8,6 +8,9 @@
 /// The close record, once net_log_replay_step returned NET_ERR_CLOSED; NULL when the log has none.
 const net_log_record* net_log_replay_close(const net_log_replay* replay);
 
+/// Another walk used the reader between two steps: go back to the place of the next record.
+/// @return NET_OK; NET_ERR_DAMAGED (reported: the file changed).
+BASE_MUST_USE net_result net_log_replay_return(net_log_replay* replay);
 /// Append a save of the replay: its match and its place in the log. For this process and this
 /// reader. Between steps. @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_replay_save(const net_log_replay* replay, base_bytes* bytes);

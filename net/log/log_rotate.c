@@ -2,9 +2,9 @@
 // Segments: a log that never ends, on a disk that does.
 //
 // A new segment begins with a keyframe, so it can be read without those before it. It is made
-// beside the old one, as FILE.next, and takes the name FILE only when its header is on the disk. The
-// old one gets its numbered name first: at every moment FILE is a log, and no segment is without a
-// name. A crash in between leaves the old one with two names; readers take it once.
+// beside the old one, as FILE.next, and takes the name FILE only when its header is on the disk.
+// The old one gets its numbered name first: at every moment FILE is a log, and no segment is
+// without a name. A crash in between leaves the old one with two names; readers take it once.
 //
 // Deleting is for closed segments of this log only, the oldest first.
 #include "log/log_file_internal.h"

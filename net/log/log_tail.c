@@ -137,7 +137,7 @@ static bool take_index(scan* self, const net_log_set_file* file, bool is_last) {
 // ---- the last whole block ----
 
 // A data block's records, or the tick of a keyframe, say where the log stands behind it.
-static bool take_state(const net_log_reader* reader, const place* at, net_log_tail* tail) {
+static bool take_state(net_log_reader* reader, const place* at, net_log_tail* tail) {
     const net_log_block* block = &at->block;
     if (block->type == NET_LOG_BLOCK_KEYFRAME) {
         tail->order = (net_log_order){.tick = block->last_tick, .last_end = block->last_tick};
@@ -154,6 +154,7 @@ static bool take_state(const net_log_reader* reader, const place* at, net_log_ta
     if (!net_log_check_records(block, reader->payload, &order)) return false;
     tail->order = order;
     tail->number = block->first_record + block->record_count;
+    reader->tail_block = at->offset;
     return true;
 }
 

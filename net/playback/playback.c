@@ -5,7 +5,7 @@
 //
 // The same moment looks the same however it was reached. A seek creates the view again, because a
 // module's effects keep state outside of the world, which is destroyed with the match. Then it
-// passes the NET_PLAYBACK_WARM_TICKS before the moment, one frame per tick, drawing nothing.
+// passes the NET_PLAYBACK_WARM_MS before the moment, one frame per tick, drawing nothing.
 // Advancing keeps the view, so effects then depend on the length of the frames.
 //
 // Left to others: windows, pictures, keys.
@@ -24,8 +24,11 @@
 
 #include <string.h>
 
+enum { MARKS_BLOCKS_FIRST = 256, MARKS_BLOCKS = 32 };
+
 struct net_playback {
     const base_allocator* allocator;
+    net_log_reader* reader;
     const net_module* module;
     base_reporter reporter;
     net_playback_marks_list marks;
@@ -191,7 +194,8 @@ static net_result open_view(net_playback* playback) {
 
 static void draw(net_playback* playback, const net_draw* with) {
     if (!playback->scene) return;
-    net_playback_drawing drawing = {.draw = with, .marks = &playback->marks};
+    net_playback_drawing drawing = {
+        .draw = with, .marks = &playback->marks, .match = net_playback_run_match(playback->run)};
     net_draw made = net_playback_drawing_make(&drawing);
     double dt = 1.0 / net_match_get_config(playback->view)->tick_rate_hz;
     made.time_s = playback->tick * dt;
@@ -211,13 +215,21 @@ static ecs_tick tick_above(double tick) {
     return below + ((double)below < tick);
 }
 
+// Behind ticks that are lost the world is another one, and it gets a view of its own.
+static net_result feed_next(net_playback* playback) {
+    net_result result = net_playback_run_step(playback->run);
+    if (result != NET_OK) return result;
+    if (!net_playback_run_has_jumped(playback->run)) return feed(playback);
+    close_view(playback);
+    return open_view(playback);
+}
+
 static net_result show(net_playback* playback, double tick) {
-    BASE_ASSERT(tick >= playback->tick);
     while (net_playback_run_tick(playback->run) < tick_above(tick)) {
-        net_result result = net_playback_run_step(playback->run);
-        if (result == NET_OK) result = feed(playback);
+        net_result result = feed_next(playback);
         if (result != NET_OK) return result;
     }
+    if (tick < playback->tick) return NET_OK; // it is lost; what follows is shown
     playback->tick = tick;
     return net_scene_advance(playback->scene, tick);
 }
@@ -232,11 +244,30 @@ static net_result show_until(net_playback* playback, double tick, bool is_warmin
     return show(playback, tick);
 }
 
-static net_result open_at(net_playback* playback, double tick) {
-    ecs_tick below = (ecs_tick)tick;
-    ecs_tick warm = below > NET_PLAYBACK_WARM_TICKS ? below - NET_PLAYBACK_WARM_TICKS : below > 0;
+// The tick from which effects run for a moment after `tick`.
+static ecs_tick warm_tick(const net_playback* playback, ecs_tick tick) {
+    const net_log_info* info = net_log_reader_info(playback->reader);
+    ecs_tick ticks = (ecs_tick)info->tick_rate_hz * NET_PLAYBACK_WARM_MS / 1000;
+    ecs_tick warm = tick > ticks ? tick - ticks : 0;
+    if (warm < info->first_tick) warm = info->first_tick;
+    ecs_tick last = net_playback_run_last(playback->run);
+    return warm < last ? warm : last;
+}
+
+// A piece of the marks with each call; the first ones are those of a minute.
+static net_result read_marks(net_playback* playback, uint64_t blocks) {
+    if (playback->marks.is_whole) return NET_OK;
+    net_result result =
+        net_playback_marks_read(&playback->marks, playback->reader, playback->module->game, blocks);
+    net_result back = net_playback_run_return(playback->run);
+    return result == NET_OK ? back : result;
+}
+
+static net_result open_at(net_playback* playback, double tick, bool uses_keyframes) {
+    ecs_tick warm = warm_tick(playback, (ecs_tick)tick);
     close_view(playback);
-    net_result result = net_playback_run_to(playback->run, warm);
+    net_result result = uses_keyframes ? net_playback_run_to(playback->run, warm)
+                                       : net_playback_run_through(playback->run, warm);
     if (result == NET_OK) result = open_rows(playback);
     if (result == NET_OK) result = open_view(playback);
     if (result == NET_OK) result = show_until(playback, tick, true);
@@ -246,7 +277,8 @@ static net_result open_at(net_playback* playback, double tick) {
 
 static double clamp(const net_playback* playback, double tick) {
     double last = (double)net_playback_run_last(playback->run);
-    double first = last > 0.0 ? 1.0 : 0.0;
+    double first = (double)net_log_reader_info(playback->reader)->first_tick;
+    if (first > last) first = last;
     if (!(tick > first)) return first; // NaN too
     return tick < last ? tick : last;
 }
@@ -254,7 +286,7 @@ static double clamp(const net_playback* playback, double tick) {
 // Finish a seek or advance. A log that cannot be followed so far is shown as far as possible.
 static net_result finish(net_playback* playback, net_result result, double tick) {
     if (result == NET_ERR_DAMAGED && tick > (double)net_playback_run_last(playback->run)) {
-        net_result again = open_at(playback, clamp(playback, tick));
+        net_result again = open_at(playback, clamp(playback, tick), true);
         return again == NET_OK ? result : again;
     }
     if (result != NET_OK) {
@@ -267,16 +299,28 @@ static net_result finish(net_playback* playback, net_result result, double tick)
     return NET_ERR_DIVERGED;
 }
 
-net_result net_playback_seek(net_playback* playback, double tick) {
+static net_result go_to(net_playback* playback, double tick, bool uses_keyframes) {
     tick = clamp(playback, tick);
-    return finish(playback, open_at(playback, tick), tick);
+    net_result result = read_marks(playback, MARKS_BLOCKS);
+    if (result == NET_OK) result = open_at(playback, tick, uses_keyframes);
+    return finish(playback, result, tick);
+}
+
+net_result net_playback_seek(net_playback* playback, double tick) {
+    return go_to(playback, tick, true);
+}
+
+net_result net_playback_pass(net_playback* playback, double tick) {
+    return go_to(playback, tick, false);
 }
 
 net_result net_playback_advance(net_playback* playback, double ticks) {
     BASE_ASSERT(ticks >= 0.0);
     double tick = clamp(playback, playback->tick + ticks);
     if (!playback->scene) return net_playback_seek(playback, tick);
-    return finish(playback, show_until(playback, tick, false), tick);
+    net_result result = read_marks(playback, MARKS_BLOCKS);
+    if (result == NET_OK) result = show_until(playback, tick, false);
+    return finish(playback, result, tick);
 }
 
 void net_playback_draw(net_playback* playback, const net_draw* with) {
@@ -294,14 +338,19 @@ net_result net_playback_create(net_log_reader* reader, const net_module* module,
     if (!playback) return NET_ERR_MEMORY;
     playback->allocator = allocator;
     playback->module = module;
+    playback->reader = reader;
+    net_playback_marks_init(&playback->marks, allocator, reader);
+    net_log_record close = {0};
+    (void)!net_log_reader_close(reader, &close); // without one it stays empty
     if (reporter) playback->reporter = *reporter;
-    net_result result = net_playback_run_create(reader, module, reporter, NET_PLAYBACK_SAVE_TICKS,
+    bool has_keyframes = net_log_reader_info(reader)->keyframe_count > 0;
+    ecs_tick every = has_keyframes ? NET_PLAYBACK_NEAR_TICKS : NET_PLAYBACK_SAVE_TICKS;
+    net_result result = net_playback_run_create(reader, module, reporter, every,
                                                 NET_PLAYBACK_SAVE_BYTES_MAX, &playback->run);
-    if (result == NET_OK)
-        result = net_playback_marks_read(&playback->marks, allocator, reader, module->game);
+    if (result == NET_OK) result = read_marks(playback, MARKS_BLOCKS_FIRST);
     if (result == NET_OK) {
-        net_playback_run_expect(playback->run, &playback->marks.close);
-        result = open_at(playback, clamp(playback, 0.0));
+        net_playback_run_expect(playback->run, &close);
+        result = open_at(playback, clamp(playback, 0.0), true);
         // The first call that shows a moment reports what is wrong with the first tick.
         if (result == NET_ERR_DAMAGED) result = NET_OK;
     }
@@ -343,7 +392,9 @@ const net_playback_mark* net_playback_marks(const net_playback* playback, uint32
 }
 
 const char* net_playback_player_name(const net_playback* playback, uint32_t client) {
-    return net_playback_marks_name(&playback->marks, client);
+    const char* name = net_playback_marks_name(&playback->marks, client);
+    net_match* match = net_playback_run_match(playback->run);
+    return name || !match ? name : net_match_player_name(match, client);
 }
 
 ecs_tick net_playback_diverged(const net_playback* playback) {

@@ -41,7 +41,9 @@ static float text_width(void* context, float height, const char* what) {
 }
 
 static const char* player_name(void* context, uint32_t client) {
-    return net_playback_marks_name(((net_playback_drawing*)context)->marks, client);
+    const net_playback_drawing* drawing = context;
+    const char* name = net_playback_marks_name(drawing->marks, client);
+    return name || !drawing->match ? name : net_match_player_name(drawing->match, client);
 }
 
 net_draw net_playback_drawing_make(net_playback_drawing* drawing) {

@@ -8,6 +8,7 @@
 typedef struct net_playback_drawing {
     const net_draw* draw; ///< NULL: nothing is drawn
     const net_playback_marks_list* marks;
+    const net_match* match; ///< names of players that the marks do not have yet
 } net_playback_drawing;
 
 /// Make a net_draw that borrows `drawing`. Player and pixels_per_unit are those of drawing->draw;

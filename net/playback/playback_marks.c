@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A long log is read in pieces: its first picture does not wait for its last join.
+//
 // The log is untrusted: a message number may be unknown, and a client whose number does not rise
 // gets no name (the replay refuses it later).
 #include "playback/playback_marks.h"
@@ -64,19 +66,30 @@ static bool add_record(net_playback_marks_list* list, const net_game_module* gam
     return is_kept;
 }
 
-net_result net_playback_marks_read(net_playback_marks_list* list, const base_allocator* allocator,
-                                   net_log_reader* reader, const net_game_module* game) {
+void net_playback_marks_init(net_playback_marks_list* list, const base_allocator* allocator,
+                             net_log_reader* reader) {
+    *list =
+        (net_playback_marks_list){.allocator = allocator, .cursor = net_log_cursor_begin(reader)};
+}
+
+net_result net_playback_marks_read(net_playback_marks_list* list, net_log_reader* reader,
+                                   const net_game_module* game, uint64_t blocks) {
     BASE_ASSERT(list && reader && game);
     ecs_tick last = net_log_reader_info(reader)->last_tick;
-    net_log_cursor cursor = net_log_cursor_begin(reader);
+    net_log_cursor* cursor = &list->cursor;
+    uint64_t limit = cursor->blocks + blocks;
     net_log_record record;
-    *list = (net_playback_marks_list){.allocator = allocator};
-    while (net_log_cursor_next(reader, &cursor, &record)) {
-        if (record.kind != NET_LOG_KIND_OTHER && record.tick > last) break;
-        if (record.kind == NET_LOG_KIND_CLOSE) list->close = record;
+    if (list->is_whole || !net_log_cursor_return(reader, cursor))
+        return list->is_whole ? NET_OK : NET_ERR_DAMAGED;
+    // A piece ends behind the last record of a block.
+    while (cursor->blocks < limit || cursor->at < cursor->size) {
+        bool is_there = net_log_cursor_next(reader, cursor, &record);
+        bool is_over = is_there && record.kind != NET_LOG_KIND_OTHER && record.tick > last;
+        list->is_whole = !is_there || is_over;
+        if (list->is_whole) break;
         if (!add_record(list, game, &record)) return NET_ERR_MEMORY;
     }
-    return cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
+    return cursor->has_failed ? NET_ERR_DAMAGED : NET_OK;
 }
 
 void net_playback_marks_deinit(net_playback_marks_list* list) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The next tick is one step, a later one many steps, an earlier one a restore and steps. When there
-// was no memory for a save, the match is created again from the log's header: it is then at tick 0.
+// The next tick is one step, a later one many steps, an earlier one a restore and steps. A keyframe
+// of the log is taken when it is nearer. When there was no memory for a save, the match is created
+// again from the log's header: it is then at tick 0.
 //
 // Saves are taken on the way, also at ticks that the replay passes again after a jump back. They
 // contain the replay, not the log's claims: a run that diverged goes on as it went the first time.
 #include "playback/playback_run.h"
 
 #include "base/assert.h"
+#include "base/search.h"
 #include "ecs/change.h"
 #include "ecs/save.h"
 
@@ -22,6 +24,8 @@ struct net_playback_run {
     ecs_tick last;
     ecs_tick diverged;
     bool is_broken;       // restore or create its replay first
+    bool lacks_keyframes; // they are of another build
+    bool has_jumped;      // in the last step
     net_log_record close; // kind CLOSE: the log's hashes of its last tick
     net_playback_saves saves;
     base_bytes scratch; // a save before it is copied
@@ -55,7 +59,9 @@ net_result net_playback_run_create(net_log_reader* reader, const net_module* mod
     run->module = module;
     if (reporter) run->reporter = *reporter;
     run->last = net_log_reader_info(reader)->last_tick;
-    net_playback_saves_init(&run->saves, allocator, save_every, save_bytes_max);
+    // Keyframes lead to any place of the log. Then saves are for going back from where it stands.
+    bool has_keyframes = net_log_reader_info(reader)->keyframe_count > 0;
+    net_playback_saves_init(&run->saves, allocator, save_every, save_bytes_max, has_keyframes);
     base_bytes_init(&run->scratch, allocator);
     net_result result = open_replay(run, reporter);
     if (result != NET_OK) {
@@ -129,6 +135,7 @@ net_result net_playback_run_step(net_playback_run* run) {
         run->last = before;
         return result;
     }
+    run->has_jumped = tick.lost_last > 0 || tick.tick != before + 1;
     if (tick.has_end)
         compare(run, tick.tick, tick.state_hash, tick.has_world_hash, tick.world_hash);
     const net_log_record* close = &run->close;
@@ -146,14 +153,56 @@ static net_result go_back(net_playback_run* run, const net_playback_save* to) {
     return result;
 }
 
-net_result net_playback_run_to(net_playback_run* run, ecs_tick tick) {
+// The newest keyframe at or before a tick.
+static ecs_tick keyframe_tick(const net_playback_run* run, ecs_tick tick) {
+    uint32_t count;
+    const net_log_keyframe* keyframes = net_log_reader_keyframes(run->reader, &count);
+    base_search search = base_search_begin(count);
+    while (base_search_next(&search))
+        base_search_step(&search, keyframes[search.middle].tick <= tick);
+    return search.low > 0 ? keyframes[search.low - 1].tick : 0;
+}
+
+// Go where a keyframe leads. Without a usable one the run goes on from where it stands.
+static net_result jump(net_playback_run* run, ecs_tick tick) {
+    net_result result = run->replay ? NET_OK : open_replay(run, &run->reporter);
+    run->is_broken = true;
+    if (result == NET_OK) result = net_log_replay_seek(run->replay, tick);
+    run->is_broken = result != NET_OK;
+    // When none is of this build, all would be refused each time.
+    run->lacks_keyframes = result == NET_OK && net_playback_run_tick(run) == 0;
+    return result;
+}
+
+static net_result run_to(net_playback_run* run, ecs_tick tick, bool is_short) {
     BASE_ASSERT(tick <= run->last);
     const net_playback_save* near_ = net_playback_saves_find(&run->saves, tick);
+    ecs_tick here = net_playback_run_tick(run);
+    bool is_ahead = !run->is_broken && here <= tick;
+    ecs_tick best = is_ahead ? here : 0;
+    if (near_ && near_->tick > best) best = near_->tick;
     net_result result = NET_OK;
-    if (run->is_broken || net_playback_run_tick(run) > tick ||
-        (near_ && net_playback_run_tick(run) < near_->tick))
+    if (is_short && !run->lacks_keyframes && keyframe_tick(run, tick) > best)
+        result = jump(run, tick);
+    else if (!is_ahead || (is_short && near_ && here < near_->tick))
         result = go_back(run, near_);
     while (result == NET_OK && net_playback_run_tick(run) < tick)
         result = net_playback_run_step(run);
     return result;
+}
+
+net_result net_playback_run_to(net_playback_run* run, ecs_tick tick) {
+    return run_to(run, tick, true);
+}
+
+net_result net_playback_run_through(net_playback_run* run, ecs_tick tick) {
+    return run_to(run, tick, false);
+}
+
+bool net_playback_run_has_jumped(const net_playback_run* run) {
+    return run->has_jumped;
+}
+
+net_result net_playback_run_return(net_playback_run* run) {
+    return run->replay && !run->is_broken ? net_log_replay_return(run->replay) : NET_OK;
 }

@@ -10,9 +10,10 @@
 #include <string.h>
 
 void net_playback_saves_init(net_playback_saves* saves, const base_allocator* allocator,
-                             ecs_tick every, size_t bytes_max) {
+                             ecs_tick every, size_t bytes_max, bool is_near) {
     BASE_ASSERT(every > 0);
-    *saves = (net_playback_saves){.allocator = allocator, .every = every, .bytes_max = bytes_max};
+    *saves = (net_playback_saves){
+        .allocator = allocator, .every = every, .bytes_max = bytes_max, .is_near = is_near};
 }
 
 static void release(net_playback_saves* saves, net_playback_save* save) {
@@ -58,11 +59,24 @@ static void thin(net_playback_saves* saves) {
     saves->count = kept;
 }
 
+static void drop_farthest(net_playback_saves* saves, ecs_tick tick) {
+    const net_playback_save* first = &saves->items[0];
+    const net_playback_save* last = &saves->items[saves->count - 1];
+    bool is_last = last->tick > tick && last->tick - tick > tick - first->tick;
+    release(saves, &saves->items[is_last ? saves->count - 1 : 0]);
+    saves->count--;
+    if (!is_last) memmove(saves->items, saves->items + 1, saves->count * sizeof *saves->items);
+}
+
 void net_playback_saves_put(net_playback_saves* saves, ecs_tick tick, const void* data,
                             size_t size) {
     BASE_ASSERT(net_playback_saves_wants(saves, tick));
-    while (size > saves->bytes_max - saves->bytes && saves->count > 1)
-        thin(saves);
+    while (size > saves->bytes_max - saves->bytes && saves->count > 1) {
+        if (saves->is_near)
+            drop_farthest(saves, tick);
+        else
+            thin(saves);
+    }
     if (size > saves->bytes_max - saves->bytes || tick % saves->every != 0) return;
     if (!BASE_ARRAY_RESERVE(saves->allocator, saves->items, saves->capacity, saves->count + 1))
         return;

@@ -20,6 +20,7 @@ const char* server_replay_tail(const net_log_info* info) {
 
 int server_replay_info(server_replay* self) {
     const net_log_info* info = net_log_reader_info(self->reader);
+    (void)!net_log_reader_check(self->reader); // reported, and in the info
     printf("file=%s\ngame=%s\nbuild=%s\n", self->file, info->game, info->build);
     printf("identity=%016" PRIx64 "\ncontent_hash=%016" PRIx64 "\nschema=%016" PRIx64 "\n",
            info->identity, info->content_hash, info->schema_hash);
@@ -30,8 +31,11 @@ int server_replay_info(server_replay* self) {
     printf("started_unix_ms=%" PRIu64 "\nfirst_tick=%" PRIu64 "\nlast_tick=%" PRIu64 "\n",
            info->started_unix_ms, info->first_tick, info->last_tick);
     printf("seconds=%.3f\n", (double)info->last_tick / info->tick_rate_hz);
-    printf("file_bytes=%" PRIu64 "\nblocks=%" PRIu64 "\ndamaged_blocks=%" PRIu64 "\n",
-           info->file_bytes, info->block_count, info->damaged_blocks);
+    printf("segments=%" PRIu32 "\nkeyframes=%" PRIu32 "\n", info->segment_count,
+           info->keyframe_count);
+    printf("file_bytes=%" PRIu64 "\nblocks=%" PRIu64 "\ndamaged_blocks=%" PRIu64
+           "\nlost_ticks=%" PRIu64 "\n",
+           info->file_bytes, info->block_count, info->damaged_blocks, info->lost_ticks);
     printf("queue_records=%" PRIu64 "\nclosed=%s\ntail=%s\nlost_bytes=%" PRIu64 "\n",
            info->queue_records, info->is_closed ? "yes" : "no", server_replay_tail(info),
            info->lost_bytes);
@@ -136,7 +140,8 @@ int server_replay_show(server_replay* self) {
     const net_log_info* info = net_log_reader_info(self->reader);
     ecs_tick last = self->tick > 0 ? self->tick : info->last_tick;
     net_log_replay* replay;
-    net_result result = net_log_replay_create(self->reader, self->module, &self->reporter, &replay);
+    net_result result =
+        net_log_replay_create_at(self->reader, self->module, last, &self->reporter, &replay);
     if (result != NET_OK) return net_exit_of_replay(result);
     result = run_until(self, replay, last);
     int code = net_exit_of_replay(result);

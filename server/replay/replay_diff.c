@@ -15,10 +15,10 @@ int server_replay_diff(server_replay* self) {
     net_log_reader* other = NULL;
     net_result result = net_log_reader_create(NULL, self->second, &self->reporter, &other);
     if (!other) return net_exit_of_replay(result);
-    self->is_damaged = self->is_damaged || result == NET_ERR_DAMAGED;
     net_log_diff_result found;
     result = net_log_diff(self->reader, other, self->module, VALUES_MAX, net_host_write_line,
                           stdout, &self->reporter, &found);
+    self->is_damaged = net_log_reader_info(other)->is_damaged;
     net_log_reader_destroy(other);
     if (result != NET_OK) return net_exit_of_replay(result);
     const bool is_same = !found.is_other_game && found.state_tick == 0 && found.input_tick == 0;

@@ -124,10 +124,11 @@ static int open_module(server_replay* self, const command* what) {
 int server_replay_run(server_replay* self) {
     const command* what = self->chosen;
     net_result result = net_log_reader_create(NULL, self->file, &self->reporter, &self->reader);
-    self->is_damaged = result == NET_ERR_DAMAGED;
     if (!self->reader) return net_exit_of_replay(result);
     int code = what->wants_module ? open_module(self, what) : NET_EXIT_CLEAN;
     if (code == NET_EXIT_CLEAN) code = what->run(self);
+    // A command finds the damage that it comes across.
+    self->is_damaged = self->is_damaged || net_log_reader_info(self->reader)->is_damaged;
     if (code == NET_EXIT_CLEAN && self->is_damaged) code = NET_EXIT_RUNTIME;
     if (self->module) base_workers_destroy(self->module->workers);
     if (self->module) net_module_close(self->module);

@@ -4,9 +4,9 @@
 /// Writing never blocks the simulation: a record goes into a queue in file-backed shared memory
 /// (FILE.queue), a thread of the writer packs records into blocks and writes them to FILE. kill -9
 /// loses no appended record; a power cut loses at most what the sync option says. When the disk
-/// fails, the log ends with its last whole block, the reason is kept for the operator, and the match
-/// goes on. While a disk is full or too slow, records wait in the queue; when that is full too,
-/// ticks are left out, and the log goes on with a keyframe as soon as there is room.
+/// fails, the log ends with its last whole block, the reason is kept for the operator, and the
+/// match goes on. While a disk is full or too slow, records wait in the queue; when that is full
+/// too, ticks are left out, and the log goes on with a keyframe as soon as there is room.
 /// Threads: the simulation's thread calls all functions here.
 /// Memory: taken in create; the copy of a keyframe grows with the match.
 #pragma once

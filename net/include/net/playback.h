@@ -4,8 +4,9 @@
 ///     log -> replayed match -> quantised rows -> samples -> view world -> drawing
 ///
 /// The view gets what a client with a perfect network would get: the same rows, the same
-/// interpolation, the same drawing (net/presenter.h). To go back, the playback restores a save of
-/// the match that it took on the way and replays from there.
+/// interpolation, the same drawing (net/presenter.h). To go to another moment, the playback
+/// restores a keyframe of the log, or a save of the match that it took, and replays from there.
+/// Ticks that are damaged are passed: the first moment after them is shown.
 ///
 /// A moment that net_playback_seek reaches looks the same every time, byte for byte. After
 /// net_playback_advance the entities are where a seek would show them; effects (particles, trails)
@@ -14,8 +15,9 @@
 /// work; later calls return NET_OK.
 ///
 ///
-/// Memory: a save every NET_PLAYBACK_SAVE_TICKS, all together at most NET_PLAYBACK_SAVE_BYTES_MAX;
-/// beyond that every second save is dropped.
+/// Memory: saves of the match, all together at most NET_PLAYBACK_SAVE_BYTES_MAX. Of a log with
+/// keyframes one every NET_PLAYBACK_NEAR_TICKS, and beyond the limit those that are far away are
+/// dropped; of another log one every NET_PLAYBACK_SAVE_TICKS, and every second one is dropped.
 /// Threads: one.
 #pragma once
 
@@ -25,9 +27,10 @@
 BASE_C_BEGIN
 
 #define NET_PLAYBACK_SAVE_TICKS 300u
-#define NET_PLAYBACK_SAVE_BYTES_MAX (256u << 20)
+#define NET_PLAYBACK_NEAR_TICKS 30u ///< of a log with keyframes
+#define NET_PLAYBACK_SAVE_BYTES_MAX (64u << 20)
 #define NET_PLAYBACK_MARKS_MAX 4096u
-#define NET_PLAYBACK_WARM_TICKS 120u ///< a seek runs effects over so many ticks before its moment
+#define NET_PLAYBACK_WARM_MS 1000u ///< a seek runs effects over so much time before its moment
 
 typedef enum net_playback_mark_kind {
     NET_PLAYBACK_JOIN,
@@ -64,6 +67,9 @@ double net_playback_tick(const net_playback* playback);
 ///         (reported: the log cannot be followed so far; net_playback_tick_last is lowered and that
 ///         moment is shown); NET_ERR_MEMORY, NET_ERR_FULL (nothing is shown until a seek succeeds).
 BASE_MUST_USE net_result net_playback_seek(net_playback* playback, double tick);
+/// As net_playback_seek, but run every tick on the way and compare its hash: no keyframe is used.
+/// @return as net_playback_seek.
+BASE_MUST_USE net_result net_playback_pass(net_playback* playback, double tick);
 /// Go on by a number of ticks, which may be a fraction and is not negative (asserted). Stops at the
 /// end of the log. @return NET_OK; other codes as net_playback_seek.
 BASE_MUST_USE net_result net_playback_advance(net_playback* playback, double ticks);
@@ -78,11 +84,11 @@ net_match* net_playback_match(net_playback* playback);
 net_match* net_playback_view_match(net_playback* playback);
 /// @return The first tick whose hash differs from the log's; 0: none so far.
 ecs_tick net_playback_diverged(const net_playback* playback);
-/// @return The marks of the whole log by rising tick, the first NET_PLAYBACK_MARKS_MAX. Borrowed;
-///         they live as long as the playback.
+/// @return The marks of the log by rising tick, the first NET_PLAYBACK_MARKS_MAX. Those of a long
+///         log come a piece with each seek or advance. Borrowed until the next of them.
 const net_playback_mark* net_playback_marks(const net_playback* playback, uint32_t* count);
-/// @return The name of a player, also before it joined and after it left; NULL for an unknown
-///         client. Borrowed; lives as long as the playback.
+/// @return The name of a player, also before it joined and after it left, as far as the marks are
+///         read; NULL for an unknown client. Borrowed until the next seek or advance.
 const char* net_playback_player_name(const net_playback* playback, uint32_t client);
 
 BASE_C_END

@@ -20,7 +20,7 @@ static void put(net_playback_saves* saves, ecs_tick tick, size_t size) {
 static void saves_are_found_by_the_newest_not_after_a_tick(void** state) {
     (void)state;
     net_playback_saves saves;
-    net_playback_saves_init(&saves, NULL, 10, 1000);
+    net_playback_saves_init(&saves, NULL, 10, 1000, false);
     assert_null(net_playback_saves_find(&saves, 5));
     assert_true(net_playback_saves_wants(&saves, 0));
     assert_false(net_playback_saves_wants(&saves, 5));
@@ -43,7 +43,7 @@ static void saves_stay_within_their_bytes_by_dropping_every_second_one(void** st
     // One byte more and one byte less than five saves of 20 bytes: max - 1, max, max + 1.
     for (size_t bytes_max = 99; bytes_max <= 101; bytes_max++) {
         net_playback_saves saves;
-        net_playback_saves_init(&saves, NULL, 10, bytes_max);
+        net_playback_saves_init(&saves, NULL, 10, bytes_max, false);
         for (ecs_tick tick = 0; tick < 40; tick += 10)
             put(&saves, tick, 20);
         assert_int_equal(saves.count, 4);
@@ -69,7 +69,7 @@ static void saves_stay_within_their_bytes_by_dropping_every_second_one(void** st
 static void a_save_that_is_not_wanted_after_thinning_is_not_kept(void** state) {
     (void)state;
     net_playback_saves saves;
-    net_playback_saves_init(&saves, NULL, 10, 60);
+    net_playback_saves_init(&saves, NULL, 10, 60, false);
     for (ecs_tick tick = 0; tick <= 30; tick += 10)
         put(&saves, tick, 20);
     assert_int_equal(saves.every, 20);
@@ -81,7 +81,7 @@ static void a_save_that_is_not_wanted_after_thinning_is_not_kept(void** state) {
 static void a_save_beyond_the_bound_is_not_kept(void** state) {
     (void)state;
     net_playback_saves saves;
-    net_playback_saves_init(&saves, NULL, 10, 31);
+    net_playback_saves_init(&saves, NULL, 10, 31, false);
     put(&saves, 0, 32);
     assert_int_equal(saves.count, 0);
     put(&saves, 0, 31);
@@ -129,13 +129,14 @@ static void every_tick_is_reached_from_every_side(void** state) {
             assert_int_equal(net_playback_run_step(run), NET_OK);
             assert_is_at(record, run, tick + 1);
         }
-        assert_int_equal(net_playback_run_to(run, TICKS), NET_OK);
         assert_int_equal(net_playback_run_to(run, 0), NET_OK);
         assert_is_at(record, run, 0);
+        assert_int_equal(net_playback_run_through(run, TICKS), NET_OK);
+        assert_is_at(record, run, TICKS);
         const net_playback_saves* saves = net_playback_run_saves(run);
         assert_true(saves->bytes <= bytes_max[k]);
         if (k == 0) assert_int_equal(saves->count, TICKS / EVERY + 1);
-        if (k == 1) assert_true(saves->count > 1 && saves->every > EVERY);
+        if (k == 1) assert_true(saves->count > 1 && saves->items[0].tick > 0); // near the end
         if (k == 2) assert_int_equal(saves->count, 0);
         print_message("%u saves, every %u ticks, %zu bytes\n", saves->count, (unsigned)saves->every,
                       saves->bytes);
@@ -200,7 +201,7 @@ static void the_first_differing_hash_is_reported_once_and_the_run_goes_on(void**
     while (!ecs_find(world, at, id))
         at = ecs_entity_next(world, at);
     *(uint8_t*)ecs_get_mut(world, at, id) ^= 1;
-    assert_int_equal(net_playback_run_to(run, TICKS), NET_OK);
+    assert_int_equal(net_playback_run_through(run, TICKS), NET_OK);
     assert_int_equal(net_playback_run_diverged(run), 101);
     assert_int_equal(first.count, 1);
     assert_non_null(strstr(first.text, "tick 101 "));
@@ -227,11 +228,19 @@ static void the_close_record_is_compared_with_the_last_tick(void** state) {
 
 // ---- marks ----
 
+// In pieces of so many blocks.
+static void read_marks(net_playback_marks_list* list, net_log_reader* reader,
+                       const net_game_module* game, uint64_t blocks) {
+    net_playback_marks_init(list, NULL, reader);
+    while (!list->is_whole)
+        assert_int_equal(net_playback_marks_read(list, reader, game, blocks), NET_OK);
+}
+
 static void marks_are_joins_leaves_and_reliable_events_in_order(void** state) {
     const playback_record* record = *state;
     net_log_reader* reader = record_read(record);
     net_playback_marks_list list;
-    assert_int_equal(net_playback_marks_read(&list, NULL, reader, breakout_module()), NET_OK);
+    read_marks(&list, reader, breakout_module(), 3);
     uint32_t joins = 0, leaves = 0, events = 0;
     for (uint32_t i = 0; i < list.mark_count; i++) {
         const net_playback_mark* mark = &list.marks[i];
@@ -256,8 +265,10 @@ static void marks_are_joins_leaves_and_reliable_events_in_order(void** state) {
     assert_string_equal(net_playback_marks_name(&list, 3), "cleo");
     assert_null(net_playback_marks_name(&list, 4));
     assert_null(net_playback_marks_name(&list, 0));
-    assert_int_equal(list.close.kind, NET_LOG_KIND_CLOSE);
-    assert_true(list.close.state_hash == record->state_hash[TICKS]);
+    net_log_record close;
+    assert_true(net_log_reader_close(reader, &close));
+    assert_int_equal(close.kind, NET_LOG_KIND_CLOSE);
+    assert_true(close.state_hash == record->state_hash[TICKS]);
     net_playback_marks_deinit(&list);
     net_log_reader_destroy(reader);
 }
@@ -306,7 +317,7 @@ static void marks_are_bounded_and_foreign_numbers_are_left_out(void** state) {
         net_log_reader* reader;
         assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &reader), NET_OK);
         net_playback_marks_list list;
-        assert_int_equal(net_playback_marks_read(&list, NULL, reader, game), NET_OK);
+        read_marks(&list, reader, game, UINT32_MAX);
         uint32_t all = joins[i] + told;
         assert_int_equal(list.mark_count,
                          all < NET_PLAYBACK_MARKS_MAX ? all : NET_PLAYBACK_MARKS_MAX);

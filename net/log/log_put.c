@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// From a block to bytes of the file, and what a disk that fails means.
+//
+// A failing disk ends the log and nothing else; a full one is waited for. After a failed sync
+// nothing is tried again: the kernel may have dropped the pages and would then report success for
+// lost data (fsyncgate, 2018). The first failure wins: its text is published by one atomic state.
+#include "log/log_file_internal.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FAILURE_NONE = 0, FAILURE_WRITING, FAILURE_READY, FAILURE_TAKEN };
+
+bool net_log_file_has_failed(const net_log_file* file) {
+    return atomic_load_explicit(&file->failure_state, memory_order_acquire) != FAILURE_NONE;
+}
+
+void net_log_file_fail(net_log_file* file, const char* text) {
+    int expected = FAILURE_NONE;
+    if (!atomic_compare_exchange_strong(&file->failure_state, &expected, FAILURE_WRITING)) return;
+    (void)base_text_copy(file->failure, sizeof file->failure, text);
+    atomic_store_explicit(&file->failure_state, FAILURE_READY, memory_order_release);
+}
+
+void net_log_file_fail_errno(net_log_file* file, const char* what, int error) {
+    char reason[128] = "";
+    char text[sizeof file->failure];
+    if (strerror_r(error, reason, sizeof reason) != 0) reason[0] = 0;
+    (void)base_text_format(text, sizeof text, "%s: %s (errno %d)", what, reason, error);
+    net_log_file_fail(file, text);
+}
+
+bool net_log_file_take_failure(net_log_file* file, char* text, size_t text_bytes) {
+    int expected = FAILURE_READY;
+    if (!atomic_compare_exchange_strong(&file->failure_state, &expected, FAILURE_TAKEN))
+        return false;
+    (void)base_text_copy(text, text_bytes, file->failure);
+    return true;
+}
+
+uint64_t net_log_file_bytes(const net_log_file* file) {
+    return atomic_load_explicit(&file->bytes, memory_order_relaxed);
+}
+
+bool net_log_file_put(net_log_file* file, int fd, const uint8_t* data, size_t size) {
+    for (size_t done = 0; done < size;) {
+        ssize_t wrote =
+            file->config.ops.write(file->config.ops.context, fd, data + done, size - done);
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote == 0) errno = ENOSPC;
+        if (wrote <= 0) return false;
+        done += (size_t)wrote;
+    }
+    return true;
+}
+
+// A full disk may have room again. Without keyframes there would be no way back from a full queue.
+static bool may_wait(const net_log_file* file, int error) {
+    return file->config.keyframe_ticks > 0 && (error == ENOSPC || error == EDQUOT);
+}
+
+bool net_log_file_append(net_log_file* file, const uint8_t* data, size_t size) {
+    if (net_log_file_put(file, file->fd, data, size)) {
+        atomic_fetch_add_explicit(&file->bytes, size, memory_order_relaxed);
+        atomic_fetch_add_explicit(&file->counts.bytes, size, memory_order_relaxed);
+        return true;
+    }
+    int error = errno;
+    // What was written of it would stand between two blocks.
+    bool is_back = ftruncate(file->fd, (off_t)net_log_file_bytes(file)) == 0 &&
+                   lseek(file->fd, (off_t)net_log_file_bytes(file), SEEK_SET) >= 0;
+    if (is_back && may_wait(file, error)) {
+        file->is_waiting = true;
+        file->wait_error = error;
+        file->wait_wakes = 0;
+    } else {
+        net_log_file_fail_errno(file, NET_LOG_WRITE_FAILED, error);
+    }
+    return false;
+}
+
+bool net_log_file_sync(net_log_file* file, int fd) {
+    if (file->config.ops.sync(file->config.ops.context, fd) == 0) return true;
+    file->is_stopped = true;
+    net_log_file_fail_errno(file, "the log cannot be written to the disk", errno);
+    return false;
+}
+
+// Writing into a file that has no name any more, or into a hole, looks like success.
+bool net_log_file_is_own(net_log_file* file) {
+    struct stat status;
+    if (fstat(file->fd, &status) != 0)
+        net_log_file_fail_errno(file, "the log cannot be looked at", errno);
+    else if (status.st_nlink == 0)
+        net_log_file_fail(file, "the log was deleted while it was written");
+    else if ((uint64_t)status.st_size < net_log_file_bytes(file))
+        net_log_file_fail(file, "another process cut the log while it was written");
+    else
+        return true;
+    return false;
+}
+
+void net_log_file_reset_block(net_log_file* file) {
+    file->payload_bytes = 0;
+    file->block = (net_log_block){.type = NET_LOG_BLOCK_DATA, .identity = file->config.identity};
+}
+
+net_log_block net_log_file_block_of(const net_log_file* file, net_log_block_type type,
+                                    ecs_tick tick) {
+    return (net_log_block){.type = (uint16_t)type,
+                           .record_count = 1,
+                           .first_record = file->next_record,
+                           .first_tick = tick,
+                           .last_tick = tick};
+}
+
+bool net_log_file_put_block(net_log_file* file, net_log_block* block, const uint8_t* payload,
+                            uint32_t payload_bytes) {
+    block->identity = file->config.identity;
+    block->ordinal = file->next_ordinal;
+    size_t size = net_log_packer_pack(&file->packer, block, payload, payload_bytes);
+    if (!net_log_file_is_own(file) || !net_log_file_append(file, file->packer.stored, size))
+        return false;
+    file->next_ordinal++;
+    file->index.block_count++;
+    return true;
+}
+
+static bool is_over_budget(const net_log_file* file) {
+    uint64_t budget = file->config.segments.budget_bytes;
+    return budget > 0 && net_log_file_bytes(file) > budget;
+}
+
+// Give the records' room in the queue back once their block is in the file.
+bool net_log_file_write_block(net_log_file* file) {
+    BASE_ASSERT(file->block.record_count > 0 && !file->is_stopped);
+    uint64_t at = net_log_file_bytes(file);
+    if (!net_log_file_put_block(file, &file->block, file->payload, file->payload_bytes))
+        return false;
+    file->index.last_data = at;
+    base_spsc_pop_to(file->queue.ring, file->block_cursor);
+    ecs_tick last_tick = file->block.last_tick;
+    net_log_file_reset_block(file);
+    if (is_over_budget(file)) {
+        net_log_file_fail(file, "its budget of bytes is used up and no keyframe begins a segment");
+        return false;
+    }
+    if (file->config.sync_ticks == UINT32_MAX ||
+        last_tick < file->synced_tick + file->config.sync_ticks)
+        return true;
+    file->synced_tick = last_tick;
+    return net_log_file_sync(file, file->fd);
+}
