@@ -5,6 +5,7 @@
 // time, report.c prints what came of it. `shoal-server check` does nothing of this: check.c.
 #include "check.h"
 #include "program.h"
+#include "schema.h"
 #include "token.h"
 
 #include "host/exit_code.h"
@@ -52,6 +53,8 @@ int main(int argc, char** argv) {
     int code;
     if (strcmp(command, "check") == 0)
         code = server_check(argc - 2, argv + 2, &self->reporter);
+    else if (strcmp(command, "schema") == 0)
+        code = server_schema(argc - 2, argv + 2, &self->reporter);
     else if (strcmp(command, "keygen") == 0)
         code = server_keygen(argc - 1, argv + 1, &self->reporter);
     else if (strcmp(command, "token") == 0)

@@ -3,6 +3,8 @@
 // JSON numbers have 53 bits.
 #include "log/log_json.h"
 
+#include "base/json.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,41 +42,13 @@ void net_log_json_put(net_log_json* self, const char* format, ...) {
     if (size > 0) base_bytes_write(&self->text, text, strlen(text));
 }
 
-// Bytes of the UTF-8 sequence at `text`; 0 when it is none.
-static size_t utf8_bytes(const uint8_t* text) {
-    static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t size = text[0] < 0x80 ? 1 : text[0] >= 0xF0 ? 4 : text[0] >= 0xE0 ? 3 : 2;
-    if (size == 1) return 1;
-    if (text[0] < 0xC0 || text[0] > 0xF7) return 0;
-    uint32_t value = text[0] & (0xFFu >> (size + 1));
-    for (size_t i = 1; i < size; i++) {
-        if ((text[i] & 0xC0) != 0x80) return 0;
-        value = value << 6 | (text[i] & 0x3F);
-    }
-    bool is_surrogate = value >= 0xD800 && value < 0xE000;
-    return value >= smallest[size] && value <= 0x10FFFF && !is_surrogate ? size : 0;
-}
-
 // A name may hold anything but NUL.
 void net_log_json_escaped(net_log_json* self, const char* text) {
-    for (const uint8_t* at = (const uint8_t*)text; *at;) {
-        size_t size = utf8_bytes(at);
-        if (size == 0)
-            net_log_json_put(self, "\\ufffd");
-        else if (*at < 32 || *at == 127)
-            net_log_json_put(self, "\\u%04x", *at);
-        else if (*at == '"' || *at == '\\')
-            net_log_json_put(self, "\\%c", *at);
-        else
-            base_bytes_write(&self->text, at, size);
-        at += size > 0 ? size : 1;
-    }
+    base_json_escaped(&self->text, text);
 }
 
 void net_log_json_text(net_log_json* self, const char* text) {
-    net_log_json_put(self, "\"");
-    net_log_json_escaped(self, text);
-    net_log_json_put(self, "\"");
+    base_json_text(&self->text, text);
 }
 
 void net_log_json_entity(net_log_json* self, ecs_entity entity) {
@@ -82,10 +56,7 @@ void net_log_json_entity(net_log_json* self, ecs_entity entity) {
 }
 
 void net_log_json_hex(net_log_json* self, const uint8_t* data, size_t size) {
-    net_log_json_put(self, "\"");
-    for (size_t i = 0; i < size; i++)
-        net_log_json_put(self, "%02x", data[i]);
-    net_log_json_put(self, "\"");
+    base_json_hex(&self->text, data, size);
 }
 
 // Position of the message in the module's table; UINT32_MAX for none.

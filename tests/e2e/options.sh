@@ -28,6 +28,24 @@ case_help_fits_a_screen() {
     done
 }
 
+case_the_schema_of_a_game_is_json() {
+    local game hash
+    for game in breakout arena cubes; do
+        run schema shoal-server schema --game "$game"
+        [ "$code" = 0 ] || fail "schema of $game ended with $code"
+        python3 -c 'import json, sys
+schema = json.load(sys.stdin)
+names = {item["name"] for item in schema["items"]}
+assert {"template " + t["name"] for t in schema["templates"]} <= names
+assert {"message " + m["name"] for m in schema["messages"]} <= names
+assert {"component " + c["name"] for t in schema["templates"] for c in t["components"]} <= names
+assert all(c["type"] in {t["name"] for t in schema["types"]} for t in schema["templates"] for c in t["components"])
+' <schema.out || fail "the schema of $game lacks something"
+    done
+    refused 2 'usage: shoal-server schema --game NAME' shoal-server schema
+    refused 2 'no game "nix"' shoal-server schema --game nix
+}
+
 case_an_unknown_option_names_the_nearest() {
     refused 2 'unknown option --min-client, did you mean --min-clients\?' \
         shoal-server --game breakout --min-client 3

@@ -70,6 +70,9 @@ BASE_MUST_USE net_result net_match_reload(net_match* match, const void* pack, si
 /// Parts of the match. All pointers are borrowed and live as long as the match.
 ecs_world* net_match_world(net_match* match);
 const net_schema* net_match_schema(const net_match* match);
+/// Append all that a client in another language needs of this game, as JSON (WIRE.md, "Schema as
+/// JSON"). @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_match_print_schema(const net_match* match, base_bytes* json);
 const net_match_config* net_match_get_config(const net_match* match);
 /// What the module's register_systems returned; NULL when it returned nothing.
 void* net_match_context(net_match* match);
