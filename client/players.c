@@ -268,6 +268,7 @@ static int finish_player(client_program* self, client_player* one,
            report.bad_transitions, report.updates, report.sim_dropped, report.recv_bytes,
            report.recv_reliable_bytes, report.sent_bytes, report.rtt_ms, report.loss_percent,
            end_name(end));
+    if (report.differs) return NET_EXIT_DIFFERS;
     return end == NET_CLIENT_END_LOST ? NET_EXIT_RUNTIME : NET_EXIT_CLEAN;
 }
 

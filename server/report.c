@@ -60,6 +60,7 @@ static const char* end_name(net_end end) {
         return "refused";
     case NET_END_TIMEOUT:
     case NET_END_NONE:
+    case NET_END_DIFFERS:
         break;
     }
     return "timeout";
@@ -73,8 +74,10 @@ static int print_peers(const server_program* self) {
                " bytes=%" PRIu64 " scope_hash=%016" PRIx64 " end=%s\n",
                peer->client, peer->tick, peer->scope.entities, peer->scope.components,
                peer->scope.bytes, peer->scope.hash, end_name(peer->end));
-        if (peer->end == NET_END_GOODBYE && !peer->is_caught_up && !self->was_asked_to_end)
+        if (peer->end == NET_END_GOODBYE && !peer->is_caught_up && !self->was_asked_to_end &&
+            code == NET_EXIT_CLEAN)
             code = NET_EXIT_BEHIND;
+        if (peer->differs) code = NET_EXIT_DIFFERS;
     }
     return code;
 }

@@ -49,9 +49,9 @@ void net_client_greet(net_client* client) {
 
 // Both sides disconnect after a goodbye, so that one lost acknowledgement does not leave the other
 // waiting.
-static void hang_up(net_client* client, net_client_end end) {
+static void hang_up(net_client* client, net_client_end end, uint32_t reason) {
     net_transport* transport = client->config.transport;
-    transport->ops->disconnect(transport, client->peer, NET_END_GOODBYE, false);
+    transport->ops->disconnect(transport, client->peer, reason, false);
     net_client_begin_closing(client, end);
 }
 
@@ -172,28 +172,31 @@ static void report_end(net_client* client, const Shoal__Wire__Goodbye* goodbye, 
 
 static void receive_goodbye(net_client* client, const Shoal__Wire__Goodbye* goodbye) {
     if (client->phase == NET_CLIENT_RESUMING) {
-        hang_up(client, NET_CLIENT_END_LOST);
+        hang_up(client, NET_CLIENT_END_LOST, NET_END_GOODBYE);
         return;
     }
     if (client->phase != NET_CLIENT_PLAYING) {
         client->refusal = SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED;
         base_text_copy(client->refusal_text, sizeof client->refusal_text,
                        "the match ended before it began for us");
-        hang_up(client, NET_CLIENT_END_REFUSED);
+        hang_up(client, NET_CLIENT_END_REFUSED, NET_END_GOODBYE);
         return;
     }
     if (goodbye->reason == NET_END_REFUSED) {
-        client->refusal = SHOAL__WIRE__REFUSED_REASON__REFUSED_BY_GAME;
+        client->refusal = NET_REFUSAL_BY_GAME;
         if (!base_shown_copy(client->refusal_text, sizeof client->refusal_text, goodbye->text))
             base_text_copy(client->refusal_text, sizeof client->refusal_text,
                            "the game refused this player");
-        hang_up(client, NET_CLIENT_END_REFUSED);
+        hang_up(client, NET_CLIENT_END_REFUSED, NET_END_GOODBYE);
         return;
     }
     // A goodbye because of silence or a fault is a lost connection.
     bool is_orderly = goodbye->reason == NET_END_GOODBYE || goodbye->reason == NET_END_LEFT;
     report_end(client, goodbye, is_orderly);
-    hang_up(client, is_orderly ? NET_CLIENT_END_GOODBYE : NET_CLIENT_END_LOST);
+    const bool is_comparable =
+        is_orderly && goodbye->scope_hash != 0 && goodbye->tick == net_mirror_tick(client->mirror);
+    hang_up(client, is_orderly ? NET_CLIENT_END_GOODBYE : NET_CLIENT_END_LOST,
+            is_comparable ? net_client_compare(client, goodbye->scope_hash) : NET_END_GOODBYE);
 }
 
 // As many items as a message holds. Items are sorted, so the first difference is named when it is

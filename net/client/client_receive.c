@@ -140,6 +140,7 @@ static void resync(net_client* client, const net_mirror_difference* difference) 
         if (one->entity == entity) return;
         if (one->entity == ECS_ENTITY_NONE && !place) place = one;
     }
+    client->differing = (net_client_difference){entity, difference->component};
     if (!place) return; // probes go round: this one comes again
     *place = (net_client_resync){.entity = entity};
     (void)net_mirror_entity_tick(client->mirror, entity, &place->tick);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The figures of a client: what went through its connection, and its line at the end.
+#include "client/client_session.h"
 #include "client/client_state.h"
 #include "mirror/mirror.h"
 #include "state/rows.h"
@@ -7,6 +8,7 @@
 
 #include "net/match.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 void net_client_get_meter(const net_client* client, net_client_meter* meter) {
@@ -59,8 +61,16 @@ static void add_dropped(const net_client* client, uint64_t dropped[NET_DROP_COUN
     dropped[NET_DROP_VARSIZE_FULL] += varsize->evicted;
 }
 
+static net_world_digest digest(net_client* client) {
+    ecs_world* world = net_match_world(client->config.match);
+    return client->config.is_thin
+               ? net_mirror_digest(client->mirror, world)
+               : net_world_digest_walk(net_match_schema(client->config.match), world, NULL, NULL);
+}
+
 net_client_report net_client_get_report(net_client* client) {
-    net_client_report report = {.client = client->client, .end = client->end};
+    net_client_report report = {
+        .client = client->client, .end = client->end, .differs = client->differs};
     net_transport_stats stats;
     client->config.transport->ops->stats(client->config.transport, &stats);
     report.sim_dropped = stats.sim_dropped;
@@ -84,13 +94,41 @@ net_client_report net_client_get_report(net_client* client) {
     ecs_world* world = net_match_world(client->config.match);
     report.tick = net_mirror_tick(client->mirror);
     report.updates = net_mirror_get_counters(client->mirror)->updates;
-    if (client->config.is_thin) {
-        report.scope = net_mirror_digest(client->mirror, world);
-        return report;
-    }
-    report.scope = net_world_digest_walk(net_match_schema(client->config.match), world, NULL, NULL);
+    report.scope = digest(client);
+    if (client->config.is_thin) return report;
     report.loading = ecs_handle_count(world, ECS_STATE_LOADING);
     report.allocated = ecs_handle_count(world, ECS_STATE_ALLOCATED);
     report.bad_transitions = ecs_world_counters(world)->bad_transitions;
     return report;
+}
+
+uint32_t net_client_compare(net_client* client, uint64_t hash) {
+    ecs_world* world = net_match_world(client->config.match);
+    if (!client->config.is_thin && ecs_handle_count(world, ECS_STATE_LOADING) > 0)
+        return NET_END_GOODBYE;
+    if (digest(client).hash == hash) return NET_END_GOODBYE;
+    client->differs = true;
+    net_mirror_difference found = {client->differing.entity, client->differing.component};
+    for (uint32_t i = 0; i < NET_MIRROR_SWEEP_CALLS; i++) {
+        net_mirror_difference here;
+        if (!net_mirror_sweep(client->mirror, &here)) continue;
+        found = here;
+        break;
+    }
+    const net_row_template* row_template =
+        ecs_is_alive(world, found.entity)
+            ? net_rows_find(client->rows, ecs_entity_template(world, found.entity))
+            : NULL;
+    uint32_t position = 0;
+    for (uint32_t c = 0; row_template && c < row_template->layout.component_count; c++)
+        if (row_template->layout.components[c].key == found.component) position = c + 1;
+    base_report(client->config.reporter, NULL, 0,
+                "client %" PRIu32 ": our world differs from the server's in tick %" PRIu64
+                ": entity %" PRIu32 ":%" PRIu32 " (%s), component %s",
+                client->client, net_mirror_tick(client->mirror), ecs_entity_index(found.entity),
+                ecs_entity_generation(found.entity),
+                row_template ? ecs_template_get(world, row_template->id)->name : "not known",
+                position ? ecs_component_get(world, found.component)->name : "-");
+    const uint32_t index = ecs_entity_index(found.entity);
+    return NET_END_DIFFERS | (position & 0xff) << 8 | (index <= UINT16_MAX ? index << 16 : 0);
 }

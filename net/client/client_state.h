@@ -32,6 +32,12 @@ typedef struct net_client_resync {
     uint32_t wait; ///< ticks until it is requested (again)
 } net_client_resync;
 
+/// What was not as the server has it.
+typedef struct net_client_difference {
+    ecs_entity entity;          ///< NONE: not known
+    ecs_component_id component; ///< NONE: not known
+} net_client_difference;
+
 struct net_client {
     net_client_config config;
     const base_allocator* allocator;
@@ -82,6 +88,8 @@ struct net_client {
     net_pace pace;
     net_client_resync resyncs[NET_CLIENT_RESYNCS_MAX];
     uint64_t probes, probes_differing, worlds_differing, resyncs_requested;
+    net_client_difference differing;  ///< the last one that was found
+    bool differs;                     ///< at the goodbye
     uint64_t dropped[NET_DROP_COUNT]; ///< without what queues and mirror count themselves
     base_rng rng;
     proto_codec codec;

@@ -24,6 +24,8 @@ const char* net_end_text(net_end end) {
         return "the game dropped it";
     case NET_END_REFUSED:
         return "the game refused it";
+    case NET_END_DIFFERS:
+        return "its world differs";
     }
     return "the session ended";
 }

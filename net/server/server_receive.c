@@ -233,8 +233,11 @@ static void take_event(net_server* server, const net_transport_event* event) {
         else if (session && event->reason == NET_TRANSPORT_DEAF &&
                  session->state != NET_SESSION_CLOSING)
             net_session_end(server, session, NET_END_DEAF);
-        else if (session)
+        else if (session) {
+            if (session->end == NET_END_GOODBYE && (event->reason & 0xff) == NET_END_DIFFERS)
+                net_session_report_differs(server, session, event->reason);
             net_session_gone(server, session, "disconnected");
+        }
         break;
     case NET_TRANSPORT_RECEIVED:
         take_received(server, session, event);

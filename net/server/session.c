@@ -207,6 +207,8 @@ static const char* reason_of(net_end end) {
         return "game";
     case NET_END_REFUSED:
         return "refused";
+    case NET_END_DIFFERS:
+        return "differs";
     }
     return "none";
 }
@@ -237,6 +239,7 @@ void net_session_end(net_server* server, net_session* session, net_end end) {
     goodbye.tick = net_match_tick(server->config.match);
     goodbye.reason = (uint32_t)end;
     if (session->end_reason[0]) goodbye.text = session->end_reason;
+    goodbye.scope_hash = net_session_scope_hash(server, session);
     if (end == NET_END_BANNED) {
         const net_peer_identity* who = &session->identity;
         const net_ban* ban =

@@ -10,6 +10,7 @@
 #include "replicate/repl_state.h"
 #include "server/server_leavers.h"
 #include "server/server_state.h"
+#include "state/schema_rows.h"
 #include "state/varsize.h"
 
 #include "base/assert.h"
@@ -169,6 +170,43 @@ void net_session_report_refused(net_server* server, const net_session* session, 
     address_of(session, from, sizeof from);
     base_report(net_ration_take(&server->ration, NET_RATION_REFUSED, server->now_us), NULL, 0,
                 "note: a client%s was refused: %s", from, text);
+}
+
+uint64_t net_session_scope_hash(const net_server* server, const net_session* session) {
+    if (session->report == UINT32_MAX) return 0;
+    const net_peer_report* report = &server->reports[session->report];
+    const bool is_known = report->client == session->client && report->tick != 0 &&
+                          report->tick == net_match_tick(server->config.match);
+    return is_known ? report->scope.hash : 0;
+}
+
+// The entity with an index, and the component at a position of its layout + 1.
+void net_session_report_differs(net_server* server, const net_session* session, uint32_t reason) {
+    if (session->report == UINT32_MAX) return;
+    net_peer_report* report = &server->reports[session->report];
+    if (report->client != session->client || report->differs) return;
+    report->differs = true;
+    ecs_world* world = net_match_world(server->config.match);
+    const uint32_t index = reason >> 16, component = reason >> 8 & 0xff;
+    ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
+    while (entity != ECS_ENTITY_NONE && ecs_entity_index(entity) != index)
+        entity = ecs_entity_next(world, entity);
+    const net_row_template* row_template =
+        entity == ECS_ENTITY_NONE
+            ? NULL
+            : net_rows_find(net_schema_rows(net_match_schema(server->config.match)),
+                            ecs_entity_template(world, entity));
+    const char* name = "-";
+    if (row_template && component > 0 && component <= row_template->layout.component_count)
+        name = ecs_component_get(
+                   world, (ecs_component_id)row_template->layout.components[component - 1].key)
+                   ->name;
+    base_report(server->config.reporter, NULL, 0,
+                "client %u (%s): its world differs in tick %" PRIu64
+                ": entity %u:%u (%s), component %s",
+                session->client, session->name, net_match_tick(server->config.match), index,
+                ecs_entity_generation(entity),
+                row_template ? ecs_template_get(world, row_template->id)->name : "not known", name);
 }
 
 void net_server_tell_difference(net_server* server, uint32_t client, ecs_entity entity) {

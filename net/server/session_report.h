@@ -16,6 +16,11 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
 void net_session_report_joined(net_server* server, const net_session* session);
 /// Tell the operator that the session is refused, and why.
 void net_session_report_refused(net_server* server, const net_session* session, const char* text);
+/// @return The hash of what the client should have at the match's tick, once its report is closed;
+///         0: not known.
+uint64_t net_session_scope_hash(const net_server* server, const net_session* session);
+/// The client closed the connection because its world differs (NET_END_DIFFERS).
+void net_session_report_differs(net_server* server, const net_session* session, uint32_t reason);
 /// Tell the operator that an entity of a client is not as the server has it.
 void net_server_tell_difference(net_server* server, uint32_t client, ecs_entity entity);
 /// Add what the session's own parts have dropped.

@@ -38,6 +38,7 @@ typedef struct net_enet_slot {
     uint16_t waits_for;   ///< the oldest control message that is not acknowledged
     bool is_waiting;      ///< there is one
     uint32_t lost_reason; ///< of is_lost
+    uint32_t reason;      ///< that we gave; while LEAVING
     net_repeat_ration repeats;
 } net_enet_slot;
 

@@ -174,9 +174,10 @@ static bool take_disconnect(net_enet_transport* owner, const ENetEvent* from,
     uint32_t index = index_of(owner, from->peer);
     net_enet_slot* left = &owner->slots[index];
     if (left->state == NET_ENET_SLOT_FREE) return false;
-    *event = (net_transport_event){.kind = NET_TRANSPORT_DISCONNECTED,
-                                   .peer = peer_id(owner, index),
-                                   .reason = left->state == NET_ENET_SLOT_LEAVING ? 0 : from->data};
+    *event = (net_transport_event){
+        .kind = NET_TRANSPORT_DISCONNECTED, .peer = peer_id(owner, index), .reason = from->data};
+    // Our own reason comes back when both sides close; the other side's is news.
+    if (left->state == NET_ENET_SLOT_LEAVING && from->data == left->reason) event->reason = 0;
     left->state = NET_ENET_SLOT_FREE;
     if (left->is_lost) owner->lost_count--;
     left->is_lost = false;
@@ -338,6 +339,7 @@ static void enet_transport_disconnect(net_transport* transport, net_peer peer, u
     if (!now && left->state == NET_ENET_SLOT_LEAVING) return;
     if (!now && left->state == NET_ENET_SLOT_CONNECTED && to->state == ENET_PEER_STATE_CONNECTED) {
         left->state = NET_ENET_SLOT_LEAVING;
+        left->reason = reason;
         enet_peer_disconnect_later(to, reason);
         return;
     }

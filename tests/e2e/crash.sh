@@ -79,4 +79,52 @@ case_a_slow_tick_is_reported_and_the_match_goes_on() {
     is_closed a.slog
 }
 
+# plays HOW TICKS [client option...]: a whole match of the game with two bots.
+plays() {
+    start server shoal-server --game "$crash" --listen 127.0.0.1:0 --tick-rate 60 --log a.slog \
+        --set "how=$1" --set at=30 --ticks "$2" --min-clients 2
+    await "the ready line" is_ready_or_gone server
+    address=$(sed -n 's/^ready listen=\([^ ]*\) .*/\1/p' server.out)
+    export SHOAL_MODULE_PATH=${crash%/*}
+    run client shoal-client "$address" --game crash --bots 2
+}
+
+case_worlds_that_differ_are_named_by_both_sides() {
+    plays 5 60
+    [ "$code" = 8 ] || fail "the clients ended with $code"
+    says client.err 'client [12]: our world differs from the server.s in tick 60: entity 1:1 \(thing\), component health$'
+    ends_with 8 server
+    says server.err 'client [12] \(.*\): its world differs in tick 60: entity 1:1 \(thing\), component health$'
+    verifies a.slog
+}
+
+case_a_game_ends_the_match_with_a_reason() {
+    plays 6 600
+    [ "$code" = 0 ] || fail "the clients ended with $code"
+    says client.err '^note: the game ended the match: red wins$'
+    ends_with 0 server
+    says server.err '^note: the game ended the match: red wins$'
+    says server.out '^done ticks=30 '
+    verifies a.slog
+}
+
+case_a_game_refuses_a_player_with_a_reason() {
+    plays 7 60
+    [ "$code" = 6 ] || fail "the refused client ended with $code"
+    says client.err 'refused: two is a crowd$'
+    ends_with 0 server
+    says server.err 'client 2 \(.*\) dropped: the game refused it: two is a crowd$'
+    says server.out '^peer id=2 .* end=refused$'
+    verifies a.slog
+}
+
+case_a_game_drops_a_player_with_a_reason() {
+    plays 8 60
+    [ "$code" = 1 ] || fail "the dropped client ended with $code"
+    says client.err 'connection lost: the server ended the session: the game dropped it: it slept$'
+    ends_with 0 server
+    says server.out '^peer id=1 .* end=game$'
+    verifies a.slog
+}
+
 run_cases "$@"

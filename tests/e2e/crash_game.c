@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A game whose one system fails in tick `at`, in the way `how`: 1 an assertion, 2 a bad access,
-// 3 it never comes back, 4 it comes back after a second or more.
+// 3 it never comes back, 4 it comes back after a second or more. The other ways are no crash: 5 a
+// client writes what the server sends, 6 the match ends, 7 client 2 is refused, 8 client 1 is
+// dropped.
 #include "base/assert.h"
 #include "ecs/component.h"
 #include "ecs/system.h"
@@ -12,9 +14,19 @@
 typedef struct game {
     ecs_tick at;
     uint32_t how;
+    const net_game_services* services;
 } game;
 
-enum { HOW_ASSERT = 1, HOW_ACCESS, HOW_FOREVER, HOW_SLOW };
+enum {
+    HOW_ASSERT = 1,
+    HOW_ACCESS,
+    HOW_FOREVER,
+    HOW_SLOW,
+    HOW_WRITE,
+    HOW_END,
+    HOW_REFUSE,
+    HOW_DROP
+};
 
 static void spin(volatile uint64_t* counter, uint64_t limit) {
     while (*counter < limit)
@@ -29,6 +41,16 @@ static void fail_run(const ecs_stage* stage, const ecs_rows* rows) {
     if (self->how == HOW_ACCESS) *(volatile int*)(uintptr_t)(16 + counter) = 1;
     if (self->how == HOW_FOREVER) spin(&counter, UINT64_MAX);
     if (self->how == HOW_SLOW) spin(&counter, UINT64_C(3000000000));
+    const net_game_services* services = self->services;
+    if (services && self->how == HOW_END) services->end_match(services->context, "red wins");
+    if (services && self->how == HOW_DROP) services->drop_player(services->context, 1, "it slept");
+}
+
+static void write_run(const ecs_stage* stage, const ecs_rows* rows) {
+    const game* self = stage->context;
+    int32_t* health = rows->columns[0];
+    for (uint32_t i = 0; i < rows->count && self->how == HOW_WRITE; i++)
+        health[i] = 1;
 }
 
 static ecs_result register_types(ecs_world* world, const base_reporter* reporter) {
@@ -53,8 +75,9 @@ static bool input_from_wire(const ProtobufCMessage* message, void* payload) {
 
 static ecs_entity player_join(ecs_world* world, void* context, const net_game_player* player) {
     (void)world;
-    (void)context;
-    (void)player;
+    const game* self = context;
+    if (self->how == HOW_REFUSE && player->client == 2)
+        self->services->drop_player(self->services->context, 2, "two is a crowd");
     return ECS_ENTITY_NONE;
 }
 
@@ -71,7 +94,17 @@ static ecs_result register_systems(ecs_world* world, void** context,
     game* self = ecs_world_context(world, sizeof *self);
     if (!self) return ECS_ERR_MEMORY;
     static const ecs_term terms[] = {{"health", "i", ECS_WRITE}};
+    static const char* const clients[] = {"gameClient"};
     *context = self;
+    ecs_result result = ecs_system_register(world, &(ecs_system_desc){.name = "write_on_purpose",
+                                                                      .stage = "act",
+                                                                      .run = write_run,
+                                                                      .terms = terms,
+                                                                      .term_count = 1,
+                                                                      .tags = clients,
+                                                                      .tag_count = 1,
+                                                                      .context = self});
+    if (result != ECS_OK) return result;
     return ecs_system_register(world, &(ecs_system_desc){.name = "fail_on_purpose",
                                                          .stage = "act",
                                                          .run = fail_run,
@@ -80,10 +113,19 @@ static ecs_result register_systems(ecs_world* world, void** context,
                                                          .context = self});
 }
 
+static void mirror_start(ecs_world* world, void* context, const net_game_start* with) {
+    (void)world;
+    game* self = context;
+    self->at = (ecs_tick)with->settings[0];
+    self->how = (uint32_t)with->settings[1];
+    if (self->how < HOW_WRITE) self->how = 0; // the server fails, not its clients
+}
+
 static void start(ecs_world* world, void* context, const net_game_start* with) {
     game* self = context;
     self->at = (ecs_tick)with->settings[0];
     self->how = (uint32_t)with->settings[1];
+    self->services = with->services;
     ecs_entity made;
     (void)!ecs_create(world, ecs_template_find(world, "thing"), NULL, 0, &made);
 }
@@ -94,7 +136,7 @@ static const net_message messages[] = {{.name = "Input",
                                         .kind = NET_MESSAGE_INPUT,
                                         .to_wire = input_to_wire,
                                         .from_wire = input_from_wire}};
-static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"}, {"how", 0, 0, 4, "way"}};
+static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"}, {"how", 0, 0, 8, "way"}};
 
 static const net_game_module module = {
     .contract_version = NET_GAME_CONTRACT_VERSION,
@@ -116,6 +158,7 @@ static const net_game_module module = {
     .start = start,
     .player_join = player_join,
     .player_leave = player_leave,
+    .mirror_start = mirror_start,
 };
 
 const net_game_module* net_game_module_get(void);

@@ -119,10 +119,9 @@ ecs_entity net_client_player(const net_client* client);
 /// Name of the player with client number `number`; NULL when the roster has none. Borrowed until
 /// the next service.
 const char* net_client_player_name(const net_client* client, uint32_t number);
-/// After REFUSED: the reason (RefusedReason of wire.proto), and its sentence in `text`. After
-/// UNREACHABLE: 0, and a sentence when there is a reason to tell, else "". Only what
-/// a person may be shown (base/shown.h). NUL-terminated and cut
-/// to `text_bytes`.
+/// After REFUSED: the reason (RefusedReason of wire.proto, or NET_REFUSAL_BY_GAME), and its sentence
+/// in `text`. After UNREACHABLE: 0, and a sentence when there is a reason to tell, else "". Only
+/// what a person may be shown (base/shown.h). NUL-terminated and cut to `text_bytes`.
 uint32_t net_client_refusal(const net_client* client, char* text, size_t text_bytes);
 /// The game that the refusing server names; "" when it named none. Untrusted text: use it only to
 /// look up a game by name. Borrowed until the client is destroyed.
@@ -146,6 +145,7 @@ typedef struct net_client_report {
     uint64_t sim_dropped, recv_bytes, recv_reliable_bytes, sent_bytes;
     double rtt_ms, loss_percent;
     net_client_end end;
+    bool differs; ///< its world was not the server's at the goodbye; the reporter got the entity
     uint64_t packets_malformed, packets_stale, events_received, events_dropped;
     uint64_t inputs_refused;   ///< longer than NET_INPUT_BYTES_MAX: an empty input was sent instead
     uint64_t probes;           ///< checksum probes that could be compared

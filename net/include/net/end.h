@@ -17,8 +17,13 @@ typedef enum net_end {
     NET_END_EVICTED, ///< it showed no life, and its place was needed
     NET_END_GAME,    ///< the game dropped it (net_game_services.drop_player)
     NET_END_REFUSED, ///< the game refused it when it joined
+    /// Not of a session: with it a client closes the connection after a goodbye whose hash is not
+    /// that of its own world (WIRE.md, "Goodbye").
+    NET_END_DIFFERS,
 } net_end;
 
+/// Beside the RefusedReason of wire.proto: a goodbye with NET_END_REFUSED.
+#define NET_REFUSAL_BY_GAME 256u
 #define NET_END_TEXT_BYTES 128u ///< of a game's reason, with the NUL
 
 /// What a person reads about the end of a session: "it fell silent"... Static text.

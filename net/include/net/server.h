@@ -126,6 +126,7 @@ typedef struct net_peer_report {
     net_world_digest scope; ///< of what it had at that tick; empty with tick 0
     net_end end;       ///< NET_END_NONE while the session is open; other fields count at the end
     bool is_caught_up; ///< it had acknowledged everything
+    bool differs;      ///< its world was another one at the end, as it said itself
     uint64_t packets_sent, packets_lost; ///< state packets
     uint64_t state_bytes;                ///< of snapshots
     uint64_t inputs_received;
