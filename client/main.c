@@ -2,6 +2,7 @@
 // shoal-client: one player in a window, many bots in one process, or the playback of a log.
 //
 // Wiring only: options, and which of the modes runs. Read run() first, then players.c.
+#include "local.h"
 #include "program.h"
 #include "window_play.h"
 
@@ -32,6 +33,11 @@ static int run(client_program* self) {
     if (!net_host_open_file(self->config.trace, &self->reporter, &self->trace) ||
         !net_host_open_file(self->config.session_trace, &self->reporter, &self->session_trace))
         return NET_EXIT_RUNTIME;
+    if (self->config.is_local) {
+        int code = client_program_open_game(self, NULL);
+        if (code == NET_EXIT_CLEAN) code = client_local_open(self, &self->local);
+        if (code != NET_EXIT_CLEAN) return code;
+    }
     if (!self->config.is_rendering) return play_headless(self);
 #if SHOAL_HAS_WINDOW
     return client_window_play(self);
@@ -45,6 +51,7 @@ static int run(client_program* self) {
 
 static void release(client_program* self) {
     client_players_close(self);
+    client_local_close(self->local);
     net_host_wipe_tokens(&self->tokens);
     if (self->trace) fclose(self->trace);
     if (self->session_trace) fclose(self->session_trace);

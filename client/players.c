@@ -2,6 +2,7 @@
 // The players of one process. Each has its own socket and its own world, so a bot here differs from
 // a real client only in sharing a process. Thin bots have no worlds: they keep rows, and share the
 // templates of one match. One loop runs all of them, on one thread.
+#include "local.h"
 #include "players.h"
 
 #include "base/text.h"
@@ -56,8 +57,16 @@ static void trace_update(void* context, uint32_t client, ecs_entity entity, ecs_
 }
 
 static uint32_t count_worlds(const client_config* config) {
+    if (config->is_local && config->is_rendering) return (uint32_t)config->bots + 1;
     if (config->bots > 0) return (uint32_t)config->bots;
     return config->thin_bots == 0 || config->is_rendering ? 1 : 0;
+}
+
+// With --local the bots play besides the person, otherwise in its place.
+bool client_player_is_person(const client_program* self, uint32_t index) {
+    const client_config* config = &self->config;
+    if (config->is_local && config->is_rendering) return index == 0;
+    return config->bots == 0 && index < count_worlds(config);
 }
 
 static net_result open_match(client_program* self, const base_allocator* memory,
@@ -72,9 +81,11 @@ static net_result open_match(client_program* self, const base_allocator* memory,
 static int open_player(client_program* self, uint32_t index, const client_eyes* eyes) {
     client_player* one = &self->players[index];
     bool is_thin = index >= count_worlds(&self->config);
-    bool is_bot = is_thin || self->config.bots > 0;
+    bool is_bot = !client_player_is_person(self, index);
     const char* name = self->config.name ? self->config.name : is_bot ? "bot" : "player";
-    bool is_one_of_many = is_thin || self->config.bots > 1 || (is_bot && !self->config.name);
+    bool is_one_of_many =
+        is_thin ||
+        (is_bot && (self->config.bots > 1 || self->config.is_local || !self->config.name));
     if (is_one_of_many) {
         base_text_format(one->name, sizeof one->name, "%.20s-%" PRIu32, name, index + 1);
     } else {
@@ -120,6 +131,7 @@ int client_players_open(client_program* self, const client_eyes* eyes) {
     self->players = calloc(self->player_count, sizeof(client_player));
     if (!self->players) return net_exit_report_setup(NET_ERR_MEMORY, &self->reporter);
     self->loop.socket_count = 0;
+    if (self->local) client_local_gather(self->local, &self->loop);
     int code = NET_EXIT_CLEAN;
     for (uint32_t i = 0; i < self->player_count && code == NET_EXIT_CLEAN; i++) {
         code = open_player(self, i, i == 0 ? eyes : NULL);
@@ -145,6 +157,7 @@ void client_players_close(client_program* self) {
 
 bool client_players_service(client_program* self, uint64_t now_us) {
     bool is_any_left = false;
+    if (self->local) client_local_service(self->local, now_us);
     for (uint32_t i = 0; i < self->player_count; i++) {
         net_client_service(self->players[i].client, now_us);
         if (net_client_get_phase(self->players[i].client) != NET_CLIENT_ENDED) is_any_left = true;
@@ -162,6 +175,8 @@ static uint64_t slack_us(const client_program* self) {
 
 uint64_t client_players_due_us(const client_program* self, uint64_t now_us) {
     uint64_t due_us = now_us + SERVICE_US;
+    if (self->local && client_local_due_us(self->local) < due_us)
+        due_us = client_local_due_us(self->local);
     for (uint32_t i = 0; i < self->player_count; i++) {
         const net_client* client = self->players[i].client;
         if (net_client_get_phase(client) != NET_CLIENT_PLAYING) continue;

@@ -23,11 +23,14 @@ typedef struct client_player {
     uint64_t ticks; ///< ticks since the first state of the match came
 } client_player;
 
+typedef struct client_local client_local; ///< local.h
+
 typedef struct client_program {
     client_config config;
     base_reporter reporter;
     net_loop loop;
     net_module* module;
+    client_local* local;                ///< NULL: the server is elsewhere
     char game[NET_GAME_NAME_BYTES_MAX]; ///< the name that the server sent
     net_host_tokens tokens;
     net_match* thin_match;  ///< of all thin bots; NULL: there are none
@@ -55,6 +58,8 @@ typedef struct client_eyes {
 /// @return NET_EXIT_CLEAN; any other exit code: the error has been reported, and the program ends.
 BASE_MUST_USE int client_program_open_game(client_program* program, const client_idle* idle);
 
+/// Is player `index` played by a person at the window?
+bool client_player_is_person(const client_program* program, uint32_t index);
 /// Create all players and connect them. `eyes` (may be NULL) belong to the first one.
 /// @return NET_EXIT_CLEAN; any other exit code: the error has been reported, and the program ends.
 BASE_MUST_USE int client_players_open(client_program* program, const client_eyes* eyes);

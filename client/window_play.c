@@ -282,7 +282,7 @@ static int open_session(show* on) {
     if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
     const client_eyes eyes = {.presenter = on->presenter,
                               .memory = &on->memory,
-                              .input = program->config.bots ? NULL : think_as_human,
+                              .input = client_player_is_person(program, 0) ? think_as_human : NULL,
                               .input_context = on};
     return client_players_open(program, &eyes);
 }

@@ -40,6 +40,13 @@ static bool check_words(client_config* config, const base_option_list* words,
         base_report(reporter, NULL, 0, "'%s': a replay needs no address", words->values[0]);
         return false;
     }
+    if (config->is_local) {
+        if (words->count == 0 && config->game) return true;
+        base_report(reporter, NULL, 0,
+                    words->count ? "--local runs a server of its own: leave the address out"
+                                 : "--local needs --game NAME");
+        return false;
+    }
     if (words->count != 1) {
         base_report(reporter, NULL, 0, "%s: shoal-client ADDR:PORT (see --help)",
                     words->count ? "one address is enough" : "the server's address is missing");
@@ -57,6 +64,7 @@ static bool check_picture(client_config* config, const base_reporter* reporter) 
                     config->size, CLIENT_PIXELS_MIN, CLIENT_PIXELS_MAX);
         return false;
     }
+    config->is_rendering |= config->is_local && !config->is_headless;
     if (config->is_headless && (config->is_rendering || config->shot)) {
         base_report(reporter, NULL, 0, "--headless draws nothing: leave it out with %s",
                     config->is_rendering ? "--render" : "--shot");
@@ -82,6 +90,7 @@ static bool check_use(const client_config* config, const base_reporter* reporter
     } uses[] = {
         {"at", config->at > 0, .is_of_replays = true},
         {"speed", config->speed > 0, .is_of_replays = true},
+        {"local", config->is_local, .is_of_sessions = true},
         {"bots", config->bots > 0, .is_of_sessions = true},
         {"bots-thin", config->thin_bots > 0, .is_of_sessions = true},
         {"ticks", config->ticks > 0, .is_of_sessions = true},
@@ -111,6 +120,8 @@ base_options_result client_config_read(client_config* config, int argc, char** a
     const base_option table[] = {
         {"game", BASE_OPTION_TEXT, &config->game, "NAME|FILE.so",
          "the game (default: the one that the server runs)", 0, 0},
+        {"local", BASE_OPTION_FLAG, &config->is_local, NULL,
+         "server, bots and window in this process: --game NAME --local --bots 3", 0, 0},
         {"headless", BASE_OPTION_FLAG, &config->is_headless, NULL, "no window (the default)", 0, 0},
         {"render", BASE_OPTION_FLAG, &config->is_rendering, NULL,
          "open a window; without a display draw into memory", 0, 0},
@@ -132,7 +143,7 @@ base_options_result client_config_read(client_config* config, int argc, char** a
          "bad network: wifi|4g|bad|satellite,loss=5,delay=80,... (server/README.md)", 0, 0},
         {"rate-max", BASE_OPTION_U64, &config->rate_bytes_max, "BYTES", NULL, 0,
          NET_RATE_BYTES_LIMIT},
-        {"seed", BASE_OPTION_U64, &config->seed, "N", "start of the bots' random numbers", 0, 0},
+        {"seed", BASE_OPTION_U64, &config->seed, "N", NULL, 0, 0},
         {"threads", BASE_OPTION_U64, &config->threads, "N", NULL, 0, BASE_WORKERS_MAX},
         {"shot", BASE_OPTION_TEXT, &config->shot, "FILE.png", "write one frame as a picture", 0, 0},
         {"shot-tick", BASE_OPTION_U64, &config->shot_tick, "N",
@@ -152,7 +163,7 @@ base_options_result client_config_read(client_config* config, int argc, char** a
     const base_options options = {
         .program = "shoal-client",
         .version = net_build_id(),
-        .usage = "ADDR:PORT [options] | --replay FILE [options]",
+        .usage = "ADDR:PORT [options] | --game NAME --local | --replay FILE",
         .about = "Connects to a server, mirrors its world, shows it, plays it by keys or by bots.",
         .options = table,
         .count = BASE_COUNT(table),

@@ -19,6 +19,21 @@ python() {
     pids[$name]=$!
 }
 
+# One command is a server and its players.
+case_a_local_game_needs_no_server() {
+    run local shoal-client --game breakout --local --headless --bots 3 --ticks 120
+    [ "$code" = 0 ] || fail "the local game ended with $code"
+    [ "$(grep -c '^client id=' local.out)" = 3 ] || fail "not three players"
+    # What two players have at the same tick is equal.
+    sed -n 's/.* tick=\([0-9]*\) .* mirror_hash=\([0-9a-f]*\) .*/\1 \2/p' local.out |
+        awk '$1 in hash && hash[$1] != $2 { bad = 1 } { hash[$1] = $2 } END { exit bad || NR != 3 }' ||
+        fail "the players see different worlds"
+    run local shoal-client --local --headless
+    [ "$code" = 2 ] && says local.err '^error: --local needs --game NAME$'
+    run local shoal-client 127.0.0.1:1 --game breakout --local
+    [ "$code" = 2 ] && says local.err 'leave the address out'
+}
+
 case_cpp_and_python_see_the_match_of_the_server() {
     local count=0 players=()
     has_cxx && count=$((count + 1))

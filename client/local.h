@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+/// --local: a server of its own in this process, on a free port of loopback. The players connect to
+/// it as to any server, over real sockets, so what is seen is what a network game does.
+/// Threads: one loop runs the server and the players.
+#pragma once
+
+#include "program.h"
+
+/// Open the server of --game, and let the program's players connect to it. The caller closes it
+/// after the players and before the module.
+/// @return NET_EXIT_CLEAN; any other exit code: the error has been reported, and the program ends.
+BASE_MUST_USE int client_local_open(client_program* program, client_local** local);
+/// NULL does nothing.
+void client_local_close(client_local* local);
+/// From now on the loop waits for the server's socket too.
+void client_local_gather(client_local* local, net_loop* loop);
+/// Receive, and run the ticks that are due.
+void client_local_service(client_local* local, uint64_t now_us);
+/// @return when the next tick is due.
+uint64_t client_local_due_us(const client_local* local);
