@@ -165,8 +165,7 @@ static bool put_cell(net_encoded_rows* encoded_rows, uint32_t home, uint32_t key
     uint32_t cell = into->count++;
     into->keys[cell] = key;
     into->bits[cell] = encoded->bits;
-    into->codes[cell] =
-        encoded->bits <= NET_ENCODED_ROW_INLINE_BITS ? encoded->code : encoded->offset;
+    into->codes[cell] = encoded->code;
     if (encoded_rows->is_counted)
         encoded_rows->home_parts[(size_t)home * NET_ENCODED_ROW_CELLS + cell] =
             (net_encoded_row_parts){encoded->parts_first, encoded->head_bits};
@@ -317,7 +316,7 @@ static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_enc
                         ? encode_counted(encoded_rows, row_template, &base, row, encoded)
                         : proto_row_encode(&row_template->layout, &base, row, code);
     BASE_ASSERT(bits <= NET_ROW_BYTES_MAX * 8);
-    encoded->offset = encoded_rows->arena_size;
+    encoded->code = encoded_rows->arena_size;
     encoded->bits = (uint16_t)bits;
     if (bits <= NET_ENCODED_ROW_INLINE_BITS)
         encoded->code = load_code(code, bits);

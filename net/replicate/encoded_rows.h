@@ -23,8 +23,7 @@ typedef struct net_encoded_row_key {
 } net_encoded_row_key;
 
 typedef struct net_encoded_row {
-    uint64_t code;        ///< its bits, when they are at most NET_ENCODED_ROW_INLINE_BITS
-    uint32_t offset;      ///< for longer rows: bytes into the arena
+    uint64_t code; ///< its bits; of more than NET_ENCODED_ROW_INLINE_BITS the place in the arena
     uint32_t parts_first; ///< into `parts`; with is_counted, as is the last one
     uint16_t bits;
     uint16_t head_bits; ///< of `bits`: in no component
@@ -39,7 +38,7 @@ typedef struct net_encoded_row_home {
     uint32_t unused;
     uint32_t keys[NET_ENCODED_ROW_CELLS]; ///< net_encoded_row_cell_key
     uint16_t bits[NET_ENCODED_ROW_CELLS];
-    uint64_t codes[NET_ENCODED_ROW_CELLS]; ///< or the offset of a longer row
+    uint64_t codes[NET_ENCODED_ROW_CELLS];
 } net_encoded_row_home;
 
 /// What is counted of an encoded row in a home.
@@ -116,7 +115,6 @@ static inline void net_encoded_rows_take(const net_encoded_rows* encoded_rows, u
                                          uint32_t cell, net_encoded_row* encoded) {
     const net_encoded_row_home* from = &encoded_rows->homes[home];
     encoded->code = from->codes[cell];
-    encoded->offset = (uint32_t)from->codes[cell];
     encoded->bits = from->bits[cell];
     if (!encoded_rows->is_counted) return;
     const net_encoded_row_parts* parts =

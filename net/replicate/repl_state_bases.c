@@ -212,10 +212,10 @@ static uint32_t find_seconds(composer* c, uint32_t back, uint64_t acked, uint64_
         for (uint32_t w = 0; w < c->words; w++) {
             uint64_t has = group[w] & carried[w], singles = has & was_single[w];
             group[w] &= ~has;
-            taken += (uint32_t)__builtin_popcountll(has);
+            taken += net_word_count(has);
             run[w] = has & ~singles;
             if (singles) run[w] |= allow_second(repl, w, singles, tick - d);
-            count += (uint32_t)__builtin_popcountll(run[w]);
+            count += net_word_count(run[w]);
             c->single[w] |= has & ~run[w];
         }
         left -= taken;

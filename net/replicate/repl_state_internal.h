@@ -15,7 +15,8 @@ enum {
     NET_REPL_STATE_BACK_MAX = 63,       ///< packets back that a base is looked for
     NET_REPL_STATE_FLYING_MAX = 63,     ///< unacknowledged packets that may carry a slot
     NET_REPL_STATE_OVERDUE_TICKS = 64,  ///< an entity that waits this long goes first, oldest first
-    NET_REPL_STATE_BUCKETS = 65,        ///< of priority; the last is for overdue slots
+    NET_REPL_STATE_WEIGHT_PLANES = 4,   ///< bits of a weight's logarithm
+    NET_REPL_STATE_PHASE_PLANES = 6,    ///< low bits of an entity's index
     NET_REPL_STATE_LEAVING_WEIGHT = 64, ///< of destroys
     NET_REPL_STATE_CREATE_TICKS = 6,    ///< a create that is in flight is not sent again before
     NET_REPL_STATE_YOUNG_CREATE_TICKS = 2, ///< the same, of a young entity
@@ -50,6 +51,10 @@ typedef enum net_repl_set {
     NET_SET_MIXED,     ///< `reclasses` has an entry: bases may have other classes
     NET_SET_YOUNG,     ///< its incarnation was new in the world when it entered the scope
     NET_SET_ENTERED,   ///< its epoch began in the publish that goes on
+    NET_SET_AGAIN,     ///< changed again while it waited
+    NET_SET_WEIGHT,    ///< and the following ones: bits of the logarithm of its weight
+    NET_SET_PHASE = NET_SET_WEIGHT + NET_REPL_STATE_WEIGHT_PLANES, ///< of its index
+    NET_SET_PHASE_END = NET_SET_PHASE + NET_REPL_STATE_PHASE_PLANES - 1,
     NET_SET_COUNT
 } net_repl_set;
 
@@ -72,7 +77,6 @@ struct net_repl_state {
     uint32_t* bases;              ///< with NET_SET_BASED; low 32 bits
     uint32_t* floors;             ///< with NET_SET_SINGLE: its base; low 32 bits
     uint32_t* since;              ///< waits since this tick; low 32 bits
-    uint16_t* bonus;              ///< of priority, added by changes
     uint16_t* classes;            ///< visible now, of those that the template uses
     net_interest_entity* members; ///< [slot]; index 0: not in scope
     uint32_t slot_end;            ///< above the highest ever used
@@ -124,10 +128,18 @@ static inline uint32_t net_repl_state_words(const net_repl_state* repl) {
     return (repl->slot_end + 63) >> 6;
 }
 
+/// Members of a word. Most processors count them at once, but not all that we run on.
+static inline uint32_t net_word_count(uint64_t word) {
+    word -= word >> 1 & UINT64_C(0x5555555555555555);
+    word = (word & UINT64_C(0x3333333333333333)) + (word >> 2 & UINT64_C(0x3333333333333333));
+    word = (word + (word >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+    return (uint32_t)(word * UINT64_C(0x0101010101010101) >> 56);
+}
+
 static inline uint32_t net_words_count(const uint64_t* words, uint32_t word_count) {
     uint32_t count = 0;
     for (uint32_t w = 0; w < word_count; w++)
-        count += (uint32_t)__builtin_popcountll(words[w]);
+        count += net_word_count(words[w]);
     return count;
 }
 
@@ -211,8 +223,10 @@ uint32_t net_repl_state_find_base(const net_repl_state* repl, uint32_t slot);
 /// Put the waiting slots that are not held into lane.order, most urgent first: enough for `bits`,
 /// or all. @return false when memory ran out.
 BASE_MUST_USE bool net_repl_state_order(net_repl_state* repl, const uint64_t* held, uint64_t bits);
-/// The slot that waits longest; UINT32_MAX when none waits.
-uint32_t net_repl_state_oldest(const net_repl_state* repl, const uint64_t* held);
+/// The weight of a slot's entity is this from now on.
+void net_repl_state_set_weight(net_repl_state* repl, uint32_t slot, uint32_t weight);
+/// The slot is of the entity at this index.
+void net_repl_state_set_phase(net_repl_state* repl, uint32_t slot, uint32_t index);
 
 // ---- bases (repl_state_bases.c) ----
 

@@ -65,7 +65,7 @@ static void take_word(net_repl_state* repl, uint32_t back, uint32_t w, uint64_t 
     uint64_t late = newest & *repeat; // declared lost, but it came
     *repeat &= ~late;
     *pending &= ~late;
-    repl->pending_count -= (uint32_t)__builtin_popcountll(late);
+    repl->pending_count -= net_word_count(late);
     net_set(repl, NET_SET_UNSETTLED)[w] &= ~(newest & ~*pending);
     if (gone) free_slots(repl, w, gone);
 }
@@ -179,10 +179,11 @@ void net_repl_state_end_packet(net_repl_state* repl, const uint64_t* sent) {
         listed[w] = sent[w] & ~net_set(repl, NET_SET_GOING)[w];
         net_set(repl, NET_SET_KNOWN)[w] |= sent[w];
         net_set(repl, NET_SET_RESYNC)[w] &= ~sent[w];
-        repl->pending_count -= (uint32_t)__builtin_popcountll(pending[w] & sent[w]);
-        repl->counters.records_repeated += (uint32_t)__builtin_popcountll(repeat[w] & sent[w]);
+        repl->pending_count -= net_word_count(pending[w] & sent[w]);
+        repl->counters.records_repeated += net_word_count(repeat[w] & sent[w]);
         pending[w] &= ~sent[w];
         repeat[w] &= ~sent[w];
+        net_set(repl, NET_SET_AGAIN)[w] &= ~sent[w];
     }
 }
 

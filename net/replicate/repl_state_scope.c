@@ -29,32 +29,20 @@ void net_repl_state_wait(net_repl_state* repl, uint32_t slot) {
     net_set_add(repl, NET_SET_PENDING, slot);
     repl->pending_count++;
     repl->since[slot] = now_of(repl);
-    repl->bonus[slot] = 0;
-}
-
-static uint16_t add_saturating(uint16_t a, uint16_t b) {
-    uint32_t sum = (uint32_t)a + b;
-    return (uint16_t)(sum < UINT16_MAX ? sum : UINT16_MAX);
 }
 
 // These slots of a word changed.
 static void mark_changed(net_repl_state* repl, uint32_t w, uint64_t changed) {
     uint64_t* pending = &net_set(repl, NET_SET_PENDING)[w];
-    uint64_t begun = changed & ~*pending, going_on = changed & *pending;
+    uint64_t begun = changed & ~*pending;
+    net_set(repl, NET_SET_AGAIN)[w] |= changed & *pending;
     *pending |= changed;
     net_set(repl, NET_SET_REPEAT)[w] &= ~changed;
     net_set(repl, NET_SET_UNSETTLED)[w] |= changed;
-    repl->pending_count += (uint32_t)__builtin_popcountll(begun);
+    repl->pending_count += net_word_count(begun);
     uint32_t now = now_of(repl);
-    for (; begun; begun &= begun - 1) {
-        uint32_t slot = w * 64 + base_bit_lowest(begun);
-        repl->since[slot] = now;
-        repl->bonus[slot] = repl->members[slot].weight;
-    }
-    for (; going_on; going_on &= going_on - 1) {
-        uint32_t slot = w * 64 + base_bit_lowest(going_on);
-        repl->bonus[slot] = add_saturating(repl->bonus[slot], repl->members[slot].weight);
-    }
+    for (uint32_t* since = &repl->since[(size_t)w * 64]; begun; begun &= begun - 1)
+        since[base_bit_lowest(begun)] = now;
 }
 
 // ---- classes of the past ----
@@ -125,10 +113,11 @@ static void begin_epoch(net_repl_state* repl, uint32_t slot) {
     if (net_set_has(repl, NET_SET_MIXED, slot)) forget_reclasses(repl, slot);
 }
 
-static void begin_incarnation(net_repl_state* repl, uint32_t slot, const net_history_entity* entity,
-                              const net_interest_entity* scoped) {
+// `is_new`: the slot was just taken, so it is in none of the sets.
+static void begin_incarnation(net_repl_state* repl, uint32_t slot, bool is_new,
+                              const net_history_entity* entity, const net_interest_entity* scoped) {
     BASE_ASSERT(net_set_has(repl, NET_SET_USED, slot));
-    begin_epoch(repl, slot);
+    if (!is_new) begin_epoch(repl, slot);
     if (net_set_has(repl, NET_SET_KNOWN, slot))
         net_set_add(repl, NET_SET_PREVIOUS, slot);
     else
@@ -168,10 +157,11 @@ bool net_repl_state_enter(net_repl_state* repl, const net_interest_entity* scope
     } else {
         repl->members[slot] = *scoped;
         repl->members[slot].entered = net_replicator_now(repl->replicator);
+        net_repl_state_set_weight(repl, slot, scoped->weight);
         repl->member_count++;
     }
     ecs_entity before = is_member ? repl->handles[slot] : ECS_ENTITY_NONE;
-    begin_incarnation(repl, slot, entity, scoped);
+    begin_incarnation(repl, slot, is_new, entity, scoped);
     watch_enter(repl, slot, before);
     return true;
 }
@@ -185,6 +175,7 @@ bool net_repl_state_change(net_repl_state* repl, uint32_t slot, const net_intere
     }
     ecs_tick entered = member->entered;
     bool is_reclassed = member->classes != scoped->classes;
+    if (member->weight != scoped->weight) net_repl_state_set_weight(repl, slot, scoped->weight);
     *member = *scoped;
     member->entered = entered;
     if (!is_reclassed) return true;
@@ -206,7 +197,7 @@ void net_repl_state_leave(net_repl_state* repl, uint32_t slot) {
     if (repl->watch.leave) repl->watch.leave(repl->watch.context, repl->handles[slot]);
     net_repl_state_remove_from_group(repl, repl->members[slot].group, slot);
     memset(&repl->members[slot], 0, sizeof repl->members[slot]);
-    repl->members[slot].weight = NET_REPL_STATE_LEAVING_WEIGHT;
+    net_repl_state_set_weight(repl, slot, NET_REPL_STATE_LEAVING_WEIGHT);
     repl->member_count--;
     begin_epoch(repl, slot);
     if (!net_set_has(repl, NET_SET_KNOWN, slot)) {

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Selecting: which slots go first. Priority is weight times the ticks of waiting, plus the weight
-// again for each tick with a change. It saturates at 16 bits and begins again with each send. It is
-// computed on demand, so waiting costs nothing.
+// Selecting: which slots go first when not all that waits fits.
 //
-// There is no sorting: priorities fall into 64 buckets (four per doubling). A histogram gives the
-// lowest bucket that a packet will reach, and only inside that bucket the order is by age. A slot
-// that waited NET_REPL_STATE_OVERDUE_TICKS is in a bucket above all, oldest first: from then on
-// only older slots can go before it, whatever their weight. So the wait is bounded by these ticks
-// plus the time to send all that waits.
+// Each entity is sent within an interval of 1, 2, 4 ... 64 ticks: the more it weighs, the shorter,
+// and so long that those which are due should fit. An entity is due at its phase, which its index
+// gives, or when its last packet is an interval ago. So clients send an entity in the same ticks,
+// against the same bases, and share its encoded rows. What room is left goes to those which would
+// be due with half of the interval, then to others.
 //
-// Creates and destroys (lifecycle records) are a list of their own. They get a quarter of the bits
-// when they need it, and more when they are more urgent.
+// There is no sorting: recent packets, bits of weights and bits of phases are sets, so 64 slots
+// that are equally urgent are found and counted together. They fall into levels: what is due, above
+// it what is late, by lateness, twice as much for a slot that changed again while it waits. A slot
+// that waited NET_REPL_STATE_OVERDUE_TICKS is in levels above all, by its age: from then on only
+// older slots go before it. So the wait is bounded by these ticks plus the time to send all that
+// waits.
+//
+// Creates and destroys (lifecycle records) get a quarter of the bits when they need it, three
+// quarters when they are not less urgent.
 #include "base/assert.h"
 #include "replicate/repl_state_internal.h"
 #include "replicate/replicator_internal.h"
@@ -18,205 +23,240 @@
 #include <string.h>
 
 enum {
-    OVERDUE = NET_REPL_STATE_BUCKETS - 1,
-    AGES = NET_REPL_STATE_OVERDUE_TICKS,
-    DESTROY_BITS = 10 * 16, // typical, in 1/16 bits
-    LIFECYCLE_SHARE = 4,    // one part of so many is reserved for creates and destroys
-    SLACK_BITS = 256 * 16,  // collected beyond what should fit
-    BYTE_VALUES = 256,
+    BACKS_MAX = 32,                                // packets that show the age of a slot
+    DESTROY_BITS = 10 * 16,                        // typical, in 1/16 bits
+    SLACK_BITS = 128 * 16,                         // collected beyond what should fit
+    SLACK_SHARE = 32,                              // and one part of so many
+    URGENCIES = 1 << NET_REPL_STATE_WEIGHT_PLANES, // powers of two that weights are
+    AGES = 4 * (NET_REPL_STATE_PHASE_PLANES + 1),  // four levels per doubling of an age
+    AGAIN_LEVELS = 4,
+    HALF_DUE = 4 * URGENCIES + AGES,
+    DUE,
+    LATE,
+    OVERDUE = LATE + AGES + AGAIN_LEVELS,
+    LEVELS = OVERDUE + AGES,
 };
 
-typedef struct histogram {
-    uint32_t counts[NET_REPL_STATE_BUCKETS];
-} histogram;
+#define TURN UINT32_C(0x9E3779B1) // multiples of it are spread evenly
 
-typedef struct list {
-    uint32_t* slots;
-    uint32_t count;
-} list;
+_Static_assert(NET_REPL_STATE_OVERDUE_TICKS == 1 << NET_REPL_STATE_PHASE_PLANES, "the longest");
 
-// 0..63, growing with the logarithm: the exponent and two bits of the mantissa.
-static inline uint32_t bucket_of(uint32_t priority) {
-    float value = (float)(priority + 1);
+typedef struct collector {
+    const net_repl_state* repl;
+    net_snapshot_writer* writer;
+    const uint64_t* held;
+    bool is_lifecycle;
+    uint32_t now;
+    uint32_t all; // slots that wait
+    uint32_t urgencies[URGENCIES];
+    uint32_t interval; // of what weighs 1, as a power of two
+    uint32_t count;    // of sets of equally urgent slots
+    uint32_t counts[LEVELS];
+} collector;
+
+// floor(4 * log2(value)), value >= 1
+static inline uint32_t log2_quarters(uint32_t value) {
+    float as_float = (float)value;
     uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    uint32_t bucket = (bits >> 21) - (127u << 2);
-    return bucket < OVERDUE ? bucket : OVERDUE - 1;
+    memcpy(&bits, &as_float, sizeof bits);
+    return (bits >> 21) - (127u << 2);
 }
 
-static inline uint32_t priority_bucket(const net_repl_state* repl, uint32_t slot, uint32_t now) {
-    uint32_t wait = now - repl->since[slot];
-    if (wait >= NET_REPL_STATE_OVERDUE_TICKS) return OVERDUE;
-    uint32_t priority = repl->bonus[slot] + repl->members[slot].weight * (wait + 1);
-    return bucket_of(priority < UINT16_MAX ? priority : UINT16_MAX);
+static void set_planes(net_repl_state* repl, uint32_t slot, uint32_t first, uint32_t count,
+                       uint32_t value) {
+    uint64_t* word = &net_set(repl, (net_repl_set)first)[slot >> 6];
+    uint64_t others = ~(UINT64_C(1) << (slot & 63));
+    for (uint32_t i = 0; i < count; i++, word += repl->word_count, value >>= 1)
+        *word = (*word & others) | (uint64_t)(value & 1) << (slot & 63);
 }
 
-static net_snapshot_writer* writer_of(const net_repl_state* repl) {
-    return &repl->replicator->lanes[repl->lane].writer;
+void net_repl_state_set_weight(net_repl_state* repl, uint32_t slot, uint32_t weight) {
+    set_planes(repl, slot, NET_SET_WEIGHT, NET_REPL_STATE_WEIGHT_PLANES,
+               log2_quarters(weight ? weight : 1) / 4);
+}
+
+void net_repl_state_set_phase(net_repl_state* repl, uint32_t slot, uint32_t index) {
+    set_planes(repl, slot, NET_SET_PHASE, NET_REPL_STATE_PHASE_PLANES, index);
 }
 
 // Waiting slots of a word: creates and destroys, or updates.
-static uint64_t waiting(const net_repl_state* repl, const uint64_t* held, uint32_t w,
-                        bool is_lifecycle) {
-    uint64_t live = net_set(repl, NET_SET_LIVE)[w];
-    return net_set(repl, NET_SET_PENDING)[w] & ~held[w] & (is_lifecycle ? ~live : live);
+static uint64_t waiting(const collector* c, uint32_t w) {
+    uint64_t live = net_set(c->repl, NET_SET_LIVE)[w];
+    return net_set(c->repl, NET_SET_PENDING)[w] & ~c->held[w] & (c->is_lifecycle ? ~live : live);
 }
 
-static void fill_buckets(const net_repl_state* repl, const uint64_t* held, bool is_lifecycle,
-                         histogram* of) {
-    uint8_t* buckets = writer_of(repl)->buckets;
-    uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
-    memset(of, 0, sizeof *of);
-    for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
-        for (uint64_t bits = waiting(repl, held, w, is_lifecycle); bits; bits &= bits - 1) {
-            uint32_t slot = w * 64 + base_bit_lowest(bits);
-            buckets[slot] = (uint8_t)priority_bucket(repl, slot, now);
-            of->counts[buckets[slot]]++;
+// Of slots of a word: those with the urgency of the lowest one.
+static inline uint64_t find_alike(const net_repl_state* repl, uint32_t w, uint64_t of,
+                                  uint32_t* urgency) {
+    uint32_t shift = base_bit_lowest(of);
+    *urgency = 0;
+    for (uint32_t i = 0; i < NET_REPL_STATE_WEIGHT_PLANES; i++) {
+        uint64_t plane = net_set(repl, (net_repl_set)(NET_SET_WEIGHT + i))[w];
+        uint64_t bit = plane >> shift & 1;
+        of &= plane ^ (bit - 1);
+        *urgency |= (uint32_t)bit << i;
+    }
+    return of;
+}
+
+static inline void add(collector* c, uint32_t w, uint64_t slots, uint32_t level) {
+    if (!slots) return;
+    c->writer->alike[c->count++] = (net_alike){slots, w, level};
+    c->counts[level] += net_word_count(slots);
+}
+
+// phases[i]: slots of the word that are due now with intervals of 1 << i ticks.
+static void add_aged(collector* c, uint32_t w, uint64_t slots, uint32_t urgency, uint32_t age,
+                     const uint64_t* phases) {
+    uint32_t interval = c->interval > urgency ? c->interval - urgency : 0;
+    if (interval > NET_REPL_STATE_PHASE_PLANES) interval = NET_REPL_STATE_PHASE_PLANES;
+    if (!c->is_lifecycle && age >> interval) {
+        uint64_t again = slots & net_set(c->repl, NET_SET_AGAIN)[w];
+        uint32_t level = LATE + log2_quarters(age >> interval);
+        add(c, w, again, level + AGAIN_LEVELS);
+        add(c, w, slots & ~again, level);
+        return;
+    }
+    if (!c->is_lifecycle) {
+        add(c, w, slots & phases[interval], DUE);
+        slots &= ~phases[interval];
+        add(c, w, slots & phases[interval - 1], HALF_DUE);
+        slots &= ~phases[interval - 1];
+    }
+    add(c, w, slots, 4 * urgency + log2_quarters(age));
+}
+
+// Sort what waits in a word: by age as the recent packets show it, the rest one by one.
+static void collect_word(collector* c, uint32_t w, uint64_t left) {
+    const net_repl_state* repl = c->repl;
+    uint32_t backs = net_repl_state_backs(repl), urgency;
+    uint64_t phases[NET_REPL_STATE_PHASE_PLANES + 1] = {UINT64_MAX};
+    for (uint32_t i = 0; i < NET_REPL_STATE_PHASE_PLANES; i++)
+        phases[i + 1] = phases[i] & (net_set(repl, (net_repl_set)(NET_SET_PHASE + i))[w] ^
+                                     ((uint64_t)(c->now >> i & 1) - 1));
+    for (uint32_t back = 1; back <= backs && back <= BACKS_MAX && left; back++) {
+        uint64_t of = left & net_repl_carried(repl, back)[w];
+        if (!of) continue;
+        uint32_t age = c->now - net_repl_packet_tick(repl, back);
+        if (age >= NET_REPL_STATE_OVERDUE_TICKS) break;
+        left &= ~of;
+        for (uint64_t alike; of; of &= ~alike) {
+            alike = find_alike(repl, w, of, &urgency);
+            add_aged(c, w, alike, urgency, age ? age : 1, phases);
         }
     }
-}
-
-// ---- by age ----
-
-// Oldest first, equal ones in their order; ticks may lie far back.
-static void sort_by_age(const net_repl_state* repl, list* of, uint32_t* scratch) {
-    uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
-    uint32_t varying = 0;
-    for (uint32_t i = 1; i < of->count; i++)
-        varying |= (now - repl->since[of->slots[i]]) ^ (now - repl->since[of->slots[0]]);
-    for (uint32_t shift = 0; shift < 32; shift += 8) {
-        if (!(varying >> shift & 0xFF)) continue;
-        uint32_t places[BYTE_VALUES] = {0};
-        for (uint32_t i = 0; i < of->count; i++)
-            places[~((now - repl->since[of->slots[i]]) >> shift) & 0xFF]++;
-        uint32_t sum = 0;
-        for (uint32_t i = 0; i < BYTE_VALUES; i++) {
-            uint32_t count = places[i];
-            places[i] = sum;
-            sum += count;
+    for (; left; left &= left - 1) {
+        uint64_t slot = left & (0 - left);
+        uint32_t wait = c->now - repl->since[w * 64 + base_bit_lowest(left)];
+        if (wait >= NET_REPL_STATE_OVERDUE_TICKS) {
+            uint32_t level = OVERDUE + log2_quarters(wait / NET_REPL_STATE_OVERDUE_TICKS);
+            add(c, w, slot, level < LEVELS ? level : LEVELS - 1);
+            continue;
         }
-        for (uint32_t i = 0; i < of->count; i++) {
-            uint32_t slot = of->slots[i];
-            scratch[places[~((now - repl->since[slot]) >> shift) & 0xFF]++] = slot;
-        }
-        memcpy(of->slots, scratch, of->count * sizeof *scratch);
+        (void)find_alike(repl, w, left, &urgency);
+        add_aged(c, w, slot, urgency, wait + 1, phases);
     }
 }
 
-static void sort_by_age_within(const net_repl_state* repl, uint32_t* slots, uint32_t count,
-                               uint32_t* scratch) {
-    uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
-    uint32_t places[AGES] = {0};
-    for (uint32_t i = 0; i < count; i++)
-        places[AGES - 1 - (now - repl->since[slots[i]])]++;
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < AGES; i++) {
-        uint32_t here = places[i];
-        places[i] = sum;
-        sum += here;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        scratch[places[AGES - 1 - (now - repl->since[slots[i]])]++] = slots[i];
-    memcpy(slots, scratch, count * sizeof *scratch);
-}
-
-// ---- collecting ----
-
-// Collect the slots of the highest buckets that make `need` at `each` per slot, in order.
-// UINT64_MAX: all slots, each bucket by age.
-static void collect(net_repl_state* repl, const uint64_t* held, bool is_lifecycle, uint64_t need,
-                    uint64_t each, list* into, uint32_t* scratch) {
-    histogram filled, *of = &filled;
-    fill_buckets(repl, held, is_lifecycle, of);
-    const uint8_t* buckets = writer_of(repl)->buckets;
-    uint32_t lowest = OVERDUE, places[NET_REPL_STATE_BUCKETS], count = 0;
-    for (uint32_t b = OVERDUE + 1; b-- > 0;) {
-        places[b] = count;
-        lowest = b;
-        count += of->counts[b];
-        if (count * each >= need) break;
-    }
-    into->count = count;
-    for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
-        for (uint64_t bits = waiting(repl, held, w, is_lifecycle); bits; bits &= bits - 1) {
-            uint32_t slot = w * 64 + base_bit_lowest(bits);
-            if (buckets[slot] >= lowest) into->slots[places[buckets[slot]]++] = slot;
+// Count what waits by urgency. @return the mean weight.
+static uint64_t count_urgencies(collector* c) {
+    uint64_t sum = 0, alike;
+    uint32_t urgency;
+    c->all = 0;
+    memset(c->urgencies, 0, sizeof c->urgencies);
+    for (uint32_t w = 0; w < net_repl_state_words(c->repl); w++) {
+        for (uint64_t left = waiting(c, w); left; left &= ~alike) {
+            alike = find_alike(c->repl, w, left, &urgency);
+            uint32_t count = net_word_count(alike);
+            c->urgencies[urgency] += count;
+            c->all += count;
+            sum += (uint64_t)count << urgency;
         }
     }
-    list overdue = {into->slots, of->counts[OVERDUE]};
-    sort_by_age(repl, &overdue, scratch);
-    for (uint32_t b = OVERDUE; b-- > lowest;) {
-        if (b > lowest && need != UINT64_MAX) continue;
-        uint32_t here = of->counts[b];
-        if (here > 1) sort_by_age_within(repl, &into->slots[places[b] - here], here, scratch);
-    }
-    // Of the lowest bucket no more than should fit.
-    if (need != UINT64_MAX && into->count > need / each + 1)
-        into->count = (uint32_t)(need / each) + 1;
+    return c->all ? sum / c->all : 0;
 }
 
-static uint64_t lifecycle_bits(const net_repl_state* repl, uint32_t slot) {
-    return net_set_has(repl, NET_SET_GOING, slot) ? DESTROY_BITS : repl->create_bits;
-}
-
-// Is the next of `a` before the next of `b`?
-static bool is_before(const net_repl_state* repl, uint32_t a, uint32_t b) {
-    const uint8_t* buckets = writer_of(repl)->buckets;
-    if (buckets[a] != buckets[b]) return buckets[a] > buckets[b];
-    if (buckets[a] != OVERDUE) return true;
-    uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
-    uint32_t wait_a = now - repl->since[a];
-    return wait_a >= now - repl->since[b];
-}
-
-static void merge(net_repl_state* repl, const list* lifecycle, const list* other) {
-    net_snapshot_writer* writer = writer_of(repl);
-    const uint8_t* buckets = writer->buckets;
-    uint64_t spent = 0, spent_on_lifecycle = 0;
-    uint32_t l = 0, o = 0, count = 0;
-    while (l < lifecycle->count || o < other->count) {
-        bool takes_lifecycle = l < lifecycle->count;
-        if (takes_lifecycle && o < other->count) {
-            // An overdue slot comes before any reserved share.
-            bool has_share = spent_on_lifecycle * LIFECYCLE_SHARE < spent + 1 &&
-                             buckets[other->slots[o]] != OVERDUE;
-            takes_lifecycle = has_share || is_before(repl, lifecycle->slots[l], other->slots[o]);
+// The shortest interval with which what is due in a tick should fit.
+static void find_interval(collector* c, uint64_t need, uint64_t each) {
+    for (c->interval = 0; c->interval < URGENCIES + NET_REPL_STATE_PHASE_PLANES; c->interval++) {
+        uint64_t due = 0; // in 1/64
+        for (uint32_t i = 0; i < URGENCIES; i++) {
+            uint32_t interval = c->interval > i ? c->interval - i : 0;
+            due += (uint64_t)c->urgencies[i] << 6 >> (interval < 6 ? interval : 6);
         }
-        uint32_t slot = takes_lifecycle ? lifecycle->slots[l++] : other->slots[o++];
-        uint64_t bits = takes_lifecycle ? lifecycle_bits(repl, slot) : repl->update_bits;
-        spent += bits;
-        if (takes_lifecycle) spent_on_lifecycle += bits;
-        writer->ranked[count++] = slot;
+        if (due * each <= need << 6) break;
     }
-    writer->ranked_count = count;
+}
+
+// Collect the slots of the highest levels that make `need` at `each` per slot, in order. Another
+// slot is the first one in each tick. @return how many they are.
+static uint32_t collect(collector* c, uint64_t need, uint64_t each, uint32_t* into) {
+    uint32_t lowest = LEVELS, places[LEVELS], sum = 0, words = net_repl_state_words(c->repl);
+    if (c->all == 0) return 0;
+    memset(c->counts, 0, sizeof c->counts);
+    c->count = 0;
+    uint32_t first = (uint32_t)((uint64_t)(c->now * TURN) * c->repl->slot_end >> 32);
+    uint64_t behind = UINT64_MAX << (first & 63);
+    for (uint32_t i = 0, w = first >> 6; i <= words; i++) {
+        uint64_t left = waiting(c, w) & (i == 0 ? behind : i == words ? ~behind : UINT64_MAX);
+        if (left) collect_word(c, w, left);
+        if (++w == words) w = 0;
+    }
+    while (sum < c->all && sum * each < need) {
+        places[--lowest] = sum;
+        sum += c->counts[lowest];
+    }
+    for (uint32_t i = 0; i < c->count; i++) {
+        const net_alike* alike = &c->writer->alike[i];
+        if (alike->level < lowest) continue;
+        uint32_t at = places[alike->level];
+        for (uint64_t bits = alike->slots; bits; bits &= bits - 1)
+            into[at++] = alike->word * 64 + base_bit_lowest(bits);
+        places[alike->level] = at;
+    }
+    return sum > need / each + 1 ? (uint32_t)(need / each) + 1 : sum;
+}
+
+// Move overdue updates, which begin a list behind `count` others, before these. In every other
+// tick, so that neither of them starve.
+static void move_overdue(const collector* c, uint32_t* ranked, uint32_t count, uint32_t found) {
+    uint32_t overdue = 0;
+    for (uint32_t level = OVERDUE; level < LEVELS && found > 0; level++)
+        overdue += c->counts[level];
+    if (overdue > found) overdue = found;
+    uint32_t* scratch = ranked + c->repl->pending_count;
+    memcpy(scratch, ranked, count * sizeof *ranked);
+    memmove(ranked, ranked + count, overdue * sizeof *ranked);
+    memcpy(ranked + overdue, scratch, count * sizeof *ranked);
 }
 
 bool net_repl_state_order(net_repl_state* repl, const uint64_t* held, uint64_t bits) {
-    net_snapshot_writer* writer = writer_of(repl);
+    net_snapshot_writer* writer = &repl->replicator->lanes[repl->lane].writer;
     uint32_t all = repl->pending_count;
-    if (!BASE_ARRAY_RESERVE(writer->allocator, writer->scratch, writer->scratch_capacity, 3 * all))
+    if (!BASE_ARRAY_RESERVE(writer->allocator, writer->ranked, writer->ranked_capacity, 2 * all) ||
+        !BASE_ARRAY_RESERVE(writer->allocator, writer->alike, writer->alike_capacity, all))
         return false;
-    uint64_t need = bits == UINT64_MAX ? bits : bits * 16 + bits * 2 + SLACK_BITS;
-    list lifecycles = {writer->scratch, 0}, others = {writer->scratch + all, 0};
+    uint64_t need = bits * 16 + bits * 16 / SLACK_SHARE + SLACK_BITS;
+    collector c = {.repl = repl,
+                   .writer = writer,
+                   .held = held,
+                   .now = (uint32_t)net_replicator_now(repl->replicator)};
+    uint64_t weight = count_urgencies(&c), updates = (uint64_t)c.all * repl->update_bits;
+    c.is_lifecycle = true;
+    uint64_t share = 2 * count_urgencies(&c) < weight ? need / 4 : need / 4 * 3;
+    if (updates < need - share) share = need - updates;
     // Destroys are short. Counting with them makes a list of creates too long, never too short.
-    uint64_t lifecycle_each = repl->create_bits < DESTROY_BITS ? repl->create_bits : DESTROY_BITS;
-    collect(repl, held, true, need, lifecycle_each, &lifecycles, writer->scratch + 2 * all);
-    collect(repl, held, false, need, repl->update_bits, &others, writer->scratch + 2 * all);
-    writer->ranked = writer->scratch + 2 * all;
-    merge(repl, &lifecycles, &others);
+    uint64_t each = repl->create_bits < DESTROY_BITS ? repl->create_bits : DESTROY_BITS;
+    uint32_t found = collect(&c, share, each, writer->ranked), count = 0;
+    uint64_t spent = 0;
+    for (; count < found && spent < share; count++)
+        spent += net_set_has(repl, NET_SET_GOING, writer->ranked[count]) ? DESTROY_BITS
+                                                                         : repl->create_bits;
+    c.is_lifecycle = false;
+    (void)count_urgencies(&c);
+    find_interval(&c, need - spent, repl->update_bits);
+    found = collect(&c, need - spent, repl->update_bits, writer->ranked + count);
+    writer->ranked_count = count + found;
+    if (c.now & 1) move_overdue(&c, writer->ranked, count, found);
     return true;
-}
-
-uint32_t net_repl_state_oldest(const net_repl_state* repl, const uint64_t* held) {
-    uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
-    uint32_t oldest = UINT32_MAX, longest = 0;
-    for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
-        for (uint64_t set = net_set(repl, NET_SET_PENDING)[w] & ~held[w]; set; set &= set - 1) {
-            uint32_t slot = w * 64 + base_bit_lowest(set), wait = now - repl->since[slot];
-            if (oldest != UINT32_MAX && wait <= longest) continue;
-            oldest = slot;
-            longest = wait;
-        }
-    }
-    return oldest;
 }

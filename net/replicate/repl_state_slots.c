@@ -124,8 +124,8 @@ bool net_repl_state_widen(net_repl_state* repl) {
 
 // All that has a place per slot is one block.
 enum {
-    SLOT_BYTES = sizeof(net_interest_entity) + sizeof(ecs_entity) + 3 * sizeof(uint32_t) +
-                 2 * sizeof(uint16_t),
+    SLOT_BYTES =
+        sizeof(net_interest_entity) + sizeof(ecs_entity) + 3 * sizeof(uint32_t) + sizeof(uint16_t),
 };
 
 static void place_slots(net_repl_state* repl, void* block, uint32_t count) {
@@ -134,8 +134,7 @@ static void place_slots(net_repl_state* repl, void* block, uint32_t count) {
     repl->bases = (uint32_t*)(repl->handles + count);
     repl->floors = repl->bases + count;
     repl->since = repl->floors + count;
-    repl->bonus = (uint16_t*)(repl->since + count);
-    repl->classes = repl->bonus + count;
+    repl->classes = (uint16_t*)(repl->since + count);
 }
 
 static void move_slots(net_repl_state* repl, void* block, uint32_t count) {
@@ -148,7 +147,6 @@ static void move_slots(net_repl_state* repl, void* block, uint32_t count) {
     memcpy(repl->bases, old.bases, had * sizeof *old.bases);
     memcpy(repl->floors, old.floors, had * sizeof *old.floors);
     memcpy(repl->since, old.since, had * sizeof *old.since);
-    memcpy(repl->bonus, old.bonus, had * sizeof *old.bonus);
     memcpy(repl->classes, old.classes, had * sizeof *old.classes);
     base_release(repl->replicator->allocator, old.members, had * SLOT_BYTES);
 }
@@ -218,6 +216,7 @@ uint32_t net_repl_state_take_slot(net_repl_state* repl, uint32_t index) {
         return UINT32_MAX;
     }
     net_set_add(repl, NET_SET_USED, slot);
+    net_repl_state_set_phase(repl, slot, index);
     if (slot >= repl->slot_end) repl->slot_end = slot + 1;
     repl->slot_cursor = slot + 1;
     return slot;

@@ -16,8 +16,7 @@
 #include <string.h>
 
 enum {
-    HEAD_BITS = 12, // of a snapshot without records, and its count of runs
-    MISSES_MAX = 8, // units without room that are skipped
+    MISSES_MAX = 8, // units without room that are tried
     ROUNDS_MAX = 4, // attempts to use the room
     ROOM_LEFT_BITS = 96,
     AVERAGE_OVER = 4,
@@ -52,7 +51,7 @@ static void find_held(filler* f) {
     net_repl_state_mark_full(repl, f->held);
     if (repl->held_tick != net_replicator_now(repl->replicator))
         for (uint32_t w = 0; w < f->words; w++)
-            repl->counters.held_back += (uint32_t)__builtin_popcountll(f->held[w] & pending[w]);
+            repl->counters.held_back += net_word_count(f->held[w] & pending[w]);
     for (uint32_t w = 0; w < f->words; w++) {
         f->held[w] |= net_repl_state_created(repl, w, pending[w]);
         if (net_fault_is_planted(NET_FAULT_STARVE)) f->held[w] |= STARVED_SLOTS;
@@ -124,81 +123,73 @@ static bool choose_units(filler* f, const uint32_t* from, uint32_t from_count) {
     return true;
 }
 
-// `is_rough`: the size is at most a little too large.
-static bool compose(filler* f, bool is_rough) {
+static bool compose(filler* f) {
     const net_repl_state* repl = f->repl;
     uint32_t count = net_words_count(f->chosen, f->words);
     if (!net_snapshot_writer_reserve(f->writer, repl->slot_end, count) ||
         !net_repl_state_compose(f->repl, f->chosen))
         return false;
-    net_snapshot_writer_measure(f->writer, repl->replicator->history, repl->handles, is_rough);
+    net_snapshot_writer_measure(f->writer, repl->replicator->history, repl->handles);
     return true;
 }
 
 // ---- what fits ----
 
-// Keep the units that fit `limit`, in the order of urgency; units without room are skipped as long
-// as much room is left.
-static void keep_fitting(filler* f, uint64_t limit) {
-    net_snapshot_writer* writer = f->writer;
-    uint64_t* kept = net_snapshot_writer_set(writer, NET_LANE_KEPT);
-    memset(kept, 0, f->words * sizeof *kept);
-    for (uint32_t i = 0; i < writer->record_count; i++)
-        writer->record_of[writer->slots[i]] = i;
-    uint64_t beside = (writer->bits - writer->encoded_bits) * 16 / writer->record_count;
-    uint64_t spent = writer->bits <= limit ? 0 : HEAD_BITS * 16;
-    for (uint32_t first = 0, end, misses = 0; first < writer->order_count; first = end) {
-        uint64_t unit = 0;
-        end = first;
-        do {
-            uint32_t record = writer->record_of[writer->order[end++] & ~UNIT_FIRST];
-            unit += writer->rows[record].bits * 16u + beside;
-        } while (end < writer->order_count && !(writer->order[end] & UNIT_FIRST));
-        if (spent + unit <= limit * 16) {
-            spent += unit;
-            for (uint32_t i = first; i < end; i++)
-                add(kept, writer->order[i] & ~UNIT_FIRST);
-        } else if (++misses > MISSES_MAX || limit * 16 < spent + f->repl->update_bits) {
-            break;
-        }
+// The unit of the order that ends before `end`: its bits, and *first, where it begins.
+static uint64_t unit_bits(const net_snapshot_writer* writer, uint32_t end, uint32_t* first) {
+    uint64_t bits = 0;
+    uint32_t at = end;
+    do
+        bits += writer->rows[writer->record_of[writer->order[--at] & ~UNIT_FIRST]].bits + 1u;
+    while (!(writer->order[at] & UNIT_FIRST));
+    *first = at;
+    return bits;
+}
+
+static void choose_unit(filler* f, uint32_t first, uint32_t end, bool is_chosen) {
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t slot = f->writer->order[i] & ~UNIT_FIRST;
+        if (is_chosen)
+            add(f->chosen, slot);
+        else
+            f->chosen[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
     }
 }
 
-// Drop the least urgent of the kept units, at least `excess` bits.
+// Drop the least urgent units, at least `excess` bits. When a long one among them leaves much room,
+// shorter ones go all the same.
 static void drop_last(filler* f, uint64_t excess) {
     net_snapshot_writer* writer = f->writer;
-    uint64_t* kept = net_snapshot_writer_set(writer, NET_LANE_KEPT);
     for (uint32_t i = 0; i < writer->record_count; i++)
         writer->record_of[writer->slots[i]] = i;
     uint64_t freed = 0;
-    for (uint32_t at = writer->order_count; at > 0 && freed < excess;) {
-        uint32_t end = at--;
-        while (!(writer->order[at] & UNIT_FIRST))
-            at--;
-        if (!has(kept, writer->order[at] & ~UNIT_FIRST)) continue;
-        for (uint32_t i = at; i < end; i++) {
-            uint32_t slot = writer->order[i] & ~UNIT_FIRST;
-            freed += writer->rows[writer->record_of[slot]].bits + 1u;
-            kept[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
-        }
+    uint32_t end = writer->order_count, first = end;
+    while (end > 0 && freed < excess) {
+        freed += unit_bits(writer, end, &first);
+        choose_unit(f, first, end, false);
+        end = first;
     }
-}
-
-static void measure_kept(filler* f) {
-    const net_repl_state* repl = f->repl;
-    const uint64_t* kept = net_snapshot_writer_set(f->writer, NET_LANE_KEPT);
-    net_snapshot_writer_keep(f->writer, kept);
-    net_snapshot_writer_measure(f->writer, repl->replicator->history, repl->handles, false);
-    memcpy(f->chosen, kept, f->words * sizeof *kept);
+    uint32_t kept = end, all = writer->order_count;
+    for (uint32_t at = end; at < all && freed > excess + ROOM_LEFT_BITS; at = end) {
+        do
+            end++;
+        while (end < all && !(writer->order[end] & UNIT_FIRST));
+        uint64_t bits = unit_bits(writer, end, &first) + ROOM_LEFT_BITS / 4;
+        if (excess + bits > freed) continue;
+        freed -= bits;
+        choose_unit(f, at, end, true);
+        memmove(&writer->order[kept], &writer->order[at], (end - at) * sizeof *writer->order);
+        kept += end - at;
+    }
+    writer->order_count = kept;
 }
 
 static void trim(filler* f, uint64_t limit) {
-    if (f->writer->record_count == 0) return;
-    keep_fitting(f, limit);
-    measure_kept(f);
+    const net_repl_state* repl = f->repl;
     while (f->writer->bits > limit) {
         drop_last(f, f->writer->bits - limit);
-        measure_kept(f);
+        net_snapshot_writer_keep(f->writer, f->chosen);
+        net_snapshot_writer_measure(f->writer, repl->replicator->history, repl->handles);
     }
 }
 
@@ -212,14 +203,14 @@ static bool order(filler* f, uint64_t bits) {
 static bool compose_ranked(filler* f, uint32_t first, uint32_t count) {
     f->writer->bits = 0;
     return choose_units(f, f->writer->ranked + first, count) &&
-           (f->writer->order_count == 0 || compose(f, count > 1));
+           (f->writer->order_count == 0 || compose(f));
 }
 
 static uint32_t count_waiting(const filler* f) {
     const uint64_t* pending = net_set(f->repl, NET_SET_PENDING);
     uint32_t count = 0;
     for (uint32_t w = 0; w < f->words; w++)
-        count += (uint32_t)__builtin_popcountll(pending[w] & ~f->held[w]);
+        count += net_word_count(pending[w] & ~f->held[w]);
     return count;
 }
 
@@ -239,14 +230,12 @@ static bool take_urgent(filler* f, uint64_t limit) {
     return true;
 }
 
-// Nothing fits the budget: the slot that waits longest goes all the same, if the packet can hold
-// it. @return false when memory ran out.
-static bool take_oldest(filler* f, uint64_t hard) {
-    uint32_t slot = net_repl_state_oldest(f->repl, f->held);
+// Nothing fits the budget: the most urgent slot goes all the same, if the packet can hold it.
+// @return false when memory ran out.
+static bool take_one(filler* f, uint64_t hard) {
     f->writer->bits = 0;
-    if (slot == UINT32_MAX) return true;
-    if (!choose_units(f, &slot, 1) || (f->writer->order_count > 0 && !compose(f, false)))
-        return false;
+    if (f->writer->ranked_count == 0) return true;
+    if (!compose_ranked(f, 0, 1)) return false;
     if (f->writer->bits <= hard) return true;
     bool is_group = f->writer->order_count > 1;
     f->writer->bits = 0;
@@ -262,7 +251,7 @@ static bool take_oldest(filler* f, uint64_t hard) {
 
 // The first waiting unit is too large for this packet: send one that fits.
 static bool take_any(filler* f, uint64_t limit) {
-    if (!order(f, UINT64_MAX)) return false;
+    if (!order(f, UINT32_MAX)) return false;
     for (uint32_t i = 0; i < f->writer->ranked_count && i < MISSES_MAX; i++) {
         if (!compose_ranked(f, i, 1)) return false;
         if (f->writer->bits > 0 && f->writer->bits <= limit) return true;
@@ -276,11 +265,11 @@ static bool fill(filler* f, net_repl_state_room room) {
     net_repl_state* repl = f->repl;
     uint64_t limit = room.soft < room.hard ? room.soft : room.hard;
     if (repl->pending_count * (uint64_t)repl->update_bits <= limit * 16 + limit * 4) {
-        if (!choose_all(f) || !compose(f, false)) return false;
+        if (!choose_all(f) || !compose(f)) return false;
         if (f->writer->bits <= limit) return true;
     }
     if (!take_urgent(f, limit)) return false;
-    if (f->writer->bits == 0 && !take_oldest(f, room.hard)) return false;
+    if (f->writer->bits == 0 && !take_one(f, room.hard)) return false;
     return f->writer->bits > 0 || take_any(f, limit);
 }
 

@@ -46,21 +46,29 @@ static inline void put_word(pen* p, uint64_t value, uint32_t count) {
     put(p, value, count);
 }
 
-static inline void put_encoded(pen* p, const net_encoded_rows* encoded_rows,
-                               const net_encoded_row* encoded) {
-    if (encoded->bits <= NET_ENCODED_ROW_INLINE_BITS) {
-        put_word(p, encoded->code, encoded->bits);
-        return;
-    }
-    const uint8_t* from = encoded_rows->arena + encoded->offset;
+// By value: a pen whose address nobody knows stays in registers.
+static BASE_NOINLINE pen put_long(pen p, const net_encoded_rows* encoded_rows,
+                                  const net_encoded_row* encoded) {
+    const uint8_t* from = encoded_rows->arena + encoded->code;
     uint32_t count = encoded->bits;
     for (; count > 64; count -= 64, from += 8)
-        put_word(p, base_load_le64(from), 64);
-    if (count > 0) put_word(p, base_load_le64(from) & UINT64_MAX >> (64 - count), count);
+        put_word(&p, base_load_le64(from), 64);
+    if (count > 0) put_word(&p, base_load_le64(from) & UINT64_MAX >> (64 - count), count);
+    return p;
 }
 
-static void write_gap(pen* p, const net_record_group* run, uint32_t slot, uint32_t* next) {
-    put_golomb(p, slot - *next, run->order);
+static inline void put_encoded(pen* p, const net_encoded_rows* encoded_rows,
+                               const net_encoded_row* encoded) {
+    if (encoded->bits <= PUT_BITS_MAX)
+        put(p, encoded->code, encoded->bits);
+    else if (encoded->bits <= NET_ENCODED_ROW_INLINE_BITS)
+        put_word(p, encoded->code, encoded->bits);
+    else
+        *p = put_long(*p, encoded_rows, encoded);
+}
+
+static inline void write_gap(pen* p, uint32_t order, uint32_t slot, uint32_t* next) {
+    put_golomb(p, slot - *next, order);
     *next = slot + 1;
 }
 
@@ -71,7 +79,7 @@ static void write_destroys(const net_snapshot_writer* writer, pen* p) {
     put(p, run->order, NET_SNAPSHOT_ORDER_BITS);
     uint32_t next = 0;
     for (uint32_t i = 0; i < run->count; i++)
-        write_gap(p, run, writer->slots[run->first + i], &next);
+        write_gap(p, run->order, writer->slots[run->first + i], &next);
 }
 
 static void write_handle(const net_snapshot_writer* writer, const net_create_state* state,
@@ -94,7 +102,7 @@ static void write_creates(const net_snapshot_writer* writer, const net_encoded_r
     for (uint32_t i = run->first; i < run->first + run->count; i++) {
         ecs_entity handle = handles[writer->slots[i]];
         const net_row_template* row_template = net_template_of(encoded_rows->history, handle);
-        write_gap(p, run, writer->slots[i], &next);
+        write_gap(p, run->order, writer->slots[i], &next);
         write_handle(writer, &state, handle, p);
         put(p, row_template == state.row_template, 1);
         if (row_template != state.row_template) {
@@ -109,17 +117,20 @@ static void write_creates(const net_snapshot_writer* writer, const net_encoded_r
 
 static void write_listed(const net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
                          const net_record_group* run, pen* p) {
-    uint32_t at = run->first, end = run->first + run->count;
+    uint32_t at = run->first, end = run->first + run->count, absent_bits = writer->absent_bits;
+    const uint64_t absent_code = writer->absent_code;
+    pen local = *p;
     for (uint32_t w = 0; w < (writer->slot_end + 63) / 64; w++) {
         for (uint64_t bits = run->list[w]; bits; bits &= bits - 1) {
             uint32_t slot = w * 64 + base_bit_lowest(bits);
             if (at == end || writer->slots[at] != slot)
-                put(p, writer->absent_code, writer->absent_bits);
+                put(&local, absent_code, absent_bits);
             else
-                put_encoded(p, encoded_rows, &writer->rows[at++]);
+                put_encoded(&local, encoded_rows, &writer->rows[at++]);
         }
     }
     BASE_ASSERT(at == end);
+    *p = local;
 }
 
 static void write_run(const net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
@@ -137,11 +148,13 @@ static void write_run(const net_snapshot_writer* writer, const net_encoded_rows*
     }
     put_golomb(p, run->count - 1, NET_SNAPSHOT_RUN_ORDER);
     put(p, run->order, NET_SNAPSHOT_ORDER_BITS);
-    uint32_t next = 0;
-    for (uint32_t i = run->first; i < run->first + run->count; i++) {
-        write_gap(p, run, writer->slots[i], &next);
-        put_encoded(p, encoded_rows, &writer->rows[i]);
+    uint32_t next = 0, order = run->order, end = run->first + run->count;
+    pen local = *p;
+    for (uint32_t i = run->first; i < end; i++) {
+        write_gap(&local, order, writer->slots[i], &next);
+        put_encoded(&local, encoded_rows, &writer->rows[i]);
     }
+    *p = local;
 }
 
 // ---- accounting ----

@@ -17,9 +17,21 @@
 
 #include <string.h>
 
-enum { LISTED_BITS = 1 }; // size of naming one record by packet
+enum {
+    LISTED_BITS = 1,                       // size of naming one record by packet
+    GAP_SUM_BITS = 21,                     // of the sum of gaps in one order
+    GAPS_SUMMED = 1 << (GAP_SUM_BITS - 6), // none has more than 63 bits
+};
 
 // ---- the scratch ----
+
+// Bits of a gap in all orders that are tried, side by side.
+static inline uint64_t all_gap_bits(uint32_t gap, uint32_t low) {
+    uint64_t bits = 0;
+    for (uint32_t k = 0; k < NET_RUN_ORDERS; k++)
+        bits |= (uint64_t)net_golomb_bits(gap, low + k) << (k * GAP_SUM_BITS);
+    return bits;
+}
 
 void net_snapshot_writer_init(net_snapshot_writer* writer, const base_allocator* allocator,
                               uint32_t index_max) {
@@ -30,6 +42,9 @@ void net_snapshot_writer_init(net_snapshot_writer* writer, const base_allocator*
     uint8_t bytes[8] = {0};
     proto_bit_writer absent = proto_bit_writer_make(bytes, sizeof bytes);
     proto_row_write_absent(&absent);
+    for (uint32_t low = 0; low < NET_USUAL_ORDERS; low++)
+        for (uint32_t gap = 0; gap < NET_USUAL_GAPS; gap++)
+            writer->gap_bits[low][gap] = all_gap_bits(gap, low);
     writer->absent_bits = (uint32_t)absent.size_bits;
     writer->absent_code = base_load_le64(bytes);
 }
@@ -43,9 +58,9 @@ void net_snapshot_writer_deinit(net_snapshot_writer* writer) {
     BASE_ARRAY_RELEASE(allocator, writer->rows, writer->rows_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->missing, writer->missing_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->order, writer->order_capacity);
-    BASE_ARRAY_RELEASE(allocator, writer->scratch, writer->scratch_capacity);
+    BASE_ARRAY_RELEASE(allocator, writer->ranked, writer->ranked_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->record_of, writer->record_of_capacity);
-    BASE_ARRAY_RELEASE(allocator, writer->buckets, writer->bucket_capacity);
+    BASE_ARRAY_RELEASE(allocator, writer->alike, writer->alike_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->next_of, writer->next_of_capacity);
     base_release(allocator, writer->bytes, writer->byte_capacity);
     memset(writer, 0, sizeof *writer);
@@ -74,7 +89,6 @@ bool net_snapshot_writer_reserve(net_snapshot_writer* writer, uint32_t slot_end,
            BASE_ARRAY_RESERVE(allocator, writer->missing, writer->missing_capacity, record_max) &&
            BASE_ARRAY_RESERVE(allocator, writer->order, writer->order_capacity, record_max) &&
            BASE_ARRAY_RESERVE(allocator, writer->record_of, writer->record_of_capacity, slot_end) &&
-           BASE_ARRAY_RESERVE(allocator, writer->buckets, writer->bucket_capacity, slot_end) &&
            BASE_ARRAY_RESERVE(allocator, writer->next_of, writer->next_of_capacity, slot_end);
 }
 
@@ -119,23 +133,23 @@ static uint32_t lowest_order(uint32_t slot_end, uint32_t count) {
 
 // Choose the order that codes the gaps in the fewest bits. @return bits of the gaps and of the
 // order.
-static uint32_t measure_gaps(const net_snapshot_writer* writer, net_record_group* run,
-                             bool is_rough) {
+static uint32_t measure_gaps(const net_snapshot_writer* writer, net_record_group* run) {
     const uint32_t* slots = writer->slots + run->first;
-    uint32_t bits[NET_RUN_ORDERS] = {0}, next = 0;
-    uint32_t low = lowest_order(writer->slot_end, run->count);
-    for (uint32_t i = 0; i < run->count && is_rough; i++) {
-        bits[0] += net_golomb_bits(slots[i] - next, low);
-        next = slots[i] + 1;
-    }
-    if (is_rough) return bits[0] + NET_SNAPSHOT_ORDER_BITS;
-    for (uint32_t i = 0; i < run->count; i++) {
-        uint32_t gap = slots[i] - next;
-        next = slots[i] + 1;
+    uint32_t low = lowest_order(writer->slot_end, run->count), next = 0, best = 0;
+    const uint64_t* usual = writer->gap_bits[low < NET_USUAL_ORDERS ? low : 0];
+    uint32_t usual_end = low < NET_USUAL_ORDERS ? NET_USUAL_GAPS : 0;
+    uint32_t bits[NET_RUN_ORDERS] = {0};
+    for (uint32_t i = 0; i < run->count;) {
+        uint32_t end = run->count - i < GAPS_SUMMED ? run->count : i + GAPS_SUMMED;
+        uint64_t sum = 0;
+        for (; i < end; i++) {
+            uint32_t gap = slots[i] - next;
+            next = slots[i] + 1;
+            sum += gap < usual_end ? usual[gap] : all_gap_bits(gap, low);
+        }
         for (uint32_t k = 0; k < NET_RUN_ORDERS; k++)
-            bits[k] += net_golomb_bits(gap, low + k);
+            bits[k] += (uint32_t)(sum >> (k * GAP_SUM_BITS)) & ((1u << GAP_SUM_BITS) - 1);
     }
-    uint32_t best = 0;
     for (uint32_t k = 1; k < NET_RUN_ORDERS; k++)
         if (bits[k] < bits[best]) best = k;
     run->order = (uint8_t)(low + best);
@@ -161,8 +175,7 @@ static uint64_t measure_creates(const net_snapshot_writer* writer, const net_his
     return bits;
 }
 
-static uint64_t measure_run(const net_snapshot_writer* writer, net_record_group* run,
-                            bool is_rough) {
+static uint64_t measure_run(const net_snapshot_writer* writer, net_record_group* run) {
     uint64_t bits = NET_SNAPSHOT_KIND_BITS;
     if (run->kind == NET_SNAPSHOT_BY_PACKET)
         return bits + NET_SNAPSHOT_BACK_BITS + net_golomb_bits(run->d, NET_SNAPSHOT_BASE2_ORDER) +
@@ -170,11 +183,11 @@ static uint64_t measure_run(const net_snapshot_writer* writer, net_record_group*
     if (run->kind == NET_SNAPSHOT_BY_AGE)
         bits += NET_SNAPSHOT_AGE_BITS + net_golomb_bits(run->d, NET_SNAPSHOT_BASE2_ORDER);
     return bits + net_golomb_bits(run->count - 1, NET_SNAPSHOT_RUN_ORDER) +
-           measure_gaps(writer, run, is_rough);
+           measure_gaps(writer, run);
 }
 
 void net_snapshot_writer_measure(net_snapshot_writer* writer, const net_history* history,
-                                 const ecs_entity* handles, bool is_rough) {
+                                 const ecs_entity* handles) {
     uint64_t encoded = 0, beside = 0;
     for (uint32_t i = 0; i < writer->record_count; i++)
         encoded += writer->rows[i].bits;
@@ -183,10 +196,10 @@ void net_snapshot_writer_measure(net_snapshot_writer* writer, const net_history*
         net_record_group* run = &writer->runs[i];
         if (i < NET_RUN_FIRST) {
             beside += net_golomb_bits(run->count, NET_SNAPSHOT_LIST_ORDER);
-            if (run->count > 0) beside += measure_gaps(writer, run, is_rough);
+            if (run->count > 0) beside += measure_gaps(writer, run);
         } else if (run->count > 0) {
             runs++;
-            beside += measure_run(writer, run, is_rough);
+            beside += measure_run(writer, run);
         }
     }
     beside += measure_creates(writer, history, handles);
@@ -203,8 +216,11 @@ void net_snapshot_writer_keep(net_snapshot_writer* writer, const uint64_t* kept)
         for (uint32_t k = run->first; k < run->first + run->count; k++) {
             uint32_t slot = writer->slots[k];
             if (!(kept[slot >> 6] >> (slot & 63) & 1)) continue;
-            writer->slots[count] = slot;
-            writer->rows[count++] = writer->rows[k];
+            if (count < k) {
+                writer->slots[count] = slot;
+                writer->rows[count] = writer->rows[k];
+            }
+            count++;
         }
         run->first = first;
         run->count = count - first;

@@ -14,7 +14,11 @@
 
 /// The first runs of every snapshot; runs of kind ABSOLUTE..BY_PACKET follow.
 enum { NET_RUN_DESTROY, NET_RUN_CREATE, NET_RUN_FIRST };
-enum { NET_RUN_ORDERS = 3 }; // Golomb orders tried for a run
+enum {
+    NET_RUN_ORDERS = 3,   // Golomb orders tried for a run
+    NET_USUAL_ORDERS = 5, // the lowest of them, mostly
+    NET_USUAL_GAPS = 64,
+};
 
 typedef struct net_record_group {
     uint8_t kind;         ///< net_snapshot_kind
@@ -34,7 +38,6 @@ typedef struct net_record_group {
 typedef enum net_lane_set {
     NET_LANE_HELD,     ///< may not be sent now
     NET_LANE_CHOSEN,   ///< in the snapshot
-    NET_LANE_KEPT,     ///< of those: fit the room
     NET_LANE_LEFT,     ///< without a base so far
     NET_LANE_GROUP,    ///< with the base that is being handled
     NET_LANE_SECOND,   ///< of those, with the second base
@@ -45,12 +48,19 @@ typedef enum net_lane_set {
     NET_LANE_COUNT
 } net_lane_set;
 
+/// Waiting slots of a word that are equally urgent.
+typedef struct net_alike {
+    uint64_t slots;
+    uint32_t word, level;
+} net_alike;
+
 typedef struct net_snapshot_writer {
     const base_allocator* allocator;
     uint32_t index_bits;
     uint32_t number_bits; ///< of a template's wire number
     uint32_t absent_bits;
     uint64_t absent_code;
+    uint64_t gap_bits[NET_USUAL_ORDERS][NET_USUAL_GAPS]; ///< [lowest order][gap] in all orders
     uint64_t* sets; ///< NET_LANE_COUNT times word_capacity words
     uint32_t word_capacity;
     net_record_group* runs;
@@ -59,16 +69,15 @@ typedef struct net_snapshot_writer {
     net_encoded_row* rows; ///< of the records
     uint32_t* missing;     ///< records that are not encoded yet
     uint32_t record_count, slots_capacity, rows_capacity, missing_capacity;
-    uint32_t* ranked; ///< waiting slots, most urgent first; in `scratch`
-    uint32_t ranked_count;
+    uint32_t* ranked; ///< waiting slots, most urgent first
+    uint32_t ranked_count, ranked_capacity;
     uint32_t* order; ///< the same as units (repl_state_write.c)
     uint32_t order_count, order_capacity;
-    uint32_t* scratch; ///< of selecting
-    uint32_t scratch_capacity;
+    net_alike* alike; ///< of selecting
+    uint32_t alike_capacity;
     uint32_t* record_of; ///< [slot], of what is in the snapshot
-    uint8_t* buckets;    ///< [slot]: scratch of selecting
     uint32_t* next_of;   ///< [slot]: the next slot with a base of the same age
-    uint32_t record_of_capacity, bucket_capacity, next_of_capacity;
+    uint32_t record_of_capacity, next_of_capacity;
     uint32_t slot_end;     ///< above the highest slot of the client
     uint64_t bits;         ///< of the snapshot
     uint64_t encoded_bits; ///< of its encoded rows
@@ -96,10 +105,9 @@ BASE_MUST_USE net_record_group* net_snapshot_writer_add_run(net_snapshot_writer*
 /// Would naming slots by the packet's list take fewer bits than naming them by gaps?
 bool net_snapshot_writer_is_list_shorter(const net_snapshot_writer* writer, uint32_t count,
                                          uint32_t list_count);
-/// Compute the size: writer.bits, 0 without records. `is_rough`: without choosing the orders of
-/// gaps, so at most a little too large; measure again before writing.
+/// Compute the size: writer.bits, 0 without records.
 void net_snapshot_writer_measure(net_snapshot_writer* writer, const net_history* history,
-                                 const ecs_entity* handles, bool is_rough);
+                                 const ecs_entity* handles);
 /// Drop the records whose slot is not in this set.
 void net_snapshot_writer_keep(net_snapshot_writer* writer, const uint64_t* kept);
 

@@ -45,7 +45,7 @@ static net_encoded_row_key key_of(const fixture* f, uint32_t age, uint8_t d) {
 static uint64_t code_of(const fixture* f, const net_encoded_row* encoded) {
     if (encoded->bits <= NET_ENCODED_ROW_INLINE_BITS) return encoded->code;
     uint64_t code;
-    memcpy(&code, f->encoded_rows.arena + encoded->offset, sizeof code);
+    memcpy(&code, f->encoded_rows.arena + encoded->code, sizeof code);
     return code;
 }
 
