@@ -22,6 +22,9 @@ typedef struct server_replay {
     uint64_t from, to;            ///< ticks of export; 0: the first, the last
     uint64_t client;              ///< of show: what this one had been sent; 0: the server's world
     uint64_t tick;                ///< of --tick; 0: the last tick of the log
+    bool is_once;                 ///< verify: no second process
+    bool is_again;                ///< this is the second process of a verify
+    int again, again_output;      ///< the process and its output; 0: there is none
     bool is_through_crash;        ///< verify: also run the tick in which the server died
     uint64_t threads;             ///< 0: chosen by cores and game
     base_reporter reporter;
@@ -48,6 +51,15 @@ void server_replay_progress(server_replay* self, ecs_tick tick);
 int server_replay_show_world(server_replay* self, ecs_world* world);
 int server_replay_show_client(server_replay* self);
 bool server_replay_is_folder(const char* file);
+
+#define SERVER_REPLAY_AGAIN_TICKS_MAX 3600u
+/// Is it the second process of a verify, by argv[0]? Then it has another seed of the C library.
+bool server_replay_is_again(const char* program);
+/// Start the second process. Without one verify does without.
+void server_replay_begin_again(server_replay* self);
+/// Wait for it, or end it when its answer is not wanted any more. Prints and reports where it
+/// diverged. @return NET_EXIT_CLEAN or NET_EXIT_DIVERGED.
+int server_replay_end_again(server_replay* self, bool is_wanted);
 
 int server_replay_info(server_replay* self);
 int server_replay_stats(server_replay* self);

@@ -89,6 +89,7 @@ static int verify_one(folder* self, const folder_log* log) {
     one->file = path;
     one->threads = 1; // the logs share the machine
     one->has_progress = false;
+    one->is_once = true;
     const int code = server_replay_run(one);
     (void)fflush(stdout);
     return code;

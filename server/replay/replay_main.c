@@ -91,6 +91,8 @@ static base_options_result read_options(server_replay* self, base_option_list* w
          "datagrams, show --client: line of each client, as of shoal-server", 0, 0},
         {"through-crash", BASE_OPTION_FLAG, &self->is_through_crash, NULL,
          "verify: also run the tick in which the server died", 0, 0},
+        {"once", BASE_OPTION_FLAG, &self->is_once, NULL,
+         "verify: not also in a second process with other addresses", 0, 0},
         {"progress", BASE_OPTION_FLAG, &self->has_progress, NULL,
          "say each second how far a run is, also when stderr is no terminal", 0, 0},
         {"threads", BASE_OPTION_U64, &self->threads, "N",
@@ -143,6 +145,7 @@ int main(int argc, char** argv) {
                           .format = "jsonl",
                           .every = 1};
     base_option_list words = {.count = 0};
+    self.is_again = server_replay_is_again(argv[0]);
     if (!net_host_prepare(&self.reporter)) return NET_EXIT_RUNTIME;
     setvbuf(stdout, NULL, _IOLBF, 0);
     base_options_result read = read_options(&self, &words, argc, argv);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// shoal-replay verify LOG. A run of an hour takes minutes, so it says each second how far it is.
+// shoal-replay verify LOG. A run of an hour takes minutes, so it says each second how far it is. A
+// second process runs the first minute beside it: replay_again.c.
 #include "replay/replay.h"
 
 #include "ecs/entity.h"
@@ -46,15 +47,19 @@ int server_replay_verify(server_replay* self) {
     if (self->is_through_crash && info->is_closed)
         base_report(&self->reporter, self->file, 0,
                     "note: it has an end record, so no tick of it crashed");
-    net_result result =
-        net_log_verify(self->reader, self->module, self->is_watched ? info->last_tick + 1 : 0,
-                       each_tick, self, &self->reporter, &verified);
+    ecs_tick until = self->is_watched ? info->last_tick + 1 : 0;
+    if (self->is_again && info->last_tick > SERVER_REPLAY_AGAIN_TICKS_MAX)
+        until = SERVER_REPLAY_AGAIN_TICKS_MAX;
+    if (!self->is_once && !self->is_again && !self->is_watched) server_replay_begin_again(self);
+    net_result result = net_log_verify(self->reader, self->module, until, each_tick, self,
+                                       &self->reporter, &verified);
     net_sentry_destroy(self->sentry);
+    if (server_replay_end_again(self, result == NET_OK) != NET_EXIT_CLEAN) return NET_EXIT_DIVERGED;
     if (result == NET_ERR_DIVERGED)
         printf("diverged tick=%" PRIu64 " component=%s entity=%u:%u\n", verified.diverged_tick,
                verified.component, ecs_entity_index(verified.entity),
                ecs_entity_generation(verified.entity));
-    if (result == NET_OK)
+    if (result == NET_OK && !self->is_again)
         printf("verified ticks=%" PRIu64 " state_hash=%016" PRIx64 " world_hash=%016" PRIx64
                " tail=%s lost_bytes=%" PRIu64 "\n",
                verified.ticks, verified.state_hash, verified.world_hash, server_replay_tail(info),

@@ -127,4 +127,17 @@ case_a_game_drops_a_player_with_a_reason() {
     verifies a.slog
 }
 
+case_verify_finds_in_a_second_process_what_the_first_does_not() {
+    [ -n "${SHOAL_E2E_SLOW:-}" ] && return # a sanitizer fills memory in its own way
+    run server shoal-server --game "$crash" --listen 127.0.0.1:0 --log a.slog --set how=9 --set at=20 \
+        --ticks 30 --fast
+    run once shoal-replay verify --once a.slog --game "$crash"
+    [ "$code" = 0 ] || fail "the first process ended with $code"
+    run verify shoal-replay verify a.slog --game "$crash"
+    [ "$code" = 5 ] || fail "verify ended with $code"
+    says verify.out '^diverged tick=20 component=health entity=1:1$'
+    says verify.err 'a.slog: .*runs again here, but not in a second process'
+    ! has_said verify.out '^verified' || fail "it is verified all the same"
+}
+
 run_cases "$@"

@@ -2,7 +2,7 @@
 // A game whose one system fails in tick `at`, in the way `how`: 1 an assertion, 2 a bad access,
 // 3 it never comes back, 4 it comes back after a second or more. The other ways are no crash: 5 a
 // client writes what the server sends, 6 the match ends, 7 client 2 is refused, 8 client 1 is
-// dropped.
+// dropped, 9 memory that was not set decides.
 #include "base/assert.h"
 #include "ecs/component.h"
 #include "ecs/system.h"
@@ -10,6 +10,8 @@
 #include "net/game.h"
 
 #include "crash.pb-c.h"
+
+#include <stdlib.h>
 
 typedef struct game {
     ecs_tick at;
@@ -25,12 +27,21 @@ enum {
     HOW_WRITE,
     HOW_END,
     HOW_REFUSE,
-    HOW_DROP
+    HOW_DROP,
+    HOW_UNSET
 };
 
 static void spin(volatile uint64_t* counter, uint64_t limit) {
     while (*counter < limit)
         *counter = *counter + 1;
+}
+
+static int32_t read_unset(void) {
+    const size_t bytes = 1 << 20;
+    volatile uint8_t* memory = malloc(bytes);
+    const int32_t value = memory ? memory[1000] : 0;
+    free((void*)(uintptr_t)memory);
+    return value;
 }
 
 static void fail_run(const ecs_stage* stage, const ecs_rows* rows) {
@@ -41,6 +52,7 @@ static void fail_run(const ecs_stage* stage, const ecs_rows* rows) {
     if (self->how == HOW_ACCESS) *(volatile int*)(uintptr_t)(16 + counter) = 1;
     if (self->how == HOW_FOREVER) spin(&counter, UINT64_MAX);
     if (self->how == HOW_SLOW) spin(&counter, UINT64_C(3000000000));
+    if (self->how == HOW_UNSET) *(int32_t*)rows->columns[0] += read_unset();
     const net_game_services* services = self->services;
     if (services && self->how == HOW_END) services->end_match(services->context, "red wins");
     if (services && self->how == HOW_DROP) services->drop_player(services->context, 1, "it slept");
@@ -136,7 +148,7 @@ static const net_message messages[] = {{.name = "Input",
                                         .kind = NET_MESSAGE_INPUT,
                                         .to_wire = input_to_wire,
                                         .from_wire = input_from_wire}};
-static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"}, {"how", 0, 0, 8, "way"}};
+static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"}, {"how", 0, 0, 9, "way"}};
 
 static const net_game_module module = {
     .contract_version = NET_GAME_CONTRACT_VERSION,
