@@ -3,6 +3,7 @@
 #include "breakout_table.h"
 #include "log_files.h"
 
+#include "base/rng.h"
 #include "ecs/save.h"
 #include "log/log_source.h"
 #include "net/log_tools.h"
@@ -289,6 +290,113 @@ static void every_cut_log_becomes_a_whole_one(void** state) {
     play_close(&self);
 }
 
+// ---- mutated logs, signed again
+
+typedef struct mutant {
+    net_log_packer packer;
+    uint8_t* payload;
+    uint8_t* bytes; // the new file
+    size_t size;
+} mutant;
+
+// Copy the log with one of its blocks changed in some bytes; all checksums are right.
+static void mutate(mutant* self, const uint8_t* log, size_t log_bytes, base_rng* rng) {
+    size_t at = NET_LOG_PROLOGUE_BYTES;
+    uint32_t count = 0;
+    net_log_block block;
+    for (; at < log_bytes; at += NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes, count++)
+        assert_true(net_log_block_header_read(&block, log + at));
+    const uint32_t chosen = base_rng_below(rng, count);
+    memcpy(self->bytes, log, NET_LOG_PROLOGUE_BYTES);
+    self->size = at = NET_LOG_PROLOGUE_BYTES;
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(net_log_block_header_read(&block, log + at));
+        const uint8_t* stored = log + at + NET_LOG_BLOCK_HEADER_BYTES;
+        const size_t size = NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
+        if (i != chosen) {
+            memcpy(self->bytes + self->size, log + at, size);
+            self->size += size;
+        } else {
+            assert_true(net_log_block_unpack(&block, stored, self->payload));
+            const uint32_t flips = 1 + base_rng_below(rng, 4);
+            for (uint32_t k = 0; k < flips; k++)
+                self->payload[base_rng_below(rng, block.unpacked_bytes)] ^=
+                    (uint8_t)(1u << base_rng_below(rng, 8));
+            const size_t packed =
+                net_log_packer_pack(&self->packer, &block, self->payload, block.unpacked_bytes);
+            memcpy(self->bytes + self->size, self->packer.stored, packed);
+            self->size += packed;
+        }
+        at += size;
+    }
+}
+
+static void ignore_line(void* context, const char* line) {
+    *(size_t*)context += strlen(line);
+}
+
+// Each tool comes to an end; what it returns is a code of its contract.
+static void use_all_tools(const play* self, net_log_reader* reader, net_log_reader* whole) {
+    size_t bytes = 0;
+    net_log_exported exported;
+    net_log_diff_result differences;
+    net_log_copy_result copied;
+    net_log_resend_result resent;
+    char name[128];
+    const net_module* module = self->table.module;
+    (void)!net_log_tally(reader, ignore_line, &bytes);
+    for (int what = 0; what < 6; what++) {
+        const net_log_export_config config = {.what = (net_log_export_what)(what % 3),
+                                              .format = (net_log_export_format)(what / 3),
+                                              .every = 30};
+        (void)!net_log_export(reader, module, &config, ignore_line, &bytes, NULL, &exported);
+    }
+    (void)!net_log_diff(reader, whole, module, 5, ignore_line, &bytes, NULL, &differences);
+    snprintf(name, sizeof name, "%s/copy.slog", self->files.folder);
+    const net_log_copy_config config = {.output = name};
+    if (net_log_copy(reader, &config, NULL, &copied) == NET_OK) {
+        net_log_reader* copy = open_log(name, NET_OK);
+        assert_true(net_log_reader_info(copy)->is_closed);
+        net_log_reader_destroy(copy);
+        unlink(name);
+    }
+    const net_log_resend_config resend = {.client = 0};
+    (void)!net_log_resend(reader, module, &resend, NULL, NULL, NULL, &resent);
+}
+
+static void changed_and_signed_logs_are_read_to_an_end(void** state) {
+    (void)state;
+    play self;
+    make_log(&self, 7, "ann");
+    size_t size;
+    uint8_t* log = file_read(self.files.log, &size);
+    char name[128];
+    snprintf(name, sizeof name, "%s/whole.slog", self.files.folder);
+    file_write(name, log, size);
+    net_log_reader* whole = open_log(name, NET_OK);
+    mutant changed = {.payload = malloc(NET_LOG_BLOCK_BYTES_MAX), .bytes = malloc(size * 2 + 4096)};
+    assert_true(changed.payload && changed.bytes && net_log_packer_init(&changed.packer, NULL));
+    uint32_t opened = 0, count = test_scaled(150, 20);
+    for (uint32_t i = 0; i < count; i++) {
+        base_rng rng = base_rng_make(i + 1, 3);
+        mutate(&changed, log, size, &rng);
+        file_write(self.files.log, changed.bytes, changed.size);
+        net_log_reader* reader;
+        (void)!net_log_reader_create(NULL, self.files.log, NULL, &reader);
+        if (!reader) continue;
+        use_all_tools(&self, reader, whole);
+        net_log_reader_destroy(reader);
+        opened++;
+    }
+    assert_true(opened > count / 2);
+    net_log_packer_deinit(&changed.packer);
+    free(changed.bytes);
+    free(changed.payload);
+    net_log_reader_destroy(whole);
+    free(log);
+    play_close(&self);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(numbers_are_short_exact_and_json),
@@ -298,6 +406,7 @@ int main(void) {
         TEST(a_log_differs_from_another_in_seed_inputs_and_values),
         TEST(every_change_and_input_is_counted),
         TEST(every_cut_log_becomes_a_whole_one),
+        TEST(changed_and_signed_logs_are_read_to_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
