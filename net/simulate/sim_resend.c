@@ -223,7 +223,15 @@ net_result net_log_resend(net_log_reader* reader, const net_module* module,
     const base_allocator* allocator = net_log_reader_allocator(reader);
     *result_out = (net_log_resend_result){0};
     resend self = {.config = config, .reporter = reporter, .result = result_out};
-    ecs_tick whole = net_log_reader_info(reader)->last_tick;
+    const net_log_info* info = net_log_reader_info(reader);
+    ecs_tick whole = info->last_tick;
+    if (info->first_tick > 1) {
+        base_report(reporter, net_log_reader_file(reader), 0,
+                    "it begins with tick %" PRIu64 ": who had joined by then, and what they had "
+                    "been sent, is not in it",
+                    info->first_tick);
+        return NET_ERR_UNKNOWN;
+    }
     ecs_tick last = config->until > 0 && config->until < whole ? config->until : whole;
     net_result result =
         net_log_reader_create(allocator, net_log_reader_file(reader), NULL, &self.ahead);

@@ -19,7 +19,7 @@ typedef struct server_replay {
     const char* format;           ///< of export: "jsonl"...
     const char* components;       ///< of export: names with commas; NULL: all
     uint64_t every;               ///< of export: one tick of so many
-    uint64_t from, to;            ///< ticks of export; 0: the first, the last
+    uint64_t from, to;            ///< ticks of export and slice; 0: the first, the last
     uint64_t client;              ///< of show: what this one had been sent; 0: the server's world
     uint64_t tick;                ///< of --tick; 0: the last tick of the log
     bool is_once;                 ///< verify: no second process
@@ -31,6 +31,7 @@ typedef struct server_replay {
     net_log_reader* reader;
     net_module* module; ///< NULL for info and stats, and for dump when it was not found
     bool is_damaged;
+    bool is_repaired;          ///< the damage of the log is no failure
     struct net_sentry* sentry; ///< verify --through-crash
     bool is_watched;           ///< it needs a sentry
     bool has_progress;         ///< of verify: on a terminal, or with --progress
@@ -50,6 +51,8 @@ void server_replay_progress(server_replay* self, ecs_tick tick);
 /// Print all entities, or the one of --entity. @return the exit code.
 int server_replay_show_world(server_replay* self, ecs_world* world);
 int server_replay_show_client(server_replay* self);
+/// Is --to not before --from? Reported.
+bool server_replay_has_range(const server_replay* self);
 bool server_replay_is_folder(const char* file);
 
 #define SERVER_REPLAY_AGAIN_TICKS_MAX 3600u
@@ -71,6 +74,7 @@ int server_replay_diff(server_replay* self);
 int server_replay_show(server_replay* self);
 int server_replay_datagrams(server_replay* self);
 int server_replay_repair(server_replay* self);
+int server_replay_slice(server_replay* self);
 int server_replay_export(server_replay* self);
 int server_replay_check_trace(server_replay* self);
 /// Opens its logs itself.

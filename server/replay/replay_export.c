@@ -24,6 +24,13 @@ static uint32_t find_word(const char* word, const char* const* words, uint32_t c
     return UINT32_MAX;
 }
 
+bool server_replay_has_range(const server_replay* self) {
+    if (self->to == 0 || self->to >= self->from) return true;
+    base_report(&self->reporter, NULL, 0, "--to %" PRIu64 " is before --from %" PRIu64, self->to,
+                self->from);
+    return false;
+}
+
 static bool read_config(const server_replay* self, net_log_export_config* config) {
     static const char* const whats[] = {"values", "inputs", "events"};
     static const char* const formats[] = {"jsonl", "csv"};
@@ -43,11 +50,7 @@ static bool read_config(const server_replay* self, net_log_export_config* config
                     format == UINT32_MAX ? "jsonl or csv" : "values, inputs or events");
         return false;
     }
-    if (self->to > 0 && self->to < self->from) {
-        base_report(&self->reporter, NULL, 0, "--to %" PRIu64 " is before --from %" PRIu64,
-                    self->to, self->from);
-        return false;
-    }
+    if (!server_replay_has_range(self)) return false;
     *config = (net_log_export_config){.what = (net_log_export_what)what,
                                       .format = (net_log_export_format)format,
                                       .components = self->components,

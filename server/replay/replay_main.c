@@ -35,6 +35,7 @@ static const command commands[] = {
     {"stats", server_replay_stats, 1, false, false},
     {"diff", server_replay_diff, 2, false, true},
     {"export", server_replay_export, 1, false, true},
+    {"slice", server_replay_slice, 1, false, false},
     {"repair", server_replay_repair, 1, false, false},
     {"datagrams", server_replay_datagrams, 1, true, true},
     {"check-trace", server_replay_check_trace, 2, true, true},
@@ -45,7 +46,7 @@ static const command* find_command(server_replay* self, const base_option_list* 
     const char* names[BASE_COUNT(commands)];
     if (words->count == 0) {
         base_report(&self->reporter, NULL, 0,
-                    "name a command: info, stats, verify, show, diff, export, dump, repair, "
+                    "name a command: info, stats, verify, show, diff, export, dump, slice, repair, "
                     "datagrams, check-trace or train");
         return NULL;
     }
@@ -79,14 +80,14 @@ static base_options_result read_options(server_replay* self, base_option_list* w
         {"client", BASE_OPTION_U64, &self->client, "N",
          "show: what client N had been sent (0: the server's world)", 0, UINT32_MAX},
         {"output", BASE_OPTION_TEXT, &self->output, "FILE",
-         "export, repair: the file to write; train: NAME.tables, for beside NAME.blk", 0, 0},
+         "export, slice, repair: the file to write; train: NAME.tables", 0, 0},
         {"what", BASE_OPTION_TEXT, &self->what, "WORD", "export: values, inputs or events", 0, 0},
         {"format", BASE_OPTION_TEXT, &self->format, "WORD", "export: jsonl or csv", 0, 0},
         {"components", BASE_OPTION_TEXT, &self->components, "A,B", "export: these values only", 0,
          0},
         {"every", BASE_OPTION_U64, &self->every, "N", "export: values of one tick in N", 1, 1e9},
-        {"from", BASE_OPTION_U64, &self->from, "T", "export: the first tick", 0, 0},
-        {"to", BASE_OPTION_U64, &self->to, "T", "export: the last tick", 0, 0},
+        {"from", BASE_OPTION_U64, &self->from, "T", "export, slice: the first tick", 0, 0},
+        {"to", BASE_OPTION_U64, &self->to, "T", "export, slice: the last tick", 0, 0},
         {"net", BASE_OPTION_TEXT, &self->net, "SPEC",
          "datagrams, show --client: line of each client, as of shoal-server", 0, 0},
         {"through-crash", BASE_OPTION_FLAG, &self->is_through_crash, NULL,
@@ -104,7 +105,7 @@ static base_options_result read_options(server_replay* self, base_option_list* w
         .version = net_build_id(),
         .usage = "COMMAND LOG [options]",
         .about = "Looks into event logs: info, stats, verify (also a folder), show, diff LOG LOG, "
-                 "export, dump,\nrepair, datagrams, check-trace LOG TRACE, train LOG...",
+                 "export, dump,\nslice, repair, datagrams, check-trace LOG TRACE, train LOG...",
         .options = table,
         .count = BASE_COUNT(table),
     };
@@ -131,7 +132,7 @@ int server_replay_run(server_replay* self) {
     if (code == NET_EXIT_CLEAN) code = what->run(self);
     // A command finds the damage that it comes across.
     self->is_damaged = self->is_damaged || net_log_reader_info(self->reader)->is_damaged;
-    if (code == NET_EXIT_CLEAN && self->is_damaged) code = NET_EXIT_RUNTIME;
+    if (code == NET_EXIT_CLEAN && self->is_damaged && !self->is_repaired) code = NET_EXIT_RUNTIME;
     if (self->module) base_workers_destroy(self->module->workers);
     if (self->module) net_module_close(self->module);
     net_log_reader_destroy(self->reader);

@@ -57,6 +57,8 @@ int server_replay_show_client(server_replay* self) {
     }
     net_result result = net_log_resend(self->reader, self->module, &config, look_at_mirror, &look,
                                        &self->reporter, &made);
+    const bool is_slice = net_log_reader_info(self->reader)->first_tick > 1;
+    if (result == NET_ERR_UNKNOWN && is_slice) return NET_EXIT_USAGE; // reported
     if (result == NET_ERR_UNKNOWN || (result == NET_OK && !look.is_shown)) {
         base_report(&self->reporter, self->file, 0,
                     "--client: client %" PRIu64 " does not play at tick %" PRIu64
@@ -73,6 +75,7 @@ int server_replay_datagrams(server_replay* self) {
     if (!read_line(self, &config.link)) return NET_EXIT_USAGE;
     net_result result = net_log_resend(self->reader, self->module, &config, each_tick, self,
                                        &self->reporter, &made);
+    if (result == NET_ERR_UNKNOWN) return NET_EXIT_USAGE; // reported
     if (result == NET_ERR_DIVERGED) printf("diverged tick=%" PRIu64 "\n", made.diverged_tick);
     if (result != NET_OK) return net_exit_of_replay(result);
     char same[64] = "yes";

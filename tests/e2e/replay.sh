@@ -172,29 +172,70 @@ case_show_tells_what_a_client_had_been_sent() {
     says replay.err 'the log ends at tick 108'
 }
 
-# In the middle of its bytes a file is changed, cut, or both; what was before it is a whole log then.
-case_a_damaged_or_cut_log_becomes_a_whole_one() {
-    make_log a.slog
+# make_long_log FILE: 1,500 ticks with keyframes after ticks 600 and 1,200.
+make_long_log() {
+    SHOAL_MODULE_PATH=$games run make shoal-bench --make-log breakout --clients 2 --hours 0.00695 \
+        --local --output "$1"
+}
+
+# In the middle of its bytes a file is changed, cut, or both; what is left becomes whole logs.
+case_a_damaged_or_cut_log_becomes_whole_ones() {
+    make_long_log a.slog
     replay 2 repair a.slog
     says replay.err 'name the new log with --output'
     replay 0 repair a.slog --output none.slog
     says replay.err 'it is whole'
     [ ! -e none.slog ] || fail "a whole log is copied"
-    head -c 20000 a.slog >cut.slog
+    local size
+    size=$(wc -c <a.slog)
+    head -c $((size / 3)) a.slog >cut.slog
+    replay 0 repair cut.slog --output one.slog
+    says replay.out '^repaired file=one.slog first_tick=1 last_tick=[1-9][0-9]+$'
+    says replay.out '^repaired parts=1 ticks=[1-9][0-9]+ .* lost_bytes=[1-9]'
+    is_whole_log one.slog "$(value ticks replay.out)"
+    replay 1 repair cut.slog --output one.slog
+    says replay.err 'is there already'
     cp a.slog damaged.slog
-    printf 'xx' | dd of=damaged.slog bs=1 seek=20000 conv=notrunc status=none
-    local name
-    for name in cut damaged; do
-        replay 0 repair $name.slog --output $name-whole.slog
-        says replay.out "^repaired file=$name-whole.slog ticks=[1-9][0-9]+ last_tick=[1-9][0-9]+ .* lost_bytes=[1-9]"
-        local last
-        last=$(value last_tick replay.out)
-        is_closed $name-whole.slog
-        replay 0 verify $name-whole.slog
-        says replay.out "^verified ticks=$last .* tail=whole lost_bytes=0\$"
-        replay 1 repair $name.slog --output $name-whole.slog
-        says replay.err 'is there already'
-    done
+    printf 'xxxx' | dd of=damaged.slog bs=1 seek=$((size / 5)) conv=notrunc status=none
+    replay 0 repair damaged.slog --output parts.slog
+    says replay.out '^repaired file=parts.slog.2 first_tick=601 last_tick=1501$'
+    says replay.out '^repaired parts=2 .* damaged_blocks=1 lost_ticks=[1-9]'
+    is_whole_log parts.slog "$(($(value last_tick replay.out | head -n 1)))"
+    is_whole_log parts.slog.2 901
+    [ ! -e parts.slog.queue ] || fail "a queue is left"
+}
+
+# is_whole_log FILE TICKS: it verifies, and nothing is missing.
+is_whole_log() {
+    is_closed "$1"
+    run verify shoal-replay verify "$1"
+    [ "$code" = 0 ] || fail "verify of $1 ended with $code"
+    says verify.out "^verified ticks=$2 .* tail=whole lost_bytes=0\$"
+}
+
+# A slice begins with the keyframe before its first tick; everything in it is as in the long log.
+case_a_slice_runs_from_its_keyframe() {
+    make_long_log a.slog
+    replay 0 slice a.slog --from 700 --to 800 --output clip.slog
+    says replay.out '^sliced file=clip.slog first_tick=601 last_tick=800 ticks=200$'
+    is_whole_log clip.slog 200
+    replay 0 show a.slog --tick 750
+    mv replay.out long.txt
+    replay 0 show clip.slog --tick 750
+    cmp -s replay.out long.txt || fail "tick 750 of the slice is another one"
+    replay 0 export clip.slog --components pos --from 780 --every 20
+    says replay.out '^\{"tick":800,'
+    replay 0 slice clip.slog --from 790 --output again.slog
+    says replay.out 'first_tick=601 last_tick=800 '
+    replay 0 slice a.slog --to 50 --output start.slog
+    is_whole_log start.slog 50
+    run film shoal-client --replay clip.slog --headless --speed 64
+    [ "$code" = 0 ] || fail "the clip cannot be watched: $code"
+    replay 2 slice a.slog --from 9 --to 8 --output no.slog
+    replay 2 slice a.slog --from 1502 --output no.slog
+    says replay.err 'the log ends at tick 1501'
+    replay 2 datagrams clip.slog
+    says replay.err 'it begins with tick 601'
 }
 
 # The queue of a killed server holds what its file lacks.
@@ -209,7 +250,8 @@ case_the_log_of_a_killed_server_is_repaired_with_its_queue() {
     local ticks
     ticks=$(value ticks verify.out)
     replay 0 repair a.slog --output b.slog
-    says replay.out "^repaired file=b.slog ticks=$ticks last_tick=$ticks queue_records=[1-9]"
+    says replay.out "^repaired file=b.slog first_tick=1 last_tick=$ticks\$"
+    says replay.out "^repaired parts=1 ticks=$ticks queue_records=[1-9]"
     is_closed b.slog
     verifies b.slog
     [ "$(value ticks verify.out)" = "$ticks" ] || fail "ticks are missing"

@@ -72,18 +72,22 @@ BASE_MUST_USE net_result net_log_diff(net_log_reader* a, net_log_reader* b,
 
 typedef struct net_log_copy_config {
     const char* output; ///< name of the new log; no file may have it
-    ecs_tick last;      ///< stop after this tick; 0: copy all
+    ecs_tick first;     ///< begin with the newest keyframe before this tick; 0: with the first tick
+    ecs_tick last;      ///< stop after this tick; 0: go on to the end
 } net_log_copy_config;
 
 typedef struct net_log_copy_result {
-    ecs_tick ticks, last_tick; ///< whole ones of the copy
-    ecs_tick unfinished_tick;  ///< has inputs and no end: left out; 0: none
+    ecs_tick ticks, first_tick, last_tick; ///< whole ones of the copy
+    ecs_tick unfinished_tick;              ///< has inputs and no end: left out; 0: none
+    ecs_tick next_tick;        ///< behind damage the source goes on with it; 0: it does not
+    uint64_t records_left_out; ///< of kinds that this version does not know
 } net_log_copy_result;
 
-/// Write what the reader yields, queue included, as a new and whole log. A file that could not be
-/// finished is removed.
+/// Write a part of what the reader yields, queue included, as a new and whole log. The part ends
+/// where records are missing (next_tick begins another copy). A file that could not be finished is
+/// removed.
 /// @return NET_OK; NET_ERR_IO (reported: the name is taken, or the disk is full); NET_ERR_DAMAGED
-///         (reported: there is no whole tick); NET_ERR_MEMORY.
+///         (reported: there is no whole tick, or the keyframe is damaged); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_copy(net_log_reader* reader, const net_log_copy_config* config,
                                       const base_reporter* reporter, net_log_copy_result* result);
 

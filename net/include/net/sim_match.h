@@ -91,7 +91,8 @@ typedef bool (*net_log_resend_fn)(void* context, net_sim_match* match);
 /// events and inputs reach the match from the log. Each client is the module's bot: of a log that
 /// net_sim_match made, with the same link, it sends what it had sent, so that all datagrams come
 /// out again. Opens the log's file a second time. `each` may be NULL.
-/// @return NET_OK; NET_ERR_DIVERGED; NET_ERR_UNKNOWN (the log has no such client); as
+/// @return NET_OK; NET_ERR_DIVERGED; NET_ERR_UNKNOWN (the log has no such client; or reported:
+///         it does not begin with tick 1); as
 ///         net_log_replay_create and net_sim_match_join.
 BASE_MUST_USE net_result net_log_resend(net_log_reader* reader, const net_module* module,
                                         const net_log_resend_config* config, net_log_resend_fn each,
