@@ -5,7 +5,9 @@
 #include "host/version.h"
 
 #include "base/text.h"
+#include "ecs/entity.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // Checks the form only. Connecting shows whether the host exists.
@@ -82,6 +84,20 @@ static bool check_picture(client_config* config, const base_reporter* reporter) 
     return true;
 }
 
+// Read "INDEX:GENERATION" into a handle.
+static bool check_inspect(client_config* config, const base_reporter* reporter) {
+    unsigned index = 0, generation = 0;
+    char rest = 0;
+    if (!config->inspect) return true;
+    if (sscanf(config->inspect, "%u:%u%c", &index, &generation, &rest) == 2 && index > 0 &&
+        index <= ECS_INDEX_MAX && generation <= ECS_GENERATION_MAX) {
+        config->entity = ecs_entity_make(index, generation);
+        return true;
+    }
+    base_report(reporter, NULL, 0, "--inspect: '%s' is no INDEX:GENERATION", config->inspect);
+    return false;
+}
+
 // Refuse an option that would have no effect, because it is a mistake of the user.
 static bool check_use(const client_config* config, const base_reporter* reporter) {
     const struct {
@@ -90,6 +106,9 @@ static bool check_use(const client_config* config, const base_reporter* reporter
     } uses[] = {
         {"at", config->at > 0, .is_of_replays = true},
         {"speed", config->speed > 0, .is_of_replays = true},
+        {"follow", config->follow_s > 0, .is_of_replays = true},
+        {"client", config->client > 0, .is_of_replays = true},
+        {"inspect", config->inspect != NULL, .is_of_replays = true},
         {"local", config->is_local, .is_of_sessions = true},
         {"bots", config->bots > 0, .is_of_sessions = true},
         {"bots-thin", config->thin_bots > 0, .is_of_sessions = true},
@@ -122,7 +141,7 @@ base_options_result client_config_read(client_config* config, int argc, char** a
          "the game (default: the one that the server runs)", 0, 0},
         {"local", BASE_OPTION_FLAG, &config->is_local, NULL,
          "server, bots and window in this process: --game NAME --local --bots 3", 0, 0},
-        {"headless", BASE_OPTION_FLAG, &config->is_headless, NULL, "no window (the default)", 0, 0},
+        {"headless", BASE_OPTION_FLAG, &config->is_headless, NULL, NULL, 0, 0},
         {"render", BASE_OPTION_FLAG, &config->is_rendering, NULL,
          "open a window; without a display draw into memory", 0, 0},
         {"bots", BASE_OPTION_U64, &config->bots, "N", "N clients, each played by the game's bot", 0,
@@ -148,13 +167,17 @@ base_options_result client_config_read(client_config* config, int argc, char** a
         {"shot", BASE_OPTION_TEXT, &config->shot, "FILE.png", "write one frame as a picture", 0, 0},
         {"shot-tick", BASE_OPTION_U64, &config->shot_tick, "N",
          "the first frame at or after tick N (0: the last frame)", 0, 0},
-        {"size", BASE_OPTION_TEXT, &config->size, "WxH", "size of the window in pixels", 0, 0},
+        {"size", BASE_OPTION_TEXT, &config->size, "WxH", NULL, 0, 0},
         {"fps", BASE_OPTION_F64, &config->fps, "N", NULL, 0, 1000},
         {"panel", BASE_OPTION_FLAG, &config->has_panel, NULL, "open the panel of F1 from the start",
          0, 0},
         {"replay", BASE_OPTION_TEXT, &config->replay, "FILE", "play an event log, without a server",
          0, 0},
         {"at", BASE_OPTION_F64, &config->at, "TICK", "begin the replay at this tick", 0, 1e15},
+        {"follow", BASE_OPTION_F64, &config->follow_s, "S",
+         "the log is still written: stay S seconds behind its end", 0, 3600},
+        {"client", BASE_OPTION_U64, &config->client, "N", NULL, 0, UINT32_MAX},
+        {"inspect", BASE_OPTION_TEXT, &config->inspect, "INDEX:GENERATION", NULL, 0, 0},
         {"speed", BASE_OPTION_F64, &config->speed, "X",
          "speed of the replay (0: 1 in a window, else as fast as possible)", 0, 1000},
         {"config", BASE_OPTION_TEXT, &config->config, "FILE",
@@ -174,7 +197,7 @@ base_options_result client_config_read(client_config* config, int argc, char** a
     base_options_result result = base_options_read(&options, argc, argv, &words, reporter);
     if (result != BASE_OPTIONS_OK) return result;
     if (!check_words(config, &words, reporter) || !check_picture(config, reporter) ||
-        !check_use(config, reporter)) {
+        !check_inspect(config, reporter) || !check_use(config, reporter)) {
         return BASE_OPTIONS_ERROR;
     }
     return BASE_OPTIONS_OK;

@@ -36,9 +36,13 @@ typedef struct client_config {
     double fps; ///< frames per second; 0: the rate of the display
     bool has_panel;
 
-    const char* replay; ///< a log; NULL: play on a server
-    double at;          ///< tick at which the replay begins
-    double speed;       ///< speed of the replay: 1 is the speed of the match; 0: not given
+    const char* replay;  ///< a log; NULL: play on a server
+    double at;           ///< tick at which the replay begins
+    double follow_s;     ///< the log is still written: stay so far behind its end; 0: it is not
+    uint64_t client;     ///< the replay shows the view of this client; 0: of none
+    const char* inspect; ///< "INDEX:GENERATION": the inspector is open there; NULL: closed
+    uint64_t entity;     ///< of `inspect`
+    double speed;        ///< speed of the replay: 1 is the speed of the match; 0: not given
 
     uint64_t threads; ///< 0: chosen by cores and game
     const char* config;

@@ -56,9 +56,11 @@ static bool run_fast(client_playback* self) {
 static bool run_paced(client_playback* self) {
     double per_us = self->config->speed * net_log_reader_info(self->reader)->tick_rate_hz * 1e-6;
     uint64_t last_us = net_loop_now_us();
-    while (!is_at_end(self)) {
+    while (!is_at_end(self) || client_playback_is_open(self)) {
         if (net_loop_wait(self->loop, last_us + WAKE_US)) return false;
         uint64_t now_us = net_loop_now_us();
+        if (is_at_end(self) && !client_playback_note(self, client_playback_refresh(self, now_us)))
+            return false;
         double ticks = (double)(now_us - last_us) * per_us;
         last_us = now_us;
         if (!client_playback_note(self, net_playback_advance(self->playback, ticks))) return false;

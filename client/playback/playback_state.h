@@ -14,10 +14,17 @@ typedef struct client_playback {
     net_log_reader* reader;
     net_module* module;
     net_playback* playback;
-    bool is_diverged; ///< the replay gave other bits than the log
-    bool is_damaged;  ///< the log is damaged or cannot be followed to its end
+    uint64_t refreshed_us; ///< when --follow looked for more of the log
+    bool is_diverged;      ///< the replay gave other bits than the log
+    bool is_damaged;       ///< the log is damaged or cannot be followed to its end
 } client_playback;
 
+/// With --follow: has more been written since the log was opened? Then continue with that, at the
+/// same moment. Looks at most once a second.
+/// @return NET_OK, also when there is nothing new; other codes as net_playback_seek.
+BASE_MUST_USE net_result client_playback_refresh(client_playback* playback, uint64_t now_us);
+/// Does --follow wait for more of the log?
+bool client_playback_is_open(const client_playback* playback);
 /// Record the result of showing a moment.
 /// @return true when the playback can continue; false: reported.
 BASE_MUST_USE bool client_playback_note(client_playback* playback, net_result result);

@@ -91,8 +91,9 @@ static void draw_state(const client_timeline* strip, const client_timeline_look*
     ecs_tick last = net_playback_tick_last(look->playback);
     write_time(tick, look->tick_rate_hz, now, sizeof now);
     write_time((double)last, look->tick_rate_hz, end, sizeof end);
-    base_text_format(text, sizeof text, "%s / %s   tick %.2f / %" PRIu64 "   %gx   %s", now, end,
-                     tick, last, look->speed, look->is_playing ? "playing" : "paused");
+    base_text_format(text, sizeof text, "%s / %s   tick %.2f / %" PRIu64 "   %gx   %s%s%.24s", now,
+                     end, tick, last, look->speed, look->is_playing ? "playing" : "paused",
+                     look->player ? "   view of " : "", look->player ? look->player : "");
     draw->text(draw->context, bar_x(strip), y, 16.0f * u, words, text);
     net_match* match = net_playback_match(look->playback);
     ecs_tick diverged = net_playback_diverged(look->playback);
@@ -121,6 +122,10 @@ static void draw_bar(const client_timeline* strip, const client_timeline_look* l
         draw->rect(draw->context, from, y, x + width - from, height, differs);
     }
     if (at > x) draw->rect(draw->context, x, y + height * 0.3f, at - x, height * 0.4f, played);
+    for (uint32_t i = 0; i < look->keyframe_count; i++) {
+        float from = place(strip, look->playback, (double)look->keyframes[i].tick);
+        draw->rect(draw->context, from - 0.5f * u, y + height + 1.0f * u, u, 4.0f * u, faint);
+    }
     uint32_t count;
     const net_playback_mark* marks = net_playback_marks(look->playback, &count);
     for (uint32_t i = 0; i < count; i++) {

@@ -17,6 +17,9 @@ typedef struct client_timeline_look {
     net_playback* playback;
     const net_game_module* game;
     uint32_t tick_rate_hz;
+    const net_log_keyframe* keyframes; ///< marks below the bar
+    uint32_t keyframe_count;
+    const char* player; ///< whose view it is; NULL: that of a spectator
     double speed;
     bool is_playing;
     bool is_pointed; ///< the pointer is at pointer_x, pointer_y (view units)

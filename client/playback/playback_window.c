@@ -6,6 +6,7 @@
 // the game only, in the size that players see; with --panel it shows the strip too.
 #include "playback/playback_window.h"
 
+#include "playback/playback_inspector.h"
 #include "playback/playback_timeline.h"
 #include "window/window.h"
 
@@ -15,7 +16,7 @@
 #include <stdio.h>
 
 #define SPEED_MIN 0.1
-#define SPEED_MAX 16.0
+#define SPEED_MAX 64.0
 #define JUMP_S 5.0
 #define JUMP_FAR_S 30.0
 #define STEP_FAR_TICKS 10.0
@@ -36,6 +37,9 @@ typedef enum playback_key {
     KEY_END,
     KEY_HELP,
     KEY_HELP_TOO,
+    KEY_CLIENT,
+    KEY_INSPECT,
+    KEY_NEXT,
     KEY_ESCAPE,
     KEY_SHIFT,
     KEY_SHIFT_TOO,
@@ -43,8 +47,8 @@ typedef enum playback_key {
 } playback_key;
 
 static const char* const key_names[KEY_COUNT] = {
-    "Space",    "Left", "Right", "Up", "Down", "=",      "Keypad +",   "-",
-    "Keypad -", "Home", "End",   "H",  "F1",   "Escape", "Left Shift", "Right Shift"};
+    "Space", "Left", "Right", "Up", "Down", "=",   "Keypad +", "-",          "Keypad -",   "Home",
+    "End",   "H",    "F1",    "C",  "I",    "Tab", "Escape",   "Left Shift", "Right Shift"};
 
 static const char* const help_lines[] = {
     "Space         play, pause",
@@ -53,6 +57,8 @@ static const char* const help_lines[] = {
     "Up, Down      faster, slower (also + and -)",
     "Home, End     first tick, last tick",
     "Pointer       on the line: go there; over a mark: what it was",
+    "C             the view of the next player, at last of none",
+    "I, Tab        an entity's components; the next entity (Shift: back)",
     "H, F1         this",
     "Escape        leave",
 };
@@ -62,6 +68,8 @@ typedef struct show {
     client_window* window;
     client_timeline strip;
     int32_t keys[KEY_COUNT];
+    client_inspector inspector;
+    uint32_t client; // whose view is shown; 0: that of a spectator
     bool is_shift_down, is_dragging, is_pointed, has_help;
     bool is_playing, is_done;
     float pointer_x, pointer_y; // view units
@@ -96,7 +104,7 @@ static void move(show* on, double direction) {
 }
 
 static void change_speed(show* on, bool is_faster) {
-    static const double speeds[] = {0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0};
+    static const double speeds[] = {0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0};
     uint32_t count = BASE_COUNT(speeds);
     if (is_faster) {
         for (uint32_t i = 0; i < count; i++) {
@@ -110,6 +118,29 @@ static void change_speed(show* on, bool is_faster) {
         on->speed = speeds[i - 1];
         return;
     }
+}
+
+// The next client that plays at this moment, by its number; 0 behind the last.
+static void follow_next(show* on) {
+    uint32_t count, next = 0;
+    const net_playback_mark* marks = net_playback_marks(on->self->playback, &count);
+    const net_match* match = net_playback_match(on->self->playback);
+    for (uint32_t i = 0; i < count && match; i++) {
+        uint32_t client = marks[i].client;
+        if (marks[i].kind != NET_PLAYBACK_JOIN || client <= on->client) continue;
+        if (net_match_player(match, client) == ECS_ENTITY_NONE) continue;
+        if (next == 0 || client < next) next = client;
+    }
+    on->client = next;
+}
+
+static void inspect(show* on, bool opens) {
+    net_match* match = net_playback_match(on->self->playback);
+    if (!match) return;
+    if (opens) on->inspector.is_open = !on->inspector.is_open;
+    bool is_missing = !ecs_is_alive(net_match_world(match), on->inspector.entity);
+    if (on->inspector.is_open && (!opens || is_missing))
+        client_inspector_step(&on->inspector, net_match_world(match), !on->is_shift_down);
 }
 
 static bool is_at_end(const show* on) {
@@ -149,6 +180,13 @@ static void press(show* on, playback_key key) {
     case KEY_HELP_TOO:
         on->has_help = !on->has_help;
         break;
+    case KEY_CLIENT:
+        follow_next(on);
+        break;
+    case KEY_INSPECT:
+    case KEY_NEXT:
+        inspect(on, key == KEY_INSPECT);
+        break;
     case KEY_ESCAPE:
         on->is_done = true;
         break;
@@ -164,7 +202,7 @@ static void take_key(show* on, const client_event* event) {
     for (uint32_t i = 0; i < KEY_COUNT; i++) {
         if (on->keys[i] == 0 || on->keys[i] != event->key) continue;
         if (i == KEY_SHIFT || i == KEY_SHIFT_TOO) on->is_shift_down = is_down;
-        bool may_repeat = i == KEY_LEFT || i == KEY_RIGHT;
+        bool may_repeat = i == KEY_LEFT || i == KEY_RIGHT || i == KEY_NEXT;
         if (is_down && (may_repeat || !event->is_repeat)) press(on, (playback_key)i);
     }
 }
@@ -206,6 +244,13 @@ static void take_events(show* on) {
     }
 }
 
+// --follow S keeps S seconds behind the end of the log: half of them are used up before the log is
+// looked at again.
+static bool is_late(const show* on) {
+    double left = (double)net_playback_tick_last(on->self->playback) - wanted(on);
+    return left < on->self->config->follow_s * rate(on) / 2;
+}
+
 /// @return false when the playback cannot continue.
 static bool advance(show* on, uint64_t now_us) {
     double passed_s = on->last_us ? (double)(now_us - on->last_us) * 1e-6 : 0.0;
@@ -218,7 +263,12 @@ static bool advance(show* on, uint64_t now_us) {
         result = net_playback_advance(on->self->playback, passed_s * on->speed * rate(on));
     }
     on->seek = -1.0;
-    if (on->is_playing && is_at_end(on)) on->is_playing = false;
+    if (on->is_playing && is_late(on)) {
+        if (!client_playback_note(on->self, result)) return false;
+        result = client_playback_refresh(on->self, now_us);
+    }
+    if (on->is_playing && is_at_end(on) && !client_playback_is_open(on->self))
+        on->is_playing = false;
     return client_playback_note(on->self, result);
 }
 
@@ -240,8 +290,13 @@ static void draw_help(show* on) {
 }
 
 static void draw_strip(show* on) {
+    uint32_t keyframe_count;
+    const net_log_keyframe* keyframes = net_log_reader_keyframes(on->self->reader, &keyframe_count);
     const client_timeline_look look = {
         .playback = on->self->playback,
+        .keyframes = keyframes,
+        .keyframe_count = keyframe_count,
+        .player = on->client ? net_playback_player_name(on->self->playback, on->client) : NULL,
         .game = on->self->module->game,
         .tick_rate_hz = net_log_reader_info(on->self->reader)->tick_rate_hz,
         .speed = on->speed,
@@ -257,8 +312,12 @@ static void draw_strip(show* on) {
 static bool draw_frame(show* on, uint64_t now_us, bool has_strip, const char* shot) {
     client_window_begin_frame(on->window, now_us);
     net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_VIEW);
+    net_match* match = net_playback_match(on->self->playback);
+    if (on->client && match) draw.player = net_match_player(match, on->client);
     net_playback_draw(on->self->playback, &draw);
     if (has_strip) draw_strip(on);
+    net_draw screen = client_window_draw(on->window, CLIENT_CANVAS_SCREEN);
+    if (match) client_inspector_draw(&on->inspector, net_match_world(match), &screen, 12.0f, 12.0f);
     draw_help(on);
     return client_window_end_frame(on->window, shot);
 }
@@ -271,7 +330,9 @@ static bool show_frame(show* on) {
 
 static void play(show* on) {
     const client_config* config = on->self->config;
-    seek(on, config->at);
+    double behind = config->follow_s * rate(on);
+    double end = (double)net_playback_tick_last(on->self->playback);
+    seek(on, config->at > 0.0 || behind <= 0.0 ? config->at : end - behind);
     on->is_playing = config->at <= 0.0;
     bool is_watched = client_window_is_interactive(on->window);
     // The first frame sets the layout that pointer positions refer to.
@@ -308,7 +369,12 @@ static double speed_of(const client_config* config) {
 int client_playback_show(client_playback* self) {
     const client_config* config = self->config;
     const net_game_module* game = self->module->game;
-    show on = {.self = self, .seek = -1.0, .speed = speed_of(config)};
+    show on = {.self = self,
+               .client = (uint32_t)config->client,
+               .inspector.entity = (ecs_entity)config->entity,
+               .seek = -1.0,
+               .speed = speed_of(config)};
+    on.inspector.is_open = config->entity != 0;
     on.strip = client_timeline_make(game);
     bool has_strip = !config->shot || config->has_panel;
     const client_window_config window = {

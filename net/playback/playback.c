@@ -201,6 +201,7 @@ static void draw(net_playback* playback, const net_draw* with) {
     made.time_s = playback->tick * dt;
     made.frame_dt_s = (float)((playback->tick - playback->drawn_tick) * dt);
     made.tick = playback->tick;
+    made.player = with ? with->player : ECS_ENTITY_NONE;
     playback->drawn_tick = playback->tick;
     ecs_world* world = net_match_world(playback->view);
     uint32_t stage = ecs_stage_find(world, "render");

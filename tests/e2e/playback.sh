@@ -29,6 +29,20 @@ case_a_replay_ends_with_the_hashes_of_verify() {
     replays a.slog --game "$games/breakout.so"
 }
 
+# The log is opened while the match runs; the playback ends with the match.
+case_a_log_that_is_still_written_is_followed() {
+    serve server --min-clients 2 --ticks 300 --log a.slog
+    start client shoal-client "$address" --bots 2
+    await log test -s a.slog
+    run replay shoal-client --replay a.slog --headless --follow 1 --speed 4
+    [ "$code" = 0 ] || fail "the playback ended with $code"
+    ends_with 0 client
+    ends_with 0 server
+    says replay.out '^replayed ticks=300 .* tail=whole lost_bytes=0$'
+    run replay shoal-client 127.0.0.1:1 --follow 1
+    [ "$code" = 2 ] && says replay.err 'follow is for --replay FILE'
+}
+
 case_a_log_cut_short_replays_to_its_last_whole_tick() {
     record a.slog 240
     truncate -s $(($(stat -c %s a.slog) * 2 / 3)) a.slog

@@ -19,6 +19,19 @@ shot() { # FILE LOG [option...]
     [ "$(head -c 8 "$file" | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ] || fail "$file is no PNG"
 }
 
+case_a_picture_shows_the_view_of_a_client_and_an_entity() {
+    record a.slog 240
+    shot plain.png a.slog --at 200
+    shot client.png a.slog --at 200 --client 1
+    shot entity.png a.slog --at 200 --inspect 2:1
+    shot gone.png a.slog --at 200 --inspect 4000000:7
+    cmp -s plain.png client.png && fail "the view of a client is that of a spectator"
+    cmp -s plain.png entity.png && fail "the inspector shows nothing"
+    cmp -s gone.png entity.png && fail "an entity that is gone is shown"
+    run shot shoal-client --replay a.slog --inspect 2 --shot no.png
+    [ "$code" = 2 ] && says shot.err "'2' is no INDEX:GENERATION"
+}
+
 case_two_shots_of_one_tick_are_the_same_bytes() {
     record a.slog 360
     local tick
