@@ -3,11 +3,15 @@
 #include "config.h"
 
 #include "host/version.h"
+#include "net/log_writer.h"
 
 #include <string.h>
 #include <unistd.h>
 
 #define THREADS_UNSET UINT64_MAX
+#define LOG_MB_MAX 1e9
+#define LOG_S_MAX 1e6
+#define LOG_KEEP_MAX 1e6
 
 // One thread for NET_LANE_CLIENTS players, but one core stays for the simulation. More threads than
 // players would have nothing to do.
@@ -33,6 +37,9 @@ base_options_result server_config_read(server_config* config, int argc, char** a
     config->rate_bytes_max = NET_RATE_BYTES_DEFAULT;
     config->send_divisor = 1;
     config->net_threads = THREADS_UNSET;
+    config->log_sync = "second";
+    config->log_segment_mb = NET_LOG_SEGMENT_BYTES_DEFAULT >> 20;
+    config->log_budget_mb = NET_LOG_BUDGET_BYTES_DEFAULT >> 20;
     const base_option table[] = {
         {"game", BASE_OPTION_TEXT, &config->game, "NAME|FILE.so", "the game to run", 0, 0},
         {"listen", BASE_OPTION_TEXT, &config->listen, "ADDR:PORT",
@@ -43,14 +50,20 @@ base_options_result server_config_read(server_config* config, int argc, char** a
          0},
         {"log", BASE_OPTION_TEXT, &config->log, "FILE|none",
          "the event log (default: GAME-DATE-TIME.slog here)", 0, 0},
+        {"log-segment-mb", BASE_OPTION_U64, &config->log_segment_mb, "MB", NULL, 0, LOG_MB_MAX},
+        {"log-segment-s", BASE_OPTION_U64, &config->log_segment_s, "S", NULL, 0, LOG_S_MAX},
+        {"log-keep", BASE_OPTION_U64, &config->log_keep, "N", NULL, 0, LOG_KEEP_MAX},
+        {"log-budget-mb", BASE_OPTION_U64, &config->log_budget_mb, "MB", NULL, 0, LOG_MB_MAX},
+        {"log-sync", BASE_OPTION_TEXT, &config->log_sync, "second|block|end", NULL, 0, 0},
+        {"log-on-close", BASE_OPTION_TEXT, &config->log_on_close, "PROGRAM", NULL, 0, 0},
         {"status-every", BASE_OPTION_U64, &config->status_every_s, "S", NULL, 0, 86400},
         {"ticks", BASE_OPTION_U64, &config->ticks, "N", "end after N ticks (0: never)", 0, 0},
         {"min-clients", BASE_OPTION_U64, &config->clients_min, "N", "begin when N clients are in",
          0, NET_CLIENTS_MAX},
         {"max-clients", BASE_OPTION_U64, &config->clients_max, "N", "refuse more clients than N", 1,
          NET_CLIENTS_MAX - 8},
-        {"max-per-address", BASE_OPTION_U64, &config->clients_per_address_max, "N",
-         "players of one address, loopback apart (0: no limit)", 0, NET_CLIENTS_MAX},
+        {"max-per-address", BASE_OPTION_U64, &config->clients_per_address_max, "N", NULL, 0,
+         NET_CLIENTS_MAX},
         {"fast", BASE_OPTION_FLAG, &config->is_fast, NULL, "do not wait between ticks", 0, 0},
         {"key-file", BASE_OPTION_TEXT, &config->key_file, "FILE",
          "let in players with a token of these keys (keygen, token)", 0, 0},
@@ -65,8 +78,8 @@ base_options_result server_config_read(server_config* config, int argc, char** a
          "at the end write the world that clients should have", 0, 0},
         {"net", BASE_OPTION_TEXT, &config->net, "SPEC",
          "bad network: wifi|4g|bad|satellite,loss=5,delay=80,... (server/README.md)", 0, 0},
-        {"rate-max", BASE_OPTION_U64, &config->rate_bytes_max, "BYTES",
-         "limit the bytes sent to a client in a second", 1, NET_RATE_BYTES_LIMIT},
+        {"rate-max", BASE_OPTION_U64, &config->rate_bytes_max, "BYTES", NULL, 1,
+         NET_RATE_BYTES_LIMIT},
         {"send-divisor", BASE_OPTION_U64, &config->send_divisor, "N", NULL, 1,
          NET_SEND_DIVISOR_MAX},
         {"net-threads", BASE_OPTION_U64, &config->net_threads, "N",

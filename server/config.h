@@ -11,8 +11,11 @@ typedef struct server_config {
     const char* listen;
     uint64_t tick_rate_hz;
     uint64_t seed;
-    const char* log;         ///< file, "none", or NULL: a name made of game and time
-    uint64_t status_every_s; ///< 0: only on SIGUSR1
+    const char* log;          ///< file, "none", or NULL: a name made of game and time
+    const char* log_sync;     ///< "second", "block" or "end"
+    const char* log_on_close; ///< program; NULL: none
+    uint64_t log_segment_mb, log_segment_s, log_keep, log_budget_mb; ///< 0: no limit
+    uint64_t status_every_s;                                         ///< 0: only on SIGUSR1
     uint64_t ticks;
     uint64_t clients_min;
     uint64_t clients_max;

@@ -115,6 +115,24 @@ static void make_log_name(server_program* self, uint64_t unix_ms) {
                      utc.tm_hour, utc.tm_min, utc.tm_sec, (int)getpid());
 }
 
+// @return false: --log-sync is another word.
+static bool read_log_options(const server_config* config, net_log_options* options) {
+    static const char* const words[] = {[NET_LOG_SYNC_SECOND] = "second",
+                                        [NET_LOG_SYNC_BLOCK] = "block",
+                                        [NET_LOG_SYNC_END] = "end"};
+    options->segments = (net_log_segments){.bytes_max = config->log_segment_mb << 20,
+                                           .seconds_max = (uint32_t)config->log_segment_s,
+                                           .kept_max = (uint32_t)config->log_keep,
+                                           .budget_bytes = config->log_budget_mb << 20,
+                                           .on_close = config->log_on_close};
+    for (uint32_t i = 0; i < BASE_COUNT(words); i++) {
+        if (strcmp(config->log_sync, words[i]) != 0) continue;
+        options->sync = (net_log_sync)i;
+        return true;
+    }
+    return false;
+}
+
 static int open_log(server_program* self) {
     const char* name = self->config.log;
     uint64_t unix_ms = net_loop_unix_ms();
@@ -126,8 +144,15 @@ static int open_log(server_program* self) {
         return NET_EXIT_USAGE;
     }
     if (name && strcmp(name, "none") == 0) return NET_EXIT_CLEAN;
-    net_result result = net_log_writer_create(NULL, self->log_file, self->match, net_build_id(),
-                                              unix_ms, &self->reporter, &self->log);
+    net_log_options options = net_log_options_default();
+    if (!read_log_options(&self->config, &options)) {
+        base_report(&self->reporter, NULL, 0, "--log-sync: \"%s\" is not second, block or end",
+                    self->config.log_sync);
+        return NET_EXIT_USAGE;
+    }
+    net_result result =
+        net_log_writer_create_as(NULL, self->log_file, &options, self->match, net_build_id(),
+                                 unix_ms, &self->reporter, &self->log);
     if (result == NET_ERR_DISK) {
         base_report(&self->reporter, self->log_file, 0, "the match runs without a log");
         (void)base_text_copy(self->log_file, sizeof self->log_file, "none");

@@ -26,20 +26,23 @@ static void print(server_program* self, uint64_t now_us) {
     const net_server_counters* counters = net_server_get_counters(self->server);
     for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
         if (!net_drop_is_usual((net_drop)i)) unusual += dropped[i];
+    const net_log_counters log =
+        self->log ? net_log_get_counters(self->log) : (net_log_counters){0};
     uint64_t since_us = now_us - (status->told_us ? status->told_us : self->start_us);
     base_report(&self->reporter, NULL, 0,
                 "note: status tick=%" PRIu64 " up_s=%.0f clients=%" PRIu32 " entities=%" PRIu32
                 " tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64
                 " sent_kb_s=%.1f recv_kb_s=%.1f joins=%" PRIu64 " refused=%" PRIu64
-                " dropped_clients=%" PRIu64 " dropped=%" PRIu64 " log_bytes=%" PRIu64,
+                " dropped_clients=%" PRIu64 " dropped=%" PRIu64 " log_bytes=%" PRIu64
+                " log_segments=%" PRIu64 " log_keyframes=%" PRIu64 " log_ticks_lost=%" PRIu64,
                 net_match_tick(self->match), (double)(now_us - self->start_us) * 1e-6,
                 counters->clients, ecs_world_entity_count(net_match_world(self->match)),
                 server_timing_percentile(&status->timing, 50),
                 server_timing_percentile(&status->timing, 99),
                 per_second(stats.sent_bytes, status->sent_bytes, since_us) / 1000.0,
                 per_second(stats.recv_bytes, status->recv_bytes, since_us) / 1000.0,
-                counters->joins, counters->refusals, counters->drops, unusual,
-                self->log ? net_log_get_counters(self->log).bytes : 0);
+                counters->joins, counters->refusals, counters->drops, unusual, log.bytes,
+                log.segments_closed + (self->log != NULL), log.keyframes, log.ticks_lost);
     *status = (server_status){
         .told_us = now_us, .sent_bytes = stats.sent_bytes, .recv_bytes = stats.recv_bytes};
 }
