@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: MIT
+// Keyframes, the index and segments: what a reader gets of them, and what of a log that was cut,
+// changed or shuffled. The saves are made-up bytes.
+#include "log_files.h"
+
+#include "base/rng.h"
+#include "log/log_command.h"
+#include "log/log_keyframe.h"
+#include "log/log_segment.h"
+
+#include <sys/wait.h>
+
+enum { TICKS = 60, EVERY = 10, BLOCK = 5 }; // a keyframe at 10, 20, ... 60
+
+static net_log_file_config keyed_config(const log_files* files) {
+    net_log_file_config config = files_config(files);
+    config.keyframe_ticks = EVERY;
+    config.ring_bytes = 65536;
+    return config;
+}
+
+// The save of a tick: bytes that do not get smaller when they are packed.
+static void write_save(base_bytes* save, ecs_tick tick, size_t size) {
+    base_rng rng = base_rng_make(tick, 5);
+    for (size_t i = 0; i < size; i++)
+        base_bytes_write_u8(save, (uint8_t)base_rng_u32(&rng));
+}
+
+static void keyed_tick(net_log_file* file, ecs_tick tick, size_t save_bytes) {
+    (void)files_begin(file, tick);
+    base_bytes* save = net_log_file_begin_keyframe(file, tick);
+    if (save) {
+        write_save(save, tick, save_bytes);
+        net_log_file_end_keyframe(file, tick);
+    }
+    (void)files_end(file, tick);
+}
+
+static net_log_counters write_keyed(const net_log_file_config* config, ecs_tick ticks,
+                                    size_t save_bytes) {
+    net_log_file* file;
+    assert_int_equal(files_create(config, &file), NET_OK);
+    for (ecs_tick tick = 1; tick <= ticks; tick++) {
+        keyed_tick(file, tick, save_bytes);
+        if (config->is_manual) net_log_file_pump(file, false);
+    }
+    files_end_log(file, ticks);
+    assert_int_equal(net_log_file_finish(file), NET_OK);
+    net_log_counters counters = net_log_file_counters(file);
+    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    return counters;
+}
+
+/// What a walk gets: which ticks have an end record.
+typedef struct seen {
+    bool has[TICKS + 1];
+    uint32_t ticks;
+    bool is_told;
+    net_log_info info;
+} seen;
+
+// Every record must be one that was written: its hash is made of its tick.
+static seen walk(net_log_reader* reader, net_log_cursor cursor) {
+    seen self = {.ticks = 0};
+    net_log_record record;
+    ecs_tick last = 0;
+    while (net_log_cursor_next(reader, &cursor, &record)) {
+        assert_true(record.tick <= TICKS && record.tick >= last);
+        if (cursor.resumed > 0) assert_int_equal(cursor.resumed % EVERY, 0);
+        bool is_close = record.kind == NET_LOG_KIND_CLOSE;
+        if (cursor.resumed > 0) assert_int_equal(record.tick, cursor.resumed + !is_close);
+        last = record.tick;
+        if (record.kind != NET_LOG_KIND_END) continue;
+        assert_true(record.state_hash == base_hash64(&record.tick, sizeof record.tick, 0));
+        assert_false(self.has[record.tick]);
+        self.has[record.tick] = true;
+        self.ticks++;
+    }
+    assert_false(cursor.has_failed);
+    self.info = *net_log_reader_info(reader);
+    self.is_told = self.info.is_damaged || (self.info.is_cut && self.info.lost_bytes > 0);
+    return self;
+}
+
+static seen read_keyed(const char* log) {
+    net_log_reader* reader;
+    net_result result = net_log_reader_create(NULL, log, NULL, &reader);
+    if (!reader) return (seen){.is_told = result == NET_ERR_DAMAGED};
+    seen self = walk(reader, net_log_cursor_begin(reader));
+    // A second walk finds the same and counts nothing twice.
+    net_log_info info = self.info;
+    seen again = walk(reader, net_log_cursor_begin(reader));
+    assert_int_equal(again.ticks, self.ticks);
+    assert_memory_equal(&again.info, &info, sizeof info);
+    net_log_reader_destroy(reader);
+    return self;
+}
+
+static void a_keyframe_has_the_bytes_that_were_saved(void** state) {
+    (void)state;
+    // One part, exactly one, and three parts.
+    const size_t sizes[] = {1, NET_LOG_PART_BYTES_MAX, NET_LOG_PART_BYTES_MAX + 1,
+                            2 * NET_LOG_PART_BYTES_MAX + 77};
+    for (uint32_t i = 0; i < BASE_COUNT(sizes); i++) {
+        log_files files;
+        files_open(&files);
+        net_log_file_config config = keyed_config(&files);
+        net_log_counters counters = write_keyed(&config, 24, sizes[i]);
+        assert_int_equal(counters.keyframes, 2);
+        assert_int_equal(counters.keyframes_dropped, 0);
+        net_log_reader* reader;
+        assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &reader), NET_OK);
+        uint32_t count;
+        const net_log_keyframe* keyframes = net_log_reader_keyframes(reader, &count);
+        assert_int_equal(count, 2);
+        for (uint32_t k = 0; k < count; k++) {
+            base_bytes save, wanted;
+            base_bytes_init(&save, NULL);
+            base_bytes_init(&wanted, NULL);
+            assert_int_equal(keyframes[k].tick, (k + 1) * EVERY);
+            write_save(&wanted, keyframes[k].tick, sizes[i]);
+            assert_int_equal(net_log_keyframe_read(reader, &keyframes[k], &save), NET_OK);
+            assert_int_equal(save.size, wanted.size);
+            assert_memory_equal(save.data, wanted.data, wanted.size);
+            base_bytes_deinit(&save);
+            base_bytes_deinit(&wanted);
+        }
+        net_log_reader_destroy(reader);
+        assert_int_equal(read_keyed(files.log).ticks, 24);
+        files_close(&files);
+    }
+}
+
+static void a_save_that_is_too_long_is_no_keyframe(void** state) {
+    (void)state;
+    static uint8_t memory[1024];
+    net_log_part part = {.number = 1, .count = 1, .data = memory, .size = 1};
+    for (uint64_t bytes = NET_LOG_KEYFRAME_BYTES_MAX - 1; bytes <= NET_LOG_KEYFRAME_BYTES_MAX + 1;
+         bytes++) {
+        net_log_part again;
+        uint8_t* target = malloc(NET_LOG_BLOCK_BYTES_MAX);
+        assert_non_null(target);
+        uint8_t* data = calloc(1, NET_LOG_PART_BYTES_MAX);
+        assert_non_null(data);
+        part.save_bytes = bytes;
+        part.count = part.number = net_log_part_count(bytes);
+        part.size = (size_t)(bytes - (uint64_t)(part.count - 1) * NET_LOG_PART_BYTES_MAX);
+        part.data = data;
+        uint32_t size = net_log_part_write(&part, target);
+        assert_int_equal(net_log_part_read(&again, target, size),
+                         bytes <= NET_LOG_KEYFRAME_BYTES_MAX);
+        assert_false(net_log_part_read(&again, target, size - 1));
+        free(data);
+        free(target);
+    }
+}
+
+static void a_seek_begins_behind_the_newest_keyframe_before_it(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    net_log_file_config config = keyed_config(&files);
+    (void)write_keyed(&config, TICKS, 50);
+    net_log_reader* reader;
+    assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &reader), NET_OK);
+    for (ecs_tick tick = 0; tick <= TICKS + 1; tick++) {
+        const net_log_keyframe* keyframe;
+        net_log_cursor cursor = net_log_reader_seek(reader, tick, &keyframe);
+        ecs_tick first = tick / EVERY * EVERY;
+        assert_int_equal(keyframe ? keyframe->tick : 0, first);
+        net_log_record record;
+        assert_true(net_log_cursor_next(reader, &cursor, &record));
+        assert_int_equal(cursor.resumed, 0);
+        // Behind the last keyframe the close record follows.
+        assert_int_equal(record.tick, first < TICKS ? first + 1 : TICKS);
+    }
+    assert_int_equal(walk(reader, net_log_cursor_begin(reader)).ticks, TICKS);
+    net_log_reader_destroy(reader);
+    files_close(&files);
+}
+
+// A closed log has an index; the same log cut in front of it has none.
+static void the_index_says_what_the_headers_of_blocks_say(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    net_log_file_config config = keyed_config(&files);
+    (void)write_keyed(&config, TICKS, 50);
+    size_t size;
+    uint8_t* bytes = file_read(files.log, &size);
+    net_log_reader* with;
+    assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &with), NET_OK);
+    size_t index = 0;
+    for (size_t at = NET_LOG_PROLOGUE_BYTES; at < size;) {
+        net_log_block block;
+        assert_true(net_log_block_header_read(&block, bytes + at));
+        index = block.type == NET_LOG_BLOCK_INDEX ? at : 0;
+        at += NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
+    }
+    assert_true(index > 0);
+    char cut[112];
+    snprintf(cut, sizeof cut, "%s.cut", files.log);
+    file_write(cut, bytes, index);
+    net_log_reader* without;
+    assert_int_equal(net_log_reader_create(NULL, cut, NULL, &without), NET_OK);
+    uint32_t count, other;
+    const net_log_keyframe* keyframes = net_log_reader_keyframes(with, &count);
+    const net_log_keyframe* others = net_log_reader_keyframes(without, &other);
+    assert_int_equal(count, TICKS / EVERY);
+    assert_int_equal(other, count);
+    assert_memory_equal(keyframes, others, count * sizeof *keyframes);
+    const net_log_info* info = net_log_reader_info(with);
+    assert_int_equal(info->block_count, net_log_reader_info(without)->block_count + 1);
+    assert_int_equal(info->last_tick, net_log_reader_info(without)->last_tick);
+    assert_true(info->is_closed && net_log_reader_info(without)->is_closed);
+    net_log_reader_destroy(with);
+    net_log_reader_destroy(without);
+    free(bytes);
+    files_close(&files);
+}
+
+// Of a log with one place of damage: what is lost lies between that place and the next keyframe.
+static void expect_goes_on(const seen* self) {
+    ecs_tick first = 1;
+    while (first <= TICKS && self->has[first])
+        first++;
+    if (first > TICKS) return;
+    assert_true(self->is_told);
+    ecs_tick next = first;
+    while (next <= TICKS && !self->has[next])
+        next++;
+    assert_true(next > TICKS ? TICKS - first < EVERY : next % EVERY == 1);
+    assert_true(next - first <= EVERY);
+    for (; next <= TICKS; next++)
+        assert_true(self->has[next]);
+    if (!self->info.is_cut) assert_int_equal(self->info.lost_ticks, TICKS - self->ticks);
+}
+
+static void a_changed_byte_costs_at_most_the_ticks_up_to_the_next_keyframe(void** state) {
+    (void)state;
+    static const uint8_t masks[] = {0x01, 0xFF};
+    log_files files;
+    files_open(&files);
+    net_log_file_config config = keyed_config(&files);
+    (void)write_keyed(&config, TICKS, 40);
+    size_t size;
+    uint8_t* bytes = file_read(files.log, &size);
+    uint32_t lossy = 0;
+    for (size_t i = 0; i < size; i++) {
+        uint8_t mask = masks[i % BASE_COUNT(masks)];
+        file_poke(files.log, i, bytes[i] ^ mask);
+        seen self = read_keyed(files.log);
+        expect_goes_on(&self);
+        lossy += self.ticks < TICKS;
+        file_poke(files.log, i, bytes[i]);
+    }
+    print_message("%zu bytes, %u of them cost ticks\n", size, lossy);
+    assert_true(lossy > size / 8);
+    free(bytes);
+    files_close(&files);
+}
+
+static void a_log_with_keyframes_cut_at_any_byte_opens_to_its_last_whole_block(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    net_log_file_config config = keyed_config(&files);
+    (void)write_keyed(&config, TICKS, 40);
+    size_t size;
+    free(file_read(files.log, &size));
+    uint32_t ticks = TICKS;
+    while (size-- > 0) {
+        assert_int_equal(truncate(files.log, (off_t)size), 0);
+        seen self = read_keyed(files.log);
+        // Without its index a log is slower to open, and whole.
+        assert_true(self.is_told || (self.ticks == TICKS && self.info.is_closed));
+        assert_true(self.ticks <= ticks);
+        for (ecs_tick tick = 1; tick <= self.ticks; tick++)
+            assert_true(self.has[tick]);
+        assert_int_equal(self.ticks % BLOCK, 0);
+        ticks = self.ticks;
+    }
+    assert_int_equal(ticks, 0);
+    files_close(&files);
+}
+
+// Blocks in another order, twice, or left out: nothing is made up, and what is missing is told.
+static void shuffled_blocks_are_told(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    net_log_file_config config = keyed_config(&files);
+    (void)write_keyed(&config, TICKS, 40);
+    size_t size;
+    uint8_t* bytes = file_read(files.log, &size);
+    size_t places[64];
+    uint32_t count = 0;
+    for (size_t at = NET_LOG_PROLOGUE_BYTES; at < size;) {
+        net_log_block block;
+        assert_true(net_log_block_header_read(&block, bytes + at));
+        places[count++] = at;
+        at += NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
+    }
+    places[count] = size;
+    base_rng rng = base_rng_make(15, 3);
+    for (uint32_t round = 0; round < 300; round++) {
+        base_bytes made;
+        base_bytes_init(&made, NULL);
+        base_bytes_write(&made, bytes, places[1]);
+        uint32_t wanted = 1;
+        bool is_whole = true;
+        for (uint32_t i = 1; i < count; i++) {
+            uint32_t dice = base_rng_below(&rng, 20);
+            uint32_t take = dice == 0 ? 1 + base_rng_below(&rng, count - 1) : i;
+            is_whole = is_whole && take == i && dice != 1 && dice != 2;
+            for (uint32_t k = 0; k < (dice == 1 ? 0u : dice == 2 ? 2u : 1u); k++)
+                base_bytes_write(&made, bytes + places[take], places[take + 1] - places[take]);
+            wanted++;
+        }
+        file_write(files.log, made.data, made.size);
+        seen self = read_keyed(files.log);
+        if (is_whole) assert_int_equal(self.ticks, TICKS);
+        if (self.ticks < TICKS) assert_true(self.is_told || self.info.last_tick < TICKS);
+        base_bytes_deinit(&made);
+    }
+    free(bytes);
+    files_close(&files);
+}
+
+static void a_damaged_start_costs_nothing_but_itself(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    net_log_file_config config = keyed_config(&files);
+    (void)write_keyed(&config, TICKS, 40);
+    size_t size;
+    uint8_t* bytes = file_read(files.log, &size);
+    net_log_block block;
+    assert_true(net_log_block_header_read(&block, bytes + NET_LOG_PROLOGUE_BYTES));
+    size_t start = NET_LOG_PROLOGUE_BYTES + NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
+    memset(bytes, 0, start);
+    file_write(files.log, bytes, size);
+    net_log_reader* reader;
+    assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &reader), NET_ERR_DAMAGED);
+    assert_non_null(reader);
+    assert_string_equal(net_log_reader_info(reader)->game, "pong");
+    assert_int_equal(walk(reader, net_log_cursor_begin(reader)).ticks, TICKS);
+    net_log_reader_destroy(reader);
+    // A sector with the first ticks in it costs those too.
+    memset(bytes, 0, 512);
+    file_write(files.log, bytes, size);
+    seen self = read_keyed(files.log);
+    assert_true(self.is_told);
+    assert_int_equal(self.ticks, TICKS - EVERY);
+    free(bytes);
+    files_close(&files);
+}
+
+// ---- segments ----
+
+static void segment_name(char name[128], const log_files* files, uint32_t number) {
+    assert_true(net_log_segment_name(name, 128, files->log, number));
+}
+
+static void segments_are_read_as_one_log_and_each_alone(void** state) {
+    (void)state;
+    log_files files;
+    char name[128];
+    files_open(&files);
+    net_log_file_config config = keyed_config(&files);
+    config.segment_ticks = 2 * EVERY;
+    net_log_counters counters = write_keyed(&config, TICKS, 40);
+    assert_int_equal(counters.segments_closed, 3);
+    seen self = read_keyed(files.log);
+    assert_int_equal(self.ticks, TICKS);
+    assert_false(self.info.is_damaged || self.info.is_cut);
+    assert_true(self.info.is_closed);
+    assert_int_equal(self.info.segment_count, 4);
+    assert_int_equal(self.info.keyframe_count, TICKS / EVERY);
+    assert_int_equal(self.info.first_tick, 1);
+    for (uint32_t i = 1; i <= 3; i++) {
+        segment_name(name, &files, i);
+        self = read_keyed(name);
+        assert_int_equal(self.ticks, 2 * EVERY);
+        assert_true(self.has[(i - 1) * 2 * EVERY + 1] && self.has[i * 2 * EVERY]);
+        assert_int_equal(self.info.first_tick, (i - 1) * 2 * EVERY + 1);
+        assert_int_equal(self.info.last_tick, i * 2 * EVERY);
+        // It was closed in good order, though the log did not end with it.
+        assert_false(self.info.is_cut || self.info.is_damaged);
+    }
+    // The middle one is gone: reading goes on behind it.
+    segment_name(name, &files, 2);
+    assert_int_equal(unlink(name), 0);
+    self = read_keyed(files.log);
+    assert_int_equal(self.ticks, TICKS - 2 * EVERY);
+    assert_int_equal(self.info.lost_ticks, 2 * EVERY);
+    assert_true(self.info.is_damaged);
+    // The first one too: the log begins later, and nothing inside of it is missing.
+    segment_name(name, &files, 1);
+    assert_int_equal(unlink(name), 0);
+    self = read_keyed(files.log);
+    assert_int_equal(self.info.first_tick, 4 * EVERY + 1);
+    assert_int_equal(self.ticks, TICKS - 4 * EVERY);
+    assert_false(self.info.is_damaged);
+    files_close(&files);
+}
+
+static void old_segments_are_deleted_over_the_limits(void** state) {
+    (void)state;
+    for (uint32_t kept = 0; kept <= 2; kept++) {
+        log_files files;
+        char name[128];
+        files_open(&files);
+        net_log_file_config config = keyed_config(&files);
+        if (kept > 0) config.segment_ticks = EVERY;
+        config.segments.kept_max = kept;
+        if (kept == 0) config.segments.budget_bytes = 6000; // a segment of a quarter at most
+        net_log_counters counters = write_keyed(&config, TICKS, 1000);
+        assert_true(counters.segments_closed > counters.segments_deleted);
+        assert_true(counters.segments_deleted > 0);
+        if (kept > 0) assert_int_equal(counters.segments_closed - counters.segments_deleted, kept);
+        uint64_t bytes = 0;
+        for (uint32_t i = 1; i <= counters.segments_closed; i++) {
+            struct stat status;
+            segment_name(name, &files, i);
+            bool is_there = stat(name, &status) == 0;
+            assert_int_equal(is_there, i > counters.segments_deleted);
+            bytes += is_there ? (uint64_t)status.st_size : 0;
+        }
+        if (kept == 0) assert_true(bytes <= 6000);
+        seen self = read_keyed(files.log);
+        assert_false(self.info.is_damaged);
+        assert_int_equal(self.ticks, TICKS - self.info.first_tick + 1);
+        files_close(&files);
+    }
+}
+
+static void a_crash_in_a_rotation_leaves_one_log(void** state) {
+    (void)state;
+    log_files files;
+    char name[128];
+    files_open(&files);
+    net_log_file_config config = keyed_config(&files);
+    (void)write_keyed(&config, TICKS, 40);
+    // The old file has its new name already, and still its old one.
+    segment_name(name, &files, 1);
+    assert_int_equal(link(files.log, name), 0);
+    seen self = read_keyed(files.log);
+    assert_int_equal(self.ticks, TICKS);
+    assert_int_equal(self.info.segment_count, 1);
+    assert_false(self.info.is_damaged);
+    // A segment of another log that has the name is none of ours.
+    assert_int_equal(unlink(name), 0);
+    size_t size;
+    uint8_t* bytes = file_read(files.log, &size);
+    net_log_block block;
+    assert_true(net_log_block_header_read(&block, bytes + NET_LOG_PROLOGUE_BYTES));
+    block.identity++;
+    net_log_block_header_write(&block, bytes + NET_LOG_PROLOGUE_BYTES);
+    file_write(name, bytes, size);
+    free(bytes);
+    assert_int_equal(read_keyed(files.log).info.segment_count, 1);
+    // The next log of this name takes the segments along.
+    (void)write_keyed(&config, 10, 40);
+    assert_false(file_exists(name));
+    snprintf(name, sizeof name, "%s.1.seg0001", files.log);
+    assert_true(file_exists(name));
+    files_close(&files);
+}
+
+static void a_command_runs_for_each_closed_segment(void** state) {
+    (void)state;
+    log_files files;
+    char name[128];
+    files_open(&files);
+    net_log_file_config config = keyed_config(&files);
+    config.segment_ticks = 4 * EVERY;
+    config.segments.on_close = "rm"; // it gets the file's name and no shell
+    (void)write_keyed(&config, TICKS, 40);
+    while (wait(NULL) >= 0 || errno != ECHILD) {
+    }
+    segment_name(name, &files, 1);
+    assert_false(file_exists(name));
+    assert_false(file_exists(files.log));
+    // A program that is not there, and one that fails, are counted.
+    net_log_command command = {.program = "/nowhere/program"};
+    assert_true(net_log_command_start(&command, "x", false));
+    command.program = "false";
+    for (uint32_t i = 1; i < NET_LOG_COMMANDS_MAX + 5; i++)
+        while (!net_log_command_start(&command, "x", false)) {
+        }
+    while (command.running_count > 0)
+        net_log_command_reap(&command);
+    assert_true(command.failures >= NET_LOG_COMMANDS_MAX + 4);
+    files_close(&files);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_keyframe_has_the_bytes_that_were_saved),
+        TEST(a_save_that_is_too_long_is_no_keyframe),
+        TEST(a_seek_begins_behind_the_newest_keyframe_before_it),
+        TEST(the_index_says_what_the_headers_of_blocks_say),
+        TEST(a_changed_byte_costs_at_most_the_ticks_up_to_the_next_keyframe),
+        TEST(a_log_with_keyframes_cut_at_any_byte_opens_to_its_last_whole_block),
+        TEST(shuffled_blocks_are_told),
+        TEST(a_damaged_start_costs_nothing_but_itself),
+        TEST(segments_are_read_as_one_log_and_each_alone),
+        TEST(old_segments_are_deleted_over_the_limits),
+        TEST(a_crash_in_a_rotation_leaves_one_log),
+        TEST(a_command_runs_for_each_closed_segment),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
