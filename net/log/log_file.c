@@ -125,6 +125,7 @@ net_log_draft* net_log_file_begin(net_log_file* file) {
 static void leave_out(net_log_file* file, ecs_tick tick) {
     file->is_leaving_out = file->is_news = true;
     file->left_out_from = tick;
+    atomic_store_explicit(&file->must_flush, true, memory_order_release);
 }
 
 void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {

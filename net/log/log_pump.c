@@ -100,7 +100,10 @@ void net_log_file_pump(net_log_file* file, bool all) {
     }
     net_log_file_run_commands(file, false);
     bool goes_on = end_waiting(file, all) && take_records(file);
-    if (goes_on && all && file->block.record_count > 0) goes_on = net_log_file_write_block(file);
+    bool is_last = goes_on && atomic_load_explicit(&file->must_flush, memory_order_acquire);
+    if (is_last) atomic_store_explicit(&file->must_flush, false, memory_order_relaxed);
+    if (goes_on && (all || is_last) && file->block.record_count > 0)
+        goes_on = net_log_file_write_block(file);
     if (!goes_on && file->is_waiting && all)
         net_log_file_fail_errno(file, NET_LOG_WRITE_FAILED, file->wait_error);
     if (!goes_on && !file->is_waiting) file->is_stopped = true;
