@@ -144,13 +144,14 @@ bool make_log_local_step(maker_local* self, bool is_change) {
                            .inputs = self->inputs};
     const net_log_leave leave = {.client = self->bots[0].client, .reason = NET_END_LEFT};
     begin.leaves = &leave;
-    for (uint32_t i = is_change; i < self->count; i++)
-        think(self, &self->bots[i], &begin);
+    // Inputs lie in their bots, so bots move before they think.
     if (is_change) {
         begin.leave_count = 1;
         self->count--;
         memmove(self->bots, self->bots + 1, self->count * sizeof *self->bots);
     }
+    for (uint32_t i = 0; i < self->count; i++)
+        think(self, &self->bots[i], &begin);
     while (self->count < made->config->clients)
         join(self, &begin);
     net_log_append_begin(made->log, &begin);
