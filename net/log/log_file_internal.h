@@ -36,7 +36,8 @@ struct net_log_file {
     ecs_tick resumed_tick;  // the log goes on behind it: its own end record is left out too
     uint64_t keyframes_dropped, ticks_lost;
 
-    // Records are left out: nothing completes the block in the making. Set by the simulation's thread.
+    // Records are left out: nothing completes the block in the making. The simulation's thread sets
+    // it.
     _Atomic bool must_flush;
 
     // A keyframe on its way. The simulation's thread has it until is_offered, then the log's.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Disks that are full for a while, break, write in pieces, or lose power: with keyframes and
-// segments, at every call. What the log says it has must be there, and what is missing must be told.
+// segments, at every call. What the log says it has is there, and it says what is missing.
 #include "log_files.h"
 
 #include "base/rng.h"
@@ -233,7 +233,7 @@ static void short_writes_give_the_same_file(void** state) {
 
 // ---- power ----
 
-/// What a disk was told to write, and when it was synced.
+/// All writes and syncs of a disk.
 typedef struct journal {
     base_bytes bytes;
     uint64_t sizes[4096]; ///< of the file after each call

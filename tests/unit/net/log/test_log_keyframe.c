@@ -284,7 +284,7 @@ static void a_log_with_keyframes_cut_at_any_byte_opens_to_its_last_whole_block(v
     files_close(&files);
 }
 
-// Blocks in another order, twice, or left out: nothing is made up, and what is missing is told.
+// Blocks in another order, twice, or left out: nothing is made up, and what is missing is reported.
 static void shuffled_blocks_are_told(void** state) {
     (void)state;
     log_files files;
