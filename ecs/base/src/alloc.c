@@ -10,20 +10,32 @@
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef _WIN32
+#include <malloc.h>
+#else
 #include <sys/mman.h>
+#endif
 
 enum { ARRAY_CAPACITY_MIN = 16 };
 
 static void* heap_allocate(void* context, size_t size, size_t align) {
     (void)context;
     if (size > SIZE_MAX - align) return NULL;
+#ifdef _WIN32
+    return _aligned_malloc(size, align);
+#else
     return aligned_alloc(align, (size + align - 1) & ~(align - 1));
+#endif
 }
 
 static void heap_release(void* context, void* memory, size_t size) {
     (void)context;
     (void)size;
+#ifdef _WIN32
+    _aligned_free(memory);
+#else
     free(memory);
+#endif
 }
 
 static const base_allocator heap = {heap_allocate, heap_release, NULL};

@@ -195,7 +195,11 @@ void base_workers_run(base_workers* workers, base_work_fn work, void* context, u
 }
 
 uint32_t base_workers_default(uint32_t most) {
+#ifdef _WIN32
+    long cores = pthread_num_processors_np();
+#else
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
+#endif
     uint32_t wanted = cores > 2 ? (uint32_t)cores - 1 : 1;
     if (wanted > BASE_WORKERS_MAX) wanted = BASE_WORKERS_MAX;
     return wanted < most ? wanted : most > 0 ? most : 1;

@@ -11,8 +11,13 @@
 #define BASE_MUST_USE __attribute__((warn_unused_result))
 
 /// Compile-time check of printf-like arguments.
+#ifdef __MINGW32__ // its own printf reads other formats than that of C99, which we ask for
+#define BASE_PRINTF(format_index, first_argument)                                                  \
+    __attribute__((format(gnu_printf, format_index, first_argument)))
+#else
 #define BASE_PRINTF(format_index, first_argument)                                                  \
     __attribute__((format(printf, format_index, first_argument)))
+#endif
 
 /// Keep a function out of line. The `restrict` of its parameters holds then; inlining may lose it.
 #define BASE_NOINLINE __attribute__((noinline))
