@@ -120,8 +120,8 @@ ecs_entity net_client_player(const net_client* client);
 /// the next service.
 const char* net_client_player_name(const net_client* client, uint32_t number);
 /// After REFUSED: the reason (RefusedReason of wire.proto, or NET_REFUSAL_BY_GAME), and its
-/// sentence in `text`. After UNREACHABLE: 0, and a sentence when there is a reason to tell, else "".
-/// Only what a person may be shown (base/shown.h). NUL-terminated and cut to `text_bytes`.
+/// sentence in `text`. After UNREACHABLE: 0, and a sentence when there is a reason to tell, else
+/// "". Only what a person may be shown (base/shown.h). NUL-terminated and cut to `text_bytes`.
 uint32_t net_client_refusal(const net_client* client, char* text, size_t text_bytes);
 /// The game that the refusing server names; "" when it named none. Untrusted text: use it only to
 /// look up a game by name. Borrowed until the client is destroyed.
