@@ -60,7 +60,8 @@ typedef struct net_interest_client {
 typedef struct net_interest_turn {
     uint8_t turn; ///< step count modulo NET_INTEREST_EVERY_TICKS
     bool is_forced, is_due, is_queried;
-    bool is_held; ///< it gets no turns
+    bool is_held;  ///< it gets no turns
+    bool is_whole; ///< its next query looks at all entities, not only at those that moved
 } net_interest_turn;
 
 typedef struct net_interest_order {

@@ -50,9 +50,10 @@ static void take_turn(net_interest* interest, uint32_t slot) {
     net_interest_turn* turn = &interest->turns[slot];
     const net_interest_client* client = &interest->clients[slot];
     update_viewpoint(interest, slot);
-    turn->is_due = turn->is_due || turn->is_forced || client->is_changed || client->has_young ||
-                   net_interest_is_asking(interest) ||
-                   interest->global_step > client->queried_step || has_moved_near(interest, client);
+    turn->is_whole = turn->is_whole || turn->is_forced || client->is_changed || client->has_young ||
+                     net_interest_is_asking(interest) ||
+                     interest->global_step > client->queried_step;
+    turn->is_due = turn->is_due || turn->is_whole || has_moved_near(interest, client);
     turn->is_forced = false;
 }
 

@@ -46,7 +46,7 @@ static inline void put_word(pen* p, uint64_t value, uint32_t count) {
     put(p, value, count);
 }
 
-// By value: a pen whose address nobody knows stays in registers.
+// By value: a pen without an address stays in registers.
 static BASE_NOINLINE pen put_long(pen p, const net_encoded_rows* encoded_rows,
                                   const net_encoded_row* encoded) {
     const uint8_t* from = encoded_rows->arena + encoded->code;
