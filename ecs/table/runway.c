@@ -2,9 +2,10 @@
 // The runway: rows filled with a template's defaults before they are created.
 //
 // Entities often come in series of one template. Filling one row touches every column once, a line
-// here and a line there; filling 64 rows column by column runs at the speed of memory. So when a
-// template repeats, the next 1, 2, 4 .. 64 rows behind the count get its defaults, and a creation
-// is left with a count, a record and the values that differ.
+// here and a line there; filling many rows column by column runs at the speed of memory. So when a
+// template repeats, the next 1, 2, 4 .. 1,024 rows behind the count get its defaults, and a
+// creation is left with a count, a record and the values that differ. The processor must see that a
+// column goes on: with 64 rows at most create_single_30k takes 1.7 times its twin instead of 1.2.
 //
 //     | rows that live | runway: defaults | zeros up to clean_end | ...
 //                      ^ count            ^ end
@@ -22,7 +23,7 @@
 #include "table/row.h"
 #include "table/storage.h"
 
-enum { LENGTH_MAX = 64 };
+enum { LENGTH_MAX = 1024, BYTES_MAX = 1 << 20 };
 
 void ecs_runway_close(ecs_world* world) {
     ecs_runway* runway = &world->storage->runway;
@@ -43,7 +44,8 @@ static bool extend(ecs_world* world, const ecs_binding* binding) {
     ecs_chunk* chunk = runway->chunk;
     uint32_t row = ecs_chunk_count(world->storage, chunk);
     uint32_t length = runway->length == 0 ? 1 : runway->length * 2;
-    if (length > LENGTH_MAX) length = LENGTH_MAX;
+    if (length > LENGTH_MAX || length * (chunk->bytes / chunk->capacity) > BYTES_MAX)
+        length = runway->length > 0 ? runway->length : 1;
     if (row == chunk->capacity) return false;
     // At a multiple of `length`, as clean_end: no row is made zero and then filled.
     uint32_t end = (row + length) / length * length;
