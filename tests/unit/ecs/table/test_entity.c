@@ -372,6 +372,70 @@ static void many_at_once_get_the_handles_that_single_creations_would_get(void** 
     store_close(&singly);
 }
 
+static void a_series_takes_what_dies_meanwhile_in_its_turn(void** state) {
+    (void)state;
+    enum { COUNT = 6000, ROUNDS = 12 };
+    static ecs_entity rocks[COUNT];
+    print_message("seed 21\n");
+    base_rng rng = base_rng_make(21, 0);
+    store series, singly;
+    make_small(&series, COUNT);
+    make_small(&singly, COUNT);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        const uint32_t begin = ecs_index_available(series.world, 1) / 2;
+        for (uint32_t i = 0; i < begin; i++) {
+            rocks[i] = store_create(&series, series.rock);
+            assert_int_equal(store_create(&singly, singly.rock), rocks[i]);
+        }
+        // In one world a series without a pause, in the other each creation looks for itself.
+        for (uint32_t next = 0; next < begin; next++) {
+            if (ecs_index_available(series.world, 1) > 0) {
+                ecs_entity made = ECS_ENTITY_NONE;
+                assert_int_equal(ecs_create_many(singly.world, singly.ball, 1, &made), ECS_OK);
+                assert_int_equal(store_create(&series, series.ball), made);
+            }
+            const uint32_t at = next + base_rng_below(&rng, begin - next);
+            assert_int_equal(ecs_destroy(series.world, rocks[at]), ECS_OK);
+            assert_int_equal(ecs_destroy(singly.world, rocks[at]), ECS_OK);
+            rocks[at] = rocks[next];
+            ecs_structure_validate(series.world);
+        }
+        ecs_storage_validate(series.world);
+        ecs_entity entity = ECS_ENTITY_NONE;
+        while ((entity = ecs_entity_next(series.world, entity)) != ECS_ENTITY_NONE) {
+            if (base_rng_below(&rng, 3) == 0) continue;
+            assert_int_equal(ecs_destroy(series.world, entity), ECS_OK);
+            assert_int_equal(ecs_destroy(singly.world, entity), ECS_OK);
+        }
+    }
+    store_close(&series);
+    store_close(&singly);
+}
+
+// All die at once while memory is there for nothing, but for the one that is too many.
+static void so_many_as_are_promised_die_without_memory(void** state) {
+    (void)state;
+    const uint32_t ready = ECS_DEATHS_READY;
+    for (uint32_t count = ready - 1; count <= ready + 1; count++) {
+        store_memory memory;
+        store_memory_init(&memory);
+        ecs_world_config config = ecs_world_config_default();
+        config.allocator = &memory.allocator;
+        config.limits.local_entities_max = ready + 1;
+        store fixture;
+        store_make(&fixture, &config);
+        assert_int_equal(ecs_create_many(fixture.world, fixture.nothing, count, NULL), ECS_OK);
+        ecs_changes_clear(fixture.world);
+        if (count <= ready) memory.fail_at = memory.calls + 1;
+        ecs_entity entity = ECS_ENTITY_NONE;
+        while ((entity = ecs_entity_next(fixture.world, entity)) != ECS_ENTITY_NONE)
+            assert_int_equal(ecs_destroy(fixture.world, entity), ECS_OK);
+        assert_int_equal(ecs_changes_get(fixture.world).destroyed_count, count);
+        memory.fail_at = 0;
+        store_close(&fixture);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_new_handle_lives_and_a_destroyed_one_is_stale),
@@ -393,6 +457,8 @@ int main(void) {
         TEST(many_held_handles_survive_growth_and_removal),
         TEST(ranges_that_share_a_word_of_free_bits_keep_to_their_own),
         TEST(many_at_once_get_the_handles_that_single_creations_would_get),
+        TEST(a_series_takes_what_dies_meanwhile_in_its_turn),
+        TEST(so_many_as_are_promised_die_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
