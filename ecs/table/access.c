@@ -30,14 +30,15 @@ void ecs_find_many(const ecs_world* world, ecs_component_id component, const ecs
                    uint32_t count, const void** cells) {
     enum { RECORDS_AHEAD = 32 };
     const ecs_fast* fast = &world->fast;
-    for (uint32_t i = 0; i < count; i++) {
-        if (i + RECORDS_AHEAD < count) {
-            uint32_t index = ecs_entity_index(entities[i + RECORDS_AHEAD]);
+    for (uint32_t i = 0; i < count + RECORDS_AHEAD; i++) {
+        if (i < count) {
+            const uint32_t index = ecs_entity_index(entities[i]);
             __builtin_prefetch(
                 &fast->pages[index >> ECS_PAGE_BITS]->records[index & (ECS_PAGE_RECORDS - 1)]);
         }
-        const void* cell = ecs_fast_cell(world, entities[i], component, false);
+        if (i < RECORDS_AHEAD) continue;
+        const void* cell = ecs_fast_cell(world, entities[i - RECORDS_AHEAD], component, false);
         __builtin_prefetch(cell);
-        cells[i] = cell;
+        cells[i - RECORDS_AHEAD] = cell;
     }
 }
