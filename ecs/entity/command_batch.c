@@ -378,11 +378,10 @@ uint32_t ecs_batch_apply(ecs_world* world, uint32_t first, uint32_t head) {
                      .most = ecs_command_end(commands, head) - first};
     // Archetypes are numbered in the order of making: a dead entity makes none, so bind comes last.
     if (!is_run(world, &run) || !reserve_run(world, &run)) return 0;
-    const ecs_tracker* tracker = world->tracker;
     uint32_t count = 0;
     ecs_structure_check(world);
     if (command->op == ECS_COMMAND_DESTROY) {
-        if (tracker->destroyed.capacity - tracker->destroyed.count < run.most) return 0;
+        if (!ecs_track_reserve(world, 0, run.most, 0)) return 0;
         ecs_runway_close(world);
         count = end_run(world, &run);
     } else {
