@@ -94,7 +94,8 @@ base_options_result server_config_read(server_config* config, int argc, char** a
     const base_options options = {
         .program = "shoal-server",
         .version = net_build_id(),
-        .usage = "--game NAME|FILE.so [options]  |  check FILE...  |  keygen FILE  |  token",
+        .usage = "--game NAME|FILE.so [options]  |  new NAME  |  check FILE...  |  keygen FILE  "
+                 "|  token",
         .about = "Runs one match: owns the world, replicates it to clients, writes the event log.",
         .options = table,
         .count = BASE_COUNT(table),

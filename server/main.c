@@ -4,6 +4,7 @@
 // Wiring only. Read in this order: open.c makes everything that a match needs, run.c gives it the
 // time, report.c prints what came of it. `shoal-server check` does nothing of this: check.c.
 #include "check.h"
+#include "new.h"
 #include "program.h"
 #include "schema.h"
 #include "token.h"
@@ -55,6 +56,8 @@ int main(int argc, char** argv) {
         code = server_check(argc - 2, argv + 2, &self->reporter);
     else if (strcmp(command, "schema") == 0)
         code = server_schema(argc - 2, argv + 2, &self->reporter);
+    else if (strcmp(command, "new") == 0)
+        code = server_new(argc - 2, argv + 2, &self->reporter);
     else if (strcmp(command, "keygen") == 0)
         code = server_keygen(argc - 1, argv + 1, &self->reporter);
     else if (strcmp(command, "token") == 0)

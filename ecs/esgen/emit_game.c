@@ -84,10 +84,28 @@ void esgen_put_numbers(base_bytes* out, const esgen_unit* unit) {
               unit->game.name.text);
 }
 
+// Is `camel` how protoc-c spells the package `name`: "MyGame" of my_game?
+static bool is_package(const char* name, const char* camel, size_t size) {
+    size_t at = 0;
+    for (bool is_first = true; *name; is_first = *name++ == '_') {
+        if (*name == '_') continue;
+        const char upper = (char)(*name - 'a' + 'A');
+        const char wanted = is_first && *name >= 'a' && *name <= 'z' ? upper : *name;
+        if (at == size || camel[at++] != wanted) return false;
+    }
+    return at == size;
+}
+
 // "Breakout__PadInput": the name is what stands behind the package, the descriptor is in lower case
-// with '_' between words: breakout__pad_input__descriptor.
-static void put_descriptor(base_bytes* out, const char* message) {
-    for (const char* at = message; *at; at++) {
+// with '_' between words: breakout__pad_input__descriptor. A package keeps its own spelling.
+static void put_descriptor(base_bytes* out, const esgen_unit* unit, const char* message) {
+    const char* inside = strstr(message, "__");
+    const char* at = message;
+    if (inside && is_package(unit->game.name.text, message, (size_t)(inside - message))) {
+        esgen_put(out, "%s", unit->game.name.text);
+        at = inside;
+    }
+    for (; *at; at++) {
         bool is_upper = *at >= 'A' && *at <= 'Z';
         bool is_inside = at > message && at[-1] != '_' && !(at[-1] >= 'A' && at[-1] <= 'Z');
         if (is_upper && is_inside) esgen_put(out, "_");
@@ -98,14 +116,13 @@ static void put_descriptor(base_bytes* out, const char* message) {
 
 static void put_message_row(base_bytes* out, const esgen_unit* unit, const esgen_struct* from,
                             const esgen_struct_event* event) {
-    (void)unit;
     (void)from;
     const char* message = event->message.text;
     const char* name = message;
     for (const char* at = strstr(message, "__"); at; at = strstr(at + 2, "__"))
         name = at + 2;
     esgen_put(out, "    {\"%s\", &", name);
-    put_descriptor(out, message);
+    put_descriptor(out, unit, message);
     esgen_put(out, ", \"%s\", %s,\n     %s, %s_to_wire, %s_from_wire, %s},\n", event->name.text,
               kind_of(event), event->is_reliable ? "true" : "false", event->name.text,
               event->name.text, event->is_late ? "true" : "false");
@@ -189,6 +206,11 @@ static bool is_hook(const char* key) {
            strcmp(key, "register_systems") == 0;
 }
 
+// A module must have them: without one, players watch, and the player's entity is destroyed.
+static bool is_required(const char* key) {
+    return strcmp(key, "player_join") == 0 || strcmp(key, "player_leave") == 0;
+}
+
 static void put_start(base_bytes* out, const esgen_game* game, const char* key) {
     const char* value = find_value(game, key);
     esgen_put(out,
@@ -208,13 +230,16 @@ static void put_hooks(base_bytes* out, const esgen_game* game) {
     put_start(out, game, "mirror_start");
     for (uint32_t i = 0; i < BASE_COUNT(hooks); i++) {
         const char* value = find_value(game, hooks[i].key);
-        bool is_leave = strcmp(hooks[i].key, "player_leave") == 0;
-        if (!value && !is_leave) continue;
+        bool is_join = strcmp(hooks[i].key, "player_join") == 0;
+        if (!value && !is_required(hooks[i].key)) continue;
         bool returns = strcmp(hooks[i].returns, "void") != 0;
         esgen_put(out, "static %s %s_hook_%s%s {\n", hooks[i].returns, name, hooks[i].key,
                   hooks[i].head);
         if (value)
             esgen_put(out, "    %s%s%s;\n}\n", returns ? "return " : "", value, hooks[i].arguments);
+        else if (is_join)
+            esgen_put(out, "    (void)world;\n    (void)context;\n    (void)player;\n"
+                           "    return ECS_ENTITY_NONE; // all players watch\n}\n");
         else
             esgen_put(out, "    (void)context;\n    (void)client;\n"
                            "    if (ecs_is_alive(world, entity)) (void)!ecs_destroy(world, entity);"
@@ -256,7 +281,7 @@ static void put_table(base_bytes* out, const esgen_unit* unit, const char* stem)
               "        .mirror_start = %s_hook_mirror_start,\n",
               stem, name, name, name);
     for (uint32_t i = 0; i < BASE_COUNT(hooks); i++)
-        if (find_value(game, hooks[i].key) || strcmp(hooks[i].key, "player_leave") == 0)
+        if (find_value(game, hooks[i].key) || is_required(hooks[i].key))
             esgen_put(out, "        .%s = %s_hook_%s,\n", hooks[i].key, name, hooks[i].key);
     for (uint32_t i = 0; i < game->keys.count; i++)
         if (!is_hook(game->keys.items[i].text))

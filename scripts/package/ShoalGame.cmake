@@ -13,8 +13,9 @@
 # Everything else is hidden, and the functions of ecs/ and base/ stay undefined: the module uses those of
 # the program that opens it. Do not link shoal::ecs into a module: it would bring its own copy.
 include_guard(GLOBAL)
-include(${CMAKE_CURRENT_LIST_DIR}/ShoalProto.cmake)
-include(${CMAKE_CURRENT_LIST_DIR}/ShoalEsgen.cmake)
+list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
+include(ShoalProto)
+include(ShoalEsgen)
 include(${CMAKE_CURRENT_LIST_DIR}/ShoalGameSources.cmake)
 
 function(shoal_game name)

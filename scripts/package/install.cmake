@@ -134,3 +134,25 @@ add_custom_target(shoal_installed)
 add_dependencies(shoal_installed shoal_base shoal_ecs shoal_proto shoal_net shoal_socket shoal_shared
                  shoal_client_library shoal-esgen shoal-server shoal-replay shoal-client ${SHOAL_GAME_TARGETS}
                  ${shoal_manuals})
+
+# A game may be built against this folder without an installation: -DShoal_DIR=FOLDER (`shoal-server new`).
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/ShoalConfig.cmake @ONLY CONTENT [[
+# Written by CMake: find_package(Shoal) for games, from the folder that Shoal was built in.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
+if(NOT TARGET shoal::game)
+    add_library(shoal::game INTERFACE IMPORTED)
+    target_compile_features(shoal::game INTERFACE c_std_17)
+    target_compile_options(shoal::game INTERFACE -ffp-contract=off -fno-math-errno -fno-common -fno-strict-aliasing)
+    target_include_directories(shoal::game INTERFACE
+        "@PROJECT_SOURCE_DIR@/ecs/base/include" "@PROJECT_SOURCE_DIR@/ecs/include"
+        "@PROJECT_SOURCE_DIR@/proto/include" "@PROJECT_SOURCE_DIR@/net/include")
+    target_link_libraries(shoal::game INTERFACE PkgConfig::PROTOBUF_C)
+    add_executable(shoal::shoal-esgen IMPORTED)
+    set_target_properties(shoal::shoal-esgen PROPERTIES IMPORTED_LOCATION "@PROJECT_BINARY_DIR@/bin/shoal-esgen")
+endif()
+set(SHOAL_GAMES_FOLDER "@PROJECT_BINARY_DIR@/lib/shoal/games")
+list(APPEND CMAKE_MODULE_PATH "@PROJECT_SOURCE_DIR@/proto" "@PROJECT_SOURCE_DIR@/ecs/esgen")
+include("@PROJECT_SOURCE_DIR@/scripts/package/ShoalGame.cmake")
+]])
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/ShoalConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -11,29 +11,35 @@
 
 BASE_C_BEGIN
 
+/// @return a + b.
 static inline ecs_vec2 ecs_vec2_add(ecs_vec2 a, ecs_vec2 b) {
     const ecs_vec2 made = {a.x + b.x, a.y + b.y};
     return made;
 }
 
+/// @return a - b.
 static inline ecs_vec2 ecs_vec2_sub(ecs_vec2 a, ecs_vec2 b) {
     const ecs_vec2 made = {a.x - b.x, a.y - b.y};
     return made;
 }
 
+/// @return value * factor.
 static inline ecs_vec2 ecs_vec2_scale(ecs_vec2 value, float factor) {
     const ecs_vec2 made = {value.x * factor, value.y * factor};
     return made;
 }
 
+/// @return the scalar product.
 static inline float ecs_vec2_dot(ecs_vec2 a, ecs_vec2 b) {
     return a.x * b.x + a.y * b.y;
 }
 
+/// @return the length.
 static inline float ecs_vec2_length(ecs_vec2 value) {
     return base_sqrt(ecs_vec2_dot(value, value));
 }
 
+/// @return the length of b - a.
 static inline float ecs_vec2_distance(ecs_vec2 a, ecs_vec2 b) {
     return ecs_vec2_length(ecs_vec2_sub(a, b));
 }
@@ -44,11 +50,13 @@ static inline float ecs_snap(float value, float step) {
     return base_floor(value / step + 0.5f) * step;
 }
 
+/// ecs_snap of both numbers.
 static inline ecs_vec2 ecs_vec2_snap(ecs_vec2 value, float step) {
     const ecs_vec2 made = {ecs_snap(value.x, step), ecs_snap(value.y, step)};
     return made;
 }
 
+/// base_clamp of both numbers.
 static inline ecs_vec2 ecs_vec2_clamp(ecs_vec2 value, ecs_vec2 low, ecs_vec2 high) {
     const ecs_vec2 made = {base_clamp(value.x, low.x, high.x), base_clamp(value.y, low.y, high.y)};
     return made;

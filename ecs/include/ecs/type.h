@@ -43,8 +43,8 @@ typedef struct ecs_quant {
     uint8_t bits; ///< 0 (exact) or 1..32
 } ecs_quant;
 
-/// The range of an angle in radians is [-pi, pi): a value that ends where the circle ends. Whoever
-/// rounds such a value wraps it, and whoever interpolates it goes the short way.
+/// The range of an angle in radians is [-pi, pi): its end is its beginning. To round such a
+/// value wraps it, and interpolation goes the short way.
 #define ECS_ANGLE_MIN (-3.14159265358979323846)
 #define ECS_ANGLE_STEP(bits) (6.28318530717958647692 / (double)(UINT64_C(1) << (bits)))
 static inline bool ecs_quant_is_angle(const ecs_quant* quant) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// What a game asks of a human's controls (net_controls), whatever program calls it: a program that
-/// was built before a field existed does not have it. Inline, because a module has no functions of
-/// net.
+/// was built before a field existed does not have it. And the usual prediction. Inline, because a
+/// module has no functions of net.
 #pragma once
 
 #include "net/game.h"
@@ -27,6 +27,7 @@ static inline int32_t net_axis(const net_controls* controls, uint32_t less, uint
     return (int32_t)net_is_on(controls, more) - (int32_t)net_is_on(controls, less);
 }
 
+/// Is the pointer's button down?
 static inline bool net_is_pointer_down(const net_controls* controls) {
     return controls->has_pointer && controls->pointer_down;
 }
@@ -36,6 +37,16 @@ static inline bool net_is_pointer_used(const net_controls* controls) {
     if (!controls->has_pointer) return false;
     if (controls->size_bytes < sizeof(net_controls)) return true;
     return controls->is_pointer_moved || controls->pointer_down;
+}
+
+/// The usual body of `predict`: the player's own entity, as its inputs put it.
+/// @return the number of entities.
+static inline uint32_t net_predict_own(ecs_world* world, ecs_entity player, net_predicted* entities,
+                                       uint32_t capacity) {
+    if (capacity == 0 || !ecs_is_alive(world, player)) return 0;
+    entities[0].entity = player;
+    entities[0].weight = 1.0f;
+    return 1;
 }
 
 BASE_C_END

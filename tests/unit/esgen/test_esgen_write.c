@@ -114,30 +114,29 @@ static void only_what_is_needed_is_written(void** state) {
 
 static void a_game_gets_its_whole_table(void** state) {
     (void)state;
-    char* text =
-        write_text(
-            "ES_EVENT(hit, exported) ES_MESSAGE(G__BigHit, reliable, late)\n"
-            "typedef struct { uint32_t a ES_RANGE(0, 7); } hit;\n"
-            "ES_EVENT(wave) ES_MESSAGE(G__Wave) typedef struct { uint32_t a; } wave;\n" INPUT
-            "ES_SETTINGS typedef struct { float speed ES_SETTING(1.0, 0.5, 2.0, \"how fast\");\n"
-            "bool is_dark ES_SETTING(0.0, 0.0, 1.0, \"night\"); } g_settings;\n"
-            "ES_ACTIONS typedef enum { G_LEFT ES_ACTION(\"left\", \"Left,A\", \"go\"), G_COUNT } "
-            "g_a;\n" //
-            CONTEXT("  bool is_truth ES_IF_TAG(server);\n"
-                    "  ecs_component_id pos, cell ES_NAME(brick.pos);\n"
-                    "  ecs_template_id sides[2] ES_NAME(red, blue+big);\n"
-                    "  ecs_event_type hit;\n"
-                    "  ecs_query* all ES_QUERY(\"pos:p2 !dead:tag ?hits:i\");\n"
-                    "  ecs_query* near;\n"
-                    "  ecs_quant aim ES_STEP(man, aim);\n"
-                    "  uint32_t tick_rate_hz;\n"
-                    "  struct { int32_t other; } own;\n"
-                    "  g_settings settings;\n") "ES_GAME(\"G\", 640, 480, .player_join = join, "
-                                                ".is_rewinding = true);\n"
-                                                "static ecs_entity join(ecs_world* w, g_game* g, "
-                                                "const net_game_player* p) { }\n"
-                                                "static void near_ecs_query(const ecs_vec2* pos) { "
-                                                "}\n");
+    char* text = write_text(
+        "ES_EVENT(hit, exported) ES_MESSAGE(G__BigHit, reliable, late)\n"
+        "typedef struct { uint32_t a ES_RANGE(0, 7); } hit;\n"
+        "ES_EVENT(wave) ES_MESSAGE(G__Wave) typedef struct { uint32_t a; } wave;\n" INPUT
+        "ES_SETTINGS typedef struct { float speed ES_SETTING(1.0, 0.5, 2.0, \"how fast\");\n"
+        "bool is_dark ES_SETTING(0.0, 0.0, 1.0, \"night\"); } g_settings;\n"
+        "ES_ACTIONS typedef enum { G_LEFT ES_ACTION(\"left\", \"Left,A\", \"go\"), G_COUNT } "
+        "g_a;\n" //
+        CONTEXT("  bool is_truth ES_IF_TAG(server);\n"
+                "  ecs_component_id pos, cell ES_NAME(brick.pos);\n"
+                "  ecs_template_id sides[2] ES_NAME(red, blue+big);\n"
+                "  ecs_event_type hit;\n"
+                "  ecs_query* all ES_QUERY(\"pos:p2 !dead:tag ?hits:i\");\n"
+                "  ecs_query* near;\n"
+                "  ecs_quant aim ES_STEP(man, aim);\n"
+                "  uint32_t tick_rate_hz;\n"
+                "  struct { int32_t other; } own;\n"
+                "  g_settings settings;\n") "ES_GAME(\"G\", 640, 480, .player_join = join, "
+                                            ".is_rewinding = true);\n"
+                                            "static ecs_entity join(ecs_world* w, g_game* g, "
+                                            "const net_game_player* p) { }\n"
+                                            "static void near_ecs_query(const ecs_vec2* pos) { "
+                                            "}\n");
     static const char* const wanted[] = {
         "{\"BigHit\", &g__big_hit__descriptor, \"hit\", NET_MESSAGE_TO_CLIENTS,\n     true, "
         "hit_to_wire, hit_from_wire, true}",
