@@ -56,6 +56,17 @@ if [ -n "$sanitizers" ]; then
     sanitize=("-DCMAKE_C_FLAGS=${flags[*]}" "-DCMAKE_CXX_FLAGS=${flags[*]}")
 fi
 
+# Manual pages and completions are there, and have every option.
+for program in shoal-server shoal-client shoal-replay; do
+    completion=$installed/share/bash-completion/completions/$program
+    bash -n "$completion" || fail "the completion of $program is no shell"
+    for option in $("$installed/bin/$program" --help | grep -oE '(^|[ ,])--[a-z-]+' | tr -d ' ,' | sort -u); do
+        [ "$option" = --some-name ] && continue
+        grep -q -e "$option[ ']" "$completion" || fail "the completion of $program lacks $option"
+        zcat "$installed/share/man/man1/$program.1.gz" | tr -d '\\' | grep -q -e "$option" || fail "the page of $program lacks $option"
+    done
+done
+
 # The sources too are out of the tree: no ../ finds anything of ours.
 cp -r "$here/outside" "$work/dots"
 cmake -S "$work/dots" -B "$work/build" -DCMAKE_PREFIX_PATH="$installed" -DCMAKE_C_COMPILER="$compiler" \
