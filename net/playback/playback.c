@@ -24,7 +24,8 @@
 
 #include <string.h>
 
-enum { MARKS_BLOCKS_FIRST = 256, MARKS_BLOCKS = 32 };
+// Blocks of marks with each call: someone who steps back waits for each seek.
+enum { MARKS_BLOCKS_FIRST = 256, MARKS_BLOCKS_SEEK = 4, MARKS_BLOCKS = 32 };
 
 struct net_playback {
     const base_allocator* allocator;
@@ -302,7 +303,7 @@ static net_result finish(net_playback* playback, net_result result, double tick)
 
 static net_result go_to(net_playback* playback, double tick, bool uses_keyframes) {
     tick = clamp(playback, tick);
-    net_result result = read_marks(playback, MARKS_BLOCKS);
+    net_result result = read_marks(playback, MARKS_BLOCKS_SEEK);
     if (result == NET_OK) result = open_at(playback, tick, uses_keyframes);
     return finish(playback, result, tick);
 }

@@ -14,6 +14,8 @@
 
 #include <inttypes.h>
 
+enum { NEAR_SAVES = 4 };
+
 struct net_playback_run {
     const base_allocator* allocator;
     net_log_reader* reader;
@@ -26,6 +28,7 @@ struct net_playback_run {
     bool is_broken;       // restore or create its replay first
     bool lacks_keyframes; // they are of another build
     bool has_jumped;      // in the last step
+    ecs_tick quick_until; // on the way to a tick: no saves and no hashes of the whole world
     net_log_record close; // kind CLOSE: the log's hashes of its last tick
     net_playback_saves saves;
     base_bytes scratch; // a save before it is copied
@@ -40,7 +43,7 @@ static net_result open_replay(net_playback_run* run, const base_reporter* report
 
 // Without memory for a save it only costs more to go back.
 static void save(net_playback_run* run, ecs_tick tick) {
-    if (!net_playback_saves_wants(&run->saves, tick)) return;
+    if (tick < run->quick_until || !net_playback_saves_wants(&run->saves, tick)) return;
     base_bytes_clear(&run->scratch);
     if (net_log_replay_save(run->replay, &run->scratch) == NET_OK)
         net_playback_saves_put(&run->saves, tick, run->scratch.data, run->scratch.size);
@@ -110,7 +113,8 @@ static void compare(net_playback_run* run, ecs_tick tick, uint64_t state_hash, b
     const ecs_world* world = net_match_world(net_playback_run_match(run));
     if (run->diverged) return;
     bool is_same = ecs_world_state_hash(world) == state_hash;
-    uint64_t hash = is_same && has_world_hash ? ecs_world_hash(world) : 0;
+    bool is_quick = tick < run->quick_until;
+    uint64_t hash = is_same && has_world_hash && !is_quick ? ecs_world_hash(world) : 0;
     if (hash != 0) is_same = hash == world_hash; // 0: no memory to compute it
     if (is_same) return;
     run->diverged = tick;
@@ -182,12 +186,18 @@ static net_result run_to(net_playback_run* run, ecs_tick tick, bool is_short) {
     ecs_tick best = is_ahead ? here : 0;
     if (near_ && near_->tick > best) best = near_->tick;
     net_result result = NET_OK;
-    if (is_short && !run->lacks_keyframes && keyframe_tick(run, tick) > best)
+    // A run that differs from the log goes on as it went: a keyframe is of the log's.
+    bool has_keyframes = !run->lacks_keyframes && run->diverged == 0;
+    if (is_short && has_keyframes && keyframe_tick(run, tick) > best)
         result = jump(run, tick);
     else if (!is_ahead || (is_short && near_ && here < near_->tick))
         result = go_back(run, near_);
+    // With keyframes, saves are for the place where somebody looks.
+    ecs_tick near_ticks = NEAR_SAVES * run->saves.every;
+    run->quick_until = is_short && run->saves.is_near && tick > near_ticks ? tick - near_ticks : 0;
     while (result == NET_OK && net_playback_run_tick(run) < tick)
         result = net_playback_run_step(run);
+    run->quick_until = 0;
     return result;
 }
 

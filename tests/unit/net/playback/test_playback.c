@@ -270,6 +270,46 @@ static void a_log_damaged_inside_is_shown_up_to_the_damage(void** state) {
     record_free(record);
 }
 
+// The record of all tests, with keyframes at 600 and 1200 and a changed byte in front of the first.
+static void a_log_damaged_inside_is_shown_on_from_the_next_keyframe(void** state) {
+    playback_record* record = *state;
+    net_log_reader* reader = record_read(record);
+    const net_log_keyframe* keyframe;
+    net_log_cursor cursor = net_log_cursor_begin(reader);
+    net_log_record at;
+    do
+        assert_true(net_log_cursor_next(reader, &cursor, &at));
+    while (at.tick < 300);
+    uint64_t place = cursor.block + NET_LOG_BLOCK_HEADER_BYTES + 9;
+    (void)net_log_reader_seek(reader, TICKS, &keyframe);
+    assert_non_null(keyframe);
+    net_log_reader_destroy(reader);
+    size_t size;
+    uint8_t* bytes = file_read(record->files.log, &size);
+    file_poke(record->files.log, place, bytes[place] ^ 0x40);
+    reader = record_read(record);
+    base_report_first first = {.count = 0};
+    base_reporter reporter = base_reporter_first(&first);
+    net_playback* playback = playback_open(record, reader, &reporter);
+    // Behind it, in it, in front of it, and over it without a seek.
+    const double ticks[] = {900.0, 450.0, 100.0, 1100.5, 620.0};
+    for (uint32_t i = 0; i < BASE_COUNT(ticks); i++) {
+        assert_int_equal(net_playback_seek(playback, ticks[i]), NET_OK);
+        assert_shows(record, playback, i == 1 ? 601.0 : ticks[i]);
+    }
+    assert_int_equal(net_playback_seek(playback, 280.0), NET_OK);
+    assert_int_equal(net_playback_advance(playback, 60.0), NET_OK);
+    assert_shows(record, playback, 601.0);
+    assert_int_equal(net_playback_advance(playback, 60.0), NET_OK);
+    assert_shows(record, playback, 661.0);
+    assert_int_equal(net_playback_diverged(playback), 0);
+    assert_int_equal(net_log_reader_info(reader)->lost_ticks, 600 - 285);
+    net_playback_destroy(playback);
+    net_log_reader_destroy(reader);
+    file_poke(record->files.log, place, bytes[place]);
+    free(bytes);
+}
+
 // A log with correct checksums and, in tick 201, an event that no client may send.
 static void a_log_that_the_game_does_not_take_is_shown_as_far_as_it_goes(void** state) {
     (void)state;
@@ -587,6 +627,7 @@ int main(void) {
         TEST(marks_and_names_are_those_of_the_log),
         TEST(a_log_cut_short_is_shown_to_its_last_whole_tick),
         TEST(a_log_damaged_inside_is_shown_up_to_the_damage),
+        TEST(a_log_damaged_inside_is_shown_on_from_the_next_keyframe),
         TEST(a_log_that_the_game_does_not_take_is_shown_as_far_as_it_goes),
         TEST(a_log_without_a_tick_shows_nothing_and_does_no_harm),
         TEST(another_build_of_the_game_diverges_once_and_is_shown_on),
