@@ -51,6 +51,17 @@ bool ecs_inspect_user(const ecs_world* world, ecs_component_id component, ecs_us
     return false;
 }
 
+bool ecs_inspect_system(const ecs_world* world, ecs_user* user, bool* is_present) {
+    while (user->next < world->systems->count) {
+        const ecs_system* system = world->systems->list[user->next++];
+        if (system->is_sync_point) continue;
+        user->name = system->name;
+        *is_present = system->is_present;
+        return true;
+    }
+    return false;
+}
+
 static bool has(const ecs_template* source, ecs_component_id component) {
     for (uint32_t i = 0; i < source->component_count; i++)
         if (source->components[i].component == component) return true;

@@ -32,6 +32,7 @@ static net_result open(net_checker* self, const net_check_config* config, net_ma
 static void check_all_declared(net_checker* self) {
     self->result.templates = ecs_template_count(net_match_world(self->server));
     self->result.components = ecs_component_count(net_match_world(self->server));
+    net_check_systems(self);
     net_check_handlers(self);
     net_check_inputs(self);
     net_check_reads(self);

@@ -10,6 +10,46 @@
 
 #include <string.h>
 
+static bool is_present_in(net_match* match, const char* system) {
+    ecs_user user = {0};
+    bool is_present = false;
+    while (match && ecs_inspect_system(net_match_world(match), &user, &is_present))
+        if (is_present && strcmp(user.name, system) == 0) return true;
+    return false;
+}
+
+// No program has other tags and runs other stages.
+static void check_stages(net_checker* self, net_match* match) {
+    const ecs_world* world = match ? net_match_world(match) : NULL;
+    const char* stage = NULL;
+    for (uint32_t i = 0; world && (stage = ecs_stage_name(world, i)); i++) {
+        const char* system = ecs_stage_system_name(world, i, 0);
+        const bool is_drawn = match == self->view && strcmp(stage, "render") == 0;
+        if (!system || is_drawn || strcmp(stage, "act") == 0) continue;
+        net_check_tell(self, "stage", stage,
+                       "system %s never runs: no program runs the stage %s here (stages are act, "
+                       "and render where there are pictures)",
+                       system, stage);
+    }
+}
+
+void net_check_systems(net_checker* self) {
+    ecs_user user = {0};
+    bool is_present;
+    while (ecs_inspect_system(net_match_world(self->server), &user, &is_present)) {
+        if (is_present || is_present_in(self->view, user.name) ||
+            is_present_in(self->predict, user.name))
+            continue;
+        net_check_tell(self, "tags", user.name,
+                       "system %s never runs: no world has all of its tags (server; gameClient, "
+                       "with pictures render too; predict, if the module predicts)",
+                       user.name);
+    }
+    check_stages(self, self->server);
+    check_stages(self, self->view);
+    check_stages(self, self->predict);
+}
+
 static bool has_handler(net_match* match, const char* event) {
     if (!match) return false;
     ecs_world* world = net_match_world(match);

@@ -25,6 +25,7 @@ void net_check_tell(net_checker* self, const char* topic, const char* name, cons
     __attribute__((format(printf, 4, 5)));
 
 /// check_declared.c
+void net_check_systems(net_checker* self);
 void net_check_handlers(net_checker* self);
 void net_check_inputs(net_checker* self);
 void net_check_reads(net_checker* self);

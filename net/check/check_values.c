@@ -56,8 +56,9 @@ static void check_number(const place* at, const ecs_field* field, double value) 
         return;
     }
     const ecs_quant* quant = at->component->quant.bits > 0 ? &at->component->quant : &field->quant;
-    if (quant->bits == 0 || at->component->is_rotation || field->kind == ECS_FIELD_BOOL ||
-        field->kind == ECS_FIELD_ENTITY || !(at->component->flags & ECS_COMPONENT_REPLICATED))
+    if (quant->bits == 0 || ecs_quant_is_angle(quant) || at->component->is_rotation ||
+        field->kind == ECS_FIELD_BOOL || field->kind == ECS_FIELD_ENTITY ||
+        !(at->component->flags & ECS_COMPONENT_REPLICATED))
         return;
     const double max = quant->min + (double)((UINT64_C(1) << quant->bits) - 1) * quant->step;
     const double slack = quant->step * 0.51;

@@ -30,6 +30,8 @@
 
 #include <inttypes.h>
 
+#define RESYNC_MS_MIN 250u ///< between two entities that are requested
+
 // Message 0 belongs to the session layer, the others to the module.
 static void deliver_event(net_client* client, const net_event_outbox_entry* event) {
     if (event->message == 0) {
@@ -141,7 +143,10 @@ static void resync(net_client* client, const net_mirror_difference* difference) 
         if (one->entity == ECS_ENTITY_NONE && !place) place = one;
     }
     client->differing = (net_client_difference){entity, difference->component};
+    // The server answers 4 a second, and takes more for a flood.
+    if (client->now_us < client->resync_us) return;
     if (!place) return; // probes go round: this one comes again
+    client->resync_us = client->now_us + RESYNC_MS_MIN * 1000u;
     *place = (net_client_resync){.entity = entity};
     (void)net_mirror_entity_tick(client->mirror, entity, &place->tick);
     tell_difference(client, difference);

@@ -90,6 +90,7 @@ struct net_client {
     uint64_t probes, probes_differing, worlds_differing, resyncs_requested;
     net_client_difference differing;  ///< the last one that was found
     bool differs;                     ///< at the goodbye
+    uint64_t resync_us;               ///< when the next entity may be requested
     uint64_t dropped[NET_DROP_COUNT]; ///< without what queues and mirror count themselves
     base_rng rng;
     proto_codec codec;

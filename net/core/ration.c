@@ -16,7 +16,7 @@ const char* net_ration_name(net_ration_kind kind) {
         [NET_RATION_DROPPED] = "dropped", [NET_RATION_EVENT] = "event",
         [NET_RATION_LOST] = "lost",       [NET_RATION_JOINED] = "joined",
         [NET_RATION_LEFT] = "left",       [NET_RATION_REFUSED] = "refused",
-        [NET_RATION_DIFFERS] = "differs",
+        [NET_RATION_DIFFERS] = "differs", [NET_RATION_LIMITED] = "limited",
     };
     _Static_assert(BASE_COUNT(names) == NET_RATION_COUNT, "a kind has no name");
     BASE_ASSERT((uint32_t)kind < NET_RATION_COUNT);

@@ -23,7 +23,8 @@
 
 #include "base/assert.h"
 
-#define HEARD_MS 1000u // a client is heard for so long after a datagram
+#define HEARD_MS 1000u      // a client is heard for so long after a datagram
+#define FLOOD_TOLD_MS 2000u // of too much, before the operator is informed
 
 static double seconds_since(const net_server* server, uint64_t since_us) {
     return server->now_us > since_us ? (double)(server->now_us - since_us) * 1e-6 : 0;
@@ -79,14 +80,24 @@ static void count_deaf(net_server* server, net_session* session) {
     if (is_heard && sent->count > 0 && !has_newest) session->deaf_us += server->tick_us;
 }
 
+static void tell_flood(net_server* server, net_session* session) {
+    if (session->flood_us == 0) session->is_flood_told = false;
+    if (session->is_flood_told || session->flood_us < FLOOD_TOLD_MS * 1000u) return;
+    session->is_flood_told = true;
+    base_report(net_ration_take(&server->ration, NET_RATION_LIMITED, server->now_us), NULL, 0,
+                "note: client %u (%s) is rate-limited: it sends more than is read", session->client,
+                session->name);
+}
+
 // A burst is forgiven: its time is paid back while less comes.
-static void count_flood(const net_server* server, net_session* session) {
+static void count_flood(net_server* server, net_session* session) {
     if (session->is_flooding)
         session->flood_us += server->tick_us;
     else
         session->flood_us -=
             session->flood_us < server->tick_us ? session->flood_us : server->tick_us;
     session->is_flooding = false;
+    tell_flood(server, session);
 }
 
 void net_session_watch(net_server* server, net_session* session) {

@@ -30,6 +30,9 @@ bool ecs_inspect_handler(const ecs_world* world, ecs_event_type type, ecs_user* 
 /// @return false: there is none after `user`.
 bool ecs_inspect_user(const ecs_world* world, ecs_component_id component, ecs_use use,
                       ecs_user* user);
+/// Walk all systems that were registered, also those that this world lacks a tag for, but no sync
+/// points. *is_present: may it run here? @return false: there is none after `user`.
+bool ecs_inspect_system(const ecs_world* world, ecs_user* user, bool* is_present);
 /// May rows of this template match the terms of the system, as far as its own components tell?
 /// @return false also when the world has no such system, or it has no terms.
 bool ecs_inspect_matches(const ecs_world* world, const char* system, ecs_template_id template_id);

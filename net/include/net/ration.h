@@ -24,6 +24,7 @@ typedef enum net_ration_kind {
     NET_RATION_LEFT,    ///< a player left
     NET_RATION_REFUSED, ///< a client could not join
     NET_RATION_DIFFERS, ///< an entity of a client differs from the server's
+    NET_RATION_LIMITED, ///< a client sends more than is read
     NET_RATION_COUNT
 } net_ration_kind;
 

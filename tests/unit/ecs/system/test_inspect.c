@@ -94,6 +94,15 @@ static void users_and_handlers_are_found_by_what_they_declare(void** state) {
     assert_false(ecs_inspect_user(world, vel, ECS_USE_READ, &user));
     user = (ecs_user){0};
     assert_false(ecs_inspect_user(world, vel, ECS_USE_WRITE, &user));
+    static const char* const names[] = {"move", "look", "absent", "kicked"};
+    bool is_present = false;
+    user = (ecs_user){0};
+    for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
+        assert_true(ecs_inspect_system(world, &user, &is_present));
+        assert_string_equal(user.name, names[i]);
+        assert_int_equal(is_present, i != 2);
+    }
+    assert_false(ecs_inspect_system(world, &user, &is_present));
     assert_true(ecs_inspect_matches(world, "move", self.live.thing));
     assert_false(ecs_inspect_matches(world, "look", self.live.thing));
     assert_false(ecs_inspect_matches(world, "kicked", self.live.thing));

@@ -37,6 +37,8 @@ typedef enum mistake {
     MISTAKE_UNKNOWN_EVENT,
     MISTAKE_UNKNOWN_ORDER,
     MISTAKE_UNKNOWN_NEED,
+    MISTAKE_UNKNOWN_TAG,
+    MISTAKE_UNKNOWN_STAGE,
     MISTAKE_COUNT
 } mistake;
 
@@ -262,6 +264,12 @@ static ecs_result mistaken_systems(ecs_world* world, void** context,
         result =
             add(world, "server",
                 (ecs_system_desc){.name = "rule_es", .stage = "act", .run = rule, .context = game});
+    if (result == ECS_OK && the_mistake == MISTAKE_UNKNOWN_TAG)
+        result =
+            add(world, "sever", (ecs_system_desc){.name = "lost_es", .stage = "act", .run = draw});
+    if (result == ECS_OK && the_mistake == MISTAKE_UNKNOWN_STAGE)
+        result = add(world, "server",
+                     (ecs_system_desc){.name = "late_es", .stage = "act2", .run = draw});
     const bool is_odd = the_mistake == MISTAKE_UNKNOWN_TERM;
     if (result == ECS_OK)
         result = add(world, "render",

@@ -143,10 +143,39 @@ static void two_players_of_one_name_are_told_apart(void** state) {
     table_close(&at);
 }
 
+static void count_limited(void* context, const char* file, uint32_t line, const char* message) {
+    (void)file, (void)line;
+    uint32_t* count = context;
+    *count += strcmp(message, "note: client 2 (guest) is rate-limited: it sends more than is "
+                              "read") == 0;
+}
+
+// One line for the operator.
+static void who_sends_more_than_is_read_is_named(void** state) {
+    (void)state;
+    table at;
+    uint32_t limited = 0, number = 1;
+    const base_reporter reporter = {count_limited, &limited};
+    table_open(&at, (table_config){.seed = 1, .quiet = 1e9, .reporter = &reporter});
+    table_sit(&at, NULL);
+    raw_client* raw = table_guest(&at);
+    for (uint32_t tick = 0; tick < 200; tick++) {
+        assert_true(tick >= 100 || limited == 0);
+        for (uint32_t i = 0; i < 100; i++) {
+            raw_client_inputs(raw, raw_client_packet(raw), number, 8, "", 0);
+            number += 8;
+        }
+        table_step(&at);
+    }
+    assert_int_equal(limited, 1);
+    table_close(&at);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(what_a_client_adds_to_a_message_does_not_reach_the_log),
         TEST(a_flood_of_faults_is_a_trickle_of_lines),
+        TEST(who_sends_more_than_is_read_is_named),
         TEST(two_players_of_one_name_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
