@@ -119,6 +119,7 @@ foreach(folder ecs proto net server client games)
     endforeach()
 endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/tests/cmake/outside/ DESTINATION ${pages}/examples/dots COMPONENT dev)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/games/tutorial DESTINATION ${pages}/examples COMPONENT dev)
 install(FILES ${PROJECT_SOURCE_DIR}/client/examples/pilot.cc DESTINATION ${pages}/examples COMPONENT dev)
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/client/python/bot.py DESTINATION ${pages}/examples COMPONENT dev)
 
