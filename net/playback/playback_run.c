@@ -192,7 +192,7 @@ static net_result run_to(net_playback_run* run, ecs_tick tick, bool is_short) {
         result = jump(run, tick);
     else if (!is_ahead || (is_short && near_ && here < near_->tick))
         result = go_back(run, near_);
-    // With keyframes, saves are for the place where somebody looks.
+    // With keyframes, saves are for going back from that place.
     ecs_tick near_ticks = NEAR_SAVES * run->saves.every;
     run->quick_until = is_short && run->saves.is_near && tick > near_ticks ? tick - near_ticks : 0;
     while (result == NET_OK && net_playback_run_tick(run) < tick)

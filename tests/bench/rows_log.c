@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// The event log: what writing adds to a tick, and how long a reader waits for a place in a long log.
+//
+// SHOAL_BENCH_LOG names a log of `shoal-bench --make-log arena --local --tick-rate 30 --clients 16`
+// (an hour of it, for the figures of the page); without it three minutes are made on the way.
+#include "bench.h"
+#include "make_log.h"
+
+#include "arena.h"
+#include "ecs/change.h"
+#include "ecs/save.h"
+#include "host/setup.h"
+#include "net/log_writer.h"
+#include "net/playback.h"
+#include "net/replay.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    SEEKS = 10,
+    STEPS_BACK = 30,
+    OPENS = 9,
+    CAPTURE_WARM_TICKS = 120,
+    CAPTURE_TICKS = 600,
+    BLK_BYTES = 1 << 16,
+};
+
+typedef struct long_log {
+    char folder[64];
+    char name[512];
+    bool is_made; // by this run
+    base_reporter reporter;
+    net_module* module;
+    net_log_reader* reader;
+} long_log;
+
+static void open_log(long_log* self) {
+    const char* given = getenv("SHOAL_BENCH_LOG");
+    *self = (long_log){.reporter = base_reporter_stderr(), .is_made = !given};
+    strcpy(self->folder, "/tmp/shoal-bench-XXXXXX");
+    bench_require(mkdtemp(self->folder) != NULL, "a folder for the log");
+    if (given)
+        snprintf(self->name, sizeof self->name, "%s", given);
+    else
+        snprintf(self->name, sizeof self->name, "%s/a.slog", self->folder);
+    const make_log_config config = {.game = "arena",
+                                    .output = self->name,
+                                    .clients = 16,
+                                    .hours = 0.05,
+                                    .tick_rate_hz = 30,
+                                    .seed = 1,
+                                    .is_local = true};
+    bench_require(given || make_log(&config) == 0, "the log");
+    (void)!net_log_reader_create(NULL, self->name, &self->reporter, &self->reader);
+    bench_require(self->reader != NULL, self->name);
+    bench_require(net_host_open_module(net_log_reader_info(self->reader)->game, &self->reporter,
+                                       &self->module) == NET_OK,
+                  "the log's game");
+}
+
+static void close_log(long_log* self) {
+    net_log_reader_destroy(self->reader);
+    net_module_close(self->module);
+    if (self->is_made) (void)unlink(self->name);
+    (void)rmdir(self->folder);
+}
+
+static double minutes_of(const net_log_info* info) {
+    return (double)(info->last_tick - info->first_tick + 1) / info->tick_rate_hz / 60.0;
+}
+
+// From a closed log to the world after a tick: what `shoal-replay show --tick` does.
+static double seek_ms(const long_log* self, ecs_tick tick) {
+    net_log_reader* reader;
+    net_log_replay* replay;
+    double begin = bench_now_ns();
+    bench_require(net_log_reader_create(NULL, self->name, NULL, &reader) == NET_OK, "open");
+    bench_require(net_log_replay_create_at(reader, self->module, tick, NULL, &replay) == NET_OK,
+                  "replay");
+    net_log_tick at;
+    while (net_match_tick(net_log_replay_match(replay)) < tick)
+        bench_require(net_log_replay_step(replay, &at) == NET_OK, "step");
+    double took = bench_now_ns() - begin;
+    bench_require(ecs_world_state_hash(net_match_world(net_log_replay_match(replay))) ==
+                      at.state_hash,
+                  "the hash of the log");
+    net_log_replay_destroy(replay);
+    net_log_reader_destroy(reader);
+    return took / 1e6;
+}
+
+static double step_back_ms(const long_log* self) {
+    double steps[STEPS_BACK];
+    net_playback* playback;
+    bench_require(net_playback_create(self->reader, self->module, NULL, &playback) == NET_OK,
+                  "playback");
+    double tick = (double)net_log_reader_info(self->reader)->last_tick * 0.7;
+    bench_require(net_playback_seek(playback, tick) == NET_OK, "seek");
+    for (uint32_t i = 0; i < STEPS_BACK; i++) {
+        double begin = bench_now_ns();
+        bench_require(net_playback_seek(playback, tick - i - 1) == NET_OK, "step back");
+        steps[i] = (bench_now_ns() - begin) / 1e6;
+    }
+    net_playback_destroy(playback);
+    return bench_median(steps, STEPS_BACK);
+}
+
+static void print_seek(const bench_row* row, uint32_t rounds) {
+    (void)rounds;
+    long_log self;
+    double seeks[SEEKS], longest = 0;
+    open_log(&self);
+    const net_log_info* info = net_log_reader_info(self.reader);
+    for (uint32_t i = 0; i < SEEKS; i++) {
+        ecs_tick ticks = info->last_tick - info->first_tick;
+        seeks[i] = seek_ms(&self, info->first_tick + 1 + ticks * (2 * i + 1) / (2 * SEEKS));
+        longest = seeks[i] > longest ? seeks[i] : longest;
+    }
+    printf("bench=%s unit=%s shoal=%.4g rounds=%d longest=%.4g step_back=%.4g minutes=%.1f"
+           " keyframes=%" PRIu32 "\n",
+           row->name, row->unit, bench_median(seeks, SEEKS), SEEKS, longest, step_back_ms(&self),
+           minutes_of(info), info->keyframe_count);
+    close_log(&self);
+}
+
+// The log without its last bytes: no close record, no index, no queue. In one file: the headers of
+// its segments would be looked at one after the other, which is the same work.
+static void print_open(const bench_row* row, uint32_t rounds) {
+    (void)rounds;
+    long_log self;
+    double opens[OPENS];
+    char name[128];
+    open_log(&self);
+    snprintf(name, sizeof name, "%s/cut.slog", self.folder);
+    int from = open(self.name, O_RDONLY), to = open(name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    struct stat status;
+    bench_require(from >= 0 && to >= 0 && fstat(from, &status) == 0, "a copy of the log");
+    static uint8_t piece[1 << 20];
+    for (ssize_t got; (got = read(from, piece, sizeof piece)) > 0;)
+        bench_require(write(to, piece, (size_t)got) == got, "a copy of the log");
+    bench_require(ftruncate(to, status.st_size - 100) == 0, "a cut log");
+    close(from);
+    close(to);
+    uint64_t blocks = 0;
+    for (uint32_t i = 0; i < OPENS; i++) {
+        net_log_reader* reader;
+        double begin = bench_now_ns();
+        bench_require(net_log_reader_create(NULL, name, NULL, &reader) == NET_OK, "open");
+        opens[i] = (bench_now_ns() - begin) / 1e6;
+        blocks = net_log_reader_info(reader)->block_count;
+        net_log_reader_destroy(reader);
+    }
+    (void)unlink(name);
+    printf("bench=%s unit=%s shoal=%.4g rounds=%d blocks=%" PRIu64 " bytes=%" PRIu64 "\n",
+           row->name, row->unit, bench_median(opens, OPENS), OPENS, blocks,
+           (uint64_t)status.st_size);
+    close_log(&self);
+}
+
+static double bytes_per_minute(void) {
+    long_log self;
+    open_log(&self);
+    const net_log_info* info = net_log_reader_info(self.reader);
+    double bytes = (double)info->file_bytes / minutes_of(info);
+    close_log(&self);
+    return bytes;
+}
+
+// ---- writing ----
+
+typedef struct captured {
+    double step_ns, log_ns, longest_log_ns;
+    uint64_t changed, entities;
+} captured;
+
+static void capture(net_match* match, net_log_writer* log, captured* sum) {
+    ecs_world* world = net_match_world(match);
+    for (uint32_t i = 0; i < CAPTURE_WARM_TICKS + CAPTURE_TICKS; i++) {
+        const net_log_begin begin = {.tick = net_match_tick(match) + 1};
+        double times[4] = {bench_now_ns()};
+        net_log_append_begin(log, &begin);
+        times[1] = bench_now_ns();
+        net_match_step(match);
+        times[2] = bench_now_ns();
+        net_log_append_end(log, match);
+        times[3] = bench_now_ns();
+        if (i >= CAPTURE_WARM_TICKS) {
+            double log_ns = times[3] - times[2] + times[1] - times[0];
+            sum->step_ns += times[2] - times[1];
+            sum->log_ns += log_ns;
+            if (log_ns > sum->longest_log_ns) sum->longest_log_ns = log_ns;
+            sum->changed += ecs_changes_get(world).changed_count;
+            sum->entities += ecs_world_entity_count(world);
+        }
+        ecs_changes_clear(world);
+        net_log_wait_room(log);
+    }
+}
+
+static void print_capture(const bench_row* row, uint32_t rounds) {
+    (void)rounds;
+    static char text[BLK_BYTES];
+    char folder[] = "/tmp/shoal-bench-XXXXXX", name[64];
+    FILE* stream = fopen(BENCH_ARENA_BLK, "rb");
+    bench_require(stream != NULL && mkdtemp(folder) != NULL, BENCH_ARENA_BLK);
+    text[fread(text, 1, sizeof text - 1, stream)] = '\0';
+    fclose(stream);
+    snprintf(name, sizeof name, "%s/a.slog", folder);
+    base_reporter reporter = base_reporter_stderr();
+    net_module* module;
+    net_match* match;
+    net_log_writer* log;
+    bench_require(net_module_wrap(arena_module(), text, "arena.blk", &reporter, &module) == NET_OK,
+                  "module");
+    net_match_config config = net_match_config_default(module);
+    config.role = NET_ROLE_SERVER;
+    bench_require(net_match_setting_apply(&config, "agents=4000", &reporter) == NET_OK &&
+                      net_match_create(&config, &reporter, &match) == NET_OK &&
+                      net_log_writer_create(NULL, name, match, "bench", 0, &reporter, &log) ==
+                          NET_OK,
+                  "match");
+    captured sum = {0};
+    capture(match, log, &sum);
+    bench_require(net_log_writer_finish(log) == NET_OK, "log");
+    net_log_counters counters = net_log_get_counters(log);
+    printf("bench=%s unit=%s shoal=%.4g rounds=%d longest_us=%.0f tick_us=%.0f entities=%.0f"
+           " changes=%.0f bytes_per_tick=%.0f keyframes=%" PRIu64 "\n",
+           row->name, row->unit, 100 * sum.log_ns / sum.step_ns, CAPTURE_TICKS,
+           sum.longest_log_ns / 1000, sum.step_ns / CAPTURE_TICKS / 1000,
+           (double)sum.entities / CAPTURE_TICKS, (double)sum.changed / CAPTURE_TICKS,
+           (double)counters.bytes / (CAPTURE_TICKS + CAPTURE_WARM_TICKS), counters.keyframes);
+    (void)net_log_writer_destroy(log);
+    net_match_destroy(match);
+    net_module_close(module);
+    (void)unlink(name);
+    (void)rmdir(folder);
+}
+
+bench_rows bench_rows_log(void) {
+    static const bench_job seek = {.print = print_seek};
+    static const bench_job open_crashed = {.print = print_open};
+    static const bench_job capture_job = {.print = print_capture};
+    static const bench_row rows[] = {
+        {"log_capture", "percent_of_tick", 1, 1, 1, false, NULL, &capture_job, NULL},
+        {"log_seek_1h", "ms", 1, 1, 1, false, NULL, &seek, NULL},
+        {"log_open_crashed", "ms", 1, 1, 1, false, NULL, &open_crashed, NULL},
+        {"log_bytes", "bytes_per_minute", 1, 1, 1, false, NULL, NULL, bytes_per_minute},
+    };
+    return (bench_rows){rows, BASE_COUNT(rows)};
+}
