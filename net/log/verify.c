@@ -110,7 +110,11 @@ static net_result run(const verification* verify, ecs_tick until, net_verify_tic
         if (result == NET_OK) result = check_tick(verify, &tick);
         if (result == NET_OK && each) goes_on = each(context, verify->match);
     }
-    if (result == NET_ERR_CLOSED) result = NET_OK;
+    if (result == NET_ERR_CLOSED) {
+        result = NET_OK;
+        // Behind damage the last keyframe may be all that follows.
+        verify->result->state_hash = ecs_world_state_hash(world);
+    }
     verify->result->world_hash = ecs_world_hash(world);
     if (result != NET_OK || !goes_on || net_match_tick(verify->match) != last_whole) return result;
     if (until > 0 || !net_log_reader_info(verify->reader)->is_closed) return result;

@@ -132,6 +132,11 @@ net_result net_playback_run_step(net_playback_run* run) {
     BASE_ASSERT(!run->is_broken && before < run->last);
     net_log_tick tick;
     net_result result = net_log_replay_step(run->replay, &tick);
+    // Behind damage the last keyframe may be all that follows.
+    if (result == NET_ERR_CLOSED && net_playback_run_tick(run) > before) {
+        tick.tick = net_playback_run_tick(run);
+        result = NET_OK;
+    }
     if (result == NET_ERR_CLOSED)
         result = NET_ERR_DAMAGED; // it has fewer ticks than when it was opened
     if (result != NET_OK) {
