@@ -245,6 +245,81 @@ void ecs_resource_forget(ecs_world* world, const ecs_resource* resource) {
     if (loading->requests[at - 1].references == 0) drop(loading, at);
 }
 
+// ---- saves: what is known decides in which tick a creation happens, so a run that begins with a
+// save has to know the same.
+
+static bool is_known(const ecs_request* request) {
+    return request->state == ECS_REQUEST_READY || request->state == ECS_REQUEST_FAILED;
+}
+
+static void write_text(base_bytes* bytes, const char* text) {
+    const uint32_t size = (uint32_t)strlen(text);
+    base_bytes_write_varint(bytes, size);
+    base_bytes_write(bytes, text, size);
+}
+
+static bool read_text(base_reader* reader, char* text, size_t text_bytes) {
+    const uint64_t size = base_reader_varint(reader);
+    if (size >= text_bytes || !base_reader_read(reader, text, (size_t)size)) return false;
+    text[size] = 0;
+    return strlen(text) == size;
+}
+
+void ecs_resources_save(const ecs_world* world, base_bytes* bytes) {
+    const ecs_loading* loading = world->loading;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < loading->request_count; i++)
+        count += is_known(&loading->requests[i]);
+    base_bytes_write_varint(bytes, count);
+    for (uint32_t i = 0; i < loading->request_count; i++) {
+        const ecs_request* request = &loading->requests[i];
+        if (!is_known(request)) continue;
+        write_text(bytes, request->resource.kind);
+        write_text(bytes, request->resource.name);
+        base_bytes_write_u8(bytes, request->state == ECS_REQUEST_READY);
+    }
+}
+
+// A loader that works in the background gets the request too; its answer changes nothing.
+static ecs_result know(ecs_world* world, const ecs_resource* resource, bool is_ready) {
+    ecs_loading* loading = world->loading;
+    const uint64_t hash = hash_of(resource);
+    ecs_result result = ECS_OK;
+    uint32_t at = find(loading, resource, hash);
+    if (at == 0) at = make(world, resource, hash, &result);
+    if (at == 0) return result;
+    ecs_request* request = &loading->requests[at - 1];
+    if (is_ready && request->state != ECS_REQUEST_READY && loading->loader.begin) {
+        loading->ticket = loading->ticket == UINT32_MAX ? 1 : loading->ticket + 1;
+        (void)loading->loader.begin(loading->loader.context, loading->ticket, resource);
+    }
+    request->state = is_ready ? ECS_REQUEST_READY : ECS_REQUEST_FAILED;
+    return ECS_OK;
+}
+
+ecs_result ecs_resources_restore(ecs_world* world, base_reader* reader) {
+    ecs_loading* loading = world->loading;
+    const uint64_t count = base_reader_varint(reader);
+    if (reader->failed || count > ECS_RESOURCES_MAX) return ECS_ERR_MALFORMED;
+    ecs_requests_poll(world); // some loaders begin nothing before
+    for (uint32_t i = 0; i < loading->request_count; i++) {
+        if (!is_known(&loading->requests[i])) continue;
+        loading->requests[i].state = ECS_REQUEST_WAITING;
+        if (loading->requests[i].references == 0) drop(loading, i + 1);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        ecs_resource resource = {.kind = ""};
+        if (!read_text(reader, resource.kind, sizeof resource.kind) ||
+            !read_text(reader, resource.name, sizeof resource.name) || resource.name[0] == 0)
+            return ECS_ERR_MALFORMED;
+        const bool is_ready = base_reader_u8(reader) != 0;
+        if (reader->failed) return ECS_ERR_MALFORMED;
+        ecs_result result = know(world, &resource, is_ready);
+        if (result != ECS_OK) return result;
+    }
+    return ECS_OK;
+}
+
 void ecs_requests_validate(const ecs_world* world) {
     const ecs_loading* loading = world->loading;
     uint64_t references = 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Saves of a match: players, then the past of lag compensation, then the world.
+// Saves of a match: players, known resources, then the past of lag compensation, then the world.
 //
 // The bytes are for this process, but every length is checked: a test cuts them at each place.
 #include "game/match_internal.h"
 
 #include "base/assert.h"
+#include "ecs/loader.h"
 #include "ecs/save.h"
 
 #include <string.h>
@@ -36,6 +37,7 @@ net_result net_match_save(const net_match* match, base_bytes* bytes) {
         base_bytes_write(bytes, one->name, sizeof one->name);
         base_bytes_write(bytes, one->input, input_bytes);
     }
+    ecs_resources_save(match->world, bytes);
     if (!save_rewind(match, bytes)) return NET_ERR_MEMORY;
     return !bytes->failed && ecs_world_save(match->world, bytes) == ECS_OK ? NET_OK
                                                                            : NET_ERR_MEMORY;
@@ -68,12 +70,19 @@ static net_result restore_players(net_match* match, base_reader* bytes) {
     return NET_OK;
 }
 
+static net_result restore_resources(net_match* match, base_reader* bytes) {
+    ecs_result result = ecs_resources_restore(match->world, bytes);
+    if (result == ECS_OK) return NET_OK;
+    return result == ECS_ERR_MALFORMED ? NET_ERR_MALFORMED : NET_ERR_MEMORY;
+}
+
 net_result net_match_restore(net_match* match, const void* data, size_t size) {
     base_reader bytes = base_reader_make(data, size);
     match->player_count = 0;
     match->memory.is_lacking = false;
     match->end = (net_match_end){0}; // the module decides it again, as it did
     net_result result = restore_players(match, &bytes);
+    if (result == NET_OK) result = restore_resources(match, &bytes);
     uint64_t rewind_bytes = 0;
     if (!base_reader_read(&bytes, &rewind_bytes, sizeof rewind_bytes) ||
         rewind_bytes > base_reader_left(&bytes)) {

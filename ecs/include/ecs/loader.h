@@ -130,6 +130,15 @@ ecs_resource_state ecs_resource_find(const ecs_world* world, const ecs_resource*
 /// do entities that wait for other resources and had this one. A request that has begun goes on.
 void ecs_resource_forget(ecs_world* world, const ecs_resource* resource);
 
+/// Append which resources are ready or failed. A save of the world does not contain it, and it
+/// decides in which tick a creation happens.
+void ecs_resources_save(const ecs_world* world, base_bytes* bytes);
+/// Make the world know what ecs_resources_save wrote, and nothing else; before ecs_world_restore.
+/// The loader is asked for what is ready and unknown here, so that the module has it, at once or
+/// some ticks later; the world does not wait for it.
+/// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_FULL; ECS_ERR_MEMORY. After an error some are known.
+BASE_MUST_USE ecs_result ecs_resources_restore(ecs_world* world, base_reader* reader);
+
 // A thread that loads.
 
 /// A thread with a queue of requests.

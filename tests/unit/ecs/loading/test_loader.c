@@ -617,6 +617,53 @@ static void a_restored_world_waits_for_the_same(void** state) {
     load_close(&other);
 }
 
+// A creation happens at once or some ticks later, by what is known: a run that begins with a save
+// has to know the same, and no more.
+static void a_save_of_resources_makes_the_same_known(void** state) {
+    (void)state;
+    load fixture, other;
+    load_make(&fixture, NULL);
+    load_make(&other, NULL);
+    base_bytes bytes, before;
+    base_bytes_init(&bytes, NULL);
+    base_bytes_init(&before, NULL);
+    ecs_resources_save(fixture.world, &before);
+    fixture.manual->answer = ECS_LOAD_READY;
+    (void)load_create(&fixture, fixture.prop, 1);
+    load_step(&fixture);
+    fixture.manual->answer = ECS_LOAD_BEGUN;
+    (void)load_create(&fixture, fixture.prop, 2);
+    load_step(&fixture);
+    assert_int_equal(ecs_loading_poll(fixture.world), 0);
+    assert_true(load_finish(fixture.manual, 2, false));
+    (void)ecs_loading_poll(fixture.world);
+    ecs_resources_save(fixture.world, &bytes);
+    base_reader reader = base_reader_make(bytes.data, bytes.size);
+    const ecs_resource one = load_resource(1), two = load_resource(2), three = load_resource(3);
+    assert_int_equal(ecs_resources_restore(other.world, &reader), ECS_OK);
+    assert_int_equal(base_reader_left(&reader), 0);
+    assert_int_equal(ecs_resource_find(other.world, &one), ECS_RESOURCE_READY);
+    assert_int_equal(ecs_resource_find(other.world, &two), ECS_RESOURCE_FAILED);
+    assert_int_equal(ecs_resource_find(other.world, &three), ECS_RESOURCE_UNKNOWN);
+    assert_int_equal(other.manual->begun, 1); // the module gets what is ready
+    ecs_loading_validate(other.world);
+    // Back to where nothing was known.
+    reader = base_reader_make(before.data, before.size);
+    assert_int_equal(ecs_resources_restore(other.world, &reader), ECS_OK);
+    assert_int_equal(ecs_resource_find(other.world, &one), ECS_RESOURCE_UNKNOWN);
+    assert_int_equal(ecs_resource_find(other.world, &two), ECS_RESOURCE_UNKNOWN);
+    ecs_loading_validate(other.world);
+    for (size_t size = 0; size < bytes.size; size++) {
+        reader = base_reader_make(bytes.data, size);
+        assert_int_equal(ecs_resources_restore(other.world, &reader), ECS_ERR_MALFORMED);
+        ecs_loading_validate(other.world);
+    }
+    base_bytes_deinit(&before);
+    base_bytes_deinit(&bytes);
+    load_close(&fixture);
+    load_close(&other);
+}
+
 static void damaged_saves_are_refused_and_leave_an_empty_world(void** state) {
     (void)state;
     load fixture, other;
@@ -724,6 +771,7 @@ int main(void) {
         TEST(clearing_changing_and_ending_cancel),
         TEST(polling_inside_of_a_stage_asserts),
         TEST(a_restored_world_waits_for_the_same),
+        TEST(a_save_of_resources_makes_the_same_known),
         TEST(damaged_saves_are_refused_and_leave_an_empty_world),
         TEST(every_failed_allocation_is_an_answer),
     };
