@@ -130,7 +130,8 @@ static void leave_out(net_log_file* file, ecs_tick tick) {
 
 void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
     BASE_ASSERT(kind != NET_LOG_KIND_OTHER && file->next_number > 0);
-    if (kind == NET_LOG_KIND_END && tick == file->resumed_tick) return;
+    bool is_result = kind == NET_LOG_KIND_END || kind == NET_LOG_KIND_STATE;
+    if (is_result && tick == file->resumed_tick) return;
     uint32_t size;
     const uint8_t* record = net_log_draft_end(&file->draft, kind, file->next_number, tick, &size);
     const char* harm = net_log_queue_harm(&file->queue);

@@ -7,11 +7,12 @@
 #include "log/log_header.h"
 
 #include "base/assert.h"
+#include "log/log_delta_format.h"
 #include "log/log_record.h"
 
 #include "base/text.h"
 #include "proto/pb_wire.h"
-#include "net/schema.h"
+#include "state/schema_rows.h"
 
 #include <stdio.h>
 
@@ -21,6 +22,7 @@ enum {
     FIELD_BUILD = 4,
     FIELD_SETTING = 10,
     FIELD_FEATURES = 14,
+    FIELD_ROW_CODE = 15,
     REPLICATED_INDEX_MAX = 1 << 20,
 };
 
@@ -46,37 +48,89 @@ static void write_component(proto_pb_writer* wire, const ecs_world* world, ecs_c
         proto_pb_write_double(wire, 6, field->quant.step);
         proto_pb_write_end(wire, inner, 4);
     }
+    proto_pb_write_number(wire, 5, type && ecs_type_is_varsize(type));
     proto_pb_write_end(wire, mark, NET_LOG_SCHEMA_COMPONENT);
 }
 
-static void write_template(proto_pb_writer* wire, const ecs_template* template_) {
+// Words of the default row, without zeros at the end.
+static void write_defaults(proto_pb_writer* wire, const net_row_template* row_template,
+                           ecs_component_id component) {
+    const proto_layout* layout = &row_template->layout;
+    uint32_t place = 0;
+    while (place < layout->component_count && layout->components[place].key != component)
+        place++;
+    if (place == layout->component_count) return;
+    const uint64_t* words = row_template->defaults + layout->components[place].field_first;
+    uint32_t count = layout->components[place].field_count;
+    while (count > 0 && words[count - 1] == 0)
+        count--;
     size_t mark = wire->size;
-    char name[ECS_NAME_BYTES_MAX];
-    (void)base_text_copy(name, sizeof name, template_->name);
+    for (uint32_t i = 0; i < count; i++)
+        proto_pb_write_varint(wire, words[i]);
+    if (count > 0) proto_pb_write_end(wire, mark, 8);
+}
+
+static uint32_t find_integral(const ecs_world* world, const ecs_template_component* component) {
+    for (uint32_t id = 1; component->integral && id <= ecs_component_count(world); id++)
+        if (strcmp(ecs_component_get(world, (ecs_component_id)id)->name, component->integral) == 0)
+            return id;
+    return 0;
+}
+
+// How values of the component become words.
+static void write_row_component(proto_pb_writer* wire, ecs_world* world, const net_rows* rows,
+                                const ecs_template* template_,
+                                const ecs_template_component* component) {
+    if (!(component->flags & ECS_COMPONENT_REPLICATED)) return;
+    if (component->quant.bits > 0) {
+        proto_pb_write_number(wire, 3, component->quant.bits);
+        proto_pb_write_double(wire, 4, component->quant.min);
+        proto_pb_write_double(wire, 5, component->quant.step);
+    }
+    proto_pb_write_number(wire, 6, component->is_rotation);
+    proto_pb_write_number(wire, 7, find_integral(world, component));
+    const net_row_template* row_template = net_rows_find((net_rows*)(uintptr_t)rows, template_->id);
+    if (row_template) write_defaults(wire, row_template, component->component);
+}
+
+void net_log_header_write_template(proto_pb_writer* wire, ecs_world* world, const net_rows* rows,
+                                   ecs_template_id id) {
+    const ecs_template* template_ = ecs_template_get(world, id);
     proto_pb_write_number(wire, 1, template_->id);
-    proto_pb_write_text(wire, 2, name);
+    proto_pb_write_text(wire, 2, template_->name);
     for (uint32_t i = 0; i < template_->component_count; i++) {
         size_t inner = wire->size;
         proto_pb_write_number(wire, 1, template_->components[i].component);
         proto_pb_write_number(wire, 2, template_->components[i].flags);
+        write_row_component(wire, world, rows, template_, &template_->components[i]);
         proto_pb_write_end(wire, inner, 3);
     }
-    proto_pb_write_end(wire, mark, NET_LOG_SCHEMA_TEMPLATE);
+}
+
+static void write_tables(proto_pb_writer* wire, const proto_tables* tables) {
+    uint8_t lengths[PROTO_TABLES_LENGTHS];
+    proto_tables_lengths(tables, lengths);
+    proto_pb_write_bytes(wire, NET_LOG_SCHEMA_TABLES, lengths, sizeof lengths);
 }
 
 static void write_schema(proto_pb_writer* wire, const net_match* match, detail much) {
     ecs_world* world = net_match_world((net_match*)match);
-    const net_game_module* game = net_match_get_config(match)->module->game;
+    const net_module* module = net_match_get_config(match)->module;
+    const net_game_module* game = module->game;
+    net_rows* rows = net_schema_rows(net_match_schema(match));
     size_t mark = wire->size;
     for (uint32_t i = 1; i <= ecs_component_count(world); i++)
         write_component(wire, world, (ecs_component_id)i, much);
     for (uint32_t i = 1; much == DETAIL_ALL && i <= ecs_template_count(world); i++) {
-        const ecs_template* template_ = ecs_template_get(world, (ecs_template_id)i);
-        if (template_->part_count == 1) write_template(wire, template_);
+        if (ecs_template_get(world, (ecs_template_id)i)->part_count != 1) continue;
+        size_t inner = wire->size;
+        net_log_header_write_template(wire, world, rows, (ecs_template_id)i);
+        proto_pb_write_end(wire, inner, NET_LOG_SCHEMA_TEMPLATE);
     }
     for (uint32_t i = 0; i < game->message_count; i++)
         proto_pb_write_bytes(wire, NET_LOG_SCHEMA_MESSAGE, game->messages[i].name,
                              strlen(game->messages[i].name));
+    if (much == DETAIL_ALL && module->tables) write_tables(wire, module->tables);
     proto_pb_write_end(wire, mark, NET_LOG_HEADER_SCHEMA);
 }
 
@@ -94,8 +148,9 @@ static void write_settings(proto_pb_writer* wire, const net_match_config* config
 }
 
 net_result net_log_header_write(base_bytes* bytes, const net_match* match, const char* build,
-                                uint64_t now_unix_ms, uint64_t identity) {
-    BASE_ASSERT(bytes && match);
+                                uint64_t now_unix_ms, uint64_t identity, bool* has_values) {
+    BASE_ASSERT(bytes && match && has_values);
+    bool wants_values = *has_values;
     const net_match_config* config = net_match_get_config(match);
     uint8_t* memory = base_bytes_extend(bytes, NET_LOG_RECORD_BYTES_MAX);
     if (!memory) return NET_ERR_MEMORY;
@@ -122,6 +177,8 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
         proto_pb_write_number(&wire, 13, now_unix_ms);
         if (config->module->game->is_rewinding)
             proto_pb_write_fixed64(&wire, FIELD_FEATURES, NET_LOG_FEATURE_VIEWS);
+        *has_values = wants_values && much == DETAIL_ALL;
+        if (*has_values) proto_pb_write_number(&wire, FIELD_ROW_CODE, NET_LOG_ROW_CODE);
         if (wire.failed) continue;
         bytes->size -= NET_LOG_RECORD_BYTES_MAX - wire.size;
         return NET_OK;

@@ -6,12 +6,14 @@
 #include "net/log_reader.h"
 #include "net/match.h"
 #include "proto/pb_wire.h"
+#include "state/rows.h"
 
 enum {
     NET_LOG_HEADER_SCHEMA = 12, ///< its field in Header; the others are fields of Schema
     NET_LOG_SCHEMA_COMPONENT = 1,
     NET_LOG_SCHEMA_TEMPLATE = 2,
     NET_LOG_SCHEMA_MESSAGE = 3,
+    NET_LOG_SCHEMA_TABLES = 4,
 };
 
 /// Bits of Header.required_features.
@@ -19,10 +21,15 @@ enum {
 #define NET_LOG_FEATURE_SEGMENT UINT64_C(2) ///< it begins with a keyframe, behind a later tick
 
 /// Pack the Header of a match that has not stepped yet. When the whole schema does not fit a
-/// record, templates, then fields are left out. @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL.
+/// record, templates, then fields are left out. *has_values, if it is set, says that values follow
+/// in form 3; it is cleared when the schema does not describe them all.
+/// @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL.
 BASE_MUST_USE net_result net_log_header_write(base_bytes* bytes, const net_match* match,
                                               const char* build, uint64_t now_unix_ms,
-                                              uint64_t identity);
+                                              uint64_t identity, bool* has_values);
+/// Pack a SchemaTemplate, without tag and length. Its defaults are those of `rows`.
+void net_log_header_write_template(proto_pb_writer* wire, ecs_world* world, const net_rows* rows,
+                                   ecs_template_id id);
 /// What a Header demands of its reader.
 typedef struct net_log_demand {
     uint64_t version;

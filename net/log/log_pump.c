@@ -3,6 +3,7 @@
 // with is_manual.
 //
 // Blocks are cut by ticks and sizes, never by the clock, so that equal matches give equal files.
+#include "log/log_delta.h"
 #include "log/log_file_internal.h"
 
 #include "base/assert.h"
@@ -41,13 +42,17 @@ static bool take_record(net_log_file* file, const uint8_t* data, uint32_t size, 
     ecs_tick tick = base_reader_u64(&reader);
     uint32_t kind = base_reader_u32(&reader);
     uint32_t record_bytes = size - NET_LOG_QUEUE_PREFIX_BYTES;
-    uint32_t needed = base_varint_bytes(record_bytes) + record_bytes;
     if (!net_log_file_write_keyframe(file, tick - (kind != NET_LOG_KIND_CLOSE))) return false;
+    const uint8_t* record = data + NET_LOG_QUEUE_PREFIX_BYTES;
+    if (file->config.coder)
+        record = net_log_coder_record(file->config.coder, number, file->segment_next, record,
+                                      &record_bytes);
+    uint32_t needed = base_varint_bytes(record_bytes) + record_bytes;
     bool is_full = file->block.record_count > 0 &&
                    (needed > NET_LOG_BLOCK_BYTES_MAX - file->payload_bytes ||
                     span_of(file, tick) != span_of(file, file->block.last_tick));
     if (is_full && !net_log_file_write_block(file)) return false;
-    append_to_block(file, data + NET_LOG_QUEUE_PREFIX_BYTES, record_bytes, number, tick);
+    append_to_block(file, record, record_bytes, number, tick);
     file->cursor = file->block_cursor = cursor;
     file->next_record = number + 1;
     bool is_last = kind == NET_LOG_KIND_END && tick % file->config.block_ticks == 0;

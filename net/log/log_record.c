@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 
-enum { ITEM_BYTES_MAX = NET_EVENT_PAYLOAD_BYTES_MAX + 64, TAG_TICK = 1 };
+enum { ITEM_BYTES_MAX = NET_EVENT_PAYLOAD_BYTES_MAX + 64, TAG_TICK = 1, TAG_CHANGES = 5 };
 
 static bool take_u32(const proto_pb_field* field, uint32_t* value) {
     *value = (uint32_t)field->number;
@@ -117,7 +117,7 @@ static bool read_end_field(net_log_record* record, const proto_pb_field* field) 
         return field->type == 1;
     case 4:
         return take_bool(field, &record->has_world_hash);
-    case 5:
+    case TAG_CHANGES:
         record->changes = field->data;
         record->changes_bytes = (uint32_t)field->size;
         return field->type == 2;
@@ -134,6 +134,10 @@ static bool read_close_field(net_log_record* record, const proto_pb_field* field
     return field->id < 2 || field->id > 4 || read_end_field(record, field);
 }
 
+static bool read_state_field(net_log_record* record, const proto_pb_field* field) {
+    return field->id != TAG_CHANGES || read_end_field(record, field);
+}
+
 static bool read_body(net_log_record* record) {
     base_reader reader = base_reader_make(record->body, record->body_bytes);
     proto_pb_field field;
@@ -142,9 +146,10 @@ static bool read_body(net_log_record* record) {
             record->tick = field.number;
             if (field.type != 0) return false;
         }
-        bool is_right = record->kind == NET_LOG_KIND_BEGIN ? read_begin_field(record, &field)
-                        : record->kind == NET_LOG_KIND_END ? read_end_field(record, &field)
-                                                           : read_close_field(record, &field);
+        bool is_right = record->kind == NET_LOG_KIND_BEGIN   ? read_begin_field(record, &field)
+                        : record->kind == NET_LOG_KIND_END   ? read_end_field(record, &field)
+                        : record->kind == NET_LOG_KIND_STATE ? read_state_field(record, &field)
+                                                             : read_close_field(record, &field);
         if (!is_right) return false;
     }
     return !reader.failed;
@@ -156,7 +161,7 @@ bool net_log_record_read(net_log_record* record, const void* data, size_t size) 
     base_reader reader = base_reader_make(data, size);
     proto_pb_field field;
     while (proto_pb_next(&reader, &field)) {
-        if (field.id > NET_LOG_KIND_CLOSE) continue;
+        if (field.id >= NET_LOG_KINDS) continue;
         if (record->kind != NET_LOG_KIND_OTHER || field.type != 2) return false;
         record->kind = (net_log_kind)field.id;
         record->body = field.data;
@@ -197,6 +202,8 @@ bool net_log_order_add(net_log_order* order, const net_log_record* record) {
         order->is_in_tick = false;
         order->last_end = record->tick;
         break;
+    case NET_LOG_KIND_STATE:
+        return order->is_in_tick && record->tick == order->tick;
     default:
         if (order->is_in_tick || record->tick != order->tick) return false;
         order->is_closed = true;

@@ -14,6 +14,8 @@ typedef enum net_log_kind {
     NET_LOG_KIND_BEGIN,
     NET_LOG_KIND_END,
     NET_LOG_KIND_CLOSE,
+    NET_LOG_KIND_STATE, ///< a part of the tick's changes; END has the last one
+    NET_LOG_KINDS,
 } net_log_kind;
 
 typedef enum net_log_item_kind {

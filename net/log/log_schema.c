@@ -188,8 +188,9 @@ bool net_log_header_difference(const void* data, size_t size, const net_match* m
     BASE_ASSERT(match && text_bytes > 0);
     base_bytes header;
     base_bytes_init(&header, net_match_get_config(match)->allocator);
+    bool has_values = true;
     bool is_other =
-        net_log_header_write(&header, match, "", 0, 0) == NET_OK &&
+        net_log_header_write(&header, match, "", 0, 0, &has_values) == NET_OK &&
         differ(begin_schema(header.data, header.size), begin_schema(data, size), text, text_bytes);
     base_bytes_deinit(&header);
     return is_other;

@@ -8,9 +8,11 @@
 #include "base/text.h"
 #include "ecs/change.h"
 #include "ecs/save.h"
-#include "log/log_changes.h"
+#include "log/log_capture.h"
+#include "log/log_delta.h"
 #include "log/log_header.h"
 #include "net/match_messages.h"
+#include "state/schema_rows.h"
 
 #include <unistd.h>
 
@@ -22,6 +24,10 @@ struct net_log_writer {
     bool is_in_tick; // between begin and end
     bool is_closed;
     uint64_t state_hash; // after the last whole tick
+    bool has_values;     // the header describes them
+    net_log_capture* capture;
+    net_log_coder* coder; // of the log's thread; NULL: the log has no values
+    net_history* history; // of a writer without a server; made with its first tick
 };
 
 static uint64_t make_identity(const net_match* match, const char* file, uint64_t now_unix_ms) {
@@ -30,9 +36,10 @@ static uint64_t make_identity(const net_match* match, const char* file, uint64_t
     return base_hash64_mix(hash, (uint64_t)getpid());
 }
 
-net_result net_log_writer_create_with(const net_log_file_config* config, const net_match* match,
-                                      const char* file, const char* build, uint64_t now_unix_ms,
-                                      const base_reporter* reporter, net_log_writer** writer_out) {
+static net_result create(const net_log_file_config* config, const net_match* match,
+                         const char* file, const char* build, uint64_t now_unix_ms,
+                         net_log_content content, const base_reporter* reporter,
+                         net_log_writer** writer_out) {
     BASE_ASSERT(match && file && net_match_tick(match) == 0);
     *writer_out = NULL;
     net_log_file_config with = *config;
@@ -46,20 +53,36 @@ net_result net_log_writer_create_with(const net_log_file_config* config, const n
     writer->state_hash = ecs_world_state_hash(net_match_world((net_match*)(uintptr_t)match));
     base_bytes header;
     base_bytes_init(&header, with.allocator);
-    net_result result = net_log_header_write(&header, match, build, now_unix_ms, with.identity);
+    writer->has_values = content == NET_LOG_CONTENT_STATE;
+    net_result result = net_log_header_write(&header, match, build, now_unix_ms, with.identity,
+                                             &writer->has_values);
     if (result == NET_ERR_FULL) {
         base_report(reporter, file, 0, "the game's components do not fit a log's header");
         result = NET_ERR_IO;
     }
     if (result == NET_OK)
+        result =
+            net_log_capture_create(with.allocator, match, writer->has_values, &writer->capture);
+    if (result == NET_OK && writer->has_values)
+        result = net_log_coder_create(header.data, header.size, &writer->coder);
+    with.coder = writer->coder;
+    if (result == NET_OK)
         result = net_log_file_create(&with, header.data, header.size, reporter, &writer->file);
     base_bytes_deinit(&header);
     if (result != NET_OK) {
+        net_log_capture_destroy(writer->capture);
+        net_log_coder_destroy(writer->coder);
         base_release(with.allocator, writer, sizeof *writer);
         return result;
     }
     *writer_out = writer;
     return NET_OK;
+}
+
+net_result net_log_writer_create_with(const net_log_file_config* config, const net_match* match,
+                                      const char* file, const char* build, uint64_t now_unix_ms,
+                                      const base_reporter* reporter, net_log_writer** writer) {
+    return create(config, match, file, build, now_unix_ms, NET_LOG_CONTENT_STATE, reporter, writer);
 }
 
 net_result net_log_writer_create(const base_allocator* allocator, const char* file,
@@ -78,7 +101,7 @@ net_result net_log_writer_create_as(const base_allocator* allocator, const char*
     net_log_file_config config = net_log_file_config_default(file, tick_rate_hz);
     config.allocator = allocator;
     net_log_file_config_apply(&config, options, tick_rate_hz);
-    return net_log_writer_create_with(&config, match, file, build, now_unix_ms, reporter, writer);
+    return create(&config, match, file, build, now_unix_ms, options->content, reporter, writer);
 }
 
 static net_log_draft* begin_draft(net_log_writer* writer) {
@@ -196,7 +219,7 @@ static void write_world_hash(net_log_draft* draft, const ecs_world* world) {
 }
 
 // Room that events leave for the field after them.
-enum { LEFT_OUT_BYTES = 8 };
+enum { LEFT_OUT_BYTES = 8, FIELD_CHANGES = 5 };
 
 static void offer_keyframe(net_log_writer* writer, const net_match* match) {
     base_bytes* save = net_log_file_begin_keyframe(writer->file, writer->tick);
@@ -205,24 +228,68 @@ static void offer_keyframe(net_log_writer* writer, const net_match* match) {
     net_log_file_end_keyframe(writer->file, writer->tick);
 }
 
-void net_log_append_end(net_log_writer* writer, net_match* match) {
-    const ecs_world* world = net_match_world(match);
-    BASE_ASSERT(writer->is_in_tick && ecs_world_tick(world) == writer->tick);
-    writer->is_in_tick = false;
-    writer->state_hash = ecs_world_state_hash(world);
-    offer_keyframe(writer, match);
+typedef struct tick_end {
+    net_log_writer* writer;
+    net_match* match;
+} tick_end;
+
+// Parts but the last are records of their own; the last one goes into the tick's end.
+static void append_part(void* context, const uint8_t* changes, size_t size, bool is_last) {
+    net_log_writer* writer = ((tick_end*)context)->writer;
+    net_match* match = ((tick_end*)context)->match;
     net_log_draft* draft = begin_draft(writer);
     if (!draft) return;
+    if (!is_last) {
+        proto_pb_write_bytes(&draft->body, FIELD_CHANGES, changes, size);
+        net_log_file_end(writer->file, NET_LOG_KIND_STATE, writer->tick);
+        return;
+    }
     proto_pb_write_fixed64(&draft->body, 2, writer->state_hash);
-    if (writer->tick % NET_WORLD_HASH_EVERY_TICKS == 0) write_world_hash(draft, world);
-    size_t mark = draft->body.size;
-    net_log_changes_write(&draft->body, world);
-    proto_pb_write_end(&draft->body, mark, 5);
+    if (writer->tick % NET_WORLD_HASH_EVERY_TICKS == 0)
+        write_world_hash(draft, net_match_world(match));
+    proto_pb_write_bytes(&draft->body, FIELD_CHANGES, changes, size);
     draft->body.capacity -= LEFT_OUT_BYTES;
     uint32_t left_out = add_server_events(draft, match);
     draft->body.capacity += LEFT_OUT_BYTES;
     proto_pb_write_number(&draft->body, 7, left_out);
     net_log_file_end(writer->file, NET_LOG_KIND_END, writer->tick);
+}
+
+void net_log_append_end_rows(net_log_writer* writer, net_match* match, const net_history* history) {
+    const ecs_world* world = net_match_world(match);
+    BASE_ASSERT(writer->is_in_tick && ecs_world_tick(world) == writer->tick);
+    BASE_ASSERT(!history || net_history_tick(history) == writer->tick);
+    writer->is_in_tick = false;
+    writer->state_hash = ecs_world_state_hash(world);
+    bool is_written = net_log_file_begin(writer->file) != NULL;
+    offer_keyframe(writer, match);
+    if (!is_written) { // the records of this tick are left out
+        net_log_capture_restart(writer->capture);
+        return;
+    }
+    tick_end end = {writer, match};
+    net_log_capture_write(writer->capture, writer->has_values ? history : NULL, append_part, &end);
+}
+
+// The rows of a match that no server replicates. @return NULL when memory ran out.
+static const net_history* step_history(net_log_writer* writer, net_match* match) {
+    ecs_world* world = net_match_world(match);
+    net_rows* rows = net_schema_rows(net_match_schema(match));
+    if (!writer->history) {
+        net_rows_set_tick_rate(rows, net_match_get_config(match)->tick_rate_hz);
+        uint32_t index_max = ecs_world_limits(world)->replicated_index_max;
+        if (net_history_create(writer->allocator, rows, index_max, &writer->history) != NET_OK)
+            return NULL;
+        net_log_capture_restart(writer->capture);
+    }
+    if (net_history_step(writer->history, world, writer->tick) == NET_OK) return writer->history;
+    net_history_destroy(writer->history);
+    writer->history = NULL;
+    return NULL;
+}
+
+void net_log_append_end(net_log_writer* writer, net_match* match) {
+    net_log_append_end_rows(writer, match, writer->has_values ? step_history(writer, match) : NULL);
 }
 
 static void append_close(net_log_writer* writer, const ecs_world* world) {
@@ -254,6 +321,9 @@ net_result net_log_writer_destroy(net_log_writer* writer) {
     if (!writer) return NET_OK;
     append_close(writer, NULL);
     net_result result = net_log_file_destroy(writer->file);
+    net_log_capture_destroy(writer->capture);
+    net_log_coder_destroy(writer->coder);
+    net_history_destroy(writer->history);
     base_release(writer->allocator, writer, sizeof *writer);
     return result;
 }

@@ -352,6 +352,9 @@ static bool replicate(net_server* server) {
         end_without_memory(server);
         return false;
     }
+    if (server->config.log)
+        net_log_append_end_rows(server->config.log, match,
+                                net_replicator_history(server->replicator));
     server->out.event_count = 0;
     ecs_changes changes = ecs_changes_get(world);
     for (uint32_t i = 0; i < changes.event_count; i++)
@@ -392,9 +395,7 @@ static bool step_match(net_server* server, const net_log_begin* begin) {
     if (server->config.log) net_log_append_begin(server->config.log, begin);
     apply(match, begin);
     net_match_step(match);
-    if (net_match_lacks_memory(match)) return false;
-    if (server->config.log) net_log_append_end(server->config.log, match);
-    return true;
+    return !net_match_lacks_memory(match);
 }
 
 static void run_tick(net_server* server) {

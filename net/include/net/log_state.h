@@ -110,6 +110,11 @@ const uint8_t* net_log_state_bytes(const net_log_state* state, ecs_entity entity
 /// What the last step did, by rising index of entity; borrowed until the next step. After a seek:
 /// of its last tick.
 const net_log_touch* net_log_state_touches(const net_log_state* state, uint32_t* count);
+/// The low 8 bits of a component's part of the state hash (ecs_world_state_hash_of), by its id in
+/// the log; 0 for an unknown one. Components without values have it too.
+uint32_t net_log_state_sum(const net_log_state* state, uint32_t component);
+/// The value of a field that lies in memory (ecs_field_kind_bytes of them).
+net_log_value net_log_value_make(ecs_field_kind kind, const void* memory);
 /// Write a value as text: "1.5", "-3", "true", "#12:3" (index and generation of an entity).
 /// NUL-terminated and cut.
 void net_log_value_text(const net_log_value* value, char* text, size_t text_bytes);

@@ -36,9 +36,16 @@ typedef struct net_log_segments {
     const char* on_close;  ///< program to run with the name of a closed segment; NULL: none
 } net_log_segments;
 
+/// What a log holds of each tick beside inputs, events and hashes.
+typedef enum net_log_content {
+    NET_LOG_CONTENT_STATE,  ///< the values of replicated components (net/log_state.h; the default)
+    NET_LOG_CONTENT_INPUTS, ///< a sum for each component that changed
+} net_log_content;
+
 typedef struct net_log_options {
     net_log_segments segments;
     net_log_sync sync;
+    net_log_content content;
 } net_log_options;
 /// @return Segments of NET_LOG_SEGMENT_BYTES_DEFAULT, at most NET_LOG_BUDGET_BYTES_DEFAULT.
 net_log_options net_log_options_default(void);
@@ -122,6 +129,12 @@ void net_log_append_begin(net_log_writer* writer, const net_log_begin* begin);
 /// Append hashes, changes and server events of the tick, after the step and before
 /// ecs_changes_clear.
 void net_log_append_end(net_log_writer* writer, net_match* match);
+/// As net_log_append_end, with the rows of a server's history (state/history.h) that made this
+/// tick's step: nothing is quantised twice. Either every tick is appended with the same history, or
+/// none.
+struct net_history;
+void net_log_append_end_rows(net_log_writer* writer, net_match* match,
+                             const struct net_history* history);
 /// Append a close record with the world hash, after the last append_end. Optional:
 /// net_log_writer_destroy writes one without.
 void net_log_append_close(net_log_writer* writer, net_match* match);

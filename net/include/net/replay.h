@@ -64,8 +64,11 @@ typedef struct net_verify_result {
     ecs_tick ticks;                     ///< that were verified
     ecs_tick diverged_tick;             ///< the first that differs
     char component[ECS_NAME_BYTES_MAX]; ///< that differs first; "-" when only the tick is known
-    ecs_entity entity;
-    uint64_t state_hash, world_hash; ///< of this run after the last tick
+    ecs_entity entity;                  ///< NONE: not known
+    char field[ECS_NAME_BYTES_MAX + 8]; ///< "x", "slots[3]"; empty: not known
+    char log_value[64], value[64];      ///< of the field in the log and here; empty: not known
+    char note[96];                      ///< what differs, or how it was found; may be empty
+    uint64_t state_hash, world_hash;    ///< of this run after the last tick
 } net_verify_result;
 /// Called after each replayed tick, before the change list is cleared. @return false to stop.
 typedef bool (*net_verify_tick_fn)(void* context, net_match* match);

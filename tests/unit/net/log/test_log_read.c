@@ -268,7 +268,7 @@ static void blocks_and_records_of_later_versions_are_skipped(void** state) {
     forge_block(&self, &block, "a keyframe, perhaps", 19);
     block = data_block(3, 3, 2);
     size = forge_tick(tick, 2);
-    const uint8_t unknown[] = {3, 0x22, 1, 7}; // field 4 of Record
+    const uint8_t unknown[] = {3, 0x2A, 1, 7}; // field 5 of Record
     memcpy(tick + size, unknown, sizeof unknown);
     block.record_count = 3;
     forge_block(&self, &block, tick, size + sizeof unknown);
@@ -286,7 +286,7 @@ static void unknown_records_in_a_row_have_a_limit(void** state) {
     for (uint32_t count = NET_LOG_OTHERS_MAX - 1; count <= NET_LOG_OTHERS_MAX + 1; count++) {
         forge self;
         forge_open(&self);
-        static const uint8_t unknown[] = {3, 0x22, 1, 7}; // field 4 of Record
+        static const uint8_t unknown[] = {3, 0x2A, 1, 7}; // field 5 of Record
         base_bytes payload;
         uint8_t tick[64];
         base_bytes_init(&payload, NULL);
@@ -322,7 +322,7 @@ static void a_dump_is_json_whatever_names_a_log_has(void** state) {
     static const uint8_t records[] = {
         4,  0x0A, 2,  8, 1,                                        // begin
         15, 0x12, 13, 8, 1, 0x2A, 9, 1, 1, 3,    1, 5, 0, 0, 0, 0, // end with changes
-        3,  0x22, 1,  7, 3, 0x22, 1, 7, 3, 0x22, 1, 7,
+        3,  0x2A, 1,  7, 3, 0x2A, 1, 7, 3, 0x2A, 1, 7,
     };
     net_log_block block = data_block(1, 1, 1);
     block.record_count = 5;
