@@ -56,6 +56,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
         {"log-budget-mb", BASE_OPTION_U64, &config->log_budget_mb, "MB", NULL, 0, LOG_MB_MAX},
         {"log-sync", BASE_OPTION_TEXT, &config->log_sync, "second|block|end", NULL, 0, 0},
         {"log-on-close", BASE_OPTION_TEXT, &config->log_on_close, "PROGRAM", NULL, 0, 0},
+        {"log-content", BASE_OPTION_TEXT, &config->log_content, "inputs|state", NULL, 0, 0},
         {"status-every", BASE_OPTION_U64, &config->status_every_s, "S", NULL, 0, 86400},
         {"ticks", BASE_OPTION_U64, &config->ticks, "N", "end after N ticks (0: never)", 0, 0},
         {"min-clients", BASE_OPTION_U64, &config->clients_min, "N", "begin when N clients are in",

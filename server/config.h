@@ -13,6 +13,7 @@ typedef struct server_config {
     uint64_t seed;
     const char* log;          ///< file, "none", or NULL: a name made of game and time
     const char* log_sync;     ///< "second", "block" or "end"
+    const char* log_content;  ///< "state", "inputs"; NULL: state
     const char* log_on_close; ///< program; NULL: none
     uint64_t log_segment_mb, log_segment_s, log_keep, log_budget_mb; ///< 0: no limit
     uint64_t status_every_s;                                         ///< 0: only on SIGUSR1

@@ -115,6 +115,15 @@ static void make_log_name(server_program* self, uint64_t unix_ms) {
                      utc.tm_hour, utc.tm_min, utc.tm_sec, (int)getpid());
 }
 
+static bool read_content(server_program* self, net_log_content* content) {
+    const char* text = self->config.log_content;
+    bool is_inputs = text && strcmp(text, "inputs") == 0;
+    *content = is_inputs ? NET_LOG_CONTENT_INPUTS : NET_LOG_CONTENT_STATE;
+    if (!text || is_inputs || strcmp(text, "state") == 0) return true;
+    base_report(&self->reporter, NULL, 0, "--log-content is inputs or state, not '%s'", text);
+    return false;
+}
+
 // @return false: --log-sync is another word.
 static bool read_log_options(const server_config* config, net_log_options* options) {
     static const char* const words[] = {[NET_LOG_SYNC_SECOND] = "second",
@@ -150,6 +159,7 @@ static int open_log(server_program* self) {
                     self->config.log_sync);
         return NET_EXIT_USAGE;
     }
+    if (!read_content(self, &options.content)) return NET_EXIT_USAGE;
     net_result result =
         net_log_writer_create_as(NULL, self->log_file, &options, self->match, net_build_id(),
                                  unix_ms, &self->reporter, &self->log);

@@ -192,7 +192,7 @@ static net_result read_rest(source* self) {
 }
 
 net_result net_log_piece_read_delta(net_log_piece* part, net_log_rows* rows, ecs_tick tick,
-                                   const void* data, size_t size) {
+                                    const void* data, size_t size) {
     source self = {.part = part, .rows = rows, .bits = proto_bit_reader_make(data, size)};
     uint64_t form = proto_bits_read(&self.bits, 8);
     bool is_full = read_bit(&self);

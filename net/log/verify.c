@@ -68,7 +68,7 @@ static bool locate_by_sums(const verification* verify, const net_log_tick* tick)
     net_log_rows_init(&rows, NULL, NULL);
     net_log_piece_init(&part, NULL);
     bool is_read = net_log_piece_read_raw(&part, &rows, tick->tick, tick->changes,
-                                         tick->changes_bytes) == NET_OK;
+                                          tick->changes_bytes) == NET_OK;
     for (uint32_t i = 0; is_read && i < part.sum_count; i++) {
         uint32_t id = part.sums[i].component;
         uint64_t sum = id <= ecs_component_count(world)
