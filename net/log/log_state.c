@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "log/log_piece.h"
 #include "log/log_read.h"
+#include "log/log_state_record.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -99,24 +100,35 @@ static net_result apply(net_log_state* state, const net_log_record* record) {
     return result == NET_OK ? net_log_piece_apply(&state->part, rows) : result;
 }
 
+net_result net_log_state_take(net_log_state* state, const net_log_record* record,
+                              bool is_resumed) {
+    BASE_ASSERT(state && record);
+    if (is_resumed) net_log_rows_clear(&state->rows);
+    if (record->kind != NET_LOG_KIND_STATE && record->kind != NET_LOG_KIND_END) return NET_OK;
+    net_result result = apply(state, record);
+    if (result != NET_OK || record->kind == NET_LOG_KIND_STATE) return result;
+    state->tick = record->tick;
+    state->is_whole = state->rows.full_tick != 0;
+    if (state->rows.tick != record->tick) state->rows.touch_count = 0;
+    return NET_OK;
+}
+
 net_result net_log_state_step(net_log_state* state) {
     BASE_ASSERT(state);
     net_log_record record;
     if (state->has_failed) return NET_ERR_DAMAGED;
     while (net_log_cursor_next(state->reader, &state->cursor, &record)) {
-        if (state->cursor.resumed != 0) net_log_rows_clear(&state->rows);
-        if (record.kind != NET_LOG_KIND_STATE && record.kind != NET_LOG_KIND_END) continue;
-        net_result result = apply(state, &record);
+        net_result result = net_log_state_take(state, &record, state->cursor.resumed != 0);
         if (result != NET_OK) return fail(state, record.tick, result);
-        if (record.kind == NET_LOG_KIND_STATE) continue;
-        state->tick = record.tick;
-        state->is_whole = state->rows.full_tick != 0;
-        if (state->rows.tick != record.tick) state->rows.touch_count = 0;
-        return NET_OK;
+        if (record.kind == NET_LOG_KIND_END) return NET_OK;
     }
     if (!state->cursor.has_failed) return NET_ERR_CLOSED;
     state->has_failed = true;
     return NET_ERR_DAMAGED;
+}
+
+bool net_log_state_is_full(const net_log_state* state) {
+    return state->is_whole && state->rows.full_tick == state->tick;
 }
 
 net_result net_log_state_seek(net_log_state* state, ecs_tick tick) {

@@ -5,9 +5,11 @@
 #include "log/log_changes.h"
 #include "log/log_header.h"
 #include "log/log_read.h"
+#include "log/log_state_record.h"
 #include "net/log_tools.h"
 
 #include "base/assert.h"
+#include "base/hash.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -40,6 +42,9 @@ typedef struct tally {
     tally_rows components, templates, clients;
     uint64_t* template_of; // by index of entity: key of its template
     uint32_t template_capacity;
+    net_log_state* state;  // NULL: the log has no values
+    ecs_entity* handle_of; // by index: the entity that is there
+    uint32_t handle_capacity;
     uint64_t ticks_without_detail; // whose changes are sums, or of a form that is not read here
     bool lacks_memory;
 } tally;
@@ -136,12 +141,73 @@ static void add_change(tally* self, const net_log_change* change, uint64_t bytes
 static void add_changes(tally* self, const net_log_record* record) {
     net_log_changes_walk walk = net_log_changes_begin(record->changes, record->changes_bytes);
     net_log_change change;
+    if (self->state) return;
     self->ticks_without_detail += record->changes_bytes > 0 && walk.form != 1;
     size_t before = walk.reader.offset;
     while (net_log_changes_next(&walk, &change)) {
         add_change(self, &change, walk.reader.offset - before);
         before = walk.reader.offset;
     }
+}
+
+// ---- changes with values
+
+static tally_row* get_named_template(tally* self, const char* name) {
+    tally_row* row = get_row(self, &self->templates, base_hash64_text(name));
+    if (row && !row->name[0]) (void)base_text_copy(row->name, sizeof row->name, name);
+    return row;
+}
+
+static void add_end(tally* self, uint32_t index) {
+    if (index >= self->handle_capacity || self->handle_of[index] == ECS_ENTITY_NONE) return;
+    tally_row* row = get_row(self, &self->templates, self->template_of[index]);
+    if (row) row->counts[DESTROYED]++;
+    self->handle_of[index] = ECS_ENTITY_NONE;
+}
+
+// An entity that is there as a whole; it may have been there before.
+static void add_whole(tally* self, ecs_entity entity) {
+    const uint32_t index = ecs_entity_index(entity);
+    tally_row* row = get_named_template(self, net_log_state_template(self->state, entity));
+    if (!row || !BASE_ARRAY_RESERVE(self->allocator, self->handle_of, self->handle_capacity,
+                                    index + 1)) {
+        self->lacks_memory = true;
+        return;
+    }
+    const uint64_t key = row->key;
+    bool is_there = self->handle_of[index] == entity;
+    if (is_there && self->template_of[index] == key) return;
+    row->counts[is_there ? RECREATED : CREATED]++;
+    if (!is_there) add_end(self, index);
+    self->handle_of[index] = entity;
+    (void)!remember(self, entity, key);
+}
+
+static void add_touch(tally* self, const net_log_touch* touch) {
+    if (touch->fate == NET_LOG_FATE_DESTROYED) add_end(self, ecs_entity_index(touch->entity));
+    if (touch->fate == NET_LOG_FATE_CREATED) add_whole(self, touch->entity);
+    const net_log_component* component;
+    for (uint32_t i = 0; touch->fate == NET_LOG_FATE_CHANGED && i < 64; i++) {
+        if (!(touch->components >> i & 1)) continue;
+        component = net_log_state_template_component(self->state, touch->entity, i);
+        tally_row* row = component ? get_component(self, component->id) : NULL;
+        if (row) row->counts[CHANGES]++;
+    }
+}
+
+static bool add_state(tally* self, const net_log_record* record, bool is_resumed) {
+    if (!self->state || net_log_state_take(self->state, record, is_resumed) != NET_OK)
+        return false;
+    if (record->kind != NET_LOG_KIND_END || !net_log_state_is_whole(self->state))
+        return record->kind != NET_LOG_KIND_END;
+    uint32_t count;
+    const net_log_touch* touches = net_log_state_touches(self->state, &count);
+    for (uint32_t i = 0; i < count; i++)
+        add_touch(self, &touches[i]);
+    for (uint32_t i = 0; net_log_state_is_full(self->state) && i < self->handle_capacity; i++)
+        if (self->handle_of[i] && !net_log_state_template(self->state, self->handle_of[i]))
+            add_end(self, i);
+    return true;
 }
 
 static void add_item(tally* self, ecs_tick tick, const net_log_item* item) {
@@ -244,10 +310,13 @@ net_result net_log_tally(net_log_reader* reader, ecs_line_fn line, void* context
     BASE_ASSERT(reader && line);
     tally self = {.reader = reader, .allocator = net_log_reader_allocator(reader)};
     self.header = net_log_reader_header(reader, &self.header_bytes);
+    if (net_log_state_create(reader, NULL, &self.state) == NET_ERR_MEMORY) return NET_ERR_MEMORY;
     net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record record;
     while (!self.lacks_memory && net_log_cursor_next(reader, &cursor, &record)) {
         if (record.kind == NET_LOG_KIND_BEGIN) add_begin(&self, &record);
+        if (self.state && !add_state(&self, &record, cursor.resumed != 0))
+            self.ticks_without_detail++;
         if (record.kind == NET_LOG_KIND_END) add_changes(&self, &record);
     }
     net_result result = cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
@@ -264,5 +333,7 @@ net_result net_log_tally(net_log_reader* reader, ecs_line_fn line, void* context
     release_rows(&self, &self.templates);
     release_rows(&self, &self.clients);
     BASE_ARRAY_RELEASE(self.allocator, self.template_of, self.template_capacity);
+    BASE_ARRAY_RELEASE(self.allocator, self.handle_of, self.handle_capacity);
+    net_log_state_destroy(self.state);
     return result;
 }

@@ -83,6 +83,9 @@ ecs_tick net_log_state_tick(const net_log_state* state);
 /// holds, until all values come again; they are those of an earlier tick then.
 bool net_log_state_is_whole(const net_log_state* state);
 
+/// Did all values come with this tick? Then net_log_state_touches has every entity as created.
+bool net_log_state_is_full(const net_log_state* state);
+
 /// The components of the schema that have values, by rising id.
 uint32_t net_log_state_component_count(const net_log_state* state);
 const net_log_component* net_log_state_component(const net_log_state* state, uint32_t position);

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+/// Private to the log: a state for callers that walk the records themselves.
+#pragma once
+
+#include "log/log_record.h"
+#include "net/log_state.h"
+
+/// Apply a record of the log; call it with every record in order. `is_resumed`: records before it
+/// are lost. @return NET_OK; NET_ERR_DAMAGED, NET_ERR_MEMORY (not reported).
+BASE_MUST_USE net_result net_log_state_take(net_log_state* state, const net_log_record* record,
+                                            bool is_resumed);
