@@ -159,24 +159,42 @@ static bool write_row(net_log_coder* coder, const net_log_piece* part,
     return true;
 }
 
-// Which of those that changed in the tick before changed again: the places of the exceptions.
+// How a listed entity goes on.
+typedef enum course {
+    COURSE_KEPT,  // its row is the expected one
+    COURSE_CODED, // another row
+    COURSE_ENDED, // it has the row of the tick before, or is among the others
+} course;
+
+static course course_of(const net_log_coder* coder, const net_log_piece* part, uint32_t index,
+                        const net_log_piece_item* item) {
+    uint32_t expected[2 * PROTO_ROW_FIELDS_MAX];
+    if (item && item->entry != NET_LOG_ENTRY_CHANGED) return COURSE_ENDED;
+    const net_log_row_entity* entity = net_log_rows_find(&coder->rows, index);
+    const uint32_t* row = item ? part->words + item->row : entity->rows;
+    (void)net_log_rows_expect(&coder->rows, entity, expected);
+    if (memcmp(expected, row, entity->template_->row_bytes) == 0) return COURSE_KEPT;
+    return item ? COURSE_CODED : COURSE_ENDED;
+}
+
+// The places, among those whose row changed in the tick before, that do not keep their course: twice
+// the place, and 1 more when it ended.
 static uint32_t find_exceptions(net_log_coder* coder, const net_log_piece* part, uint32_t first,
                                 uint32_t last) {
     const net_log_rows* rows = &coder->rows;
-    uint32_t at = first, count = 0;
-    for (uint32_t i = 0; i < part->item_count; i++) {
-        const net_log_piece_item* item = &part->items[i];
-        uint32_t index = ecs_entity_index(item->handle);
-        while (at < last && rows->before[at] < index)
-            coder->exceptions[count++] = at++ - first;
-        coder->is_again[i] =
-            at < last && rows->before[at] == index && item->entry == NET_LOG_ENTRY_CHANGED;
-        if (at == last || rows->before[at] != index) continue;
-        if (!coder->is_again[i]) coder->exceptions[count++] = at - first;
-        at++;
+    uint32_t count = 0, i = 0;
+    for (uint32_t n = 0; n < part->item_count; n++)
+        coder->is_again[n] = false;
+    for (uint32_t at = first; at < last; at++) {
+        uint32_t index = rows->before[at];
+        while (i < part->item_count && ecs_entity_index(part->items[i].handle) < index)
+            i++;
+        bool has_item = i < part->item_count && ecs_entity_index(part->items[i].handle) == index;
+        course how = course_of(coder, part, index, has_item ? &part->items[i] : NULL);
+        if (how != COURSE_KEPT)
+            coder->exceptions[count++] = 2 * (at - first) + (how == COURSE_ENDED);
+        if (has_item && how != COURSE_ENDED) coder->is_again[i] = true;
     }
-    while (at < last)
-        coder->exceptions[count++] = at++ - first;
     return count;
 }
 
@@ -193,12 +211,19 @@ static bool write_again(net_log_coder* coder, const net_log_piece* part) {
     if (!reserve(coder, 16 + (size_t)count * 8)) return false;
     net_log_put(&coder->pen, order, NET_LOG_ORDER_BITS);
     for (uint32_t i = 0; i < count; i++) {
-        net_log_put_golomb(&coder->pen, coder->exceptions[i] - next, order);
-        next = coder->exceptions[i] + 1;
+        net_log_put_golomb(&coder->pen, coder->exceptions[i] / 2 - next, order);
+        net_log_put(&coder->pen, coder->exceptions[i] & 1, 1);
+        next = coder->exceptions[i] / 2 + 1;
     }
     if (next < before) net_log_put_golomb(&coder->pen, before - next, order);
-    for (uint32_t i = 0; i < part->item_count; i++)
-        if (coder->is_again[i] && !write_row(coder, part, &part->items[i])) return false;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (coder->exceptions[i] & 1) continue;
+        uint32_t index = coder->rows.before[first + coder->exceptions[i] / 2];
+        while (ecs_entity_index(part->items[at].handle) < index)
+            at++;
+        if (!write_row(coder, part, &part->items[at])) return false;
+    }
     return true;
 }
 

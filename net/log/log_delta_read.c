@@ -86,31 +86,47 @@ static net_result read_row(source* self, ecs_entity handle, net_log_entry entry,
     return NET_OK;
 }
 
+static net_result add_expected(source* self, const net_log_row_entity* entity) {
+    uint32_t expected[2 * PROTO_ROW_FIELDS_MAX];
+    if (!net_log_rows_expect(self->rows, entity, expected)) return NET_OK; // it has that row
+    uint32_t* row = net_log_piece_add(self->part, entity->handle, NET_LOG_ENTRY_CHANGED,
+                                      entity->number, entity->template_);
+    if (!row) return NET_ERR_MEMORY;
+    memcpy(row, expected, entity->template_->row_bytes);
+    return NET_OK;
+}
+
+// How each of `count` listed entities goes on.
+enum { COURSE_KEPT, COURSE_CODED, COURSE_ENDED };
+
+static bool read_courses(source* self, uint8_t* courses, uint32_t count) {
+    uint32_t order = (uint32_t)proto_bits_read(&self->bits, NET_LOG_ORDER_BITS), next = 0;
+    while (next < count && !self->bits.failed) {
+        uint32_t gap = proto_bits_read_golomb(&self->bits, order);
+        if (gap > count - next) self->bits.failed = true;
+        if (gap >= count - next) break;
+        next += gap + 1;
+        courses[next - 1] = read_bit(self) ? COURSE_ENDED : COURSE_CODED;
+    }
+    return !self->bits.failed;
+}
+
 static net_result read_again(source* self) {
-    uint32_t first, last, next = 0;
+    uint32_t first, last;
     net_log_rows_range(self->rows, self->part->begin, self->part->end, &first, &last);
     if (first == last) return NET_OK;
-    uint32_t order = (uint32_t)proto_bits_read(&self->bits, NET_LOG_ORDER_BITS);
-    net_result result = NET_OK;
-    // The places up to each exception changed again.
-    bool* is_exception = base_allocate_zero(self->part->allocator, last - first);
-    if (!is_exception) return NET_ERR_MEMORY;
-    while (next < last - first && !self->bits.failed) {
-        uint32_t gap = proto_bits_read_golomb(&self->bits, order);
-        if (gap > last - first - next) self->bits.failed = true;
-        if (gap >= last - first - next) break;
-        is_exception[next + gap] = true;
-        next += gap + 1;
-    }
+    uint8_t* courses = base_allocate_zero(self->part->allocator, last - first);
+    if (!courses) return NET_ERR_MEMORY;
+    net_result result = read_courses(self, courses, last - first) ? NET_OK : NET_ERR_DAMAGED;
     for (uint32_t i = 0; i < last - first && result == NET_OK; i++) {
-        uint32_t index = self->rows->before[first + i];
-        const net_log_row_entity* entity = net_log_rows_find(self->rows, index);
+        const net_log_row_entity* entity =
+            net_log_rows_find(self->rows, self->rows->before[first + i]);
         BASE_ASSERT(entity);
-        if (self->bits.failed) result = NET_ERR_DAMAGED;
-        if (result == NET_OK && !is_exception[i])
+        if (courses[i] == COURSE_KEPT) result = add_expected(self, entity);
+        if (courses[i] == COURSE_CODED)
             result = read_row(self, entity->handle, NET_LOG_ENTRY_CHANGED, entity->number);
     }
-    base_release(self->part->allocator, is_exception, last - first);
+    base_release(self->part->allocator, courses, last - first);
     return result == NET_OK ? state(self) : result;
 }
 

@@ -106,6 +106,24 @@ void net_log_rows_bases(const net_log_rows* rows, const net_log_row_entity* enti
     *base2 = has_moved ? entity->rows + entity->template_->layout.packed_count : entity->rows;
 }
 
+bool net_log_rows_expect(const net_log_rows* rows, const net_log_row_entity* entity,
+                         uint32_t* row) {
+    const proto_layout* layout = &entity->template_->layout;
+    uint64_t words[3][PROTO_ROW_FIELDS_MAX];
+    proto_row_base against = {.base = words[1], .ticks = 1};
+    const uint32_t *base, *base2;
+    net_log_rows_bases(rows, entity, &base, &base2);
+    proto_row_unpack(layout, base, words[1]);
+    if (base2) {
+        proto_row_unpack(layout, base2, words[2]);
+        against.base2 = words[2];
+        against.ticks2 = 1;
+    }
+    proto_row_expected(layout, &against, words[0]);
+    proto_row_pack(layout, words[0], row);
+    return memcmp(row, base, entity->template_->row_bytes) != 0;
+}
+
 static uint32_t place_of(const net_log_rows* rows, uint32_t index) {
     uint32_t low = 0, high = rows->before_count;
     while (low < high) {

@@ -63,6 +63,9 @@ const net_log_row_entity* net_log_rows_find(const net_log_rows* rows, uint32_t i
 /// The rows that a row of this tick is coded against. *base2 is NULL when there is none.
 void net_log_rows_bases(const net_log_rows* rows, const net_log_row_entity* entity,
                         const uint32_t** base, const uint32_t** base2);
+/// The row of this tick that is expected of an entity; `row` has room for PROTO_ROW_FIELDS_MAX * 2
+/// words. @return whether it differs from the entity's row.
+bool net_log_rows_expect(const net_log_rows* rows, const net_log_row_entity* entity, uint32_t* row);
 /// The places in `before` of the indices from `begin` to below `end`.
 void net_log_rows_range(const net_log_rows* rows, uint32_t begin, uint32_t end, uint32_t* first,
                         uint32_t* last);

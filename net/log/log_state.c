@@ -100,8 +100,7 @@ static net_result apply(net_log_state* state, const net_log_record* record) {
     return result == NET_OK ? net_log_piece_apply(&state->part, rows) : result;
 }
 
-net_result net_log_state_take(net_log_state* state, const net_log_record* record,
-                              bool is_resumed) {
+net_result net_log_state_take(net_log_state* state, const net_log_record* record, bool is_resumed) {
     BASE_ASSERT(state && record);
     if (is_resumed) net_log_rows_clear(&state->rows);
     if (record->kind != NET_LOG_KIND_STATE && record->kind != NET_LOG_KIND_END) return NET_OK;

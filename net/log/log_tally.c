@@ -169,8 +169,8 @@ static void add_end(tally* self, uint32_t index) {
 static void add_whole(tally* self, ecs_entity entity) {
     const uint32_t index = ecs_entity_index(entity);
     tally_row* row = get_named_template(self, net_log_state_template(self->state, entity));
-    if (!row || !BASE_ARRAY_RESERVE(self->allocator, self->handle_of, self->handle_capacity,
-                                    index + 1)) {
+    if (!row ||
+        !BASE_ARRAY_RESERVE(self->allocator, self->handle_of, self->handle_capacity, index + 1)) {
         self->lacks_memory = true;
         return;
     }
@@ -196,8 +196,7 @@ static void add_touch(tally* self, const net_log_touch* touch) {
 }
 
 static bool add_state(tally* self, const net_log_record* record, bool is_resumed) {
-    if (!self->state || net_log_state_take(self->state, record, is_resumed) != NET_OK)
-        return false;
+    if (!self->state || net_log_state_take(self->state, record, is_resumed) != NET_OK) return false;
     if (record->kind != NET_LOG_KIND_END || !net_log_state_is_whole(self->state))
         return record->kind != NET_LOG_KIND_END;
     uint32_t count;
