@@ -264,8 +264,11 @@ net_result net_log_diff(net_log_reader* a, net_log_reader* b, const net_module* 
     result_out->is_other_game = strcmp(self.a.info->game, self.b.info->game) != 0;
     if (result_out->is_other_game) return NET_OK;
     net_result result = compare_records(&self);
-    if (result == NET_OK && result_out->state_tick > 0 && module)
+    if (result == NET_OK && result_out->state_tick > 0) {
         result = compare_values(&self, differences_max);
+        // Without the game and without values in the logs there is no more to say.
+        if (result == NET_ERR_UNKNOWN && !module) result = NET_OK;
+    }
     net_log_source_destroy(self.a.source);
     net_log_source_destroy(self.b.source);
     return result;

@@ -270,6 +270,10 @@ static net_result write_values(export* self) {
         if (result != NET_OK || tick < config->first) continue;
         self->exported->ticks++;
         if (tick % every != 0) continue;
+        if (!net_log_source_is_whole(self->source)) {
+            self->exported->ticks_lacking++;
+            continue;
+        }
         for (ecs_entity at = net_log_source_next(self->source, ECS_ENTITY_NONE);
              at != ECS_ENTITY_NONE && result == NET_OK; at = net_log_source_next(self->source, at))
             if (!write_entity(self, tick, at)) result = NET_ERR_MEMORY;
@@ -363,7 +367,6 @@ net_result net_log_export(net_log_reader* reader, const net_module* module,
                           const net_log_export_config* config, ecs_line_fn line, void* context,
                           const base_reporter* reporter, net_log_exported* exported) {
     BASE_ASSERT(reader && config && line && exported);
-    BASE_ASSERT(module || config->what != NET_LOG_EXPORT_VALUES);
     const base_allocator* allocator = net_log_reader_allocator(reader);
     *exported = (net_log_exported){0};
     export self = {.reader = reader,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A run looks at the world of its match, so a value is read where the systems left it.
+// A run looks at the world of its match, so a value is read where the systems left it. Without the
+// game the values come from the log's state deltas (net/log_state.h): replicated ones, as clients
+// get them.
 #include "log/log_source.h"
 
 #include "log/log_replay.h"
@@ -19,6 +21,7 @@ struct net_log_source {
     const base_allocator* allocator;
     const base_reporter* reporter;
     const char* file;
+    net_log_state* state; // NULL: a run, which has all that follows
     net_log_replay* replay;
     ecs_world* world;
     net_log_component* components; // position: component id - 1
@@ -70,9 +73,24 @@ static bool list_components(net_log_source* source) {
     return true;
 }
 
+static net_result open_state(net_log_source* source, net_log_reader* reader, ecs_tick from) {
+    net_result result = net_log_state_create(reader, source->reporter, &source->state);
+    if (result == NET_OK && from > 1) result = net_log_state_seek(source->state, from - 1);
+    return result;
+}
+
+static net_result open_run(net_log_source* source, net_log_reader* reader, const net_module* module,
+                           ecs_tick from) {
+    net_result result = net_log_replay_create(reader, module, source->reporter, &source->replay);
+    if (result == NET_OK && from > 1) result = net_log_replay_seek(source->replay, from - 1);
+    if (result != NET_OK) return result;
+    source->world = net_match_world(net_log_replay_match(source->replay));
+    return list_components(source) ? NET_OK : NET_ERR_MEMORY;
+}
+
 net_result net_log_source_create(net_log_reader* reader, const net_module* module, ecs_tick from,
                                  const base_reporter* reporter, net_log_source** source_out) {
-    BASE_ASSERT(reader && module && source_out);
+    BASE_ASSERT(reader && source_out);
     const base_allocator* allocator = net_log_reader_allocator(reader);
     *source_out = NULL;
     net_log_source* source = base_allocate_zero(allocator, sizeof *source);
@@ -80,12 +98,8 @@ net_result net_log_source_create(net_log_reader* reader, const net_module* modul
     source->allocator = allocator;
     source->reporter = reporter;
     source->file = net_log_reader_file(reader);
-    net_result result = net_log_replay_create(reader, module, reporter, &source->replay);
-    if (result == NET_OK && from > 1) result = net_log_replay_seek(source->replay, from - 1);
-    if (result == NET_OK) {
-        source->world = net_match_world(net_log_replay_match(source->replay));
-        if (!list_components(source)) result = NET_ERR_MEMORY;
-    }
+    net_result result =
+        module ? open_run(source, reader, module, from) : open_state(source, reader, from);
     if (result != NET_OK) {
         net_log_source_destroy(source);
         return result;
@@ -96,6 +110,7 @@ net_result net_log_source_create(net_log_reader* reader, const net_module* modul
 
 void net_log_source_destroy(net_log_source* source) {
     if (!source) return;
+    net_log_state_destroy(source->state);
     net_log_replay_destroy(source->replay);
     if (source->components)
         base_release(source->allocator, source->components,
@@ -107,6 +122,7 @@ void net_log_source_destroy(net_log_source* source) {
 }
 
 net_result net_log_source_step(net_log_source* source) {
+    if (source->state) return net_log_state_step(source->state);
     net_log_tick tick;
     net_result result = net_log_replay_step(source->replay, &tick);
     if (result != NET_OK || source->diverged > 0 || !tick.has_end) return result;
@@ -117,7 +133,12 @@ net_result net_log_source_step(net_log_source* source) {
     return NET_OK;
 }
 
+bool net_log_source_is_whole(const net_log_source* source) {
+    return !source->state || net_log_state_is_whole(source->state);
+}
+
 ecs_tick net_log_source_tick(const net_log_source* source) {
+    if (source->state) return net_log_state_tick(source->state);
     return net_match_tick(net_log_replay_match(source->replay));
 }
 
@@ -126,19 +147,23 @@ ecs_tick net_log_source_diverged(const net_log_source* source) {
 }
 
 uint32_t net_log_source_component_count(const net_log_source* source) {
+    if (source->state) return net_log_state_component_count(source->state);
     return source->component_count;
 }
 
 const net_log_component* net_log_source_component(const net_log_source* source, uint32_t position) {
-    BASE_ASSERT(position < source->component_count);
+    BASE_ASSERT(position < net_log_source_component_count(source));
+    if (source->state) return net_log_state_component(source->state, position);
     return &source->components[position];
 }
 
 ecs_entity net_log_source_next(const net_log_source* source, ecs_entity before) {
+    if (source->state) return net_log_state_next(source->state, before);
     return ecs_entity_next(source->world, before);
 }
 
 const char* net_log_source_template(const net_log_source* source, ecs_entity entity) {
+    if (source->state) return net_log_state_template(source->state, entity);
     return ecs_entity_template_name(source->world, entity);
 }
 
@@ -147,7 +172,17 @@ static const void* find(const net_log_source* source, ecs_entity entity, uint32_
     return ecs_find(source->world, entity, (ecs_component_id)(position + 1));
 }
 
+static bool has_state(const net_log_source* source, ecs_entity entity, uint32_t position) {
+    const net_log_component* asked = net_log_state_component(source->state, position);
+    const net_log_component* component;
+    for (uint32_t i = 0; (component = net_log_state_template_component(source->state, entity, i));
+         i++)
+        if (component->id == asked->id) return true;
+    return false;
+}
+
 bool net_log_source_has(const net_log_source* source, ecs_entity entity, uint32_t position) {
+    if (source->state) return has_state(source, entity, position);
     return find(source, entity, position) != NULL;
 }
 
@@ -208,6 +243,12 @@ static net_log_value read_element(ecs_field_kind kind, const uint8_t* at) {
 
 void net_log_source_read(const net_log_source* source, ecs_entity entity, uint32_t position,
                          net_log_value* values) {
+    if (source->state) {
+        const net_log_component* component = net_log_state_component(source->state, position);
+        bool is_read = net_log_state_read(source->state, entity, component, values);
+        BASE_ASSERT(is_read);
+        return;
+    }
     const ecs_type* type = type_at(source, position);
     const void* cell = find(source, entity, position);
     BASE_ASSERT(cell && !source->components[position].is_varsize);
@@ -220,8 +261,23 @@ void net_log_source_read(const net_log_source* source, ecs_entity entity, uint32
     }
 }
 
+// The bytes of a type that is not here, as hex.
+static void put_bytes(const net_log_source* source, ecs_entity entity, uint32_t position,
+                      char* text, size_t text_bytes) {
+    size_t size = 0;
+    const net_log_component* component = net_log_state_component(source->state, position);
+    const uint8_t* data = net_log_state_bytes(source->state, entity, component, &size);
+    text[0] = 0;
+    for (size_t i = 0; data && i < size && 2 * i + 3 <= text_bytes; i++)
+        snprintf(text + 2 * i, 3, "%02x", data[i]);
+}
+
 void net_log_source_text(const net_log_source* source, ecs_entity entity, uint32_t position,
                          char* text, size_t text_bytes) {
+    if (source->state) {
+        put_bytes(source, entity, position, text, text_bytes);
+        return;
+    }
     const void* cell = find(source, entity, position);
     BASE_ASSERT(cell && text_bytes > 0);
     (void)ecs_type_format(type_at(source, position), cell, text, text_bytes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// The values of a match tick by tick, out of its log: by running the match again, which has all
-/// components at full precision. Exports and comparisons read them by name.
+/// components at full precision, or without the game from the log's state deltas. Exports and
+/// comparisons read them by name.
 #pragma once
 
 #include "base/bytes.h"
@@ -9,17 +10,20 @@
 
 typedef struct net_log_source net_log_source;
 
-/// A run of the log with its game. The reader serves no other walk meanwhile. `from`: the first
+/// With the module a run of the log; NULL: its state deltas. The reader serves no other walk meanwhile. `from`: the first
 /// tick that is asked for (a run begins at a keyframe before it); 0 or 1: the first of the log.
-/// @return as net_log_replay_create and net_log_replay_seek.
+/// @return as net_log_replay_create and net_log_replay_seek, or net_log_state_create and
+///         net_log_state_seek.
 BASE_MUST_USE net_result net_log_source_create(net_log_reader* reader, const net_module* module,
                                                ecs_tick from, const base_reporter* reporter,
                                                net_log_source** source);
 /// NULL does nothing.
 void net_log_source_destroy(net_log_source* source);
 /// Go on to the next tick. A run that differs from the log is reported once, and goes on.
-/// @return as net_log_replay_step.
+/// @return as net_log_replay_step or net_log_state_step.
 BASE_MUST_USE net_result net_log_source_step(net_log_source* source);
+/// Are the values those of this tick? net_log_state_is_whole; a run's always are.
+bool net_log_source_is_whole(const net_log_source* source);
 ecs_tick net_log_source_tick(const net_log_source* source);
 /// The first tick whose state_hash is not the log's; 0: none so far.
 ecs_tick net_log_source_diverged(const net_log_source* source);

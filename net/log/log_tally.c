@@ -264,10 +264,13 @@ static void write_components(tally* self, ecs_line_fn line, void* context) {
     if (rows->count > 1) qsort(rows->rows, rows->count, sizeof *rows->rows, compare_rows);
     for (uint32_t i = 0; i < rows->count; i++) {
         const tally_row* row = &rows->rows[i];
-        snprintf(text, sizeof text,
-                 "component name=%s changes=%" PRIu64 " share=%.1f%% change_bytes=%" PRIu64,
-                 row->name, row->counts[CHANGES],
-                 100.0 * (double)row->counts[CHANGES] / (double)all, row->counts[CHANGE_BYTES]);
+        int size = snprintf(text, sizeof text, "component name=%s changes=%" PRIu64 " share=%.1f%%",
+                            row->name, row->counts[CHANGES],
+                            100.0 * (double)row->counts[CHANGES] / (double)all);
+        // Values share their bits, so only logs of hashes know it.
+        if (row->counts[CHANGE_BYTES] > 0)
+            snprintf(text + size, sizeof text - (size_t)size, " change_bytes=%" PRIu64,
+                     row->counts[CHANGE_BYTES]);
         line(context, text);
     }
 }

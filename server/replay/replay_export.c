@@ -12,6 +12,7 @@
 
 typedef struct exporting {
     server_replay* self;
+    const net_module* module; ///< NULL: values from the log itself
     net_log_export_config config;
     net_log_exported exported;
     net_result result;
@@ -62,29 +63,44 @@ static bool read_config(const server_replay* self, net_log_export_config* config
 
 static bool write_lines(void* context, void* file) {
     exporting* made = context;
-    made->result =
-        net_log_export(made->self->reader, made->self->module, &made->config, net_host_write_line,
-                       file, &made->self->reporter, &made->exported);
+    server_replay* self = made->self;
+    made->result = net_log_export(self->reader, made->module, &made->config, net_host_write_line,
+                                  file, &self->reporter, &made->exported);
     return true;
 }
 
-int server_replay_export(server_replay* self) {
-    exporting made = {.self = self};
-    if (!read_config(self, &made.config)) return NET_EXIT_USAGE;
-    if (!self->module && made.config.what == NET_LOG_EXPORT_VALUES) {
+// The game that is here may be another one, and then the match cannot be run.
+static bool is_other_game(const exporting* made) {
+    return made->module && made->config.what == NET_LOG_EXPORT_VALUES &&
+           (made->result == NET_ERR_SCHEMA || made->result == NET_ERR_MODULE) &&
+           made->exported.rows == 0;
+}
+
+static bool write_out(exporting* made) {
+    server_replay* self = made->self;
+    if (!made->module && made->config.what == NET_LOG_EXPORT_VALUES)
         base_report(&self->reporter, self->file, 0,
-                    "its values come from a run with the game %s, which is not here: name it with "
-                    "--game, or export --what inputs or events",
-                    net_log_reader_info(self->reader)->game);
-        return NET_EXIT_USAGE;
+                    "note: the values are those that clients get, from the log itself: the match "
+                    "is not run, because %s",
+                    self->module ? "the game here is another one" : "its game is not here");
+    if (self->output) return net_host_write_file(self->output, write_lines, made, &self->reporter);
+    return write_lines(made, stdout);
+}
+
+int server_replay_export(server_replay* self) {
+    exporting made = {.self = self, .module = self->module};
+    if (!read_config(self, &made.config)) return NET_EXIT_USAGE;
+    bool is_written = write_out(&made);
+    if (is_written && is_other_game(&made)) {
+        made.module = NULL;
+        is_written = write_out(&made);
     }
-    if (!self->output) {
-        (void)write_lines(&made, stdout);
-    } else if (!net_host_write_file(self->output, write_lines, &made, &self->reporter)) {
-        return NET_EXIT_RUNTIME;
-    }
+    if (!is_written) return NET_EXIT_RUNTIME;
     if (made.result == NET_ERR_UNKNOWN) return NET_EXIT_USAGE;
     if (made.result != NET_OK) return net_exit_of_replay(made.result);
+    if (made.exported.ticks_lacking > 0)
+        base_report(&self->reporter, self->file, 0, "the log has no values of %" PRIu64 " ticks",
+                    made.exported.ticks_lacking);
     if (self->output)
         printf("exported rows=%" PRIu64 " ticks=%" PRIu64 " file=%s\n", made.exported.rows,
                made.exported.ticks, self->output);

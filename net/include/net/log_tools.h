@@ -33,13 +33,16 @@ typedef struct net_log_export_config {
 typedef struct net_log_exported {
     uint64_t rows;
     ecs_tick ticks;         ///< that were looked at
+    ecs_tick ticks_lacking; ///< of VALUES without the module: the log has no values of them
     ecs_tick diverged_tick; ///< of VALUES: from here on the run is not the log's match; 0: never
 } net_log_exported;
 
-/// Write a part of a log as lines. VALUES run the match again and need the module. INPUTS and
-/// EVENTS come from the records; without the module (NULL) messages are hex.
+/// Write a part of a log as lines. VALUES run the match again; without the module (NULL) they come
+/// from the log's state deltas, and are those that clients get. INPUTS and EVENTS come from the
+/// records; without the module messages are hex.
 /// @return NET_OK; NET_ERR_UNKNOWN (reported: there is no such component, and the nearest name);
-///         NET_ERR_DAMAGED, NET_ERR_MEMORY; as net_log_replay_create for VALUES.
+///         NET_ERR_DAMAGED, NET_ERR_MEMORY; for VALUES as net_log_replay_create, or as
+///         net_log_state_create.
 BASE_MUST_USE net_result net_log_export(net_log_reader* reader, const net_module* module,
                                         const net_log_export_config* config, ecs_line_fn line,
                                         void* context, const base_reporter* reporter,

@@ -167,6 +167,26 @@ static void exported_values_are_those_of_the_match(void** state) {
     play_close(&self);
 }
 
+// Values that are replicated exactly are the same in the log and in a run of it.
+static void without_the_game_values_come_from_the_log(void** state) {
+    (void)state;
+    static lines run;
+    play self;
+    make_log(&self, 7, "ann");
+    net_log_exported exported;
+    const net_log_export_config config = {.components = "player,hits,match", .every = 30};
+    assert_int_equal(export_into(&self, &config, &run, &exported), NET_OK);
+    net_log_reader* reader = open_log(self.files.log, NET_OK);
+    memset(&out, 0, sizeof out);
+    assert_int_equal(net_log_export(reader, NULL, &config, add_line, &out, NULL, &exported),
+                     NET_OK);
+    net_log_reader_destroy(reader);
+    assert_int_equal(exported.ticks_lacking, 0);
+    assert_true(run.count > 100);
+    assert_string_equal(out.text, run.text);
+    play_close(&self);
+}
+
 static void cells_with_commas_and_quotes_are_quoted(void** state) {
     (void)state;
     play self;
@@ -402,6 +422,7 @@ int main(void) {
         TEST(numbers_are_short_exact_and_json),
         TEST(a_range_of_ticks_is_exported),
         TEST(exported_values_are_those_of_the_match),
+        TEST(without_the_game_values_come_from_the_log),
         TEST(cells_with_commas_and_quotes_are_quoted),
         TEST(a_log_differs_from_another_in_seed_inputs_and_values),
         TEST(every_change_and_input_is_counted),
