@@ -5,6 +5,7 @@
 #include "window/picture.h"
 
 #include "playback/playback_window.h"
+#include "playback/playback_inspector.h"
 #include "playback/playback_timeline.h"
 
 enum { TICKS = 900 };
@@ -79,7 +80,8 @@ static void push_keys(const char* keys) {
         SDL_Keycode key;
     } letters[] = {{'S', SDLK_LSHIFT}, {'<', SDLK_LEFT}, {'>', SDLK_RIGHT}, {' ', SDLK_SPACE},
                    {'H', SDLK_HOME},   {'E', SDLK_END},  {'+', SDLK_UP},    {'-', SDLK_DOWN},
-                   {'h', SDLK_h},      {'x', SDLK_x}};
+                   {'h', SDLK_h},      {'x', SDLK_x},    {'c', SDLK_c},     {'i', SDLK_i},
+                   {'n', SDLK_TAB}};
     for (; *keys; keys++) {
         if (*keys == 's') push_key(SDLK_LSHIFT, false);
         for (uint32_t i = 0; i < BASE_COUNT(letters); i++) {
@@ -97,11 +99,27 @@ static void keys_move_the_playback(void** state) {
         const char* keys;
         double tick;
     } cases[] = {
-        {100, "", 100},       {100, ">", 101},    {100, ">><", 101},         {100.5, ">", 101},
-        {100.5, "<", 100},    {100, "S>", 110},   {100, "S>s>", 111},        {100, "S<<s", 80},
-        {5, "S<", 1},         {895, "S>", TICKS}, {100, "E", TICKS},         {100, "H", 1},
-        {100, " > ", 400},    {100, " < ", 1},    {700, " S< ", 1},          {500, " > ", 800},
-        {500, " >> ", TICKS}, {100, "+-hx", 100}, {100, "++++++++-->", 101}, {TICKS, "  H", 1},
+        {100, "", 100},
+        {100, ">", 101},
+        {100, ">><", 101},
+        {100.5, ">", 101},
+        {100.5, "<", 100},
+        {100, "S>", 110},
+        {100, "S>s>", 111},
+        {100, "S<<s", 80},
+        {5, "S<", 1},
+        {895, "S>", TICKS},
+        {100, "E", TICKS},
+        {100, "H", 1},
+        {100, " > ", 400},
+        {100, " < ", 1},
+        {700, " S< ", 1},
+        {500, " > ", 800},
+        {500, " >> ", TICKS},
+        {100, "+-hx", 100},
+        {100, "++++++++-->", 101},
+        {TICKS, "  H", 1},
+        {100, "cccinnSnsi", 100},
     };
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
         open_queue(on, cases[i].at);
@@ -112,6 +130,33 @@ static void keys_move_the_playback(void** state) {
         assert_true(tick == cases[i].tick);
     }
     assert_false(on->playback.is_diverged || on->playback.is_damaged);
+}
+
+// Forward and back the inspector meets each entity once, and begins again beyond the last.
+static void the_inspector_walks_over_all_entities(void** state) {
+    stage* on = *state;
+    assert_int_equal(net_playback_seek(on->playback.playback, 300), NET_OK);
+    const ecs_world* world = net_match_world(net_playback_match(on->playback.playback));
+    client_inspector inspector = {0};
+    client_inspector_step(&inspector, world, true);
+    ecs_entity first = inspector.entity, before = first;
+    uint32_t count = 0;
+    do {
+        assert_true(ecs_is_alive(world, inspector.entity));
+        before = inspector.entity;
+        client_inspector_step(&inspector, world, true);
+        assert_true(inspector.entity == first || inspector.entity > before);
+        count++;
+    } while (inspector.entity != first);
+    assert_true(count >= 50); // bricks, a pad for each player, balls
+    client_inspector_step(&inspector, world, false);
+    assert_int_equal(inspector.entity, before);
+    for (uint32_t i = 1; i < count; i++)
+        client_inspector_step(&inspector, world, false);
+    assert_int_equal(inspector.entity, first);
+    inspector.entity = ecs_entity_make(ECS_INDEX_MAX, 1); // is gone
+    client_inspector_step(&inspector, world, false);
+    assert_int_equal(inspector.entity, first);
 }
 
 // A window of 960 x 540 shows 1200 x 880 units. The strip is 736 pixels wide and starts below row
@@ -222,6 +267,7 @@ static void pixels_of_bricks_have_the_colours_of_bricks(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(keys_move_the_playback),
+        TEST(the_inspector_walks_over_all_entities),
         TEST(the_pointer_moves_the_playback_on_the_strip_alone),
         TEST(the_strip_marks_where_the_playback_is_and_what_was),
         TEST(pixels_of_bricks_have_the_colours_of_bricks),
