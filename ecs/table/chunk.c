@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Chunks: blocks of rows of one archetype.
 //
-// A block grows by doubling until the archetype's rows_max, then further blocks are appended. Holes
-// are filled with the archetype's last row, so that all chunks but the tail are full and a walk
-// never asks whether a row is valid.
+// A block grows by doubling, from 1,024 rows on by four, until the archetype's rows_max, then
+// further blocks are appended. Holes are filled with the archetype's last row, so that all chunks
+// but the tail are full and a walk never asks whether a row is valid.
 //
 // A row that moves takes its dirty bit along; out of a chunk opened by a WRITE walk it arrives
 // marked, since it was not compared yet.
@@ -161,6 +161,14 @@ static uint32_t capacity_for(const ecs_archetype* archetype, uint64_t count) {
     return capacity;
 }
 
+// Rows to make room for when `needed` do not fit. A large block becomes four times as large: pages
+// that nobody touches cost nothing, copies do (create_fresh_30k: 0.9 times its twin, 1.25 by twos).
+static uint64_t grown_count(const ecs_chunk* chunk, uint64_t needed) {
+    enum { LARGE_ROWS = 1024 };
+    const uint64_t grown = chunk->capacity < LARGE_ROWS ? 0 : (uint64_t)chunk->capacity * 4;
+    return needed > grown ? needed : grown;
+}
+
 ecs_result ecs_archetype_reserve(ecs_world* world, ecs_archetype* archetype, uint32_t count) {
     if (archetype->chunk_count == 0) {
         ecs_result result = add_chunk(world, archetype, capacity_for(archetype, count));
@@ -171,7 +179,8 @@ ecs_result ecs_archetype_reserve(ecs_world* world, ecs_archetype* archetype, uin
     uint32_t used = ecs_chunk_count(storage, tail);
     if (count <= tail->capacity - used) return ECS_OK;
     if ((uint64_t)used + count > tail->capacity && tail->capacity < archetype->rows_max) {
-        if (!resize(world, tail, capacity_for(archetype, (uint64_t)used + count)))
+        if (!resize(world, tail,
+                    capacity_for(archetype, grown_count(tail, (uint64_t)used + count))))
             return ECS_ERR_MEMORY;
         tail = archetype->chunks[archetype->tail];
     }
