@@ -182,36 +182,57 @@ static inline __attribute__((always_inline)) uint32_t find_rows_of(const tracked
 // those that changed lie anywhere. @return how many.
 static uint32_t find_rows(const tracked_column* column, uint32_t first, uint32_t end,
                           uint32_t* rows) {
-    switch (column->size) {
-    case 4:
-        return find_rows_of(column, 4, first, end, rows);
-    case 8:
-        return find_rows_of(column, 8, first, end, rows);
-    case 12:
-        return find_rows_of(column, 12, first, end, rows);
-    case 16:
-        return find_rows_of(column, 16, first, end, rows);
-    default:
-        return find_rows_of(column, column->size, first, end, rows);
-    }
+    uint32_t found = 0;
+#define FIND(bytes) found = find_rows_of(column, bytes, first, end, rows)
+    ECS_BY_SIZE(column->size, FIND)
+#undef FIND
+    return found;
 }
 
 // Could a flat value hold a NaN? Infinite floats and numbers that look alike are suspected too.
-static inline bool may_have_nan(const tracked_column* column, const uint8_t* value) {
-    uint64_t low = 0;
-    uint64_t high = 0;
-    if (column->size == 4)
-        memcpy(&low, value, 4);
-    else
-        memcpy(&low, value, 8);
-    if (column->size == 12)
-        memcpy(&high, value + 8, 4);
-    else if (column->size == 16)
-        memcpy(&high, value + 8, 8);
+static inline __attribute__((always_inline)) bool may_have_nan(const tracked_column* column,
+                                                               size_t size, const uint8_t* value) {
+    const uint64_t low = size == 4 ? load_4(value) : load_8(value);
+    const uint64_t high = size == 12 ? load_4(value + 8) : size == 16 ? load_8(value + 8) : 0;
     // An exponent of ones carries into the bit above it, which the mask left free.
     const uint64_t carry = UINT64_C(0x0080000000800000);
     uint64_t sums = ((low & column->float_bits) + carry) | ((high & column->float_bits) + carry);
     return (sums & UINT64_C(0x8000000080000000)) != 0;
+}
+
+static inline __attribute__((always_inline)) uint32_t find_flat_of(const tracked_column* column,
+                                                                   size_t size,
+                                                                   const uint32_t* rows,
+                                                                   uint32_t count, uint32_t* flat) {
+    uint32_t flat_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const size_t at = size * rows[i];
+        flat[flat_count] = rows[i];
+        flat_count += !may_have_nan(column, size, column->shadows + at) &
+                      !may_have_nan(column, size, column->values + at);
+    }
+    return flat_count;
+}
+
+// The rows whose value and shadow are hashed by the bytes that they have in memory. @return how
+// many.
+static uint32_t find_flat(const tracked_column* column, const uint32_t* rows, uint32_t count,
+                          uint32_t* flat) {
+    uint32_t found = 0;
+    if (!column->is_flat) return 0;
+#define FIND(bytes) found = find_flat_of(column, bytes, rows, count, flat)
+    ECS_BY_SIZE(column->size, FIND)
+#undef FIND
+    return found;
+}
+
+static void update_shadows(const tracked_column* column, const uint32_t* rows, uint32_t count) {
+#define UPDATE(bytes)                                                                              \
+    for (uint32_t i = 0; i < count; i++)                                                           \
+    memcpy(column->shadows + (size_t)(bytes)*rows[i], column->values + (size_t)(bytes)*rows[i],    \
+           bytes)
+    ECS_BY_SIZE(column->size, UPDATE)
+#undef UPDATE
 }
 
 // Does a row whose bytes differ hold another value? Not when they spell a NaN differently: the
@@ -238,7 +259,8 @@ void ecs_track_count_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row
         uint64_t sum = 0;
         uint32_t flat[GATHERED_MAX], flat_count = 0;
         for (uint32_t i = row; i < row + count; i++) {
-            if (!column.is_flat || may_have_nan(&column, column.shadows + column.size * i)) {
+            if (!column.is_flat ||
+                may_have_nan(&column, column.size, column.shadows + column.size * i)) {
                 sum += shadow_hash(&column, i);
                 continue;
             }
@@ -257,27 +279,26 @@ void ecs_track_count_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row
 static void change_dense_rows(ecs_world* world, const tracked_column* column, const uint32_t* rows,
                               uint32_t count) {
     uint32_t changed[GATHERED_MAX], flat[GATHERED_MAX];
-    uint32_t changed_count = 0, flat_count = 0;
+    uint32_t changed_count = 0, next = 0;
     uint64_t difference = 0;
     BASE_ASSERT(count <= GATHERED_MAX);
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t row = rows[i];
-        const uint8_t* value = column->values + column->size * row;
-        uint8_t* shadow = column->shadows + column->size * row;
-        if (column->is_flat && !may_have_nan(column, shadow) && !may_have_nan(column, value)) {
-            changed[changed_count++] = flat[flat_count++] = row;
-            continue;
-        }
-        if (is_changed(column, row, shadow, value, &difference)) changed[changed_count++] = row;
-        ecs_bytes_copy(shadow, value, (uint32_t)column->size);
+    const uint32_t flat_count = find_flat(column, rows, count, flat);
+    for (uint32_t i = 0; i < count && flat_count < count; i++) {
+        const size_t at = column->size * rows[i];
+        if (next < flat_count && flat[next] == rows[i])
+            changed[changed_count++] = flat[next++];
+        else if (is_changed(column, rows[i], column->shadows + at, column->values + at,
+                            &difference))
+            changed[changed_count++] = rows[i];
     }
     if (flat_count > 0)
         difference += sum_hashes(column, column->values, flat, flat_count) -
                       sum_hashes(column, column->shadows, flat, flat_count);
-    for (uint32_t i = 0; i < flat_count; i++)
-        ecs_bytes_copy(column->shadows + column->size * flat[i],
-                       column->values + column->size * flat[i], (uint32_t)column->size);
-    count_changes(world, column, changed, changed_count, difference);
+    update_shadows(column, rows, count);
+    if (flat_count == count)
+        count_changes(world, column, rows, count, difference);
+    else
+        count_changes(world, column, changed, changed_count, difference);
 }
 
 // Compare one row of which the bytes are not all.
