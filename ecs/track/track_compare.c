@@ -14,60 +14,16 @@
 #include "table/sparse.h"
 #include "table/storage.h"
 #include "track/track.h"
+#include "track/track_cells.h"
 #include "type/type_registry.h"
 
 #include <string.h>
 
-// One tracked column of one chunk, as the functions below need it.
-typedef struct tracked_column {
-    const ecs_type* type;
-    ecs_component_id component;
-    uint64_t name_hash;
-    const ecs_entity* entities;
-    uint8_t* values;
-    uint8_t* shadows;
-    size_t size;
-    uint64_t float_bits; // the exponents of two floats in `is_flat` values, 0 where there are none
-    bool is_dense;       // its bytes are all there is to a value
-    bool is_flat;        // and lie as they are hashed, at most 16 of them
-    bool is_behind;      // memory ran out for a shadow: its row must be compared again
-} tracked_column;
-
-#define FLAT_BYTES_MAX 16u
-#define GATHERED_ROWS 32u
-#define GATHERED_MAX (GATHERED_ROWS + 64u) ///< a word of marks may come on top
-#define FLOAT_EXPONENTS UINT64_C(0x7F8000007F800000)
-
-// Is a value of the type hashed by the very bytes that it has in memory? But for NaNs of four-byte
-// floats, of which `float_bits` tells.
-static bool is_flat(const ecs_type* type, uint64_t* float_bits) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    uint32_t end = 0;
-    for (uint32_t i = 0; i < type->field_count; i++) {
-        const ecs_field* field = &type->fields[i];
-        if (field->offset != end || field->kind == ECS_FIELD_BOOL || field->kind == ECS_FIELD_F64)
-            return false;
-        if (field->kind == ECS_FIELD_F32) {
-            if (end % 4 != 0) return false;
-            // The test for NaNs may hit on other fields too, which costs time alone.
-            *float_bits = FLOAT_EXPONENTS;
-        }
-        end += field->count * ecs_field_kind_bytes(field->kind);
-    }
-    return end == type->object_size && end % 4 == 0 && end > 0 && end <= FLAT_BYTES_MAX;
-#else
-    (void)type;
-    (void)float_bits;
-    return false;
-#endif
-}
-
-static tracked_column column_of(const ecs_world* world, const ecs_chunk* chunk, uint32_t track) {
+static ecs_track_cells column_of(const ecs_world* world, const ecs_chunk* chunk, uint32_t track) {
     BASE_ASSERT(track < chunk->archetype->track_count);
     const ecs_archetype* archetype = chunk->archetype;
     const ecs_column* column = &archetype->columns[archetype->tracked[track]];
-    return (tracked_column){
-        .is_dense = column->type->is_dense && ecs_type_is_plain(column->type),
+    return (ecs_track_cells){
         .type = column->type,
         .component = column->component,
         .name_hash = ecs_component_get(world, column->component)->name_hash,
@@ -78,19 +34,19 @@ static tracked_column column_of(const ecs_world* world, const ecs_chunk* chunk, 
     };
 }
 
-static uint64_t cell_hash(const tracked_column* column, const void* cell, uint32_t row) {
+static uint64_t cell_hash(const ecs_track_cells* column, const void* cell, uint32_t row) {
     return ecs_type_hash(column->type, cell,
                          base_hash64_mix(column->name_hash, column->entities[row]));
 }
 
-static uint64_t shadow_hash(const tracked_column* column, uint32_t row) {
+static uint64_t shadow_hash(const ecs_track_cells* column, uint32_t row) {
     return cell_hash(column, column->shadows + column->size * row, row);
 }
 
 void ecs_track_count_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row, bool is_added) {
     BASE_ASSERT(row < chunk->capacity);
     for (uint32_t track = 0; track < chunk->archetype->track_count; track++) {
-        tracked_column column = column_of(world, chunk, track);
+        ecs_track_cells column = column_of(world, chunk, track);
         uint64_t hash = shadow_hash(&column, row);
         world->tracker->hashes[column.component] += is_added ? hash : 0 - hash;
     }
@@ -119,7 +75,7 @@ static void list_change(ecs_world* world, ecs_entity entity, ecs_component_id co
 }
 
 // Rows of a column that have another value, and what it makes of the sum of hashes.
-static void count_changes(ecs_world* world, const tracked_column* column, const uint32_t* rows,
+static void count_changes(ecs_world* world, const ecs_track_cells* column, const uint32_t* rows,
                           uint32_t count, uint64_t difference) {
     BASE_ASSERT(column->component != ECS_COMPONENT_NONE);
     world->tracker->hashes[column->component] += difference;
@@ -138,106 +94,9 @@ static void count_changes(ecs_world* world, const tracked_column* column, const 
     list->count += count;
 }
 
-static inline uint64_t load_4(const uint8_t* at) {
-    uint32_t word;
-    memcpy(&word, at, sizeof word);
-    return word;
-}
-static inline uint64_t load_8(const uint8_t* at) {
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-    return word;
-}
-
-// Have two values other bytes? A constant size makes this a few instructions.
-static inline __attribute__((always_inline)) bool differ(const uint8_t* a, const uint8_t* b,
-                                                         size_t size) {
-    switch (size) {
-    case 4:
-        return load_4(a) != load_4(b);
-    case 8:
-        return load_8(a) != load_8(b);
-    case 12:
-        return ((load_8(a) ^ load_8(b)) | (load_4(a + 8) ^ load_4(b + 8))) != 0;
-    case 16:
-        return ((load_8(a) ^ load_8(b)) | (load_8(a + 8) ^ load_8(b + 8))) != 0;
-    default:
-        return memcmp(a, b, size) != 0;
-    }
-}
-
-static inline __attribute__((always_inline)) uint32_t find_rows_of(const tracked_column* column,
-                                                                   size_t size, uint32_t first,
-                                                                   uint32_t end, uint32_t* rows) {
-    const uint8_t *value = column->values + size * first, *shadow = column->shadows + size * first;
-    uint32_t count = 0;
-    for (uint32_t row = first; row < end; row++, value += size, shadow += size) {
-        rows[count] = row;
-        count += differ(value, shadow, size);
-    }
-    return count;
-}
-
-// The rows of [first, end) whose bytes differ from their shadows. No branch for each row, since
-// those that changed lie anywhere. @return how many.
-static uint32_t find_rows(const tracked_column* column, uint32_t first, uint32_t end,
-                          uint32_t* rows) {
-    uint32_t found = 0;
-#define FIND(bytes) found = find_rows_of(column, bytes, first, end, rows)
-    ECS_BY_SIZE(column->size, FIND)
-#undef FIND
-    return found;
-}
-
-// Could a flat value hold a NaN? Infinite floats and numbers that look alike are suspected too.
-static inline __attribute__((always_inline)) bool may_have_nan(const tracked_column* column,
-                                                               size_t size, const uint8_t* value) {
-    const uint64_t low = size == 4 ? load_4(value) : load_8(value);
-    const uint64_t high = size == 12 ? load_4(value + 8) : size == 16 ? load_8(value + 8) : 0;
-    // An exponent of ones carries into the bit above it, which the mask left free.
-    const uint64_t carry = UINT64_C(0x0080000000800000);
-    uint64_t sums = ((low & column->float_bits) + carry) | ((high & column->float_bits) + carry);
-    return (sums & UINT64_C(0x8000000080000000)) != 0;
-}
-
-static inline __attribute__((always_inline)) uint32_t find_flat_of(const tracked_column* column,
-                                                                   size_t size,
-                                                                   const uint32_t* rows,
-                                                                   uint32_t count, uint32_t* flat) {
-    uint32_t flat_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const size_t at = size * rows[i];
-        flat[flat_count] = rows[i];
-        flat_count += !may_have_nan(column, size, column->shadows + at) &
-                      !may_have_nan(column, size, column->values + at);
-    }
-    return flat_count;
-}
-
-// The rows whose value and shadow are hashed by the bytes that they have in memory. @return how
-// many.
-static uint32_t find_flat(const tracked_column* column, const uint32_t* rows, uint32_t count,
-                          uint32_t* flat) {
-    uint32_t found = 0;
-    if (!column->is_flat) return 0;
-#define FIND(bytes) found = find_flat_of(column, bytes, rows, count, flat)
-    ECS_BY_SIZE(column->size, FIND)
-#undef FIND
-    return found;
-}
-
-static void update_shadows(const tracked_column* column, const uint32_t* rows, uint32_t count) {
-#define UPDATE(bytes)                                                                              \
-    for (uint32_t i = 0; i < count; i++)                                                           \
-    memcpy(column->shadows + (size_t)(bytes)*rows[i], column->values + (size_t)(bytes)*rows[i],    \
-           bytes)
-    ECS_BY_SIZE(column->size, UPDATE)
-#undef UPDATE
-}
-
 // Does a row whose bytes differ hold another value? Not when they spell a NaN differently: the
 // hashes are equal then, so the slow compare is asked only where they are.
-static bool is_changed(const tracked_column* column, uint32_t row, const void* shadow,
+static bool is_changed(const ecs_track_cells* column, uint32_t row, const void* shadow,
                        const void* value, uint64_t* difference) {
     uint64_t before = cell_hash(column, shadow, row);
     uint64_t after = cell_hash(column, value, row);
@@ -245,7 +104,7 @@ static bool is_changed(const tracked_column* column, uint32_t row, const void* s
     return before != after || !ecs_type_equal(column->type, shadow, value);
 }
 
-static uint64_t sum_hashes(const tracked_column* column, const void* cells, const uint32_t* rows,
+static uint64_t sum_hashes(const ecs_track_cells* column, const void* cells, const uint32_t* rows,
                            uint32_t count) {
     return base_hash64_rows(cells, column->size, column->entities, column->name_hash, rows, count);
 }
@@ -253,36 +112,38 @@ static uint64_t sum_hashes(const tracked_column* column, const void* cells, cons
 void ecs_track_count_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row, uint32_t count,
                           bool is_added) {
     BASE_ASSERT(row + count <= chunk->capacity);
+    const uint32_t end = row + count;
     for (uint32_t track = 0; track < chunk->archetype->track_count; track++) {
-        tracked_column column = column_of(world, chunk, track);
-        column.is_flat = column.is_dense && is_flat(column.type, &column.float_bits);
+        ecs_track_cells column = column_of(world, chunk, track);
+        ecs_track_learn(&column);
         uint64_t sum = 0;
-        uint32_t flat[GATHERED_MAX], flat_count = 0;
-        for (uint32_t i = row; i < row + count; i++) {
-            if (!column.is_flat ||
-                may_have_nan(&column, column.size, column.shadows + column.size * i)) {
-                sum += shadow_hash(&column, i);
-                continue;
+        for (uint32_t first = row, some; first < end; first += some) {
+            uint32_t rows[ECS_TRACK_ROWS_MAX], flat[ECS_TRACK_ROWS_MAX], next = 0;
+            some = end - first < ECS_TRACK_ROWS_MAX ? end - first : ECS_TRACK_ROWS_MAX;
+            for (uint32_t i = 0; i < some; i++)
+                rows[i] = first + i;
+            const uint32_t flat_count = ecs_track_find_flat(&column, rows, some, flat);
+            for (uint32_t i = 0; i < some && flat_count < some; i++) {
+                if (next < flat_count && flat[next] == rows[i])
+                    next++;
+                else
+                    sum += shadow_hash(&column, rows[i]);
             }
-            flat[flat_count++] = i;
-            if (flat_count < GATHERED_MAX) continue;
             sum += sum_hashes(&column, column.shadows, flat, flat_count);
-            flat_count = 0;
         }
-        sum += sum_hashes(&column, column.shadows, flat, flat_count);
         world->tracker->hashes[column.component] += is_added ? sum : 0 - sum;
     }
 }
 
 // Rows that differ, of which the bytes are all there is: their hashes are taken at once, which is
 // half the time of one after the other (change_find).
-static void change_dense_rows(ecs_world* world, const tracked_column* column, const uint32_t* rows,
+static void change_dense_rows(ecs_world* world, const ecs_track_cells* column, const uint32_t* rows,
                               uint32_t count) {
-    uint32_t changed[GATHERED_MAX], flat[GATHERED_MAX];
+    uint32_t changed[ECS_TRACK_ROWS_MAX], flat[ECS_TRACK_ROWS_MAX];
     uint32_t changed_count = 0, next = 0;
     uint64_t difference = 0;
-    BASE_ASSERT(count <= GATHERED_MAX);
-    const uint32_t flat_count = find_flat(column, rows, count, flat);
+    BASE_ASSERT(count <= ECS_TRACK_ROWS_MAX);
+    const uint32_t flat_count = ecs_track_find_flat(column, rows, count, flat);
     for (uint32_t i = 0; i < count && flat_count < count; i++) {
         const size_t at = column->size * rows[i];
         if (next < flat_count && flat[next] == rows[i])
@@ -294,7 +155,7 @@ static void change_dense_rows(ecs_world* world, const tracked_column* column, co
     if (flat_count > 0)
         difference += sum_hashes(column, column->values, flat, flat_count) -
                       sum_hashes(column, column->shadows, flat, flat_count);
-    update_shadows(column, rows, count);
+    ecs_track_update_shadows(column, rows, count);
     if (flat_count == count)
         count_changes(world, column, rows, count, difference);
     else
@@ -302,7 +163,7 @@ static void change_dense_rows(ecs_world* world, const tracked_column* column, co
 }
 
 // Compare one row of which the bytes are not all.
-static void compare_row(ecs_world* world, tracked_column* column, uint32_t row) {
+static void compare_row(ecs_world* world, ecs_track_cells* column, uint32_t row) {
     const void* value = column->values + column->size * row;
     void* shadow = column->shadows + column->size * row;
     if (ecs_value_is_untouched(column->type, shadow, value)) return;
@@ -324,50 +185,37 @@ static void compare_row(ecs_world* world, tracked_column* column, uint32_t row) 
     count_changes(world, column, &row, 1, shadow_hash(column, row) - before);
 }
 
-static void compare_rows(ecs_world* world, tracked_column* column, const uint32_t* rows,
+static void compare_rows(ecs_world* world, ecs_track_cells* column, const uint32_t* rows,
                          uint32_t count) {
-    uint32_t changed[GATHERED_MAX], changed_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const size_t at = column->size * rows[i];
-        if (!column->is_dense)
-            compare_row(world, column, rows[i]);
-        else if (differ(column->values + at, column->shadows + at, column->size))
-            changed[changed_count++] = rows[i];
-    }
-    change_dense_rows(world, column, changed, changed_count);
-}
-
-// The first block of `block` bytes from `at` on that differs; `end` when none does. The C library's
-// memcmp compares by the widest vectors of the machine: three quarters of the time of a loop here
-// (compare_100k, -O2).
-static size_t find_difference(const tracked_column* column, size_t at, size_t end, size_t block) {
-    for (; at < end; at += block) {
-        size_t bytes = end - at < block ? end - at : block;
-        if (memcmp(column->values + at, column->shadows + at, bytes) != 0) return at;
-    }
-    return end;
+    for (uint32_t i = 0; i < count && !column->is_dense; i++)
+        compare_row(world, column, rows[i]);
+    if (!column->is_dense) return;
+    uint32_t changed[ECS_TRACK_ROWS_MAX];
+    change_dense_rows(world, column, changed, ecs_track_find_among(column, rows, count, changed));
 }
 
 // Large blocks first, then small ones, then their rows. A row that straddles two blocks is looked
 // at once.
-static void compare_dense(ecs_world* world, tracked_column* column, uint32_t count) {
+static void compare_dense(ecs_world* world, ecs_track_cells* column, uint32_t count) {
     enum { LARGE_BYTES = 4096, SMALL_BYTES = 128 };
     const size_t bytes = column->size * count;
-    uint32_t rows[GATHERED_MAX];
+    uint32_t rows[ECS_TRACK_ROWS_MAX];
     uint32_t gathered = 0, next_row = 0;
-    for (size_t large = 0; (large = find_difference(column, large, bytes, LARGE_BYTES)) < bytes;
+    for (size_t large = 0;
+         (large = ecs_track_find_difference(column, large, bytes, LARGE_BYTES)) < bytes;
          large += LARGE_BYTES) {
         const size_t end = large + LARGE_BYTES < bytes ? large + LARGE_BYTES : bytes;
-        for (size_t at = large; (at = find_difference(column, at, end, SMALL_BYTES)) < end;
+        for (size_t at = large;
+             (at = ecs_track_find_difference(column, at, end, SMALL_BYTES)) < end;
              at += SMALL_BYTES) {
             const size_t last = at + SMALL_BYTES < end ? at + SMALL_BYTES : end;
             if (next_row < at / column->size) next_row = (uint32_t)(at / column->size);
             const uint32_t end_row = (uint32_t)((last + column->size - 1) / column->size);
             for (uint32_t some; next_row < end_row; next_row += some) {
-                const uint32_t room = GATHERED_MAX - gathered;
+                const uint32_t room = ECS_TRACK_ROWS_MAX - gathered;
                 some = end_row - next_row < room ? end_row - next_row : room;
-                gathered += find_rows(column, next_row, next_row + some, rows + gathered);
-                if (gathered < GATHERED_MAX) continue;
+                gathered += ecs_track_find_rows(column, next_row, next_row + some, rows + gathered);
+                if (gathered < ECS_TRACK_ROWS_MAX) continue;
                 change_dense_rows(world, column, rows, gathered);
                 gathered = 0;
             }
@@ -376,7 +224,7 @@ static void compare_dense(ecs_world* world, tracked_column* column, uint32_t cou
     change_dense_rows(world, column, rows, gathered);
 }
 
-static void compare_written(ecs_world* world, tracked_column* column, uint32_t count) {
+static void compare_written(ecs_world* world, ecs_track_cells* column, uint32_t count) {
     world->counters.rows_compared += count;
     if (column->is_dense) {
         compare_dense(world, column, count);
@@ -388,11 +236,11 @@ static void compare_written(ecs_world* world, tracked_column* column, uint32_t c
 
 // Rows written by handle: the summary finds the words, the words find the rows. They lie apart, so
 // some are gathered and asked for before the first is compared.
-static void compare_marked(ecs_world* world, tracked_column* column, const ecs_chunk* chunk,
+static void compare_marked(ecs_world* world, ecs_track_cells* column, const ecs_chunk* chunk,
                            uint32_t track) {
     const uint64_t* words = ecs_chunk_dirty(chunk, track);
     const uint32_t words_per_bit = ECS_DIRTY_ROWS_PER_SUMMARY / 64;
-    uint32_t rows[GATHERED_MAX];
+    uint32_t rows[ECS_TRACK_ROWS_MAX];
     uint32_t count = 0;
     for (uint64_t left = chunk->summary[track]; left != 0; left &= left - 1) {
         uint32_t first = base_bit_lowest(left) * words_per_bit;
@@ -405,7 +253,7 @@ static void compare_marked(ecs_world* world, tracked_column* column, const ecs_c
                 __builtin_prefetch(column->entities + row);
                 rows[count++] = row;
             }
-            if (count >= GATHERED_ROWS) {
+            if (count >= ECS_TRACK_ROWS_GATHERED) {
                 world->counters.rows_compared += count;
                 compare_rows(world, column, rows, count);
                 count = 0;
@@ -431,8 +279,8 @@ static void forget_marks(ecs_chunk* chunk, uint32_t track) {
 
 void ecs_track_column(ecs_world* world, ecs_chunk* chunk, uint32_t track) {
     if (chunk->written[track] == 0 && chunk->summary[track] == 0) return;
-    tracked_column column = column_of(world, chunk, track);
-    column.is_flat = column.is_dense && is_flat(column.type, &column.float_bits);
+    ecs_track_cells column = column_of(world, chunk, track);
+    ecs_track_learn(&column);
     if (column.size > 0 && chunk->written[track] != 0)
         compare_written(world, &column, ecs_chunk_count(world->storage, chunk));
     else if (column.size > 0)
@@ -450,8 +298,8 @@ bool ecs_track_may_cut(const ecs_chunk* chunk, uint32_t track) {
 void ecs_track_rows(ecs_world* world, ecs_chunk* chunk, uint32_t track, uint32_t first,
                     uint32_t count) {
     BASE_ASSERT(ecs_track_may_cut(chunk, track));
-    tracked_column column = column_of(world, chunk, track);
-    column.is_flat = is_flat(column.type, &column.float_bits);
+    ecs_track_cells column = column_of(world, chunk, track);
+    ecs_track_learn(&column);
     column.entities += first;
     column.values += column.size * first;
     column.shadows += column.size * first;
@@ -469,7 +317,7 @@ void ecs_track_chunk(ecs_world* world, ecs_chunk* chunk) {
 
 // What came or went is listed once, whatever else happened to it; a new value that was written
 // since is brought up to date on the way.
-static void list_moved(ecs_world* world, ecs_sparse* set, tracked_column* column) {
+static void list_moved(ecs_world* world, ecs_sparse* set, ecs_track_cells* column) {
     for (uint32_t i = 0; i < set->moved_count; i++) {
         const uint32_t index = set->moved[i];
         uint32_t* entry = &set->pages[index >> ECS_PAGE_BITS][index & (ECS_PAGE_RECORDS - 1)];
@@ -487,7 +335,7 @@ static void list_moved(ecs_world* world, ecs_sparse* set, tracked_column* column
 
 void ecs_track_sparse(ecs_world* world, ecs_sparse* set) {
     if (!set->is_tracked) return;
-    tracked_column column = {
+    ecs_track_cells column = {
         .type = set->type,
         .component = set->component,
         .name_hash = ecs_component_get(world, set->component)->name_hash,
@@ -495,9 +343,8 @@ void ecs_track_sparse(ecs_world* world, ecs_sparse* set) {
         .values = set->values,
         .shadows = set->shadows,
         .size = set->type->size,
-        .is_dense = set->type->is_dense && ecs_type_is_plain(set->type),
     };
-    column.is_flat = column.is_dense && is_flat(column.type, &column.float_bits);
+    ecs_track_learn(&column);
     list_moved(world, set, &column);
     for (uint32_t word = 0; word < ecs_sparse_words(set) && column.size > 0; word++) {
         uint32_t rows[64], count = 0;
