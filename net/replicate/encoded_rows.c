@@ -246,7 +246,9 @@ static net_encoded_row_result find_rows(net_encoded_rows* encoded_rows,
                                         const net_encoded_row_key* key,
                                         const net_history_entity* entity, const uint32_t** row,
                                         proto_packed_base* base) {
-    *row = row_of(encoded_rows, entity, 0, key->classes, 0);
+    bool is_all_seen = (entity->row_template->class_mask & ~(uint32_t)key->classes) == 0;
+    *row =
+        is_all_seen ? net_history_newest(entity) : row_of(encoded_rows, entity, 0, key->classes, 0);
     BASE_ASSERT(*row);
     *base = (proto_packed_base){.base = entity->row_template->packed_defaults};
     if (key->age == 0) return NET_ENCODED_ROW_OK;
@@ -347,20 +349,38 @@ static bool find(const net_encoded_rows* encoded_rows, const net_encoded_row_key
     return place != NULL;
 }
 
-net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
-                                            const net_encoded_row_key* key,
-                                            net_encoded_row* encoded) {
-    if (encoded_rows->is_solo) return make(encoded_rows, key, encoded);
-    uint32_t home, wanted = cell_key(encoded_rows, key);
-    if (find(encoded_rows, key, wanted, &home, encoded)) {
-        encoded_rows->shared++;
-        return NET_ENCODED_ROW_OK;
-    }
+// `home`: the last one of the entity. `wanted`: CELL_NONE when the row belongs into the table.
+static inline net_encoded_row_result make_in(net_encoded_rows* encoded_rows,
+                                             const net_encoded_row_key* key, uint32_t wanted,
+                                             uint32_t home, net_encoded_row* encoded) {
     net_encoded_row_result result = make(encoded_rows, key, encoded);
     if (result != NET_ENCODED_ROW_OK) return result;
     if (wanted != CELL_NONE && put_cell(encoded_rows, home, wanted, encoded))
         return NET_ENCODED_ROW_OK;
     return put_place(encoded_rows, key, encoded) ? NET_ENCODED_ROW_OK : NET_ENCODED_ROW_NO_MEMORY;
+}
+
+net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
+                                            const net_encoded_row_key* key,
+                                            net_encoded_row* encoded) {
+    if (encoded_rows->is_solo) return make(encoded_rows, key, encoded);
+    uint32_t home, wanted = cell_key(encoded_rows, key);
+    if (!find(encoded_rows, key, wanted, &home, encoded))
+        return make_in(encoded_rows, key, wanted, home, encoded);
+    encoded_rows->shared++;
+    return NET_ENCODED_ROW_OK;
+}
+
+net_encoded_row_result net_encoded_rows_make(net_encoded_rows* encoded_rows,
+                                             const net_encoded_row_key* key, uint32_t wanted,
+                                             net_encoded_row* encoded) {
+    if (encoded_rows->is_solo || wanted == NET_ENCODED_ROW_UNUSUAL)
+        return net_encoded_rows_get(encoded_rows, key, encoded);
+    uint32_t home = key->index;
+    if (encoded_rows->homes[home].stamp != encoded_rows->stamp) begin_home(encoded_rows, home);
+    while (encoded_rows->homes[home].next)
+        home = encoded_rows->homes[home].next;
+    return make_in(encoded_rows, key, wanted, home, encoded);
 }
 
 bool net_encoded_rows_find_any(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,

@@ -105,6 +105,10 @@ BASE_MUST_USE bool net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_ti
 net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
                                             const net_encoded_row_key* key,
                                             net_encoded_row* encoded);
+/// The same for a key that net_encoded_rows_find_wanted has just not found.
+net_encoded_row_result net_encoded_rows_make(net_encoded_rows* encoded_rows,
+                                             const net_encoded_row_key* key, uint32_t wanted,
+                                             net_encoded_row* encoded);
 /// Prefetch what net_encoded_rows_get reads first.
 static inline void net_encoded_rows_prefetch(const net_encoded_rows* encoded_rows, uint32_t index) {
     if (index >= encoded_rows->home_count) return;

@@ -54,20 +54,29 @@ static inline void set_bit(uint64_t* set, uint32_t slot) {
 
 // ---- encoded rows ----
 
+// A record whose row is not encoded yet.
+typedef struct missing_row {
+    net_encoded_row_key key;
+    uint32_t wanted; // the key in a home
+    uint32_t record;
+} missing_row;
+
 // Encode the rows that are missing. When the history has forgotten a base, the slot goes to
 // those without a second base, or without any. @return false when memory ran out.
-static bool make_missing(composer* c, const net_encoded_row_key* keys, uint32_t count) {
+static bool make_missing(composer* c, const missing_row* missing, uint32_t count,
+                         bool* has_failed) {
     net_snapshot_writer* writer = c->writer;
     for (uint32_t step = 0; step <= 1 && count > 1; step++)
         for (uint32_t i = 0; i < count; i++)
-            net_history_warm(c->encoded_rows->history, keys[i].index, c->encoded_rows->tick,
-                             keys[i].age, keys[i].d, step == 1);
+            net_history_warm(c->encoded_rows->history, missing[i].key.index, c->encoded_rows->tick,
+                             missing[i].key.age, missing[i].key.d, step == 1);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t record = writer->missing[i], slot = writer->slots[record];
-        net_encoded_row_result result =
-            net_encoded_rows_get(c->encoded_rows, &keys[i], &writer->rows[record]);
+        uint32_t record = missing[i].record, slot = writer->slots[record];
+        net_encoded_row_result result = net_encoded_rows_make(
+            c->encoded_rows, &missing[i].key, missing[i].wanted, &writer->rows[record]);
         if (result == NET_ENCODED_ROW_NO_MEMORY) return false;
         if (result == NET_ENCODED_ROW_OK) continue;
+        *has_failed = true;
         writer->rows[record].bits = NET_ROW_BITS_NONE;
         c->doubled[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
         set_bit(result == NET_ENCODED_ROW_NO_BASE2 ? c->single : c->absolute, slot);
@@ -90,44 +99,45 @@ static void drop_empty(net_snapshot_writer* writer, uint32_t first) {
 // run has none.
 static bool add_records(composer* c, const uint64_t* set, const uint64_t* seconds,
                         net_encoded_row_key key) {
-    net_repl_state* repl = c->repl;
+    net_encoded_rows* encoded_rows = c->encoded_rows;
     net_snapshot_writer* writer = c->writer;
     net_record_group* run = &writer->runs[writer->run_count - 1];
-    net_encoded_row_key missing[CODED_TOGETHER];
-    uint32_t missing_count = 0, d = key.d;
-    bool has_made = false;
+    missing_row missing[CODED_TOGETHER];
+    const ecs_entity* handles = c->repl->handles;
+    const uint16_t* classes = c->repl->classes;
+    uint32_t missing_count = 0, record = writer->record_count, d = key.d;
+    bool has_failed = false;
     uint64_t singles = 0;
     uint32_t wanted = 0, wanted_for = UINT32_MAX; // classes and second base of the record before
     for (uint32_t w = 0; w < c->words; w++) {
+        if (!set[w]) continue;
         uint64_t with = d > 0 ? seconds[w] : 0;
         c->doubled[w] |= with;
         singles |= set[w] & ~with;
-        for (uint64_t bits = set[w]; bits; bits &= bits - 1) {
-            uint32_t slot = w * 64 + base_bit_lowest(bits), record = writer->record_count++;
+        for (uint64_t bits = set[w]; bits; bits &= bits - 1, record++) {
+            uint32_t bit = base_bit_lowest(bits), slot = w * 64 + bit;
             writer->slots[record] = slot;
-            key.index = ecs_entity_index(repl->handles[slot]);
-            bool has_second = with & bits & (0 - bits);
-            uint32_t is_for = repl->classes[slot] | (uint32_t)has_second << 16;
+            key.index = ecs_entity_index(handles[slot]);
+            uint32_t has_second = with >> bit & 1, is_for = classes[slot] | has_second << 16;
             if (is_for != wanted_for) {
                 wanted_for = is_for;
-                key.classes = repl->classes[slot];
+                key.classes = classes[slot];
                 key.base_classes = key.age ? key.classes : 0;
                 key.d = has_second ? (uint8_t)d : 0;
                 key.base2_classes = has_second ? key.classes : 0;
-                wanted = net_encoded_rows_wanted(c->encoded_rows, &key);
+                wanted = net_encoded_rows_wanted(encoded_rows, &key);
             }
-            if (net_encoded_rows_find_wanted(c->encoded_rows, wanted, &key, &writer->rows[record]))
+            if (net_encoded_rows_find_wanted(encoded_rows, wanted, &key, &writer->rows[record]))
                 continue;
-            writer->missing[missing_count] = record;
-            missing[missing_count++] = key;
-            has_made = true;
+            missing[missing_count++] = (missing_row){key, wanted, record};
             if (missing_count < CODED_TOGETHER) continue;
-            if (!make_missing(c, missing, missing_count)) return false;
+            if (!make_missing(c, missing, missing_count, &has_failed)) return false;
             missing_count = 0;
         }
     }
-    if (missing_count > 0 && !make_missing(c, missing, missing_count)) return false;
-    if (has_made) drop_empty(writer, run->first);
+    writer->record_count = record;
+    if (missing_count > 0 && !make_missing(c, missing, missing_count, &has_failed)) return false;
+    if (has_failed) drop_empty(writer, run->first);
     run->count = writer->record_count - run->first;
     run->has_single = key.age > 0 && singles;
     return true;

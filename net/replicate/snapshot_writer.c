@@ -56,7 +56,6 @@ void net_snapshot_writer_deinit(net_snapshot_writer* writer) {
     BASE_ARRAY_RELEASE(allocator, writer->runs, writer->run_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->slots, writer->slots_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->rows, writer->rows_capacity);
-    BASE_ARRAY_RELEASE(allocator, writer->missing, writer->missing_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->order, writer->order_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->ranked, writer->ranked_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->record_of, writer->record_of_capacity);
@@ -86,7 +85,6 @@ bool net_snapshot_writer_reserve(net_snapshot_writer* writer, uint32_t slot_end,
     return reserve_sets(writer, (slot_end + 63) / 64) &&
            BASE_ARRAY_RESERVE(allocator, writer->slots, writer->slots_capacity, record_max) &&
            BASE_ARRAY_RESERVE(allocator, writer->rows, writer->rows_capacity, record_max) &&
-           BASE_ARRAY_RESERVE(allocator, writer->missing, writer->missing_capacity, record_max) &&
            BASE_ARRAY_RESERVE(allocator, writer->order, writer->order_capacity, record_max) &&
            BASE_ARRAY_RESERVE(allocator, writer->record_of, writer->record_of_capacity, slot_end) &&
            BASE_ARRAY_RESERVE(allocator, writer->next_of, writer->next_of_capacity, slot_end);

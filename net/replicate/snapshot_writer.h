@@ -67,8 +67,7 @@ typedef struct net_snapshot_writer {
     uint32_t run_count, run_capacity;
     uint32_t* slots;       ///< of the records, run after run, rising within a run
     net_encoded_row* rows; ///< of the records
-    uint32_t* missing;     ///< records that are not encoded yet
-    uint32_t record_count, slots_capacity, rows_capacity, missing_capacity;
+    uint32_t record_count, slots_capacity, rows_capacity;
     uint32_t* ranked; ///< waiting slots, most urgent first
     uint32_t ranked_count, ranked_capacity;
     uint32_t* order; ///< the same as units (repl_state_write.c)
