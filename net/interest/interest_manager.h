@@ -39,8 +39,14 @@ typedef struct net_interest_entity {
     uint32_t group;   ///< of entities that travel together; 0: alone
     uint16_t classes; ///< visible ones; bit 0 always
     uint16_t weight;  ///< 1..NET_WEIGHT_MAX
-    ecs_tick entered; ///< tick since which it is in scope; set by the replication state
+    uint32_t
+        entered; ///< tick since which it is in scope, low 32 bits; set by the replication state
 } net_interest_entity;
+
+/// The whole tick of `entered`. `now` is at most 2^32 ticks later.
+static inline ecs_tick net_interest_entered(const net_interest_entity* member, ecs_tick now) {
+    return now - (uint32_t)((uint32_t)now - member->entered);
+}
 
 typedef struct net_interest_answer {
     const net_interest_entity* enter; ///< sorted by index

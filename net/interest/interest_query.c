@@ -40,8 +40,9 @@ static bool may_stay(const net_interest* interest, net_interest_client* client,
     if (net_interest_is_near(client, &place->facts, net_interest_at(interest, member->index),
                              net_interest_leave_radius(client->radius)))
         return true;
-    bool is_young = member->entered + interest->stay_ticks > interest->tick &&
-                    member->entered > place->revoked && member->entered > client->revoked;
+    ecs_tick entered = net_interest_entered(member, interest->tick);
+    bool is_young = entered + interest->stay_ticks > interest->tick && entered > place->revoked &&
+                    entered > client->revoked;
     client->has_young = client->has_young || is_young;
     return is_young;
 }

@@ -118,7 +118,8 @@ void net_repl_state_set_watch(net_repl_state* repl, const net_repl_state_watch* 
     for (uint32_t slot = 0; slot < repl->slot_end && watch->enter; slot++) {
         const net_interest_entity* member = &repl->members[slot];
         if (member->index == 0) continue;
-        watch->enter(watch->context, repl->handles[slot], member->classes, member->entered);
+        watch->enter(watch->context, repl->handles[slot], member->classes,
+                     net_interest_entered(member, net_replicator_now(repl->replicator)));
     }
 }
 

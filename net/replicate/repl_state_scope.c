@@ -156,7 +156,7 @@ bool net_repl_state_enter(net_repl_state* repl, const net_interest_entity* scope
         return false;
     } else {
         repl->members[slot] = *scoped;
-        repl->members[slot].entered = net_replicator_now(repl->replicator);
+        repl->members[slot].entered = now_of(repl);
         net_repl_state_set_weight(repl, slot, scoped->weight);
         repl->member_count++;
     }
@@ -173,7 +173,7 @@ bool net_repl_state_change(net_repl_state* repl, uint32_t slot, const net_intere
         if (!net_repl_state_add_to_group(repl, scoped->group, slot)) return false;
         net_repl_state_remove_from_group(repl, member->group, slot);
     }
-    ecs_tick entered = member->entered;
+    uint32_t entered = member->entered;
     bool is_reclassed = member->classes != scoped->classes;
     if (member->weight != scoped->weight) net_repl_state_set_weight(repl, slot, scoped->weight);
     *member = *scoped;

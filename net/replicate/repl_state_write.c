@@ -107,17 +107,18 @@ static bool choose_units(filler* f, const uint32_t* from, uint32_t from_count) {
     memset(f->chosen, 0, f->words * sizeof *f->chosen);
     net_snapshot_writer* writer = f->writer;
     uint32_t count = 0;
-    bool is_plain = f->repl->group_count == 0;
-    if (is_plain &&
-        !BASE_ARRAY_RESERVE(writer->allocator, writer->order, writer->order_capacity, from_count))
+    if (!BASE_ARRAY_RESERVE(writer->allocator, writer->order, writer->order_capacity, from_count))
         return false;
-    for (uint32_t i = 0; i < from_count; i++) {
-        if (is_plain) { // each slot is a unit; held ones are not ranked
-            add(f->chosen, from[i]);
-            writer->order[count++] = from[i] | UNIT_FIRST;
-        } else if (!add_unit(f, from[i], &count)) {
-            return false;
+    if (f->repl->group_count == 0) { // each slot is a unit; held ones are not ranked
+        uint32_t* order = writer->order;
+        uint64_t* chosen = f->chosen;
+        for (; count < from_count; count++) {
+            add(chosen, from[count]);
+            order[count] = from[count] | UNIT_FIRST;
         }
+    } else {
+        for (uint32_t i = 0; i < from_count; i++)
+            if (!add_unit(f, from[i], &count)) return false;
     }
     writer->order_count = count;
     return true;

@@ -187,8 +187,9 @@ static uint64_t measure_run(const net_snapshot_writer* writer, net_record_group*
 void net_snapshot_writer_measure(net_snapshot_writer* writer, const net_history* history,
                                  const ecs_entity* handles) {
     uint64_t encoded = 0, beside = 0;
-    for (uint32_t i = 0; i < writer->record_count; i++)
-        encoded += writer->rows[i].bits;
+    const net_encoded_row *row = writer->rows, *rows_end = row + writer->record_count;
+    for (; row < rows_end; row++)
+        encoded += row->bits;
     uint32_t runs = 0;
     for (uint32_t i = 0; i < writer->run_count; i++) {
         net_record_group* run = &writer->runs[i];
@@ -210,8 +211,8 @@ void net_snapshot_writer_keep(net_snapshot_writer* writer, const uint64_t* kept)
     uint32_t count = 0;
     for (uint32_t i = 0; i < writer->run_count; i++) {
         net_record_group* run = &writer->runs[i];
-        uint32_t first = count;
-        for (uint32_t k = run->first; k < run->first + run->count; k++) {
+        uint32_t first = count, end = run->first + run->count;
+        for (uint32_t k = run->first; k < end; k++) {
             uint32_t slot = writer->slots[k];
             if (!(kept[slot >> 6] >> (slot & 63) & 1)) continue;
             if (count < k) {

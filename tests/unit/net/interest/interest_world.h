@@ -184,7 +184,7 @@ static inline void interest_take_came(interest_table* t) {
             assert_true(t->has_client[clients[k]] && entries[k].index == index);
             interest_member* members = &t->members[clients[k]];
             members->entries[members->count] = entries[k];
-            members->entries[members->count++].entered = t->tick;
+            members->entries[members->count++].entered = (uint32_t)t->tick;
             t->entered++;
         }
     }
@@ -210,7 +210,7 @@ static inline void interest_take_query(interest_table* t, uint32_t client) {
         assert_true(i == 0 || answer.enter[i].index > answer.enter[i - 1].index);
         assert_null(interest_member_of(t, client, answer.enter[i].index));
         members->entries[members->count] = answer.enter[i];
-        members->entries[members->count++].entered = t->tick;
+        members->entries[members->count++].entered = (uint32_t)t->tick;
     }
     t->entered += answer.enter_count;
     t->left += answer.leave_count;
