@@ -40,6 +40,17 @@ static bool each_tick(void* context, net_match* match) {
     return true;
 }
 
+// Where a run left the log: the field with both values where the log has them.
+static void print_diverged(const net_verify_result* verified) {
+    printf("diverged tick=%" PRIu64 " component=%s entity=%u:%u", verified->diverged_tick,
+           verified->component, ecs_entity_index(verified->entity),
+           ecs_entity_generation(verified->entity));
+    if (verified->field[0])
+        printf(" field=%s log=%s run=%s", verified->field, verified->log_value, verified->value);
+    printf("\n");
+    if (verified->note[0]) printf("note: %s\n", verified->note);
+}
+
 int server_replay_verify(server_replay* self) {
     const net_log_info* info = net_log_reader_info(self->reader);
     net_verify_result verified;
@@ -55,10 +66,7 @@ int server_replay_verify(server_replay* self) {
                                        &self->reporter, &verified);
     net_sentry_destroy(self->sentry);
     if (server_replay_end_again(self, result == NET_OK) != NET_EXIT_CLEAN) return NET_EXIT_DIVERGED;
-    if (result == NET_ERR_DIVERGED)
-        printf("diverged tick=%" PRIu64 " component=%s entity=%u:%u\n", verified.diverged_tick,
-               verified.component, ecs_entity_index(verified.entity),
-               ecs_entity_generation(verified.entity));
+    if (result == NET_ERR_DIVERGED) print_diverged(&verified);
     if (result == NET_OK && !self->is_again)
         printf("verified ticks=%" PRIu64 " state_hash=%016" PRIx64 " world_hash=%016" PRIx64
                " tail=%s lost_bytes=%" PRIu64 "\n",

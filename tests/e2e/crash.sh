@@ -135,7 +135,7 @@ case_verify_finds_in_a_second_process_what_the_first_does_not() {
     [ "$code" = 0 ] || fail "the first process ended with $code"
     run verify shoal-replay verify a.slog --game "$crash"
     [ "$code" = 5 ] || fail "verify ended with $code"
-    says verify.out '^diverged tick=20 component=health entity=1:1$'
+    says verify.out '^diverged tick=20 component=health entity=1:1 field=value log=100 run=190$'
     says verify.err 'a.slog: .*runs again here, but not in a second process'
     ! has_said verify.out '^verified' || fail "it is verified all the same"
 }

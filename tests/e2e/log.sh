@@ -60,7 +60,7 @@ case_another_ball_speed_diverges() {
     change other/breakout.blk 's/^ball {\(.*\)vel:p2=330,-550 /ball {\1vel:p2=330,-551 /'
     SHOAL_MODULE_PATH=$PWD/other run verify shoal-replay verify a.slog
     [ "$code" = 5 ] || fail "verify with another ball ended with $code"
-    says verify.out '^diverged tick=[1-9][0-9]* component=[a-zA-Z_.]+ entity=[1-9][0-9]*:[0-9]+$'
+    says verify.out '^diverged tick=[1-9][0-9]* component=[a-zA-Z_.]+ entity=[1-9][0-9]*:[0-9]+ field=[a-z]+ log=[-0-9.]+ run=[-0-9.]+$'
     says verify.err 'content'
 }
 
