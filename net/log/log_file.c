@@ -95,13 +95,20 @@ static void* run(void* context) {
     return NULL;
 }
 
+// For the records of a tick, and for its keyframe.
+static bool has_room(const net_log_file* file) {
+    uint32_t every = file->config.keyframe_ticks;
+    bool is_due = every > 0 && (file->pushed_tick + 1) % every == 0;
+    bool is_busy = is_due && atomic_load_explicit(&file->is_offered, memory_order_acquire);
+    return !is_busy && base_spsc_used(file->queue.ring) <= file->config.ring_bytes / 2;
+}
+
 void net_log_file_wait_room(net_log_file* file) {
     if (!file->has_thread || file->is_leaving_out) return;
-    uint64_t half = file->config.ring_bytes / 2;
-    if (base_spsc_used(file->queue.ring) <= half) return;
+    if (has_room(file)) return;
     pthread_mutex_lock(&file->mutex);
     uint64_t used = UINT64_MAX, waited_ms = 0;
-    while (!net_log_file_has_failed(file) && base_spsc_used(file->queue.ring) > half) {
+    while (!net_log_file_has_failed(file) && !has_room(file)) {
         waited_ms = base_spsc_used(file->queue.ring) < used ? 0 : waited_ms + NET_LOG_WAKE_MS;
         used = base_spsc_used(file->queue.ring);
         if (waited_ms >= file->config.stall_ms_max) {
@@ -149,6 +156,7 @@ void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
     }
     BASE_VALIDATE((net_log_queue_validate(&file->queue, file->next_number), true));
     file->next_number++;
+    file->pushed_tick = tick;
     file->has_close = file->has_close || kind == NET_LOG_KIND_CLOSE;
     // A lost wake-up costs at most NET_LOG_WAKE_MS: the lock is not worth a stall.
     if (file->has_thread && base_spsc_used(file->queue.ring) > file->config.ring_bytes / 4)

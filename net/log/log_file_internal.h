@@ -29,6 +29,7 @@ struct net_log_file {
     // Of the simulation's thread.
     net_log_draft draft;
     uint64_t next_number;
+    ecs_tick pushed_tick;   // of the newest record
     bool has_close;         // the end record was pushed
     bool is_leaving_out;    // records, because the queue is full
     bool is_news;           // is_leaving_out changed

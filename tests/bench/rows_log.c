@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The event log: what writing adds to a tick, and how long a reader waits for a place in a long log.
+// The event log: what writing adds to a tick, and how long a reader waits for a place in a long
+// log.
 //
 // SHOAL_BENCH_LOG names a log of `shoal-bench --make-log arena --local --tick-rate 30 --clients 16`
 // (an hour of it, for the figures of the page); without it three minutes are made on the way.

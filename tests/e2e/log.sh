@@ -94,6 +94,33 @@ case_trained_tables_suit_both_or_none() {
     says none.err 'name a file with --output'
 }
 
+# Segments of 10 s, two of them are kept. A shell would make a file out of the log's name.
+case_a_log_is_cut_into_segments() {
+    local log='a;touch b.slog'
+    printf '#!/bin/sh\necho "$1" >>closed.txt\n' >on_close
+    chmod +x on_close
+    run server shoal-server --game breakout --listen 127.0.0.1:0 --ticks 3100 --fast --log "$log" \
+        --log-segment-s 10 --log-keep 2 --log-on-close ./on_close --log-sync block
+    [ "$code" = 0 ] || fail "the server ended with $code"
+    says server.out ' log_segments=6 log_ticks_lost=0 log='
+    await "the command for FILE" grep -qxF "$log" closed.txt
+    [ "$(wc -l <closed.txt)" = 6 ] || fail "the command ran for others than each closed segment"
+    grep -qxF "$log.seg0001" closed.txt || fail "not for the first segment"
+    [ ! -e b.slog ] || fail "a shell read the name of the log"
+    [ ! -e "$log.seg0003" ] && [ -e "$log.seg0004" ] || fail "not the newest segments are kept"
+    run verify shoal-replay verify "$log"
+    [ "$code" = 0 ] || fail "verify ended with $code"
+    says verify.out '^verified ticks=1300 .* tail=whole '
+    [ "$(value state_hash verify.out)" = "$(value state_hash server.out)" ] || fail "the hashes differ"
+    run part shoal-replay verify "$log.seg0004"
+    [ "$code" = 0 ] || fail "verify of a segment ended with $code"
+    says part.out '^verified ticks=600 .* tail=whole '
+    run info shoal-replay info "$log"
+    says info.out '^first_tick=1801$'
+    run bad shoal-server --game breakout --ticks 1 --log x.slog --log-sync never
+    [ "$code" = 2 ] || fail "--log-sync never ended with $code"
+}
+
 byte_at() { od -An -tu1 -j "$2" -N 1 "$1" | tr -d ' '; }
 
 # is_judged POSITION SIZE: the changed log was refused, or gave the same as the whole one, or lost a
