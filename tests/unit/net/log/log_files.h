@@ -70,6 +70,15 @@ static inline void file_write(const char* name, const uint8_t* data, size_t size
     close(fd);
 }
 
+/// Replace the content in place.
+static inline void file_replace(const char* name, const uint8_t* data, size_t size) {
+    int fd = open(name, O_WRONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, data, size, 0), (ssize_t)size);
+    assert_int_equal(ftruncate(fd, (off_t)size), 0);
+    close(fd);
+}
+
 /// Change one byte in place. Rewriting the whole file costs a disk flush on some file systems.
 static inline void file_poke(const char* name, size_t offset, uint8_t byte) {
     int fd = open(name, O_WRONLY);

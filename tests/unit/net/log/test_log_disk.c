@@ -33,7 +33,8 @@ static ssize_t disk_write(void* context, int fd, const void* data, size_t size) 
 
 static int disk_sync(void* context, int fd) {
     disk* self = context;
-    if (!is_due(++self->syncs, self->fail_sync, self->fail_for)) return fdatasync(fd);
+    (void)fd; // the files are read back by this process: nothing has to reach a disk
+    if (!is_due(++self->syncs, self->fail_sync, self->fail_for)) return 0;
     self->has_sync_failed = true;
     errno = self->error;
     return -1;
@@ -311,7 +312,7 @@ static void a_power_cut_loses_nothing_that_a_sync_acknowledged(void** state) {
     for (uint32_t i = 0; i < points; i++) {
         uint32_t call = base_rng_below(&rng, self.calls);
         size_t size = cut_power(&self, call, &rng, image);
-        file_write(files.log, image, size);
+        file_replace(files.log, image, size);
         seen got = read_all(files.log);
         assert_true(got.records >= self.records[call] || self.synced[call] == 0);
         assert_true(got.records <= RECORDS);
