@@ -32,7 +32,7 @@ static void add_line(void* context, const char* line) {
     self->count++;
 }
 
-static void make_log(play* self, uint64_t seed, const char* name) {
+static void make_log_of(play* self, uint64_t seed, const char* name, uint32_t ticks) {
     net_log_writer* writer;
     net_sim_match* sim;
     memset(self, 0, sizeof *self);
@@ -50,11 +50,15 @@ static void make_log(play* self, uint64_t seed, const char* name) {
         const net_game_player player = {.client = i + 1, .name = i == 0 ? name : "bob"};
         assert_int_equal(net_sim_match_join(sim, &player), NET_OK);
     }
-    for (uint32_t i = 0; i < TICKS; i++)
+    for (uint32_t i = 0; i < ticks; i++)
         net_sim_match_step(sim);
     net_log_append_close(writer, self->table.match);
     assert_int_equal(net_log_writer_destroy(writer), NET_OK);
     net_sim_match_destroy(sim);
+}
+
+static void make_log(play* self, uint64_t seed, const char* name) {
+    make_log_of(self, seed, name, TICKS);
 }
 
 static void play_close(play* self) {
@@ -310,6 +314,50 @@ static void every_cut_log_becomes_a_whole_one(void** state) {
     play_close(&self);
 }
 
+// ---- untracked state
+
+enum { KEYFRAME = 600, MEDDLE_TICK = 480 };
+
+typedef struct meddler {
+    ecs_entity entity;
+} meddler;
+
+// Bricks have a size that nothing tracks.
+static bool meddle(void* context, net_match* match) {
+    meddler* self = context;
+    ecs_world* world = net_match_world(match);
+    const ecs_component_id size = ecs_component_find(world, "rectSize");
+    if (net_match_tick(match) != MEDDLE_TICK) return true;
+    for (ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
+         at = ecs_entity_next(world, at)) {
+        if (strcmp(ecs_entity_template_name(world, at), "breakout_brick") != 0) continue;
+        ((ecs_vec2*)ecs_get_mut(world, at, size))->y += 1.0f;
+        self->entity = at;
+        break;
+    }
+    return true;
+}
+
+static void untracked_state_is_found_in_the_next_keyframe(void** state) {
+    (void)state;
+    play self;
+    make_log_of(&self, 7, "ann", KEYFRAME + 30);
+    net_log_reader* reader = open_log(self.files.log, NET_OK);
+    net_verify_result result;
+    meddler context = {0};
+    assert_int_equal(net_log_verify(reader, self.table.module, 0, meddle, &context, NULL, &result),
+                     NET_ERR_DIVERGED);
+    assert_int_equal(result.diverged_tick, MEDDLE_TICK + 60); // the next hash of the world
+    assert_true(context.entity != ECS_ENTITY_NONE && result.entity == context.entity);
+    assert_string_equal(result.component, "rectSize");
+    assert_string_equal(result.field, "y");
+    assert_string_equal(result.log_value, "66,24");
+    assert_string_equal(result.value, "66,25");
+    assert_non_null(strstr(result.note, "keyframe after tick 600"));
+    net_log_reader_destroy(reader);
+    play_close(&self);
+}
+
 // ---- mutated logs, signed again
 
 typedef struct mutant {
@@ -426,6 +474,7 @@ int main(void) {
         TEST(cells_with_commas_and_quotes_are_quoted),
         TEST(a_log_differs_from_another_in_seed_inputs_and_values),
         TEST(every_change_and_input_is_counted),
+        TEST(untracked_state_is_found_in_the_next_keyframe),
         TEST(every_cut_log_becomes_a_whole_one),
         TEST(changed_and_signed_logs_are_read_to_an_end),
     };
