@@ -10,8 +10,9 @@
 
 typedef struct net_log_source net_log_source;
 
-/// With the module a run of the log; NULL: its state deltas. The reader serves no other walk meanwhile. `from`: the first
-/// tick that is asked for (a run begins at a keyframe before it); 0 or 1: the first of the log.
+/// With the module a run of the log; NULL: its state deltas. The reader serves no other walk
+/// meanwhile. `from`: the first tick that is asked for (a run begins at a keyframe before it); 0 or
+/// 1: the first of the log.
 /// @return as net_log_replay_create and net_log_replay_seek, or net_log_state_create and
 ///         net_log_state_seek.
 BASE_MUST_USE net_result net_log_source_create(net_log_reader* reader, const net_module* module,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A log has no values of untracked components, only a hash of the whole world each second. But a
 // keyframe is the whole world. So a run that differs goes on to the next keyframe, and both worlds
-// are compared there: what differs may have been spread by then, and the first one is told.
+// are compared there. A difference may have spread by then; the first one is reported.
 #include "log/log_untracked.h"
 
 #include "base/text.h"
