@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # `shoal-server new NAME` as a new user calls it: the folder builds at once, the module passes the strict check, the
-# game is played by its own script, and the log verifies.
+# game is played by its own script.
 #
 #     new.sh SHOAL-SERVER COMPILER
 set -euo pipefail
 server=$1
 export CC=$2
-bin=$(dirname "$server")
 work=$(mktemp -d "${TMPDIR:-/tmp}/shoal-new.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 fail() {
     echo "new: $*" >&2
-    tail -n 30 said played hop_3d/build/server.out 2>/dev/null >&2
+    tail -n 30 said played 2>/dev/null >&2
     exit 1
 }
 
@@ -36,8 +35,7 @@ expect 2 'hop_3d: error: File exists' hop_3d
 if grep -rnE '@[A-Za-z]+@' hop_3d; then fail "a word was not replaced"; fi
 
 export CFLAGS='-Wall -Wextra -Werror'
-timeout 100 hop_3d/play --bots 3 --ticks 240 >played 2>&1 || fail "play ended with $?"
+timeout 100 hop_3d/play --headless --bots 3 --ticks 240 >played 2>&1 || fail "play ended with $?"
 [ "$(grep -c '^client .*end=' played)" = 3 ] || fail "three clients did not play"
 "$server" check --strict hop_3d/build/games/hop_3d.so >said 2>&1 || fail "the module is refused"
-SHOAL_MODULE_PATH=hop_3d/build/games "$bin/shoal-replay" verify hop_3d/build/hop_3d.log >said 2>&1 || fail "the log differs"
-echo "new: hop_3d builds, plays and verifies"
+echo "new: hop_3d builds, plays and passes the check"
