@@ -123,9 +123,10 @@ static void put_message_row(base_bytes* out, const esgen_unit* unit, const esgen
         name = at + 2;
     esgen_put(out, "    {\"%s\", &", name);
     put_descriptor(out, unit, message);
-    esgen_put(out, ", \"%s\", %s,\n     %s, %s_to_wire, %s_from_wire, %s},\n", event->name.text,
-              kind_of(event), event->is_reliable ? "true" : "false", event->name.text,
-              event->name.text, event->is_late ? "true" : "false");
+    esgen_put(out, ", \"%s\", %s,\n     %s, %s_to_wire, %s_from_wire, %s, %s_refusal},\n",
+              event->name.text, kind_of(event), event->is_reliable ? "true" : "false",
+              event->name.text, event->name.text, event->is_late ? "true" : "false",
+              event->name.text);
 }
 
 static void put_actions(base_bytes* out, const esgen_unit* unit) {

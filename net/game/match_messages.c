@@ -108,7 +108,10 @@ static bool unpack(const net_match* match, net_match_reader* reader, uint32_t me
         proto_codec_decode(&reader->codec, known->descriptor, data, size, size_max);
     if (!unpacked) return false;
     memset(target, 0, sizeof *target);
-    return known->from_wire(unpacked, target->bytes);
+    if (known->from_wire(unpacked, target->bytes)) return true;
+    reader->refused = known;
+    reader->refusal = known->refusal ? known->refusal(unpacked) : NULL;
+    return false;
 }
 
 static bool unpack_input(net_match* match, const void* data, size_t size, payload* target) {

@@ -97,6 +97,14 @@ static bool take_resyncs(net_server_lane* lane, net_session* session,
     return true;
 }
 
+// For the words to the operator, when the session ends by it.
+static void keep_refusal(net_session* session, net_match_reader* reader) {
+    session->refused = reader->refused;
+    session->refusal = reader->refusal;
+    reader->refused = NULL;
+    reader->refusal = NULL;
+}
+
 // @return false when the client broke the protocol.
 static bool take_inputs(net_server_lane* lane, net_session* session,
                         const Shoal__Wire__InputPacket* packet) {
@@ -124,6 +132,7 @@ static bool take_inputs(net_server_lane* lane, net_session* session,
         if (net_match_input_take(server->config.match, &lane->reader, payload->data, payload->len,
                                  input, &size) != NET_OK) {
             server->reports[session->report].inputs_malformed++;
+            keep_refusal(session, &lane->reader);
             return false;
         }
         // `seen` belongs to the newest input; one client tick lies between an input and the next.
@@ -147,6 +156,7 @@ static bool take_events(net_server_lane* lane, net_session* session,
         if (net_match_event_take(match, &lane->reader, event.message, event.payload.data,
                                  event.payload.len, payload, &size) != NET_OK ||
             game->messages[event.message - 1].is_reliable != (event.number != 0)) {
+            keep_refusal(session, &lane->reader);
             return false;
         }
         // A client acts with its own entity only, whatever target it writes.

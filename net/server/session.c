@@ -25,6 +25,7 @@
 #include "state/varsize.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 #include "net/bans.h"
 #include "net/match.h"
 
@@ -277,6 +278,9 @@ void net_session_strike(net_server* server, net_session* session) {
     session->strike_us[session->strikes++ % NET_STRIKES_MAX] = server->now_us;
     if (session->strikes < NET_STRIKES_MAX) return;
     uint64_t oldest_us = session->strike_us[session->strikes % NET_STRIKES_MAX];
-    if (server->now_us - oldest_us <= NET_STRIKE_MS * 1000u)
-        net_session_end(server, session, NET_END_FAULT);
+    if (server->now_us - oldest_us > NET_STRIKE_MS * 1000u) return;
+    if (session->refusal)
+        (void)base_text_format(session->end_reason, sizeof session->end_reason, "%s: %s",
+                               session->refused->name, session->refusal);
+    net_session_end(server, session, NET_END_FAULT);
 }

@@ -97,6 +97,8 @@ typedef struct net_session {
     bool has_player_sent;
     ecs_entity player_sent;
     uint32_t strikes;
+    const net_message* refused; ///< the newest message that the game refused, and why; NULL: none
+    const char* refusal;
     uint64_t strike_us[NET_STRIKES_MAX]; ///< ring by strikes % NET_STRIKES_MAX
     uint32_t packet_credit;              ///< datagrams that are still read; grows with each tick
     uint32_t control_credit;             ///< bytes of control messages; grows with each tick

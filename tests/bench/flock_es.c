@@ -192,11 +192,11 @@ static void bot_think(const net_player_context* view, void* input) {
 const net_game_module* flock_module_get(void) {
     static const net_message messages[] = {
         {"Steer", &flock__steer__descriptor, "steer", NET_MESSAGE_INPUT, false, steer_to_wire,
-         steer_from_wire, false},
+         steer_from_wire, false, NULL},
         {"Hit", &flock__hit__descriptor, "hit", NET_MESSAGE_TO_CLIENTS, false, hit_to_wire,
-         hit_from_wire, false},
+         hit_from_wire, false, NULL},
         {"Said", &flock__said__descriptor, "said", NET_MESSAGE_TO_CLIENTS, true, said_to_wire,
-         said_from_wire, false},
+         said_from_wire, false, NULL},
     };
     static const net_interest_rules interest = {
         .size_bytes = sizeof interest, .position = "pos", .radius = RADIUS};

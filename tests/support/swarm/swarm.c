@@ -301,13 +301,13 @@ static void bot_think(const net_player_context* view, void* input) {
 const net_game_module* swarm_module_get(void) {
     static const net_message MESSAGES[] = {
         {"Steer", &swarm__steer__descriptor, "steer", NET_MESSAGE_INPUT, false, steer_to_wire,
-         steer_from_wire, false},
+         steer_from_wire, false, NULL},
         {"Ping", &swarm__ping__descriptor, "ping", NET_MESSAGE_TO_CLIENTS, true, ping_to_wire,
-         ping_from_wire, false},
+         ping_from_wire, false, NULL},
         {"Spark", &swarm__spark__descriptor, "spark", NET_MESSAGE_TO_CLIENTS, false, spark_to_wire,
-         spark_from_wire, false},
+         spark_from_wire, false, NULL},
         {"Shout", &swarm__shout__descriptor, "shout", NET_MESSAGE_TO_SERVER, true, shout_to_wire,
-         shout_from_wire, false},
+         shout_from_wire, false, NULL},
     };
     static const net_setting SETTINGS[] = {
         {"quiet", 300, 0, 4e9, "the tick from which on nothing changes"},

@@ -139,7 +139,7 @@ static void a_game_gets_its_whole_table(void** state) {
                                             "}\n");
     static const char* const wanted[] = {
         "{\"BigHit\", &g__big_hit__descriptor, \"hit\", NET_MESSAGE_TO_CLIENTS,\n     true, "
-        "hit_to_wire, hit_from_wire, true}",
+        "hit_to_wire, hit_from_wire, true, hit_refusal}",
         "\"wave\", NET_MESSAGE_TO_SERVER,\n     false",
         "\"go\", NET_MESSAGE_INPUT,",
         "bool g_send_wave(const net_player_context* view, const wave* payload)",

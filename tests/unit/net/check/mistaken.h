@@ -323,11 +323,11 @@ static uint32_t mistaken_predict(ecs_world* world, void* context, ecs_entity pla
 static const net_game_module* mistaken_module(void) {
     static const net_message messages[] = {
         {"Steer", &swarm__steer__descriptor, "steer", NET_MESSAGE_INPUT, false, steer_to_wire,
-         steer_from_wire, false},
+         steer_from_wire, false, NULL},
         {"Kick", &swarm__ping__descriptor, "kick", NET_MESSAGE_TO_SERVER, true, number_to_wire,
-         number_from_wire, false},
+         number_from_wire, false, NULL},
         {"Goal", &swarm__ping__descriptor, "goal", NET_MESSAGE_TO_CLIENTS, true, number_to_wire,
-         number_from_wire, false},
+         number_from_wire, false, NULL},
     };
     static const net_game_module module = {
         .contract_version = NET_GAME_CONTRACT_VERSION,

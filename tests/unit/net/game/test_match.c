@@ -347,6 +347,27 @@ static void inputs_are_checked_before_they_touch_the_world(void** state) {
     table_close(&t);
 }
 
+// The operator reads which field it was.
+static void a_refused_message_names_its_field(void** state) {
+    (void)state;
+    table t;
+    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
+    net_match_reader reader;
+    assert_int_equal(net_match_reader_init(t.match, NULL, &reader), NET_OK);
+    uint8_t target[NET_EVENT_PAYLOAD_BYTES_MAX];
+    size_t size;
+    const uint8_t last[] = {8, BREAKOUT_EMOTES - 1}, beyond[] = {8, BREAKOUT_EMOTES};
+    const uint32_t cheer = BREAKOUT_MESSAGE_CHEER + 1;
+    assert_int_equal(net_match_event_take(t.match, &reader, cheer, last, 2, target, &size), NET_OK);
+    assert_null(reader.refusal);
+    assert_int_equal(net_match_event_take(t.match, &reader, cheer, beyond, 2, target, &size),
+                     NET_ERR_MALFORMED);
+    assert_string_equal(reader.refused->name, "Cheer");
+    assert_string_equal(reader.refusal, "emote is outside of 0..BREAKOUT_EMOTES - 1");
+    net_match_reader_deinit(&reader);
+    table_close(&t);
+}
+
 // S5.20
 static void events_go_in_their_direction_only(void** state) {
     (void)state;
@@ -608,6 +629,7 @@ int main(void) {
         TEST(both_sides_have_the_same_schema),
         TEST(client_numbers_only_rise),
         TEST(inputs_are_checked_before_they_touch_the_world),
+        TEST(a_refused_message_names_its_field),
         TEST(events_go_in_their_direction_only),
         TEST(a_server_event_is_heard_in_the_mirror),
         TEST(each_side_knows_the_messages_that_it_sends),

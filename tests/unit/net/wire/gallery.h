@@ -183,7 +183,7 @@ static inline bool gallery_from_wire(const ProtobufCMessage* message, void* payl
 static inline net_game_module gallery_module(void) {
     static const net_message MESSAGES[] = {{"Shoot", &swarm__steer__descriptor, "shoot",
                                             NET_MESSAGE_INPUT, false, gallery_to_wire,
-                                            gallery_from_wire, false}};
+                                            gallery_from_wire, false, NULL}};
     return (net_game_module){
         .contract_version = NET_GAME_CONTRACT_VERSION,
         .size_bytes = sizeof(net_game_module),
