@@ -76,8 +76,8 @@ void net_log_file_fail(net_log_file* file, const char* text);
 bool net_log_file_take_failure(net_log_file* file, char* text, size_t text_bytes);
 /// @return true when records began or ceased to be left out, once each; `text` says it.
 bool net_log_file_take_note(net_log_file* file, char* text, size_t text_bytes);
-/// Wait until the queue is at most half full, and a keyframe that is due next has room. A disk that takes nothing for stall_ms_max ends the
-/// log.
+/// Wait until the queue is at most half full, and a keyframe that is due next has room. A disk that
+/// takes nothing for stall_ms_max ends the log.
 void net_log_file_wait_room(net_log_file* file);
 /// @return Bytes of the segment that is written.
 uint64_t net_log_file_bytes(const net_log_file* file);
