@@ -32,11 +32,22 @@ static void add_line(void* context, const char* line) {
     self->count++;
 }
 
+// In memory where that is possible: a copy is synced, and a disk takes its time for hundreds.
+static void open_folder(log_files* files) {
+    strcpy(files->folder, "/dev/shm/shoal-log-XXXXXX");
+    if (!mkdtemp(files->folder)) {
+        files_open(files);
+        return;
+    }
+    snprintf(files->log, sizeof files->log, "%s/a.slog", files->folder);
+    snprintf(files->queue, sizeof files->queue, "%s.queue", files->log);
+}
+
 static void make_log_of(play* self, uint64_t seed, const char* name, uint32_t ticks) {
     net_log_writer* writer;
     net_sim_match* sim;
     memset(self, 0, sizeof *self);
-    files_open(&self->files);
+    open_folder(&self->files);
     table_open(&self->table, NULL, 0, seed, NET_ROLE_SERVER, false);
     assert_int_equal(
         net_log_writer_create(NULL, self->files.log, self->table.match, "test", 0, NULL, &writer),
@@ -286,7 +297,7 @@ static void copy_is(const play* self, net_log_reader* reader, ecs_tick last, ecs
     assert_int_equal(unlink(name), 0);
 }
 
-// Cut after every 97th byte: each part that has a header becomes a whole log of its ticks.
+// Cut after every 194th byte: each part that has a header becomes a whole log of its ticks.
 static void every_cut_log_becomes_a_whole_one(void** state) {
     (void)state;
     play self;
@@ -300,7 +311,7 @@ static void every_cut_log_becomes_a_whole_one(void** state) {
     copy_is(&self, reader, TICKS + 1, TICKS);
     net_log_reader_destroy(reader);
     uint32_t copies = 0;
-    for (size_t at = 97; at < size; at += test_is_short() ? 970 : 97) {
+    for (size_t at = 194; at < size; at += test_is_short() ? 1940 : 194) {
         file_write(self.files.log, bytes, at);
         net_result result = net_log_reader_create(NULL, self.files.log, NULL, &reader);
         if (!reader) continue;
@@ -444,7 +455,7 @@ static void changed_and_signed_logs_are_read_to_an_end(void** state) {
     net_log_reader* whole = open_log(name, NET_OK);
     mutant changed = {.payload = malloc(NET_LOG_BLOCK_BYTES_MAX), .bytes = malloc(size * 2 + 4096)};
     assert_true(changed.payload && changed.bytes && net_log_packer_init(&changed.packer, NULL));
-    uint32_t opened = 0, count = test_scaled(150, 20);
+    uint32_t opened = 0, count = test_scaled(60, 20);
     for (uint32_t i = 0; i < count; i++) {
         base_rng rng = base_rng_make(i + 1, 3);
         mutate(&changed, log, size, &rng);
