@@ -5,8 +5,32 @@
 // the row, so that tracking compares that row and no other; the mark is set when the pointer is
 // handed out, since the time of the write is not known.
 #include "ecs/component.h"
+
+#include "base/text.h"
 #include "core/world_internal.h"
 #include "table/sparse.h"
+
+__attribute__((noreturn, cold)) void ecs_detail_missing(const ecs_world* world, ecs_entity entity,
+                                                        ecs_component_id component) {
+    const ecs_component* known =
+        component != ECS_COMPONENT_NONE && component <= ecs_component_count(world)
+            ? ecs_component_get(world, component)
+            : NULL;
+    const char* is_a = ecs_entity_template_name(world, entity);
+    char text[4 * ECS_NAME_BYTES_MAX];
+    if (is_a)
+        (void)base_text_format(text, sizeof text,
+                               "entity %u:%u (%.100s) has no component '%.100s': use ecs_find",
+                               ecs_entity_index(entity), ecs_entity_generation(entity), is_a,
+                               known ? known->name : "that does not exist");
+    else
+        (void)base_text_format(text, sizeof text,
+                               "entity %u:%u does not live, component '%.100s' is asked for: use "
+                               "ecs_find",
+                               ecs_entity_index(entity), ecs_entity_generation(entity),
+                               known ? known->name : "that does not exist");
+    base_assert_fail(text, __FILE__, __LINE__);
+}
 
 const void* ecs_detail_sparse(const ecs_world* world, ecs_entity entity,
                               ecs_component_id component) {

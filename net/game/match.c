@@ -66,8 +66,8 @@ net_result net_match_setting_apply(net_match_config* config, const char* key_val
         // Written so that NaN is refused.
         if (!base_text_parse_f64(key_value + length + 1, &value) ||
             !(value >= setting->min && value <= setting->max)) {
-            base_report(reporter, NULL, 0, "%s must be a number from %g to %g", key, setting->min,
-                        setting->max);
+            base_report(reporter, NULL, 0, "setting %s of %s must be a number from %g to %g", key,
+                        game->name, setting->min, setting->max);
             return NET_ERR_MALFORMED;
         }
         config->settings[i] = value;

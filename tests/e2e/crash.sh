@@ -48,6 +48,14 @@ case_an_assertion_of_a_game_says_where_and_runs_again() {
     fails_again '^fatal: the program stopped itself'
 }
 
+case_a_value_that_is_not_there_is_named() {
+    fails 10
+    dies server
+    says server.err "assertion failed: entity 77:1 does not live, component 'health' is asked for: use ecs_find"
+    says_where server.err '^fatal: the program stopped itself'
+    fails_again '^fatal: the program stopped itself'
+}
+
 case_a_bad_access_of_a_game_says_where_and_runs_again() {
     fails 2
     dies server

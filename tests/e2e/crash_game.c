@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A game whose one system fails in tick `at`, in the way `how`: 1 an assertion, 2 a bad access,
-// 3 it never comes back, 4 it comes back after a second or more. The other ways are no crash: 5 a
-// client writes what the server sends, 6 the match ends, 7 client 2 is refused, 8 client 1 is
-// dropped, 9 memory that was not set decides.
+// 3 it never comes back, 4 it comes back after a second or more, 10 it asks for a value of an
+// entity that does not live. The other ways are no crash: 5 a client writes what the server sends,
+// 6 the match ends, 7 client 2 is refused, 8 client 1 is dropped, 9 memory that was not set
+// decides.
 #include "base/assert.h"
 #include "ecs/component.h"
 #include "ecs/system.h"
@@ -17,6 +18,7 @@ typedef struct game {
     ecs_tick at;
     uint32_t how;
     const net_game_services* services;
+    ecs_component_id health;
 } game;
 
 enum {
@@ -28,7 +30,8 @@ enum {
     HOW_END,
     HOW_REFUSE,
     HOW_DROP,
-    HOW_UNSET
+    HOW_UNSET,
+    HOW_MISSING
 };
 
 static void spin(volatile uint64_t* counter, uint64_t limit) {
@@ -52,6 +55,7 @@ static void fail_run(const ecs_stage* stage, const ecs_rows* rows) {
     if (self->how == HOW_ACCESS) *(volatile int*)(uintptr_t)(16 + counter) = 1;
     if (self->how == HOW_FOREVER) spin(&counter, UINT64_MAX);
     if (self->how == HOW_SLOW) spin(&counter, UINT64_C(3000000000));
+    if (self->how == HOW_MISSING) (void)ecs_get(stage->world, ecs_entity_make(77, 1), self->health);
     if (self->how == HOW_UNSET) *(int32_t*)rows->columns[0] += read_unset();
     const net_game_services* services = self->services;
     if (services && self->how == HOW_END) services->end_match(services->context, "red wins");
@@ -108,6 +112,7 @@ static ecs_result register_systems(ecs_world* world, void** context,
     static const ecs_term terms[] = {{"health", "i", ECS_WRITE}};
     static const char* const clients[] = {"gameClient"};
     *context = self;
+    self->health = ecs_component_find(world, "health");
     ecs_result result = ecs_system_register(world, &(ecs_system_desc){.name = "write_on_purpose",
                                                                       .stage = "act",
                                                                       .run = write_run,
@@ -148,7 +153,7 @@ static const net_message messages[] = {{.name = "Input",
                                         .kind = NET_MESSAGE_INPUT,
                                         .to_wire = input_to_wire,
                                         .from_wire = input_from_wire}};
-static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"}, {"how", 0, 0, 9, "way"}};
+static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"}, {"how", 0, 0, 10, "way"}};
 
 static const net_game_module module = {
     .contract_version = NET_GAME_CONTRACT_VERSION,

@@ -98,6 +98,10 @@ void ecs_handle_unload(ecs_world* world, ecs_entity entity);
 /// Count the handles in a state; 0 for ECS_STATE_NONE.
 uint32_t ecs_handle_count(const ecs_world* world, ecs_entity_state state);
 
+/// Detail: the assertion of get, with the names of entity and component.
+__attribute__((noreturn, cold)) void ecs_detail_missing(const ecs_world* world, ecs_entity entity,
+                                                        ecs_component_id component);
+
 /// Read or write the value of one component. The pointer is borrowed: it is valid until the next
 /// structural change or step. find returns NULL when the entity does not live or does not have the
 /// component; get asserts that it does. The mut functions mark the row for tracking.
@@ -108,7 +112,7 @@ static inline const void* ecs_find(const ecs_world* world, ecs_entity entity,
 static inline const void* ecs_get(const ecs_world* world, ecs_entity entity,
                                   ecs_component_id component) {
     const void* cell = ecs_fast_cell(world, entity, component, false);
-    BASE_ASSERT(cell && "the entity is dead or lacks the component: use ecs_find");
+    if (!cell) ecs_detail_missing(world, entity, component);
     return cell;
 }
 /// ecs_find for many entities: cells[i] belongs to entities[i], NULL where there is none. For
@@ -120,7 +124,7 @@ static inline void* ecs_find_mut(ecs_world* world, ecs_entity entity, ecs_compon
 }
 static inline void* ecs_get_mut(ecs_world* world, ecs_entity entity, ecs_component_id component) {
     void* cell = ecs_fast_cell(world, entity, component, true);
-    BASE_ASSERT(cell && "the entity is dead or lacks the component: use ecs_find_mut");
+    if (!cell) ecs_detail_missing(world, entity, component);
     return cell;
 }
 /// Copy a value into a component. For an entity that is LOADING for resources, it is the value it
