@@ -9,8 +9,8 @@
 // writes anything besides its rows, or reads by handle what it writes in its rows.
 //
 // Validating builds check the declarations while systems run: access by handle and by queries
-// before it happens, columns that are read only by a hash before and after the call. No other
-// system of the wave writes such a column, so a difference is this system's.
+// before it happens, columns that are read only by a hash before and after the call, of every
+// system. No other system of the wave writes such a column, so a difference is this system's.
 #include "system/declared.h"
 
 #include "base/assert.h"
@@ -203,8 +203,7 @@ static void run_watched(ecs_system* system, const ecs_stage* stage, const ecs_ro
 }
 
 void ecs_declared_run(ecs_system* system, const ecs_stage* stage, const ecs_rows* rows) {
-    const bool is_watched =
-        (BASE_VALIDATE_ON && system->is_confined) || stage->world->write_reporter != NULL;
+    const bool is_watched = BASE_VALIDATE_ON || stage->world->write_reporter != NULL;
     if (is_watched && rows->count > 0)
         run_watched(system, stage, rows);
     else

@@ -117,7 +117,8 @@ static void a_write_through_const_is_told_once(void** state) {
     open(&self, run_sly);
     (void)live_create(&self.live, self.live.thing);
     const base_reporter reporter = {save_line, NULL};
-    live_step(&self.live);
+    lines = 0;
+    if (!BASE_VALIDATE_ON) live_step(&self.live); // there it is an assertion
     assert_int_equal(lines, 0);
     ecs_inspect_writes(self.live.world, &reporter);
     live_step(&self.live);
@@ -125,7 +126,7 @@ static void a_write_through_const_is_told_once(void** state) {
     assert_int_equal(lines, 1);
     assert_string_equal(said, "system move declares that it only reads vel, and writes it");
     ecs_inspect_writes(self.live.world, NULL);
-    live_step(&self.live);
+    if (!BASE_VALIDATE_ON) live_step(&self.live);
     assert_int_equal(lines, 1);
     live_close(&self.live);
 }
