@@ -103,9 +103,9 @@ static base_options_result read_options(server_replay* self, base_option_list* w
     const base_options options = {
         .program = "shoal-replay",
         .version = net_build_id(),
-        .usage = "COMMAND LOG [options]",
-        .about = "Looks into event logs: info, stats, verify (also a folder), show, diff LOG LOG, "
-                 "export, dump,\nslice, repair, datagrams, check-trace LOG TRACE, train LOG...",
+        .usage = "info|stats|verify|show|export|dump|slice|repair|datagrams LOG [options]\n"
+                 "       verify FOLDER | diff LOG LOG | check-trace LOG TRACE | train LOG...",
+        .about = "Looks into event logs, runs them again and compares every hash.",
         .options = table,
         .count = BASE_COUNT(table),
     };
