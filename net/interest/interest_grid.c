@@ -102,8 +102,10 @@ void net_interest_grid_put(net_interest_grid* grid, uint32_t thing, const float 
 }
 
 void net_interest_grid_remove(net_interest_grid* grid, uint32_t thing, uint32_t stamp) {
-    if (thing >= grid->bucket_capacity || grid->buckets[thing] == 0) return;
-    grid->stamps[grid->buckets[thing] - 1] = grid->moves[thing] = stamp;
+    if (thing >= grid->bucket_capacity) return;
+    grid->moves[thing] = stamp;
+    if (grid->buckets[thing] == 0) return;
+    grid->stamps[grid->buckets[thing] - 1] = stamp;
     unlink_thing(grid, thing);
     grid->buckets[thing] = 0;
     grid->is_packed = false;

@@ -178,7 +178,7 @@ static void look_at_moved_members(const net_interest* interest, net_interest_scr
             net_interest_band_of(client, &place->facts, net_interest_at(interest, index));
         net_interest_entity now = net_interest_describe(
             client, index, place->handle == client->player, &interest->traits[index], band, 0);
-        if (now.weight == members[i].weight) continue;
+        if (now.classes == members[i].classes && now.weight == members[i].weight) continue;
         now.entered = members[i].entered;
         scratch->changed_to[answer->changed_count] = now;
         scratch->changed[answer->changed_count++] = i;
