@@ -85,7 +85,7 @@ static net_result append(copy* self, net_log_kind kind, ecs_tick tick, const voi
     net_log_draft* draft = net_log_file_begin(self->file);
     if (!draft) return fail(self);
     BASE_ASSERT(size <= draft->body.capacity);
-    memcpy(draft->body.data, body, size);
+    if (size > 0) memcpy(draft->body.data, body, size);
     draft->body.size = size;
     net_log_file_end(self->file, kind, tick);
     return NET_OK;

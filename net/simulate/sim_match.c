@@ -155,7 +155,7 @@ static net_result make_member(net_sim_match* match, const net_game_player* playe
     if (player->player_id != 0 || player->user_bytes != 0) {
         net_peer_identity identity = {.player = player->player_id, .key = 1};
         BASE_ASSERT(player->user_bytes <= sizeof identity.user);
-        memcpy(identity.user, player->user_data, player->user_bytes);
+        if (player->user_bytes > 0) memcpy(identity.user, player->user_data, player->user_bytes);
         identity.user_bytes = (uint16_t)player->user_bytes;
         net_sim_identity_set(member->transport, &identity);
     }
