@@ -60,6 +60,7 @@ typedef struct show {
     bool is_leaving; ///< the user wants to go
     bool wants_again;
     bool is_shot, has_failed;
+    uint32_t shot_count; ///< pictures of --shot-every
     uint64_t covered_us;
 } show;
 
@@ -185,6 +186,20 @@ static void draw_end(show* on, const net_draw* draw, float width, float height, 
                         "Enter: once more      Esc: leave");
 }
 
+// The file of the picture that is due at the shown tick; NULL: none is.
+static const char* find_shot(show* on, char* path, size_t bytes) {
+    const client_config* config = &on->program->config;
+    if (!config->shot || !config->shot_tick || (on->is_shot && !config->shot_every)) return NULL;
+    uint64_t due = config->shot_tick + config->shot_every * on->shot_count;
+    if (net_presenter_tick(on->presenter) < (double)due) return NULL;
+    if (!config->shot_every) return config->shot;
+    const char* dot = strrchr(config->shot, '.');
+    int stem = (int)(dot ? dot - config->shot : (ptrdiff_t)strlen(config->shot));
+    bool fits =
+        base_text_format(path, bytes, "%.*s-%04u.png", stem, config->shot, ++on->shot_count);
+    return fits ? path : NULL;
+}
+
 static void draw_frame(show* on, uint64_t now_us, picture what, const char* shot) {
     float width = 0.0f, height = 0.0f;
     client_window_begin_frame(on->window, now_us);
@@ -200,11 +215,8 @@ static void draw_frame(show* on, uint64_t now_us, picture what, const char* shot
     } else {
         draw_session(on, &draw, width, height, has_picture);
     }
-    const client_config* config = &on->program->config;
-    if (!shot && config->shot && config->shot_tick && !on->is_shot && has_picture &&
-        net_presenter_tick(on->presenter) >= (double)config->shot_tick) {
-        shot = config->shot;
-    }
+    char path[1024];
+    if (!shot && has_picture) shot = find_shot(on, path, sizeof path);
     if (shot) on->is_shot = true;
     if (!client_window_end_frame(on->window, shot)) on->has_failed = true;
 }

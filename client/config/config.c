@@ -76,6 +76,10 @@ static bool check_picture(client_config* config, const base_reporter* reporter) 
         base_report(reporter, NULL, 0, "--dump-world: thin bots have no world: add --bots 1");
         return false;
     }
+    if (config->shot_every && !config->shot_tick) {
+        base_report(reporter, NULL, 0, "--shot-every needs --shot FILE and --shot-tick N");
+        return false;
+    }
     if (config->shot_tick && !config->shot) {
         base_report(reporter, NULL, 0, "--shot-tick needs --shot FILE");
         return false;
@@ -167,6 +171,7 @@ base_options_result client_config_read(client_config* config, int argc, char** a
         {"shot", BASE_OPTION_TEXT, &config->shot, "FILE.png", "write one frame as a picture", 0, 0},
         {"shot-tick", BASE_OPTION_U64, &config->shot_tick, "N",
          "the first frame at or after tick N (0: the last frame)", 0, 0},
+        {"shot-every", BASE_OPTION_U64, &config->shot_every, "N", NULL, 0, 1000000},
         {"size", BASE_OPTION_TEXT, &config->size, "WxH", NULL, 0, 0},
         {"fps", BASE_OPTION_F64, &config->fps, "N", NULL, 0, 1000},
         {"panel", BASE_OPTION_FLAG, &config->has_panel, NULL, "open the panel of F1 from the start",

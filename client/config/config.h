@@ -29,9 +29,10 @@ typedef struct client_config {
     uint64_t seed;
     uint64_t rate_bytes_max; ///< 0: the server decides
 
-    const char* shot;   ///< NULL: none
-    uint64_t shot_tick; ///< 0: the last frame
-    const char* size;   ///< as given; width and height hold its numbers
+    const char* shot;    ///< NULL: none
+    uint64_t shot_tick;  ///< 0: the last frame
+    uint64_t shot_every; ///< then a picture each so many ticks: FILE-0001.png...; 0: one alone
+    const char* size;    ///< as given; width and height hold its numbers
     uint32_t width, height;
     double fps; ///< frames per second; 0: the rate of the display
     bool has_panel;
