@@ -83,8 +83,11 @@ void net_log_rows_begin(net_log_rows* rows, ecs_tick tick) {
 
 bool net_log_template_takes(const net_log_template* template_, const uint32_t* row) {
     uint64_t words[PROTO_ROW_FIELDS_MAX];
+    uint32_t again[2 * PROTO_ROW_FIELDS_MAX];
     const proto_layout* layout = &template_->layout;
     proto_row_unpack(layout, row, words);
+    proto_row_pack(layout, words, again); // behind the last field there is nothing
+    if (memcmp(row, again, template_->row_bytes) != 0) return false;
     for (uint32_t f = 0; f < layout->field_count; f++)
         if (proto_quant_canonical(&layout->fields[f].quant, words[f]) != words[f]) return false;
     return net_log_layout_has_rotations(layout, words);

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Event logs from any bytes. The first byte chooses their place: a whole file; the payload of a
 // data block with right checksums (a fuzzer cannot guess checksums); a queue beside an empty log;
-// or single parts: record, header, changes.
+// or single parts: record, header, changes; or the changes of ticks with values.
 //
-// Invariants: an accepted log can be read to its end, twice with the same records.
+// Invariants: an accepted log can be read to its end, twice with the same records. What the coder
+// makes of raw rows gives the same rows.
 #define _GNU_SOURCE
 #include "fuzz.h"
 
 #include "base/hash.h"
 #include "log/log_block.h"
 #include "log/log_changes.h"
+#include "log/log_delta.h"
 #include "log/log_header.h"
+#include "log/log_piece.h"
 #include "log/log_queue.h"
 #include "log/log_read.h"
 
@@ -148,10 +151,136 @@ static void read_pieces(const uint8_t* data, size_t size) {
     require(!net_log_changes_differ(data, size, data, size, &change, &position));
 }
 
+// ---- changes with values
+
+static void put_field(proto_pb_writer* wire, const char* name, uint32_t kind, uint32_t bits) {
+    size_t mark = wire->size;
+    proto_pb_write_text(wire, 1, name);
+    proto_pb_write_number(wire, 2, kind);
+    proto_pb_write_number(wire, 3, 1);
+    proto_pb_write_number(wire, 4, bits);
+    if (bits > 0) proto_pb_write_double(wire, 6, 0.5);
+    proto_pb_write_end(wire, mark, 4);
+}
+
+static void put_component(proto_pb_writer* wire, uint32_t id, const char* name, uint32_t kind,
+                          uint32_t bits) {
+    size_t mark = wire->size;
+    proto_pb_write_number(wire, 1, id);
+    proto_pb_write_text(wire, 2, name);
+    if (kind == PROTO_KIND_COUNT)
+        proto_pb_write_number(wire, 5, 1); // of variable size
+    else
+        put_field(wire, "x", kind, bits);
+    if (kind == PROTO_F32) put_field(wire, "y", kind, bits);
+    proto_pb_write_end(wire, mark, NET_LOG_SCHEMA_COMPONENT);
+}
+
+// Two templates: with a source and its integral, a reference and a text; and with a wide number.
+static size_t make_header(uint8_t* header, size_t capacity) {
+    static const uint32_t templates[2][4] = {{1, 2, 3, 4}, {3, 5}};
+    proto_pb_writer wire = {.data = header, .capacity = capacity};
+    put_component(&wire, 1, "pos", PROTO_F32, 12);
+    put_component(&wire, 2, "vel", PROTO_F32, 8);
+    put_component(&wire, 3, "to", PROTO_ENTITY, 0);
+    put_component(&wire, 4, "name", PROTO_KIND_COUNT, 0);
+    put_component(&wire, 5, "id", PROTO_U64, 0);
+    for (uint32_t t = 0; t < 2; t++) {
+        size_t mark = wire.size;
+        proto_pb_write_number(&wire, 1, t + 1);
+        proto_pb_write_text(&wire, 2, t ? "b" : "a");
+        for (uint32_t i = 0; i < 4 && templates[t][i]; i++) {
+            size_t inner = wire.size;
+            proto_pb_write_number(&wire, 1, templates[t][i]);
+            proto_pb_write_number(&wire, 2, 3);
+            if (templates[t][i] == 1) proto_pb_write_number(&wire, 7, 2); // the integral of vel
+            proto_pb_write_end(&wire, inner, 3);
+        }
+        proto_pb_write_end(&wire, mark, NET_LOG_SCHEMA_TEMPLATE);
+    }
+    proto_pb_write_end(&wire, 0, NET_LOG_HEADER_SCHEMA);
+    proto_pb_write_number(&wire, 8, 30);
+    proto_pb_write_number(&wire, 9, 1000);
+    proto_pb_write_number(&wire, 15, NET_LOG_ROW_CODE);
+    require(!wire.failed);
+    return wire.size;
+}
+
+typedef struct side {
+    net_log_layout* layout;
+    net_log_rows rows;
+    net_log_piece piece;
+} side;
+
+static void side_open(side* self, const uint8_t* header, size_t size) {
+    require(net_log_layout_create(NULL, header, size, &self->layout) == NET_OK);
+    net_log_rows_init(&self->rows, NULL, self->layout);
+    net_log_piece_init(&self->piece, NULL);
+}
+
+static void side_close(side* self) {
+    net_log_rows_deinit(&self->rows);
+    net_log_piece_deinit(&self->piece);
+    net_log_layout_destroy(self->layout);
+}
+
+static bool side_take(side* self, ecs_tick tick, const uint8_t* data, size_t size) {
+    net_result result = data[0] == NET_LOG_FORM_RAW
+                            ? net_log_piece_read_raw(&self->piece, &self->rows, tick, data, size)
+                            : net_log_piece_read_delta(&self->piece, &self->rows, tick, data, size);
+    return result == NET_OK && net_log_piece_apply(&self->piece, &self->rows) == NET_OK;
+}
+
+static void require_same(const side* a, const side* b) {
+    require(a->rows.count == b->rows.count && a->rows.full_tick == b->rows.full_tick);
+    for (uint32_t index = 0; index < a->rows.capacity; index++) {
+        const net_log_row_entity* left = net_log_rows_find(&a->rows, index);
+        const net_log_row_entity* right = net_log_rows_find(&b->rows, index);
+        require(!left == !right);
+        if (!left) continue;
+        require(left->handle == right->handle && left->number == right->number);
+        require(memcmp(left->rows, right->rows, left->template_->row_bytes) == 0);
+    }
+}
+
+// Ticks of at most 255 bytes: a byte of length, the changes.
+static void read_values(const uint8_t* data, size_t size) {
+    uint8_t header[512], record[512];
+    size_t header_bytes = make_header(header, sizeof header);
+    side straight, coded;
+    net_log_coder* coder;
+    side_open(&straight, header, header_bytes);
+    side_open(&coded, header, header_bytes);
+    require(net_log_coder_create(header, header_bytes, &coder) == NET_OK);
+    bool is_coded = true;
+    for (ecs_tick tick = 1; size >= 2 && data[0] > 0 && data[0] < size; tick++) {
+        const uint8_t* changes = data + 1;
+        proto_pb_writer wire = {.data = record, .capacity = sizeof record};
+        proto_pb_write_number(&wire, 1, tick);
+        proto_pb_write_bytes(&wire, 5, changes, data[0]);
+        proto_pb_write_end(&wire, 0, NET_LOG_KIND_END);
+        uint32_t record_bytes = (uint32_t)wire.size;
+        const uint8_t* stored = net_log_coder_record(coder, tick, 1, record, &record_bytes);
+        is_coded = is_coded && stored != record;
+        if (!side_take(&straight, tick, changes, data[0])) break;
+        net_log_record read;
+        require(net_log_record_read(&read, stored, record_bytes));
+        if (is_coded) {
+            require(side_take(&coded, tick, read.changes, read.changes_bytes));
+            require_same(&straight, &coded);
+        }
+        size -= data[0] + 1u;
+        data += data[0] + 1u;
+    }
+    net_log_coder_destroy(coder);
+    side_close(&straight);
+    side_close(&coded);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size < 1) return 0;
     void (*const targets[])(const uint8_t*, size_t) = {read_file, read_payload, read_queue,
-                                                       read_pieces};
-    targets[data[0] % 4](data + 1, size - 1);
+                                                       read_pieces, read_values};
+    targets[data[0] < 4 ? data[0] : data[0] < 8 ? 4 : data[0] % 4](data + 1, size - 1);
     return 0;
 }

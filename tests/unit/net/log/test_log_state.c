@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// The values in a log: they are those of the match in every tick, they come out of the log alone,
+// changed bytes never break the reader, and logs of older builds open.
+#include "playback/playback_record.h"
+
+#include "log/log_compare.h"
+#include "log/log_piece.h"
+#include "log/log_state_record.h"
+#include "net/replay.h"
+
+static net_log_reader* open_file(const char* name) {
+    net_log_reader* reader;
+    assert_int_equal(net_log_reader_create(NULL, name, NULL, &reader), NET_OK);
+    return reader;
+}
+
+static net_log_state* open_state(net_log_reader* reader) {
+    net_log_state* state;
+    assert_int_equal(net_log_state_create(reader, NULL, &state), NET_OK);
+    return state;
+}
+
+// In 1,300 ticks all rows come again once, and a level is cleared.
+static void values_are_those_of_the_match_in_every_tick(void** unused) {
+    (void)unused;
+    playback_record* self = record_make(1300);
+    net_log_reader *a = open_file(self->files.log), *b = open_file(self->files.log);
+    net_log_state* state = open_state(b);
+    net_log_replay* replay;
+    net_log_tick tick;
+    uint32_t count, full = 0, ticks = 0;
+    assert_int_equal(net_log_replay_create(a, self->table.module, NULL, &replay), NET_OK);
+    while (net_log_replay_step(replay, &tick) == NET_OK) {
+        net_verify_result result = {0};
+        assert_int_equal(net_log_state_step(state), NET_OK);
+        assert_true(net_log_state_is_whole(state));
+        bool differs = net_log_compare(state, net_log_replay_match(replay), &result);
+        if (differs) print_error("tick %u %s.%s\n", ++ticks, result.component, result.field);
+        assert_false(differs);
+        full += net_log_state_is_full(state);
+        ticks++;
+        (void)net_log_state_touches(state, &count);
+        assert_true(count > 0 || ticks > 1);
+    }
+    assert_int_equal(ticks, 1300);
+    assert_int_equal(full, 2);
+    assert_int_equal(net_log_state_step(state), NET_ERR_CLOSED);
+    // The same by seeking, forwards and back.
+    assert_int_equal(net_log_state_seek(state, 40), NET_OK);
+    assert_int_equal(net_log_state_tick(state), 40);
+    assert_int_equal(net_log_state_seek(state, 9999), NET_OK);
+    assert_int_equal(net_log_state_tick(state), 1300);
+    net_log_replay_destroy(replay);
+    net_log_state_destroy(state);
+    net_log_reader_destroy(a);
+    net_log_reader_destroy(b);
+    record_free(self);
+}
+
+typedef struct old_log {
+    const char* name;
+    ecs_tick ticks;
+    bool has_values;
+} old_log;
+
+static const old_log old_logs[] = {
+    {"breakout-30cc770.slog", 120, false}, // form 1
+    {"breakout-b2094f0.slog", 120, false},
+    {"breakout-values.slog", 120, true}, // forms 3
+};
+
+static void drop_line(void* context, const char* line) {
+    *(uint32_t*)context += line[0] == '{';
+}
+
+static void logs_of_older_builds_open(void** unused) {
+    (void)unused;
+    for (uint32_t i = 0; i < BASE_COUNT(old_logs); i++) {
+        char name[512];
+        snprintf(name, sizeof name, "%s/%s", LOGS_DIR, old_logs[i].name);
+        net_log_reader* reader = open_file(name);
+        const net_log_info* info = net_log_reader_info(reader);
+        assert_string_equal(info->game, "breakout");
+        assert_true(info->is_closed && !info->is_cut && !info->is_damaged);
+        assert_int_equal(info->last_tick, old_logs[i].ticks);
+        assert_int_equal(net_log_reader_check(reader), NET_OK);
+        net_log_stats stats;
+        uint32_t lines = 0;
+        assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+        assert_int_equal(stats.joins, 2);
+        assert_int_equal(stats.ends, old_logs[i].ticks);
+        assert_int_equal(net_log_dump(reader, NULL, drop_line, &lines), NET_OK);
+        assert_int_equal(lines, 2 + 2 * old_logs[i].ticks);
+        net_log_state* state;
+        net_result result = net_log_state_create(reader, NULL, &state);
+        assert_int_equal(result, old_logs[i].has_values ? NET_OK : NET_ERR_UNKNOWN);
+        if (result == NET_OK) net_log_state_destroy(state);
+        net_log_reader_destroy(reader);
+    }
+}
+
+static double read_x(const net_log_state* state, const char* template_, const char* component) {
+    const net_log_component* found = net_log_state_find_component(state, component);
+    assert_non_null(found);
+    for (ecs_entity at = net_log_state_next(state, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
+         at = net_log_state_next(state, at)) {
+        net_log_value values[4];
+        if (strcmp(net_log_state_template(state, at), template_) != 0) continue;
+        assert_true(net_log_state_read(state, at, found, values));
+        assert_int_equal(values[0].kind, ECS_FIELD_F32);
+        return values[0].real;
+    }
+    fail();
+    return 0;
+}
+
+// What a person can check by eye: two bots, a wall of bricks.
+static void an_old_log_with_values_is_read_without_its_game(void** unused) {
+    (void)unused;
+    net_log_reader* reader = open_file(LOGS_DIR "/breakout-values.slog");
+    net_log_state* state = open_state(reader);
+    assert_int_equal(net_log_state_seek(state, 1), NET_OK);
+    uint32_t entities = net_log_state_entity_count(state);
+    assert_int_equal(net_log_state_seek(state, 120), NET_OK);
+    assert_int_equal(net_log_state_entity_count(state), 52);
+    assert_true(entities > 40);
+    double x = read_x(state, "breakout_pad", "pos");
+    assert_true(x > -128 && x < 1920);
+    assert_true(read_x(state, "breakout_ball", "vel") != 0);
+    assert_null(net_log_state_find_component(state, "nothing"));
+    net_log_state_destroy(state);
+    net_log_reader_destroy(reader);
+}
+
+// Apply the records of a log with one byte of their changes changed. Whatever comes out, it ends.
+static void take_changed(net_log_reader* reader, uint64_t seed, uint32_t* refused) {
+    base_rng rng = base_rng_make(seed, 1);
+    net_log_state* state = open_state(reader);
+    net_log_cursor cursor = net_log_cursor_begin(reader);
+    net_log_record record;
+    ecs_tick victim = 1 + base_rng_below(&rng, 40);
+    net_result result = NET_OK;
+    uint8_t bytes[65536];
+    while (result == NET_OK && net_log_cursor_next(reader, &cursor, &record)) {
+        if (record.kind == NET_LOG_KIND_END && record.tick >= victim) {
+            assert_true(record.changes_bytes <= sizeof bytes && record.changes_bytes > 0);
+            memcpy(bytes, record.changes, record.changes_bytes);
+            uint32_t at = base_rng_below(&rng, record.changes_bytes);
+            bytes[at] ^= (uint8_t)(1u << base_rng_below(&rng, 8));
+            record.changes = bytes;
+            if (base_rng_below(&rng, 4) == 0) record.changes_bytes = at + 1;
+        }
+        result = net_log_state_take(state, &record, false);
+        assert_true(result == NET_OK || result == NET_ERR_DAMAGED);
+    }
+    *refused += result != NET_OK;
+    for (ecs_entity at = net_log_state_next(state, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
+         at = net_log_state_next(state, at)) {
+        net_log_value values[PROTO_ROW_FIELDS_MAX];
+        const net_log_component* component;
+        for (uint32_t i = 0; (component = net_log_state_template_component(state, at, i)); i++)
+            (void)net_log_state_read(state, at, component, values);
+    }
+    net_log_state_destroy(state);
+}
+
+static void changed_values_are_refused_or_harmless(void** unused) {
+    (void)unused;
+    net_log_reader* reader = open_file(LOGS_DIR "/breakout-values.slog");
+    uint32_t refused = 0;
+    for (uint64_t seed = 1; seed <= 400; seed++)
+        take_changed(reader, seed, &refused);
+    assert_true(refused > 200);
+    net_log_reader_destroy(reader);
+}
+
+static void a_log_of_inputs_has_sums_and_verifies(void** unused) {
+    (void)unused;
+    log_files files;
+    table game;
+    net_log_writer* writer;
+    files_open(&files);
+    table_open(&game, NULL, 0, 3, NET_ROLE_SERVER, false);
+    net_log_options options = net_log_options_default();
+    options.content = NET_LOG_CONTENT_INPUTS;
+    assert_int_equal(
+        net_log_writer_create_as(NULL, files.log, &options, game.match, "test", 1, NULL, &writer),
+        NET_OK);
+    for (ecs_tick tick = 1; tick <= 50; tick++) {
+        net_log_append_begin(writer, &(net_log_begin){.tick = tick});
+        net_match_step(game.match);
+        net_log_append_end(writer, game.match);
+        ecs_changes_clear(net_match_world(game.match));
+    }
+    assert_int_equal(net_log_writer_destroy(writer), NET_OK);
+    net_log_reader* reader = open_file(files.log);
+    net_log_state* state;
+    assert_int_equal(net_log_state_create(reader, NULL, &state), NET_ERR_UNKNOWN);
+    net_verify_result result;
+    assert_int_equal(net_log_verify(reader, game.module, 0, NULL, NULL, NULL, &result), NET_OK);
+    assert_int_equal(result.ticks, 50);
+    net_log_reader_destroy(reader);
+    table_close(&game);
+    files_close(&files);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(values_are_those_of_the_match_in_every_tick),
+        TEST(logs_of_older_builds_open),
+        TEST(an_old_log_with_values_is_read_without_its_game),
+        TEST(changed_values_are_refused_or_harmless),
+        TEST(a_log_of_inputs_has_sums_and_verifies),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
