@@ -27,6 +27,7 @@ enum {
     SEEKS = 10,
     STEPS_BACK = 30,
     OPENS = 9,
+    VERIFIES = 3,
     CAPTURE_WARM_TICKS = 120,
     CAPTURE_TICKS = 600,
     BLK_BYTES = 1 << 16,
@@ -41,8 +42,8 @@ typedef struct long_log {
     net_log_reader* reader;
 } long_log;
 
-static void open_log(long_log* self) {
-    const char* given = getenv("SHOAL_BENCH_LOG");
+static void open_log(long_log* self, const char* game) {
+    const char* given = strcmp(game, "arena") == 0 ? getenv("SHOAL_BENCH_LOG") : NULL;
     *self = (long_log){.reporter = base_reporter_stderr(), .is_made = !given};
     strcpy(self->folder, "/tmp/shoal-bench-XXXXXX");
     bench_require(mkdtemp(self->folder) != NULL, "a folder for the log");
@@ -50,11 +51,11 @@ static void open_log(long_log* self) {
         snprintf(self->name, sizeof self->name, "%s", given);
     else
         snprintf(self->name, sizeof self->name, "%s/a.slog", self->folder);
-    const make_log_config config = {.game = "arena",
+    const make_log_config config = {.game = game,
                                     .output = self->name,
-                                    .clients = 16,
+                                    .clients = strcmp(game, "arena") == 0 ? 16 : 8,
                                     .hours = 0.05,
-                                    .tick_rate_hz = 30,
+                                    .tick_rate_hz = strcmp(game, "arena") == 0 ? 30 : 60,
                                     .seed = 1,
                                     .is_local = true};
     bench_require(given || make_log(&config) == 0, "the log");
@@ -116,7 +117,7 @@ static void print_seek(const bench_row* row, uint32_t rounds) {
     (void)rounds;
     long_log self;
     double seeks[SEEKS], longest = 0;
-    open_log(&self);
+    open_log(&self, "arena");
     const net_log_info* info = net_log_reader_info(self.reader);
     for (uint32_t i = 0; i < SEEKS; i++) {
         ecs_tick ticks = info->last_tick - info->first_tick;
@@ -137,7 +138,7 @@ static void print_open(const bench_row* row, uint32_t rounds) {
     long_log self;
     double opens[OPENS];
     char name[128];
-    open_log(&self);
+    open_log(&self, "arena");
     snprintf(name, sizeof name, "%s/cut.slog", self.folder);
     int from = open(self.name, O_RDONLY), to = open(name, O_WRONLY | O_CREAT | O_EXCL, 0600);
     struct stat status;
@@ -164,9 +165,27 @@ static void print_open(const bench_row* row, uint32_t rounds) {
     close_log(&self);
 }
 
+static void print_verify(const bench_row* row, uint32_t rounds) {
+    (void)rounds;
+    long_log self;
+    double runs[VERIFIES];
+    net_verify_result verified;
+    open_log(&self, "breakout");
+    for (uint32_t i = 0; i < VERIFIES; i++) {
+        double begin = bench_now_ns();
+        bench_require(net_log_verify(self.reader, self.module, 0, NULL, NULL, &self.reporter,
+                                     &verified) == NET_OK,
+                      "verify");
+        runs[i] = (bench_now_ns() - begin) / 1e6;
+    }
+    printf("bench=%s unit=%s shoal=%.4g rounds=%d ticks=%" PRIu64 "\n", row->name, row->unit,
+           bench_median(runs, VERIFIES), VERIFIES, verified.ticks);
+    close_log(&self);
+}
+
 static double bytes_per_minute(void) {
     long_log self;
-    open_log(&self);
+    open_log(&self, "arena");
     const net_log_info* info = net_log_reader_info(self.reader);
     double bytes = (double)info->file_bytes / minutes_of(info);
     close_log(&self);
@@ -246,10 +265,12 @@ static void print_capture(const bench_row* row, uint32_t rounds) {
 bench_rows bench_rows_log(void) {
     static const bench_job seek = {.print = print_seek};
     static const bench_job open_crashed = {.print = print_open};
+    static const bench_job verify = {.print = print_verify};
     static const bench_job capture_job = {.print = print_capture};
     static const bench_row rows[] = {
         {"log_capture", "percent_of_tick", 1, 1, 1, false, NULL, &capture_job, NULL},
         {"log_seek_1h", "ms", 1, 1, 1, false, NULL, &seek, NULL},
+        {"log_verify_breakout", "ms", 1, 1, 1, false, NULL, &verify, NULL},
         {"log_open_crashed", "ms", 1, 1, 1, false, NULL, &open_crashed, NULL},
         {"log_bytes", "bytes_per_minute", 1, 1, 1, false, NULL, NULL, bytes_per_minute},
     };
