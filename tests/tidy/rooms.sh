@@ -24,7 +24,7 @@ list_includes() {
 list_arrows() {
     list_includes | awk '
         function folder(path) { sub("/[^/]*$", "", path); return path }
-        function is_public(path) { return path ~ /^(ecs|proto|net|ecs\/base|client\/library)\/include\// }
+        function is_public(path) { return path ~ /^(ecs|proto|net|ecs\/base|client\/library|net\/windows)\/include\// }
         function room(path) {
             if (path ~ /^ecs\/base\//) return "ecs/base"
             return folder(path)
