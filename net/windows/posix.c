@@ -36,7 +36,7 @@ int recvmmsg(int descriptor, struct mmsghdr* messages, unsigned count, int flags
         } else if (size >= 0) {
             messages[got++].msg_len = (unsigned)size;
         } else if (WSAGetLastError() == WSAECONNRESET) {
-            continue; // an answer to a datagram that nobody took: not ours to know
+            continue; // an earlier datagram found no receiver: a loss
         } else {
             break;
         }
