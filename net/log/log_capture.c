@@ -240,7 +240,7 @@ static void split(net_log_capture* capture, uint32_t index) {
     begin_list(capture);
 }
 
-// Every pair is stored; one that does not differ is overwritten by the next.
+// Of a row that moves, a pair or two differ.
 static inline uint8_t* put_words(uint8_t* mask, const uint32_t* row, const uint32_t* base,
                                  uint32_t words) {
     uint32_t pairs = words / 2;
@@ -251,11 +251,11 @@ static inline uint8_t* put_words(uint8_t* mask, const uint32_t* row, const uint3
             uint64_t left, right;
             memcpy(&left, row, sizeof left);
             memcpy(&right, base, sizeof right);
-            uint32_t differs = left != right;
+            if (left == right) continue;
             store_u32(out, row[0]);
             store_u32(out + 4, row[1]);
-            out += differs * sizeof left;
-            bits |= differs << i;
+            out += sizeof left;
+            bits |= 1u << i;
         }
         *mask++ = (uint8_t)bits;
     }

@@ -177,8 +177,8 @@ static course course_of(const net_log_coder* coder, const net_log_piece* part, u
     return item ? COURSE_CODED : COURSE_ENDED;
 }
 
-// The places, among those whose row changed in the tick before, that do not keep their course: twice
-// the place, and 1 more when it ended.
+// The places, among those whose row changed in the tick before, that do not keep their course:
+// twice the place, and 1 more when it ended.
 static uint32_t find_exceptions(net_log_coder* coder, const net_log_piece* part, uint32_t first,
                                 uint32_t last) {
     const net_log_rows* rows = &coder->rows;

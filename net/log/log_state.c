@@ -130,22 +130,46 @@ bool net_log_state_is_full(const net_log_state* state) {
     return state->is_whole && state->rows.full_tick == state->tick;
 }
 
-net_result net_log_state_seek(net_log_state* state, ecs_tick tick) {
-    BASE_ASSERT(state);
-    if (tick < state->tick) {
-        net_log_rows_clear(&state->rows);
-        state->rows.tick = 0;
-        state->cursor = net_log_cursor_begin(state->reader);
-        state->tick = 0;
-        state->is_whole = true;
-        state->has_failed = false;
-    }
-    ecs_tick last = net_log_reader_info(state->reader)->last_tick;
-    if (tick > last) tick = last;
+static void begin_at(net_log_state* state, net_log_cursor cursor, ecs_tick tick) {
+    net_log_rows_clear(&state->rows);
+    state->rows.tick = tick;
+    state->cursor = cursor;
+    state->tick = tick;
+    state->is_whole = tick == 0;
+    state->has_failed = false;
+}
+
+static net_result step_to(net_log_state* state, ecs_tick tick) {
     net_result result = NET_OK;
     while (result == NET_OK && state->tick < tick)
         result = net_log_state_step(state);
     return result == NET_ERR_CLOSED ? NET_OK : result;
+}
+
+// Begin at a keyframe some time before the tick, from where all rows may come before it. @return
+// false: they did not, or there is no such keyframe.
+static bool step_from_keyframe(net_log_state* state, ecs_tick tick, uint32_t seconds) {
+    ecs_tick before = (ecs_tick)seconds * net_log_layout_tick_rate(state->layout);
+    if (tick < state->tick + before) return false;
+    const net_log_keyframe* keyframe;
+    net_log_cursor cursor = net_log_reader_seek(state->reader, tick - before, &keyframe);
+    if (!keyframe || keyframe->tick <= state->tick) return false;
+    begin_at(state, cursor, keyframe->tick);
+    if (step_to(state, tick) == NET_OK && state->is_whole) return true;
+    begin_at(state, net_log_cursor_begin(state->reader), 0);
+    return false;
+}
+
+net_result net_log_state_seek(net_log_state* state, ecs_tick tick) {
+    BASE_ASSERT(state);
+    enum { NEAR_S = 20, FAR_S = 200 };
+    ecs_tick last = net_log_reader_info(state->reader)->last_tick;
+    if (tick > last) tick = last;
+    if (tick < state->tick || state->has_failed)
+        begin_at(state, net_log_cursor_begin(state->reader), 0);
+    if (step_from_keyframe(state, tick, NEAR_S) || step_from_keyframe(state, tick, FAR_S))
+        return NET_OK;
+    return step_to(state, tick);
 }
 
 ecs_tick net_log_state_tick(const net_log_state* state) {

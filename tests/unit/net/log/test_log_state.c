@@ -50,6 +50,11 @@ static void values_are_those_of_the_match_in_every_tick(void** unused) {
     assert_int_equal(net_log_state_tick(state), 40);
     assert_int_equal(net_log_state_seek(state, 9999), NET_OK);
     assert_int_equal(net_log_state_tick(state), 1300);
+    // From tick 40 on it began at a keyframe and has the same values.
+    net_verify_result result = {0};
+    assert_true(net_log_state_is_whole(state));
+    assert_int_equal(net_match_tick(net_log_replay_match(replay)), 1300);
+    assert_false(net_log_compare(state, net_log_replay_match(replay), &result));
     net_log_replay_destroy(replay);
     net_log_state_destroy(state);
     net_log_reader_destroy(a);
