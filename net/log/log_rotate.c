@@ -23,7 +23,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FEATURES_TAG = 14 << 3 | 1, FEATURES_BYTES = 1 + 8 }; // Header.required_features
+enum {
+    FEATURES_TAG = 14 << 3 | 1,
+    FEATURES_BYTES = 1 + 8,
+    SAVE_ROOM_BYTES = 1 << 20
+}; // Header.required_features
 
 net_result net_log_file_init_segments(net_log_file* file, const void* header, size_t header_bytes) {
     const base_allocator* allocator = file->config.allocator;
@@ -36,7 +40,10 @@ net_result net_log_file_init_segments(net_log_file* file, const void* header, si
     base_bytes_write_u64(&file->header, NET_LOG_FEATURE_SEGMENT);
     file->index.keyframes =
         base_allocate(allocator, NET_LOG_INDEX_KEYFRAMES_MAX * sizeof *file->index.keyframes);
-    bool has_memory = !file->header.failed && file->index.keyframes;
+    // Most matches never need more, so no tick of theirs allocates.
+    if (file->config.keyframe_ticks > 0) (void)base_bytes_extend(&file->save, SAVE_ROOM_BYTES);
+    bool has_memory = !file->header.failed && !file->save.failed && file->index.keyframes;
+    base_bytes_clear(&file->save);
     return has_memory ? NET_OK : NET_ERR_MEMORY;
 }
 

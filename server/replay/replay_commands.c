@@ -132,7 +132,12 @@ static net_result run_until(server_replay* self, net_log_replay* replay, ecs_tic
                         "warning: this run differs from the log from tick %" PRIu64 " on",
                         tick.tick);
     }
-    return NET_OK;
+    if (net_match_tick(match) == last) return NET_OK;
+    base_report(&self->reporter, self->file, 0,
+                "tick %" PRIu64 " is not in it: damaged, or in another segment; it goes on with "
+                "tick %" PRIu64,
+                last, net_match_tick(match));
+    return NET_ERR_DAMAGED;
 }
 
 int server_replay_show(server_replay* self) {

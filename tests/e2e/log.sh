@@ -117,6 +117,9 @@ case_a_log_is_cut_into_segments() {
     says part.out '^verified ticks=600 .* tail=whole '
     run info shoal-replay info "$log"
     says info.out '^first_tick=1801$'
+    run gone shoal-replay show "$log" --tick 100
+    [ "$code" = 1 ] || fail "a tick of a deleted segment ended with $code"
+    says gone.err 'tick 100 is not in it'
     run bad shoal-server --game breakout --ticks 1 --log x.slog --log-sync never
     [ "$code" = 2 ] || fail "--log-sync never ended with $code"
 }
