@@ -86,8 +86,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
         {"net-threads", BASE_OPTION_U64, &config->net_threads, "N",
          "threads that receive and send (default: by cores and --max-clients)", 0, NET_LANES_MAX},
         {"threads", BASE_OPTION_U64, &config->threads, "N", NULL, 0, BASE_WORKERS_MAX},
-        {"ledger", BASE_OPTION_TEXT, &config->bandwidth, "FILE",
-         "at the end write how many bits each component took", 0, 0},
+        {"ledger", BASE_OPTION_TEXT, &config->bandwidth, "FILE", NULL, 0, 0},
         {"trace-session", BASE_OPTION_TEXT, &config->session_trace, "FILE", NULL, 0, 0},
         {"config", BASE_OPTION_TEXT, &config->config, "FILE",
          "options as lines of \"tick-rate = 30\"; environment and command line win", 0, 0},
@@ -95,8 +94,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
     const base_options options = {
         .program = "shoal-server",
         .version = net_build_id(),
-        .usage = "--game NAME|FILE.so [options]  |  new NAME  |  check FILE...  |  keygen FILE  "
-                 "|  token",
+        .usage = "--game NAME|FILE.so [options] | new | schema | check | keygen | token ...",
         .about = "Runs one match: owns the world, replicates it to clients, writes the event log.",
         .options = table,
         .count = BASE_COUNT(table),
