@@ -24,10 +24,10 @@
 #include <unistd.h>
 
 enum {
-    FEATURES_TAG = 14 << 3 | 1,
+    FEATURES_TAG = 14 << 3 | 1, // of Header.required_features
     FEATURES_BYTES = 1 + 8,
-    SAVE_ROOM_BYTES = 1 << 20
-}; // Header.required_features
+    SAVE_ROOM_BYTES = 1 << 20,
+};
 
 net_result net_log_file_init_segments(net_log_file* file, const void* header, size_t header_bytes) {
     const base_allocator* allocator = file->config.allocator;
