@@ -221,12 +221,17 @@ static uint32_t find_seconds(composer* c, uint32_t back, uint64_t acked, uint64_
         uint32_t count = 0, taken = 0;
         for (uint32_t w = 0; w < c->words; w++) {
             uint64_t has = group[w] & carried[w], singles = has & was_single[w];
-            group[w] &= ~has;
-            taken += net_word_count(has);
             run[w] = has & ~singles;
-            if (singles) run[w] |= allow_second(repl, w, singles, tick - d);
-            count += net_word_count(run[w]);
-            c->single[w] |= has & ~run[w];
+            if (!has) continue;
+            group[w] &= ~has;
+            uint32_t members = net_word_count(has);
+            taken += members;
+            if (singles) {
+                run[w] |= allow_second(repl, w, singles, tick - d);
+                members = net_word_count(run[w]);
+                c->single[w] |= has & ~run[w];
+            }
+            count += members;
         }
         left -= taken;
         // The others do not look at them again.
