@@ -3,6 +3,7 @@
 // lock. The log's thread wakes a few times per block, copies records into the block that it builds,
 // and gives their room in the queue back only after the block is in the file: at any moment every
 // record is in the file, in the queue, or in both. log_pump.c is what that thread does.
+#include "log/log_delta.h"
 #include "log/log_file_internal.h"
 
 #include "base/assert.h"
@@ -190,6 +191,7 @@ static net_result start_thread(net_log_file* file, const base_reporter* reporter
 static void free_file(net_log_file* file, bool is_queue_kept) {
     const base_allocator* allocator = file->config.allocator;
     net_log_queue_destroy(&file->queue, is_queue_kept);
+    net_log_coder_destroy(file->config.coder);
     net_log_packer_deinit(&file->packer);
     base_bytes_deinit(&file->save);
     base_bytes_deinit(&file->header);
@@ -210,7 +212,10 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     BASE_ASSERT(header_bytes >= 1 && header_bytes <= NET_LOG_RECORD_BYTES_MAX);
     *file_out = NULL;
     net_log_file* file = base_allocate_zero(config->allocator, sizeof *file);
-    if (!file) return NET_ERR_MEMORY;
+    if (!file) {
+        net_log_coder_destroy(config->coder);
+        return NET_ERR_MEMORY;
+    }
     file->config = *config;
     file->fd = -1;
     file->queue.fd = -1;

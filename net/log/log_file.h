@@ -41,8 +41,9 @@ typedef struct net_log_file_config {
     net_log_segments segments;
     uint64_t segment_ticks; ///< of a segment; 0: no limit
     ecs_tick start_tick;    ///< 0; else the log is a later part: its first keyframe is of this tick
-    struct net_log_coder* coder; ///< of the log's thread (log_delta.h); NULL: records stay
-    bool is_manual;              ///< no thread: net_log_file_pump does its work
+    /// Owned by the file from create on, also when that fails; NULL: records stay as they are.
+    struct net_log_coder* coder;
+    bool is_manual; ///< no thread: net_log_file_pump does its work
     net_log_file_ops ops;
 } net_log_file_config;
 

@@ -26,7 +26,6 @@ struct net_log_writer {
     uint64_t state_hash; // after the last whole tick
     bool has_values;     // the header describes them
     net_log_capture* capture;
-    net_log_coder* coder; // of the log's thread; NULL: the log has no values
     net_history* history; // of a writer without a server; made with its first tick
 };
 
@@ -64,14 +63,12 @@ static net_result create(const net_log_file_config* config, const net_match* mat
         result =
             net_log_capture_create(with.allocator, match, writer->has_values, &writer->capture);
     if (result == NET_OK && writer->has_values)
-        result = net_log_coder_create(header.data, header.size, &writer->coder);
-    with.coder = writer->coder;
+        result = net_log_coder_create(header.data, header.size, &with.coder);
     if (result == NET_OK)
         result = net_log_file_create(&with, header.data, header.size, reporter, &writer->file);
     base_bytes_deinit(&header);
     if (result != NET_OK) {
         net_log_capture_destroy(writer->capture);
-        net_log_coder_destroy(writer->coder);
         base_release(with.allocator, writer, sizeof *writer);
         return result;
     }
@@ -322,7 +319,6 @@ net_result net_log_writer_destroy(net_log_writer* writer) {
     append_close(writer, NULL);
     net_result result = net_log_file_destroy(writer->file);
     net_log_capture_destroy(writer->capture);
-    net_log_coder_destroy(writer->coder);
     net_history_destroy(writer->history);
     base_release(writer->allocator, writer, sizeof *writer);
     return result;
