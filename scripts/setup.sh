@@ -31,6 +31,11 @@ install_packages() {
         "${missing[@]}" >/dev/null
 }
 
+# Where this machine's Debian packages come from.
+debian_mirror() {
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep '/debian/\?$' | head -n 1
+}
+
 install_build_packages() {
     install_packages gcc libc6-dev cmake make ninja-build pkg-config libenet-dev libprotobuf-c-dev \
         protobuf-c-compiler libzstd-dev libxxhash-dev libsodium-dev libcmocka-dev \
