@@ -73,9 +73,9 @@ BASE_MUST_USE net_result net_playback_pass(net_playback* playback, double tick);
 /// Go on by a number of ticks, which may be a fraction and is not negative (asserted). Stops at the
 /// end of the log. @return NET_OK; other codes as net_playback_seek.
 BASE_MUST_USE net_result net_playback_advance(net_playback* playback, double ticks);
-/// Run stage "render" of the view world with `draw` as its user. `draw->player` is whose view it is:
-/// a player's entity in net_playback_match, or NONE. The playback replaces player names
-/// and times: time_s is the time of the match. Nothing when nothing is shown.
+/// Run stage "render" of the view world with `draw` as its user. `draw->player` is whose view it
+/// is: a player's entity in net_playback_match, or NONE. The playback replaces player names and
+/// times: time_s is the time of the match. Nothing when nothing is shown.
 void net_playback_draw(net_playback* playback, const net_draw* draw);
 /// @return The replayed match, for hashes and dumps. It stands at the shown tick, or at the tick
 ///         after a shown fraction. Borrowed until the next seek or advance.
