@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The server of --local. It has no log, no limit by address and no watchdog: it ends with the
-// program. A tick that is late by more than a few periods is given up, as when a debugger stopped
+// program. While a game is written its library changes: then the match is saved, all that knows the
+// old code is closed, and the save is restored into a match of the new code. A tick that is late by more than a few periods is given up, as when a debugger stopped
 // the process.
 #include "local.h"
 
 #include "players.h"
 
 #include "base/assert.h"
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "host/setup.h"
 #include "net/link.h"
 #include "net/match.h"
 #include "net/server.h"
@@ -16,11 +21,24 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #define SPARE_PEERS 8u   ///< for sessions that end while new ones begin
 #define LATE_TICKS_MAX 4 ///< later ticks are given up
+#define LOOK_US 500000u  ///< between two looks at the game's files
+#define QUIET_S 1        ///< a file that is younger may still be written
+
+typedef struct local_file {
+    char path[1024];
+    struct timespec changed;
+    off_t size;
+    ino_t number;
+} local_file;
 
 struct client_local {
+    local_file library, templates;
+    uint64_t looked_us; ///< when the files were looked at
     net_match* match;
     net_transport* transport;
     net_server* server;
@@ -77,10 +95,106 @@ static net_result open_server(client_program* program, client_local* local) {
     return net_server_create(&config, &local->server);
 }
 
-int client_local_open(client_program* program, client_local** local) {
+// ---- the game's files ----
+
+static bool look(const char* path, struct stat* status) {
+    return stat(path, status) == 0;
+}
+
+static void remember(local_file* file, const char* stem_file, const char* ending) {
+    struct stat status;
+    size_t stem = strlen(stem_file) - strlen(".blk");
+    (void)base_text_format(file->path, sizeof file->path, "%.*s%s", (int)stem, stem_file, ending);
+    if (!look(file->path, &status)) return;
+    file->changed = status.st_mtim;
+    file->size = status.st_size;
+    file->number = status.st_ino;
+}
+
+// A file that is gone is being replaced: the next look decides.
+static bool has_changed(const local_file* file, bool* is_quiet) {
+    struct stat status;
+    if (!look(file->path, &status)) {
+        *is_quiet = false;
+        return false;
+    }
+    if (time(NULL) - status.st_mtim.tv_sec <= QUIET_S) *is_quiet = false;
+    return status.st_mtim.tv_sec != file->changed.tv_sec ||
+           status.st_mtim.tv_nsec != file->changed.tv_nsec || status.st_size != file->size ||
+           status.st_ino != file->number;
+}
+
+bool client_local_is_stale(client_local* local, uint64_t now_us) {
+    if (now_us < local->looked_us + LOOK_US) return false;
+    local->looked_us = now_us;
+    bool is_quiet = true;
+    bool is_other = has_changed(&local->library, &is_quiet);
+    is_other |= has_changed(&local->templates, &is_quiet);
+    return is_other && is_quiet;
+}
+
+// What a save depends on: types with their layouts, templates with their components.
+static uint64_t layout_hash(const ecs_world* world) {
+    base_hasher hasher;
+    base_hasher_init(&hasher, 0);
+    const ecs_type* type;
+    for (uint32_t id = 1; (type = ecs_type_get(world, (ecs_type_id)id)) != NULL; id++) {
+        base_hasher_add(&hasher, type->name, strlen(type->name) + 1);
+        base_hasher_add(&hasher, &type->layout_hash, sizeof type->layout_hash);
+        base_hasher_add(&hasher, &type->object_size, sizeof type->object_size);
+    }
+    for (uint32_t id = 1; id <= ecs_template_count(world); id++) {
+        const ecs_template* one = ecs_template_get(world, (ecs_template_id)id);
+        base_hasher_add(&hasher, one->name, strlen(one->name) + 1);
+        for (uint32_t i = 0; i < one->component_count; i++) {
+            base_hasher_add(&hasher, &one->components[i].component, sizeof(ecs_component_id));
+            base_hasher_add(&hasher, &one->components[i].flags, sizeof(uint32_t));
+        }
+    }
+    return base_hasher_end(&hasher);
+}
+
+typedef struct local_save {
+    base_bytes bytes;
+    uint64_t layout;
+    bool is_made;
+} local_save;
+
+static local_save save_match(const client_local* local) {
+    local_save save = {.layout = layout_hash(net_match_world(local->match))};
+    base_bytes_init(&save.bytes, NULL);
+    save.is_made = net_match_save(local->match, &save.bytes) == NET_OK;
+    return save;
+}
+
+// Those who played come back as new players.
+static void drop_old_players(net_match* match) {
+    for (uint32_t client = 1; client <= net_match_client_last(match); client++)
+        if (net_match_player_name(match, client)) net_match_leave(match, client);
+}
+
+static net_result restore_match(client_program* program, client_local* local,
+                                const local_save* save) {
+    const bool is_kept =
+        save->is_made && save->layout == layout_hash(net_match_world(local->match));
+    base_report(&program->reporter, local->library.path, 0,
+                is_kept ? "note: reloaded: the match goes on"
+                        : "note: reloaded: a type or a template has another layout, so the match "
+                          "begins anew");
+    if (!is_kept) return NET_OK;
+    net_result result = net_match_restore(local->match, save->bytes.data, save->bytes.size);
+    if (result == NET_OK) drop_old_players(local->match);
+    return result;
+}
+
+// `save` NULL: the match begins.
+static int open_local(client_program* program, const local_save* save, client_local** local) {
     client_local* made = base_allocate_zero(NULL, sizeof *made);
     if (!made) return net_exit_report_setup(NET_ERR_MEMORY, &program->reporter);
     net_result result = open_match(program, made);
+    remember(&made->library, program->module->templates_file, ".so");
+    remember(&made->templates, program->module->templates_file, ".blk");
+    if (result == NET_OK && save) result = restore_match(program, made, save);
     if (result == NET_OK) result = open_transport(program, made);
     if (result == NET_OK) result = open_server(program, made);
     if (result != NET_OK) {
@@ -93,6 +207,32 @@ int client_local_open(client_program* program, client_local** local) {
     program->config.address = made->address;
     *local = made;
     return NET_EXIT_CLEAN;
+}
+
+static int open_module(client_program* program) {
+    net_result result =
+        net_host_open_module(program->config.game, &program->reporter, &program->module);
+    if (result == NET_OK)
+        result = net_host_open_workers(program->module, NET_ROLE_SERVER, program->config.threads,
+                                       &program->reporter);
+    return net_exit_report_setup(result, &program->reporter);
+}
+
+int client_local_reload(client_program* program) {
+    local_save save = save_match(program->local);
+    client_local_close(program->local);
+    program->local = NULL;
+    base_workers_destroy(program->module->workers);
+    net_module_close(program->module);
+    program->module = NULL;
+    int code = open_module(program);
+    if (code == NET_EXIT_CLEAN) code = open_local(program, &save, &program->local);
+    base_bytes_deinit(&save.bytes);
+    return code;
+}
+
+int client_local_open(client_program* program, client_local** local) {
+    return open_local(program, NULL, local);
 }
 
 void client_local_close(client_local* local) {

@@ -16,5 +16,13 @@ void client_local_close(client_local* local);
 void client_local_gather(client_local* local, net_loop* loop);
 /// Receive, and run the ticks that are due.
 void client_local_service(client_local* local, uint64_t now_us);
+/// Did the game's library or its templates change since they were opened, and are they quiet again?
+/// Looks at most twice a second.
+bool client_local_is_stale(client_local* local, uint64_t now_us);
+/// Open the changed game and continue with the state of the match, if every type and template still
+/// has its layout; otherwise the match begins anew. A report says which. All players must be closed.
+/// A game that cannot be opened ends the program.
+/// @return as client_local_open.
+BASE_MUST_USE int client_local_reload(client_program* program);
 /// @return when the next tick is due.
 uint64_t client_local_due_us(const client_local* local);

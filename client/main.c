@@ -18,10 +18,16 @@
 static int play_headless(client_program* self) {
     int code = client_program_open_game(self, NULL);
     if (code != NET_EXIT_CLEAN) return code;
-    code = client_players_open(self, NULL);
-    if (code != NET_EXIT_CLEAN) return code;
-    client_players_run(self);
-    return client_players_finish(self);
+    for (;;) {
+        code = client_players_open(self, NULL);
+        if (code != NET_EXIT_CLEAN) return code;
+        client_players_run(self);
+        if (!self->wants_reload) return client_players_finish(self);
+        self->wants_reload = false;
+        client_players_close(self);
+        code = client_local_reload(self);
+        if (code != NET_EXIT_CLEAN) return code;
+    }
 }
 
 static int run(client_program* self) {

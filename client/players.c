@@ -234,6 +234,10 @@ void client_players_run(client_program* self) {
         if (socket_us != UINT64_MAX && now_us + socket_us < wake_us) wake_us = now_us + socket_us;
         if (net_loop_wait(&self->loop, wake_us)) client_players_leave(self, net_loop_now_us());
         now_us = looked_us = net_loop_now_us();
+        if (self->local && client_local_is_stale(self->local, now_us)) {
+            self->wants_reload = true;
+            return;
+        }
         if (!client_players_service(self, now_us)) return;
         client_players_tick(self, now_us, 0);
     }

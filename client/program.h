@@ -30,7 +30,8 @@ typedef struct client_program {
     base_reporter reporter;
     net_loop loop;
     net_module* module;
-    client_local* local;                ///< NULL: the server is elsewhere
+    client_local* local; ///< NULL: the server is elsewhere
+    bool wants_reload;   ///< the game of `local` changed: close the players, then reload
     char game[NET_GAME_NAME_BYTES_MAX]; ///< the name that the server sent
     net_host_tokens tokens;
     net_match* thin_match;  ///< of all thin bots; NULL: there are none

@@ -9,6 +9,8 @@
 // without a window.
 #include "window_play.h"
 
+#include "local.h"
+
 #include "window/controls.h"
 #include "feed.h"
 #include "window/screens.h"
@@ -266,6 +268,10 @@ static void run(show* on) {
         now_us = net_loop_now_us();
         if (on->is_leaving && !is_left) client_players_leave(program, now_us);
         is_left |= on->is_leaving;
+        if (program->local && client_local_is_stale(program->local, now_us)) {
+            program->wants_reload = true;
+            return;
+        }
         if (!client_players_service(program, now_us)) return;
         // A tick that is nearly due runs before the frame, so that the frame shows its result.
         bool is_frame_due = now_us >= client_window_frame_due_us(on->window);
@@ -336,6 +342,10 @@ static int play_once(show* on) {
     int code = open_session(on);
     if (code == NET_EXIT_CLEAN) {
         run(on);
+        if (on->program->wants_reload) {
+            close_session(on);
+            return client_local_reload(on->program);
+        }
         shoot_last(on);
         code = client_players_finish(on->program);
     }
@@ -366,8 +376,10 @@ int client_window_play(client_program* program) {
         for (uint32_t i = 0; i < KEY_COUNT; i++)
             on->keys[i] = client_window_key(key_names[i]);
         do {
+            program->wants_reload = false;
             code = play_once(on);
-        } while (on->wants_again && !on->is_leaving);
+        } while ((program->wants_reload && code == NET_EXIT_CLEAN) ||
+                 (on->wants_again && !on->is_leaving));
         client_window_write_frames(on->window, stdout);
         if (on->has_failed && code == NET_EXIT_CLEAN) code = NET_EXIT_RUNTIME;
     }

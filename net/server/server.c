@@ -115,6 +115,8 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     server->allocator = config->allocator;
     server->session_count = config->clients_max + NET_SERVER_SPARE_SESSIONS;
     server->tick_us = 1000000u / net_match_get_config(config->match)->tick_rate_hz;
+    server->clients_named =
+        net_match_client_last(config->match); // a match that was restored had some
     server->rng = base_rng_make(net_match_get_config(config->match)->seed, 16);
     net_ration_init(&server->ration, config->reporter);
     set_cadence(server);

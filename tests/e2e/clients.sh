@@ -19,6 +19,21 @@ python() {
     pids[$name]=$!
 }
 
+# The library is replaced while the game runs, then a template gets another component.
+case_a_changed_game_is_reloaded() {
+    copy_games other
+    start local shoal-client --game "$PWD/other/breakout.so" --local --headless --bots 2
+    await players has_said local.err 'client 2 \(bot-[12]\) joined'
+    touch other/breakout.so
+    await reload has_said local.err 'reloaded: the match goes on'
+    await players has_said local.err 'client 4 \(bot-[12]\) joined'
+    change other/breakout.blk 's/^ball {/ball { "extra:i"{ value:i=3 }/'
+    await "new match" has_said local.err 'reloaded: a type or a template has another layout, so the match begins anew'
+    kill -INT "${pids[local]}"
+    ends_with 0 local
+    [ "$(grep -c '^client id=[12] ' local.out)" = 2 ] || fail "not two players at the end"
+}
+
 # One command is a server and its players.
 case_a_local_game_needs_no_server() {
     run local shoal-client --game breakout --local --headless --bots 3 --ticks 120
