@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The server of --local. It has no log, no limit by address and no watchdog: it ends with the
 // program. While a game is written its library changes: then the match is saved, all that knows the
-// old code is closed, and the save is restored into a match of the new code. A tick that is late by more than a few periods is given up, as when a debugger stopped
-// the process.
+// old code is closed, and the save is restored into a match of the new code. A tick that is late by
+// more than a few periods is given up, as when a debugger stopped the process.
 #include "local.h"
 
 #include "players.h"
@@ -180,7 +180,7 @@ static net_result restore_match(client_program* program, client_local* local,
     base_report(&program->reporter, local->library.path, 0,
                 is_kept ? "note: reloaded: the match goes on"
                         : "note: reloaded: a type or a template has another layout, so the match "
-                          "begins anew");
+                          "starts again");
     if (!is_kept) return NET_OK;
     net_result result = net_match_restore(local->match, save->bytes.data, save->bytes.size);
     if (result == NET_OK) drop_old_players(local->match);

@@ -20,8 +20,8 @@ void client_local_service(client_local* local, uint64_t now_us);
 /// Looks at most twice a second.
 bool client_local_is_stale(client_local* local, uint64_t now_us);
 /// Open the changed game and continue with the state of the match, if every type and template still
-/// has its layout; otherwise the match begins anew. A report says which. All players must be closed.
-/// A game that cannot be opened ends the program.
+/// has its layout; otherwise the match starts again. A report says which. All players must be
+/// closed. A game that cannot be opened ends the program.
 /// @return as client_local_open.
 BASE_MUST_USE int client_local_reload(client_program* program);
 /// @return when the next tick is due.

@@ -28,7 +28,7 @@ case_a_changed_game_is_reloaded() {
     await reload has_said local.err 'reloaded: the match goes on'
     await players has_said local.err 'client 4 \(bot-[12]\) joined'
     change other/breakout.blk 's/^ball {/ball { "extra:i"{ value:i=3 }/'
-    await "new match" has_said local.err 'reloaded: a type or a template has another layout, so the match begins anew'
+    await "new match" has_said local.err 'reloaded: a type or a template has another layout, so the match starts again'
     kill -INT "${pids[local]}"
     ends_with 0 local
     [ "$(grep -c '^client id=[12] ' local.out)" = 2 ] || fail "not two players at the end"
