@@ -19,6 +19,8 @@ python() {
     pids[$name]=$!
 }
 
+has_joins() { [ "$(grep -c ' joined from ' local.err)" = "$1" ]; }
+
 # The library is replaced while the game runs, then a template gets another component.
 case_a_changed_game_is_reloaded() {
     copy_games other
@@ -29,6 +31,7 @@ case_a_changed_game_is_reloaded() {
     await players has_said local.err 'client 4 \(bot-[12]\) joined'
     change other/breakout.blk 's/^ball {/ball { "extra:i"{ value:i=3 }/'
     await "new match" has_said local.err 'reloaded: a type or a template has another layout, so the match starts again'
+    await "players of the new match" has_joins 6
     kill -INT "${pids[local]}"
     ends_with 0 local
     [ "$(grep -c '^client id=[12] ' local.out)" = 2 ] || fail "not two players at the end"
