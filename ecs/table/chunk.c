@@ -162,7 +162,8 @@ static uint32_t capacity_for(const ecs_archetype* archetype, uint64_t count) {
 }
 
 // Rows to make room for when `needed` do not fit. A large block becomes four times as large: pages
-// that are not touched cost nothing, copies do (create_fresh_30k: 0.9 times its twin, 1.25 by twos).
+// that are not touched cost nothing, copies do (create_fresh_30k: 0.9 times its twin, 1.25 by
+// twos).
 static uint64_t grown_count(const ecs_chunk* chunk, uint64_t needed) {
     enum { LARGE_ROWS = 1024 };
     const uint64_t grown = chunk->capacity < LARGE_ROWS ? 0 : (uint64_t)chunk->capacity * 4;
