@@ -69,13 +69,13 @@ static bool run_paced(client_playback* self) {
 }
 
 static int play_headless(client_playback* self) {
-    const net_log_info* info = net_log_reader_info(self->reader);
     if (!client_playback_note(self, net_playback_seek(self->playback, self->config->at)))
         return NET_EXIT_RUNTIME;
     bool is_whole = self->config->speed > 0.0 ? run_paced(self) : run_fast(self);
     net_match* match = net_playback_match(self->playback);
     if (!match) return NET_EXIT_RUNTIME;
     const ecs_world* world = net_match_world(match);
+    const net_log_info* info = net_log_reader_info(self->reader); // --follow opened another one
     if (self->is_diverged) {
         printf("diverged tick=%" PRIu64 "\n", net_playback_diverged(self->playback));
         return NET_EXIT_DIVERGED;

@@ -6,6 +6,9 @@
 
 line=loss=5,delay=40,jitter=10,seed=3
 
+# Builds with sanitizers have no benchmark; test_log_tools runs the same commands there.
+has_bench() { [ -x "$bin/shoal-bench" ]; }
+
 # make_log FILE [option...]: 10 s of breakout with three bots.
 make_log() { # 604 ticks
     local file=$1
@@ -24,6 +27,7 @@ replay() {
 }
 
 case_a_log_sends_its_datagrams_again() {
+    has_bench || return 0
     make_log a.slog
     says make.out '^made log=a.slog ticks=604 clients=3 datagrams=[0-9]+ bytes=[0-9]+ lost=[1-9]'
     local hash
@@ -42,6 +46,7 @@ case_a_log_sends_its_datagrams_again() {
 
 # Bots without a network: half of the work, and a log like any other.
 case_a_log_is_made_without_a_network() {
+    has_bench || return 0
     make_log a.slog --local
     replay 0 verify a.slog
     [ "$(value state_hash replay.out)" = "$(value state_hash make.out)" ] || fail "another state"
@@ -58,6 +63,7 @@ case_a_real_servers_log_is_sent_again_too() {
 }
 
 case_a_folder_of_logs_has_a_line_each() {
+    has_bench || return 0
     mkdir week
     make_log week/a.slog
     make_log week/b.slog --seed 2
@@ -80,6 +86,7 @@ case_a_folder_of_logs_has_a_line_each() {
 }
 
 case_progress_is_told_when_asked_for() {
+    has_bench || return 0
     make_log a.slog
     replay 0 verify a.slog
     [ ! -s replay.err ] || ! grep -q progress replay.err || fail "progress without a terminal"
@@ -88,6 +95,7 @@ case_progress_is_told_when_asked_for() {
 }
 
 case_two_logs_are_compared_to_the_value() {
+    has_bench || return 0
     make_log a.slog
     make_log again.slog
     make_log b.slog --net delay=100
@@ -112,6 +120,7 @@ rows = list(csv.reader(sys.stdin))
 sys.exit(len(rows) < 2 or any(len(row) != len(rows[0]) for row in rows))' <"$1" || fail "$1 is no CSV"; }
 
 case_values_inputs_and_events_are_exported() {
+    has_bench || return 0
     make_log a.slog
     replay 0 export a.slog --components pos,player --every 200
     says replay.out '^\{"tick":400,"entity":"[0-9]+:[0-9]+","template":"breakout_pad","pos":\{"x":[0-9.]+,"y":[0-9.]+\},"player":\{"client":1,'
@@ -144,6 +153,7 @@ case_values_inputs_and_events_are_exported() {
 }
 
 case_exports_refuse_what_is_not_there() {
+    has_bench || return 0
     make_log a.slog
     replay 2 export a.slog --components pos,colour
     says replay.err 'no component "colour", did you mean color'
@@ -160,6 +170,7 @@ case_exports_refuse_what_is_not_there() {
 
 # A client has what the rules show it: of arena a part, of breakout all but what is local.
 case_show_tells_what_a_client_had_been_sent() {
+    has_bench || return 0
     SHOAL_MODULE_PATH=$games run make shoal-bench --make-log arena --clients 2 --tick-rate 30 \
         --hours 0.001 --output a.slog
     replay 0 show a.slog --client 2 --tick 90
@@ -261,6 +272,7 @@ case_the_log_of_a_killed_server_is_repaired_with_its_queue() {
 }
 
 case_stats_name_components_templates_and_clients() {
+    has_bench || return 0
     make_log a.slog
     replay 0 stats a.slog
     says replay.out '^total ticks=604 '

@@ -59,7 +59,9 @@ case_a_bot_is_looked_at_without_a_display() {
     grep -qv '^note: dropped' client.err && fail "the client complains"
     has_size a-0001.png 960x540
     has_size a-0002.png 960x540
-    [ ! -e a.png ] && [ ! -e a-0007.png ] || fail "more pictures than ticks"
+    # A slow machine shows later ticks than 120, at most one picture for 20 of them.
+    local last=$(value tick client.out)
+    [ ! -e a.png ] && [ ! -e "$(printf 'a-%04d.png' $((last / 20)))" ] || fail "more pictures than ticks"
     [ ! -e a-0001.png.part ] || fail "a part of the picture is left"
     kill -TERM "${pids[server]}"
     ends_with 0 server
