@@ -194,6 +194,7 @@ make_long_log() {
 
 # In the middle of its bytes a file is changed, cut, or both; what is left becomes whole logs.
 case_a_damaged_or_cut_log_becomes_whole_ones() {
+    has_bench || return 0
     make_long_log a.slog
     replay 2 repair a.slog
     says replay.err 'name the new log with --output'
@@ -229,6 +230,7 @@ is_whole_log() {
 
 # A slice begins with the keyframe before its first tick; everything in it is as in the long log.
 case_a_slice_runs_from_its_keyframe() {
+    has_bench || return 0
     make_long_log a.slog
     replay 0 slice a.slog --from 700 --to 800 --output clip.slog
     says replay.out '^sliced file=clip.slog first_tick=601 last_tick=800 ticks=200$'
