@@ -186,61 +186,6 @@ bool net_log_source_has(const net_log_source* source, ecs_entity entity, uint32_
     return find(source, entity, position) != NULL;
 }
 
-static net_log_value read_element(ecs_field_kind kind, const uint8_t* at) {
-    net_log_value value = {.kind = kind};
-    union {
-        int8_t i8;
-        int16_t i16;
-        int32_t i32;
-        uint16_t u16;
-        uint32_t u32;
-        float f32;
-    } raw;
-    const uint32_t size = ecs_field_kind_bytes(kind);
-    memcpy(&raw, at, size < sizeof raw ? size : sizeof raw);
-    switch (kind) {
-    case ECS_FIELD_BOOL:
-        value.truth = *at != 0;
-        break;
-    case ECS_FIELD_I8:
-        value.whole = raw.i8;
-        break;
-    case ECS_FIELD_I16:
-        value.whole = raw.i16;
-        break;
-    case ECS_FIELD_I32:
-        value.whole = raw.i32;
-        break;
-    case ECS_FIELD_I64:
-        memcpy(&value.whole, at, sizeof value.whole);
-        break;
-    case ECS_FIELD_U8:
-        value.natural = *at;
-        break;
-    case ECS_FIELD_U16:
-        value.natural = raw.u16;
-        break;
-    case ECS_FIELD_U32:
-        value.natural = raw.u32;
-        break;
-    case ECS_FIELD_U64:
-        memcpy(&value.natural, at, sizeof value.natural);
-        break;
-    case ECS_FIELD_F32:
-        value.real = (double)raw.f32;
-        break;
-    case ECS_FIELD_F64:
-        memcpy(&value.real, at, sizeof value.real);
-        break;
-    case ECS_FIELD_ENTITY:
-        value.entity = raw.u32;
-        break;
-    case ECS_FIELD_KIND_COUNT:
-        break;
-    }
-    return value;
-}
-
 void net_log_source_read(const net_log_source* source, ecs_entity entity, uint32_t position,
                          net_log_value* values) {
     if (source->state) {
@@ -256,8 +201,8 @@ void net_log_source_read(const net_log_source* source, ecs_entity entity, uint32
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
         for (uint32_t k = 0; k < field->count; k++)
-            *values++ = read_element(field->kind, object + field->offset +
-                                                      k * ecs_field_kind_bytes(field->kind));
+            *values++ = net_log_value_make(field->kind, object + field->offset +
+                                                            k * ecs_field_kind_bytes(field->kind));
     }
 }
 
