@@ -20,7 +20,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -45,12 +44,6 @@ struct client_local {
     char address[NET_ENET_ADDRESS_TEXT_BYTES];
     uint64_t period_us, next_us; ///< next_us 0: before the first service
 };
-
-static void draw_secret(void* context, void* bytes, size_t size) {
-    (void)context;
-    ssize_t drawn = getrandom(bytes, size, 0);
-    BASE_ASSERT(drawn == (ssize_t)size); // the kernel gives up to 256 bytes in one piece
-}
 
 static uint32_t count_players(const client_config* config) {
     return (uint32_t)(1 + config->bots + config->thin_bots);
@@ -90,7 +83,7 @@ static net_result open_server(client_program* program, client_local* local) {
         .transport = local->transport,
         .clients_max = count_players(&program->config) + SPARE_PEERS / 2,
         .reporter = &program->reporter,
-        .entropy = draw_secret,
+        .entropy = net_host_draw_secret,
     };
     return net_server_create(&config, &local->server);
 }

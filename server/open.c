@@ -20,7 +20,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -173,13 +172,6 @@ static int open_log(server_program* self) {
     return result == NET_OK ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
 }
 
-// A secret that can be guessed is worse than a server that does not start.
-static void draw_secret(void* context, void* bytes, size_t size) {
-    (void)context;
-    ssize_t drawn = getrandom(bytes, size, 0);
-    BASE_ASSERT(drawn == (ssize_t)size); // the kernel gives up to 256 bytes in one piece
-}
-
 static int open_server(server_program* self) {
     if (!net_host_open_file(self->config.session_trace, &self->reporter, &self->session_trace))
         return NET_EXIT_RUNTIME;
@@ -193,7 +185,7 @@ static int open_server(server_program* self) {
         .clients_per_address_max = (uint32_t)self->config.clients_per_address_max,
         .ticks_max = self->config.ticks,
         .reporter = &self->reporter,
-        .entropy = draw_secret,
+        .entropy = net_host_draw_secret,
         .rate_bytes_max = (uint32_t)self->config.rate_bytes_max,
         .send_divisor = (uint32_t)self->config.send_divisor,
         .is_threaded = self->config.net_threads > 0,

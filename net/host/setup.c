@@ -4,11 +4,13 @@
 
 #include "host/secret.h"
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "net/socket.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/random.h>
 
 enum { MODULE_PATH_BYTES_MAX = 2048 };
 
@@ -16,6 +18,13 @@ bool net_host_prepare(const base_reporter* reporter) {
     if (base_file_open_standard() && net_host_forbid_core()) return true;
     base_report(reporter, NULL, 0, "cannot prepare the process: %s", strerror(errno));
     return false;
+}
+
+// A secret that can be guessed is worse than a program that does not start.
+void net_host_draw_secret(void* context, void* bytes, size_t size) {
+    (void)context;
+    ssize_t drawn = getrandom(bytes, size, 0);
+    BASE_ASSERT(drawn == (ssize_t)size); // the kernel gives up to 256 bytes in one piece
 }
 
 net_result net_host_open_module(const char* name, const base_reporter* reporter,

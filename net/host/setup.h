@@ -19,6 +19,8 @@ BASE_MUST_USE net_result net_host_open_module(const char* name, const base_repor
 ///         left). The caller destroys module->workers before the module and after its matches.
 BASE_MUST_USE net_result net_host_open_workers(net_module* module, net_role role, uint64_t threads,
                                                const base_reporter* reporter);
+/// Fill bytes of a secret, at most 256, from the kernel (net_server_config.entropy).
+void net_host_draw_secret(void* context, void* bytes, size_t size);
 /// Put the simulated network of --net under all sockets of this process. `spec` as in --help; NULL:
 /// none.
 /// @return false when the spec is wrong: reported.
