@@ -31,7 +31,6 @@
 // Defined only in programs that link the socket layer; without it no transport is made.
 #pragma weak net_socket_pump
 #pragma weak net_socket_plan_next
-#pragma weak net_socket_descriptors
 #pragma weak net_socket_flush
 #pragma weak net_socket_get_stats
 #pragma weak net_socket_budget_set
@@ -43,7 +42,6 @@
 enum {
     TRUNK_BATCH = 64,      // datagrams of one system call
     DATAGRAMS_MAX = 16384, // read per service
-    SOCKET_BYTES = 4 * 1024 * 1024,
 };
 
 typedef struct stored_event {
@@ -282,11 +280,7 @@ static void lanes_stats(const net_transport* transport, net_transport_stats* sta
 
 static uint32_t lanes_sockets(const net_transport* transport, int* descriptors, uint32_t capacity) {
     const enet_lanes* self = lanes_of((net_transport*)(uintptr_t)transport);
-    int found[NET_SOCKET_ADDRESSES_MAX];
-    uint32_t count = net_socket_descriptors(self->trunk.descriptor, found);
-    if (count > capacity) count = capacity;
-    memcpy(descriptors, found, count * sizeof *found);
-    return count;
+    return net_enet_list_descriptors(self->trunk.descriptor, descriptors, capacity);
 }
 
 // The hosts first: their sockets send through the trunk's.
@@ -330,8 +324,7 @@ static net_result open_trunk(const net_enet_config* config, int* descriptor) {
     *descriptor = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
     if (*descriptor >= 0 && enet_socket_bind(*descriptor, &address) == 0) {
         (void)enet_socket_set_option(*descriptor, ENET_SOCKOPT_NONBLOCK, 1);
-        (void)enet_socket_set_option(*descriptor, ENET_SOCKOPT_RCVBUF, SOCKET_BYTES);
-        (void)enet_socket_set_option(*descriptor, ENET_SOCKOPT_SNDBUF, SOCKET_BYTES);
+        net_enet_size_buffers(*descriptor);
         return NET_OK;
     }
     return errno == ENOMEM ? NET_ERR_MEMORY : NET_ERR_BIND;

@@ -15,6 +15,10 @@
 /// ENet's header and command of a message, and the outer layer around it.
 #define NET_ENET_OVERHEAD_BYTES (12u + NET_SECURE_OVERHEAD_BYTES)
 #define NET_ENET_RESEND_BYTES_BURST 65536.0
+/// Of each connection: state and control.
+#define NET_ENET_CHANNELS 2
+/// The kernel's buffer of a socket, for each direction.
+#define NET_ENET_SOCKET_BYTES (4 * 1024 * 1024)
 
 typedef enum net_enet_slot_state {
     NET_ENET_SLOT_FREE,
@@ -69,6 +73,15 @@ typedef struct net_enet_transport {
 BASE_MUST_USE net_result net_enet_host_create(const net_enet_config* config,
                                               const net_enet_secure* trunk, uint32_t lane,
                                               net_enet_transport** transport);
+/// Open its ENet host with the limits of enet_open.c. `trunk`: of a lane, else NULL. @return as
+/// net_transport_enet_create.
+BASE_MUST_USE net_result net_enet_host_open(net_enet_transport* owner,
+                                            const net_enet_config* config,
+                                            const net_enet_secure* trunk);
+/// List at most `capacity` of the system's descriptors behind ENet's `descriptor`. @return how many.
+uint32_t net_enet_list_descriptors(int descriptor, int* descriptors, uint32_t capacity);
+/// Ask the kernel for buffers of NET_ENET_SOCKET_BYTES; it may give less.
+void net_enet_size_buffers(int descriptor);
 /// Begin a service of one host, which ends at `until_us`; then its next() gives the events.
 void net_enet_host_service(net_enet_transport* owner, uint64_t now_us, uint64_t until_us);
 /// Parse "ADDR:PORT" or "ADDR:PORT,ADDR:PORT" into the plan, and check that a server with these

@@ -30,29 +30,18 @@
 #include "net/socket.h"
 
 #include "base/assert.h"
-#include "base/text.h"
 
-#include <errno.h>
 #include <string.h>
 
 // Defined only in programs that link the socket layer; without it no transport is made.
-#pragma weak net_socket_is_installed
 #pragma weak net_socket_get_stats
 #pragma weak net_socket_pump
-#pragma weak net_socket_plan_next
-#pragma weak net_socket_descriptors
 #pragma weak net_socket_flush
 
 enum {
-    CHANNELS = 2,
     SLOT_BITS = 12,
     GENERATION_MASK = 0xFFFFF,
     QUEUED_BYTES_MAX = 256 * 1024,
-    WAITING_BYTES_MAX = 64 * 1024,
-    SOCKET_BYTES = 4 * 1024 * 1024,
-    SERVER_BATCH = 64, // datagrams of one system call
-    CLIENT_BATCH = 8,
-    LISTEN_BYTES_MAX = 600, // of two addresses as text
     THROTTLE_INTERVAL_MS = 5000,
     TIMEOUT_LIMIT = 20000, // larger ones overflow 32 bits in ENet
     TIMEOUT_MS_MIN = 15000,
@@ -152,7 +141,7 @@ static bool take_lost(net_enet_transport* owner, net_transport_event* event) {
 static bool take_connect(net_enet_transport* owner, ENetPeer* peer, net_transport_event* event) {
     uint32_t index = index_of(owner, peer);
     net_enet_slot* taken = &owner->slots[index];
-    if (peer->channelCount != CHANNELS) {
+    if (peer->channelCount != NET_ENET_CHANNELS) {
         enet_peer_reset(peer);
         net_enet_lose(owner, taken, 0);
         return false;
@@ -225,7 +214,7 @@ static void go_on_connecting(net_enet_transport* owner) {
     if (secure->client.state == NET_SECURE_CLIENT_OPEN) {
         secure->is_connecting = false;
         ENetAddress where = {.host = net_enet_secure_server_host(), .port = secure->attempt};
-        ENetPeer* begun = enet_host_connect(owner->host, &where, CHANNELS, 0);
+        ENetPeer* begun = enet_host_connect(owner->host, &where, NET_ENET_CHANNELS, 0);
         if (begun) {
             enet_peer_timeout(begun, TIMEOUT_LIMIT, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX);
             enet_host_flush(owner->host);
@@ -372,12 +361,8 @@ static void enet_transport_stats(const net_transport* transport, net_transport_s
 static uint32_t enet_transport_sockets(const net_transport* transport, int* descriptors,
                                        uint32_t capacity) {
     const net_enet_transport* owner = (const net_enet_transport*)transport;
-    if (capacity == 0 || owner->host->socket >= NET_SOCKET_VIRTUAL_FIRST) return 0;
-    int found[NET_SOCKET_ADDRESSES_MAX];
-    uint32_t count = net_socket_descriptors(owner->host->socket, found);
-    if (count > capacity) count = capacity;
-    memcpy(descriptors, found, count * sizeof *found);
-    return count;
+    if (owner->host->socket >= NET_SOCKET_VIRTUAL_FIRST) return 0;
+    return net_enet_list_descriptors(owner->host->socket, descriptors, capacity);
 }
 
 static bool enet_transport_identity(const net_transport* transport, net_peer peer,
@@ -439,80 +424,6 @@ static const net_transport_ops enet_ops = {
     .peer_sent_bytes = enet_transport_peer_sent_bytes,
 };
 
-static void host_init(net_enet_transport* owner) {
-    ENetHost* host = owner->host;
-    // ENet adds the host's address in memory, so runs of the same seed would differ.
-    host->randomSeed = enet_host_random_seed();
-    host->mtu = NET_MTU_BYTES; // for peers that are reset; the others have copies already
-    for (uint32_t i = 0; i < owner->slot_count; i++)
-        host->peers[i].mtu = NET_MTU_BYTES;
-    host->peers[0].data = owner;
-    host->maximumPacketSize = NET_CONTROL_BYTES_MAX;
-    host->maximumWaitingData = WAITING_BYTES_MAX;
-    host->duplicatePeers = 1; // a session has one connection
-    host->intercept = net_enet_intercept;
-    (void)enet_socket_set_option(host->socket, ENET_SOCKOPT_RCVBUF, SOCKET_BYTES);
-    (void)enet_socket_set_option(host->socket, ENET_SOCKOPT_SNDBUF, SOCKET_BYTES);
-}
-
-// "ADDR:PORT" or "ADDR:PORT,ADDR:PORT": one address, or one of each family.
-static net_result listen_parse(const char* text, net_socket_plan* plan) {
-    char copy[LISTEN_BYTES_MAX];
-    if (!base_text_copy(copy, sizeof copy, text)) return NET_ERR_ADDRESS;
-    char* comma = strchr(copy, ',');
-    if (comma) *comma = '\0';
-    plan->listen_count = comma ? 2 : 1;
-    if (net_address_parse(copy, &plan->listen[0]) != NET_OK) return NET_ERR_ADDRESS;
-    if (!comma) return NET_OK;
-    if (net_address_parse(comma + 1, &plan->listen[1]) != NET_OK) return NET_ERR_ADDRESS;
-    return net_address_is_ipv4(&plan->listen[0]) != net_address_is_ipv4(&plan->listen[1])
-               ? NET_OK
-               : NET_ERR_ADDRESS;
-}
-
-// ENet calls abort by itself. With this its functions return NULL, and each caller in ENet and here
-// takes that for a loss: a reliable message that was not taken is sent again.
-static void ENET_CALLBACK go_on_without_memory(void) {}
-
-net_result net_enet_plan_listen(const net_enet_config* config, net_socket_plan* plan) {
-    if (listen_parse(config->listen, plan) != NET_OK) return NET_ERR_ADDRESS;
-    for (uint32_t i = 0; i < plan->listen_count; i++)
-        if (!net_enet_secure_may_listen(&config->security, &plan->listen[i]))
-            return NET_ERR_REFUSED;
-    return NET_OK;
-}
-
-bool net_enet_is_ready(void) {
-    const ENetCallbacks callbacks = {.no_memory = go_on_without_memory};
-    if (enet_initialize_with_callbacks(ENET_VERSION, &callbacks) != 0) return false;
-    return net_socket_is_installed && net_socket_is_installed();
-}
-
-static net_result host_create(net_enet_transport* owner, const net_enet_config* config,
-                              const net_enet_secure* trunk) {
-    net_socket_plan plan = {.batch = config->listen ? SERVER_BATCH : CLIENT_BATCH,
-                            .is_lane = trunk != NULL,
-                            .trunk = trunk ? trunk->descriptor : -1};
-    net_result result = config->listen && !trunk ? net_enet_plan_listen(config, &plan) : NET_OK;
-    if (result != NET_OK) return result;
-    if (!net_enet_is_ready()) return NET_ERR_SOCKET;
-    const net_address* at = &plan.listen[0];
-    ENetAddress address = {.host = net_address_ipv4_host(at), .port = at->port};
-    net_socket_plan_next(&plan);
-    errno = 0;
-    owner->host =
-        enet_host_create(config->listen ? &address : NULL, owner->slot_count, CHANNELS, 0, 0);
-    if (owner->host) {
-        host_init(owner);
-        net_enet_budget_init(owner, config);
-        if (!trunk) return net_enet_secure_init(&owner->secure, owner->host->socket, config);
-        net_enet_secure_init_lane(&owner->secure, owner->host->socket, trunk);
-        return NET_OK;
-    }
-    if (errno == ENOMEM) return NET_ERR_MEMORY;
-    return config->listen ? NET_ERR_BIND : NET_ERR_SOCKET;
-}
-
 net_result net_enet_host_create(const net_enet_config* config, const net_enet_secure* trunk,
                                 uint32_t lane, net_enet_transport** transport) {
     const uint32_t lanes = trunk ? config->lanes : 1;
@@ -525,7 +436,7 @@ net_result net_enet_host_create(const net_enet_config* config, const net_enet_se
     made->slots = base_allocate_zero(config->allocator, made->slot_count * sizeof *made->slots);
     if (made->is_server) made->gate = base_allocate(config->allocator, sizeof *made->gate);
     bool has_memory = made->slots && (made->gate || !made->is_server);
-    net_result result = has_memory ? host_create(made, config, trunk) : NET_ERR_MEMORY;
+    net_result result = has_memory ? net_enet_host_open(made, config, trunk) : NET_ERR_MEMORY;
     if (result != NET_OK) {
         enet_transport_destroy(&made->base);
         return result;
