@@ -9,6 +9,7 @@
 // Work on these (silent clients, replication states of new players, the roster) comes after it,
 // with and without a thread, so that both ways send the same datagrams.
 #include "server/server_events.h"
+#include "server/server_gather.h"
 #include "server/server_leavers.h"
 #include "server/server_phase.h"
 #include "server/server_resume.h"
@@ -81,138 +82,9 @@ static uint32_t count_in_state(const net_server* server, net_session_state state
     return count;
 }
 
-static void gather_leaves(net_server* server, net_log_begin* begin) {
-    for (uint32_t i = 0; i < server->session_count && begin->leave_count < NET_LEAVES_PER_TICK;
-         i++) {
-        net_session* session = server->sessions[i];
-        if (!session || !session->must_leave_match) continue;
-        BASE_ASSERT(session->state == NET_SESSION_FREE || session->state == NET_SESSION_CLOSING);
-        server->leaves[begin->leave_count++] =
-            (net_log_leave){.client = session->client, .reason = (uint32_t)session->end};
-        session->must_leave_match = false;
-    }
-    begin->leaves = server->leaves;
-}
-
-static bool is_accepted(const net_session* session) {
-    return session->state == NET_SESSION_ACCEPTED;
-}
-
 // It plays, and has no replication state yet.
 static bool is_waiting(const net_session* session) {
     return session->state == NET_SESSION_PLAYING && !session->out.repl;
-}
-
-// Into server->joining, by client number: slots are reused in any order. The one that waits longest
-// has the lowest number.
-static uint32_t list_sessions(net_server* server, bool (*is_listed)(const net_session* session)) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (!session || !is_listed(session)) continue;
-        uint32_t place = count++;
-        for (; place > 0 && server->joining[place - 1]->client > session->client; place--)
-            server->joining[place] = server->joining[place - 1];
-        server->joining[place] = session;
-    }
-    return count;
-}
-
-static bool has_joined_enough(const net_session* const* joined, uint32_t count, uint64_t origin) {
-    uint32_t same = 0;
-    for (uint32_t i = 0; origin != 0 && i < count; i++)
-        same += joined[i]->origin == origin;
-    return same >= NET_JOINS_PER_ADDRESS_PER_TICK;
-}
-
-// Without keys a client wrote its token itself, so nothing in it counts.
-static net_game_player describe_player(const net_session* session) {
-    const net_peer_identity* who = &session->identity;
-    const bool has_key = who->key != 0;
-    return (net_game_player){.client = session->client,
-                             .name = session->name,
-                             .is_bot = session->is_bot,
-                             .player_id = has_key ? who->player : 0,
-                             .user_data = who->user,
-                             .user_bytes = has_key ? who->user_bytes : 0};
-}
-
-static void gather_joins(net_server* server, net_log_begin* begin) {
-    const uint32_t waiting = list_sessions(server, is_accepted);
-    // No client waits for the first tick of a match.
-    const uint32_t allowed = begin->tick == 1 ? UINT32_MAX : NET_JOINS_PER_TICK;
-    for (uint32_t i = 0; i < waiting && begin->join_count < allowed; i++) {
-        net_session* session = server->joining[i];
-        const net_session* const* joined = (const net_session* const*)server->joining;
-        if (has_joined_enough(joined, begin->join_count, session->origin)) continue;
-        net_session_set_state(server, session, NET_SESSION_PLAYING, "joined");
-        session->received_us = session->joined_us = server->now_us;
-        BASE_ASSERT(session->client != 0 && !session->out.repl);
-        // The first places are the joined ones: each stands at or behind its place.
-        server->joining[begin->join_count] = session;
-        server->joins[begin->join_count++] = describe_player(session);
-        server->counters.joins++;
-        net_session_report_joined(server, session);
-    }
-    server->counters.joins_waited += waiting - begin->join_count;
-    begin->joins = server->joins;
-}
-
-static void gather_events(net_server* server, net_session* session, net_log_begin* begin) {
-    const ecs_world* world = net_match_world(server->config.match);
-    for (uint32_t i = 0; i < NET_CLIENT_EVENTS_PER_TICK_MAX; i++) {
-        const net_event_outbox_entry* event = net_event_inbox_next(&session->inbox, world);
-        if (!event) break;
-        BASE_ASSERT(begin->event_count < server->session_count * NET_CLIENT_EVENTS_PER_TICK_MAX);
-        net_event_outbox_entry* copy = &server->event_copies[begin->event_count];
-        *copy = *event;
-        server->events[begin->event_count++] = (net_log_event){.client = session->client,
-                                                               .message = copy->message,
-                                                               .target = copy->target,
-                                                               .payload = copy->payload,
-                                                               .size = copy->size};
-    }
-}
-
-// Repeats and rests are records like any other, so that a re-run does the same.
-static void gather_input(net_server* server, net_session* session, net_log_begin* begin) {
-    BASE_ASSERT(begin->input_count < server->session_count);
-    static const uint8_t defaults[1] = {0};
-    uint32_t repeat_ticks_max = (uint32_t)(NET_INPUT_REPEAT_MS_MAX * 1000u / server->tick_us);
-    if (repeat_ticks_max == 0) repeat_ticks_max = 1;
-    const net_input* input;
-    net_input_turn turn = net_input_queue_take(&session->inputs, repeat_ticks_max, &input);
-    net_log_input* given = &server->inputs[begin->input_count];
-    *given = (net_log_input){.client = session->client};
-    switch (turn) {
-    case NET_INPUT_NONE:
-        return;
-    case NET_INPUT_NEXT:
-        given->number = input->number;
-        given->payload = input->payload;
-        given->size = input->size;
-        given->seen = input->seen;
-        break;
-    case NET_INPUT_AGAIN:
-        break;
-    case NET_INPUT_REST:
-        // A module may refuse even defaults: then there is nothing to rest on.
-        if (net_match_input_check(server->config.match, defaults, 0) != NET_OK) return;
-        given->payload = defaults;
-        break;
-    }
-    begin->input_count++;
-}
-
-static void gather_inputs_and_events(net_server* server, net_log_begin* begin) {
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
-        if (!session || !net_session_is_in_match(session)) continue;
-        gather_events(server, session, begin);
-        gather_input(server, session, begin);
-    }
-    begin->events = server->events;
-    begin->inputs = server->inputs;
 }
 
 static void apply(net_match* match, const net_log_begin* begin) {
@@ -300,7 +172,7 @@ static bool create_replication(net_server* server, net_session* session) {
 // it is rationed by the entities in these; the last one may take more than is left. In the first
 // tick of a match, and in the last, all get one.
 static void admit(net_server* server, bool is_rationed) {
-    const uint32_t waiting = list_sessions(server, is_waiting);
+    const uint32_t waiting = net_server_list_sessions(server, is_waiting);
     uint32_t count = 0;
     server->join_credit += NET_WORK_PER_TICK;
     if (server->join_credit > NET_WORK_BURST) server->join_credit = NET_WORK_BURST;
@@ -402,9 +274,7 @@ static void run_tick(net_server* server) {
     BASE_ASSERT(server->phase == NET_SERVER_RUNNING);
     net_match* match = server->config.match;
     net_log_begin begin = {.tick = net_match_tick(match) + 1};
-    gather_leaves(server, &begin);
-    gather_joins(server, &begin);
-    gather_inputs_and_events(server, &begin);
+    net_server_gather(server, &begin);
     bool is_stepped = step_match(server, &begin);
     // Up to here the net half of the previous tick may still run.
     net_server_collect(server);
