@@ -12,6 +12,7 @@
 #define LOG_MB_MAX 1e9
 #define LOG_S_MAX 1e6
 #define LOG_KEEP_MAX 1e6
+#define LOG_RING_MB_MAX 16384
 
 // One thread for NET_LANE_CLIENTS players, but one core stays for the simulation. More threads than
 // players would have nothing to do.
@@ -40,6 +41,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
     config->log_sync = "second";
     config->log_segment_mb = NET_LOG_SEGMENT_BYTES_DEFAULT >> 20;
     config->log_budget_mb = NET_LOG_BUDGET_BYTES_DEFAULT >> 20;
+    config->log_ring_mb = NET_LOG_RING_BYTES_DEFAULT >> 20;
     const base_option table[] = {
         {"game", BASE_OPTION_TEXT, &config->game, "NAME|FILE.so", "the game to run", 0, 0},
         {"listen", BASE_OPTION_TEXT, &config->listen, "ADDR:PORT",
@@ -57,6 +59,9 @@ base_options_result server_config_read(server_config* config, int argc, char** a
         {"log-sync", BASE_OPTION_TEXT, &config->log_sync, "second|block|end", NULL, 0, 0},
         {"log-on-close", BASE_OPTION_TEXT, &config->log_on_close, "PROGRAM", NULL, 0, 0},
         {"log-content", BASE_OPTION_TEXT, &config->log_content, "inputs|state", NULL, 0, 0},
+        {"log-ring", BASE_OPTION_U64, &config->log_ring_s, "S", NULL, 0, NET_LOG_RING_SECONDS_MAX},
+        {"log-ring-mb", BASE_OPTION_U64, &config->log_ring_mb, "MB", NULL, 1, LOG_RING_MB_MAX},
+        {"console", BASE_OPTION_FLAG, &config->has_console, NULL, NULL, 0, 0},
         {"status-every", BASE_OPTION_U64, &config->status_every_s, "S", NULL, 0, 86400},
         {"ticks", BASE_OPTION_U64, &config->ticks, "N", "end after N ticks (0: never)", 0, 0},
         {"min-clients", BASE_OPTION_U64, &config->clients_min, "N", "begin when N clients are in",

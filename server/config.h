@@ -15,6 +15,9 @@ typedef struct server_config {
     const char* log_sync;     ///< "second", "block" or "end"
     const char* log_content;  ///< "state", "inputs"; NULL: state
     const char* log_on_close; ///< program; NULL: none
+    uint64_t log_ring_s;      ///< 0: no ring
+    uint64_t log_ring_mb;
+    bool has_console;
     uint64_t log_segment_mb, log_segment_s, log_keep, log_budget_mb; ///< 0: no limit
     uint64_t status_every_s;                                         ///< 0: only on SIGUSR1
     uint64_t ticks;

@@ -151,7 +151,9 @@ static int open_log(server_program* self) {
                     sizeof self->log_file - 1);
         return NET_EXIT_USAGE;
     }
-    if (name && strcmp(name, "none") == 0) return NET_EXIT_CLEAN;
+    const bool has_file = !name || strcmp(name, "none") != 0;
+    if (!has_file && self->config.log_ring_s == 0) return NET_EXIT_CLEAN;
+    if (!has_file) make_log_name(self, unix_ms); // of what is saved
     net_log_options options = net_log_options_default();
     if (!read_log_options(&self->config, &options)) {
         base_report(&self->reporter, NULL, 0, "--log-sync: \"%s\" is not second, block or end",
@@ -159,6 +161,9 @@ static int open_log(server_program* self) {
         return NET_EXIT_USAGE;
     }
     if (!read_content(self, &options.content)) return NET_EXIT_USAGE;
+    options.ring_seconds = (uint32_t)self->config.log_ring_s;
+    options.ring_bytes = self->config.log_ring_mb << 20;
+    options.is_in_memory = !has_file;
     net_result result =
         net_log_writer_create_as(NULL, self->log_file, &options, self->match, net_build_id(),
                                  unix_ms, &self->reporter, &self->log);
@@ -168,6 +173,7 @@ static int open_log(server_program* self) {
         self->lacks_log = true;
         return NET_EXIT_CLEAN;
     }
+    self->has_log_file = has_file && result == NET_OK;
     (void)net_exit_report_setup(result, &self->reporter);
     return result == NET_OK ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
 }
@@ -220,10 +226,11 @@ int server_program_open(server_program* self) {
         self->sentry = net_sentry_create(&(net_sentry_config){
             .world = net_match_world(self->match),
             .loop = &self->loop,
-            .log_file = self->log ? self->log_file : NULL,
+            .log_file = self->has_log_file ? self->log_file : NULL,
             .reporter = self->reporter,
         });
         server_access_report(self);
+        if (self->config.has_console) server_console_open(&self->console, &self->loop);
     }
     if (code == NET_EXIT_CLEAN) print_ready(self);
     return code;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "config.h"
+#include "console.h"
 #include "status.h"
 #include "timing.h"
 
@@ -27,15 +28,17 @@ typedef struct server_program {
     net_address public_addresses[NET_TOKEN_ADDRESSES_MAX];
     net_bans* bans;
     net_log_writer* log; ///< NULL: no log
+    bool has_log_file;   ///< false with a log: the last seconds in memory are all of it
     bool lacks_log;      ///< the disk took none: the exit code says so
     net_server* server;
     net_loop loop;
+    server_console console;
     net_sentry* sentry; ///< NULL: none could be had
     server_timing timing;
     server_status status;
     uint64_t start_us;   ///< of the loop
     void* session_trace; ///< FILE*; NULL: no --trace-session
-    char log_file[256];  ///< "none" without a log
+    char log_file[256]; ///< "none" without a log; with has_log_file false the name of what is saved
     bool was_asked_to_end;
 } server_program;
 

@@ -102,8 +102,9 @@ static bool close_log(server_program* self, net_log_counters* counters) {
         base_report(&self->reporter, self->log_file, 0, "%s", text);
     if (net_log_take_note(self->log, text, sizeof text))
         base_report(&self->reporter, self->log_file, 0, "%s", text);
+    server_console_report_saved(self);
     *counters = net_log_get_counters(self->log);
-    counters->segments_closed++;
+    counters->segments_closed += self->has_log_file;
     (void)net_log_writer_destroy(self->log);
     self->log = NULL;
     if (result == NET_OK) return true;
@@ -137,12 +138,12 @@ int server_program_report(server_program* self) {
     if (!close_log(self, &log)) code = NET_EXIT_RUNTIME;
     printf("done ticks=%" PRIu64 " entities=%" PRIu32 " clients_peak=%" PRIu32
            " tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64 " sent_bytes=%" PRIu64
-           " state_hash=%016" PRIx64 " log_bytes=%" PRIu64 " log_segments=%" PRIu64
-           " log_ticks_lost=%" PRIu64 " log=%s\n",
+           " state_hash=%016" PRIx64 " log_bytes=%" PRIu64 " log_saves=%" PRIu64
+           " log_segments=%" PRIu64 " log_ticks_lost=%" PRIu64 " log=%s\n",
            net_match_tick(self->match), ecs_world_entity_count(world),
            net_server_get_counters(self->server)->clients_peak,
            server_timing_percentile(&self->timing, 50), server_timing_percentile(&self->timing, 99),
-           stats.sent_bytes, state_hash, log.bytes, log.segments_closed, log.ticks_lost,
-           self->log_file);
+           stats.sent_bytes, state_hash, log.bytes, log.saves, log.segments_closed, log.ticks_lost,
+           self->has_log_file ? self->log_file : "none");
     return code;
 }

@@ -30,6 +30,7 @@ static void run_tick(server_program* self) {
 
 static void report_log_failure(server_program* self) {
     char text[256];
+    server_console_report_saved(self);
     if (self->log && net_log_take_note(self->log, text, sizeof text))
         base_report(&self->reporter, self->log_file, 0, "%s", text);
     if (!self->log || !net_log_take_failure(self->log, text, sizeof text)) return;
@@ -76,7 +77,8 @@ static void wait_and_receive(server_program* self, uint64_t due_us) {
     uint64_t now_us = net_loop_now_us();
     uint64_t socket_us = net_socket_next_us();
     if (socket_us != UINT64_MAX && now_us + socket_us < wake_us) wake_us = now_us + socket_us;
-    if (net_loop_wait(&self->loop, wake_us)) {
+    if (net_loop_wait(&self->loop, wake_us) || self->console.is_end_asked) {
+        self->console.is_end_asked = false;
         self->was_asked_to_end = true; // a second signal ends the match at once
         net_server_stop(self->server, net_loop_now_us());
     }
@@ -85,6 +87,7 @@ static void wait_and_receive(server_program* self, uint64_t due_us) {
         server_access_reload(self);
         reload_templates(self);
     }
+    server_console_read(self);
     net_transport_enet_due(self->transport, due_us);
     net_server_service(self->server, net_loop_now_us());
     server_status_tell(self, net_loop_now_us());

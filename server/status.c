@@ -34,7 +34,8 @@ static void print(server_program* self, uint64_t now_us) {
                 " tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64
                 " sent_kb_s=%.1f recv_kb_s=%.1f joins=%" PRIu64 " refused=%" PRIu64
                 " dropped_clients=%" PRIu64 " dropped=%" PRIu64 " log_bytes=%" PRIu64
-                " log_segments=%" PRIu64 " log_keyframes=%" PRIu64 " log_ticks_lost=%" PRIu64,
+                " log_segments=%" PRIu64 " log_keyframes=%" PRIu64 " log_ticks_lost=%" PRIu64
+                " log_saves=%" PRIu64 " log_saves_failed=%" PRIu64,
                 net_match_tick(self->match), (double)(now_us - self->start_us) * 1e-6,
                 counters->clients, ecs_world_entity_count(net_match_world(self->match)),
                 server_timing_percentile(&status->timing, 50),
@@ -42,7 +43,8 @@ static void print(server_program* self, uint64_t now_us) {
                 per_second(stats.sent_bytes, status->sent_bytes, since_us) / 1000.0,
                 per_second(stats.recv_bytes, status->recv_bytes, since_us) / 1000.0,
                 counters->joins, counters->refusals, counters->drops, unusual, log.bytes,
-                log.segments_closed + (self->log != NULL), log.keyframes, log.ticks_lost);
+                log.segments_closed + self->has_log_file, log.keyframes, log.ticks_lost, log.saves,
+                log.saves_failed);
     *status = (server_status){
         .told_us = now_us, .sent_bytes = stats.sent_bytes, .recv_bytes = stats.recv_bytes};
 }

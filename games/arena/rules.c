@@ -198,6 +198,13 @@ static void revive_es(const ecs_stage* stage, ES_CONTEXT const arena_game* game,
     arena_look_from(game, owner, NULL, 0.0f);
 }
 
+// A server with --log-ring keeps the last seconds of each round.
+static void keep_last_seconds(const arena_game* game) {
+    const net_game_services* services = game->services;
+    if (services && services->size_bytes >= sizeof *services)
+        services->save_log(services->context, "round");
+}
+
 static void end_round(ecs_world* world, const arena_game* game, arena_match* match, ecs_tick tick) {
     arena_round_over over = {.winner = 1, .round = (uint32_t)match->round};
     int32_t best = -1;
@@ -219,6 +226,7 @@ static void end_round(ecs_world* world, const arena_game* game, arena_match* mat
             entry->kills = entry->deaths = entry->captures = 0;
         }
     }
+    keep_last_seconds(game);
     match->round++;
     match->winner = (int32_t)over.winner;
     match->end_tick = (uint32_t)tick + arena_ticks(game, game->settings.round_s);

@@ -60,6 +60,8 @@ struct net_match {
     uint32_t joining;       ///< the client whose player_join runs; 0: none
     net_match_end join_end; ///< of that client
     net_match_end end;      ///< of the match
+    bool is_save_asked;     ///< in this tick
+    char save_name[NET_SAVE_NAME_BYTES];
     net_game_services services;
     net_interest_requests requests;
 };

@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/shown.h"
+#include "base/text.h"
 #include "interest/interest_rules.h"
 #include "net/schema.h"
 #include "state/schema_rows.h"
@@ -110,6 +111,20 @@ static void drop_player(void* context, uint32_t client, const char* reason) {
         decide(&player->end, reason);
 }
 
+static void save_log(void* context, const char* name) {
+    net_match* match = context;
+    if (match->is_save_asked) return;
+    match->is_save_asked = true;
+    (void)base_text_copy(match->save_name, sizeof match->save_name, name ? name : "");
+}
+
+bool net_match_take_save(net_match* match, char name[NET_SAVE_NAME_BYTES]) {
+    if (!match->is_save_asked) return false;
+    match->is_save_asked = false;
+    memcpy(name, match->save_name, sizeof match->save_name);
+    return true;
+}
+
 bool net_match_take_dropped(net_match* match, net_match_dropped* dropped) {
     for (uint32_t i = 0; i < match->player_count; i++) {
         net_player* player = &match->players[i];
@@ -141,7 +156,8 @@ net_result net_match_services_init(net_match* match, const base_reporter* report
                                           .refresh_scope = refresh_scope,
                                           .class_bit = class_bit,
                                           .end_match = end_match,
-                                          .drop_player = drop_player};
+                                          .drop_player = drop_player,
+                                          .save_log = save_log};
     if (!is_rewinding) return NET_OK;
     return net_rewind_create(&match->memory.allocator, net_schema_rows(match->schema), match->world,
                              match->config.tick_rate_hz, &match->rewind);

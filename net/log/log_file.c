@@ -51,7 +51,8 @@ net_log_file_config net_log_file_config_default(const char* file, uint32_t tick_
 
 net_log_options net_log_options_default(void) {
     return (net_log_options){.segments = {.bytes_max = NET_LOG_SEGMENT_BYTES_DEFAULT,
-                                          .budget_bytes = NET_LOG_BUDGET_BYTES_DEFAULT}};
+                                          .budget_bytes = NET_LOG_BUDGET_BYTES_DEFAULT},
+                             .ring_bytes = NET_LOG_RING_BYTES_DEFAULT};
 }
 
 void net_log_file_config_apply(net_log_file_config* config, const net_log_options* options,
@@ -60,6 +61,10 @@ void net_log_file_config_apply(net_log_file_config* config, const net_log_option
     config->segment_ticks = (uint64_t)options->segments.seconds_max * tick_rate_hz;
     if (options->sync == NET_LOG_SYNC_BLOCK) config->sync_ticks = 0;
     if (options->sync == NET_LOG_SYNC_END) config->sync_ticks = UINT32_MAX;
+    config->ring_ticks = (ecs_tick)options->ring_seconds * tick_rate_hz;
+    config->ring_memory_bytes = options->ring_bytes;
+    config->is_in_memory = options->is_in_memory;
+    if (options->is_in_memory) config->segments.on_close = NULL;
 }
 
 static struct timespec after_ms(long ms) {
@@ -193,6 +198,7 @@ static void free_file(net_log_file* file, bool is_queue_kept) {
     net_log_queue_destroy(&file->queue, is_queue_kept);
     net_log_coder_destroy(file->config.coder);
     net_log_packer_deinit(&file->packer);
+    net_log_ring_deinit(&file->ring);
     base_bytes_deinit(&file->save);
     base_bytes_deinit(&file->header);
     BASE_ARRAY_RELEASE(allocator, file->index.keyframes, NET_LOG_INDEX_KEYFRAMES_MAX);
@@ -226,11 +232,14 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     if (!file->payload || !file->draft.memory ||
         !net_log_packer_init(&file->packer, config->allocator))
         result = NET_ERR_MEMORY;
-    if (result == NET_OK) result = net_log_lock_create(config->file, reporter, &file->fd);
-    bool is_ours = result == NET_OK;
+    bool has_file = !config->is_in_memory;
+    BASE_ASSERT(has_file || config->ring_ticks > 0);
+    if (result == NET_OK && has_file)
+        result = net_log_lock_create(config->file, reporter, &file->fd);
+    bool is_ours = result == NET_OK && has_file;
     if (result == NET_OK)
-        result = net_log_queue_create(&file->queue, config->file, config->identity,
-                                      config->ring_bytes, reporter);
+        result = net_log_queue_create(&file->queue, has_file ? config->file : NULL,
+                                      config->identity, config->ring_bytes, reporter);
     if (result == NET_OK) result = net_log_file_write_start(file, header, header_bytes, reporter);
     if (result == NET_OK) result = start_thread(file, reporter);
     if (result != NET_OK) {
@@ -253,7 +262,9 @@ net_log_counters net_log_file_counters(const net_log_file* file) {
                               .keyframes = count_of(&file->counts.keyframes),
                               .keyframes_dropped = file->keyframes_dropped,
                               .ticks_lost = file->ticks_lost,
-                              .commands_failed = count_of(&file->counts.commands_failed)};
+                              .commands_failed = count_of(&file->counts.commands_failed),
+                              .saves = count_of(&file->counts.saves),
+                              .saves_failed = count_of(&file->counts.saves_failed)};
 }
 
 // @return false: the disk did not answer in time. The thread then owns the file.

@@ -43,7 +43,10 @@ typedef struct net_log_file_config {
     ecs_tick start_tick;    ///< 0; else the log is a later part: its first keyframe is of this tick
     /// Owned by the file from create on, also when that fails; NULL: records stay as they are.
     struct net_log_coder* coder;
-    bool is_manual; ///< no thread: net_log_file_pump does its work
+    ecs_tick ring_ticks;        ///< the ring keeps so many (net_log_save); 0: there is no ring
+    uint64_t ring_memory_bytes; ///< of the ring's blocks
+    bool is_in_memory; ///< no file is written, and the queue has none: there is a ring only
+    bool is_manual;    ///< no thread: net_log_file_pump does its work
     net_log_file_ops ops;
 } net_log_file_config;
 
@@ -77,6 +80,10 @@ void net_log_file_fail(net_log_file* file, const char* text);
 bool net_log_file_take_failure(net_log_file* file, char* text, size_t text_bytes);
 /// @return true when records began or ceased to be left out, once each; `text` says it.
 bool net_log_file_take_note(net_log_file* file, char* text, size_t text_bytes);
+/// As net_log_save; the newest tick is the one whose end record was pushed last. @return as it.
+BASE_MUST_USE net_result net_log_file_save(net_log_file* file, const char* name);
+/// As net_log_take_saved.
+bool net_log_file_take_saved(net_log_file* file, net_log_saved* saved);
 /// Wait until the queue is at most half full, and a keyframe that is due next has room. A disk that
 /// takes nothing for stall_ms_max ends the log.
 void net_log_file_wait_room(net_log_file* file);

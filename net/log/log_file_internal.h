@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// Private to the log's file: its threads and life (log_file.c), its records and the queue
-/// (log_pump.c), blocks and the disk (log_put.c), keyframes (log_offer.c), segments (log_rotate.c).
+/// (log_pump.c), blocks and the disk (log_put.c), keyframes (log_offer.c), segments (log_rotate.c),
+/// the last seconds (log_ring_save.c).
 #pragma once
 
 #include "log/log_block.h"
@@ -9,6 +10,7 @@
 #include "log/log_index.h"
 #include "log/log_keyframe.h"
 #include "log/log_queue.h"
+#include "log/log_ring.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -19,6 +21,7 @@
 /// Of the log's thread: what net_log_counters counts there. Read by the simulation's.
 typedef struct net_log_file_counts {
     _Atomic uint64_t bytes, segments_closed, segments_deleted, keyframes, commands_failed;
+    _Atomic uint64_t saves, saves_failed;
 } net_log_file_counts;
 
 struct net_log_file {
@@ -46,6 +49,11 @@ struct net_log_file {
     ecs_tick save_tick;
     _Atomic bool is_offered;
 
+    // A save of the ring on its way. The simulation's thread has it when it is free or done, the
+    // log's when it is asked for.
+    _Atomic int save_state;
+    net_log_saved saved;
+
     // Of the log's thread.
     net_log_packer packer;
     base_bytes header; // of later segments: its last field says so
@@ -63,6 +71,8 @@ struct net_log_file {
     uint32_t segment_first, segment_next; // closed ones that are there: first..next-1
     uint32_t segment_told;                // the next one to run the command for
     uint64_t closed_bytes;
+    net_log_ring ring;
+    uint64_t saved_bytes; // of all saves
     net_log_command command;
     bool is_waiting; // the disk is full; the block in the making is complete
     int wait_error;
@@ -124,10 +134,16 @@ BASE_MUST_USE net_result net_log_file_init_segments(net_log_file* file, const vo
 BASE_MUST_USE bool net_log_file_rotate(net_log_file* file, ecs_tick tick);
 /// Put the header of this segment into file->payload, as the only record. @return its bytes.
 uint32_t net_log_file_put_header(const net_log_file* file);
+/// As net_log_file_put_header, for a file that begins with a keyframe or not. @return its bytes.
+uint32_t net_log_file_put_header_as(const net_log_file* file, bool is_part);
 /// Write the index behind the last block; a failure costs nothing but speed.
 void net_log_file_write_index(net_log_file* file);
 /// Start commands for closed segments. `with_last`: also for FILE, which is closed.
 void net_log_file_run_commands(net_log_file* file, bool with_last);
+
+/// log_ring_save.c: write the save that was asked for, once the tick of the call is in the ring. At
+/// a moment without a block in the making. `is_end`: no further block follows.
+void net_log_file_write_save(net_log_file* file, bool is_end);
 
 /// Write prologue and header block, and sync. @return NET_OK; NET_ERR_DISK (reported).
 BASE_MUST_USE net_result net_log_file_write_start(net_log_file* file, const void* header,

@@ -82,7 +82,7 @@ bool net_log_file_take_note(net_log_file* file, char* text, size_t text_bytes) {
 
 // The file and the numbers of its blocks, to go back to.
 typedef struct mark {
-    uint64_t bytes, ordinal, blocks;
+    uint64_t bytes, ordinal, blocks, ring;
 } mark;
 
 static bool put_parts(net_log_file* file) {
@@ -108,10 +108,12 @@ static bool put_header_copy(net_log_file* file) {
 }
 
 static bool put_keyframe(net_log_file* file) {
-    const mark before = {net_log_file_bytes(file), file->next_ordinal, file->index.block_count};
+    const mark before = {net_log_file_bytes(file), file->next_ordinal, file->index.block_count,
+                         file->ring.head};
     uint32_t header_age = file->header_age;
     bool is_put = put_header_copy(file);
     uint64_t offset = net_log_file_bytes(file);
+    if (is_put && file->ring.memory) net_log_ring_begin(&file->ring, file->save_tick);
     is_put = is_put && put_parts(file);
     if (is_put) {
         net_log_index_add(&file->index, file->save_tick, offset);
@@ -119,6 +121,7 @@ static bool put_keyframe(net_log_file* file) {
         return true;
     }
     // A part alone is of no use: the next try writes all of them.
+    if (file->ring.memory) net_log_ring_undo(&file->ring, before.ring);
     if (before.bytes != net_log_file_bytes(file) &&
         (ftruncate(file->fd, (off_t)before.bytes) != 0 ||
          lseek(file->fd, (off_t)before.bytes, SEEK_SET) < 0))

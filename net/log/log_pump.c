@@ -56,7 +56,10 @@ static bool take_record(net_log_file* file, const uint8_t* data, uint32_t size, 
     file->cursor = file->block_cursor = cursor;
     file->next_record = number + 1;
     bool is_last = kind == NET_LOG_KIND_END && tick % file->config.block_ticks == 0;
-    return !is_last || (net_log_file_write_block(file) && net_log_file_write_keyframe(file, tick));
+    if (!is_last) return true;
+    if (!net_log_file_write_block(file)) return false;
+    net_log_file_write_save(file, false);
+    return net_log_file_write_keyframe(file, tick);
 }
 
 static bool is_record_size(uint32_t size) {
@@ -96,7 +99,10 @@ static bool end_waiting(net_log_file* file, bool all) {
 
 void net_log_file_pump(net_log_file* file, bool all) {
     // After a failure the simulation pushes nothing; queued records may still go to the file.
-    if (file->is_stopped) return;
+    if (file->is_stopped) {
+        net_log_file_write_save(file, true);
+        return;
+    }
     const char* harm = net_log_queue_harm(&file->queue);
     if (harm) {
         net_log_file_fail(file, harm);
@@ -112,6 +118,7 @@ void net_log_file_pump(net_log_file* file, bool all) {
     if (!goes_on && file->is_waiting && all)
         net_log_file_fail_errno(file, NET_LOG_WRITE_FAILED, file->wait_error);
     if (!goes_on && !file->is_waiting) file->is_stopped = true;
+    if (file->block.record_count == 0) net_log_file_write_save(file, all);
     // Fillers in front of the next record.
     if (goes_on && file->block.record_count == 0) base_spsc_pop_to(file->queue.ring, file->cursor);
     BASE_VALIDATE((net_log_file_validate(file), true));

@@ -65,9 +65,11 @@ static bool may_wait(const net_log_file* file, int error) {
 }
 
 bool net_log_file_append(net_log_file* file, const uint8_t* data, size_t size) {
-    if (net_log_file_put(file, file->fd, data, size)) {
+    bool is_in_memory = file->config.is_in_memory;
+    if (is_in_memory || net_log_file_put(file, file->fd, data, size)) {
         atomic_fetch_add_explicit(&file->bytes, size, memory_order_relaxed);
-        atomic_fetch_add_explicit(&file->counts.bytes, size, memory_order_relaxed);
+        atomic_fetch_add_explicit(&file->counts.bytes, is_in_memory ? 0 : size,
+                                  memory_order_relaxed);
         return true;
     }
     int error = errno;
@@ -85,6 +87,7 @@ bool net_log_file_append(net_log_file* file, const uint8_t* data, size_t size) {
 }
 
 bool net_log_file_sync(net_log_file* file, int fd) {
+    if (file->config.is_in_memory) return true;
     if (file->config.ops.sync(file->config.ops.context, fd) == 0) return true;
     file->is_stopped = true;
     net_log_file_fail_errno(file, "the log cannot be written to the disk", errno);
@@ -94,6 +97,7 @@ bool net_log_file_sync(net_log_file* file, int fd) {
 // Writing into a file that has no name any more, or into a hole, looks like success.
 bool net_log_file_is_own(net_log_file* file) {
     struct stat status;
+    if (file->config.is_in_memory) return true;
     if (fstat(file->fd, &status) != 0)
         net_log_file_fail_errno(file, "the log cannot be looked at", errno);
     else if (status.st_nlink == 0)
@@ -126,6 +130,7 @@ bool net_log_file_put_block(net_log_file* file, net_log_block* block, const uint
     size_t size = net_log_packer_pack(&file->packer, block, payload, payload_bytes);
     if (!net_log_file_is_own(file) || !net_log_file_append(file, file->packer.stored, size))
         return false;
+    if (file->ring.memory) net_log_ring_add(&file->ring, block, file->packer.stored, size);
     file->next_ordinal++;
     file->index.block_count++;
     return true;
@@ -133,7 +138,7 @@ bool net_log_file_put_block(net_log_file* file, net_log_block* block, const uint
 
 static bool is_over_budget(const net_log_file* file) {
     uint64_t budget = file->config.segments.budget_bytes;
-    return budget > 0 && net_log_file_bytes(file) > budget;
+    return !file->config.is_in_memory && budget > 0 && net_log_file_bytes(file) > budget;
 }
 
 // Give the records' room in the queue back once their block is in the file.

@@ -68,10 +68,9 @@ static net_result fail(net_log_queue* queue, const char* what, int error,
     return net_log_result_of(error);
 }
 
-net_result net_log_queue_create(net_log_queue* queue, const char* log_file, uint64_t identity,
-                                uint64_t ring_bytes, const base_reporter* reporter) {
-    BASE_ASSERT(log_file && ring_bytes >= RING_BYTES_MIN);
-    *queue = (net_log_queue){.fd = -1, .memory_bytes = HEAD_BYTES + ring_bytes};
+// Create FILE.queue with all of its pages on the disk. @return NET_OK; others are reported.
+static net_result create_file(net_log_queue* queue, const char* log_file,
+                              const base_reporter* reporter) {
     if (!net_log_queue_name(queue->file, sizeof queue->file, log_file)) {
         base_report(reporter, log_file, 0, "the name is too long");
         return NET_ERR_IO;
@@ -86,9 +85,18 @@ net_result net_log_queue_create(net_log_queue* queue, const char* log_file, uint
         return net_log_result_of(error);
     }
     int error = posix_fallocate(queue->fd, 0, (off_t)queue->memory_bytes);
-    if (error != 0) return fail(queue, "no room for the queue", error, reporter);
+    return error == 0 ? NET_OK : fail(queue, "no room for the queue", error, reporter);
+}
+
+net_result net_log_queue_create(net_log_queue* queue, const char* log_file, uint64_t identity,
+                                uint64_t ring_bytes, const base_reporter* reporter) {
+    BASE_ASSERT(ring_bytes >= RING_BYTES_MIN);
+    *queue = (net_log_queue){.fd = -1, .memory_bytes = HEAD_BYTES + ring_bytes};
+    net_result result = log_file ? create_file(queue, log_file, reporter) : NET_OK;
+    if (result != NET_OK) return result;
+    int of_memory = log_file ? 0 : MAP_ANONYMOUS;
     void* memory = mmap(NULL, queue->memory_bytes, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_POPULATE, queue->fd, 0);
+                        MAP_SHARED | MAP_POPULATE | of_memory, queue->fd, 0);
     if (memory == MAP_FAILED) return fail(queue, "cannot be mapped", errno, reporter);
     queue->memory = memory;
     if (!net_log_guard_add(memory, queue->memory_bytes))

@@ -20,7 +20,8 @@ typedef struct net_log_queue {
 
 /// The queue's name for a log's name. @return false when it gets too long.
 BASE_MUST_USE bool net_log_queue_name(char* target, size_t target_bytes, const char* log_file);
-/// Create and map FILE.queue, with all of its pages on the disk. @return NET_OK; NET_ERR_DISK,
+/// Create and map FILE.queue, with all of its pages on the disk. `log_file` NULL: memory that ends
+/// with the process. @return NET_OK; NET_ERR_DISK,
 /// NET_ERR_IO (reported).
 BASE_MUST_USE net_result net_log_queue_create(net_log_queue* queue, const char* log_file,
                                               uint64_t identity, uint64_t ring_bytes,

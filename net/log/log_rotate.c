@@ -43,6 +43,10 @@ net_result net_log_file_init_segments(net_log_file* file, const void* header, si
     // Most matches never need more, so no tick of theirs allocates.
     if (file->config.keyframe_ticks > 0) (void)base_bytes_extend(&file->save, SAVE_ROOM_BYTES);
     bool has_memory = !file->header.failed && !file->save.failed && file->index.keyframes;
+    if (file->config.ring_ticks > 0)
+        has_memory = net_log_ring_init(&file->ring, allocator, file->config.ring_memory_bytes,
+                                       file->config.ring_ticks) &&
+                     has_memory;
     base_bytes_clear(&file->save);
     return has_memory ? NET_OK : NET_ERR_MEMORY;
 }
@@ -64,9 +68,12 @@ static uint32_t put_header(const net_log_file* file, size_t header_bytes) {
     return length_bytes + (uint32_t)header_bytes;
 }
 
-uint32_t net_log_file_put_header(const net_log_file* file) {
-    bool is_part = file->segment_next > 1 || file->config.start_tick > 0;
+uint32_t net_log_file_put_header_as(const net_log_file* file, bool is_part) {
     return put_header(file, is_part ? file->header.size : file->header.size - FEATURES_BYTES);
+}
+
+uint32_t net_log_file_put_header(const net_log_file* file) {
+    return net_log_file_put_header_as(file, file->segment_next > 1 || file->config.start_tick > 0);
 }
 
 // ---- the next segment ----
@@ -78,6 +85,7 @@ static bool is_time(const net_log_file* file, ecs_tick tick) {
     uint64_t part = limits->budget_bytes / 4;
     if (part > 0 && (bytes_max == 0 || bytes_max > part)) bytes_max = part;
     if (file->index.last_data == 0 || file->segment_next > NET_LOG_SEGMENTS_MAX) return false;
+    if (file->config.is_in_memory) return false;
     if (file->index.keyframe_count >= NET_LOG_INDEX_KEYFRAMES_MAX) return true;
     if (bytes_max > 0 && net_log_file_bytes(file) >= bytes_max) return true;
     return file->config.segment_ticks > 0 &&

@@ -324,6 +324,14 @@ net_result net_log_writer_destroy(net_log_writer* writer) {
     return result;
 }
 
+net_result net_log_save(net_log_writer* writer, const char* name) {
+    return net_log_file_save(writer->file, name);
+}
+
+bool net_log_take_saved(net_log_writer* writer, net_log_saved* saved) {
+    return net_log_file_take_saved(writer->file, saved);
+}
+
 net_log_counters net_log_get_counters(const net_log_writer* writer) {
     return net_log_file_counters(writer->file);
 }

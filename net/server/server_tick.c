@@ -209,6 +209,13 @@ static void end_without_memory(net_server* server) {
     net_server_say_goodbye(server);
 }
 
+// The game keeps the last seconds. What becomes of it, the program says (net_log_take_saved).
+static void save_log(net_server* server) {
+    char name[NET_SAVE_NAME_BYTES];
+    if (net_match_take_save(server->config.match, name) && server->config.log)
+        (void)!net_log_save(server->config.log, name);
+}
+
 // @return false when memory ran out: the match has ended.
 static bool replicate(net_server* server) {
     net_match* match = server->config.match;
@@ -227,6 +234,7 @@ static bool replicate(net_server* server) {
     if (server->config.log)
         net_log_append_end_rows(server->config.log, match,
                                 net_replicator_history(server->replicator));
+    save_log(server);
     server->out.event_count = 0;
     ecs_changes changes = ecs_changes_get(world);
     for (uint32_t i = 0; i < changes.event_count; i++)

@@ -124,6 +124,40 @@ case_a_log_is_cut_into_segments() {
     [ "$code" = 2 ] || fail "--log-sync never ended with $code"
 }
 
+has_saved() { compgen -G "$1" >/dev/null; }
+
+# The game saves the end of its round, an operator what he likes: both files are whole logs.
+case_the_last_seconds_are_saved_as_a_log() {
+    start server shoal-server --game arena --fast --tick-rate 30 --ticks 1000 --listen 127.0.0.1:0 \
+        --set round_s=30 --set agents=60 --log none --log-ring 5
+    ends_with 0 server
+    says server.err 'saved-901-round.slog: note: saved ticks=603..903 bytes='
+    says server.out ' log_bytes=0 log_saves=1 log_segments=0 log_ticks_lost=0 log=none$'
+    verifies arena-*.saved-901-round.slog
+    says verify.out '^verified ticks=301 .* tail=whole '
+
+    mkfifo console
+    : >second.out
+    "$bin/shoal-server" --game breakout --listen 127.0.0.1:0 --tick-rate 240 --log b.slog --log-ring 1 \
+        --console <console >second.out 2>second.err &
+    pids[second]=$!
+    exec 9>console
+    await "ready line" is_ready_or_gone second
+    echo 'save by hand' >&9
+    await "saved seconds" has_saved 'b.saved-*-by_hand.slog'
+    verifies b.saved-*-by_hand.slog
+    says verify.out ' tail=whole '
+    echo 'load it' >&9
+    echo 'status' >&9
+    await "status line" grep -q 'status tick=.* log_saves=1 log_saves_failed=0' second.err
+    says second.err "console: save NAME, status or end, not 'load'"
+    echo 'end' >&9
+    ends_with 0 second
+    exec 9>&-
+    says second.out ' log_saves=1 log_segments=1 '
+    verifies b.slog second
+}
+
 byte_at() { od -An -tu1 -j "$2" -N 1 "$1" | tr -d ' '; }
 
 # is_judged POSITION SIZE: the changed log was refused, or gave the same as the whole one, or lost a

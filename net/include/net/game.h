@@ -122,6 +122,11 @@ typedef struct net_game_services {
     /// End the session of a client that plays; it leaves the match with the next tick. Within its
     /// player_join: it is refused. The first call for a client counts.
     void (*drop_player)(void* context, uint32_t client, const char* reason);
+    /// Keep the last seconds, with this tick: a goal, a last shot. A server with --log-ring writes
+    /// them as a log of their own (net_log_save), beside the match, which does not wait. `name`
+    /// becomes a part of the file's name, at most NET_SAVE_NAME_BYTES - 1 bytes of a-z, 0-9, - and
+    /// _. The first call of a tick counts. In a replay, and without a ring, it does nothing.
+    void (*save_log)(void* context, const char* name);
 } net_game_services;
 
 /// What the module gets when the match begins: on a server and in a replay before tick 1, on a

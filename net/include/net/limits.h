@@ -41,6 +41,7 @@ BASE_C_BEGIN
 #define NET_CLIENTS_DEFAULT 64u
 #define NET_REPORTS_MAX 16384u        ///< peer reports; then the oldest closed one gives way
 #define NET_PLAYER_NAME_BYTES_MAX 32u ///< with the NUL
+#define NET_SAVE_NAME_BYTES 33u       ///< of the name of saved seconds, with the NUL
 #define NET_RESUME_BYTES 16u          ///< of the secret that brings a client back into its session
 #define NET_USER_BYTES_MAX 256u       ///< user data of a token
 #define NET_ATTEMPT_MS_MAX 15000u     ///< all steps of a connection attempt together, up to welcome

@@ -19,6 +19,8 @@ typedef struct net_log_writer net_log_writer;
 
 #define NET_LOG_BUDGET_BYTES_DEFAULT (UINT64_C(2) << 30)
 #define NET_LOG_SEGMENT_BYTES_DEFAULT (UINT64_C(256) << 20)
+#define NET_LOG_RING_BYTES_DEFAULT (UINT64_C(64) << 20)
+#define NET_LOG_RING_SECONDS_MAX 3600u
 
 typedef enum net_log_sync {
     NET_LOG_SYNC_SECOND, ///< a power cut loses at most the last second (the default)
@@ -46,6 +48,11 @@ typedef struct net_log_options {
     net_log_segments segments;
     net_log_sync sync;
     net_log_content content;
+    /// Keep the last seconds in memory as well, for net_log_save; at most NET_LOG_RING_SECONDS_MAX.
+    /// 0: none.
+    uint32_t ring_seconds;
+    uint64_t ring_bytes; ///< of that memory; it keeps fewer seconds where they need more
+    bool is_in_memory;   ///< no file is written: ring_seconds are all that there is
 } net_log_options;
 /// @return Segments of NET_LOG_SEGMENT_BYTES_DEFAULT, at most NET_LOG_BUDGET_BYTES_DEFAULT.
 net_log_options net_log_options_default(void);
@@ -59,6 +66,8 @@ typedef struct net_log_counters {
     uint64_t keyframes_dropped; ///< too long, or the one before was not packed yet
     uint64_t ticks_lost;        ///< left out because the disk took nothing
     uint64_t commands_failed;   ///< of net_log_segments.on_close
+    uint64_t saves;             ///< of the last seconds, that are whole files
+    uint64_t saves_failed;      ///< no room on the disk, over the budget, nothing to save, too many
 } net_log_counters;
 
 /// Create FILE, FILE.queue and the thread, for a match before its first tick. An older log with
@@ -144,6 +153,26 @@ void net_log_wait_room(net_log_writer* writer);
 bool net_log_take_failure(net_log_writer* writer, char* text, size_t text_bytes);
 /// @return true when ticks began or ceased to be left out, once each; `text` says it.
 bool net_log_take_note(net_log_writer* writer, char* text, size_t text_bytes);
+/// A save of the last seconds: a whole log of its own.
+typedef struct net_log_saved {
+    char file[512];
+    ecs_tick first_tick, last_tick;
+    uint64_t bytes;
+    char failure[160]; ///< why there is no such file; empty: it is whole
+} net_log_saved;
+
+/// Save the last net_log_options.ring_seconds, up to the newest tick that was appended, as a log
+/// that opens, verifies and plays like any other. It begins with the keyframe before them, so it
+/// has up to 10 s more; with fewer in memory it has those. The log's thread writes it when that
+/// tick's block is complete (250 ms at the most). The file is the log's name, without ".slog", and
+/// ".saved-TICK-NAME.slog"; what `name` has besides a-z, A-Z, 0-9, - and _ becomes _, and it may be
+/// empty. All saves together stay within net_log_segments.budget_bytes.
+/// @return NET_OK: net_log_take_saved tells what became of it; NET_ERR_FULL: the save before is not
+///         taken yet; NET_ERR_CLOSED: there is no ring, or logging stopped.
+BASE_MUST_USE net_result net_log_save(net_log_writer* writer, const char* name);
+/// @return true once for each net_log_save that returned NET_OK, when it is done.
+bool net_log_take_saved(net_log_writer* writer, net_log_saved* saved);
+
 /// What was done so far. Exact after net_log_writer_finish.
 net_log_counters net_log_get_counters(const net_log_writer* writer);
 

@@ -117,6 +117,10 @@ bool net_match_take_dropped(net_match* match, net_match_dropped* dropped);
 ///         on.
 const char* net_match_end_reason(const net_match* match);
 
+/// Did the module ask to keep the last seconds (net_game_services.save_log) since the last call?
+/// @return true: `name` is what it calls them; may be empty.
+bool net_match_take_save(net_match* match, char name[NET_SAVE_NAME_BYTES]);
+
 /// Run the next tick: the last one + 1. The change list of the world describes this tick until the
 /// caller clears it (ecs_changes_clear).
 void net_match_step(net_match* match);
