@@ -54,10 +54,10 @@ void net_history_destroy(net_history* history) {
 }
 
 static void add_event(net_history* history, ecs_entity handle, net_history_kind kind,
-                      uint32_t classes) {
+                      uint32_t classes, uint32_t components) {
     BASE_ASSERT(history->event_count < history->event_capacity);
     history->events[history->event_count++] =
-        (net_history_event){handle, (uint16_t)kind, (uint16_t)classes};
+        (net_history_event){handle, (uint16_t)kind, (uint16_t)classes, components};
 }
 
 static bool begin_incarnation(net_history* history, const ecs_world* world,
@@ -82,7 +82,7 @@ static bool begin_incarnation(net_history* history, const ecs_world* world,
     entity->handle = handle;
     memcpy(row, row_template->packed_defaults, entity->words * sizeof *row);
     net_rows_read_packed(row_template, world, handle, NET_HISTORY_ALL, row);
-    add_event(history, handle, NET_HISTORY_SPAWNED, row_template->class_mask);
+    add_event(history, handle, NET_HISTORY_SPAWNED, row_template->class_mask, 0);
     return true;
 }
 
@@ -122,6 +122,7 @@ static bool take_component(net_history* history, net_history_entity* entity, uin
         if (!(touched->classes & class_)) net_history_add_classes(history, entity, class_);
     }
     touched->classes |= (uint16_t)class_;
+    touched->components |= net_history_component_bit(c);
     for (uint32_t i = 0; i < count; i++)
         row[first + i] = words[i];
     return true;
@@ -134,12 +135,12 @@ static void tell_change(net_history* history, const net_history_touch* touched) 
         return;
     }
     history->counters.rows_changed++;
-    add_event(history, touched->handle, NET_HISTORY_CHANGED, touched->classes);
+    add_event(history, touched->handle, NET_HISTORY_CHANGED, touched->classes, touched->components);
 }
 
 static void end_incarnation(net_history* history, net_history_entity* entity) {
     if (entity->handle == ECS_ENTITY_NONE) return;
-    add_event(history, entity->handle, NET_HISTORY_DESPAWNED, 0);
+    add_event(history, entity->handle, NET_HISTORY_DESPAWNED, 0, 0);
     entity->handle = ECS_ENTITY_NONE;
     net_history_release_rows(history, entity);
 }

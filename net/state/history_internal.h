@@ -8,9 +8,10 @@
 
 /// An index that the running step must look at.
 typedef struct net_history_touch {
-    ecs_entity handle; ///< the living entity of the index, if there is one
-    uint16_t classes;  ///< in which its row has changed in this step
-    bool is_whole;     ///< it may have begun, ended or become another: look at all of it
+    ecs_entity handle;   ///< the living entity of the index, if there is one
+    uint32_t components; ///< whose words have changed in this step: net_history_event
+    uint16_t classes;    ///< in which its row has changed in this step
+    bool is_whole;       ///< it may have begun, ended or become another: look at all of it
 } net_history_touch;
 
 #define NET_HISTORY_ALL UINT64_MAX

@@ -303,7 +303,7 @@ static void a_masked_row_has_defaults_where_nothing_may_be_seen(void** state) {
     close_all(&c.f);
 }
 
-static void an_event_names_the_classes_that_changed(void** state) {
+static void an_event_names_what_changed(void** state) {
     (void)state;
     class_fixture c = open_classes();
     uint32_t count;
@@ -315,10 +315,15 @@ static void an_event_names_the_classes_that_changed(void** state) {
     events = net_history_events(c.f.history, &count);
     assert_int_equal(count, 1);
     assert_int_equal(events[0].classes, OWNER | TEAM);
+    assert_int_equal(events[0].components, 1 | 2); // by name: ammo, plan, pos
     repl_move(&c.f.server, c.agent, 50, 50);
     repl_step(&c.f.server, c.f.history, 5);
     events = net_history_events(c.f.history, &count);
     assert_int_equal(events[0].classes, PUBLIC);
+    assert_int_equal(events[0].components, 4);
+    assert_int_equal(net_history_component_bit(30), 1u << 30);
+    assert_int_equal(net_history_component_bit(31), 1u << 31);
+    assert_int_equal(net_history_component_bit(PROTO_ROW_COMPONENTS_MAX - 1), 1u << 31);
     const net_history_entity* entity = entity_of(&c.f, c.agent);
     assert_int_equal(net_history_changed(entity, PUBLIC), 5);
     assert_int_equal(net_history_changed(entity, OWNER), 2);
@@ -482,7 +487,7 @@ int main(void) {
         TEST(events_are_sorted_by_index),
         TEST(a_tick_has_one_step),
         TEST(a_masked_row_has_defaults_where_nothing_may_be_seen),
-        TEST(an_event_names_the_classes_that_changed),
+        TEST(an_event_names_what_changed),
         TEST(the_history_is_as_its_twin_says),
         TEST(what_is_hidden_changes_nothing_that_is_known),
         TEST(a_new_life_with_other_classes_forgets_the_former),
