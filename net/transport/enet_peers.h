@@ -78,7 +78,8 @@ BASE_MUST_USE net_result net_enet_host_create(const net_enet_config* config,
 BASE_MUST_USE net_result net_enet_host_open(net_enet_transport* owner,
                                             const net_enet_config* config,
                                             const net_enet_secure* trunk);
-/// List at most `capacity` of the system's descriptors behind ENet's `descriptor`. @return how many.
+/// List at most `capacity` of the system's descriptors behind ENet's `descriptor`.
+/// @return how many.
 uint32_t net_enet_list_descriptors(int descriptor, int* descriptors, uint32_t capacity);
 /// Ask the kernel for buffers of NET_ENET_SOCKET_BYTES; it may give less.
 void net_enet_size_buffers(int descriptor);
