@@ -24,7 +24,7 @@ struct ecs_world {
     bool is_view;                        ///< a copy that a range of a system gets (system/range.h)
     uint64_t chance;                     ///< what ecs_stage_rng begins with in this step
     const base_reporter* write_reporter; ///< ecs_inspect_writes; NULL: nothing is compared
-    const struct ecs_system* running;    ///< whose turn it is; NULL: none, or an event handler
+    struct ecs_system* running;          ///< whose turn it is; NULL: none, or an event handler
     struct base_workers* workers;        ///< NULL: one thread
     char (*tags)[ECS_NAME_BYTES_MAX];
     uint32_t tag_count;

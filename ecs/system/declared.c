@@ -10,7 +10,9 @@
 //
 // Validating builds check the declarations while systems run: access by handle and by queries
 // before it happens, columns that are read only by a hash before and after the call, of every
-// system. No other system of the wave writes such a column, so a difference is this system's.
+// system. No other system of the wave writes such a column, so a difference is this system's. It is
+// no fault when the system writes that component by handle too: as it declares, or, when it is not
+// confined, as it was seen to do.
 #include "system/declared.h"
 
 #include "base/assert.h"
@@ -170,6 +172,11 @@ void ecs_declared_check(const ecs_world* world, uint32_t component, bool is_writ
          is_write ? "does not declare that it writes" : "does not declare that it reads");
 }
 
+void ecs_declared_note(const ecs_world* world, uint32_t component, bool is_write) {
+    if (!is_write || component > ECS_COMPONENTS_MAX) return;
+    add(&world->running->declared.writes, (ecs_component_id)component);
+}
+
 // The bytes of a column that the system may only read, as a hash; 0 for any other term.
 static uint64_t hash_of_read(const ecs_world* world, const ecs_query* query, const ecs_rows* rows,
                              uint32_t term) {
@@ -199,7 +206,9 @@ static void run_watched(ecs_system* system, const ecs_stage* stage, const ecs_ro
         before[i] = hash_of_read(stage->world, query, rows, i);
     system->run(stage, rows);
     for (uint32_t i = 0; i < query->term_count; i++)
-        if (hash_of_read(stage->world, query, rows, i) != before[i]) tell_written(system, stage, i);
+        if (hash_of_read(stage->world, query, rows, i) != before[i] &&
+            !ecs_component_set_has(&system->declared.writes, query->components[i]))
+            tell_written(system, stage, i);
 }
 
 void ecs_declared_run(ecs_system* system, const ecs_stage* stage, const ecs_rows* rows) {

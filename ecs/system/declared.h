@@ -12,7 +12,9 @@ BASE_MUST_USE ecs_result ecs_declared_seal(ecs_world* world, const base_reporter
 /// twice: its ranges.
 ecs_conflict ecs_declared_conflict(const ecs_world* world, const ecs_system* first,
                                    const ecs_system* second);
-/// ecs_fast.check: assert that the running system declares this access.
+/// ecs_fast.check while a system runs that is not confined: remember what it writes by handle.
+void ecs_declared_note(const ecs_world* world, uint32_t component, bool is_write);
+/// ecs_fast.check of a confined one: assert that the running system declares this access.
 void ecs_declared_check(const ecs_world* world, uint32_t component, bool is_write);
 /// Call `run` of a system with these rows. In validating builds a column that it declares as read
 /// and writes is asserted by name.

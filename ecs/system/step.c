@@ -56,7 +56,9 @@ static void flush_point(ecs_world* world, const ecs_stage* stage) {
 // In validating builds: check what it touches from now on; NULL: nothing is checked.
 static void watch(ecs_world* world, const ecs_system* system) {
     if (BASE_VALIDATE_ON)
-        world->fast.check = system && system->is_confined ? ecs_declared_check : NULL;
+        world->fast.check = !system               ? NULL
+                            : system->is_confined ? ecs_declared_check
+                                                  : ecs_declared_note;
 }
 
 // On the world itself, with its queues.
