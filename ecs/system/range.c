@@ -229,8 +229,8 @@ void ecs_wave_run(ecs_world* world, const ecs_wave* wave, const ecs_stage* stage
         ecs_membership_deliver(first->system, &first->system->members, &first->stage);
     }
     wave_work work = {world, stage};
-    base_workers* workers = wave->work < WAVE_WORK_MIN ? NULL : world->workers;
-    base_workers_run(workers, run_item, &work, wave->count);
+    base_workers_run(base_workers_worth(world->workers, wave->work, WAVE_WORK_MIN), run_item, &work,
+                     wave->count);
     for (uint32_t i = 0; i < wave->count; i++) {
         add_counters(&world->counters, &ranges[i]->view.counters);
         ecs_recorder_take(world, &ranges[i]->recorder);

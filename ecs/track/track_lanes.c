@@ -179,7 +179,8 @@ bool ecs_track_by_lanes(ecs_world* world) {
     if (threads == 1) return false;
     const uint64_t rows = gather(world);
     ecs_tracker* tracker = world->tracker;
-    if (rows < ROWS_MIN || rows == UINT64_MAX || tracker->item_count < 2) return false;
+    if (rows == UINT64_MAX || tracker->item_count < 2) return false;
+    if (!base_workers_worth(world->workers, rows, ROWS_MIN)) return false;
     uint32_t lane_max = threads * LANES_PER_THREAD;
     if (lane_max > ECS_TRACK_LANES_MAX) lane_max = ECS_TRACK_LANES_MAX;
     if (!reserve_lanes(world, lane_max)) return false;

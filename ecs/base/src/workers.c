@@ -49,6 +49,7 @@ struct base_workers {
     void* context;
     uint32_t item_count;
     uint32_t count; ///< threads, the owner among them
+    bool is_eager;
     _Atomic bool is_busy;
     _Alignas(BASE_CACHE_LINE_BYTES) _Atomic uint32_t next; ///< item to give out
     base_worker list[];                                    ///< count - 1; number is position + 1
@@ -154,6 +155,14 @@ void base_workers_destroy(base_workers* workers) {
 
 uint32_t base_workers_count(const base_workers* workers) {
     return workers ? workers->count : 1;
+}
+
+base_workers* base_workers_worth(base_workers* workers, uint64_t amount, uint64_t least) {
+    return workers && (amount >= least || workers->is_eager) ? workers : NULL;
+}
+
+void base_workers_set_eager(base_workers* workers) {
+    workers->is_eager = true;
 }
 
 // Take the post back, or wait until the worker has done its last item.

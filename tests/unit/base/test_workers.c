@@ -111,6 +111,18 @@ static void misuse_is_asserted(void** state) {
     base_workers_destroy(counts.workers);
 }
 
+static void little_work_is_not_worth_a_thread(void** state) {
+    (void)state;
+    base_workers* workers = base_workers_create(NULL, 2);
+    assert_non_null(workers);
+    assert_null(base_workers_worth(workers, 99, 100));
+    assert_ptr_equal(base_workers_worth(workers, 100, 100), workers);
+    assert_null(base_workers_worth(NULL, 100, 100));
+    base_workers_set_eager(workers);
+    assert_ptr_equal(base_workers_worth(workers, 0, 100), workers);
+    base_workers_destroy(workers);
+}
+
 static void a_program_leaves_one_processor_free(void** state) {
     (void)state;
     assert_int_equal(base_workers_default(0), 1);
@@ -126,6 +138,7 @@ int main(void) {
         TEST(without_workers_the_caller_does_the_items_in_order),
         TEST(items_run_at_the_same_time),
         TEST(misuse_is_asserted),
+        TEST(little_work_is_not_worth_a_thread),
         TEST(a_program_leaves_one_processor_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

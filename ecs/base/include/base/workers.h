@@ -34,6 +34,11 @@ uint32_t base_workers_count(const base_workers* workers);
 /// Do all items [0, count), and return when they are done. With NULL the calling thread does them
 /// in their order.
 void base_workers_run(base_workers* workers, base_work_fn work, void* context, uint32_t count);
+/// `workers` when `amount` of work is at least `least`, below which one thread is faster because
+/// waking another costs more than it helps; else NULL, which works alone too.
+base_workers* base_workers_worth(base_workers* workers, uint64_t amount, uint64_t least);
+/// For tests: any amount is worth it from now on.
+void base_workers_set_eager(base_workers* workers);
 /// Threads that a program should use when its options name no number: the processors that are there
 /// minus one, at least 1, at most `most`.
 uint32_t base_workers_default(uint32_t most);
