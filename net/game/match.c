@@ -258,7 +258,8 @@ void net_match_step_at(net_match* match, ecs_tick tick) {
     // Before each tick, so that a loader of the game that counts on it is the same in a replay.
     (void)ecs_loading_poll(match->world);
     ecs_world_step(match->world, &step);
-    if (match->rewind && net_rewind_step(match->rewind, match->world, tick) != NET_OK)
+    if (match->rewind &&
+        net_rewind_step(match->rewind, match->world, tick, match->config.workers) != NET_OK)
         match->memory.is_lacking = true;
 }
 

@@ -14,17 +14,14 @@
 // one; no state is newer than the last step. A form is the kept components of a row template, so
 // templates that look the same to clients share one.
 // Source: Bernier, "Latency compensating methods in client/server in-game protocol design" (2001).
-// Read net_rewind_step first, then net_rewind_get. rewind_value.c has the values between two
-// states, rewind_save.c saves.
+// Read net_rewind_step first (rewind_step.c), then net_rewind_get. rewind_value.c has the values
+// between two states, rewind_save.c saves.
 #include "game/rewind_internal.h"
 
 #include "base/assert.h"
-#include "ecs/change.h"
 #include "game/rewind_value.h"
 
 #include <string.h>
-
-enum { VALUE_ALIGN = 8, MOMENTS = 256, SWEEP_RINGS = 64 };
 
 net_result net_rewind_create(const base_allocator* allocator, net_rows* rows,
                              const ecs_world* world, uint32_t tick_rate_hz, net_rewind** rewind) {
@@ -33,9 +30,10 @@ net_result net_rewind_create(const base_allocator* allocator, net_rows* rows,
     if (!*rewind) return NET_ERR_MEMORY;
     (*rewind)->allocator = allocator;
     net_pool_init(&(*rewind)->pool, allocator);
+    base_bitset_init(&(*rewind)->moved, allocator);
     (*rewind)->rows = rows;
     (*rewind)->index_max = ecs_world_limits(world)->replicated_index_max;
-    (*rewind)->reach = (uint64_t)NET_REWIND_MS_MAX * MOMENTS * tick_rate_hz / 1000;
+    (*rewind)->reach = (uint64_t)NET_REWIND_MS_MAX * NET_REWIND_MOMENTS * tick_rate_hz / 1000;
     return NET_OK;
 }
 
@@ -49,6 +47,7 @@ void net_rewind_destroy(net_rewind* rewind) {
     const base_allocator* allocator = rewind->allocator;
     net_rewind_clear(rewind);
     net_pool_deinit(&rewind->pool);
+    base_bitset_deinit(&rewind->moved);
     BASE_ARRAY_RELEASE(allocator, rewind->rings, rewind->ring_capacity);
     BASE_ARRAY_RELEASE(allocator, rewind->form_of, rewind->form_of_capacity);
     BASE_ARRAY_RELEASE(allocator, rewind->forms, rewind->form_capacity);
@@ -78,7 +77,8 @@ static bool add_kept(net_rewind* rewind, net_rewind_form* form, const ecs_world*
                                                            .row_component = row_component,
                                                            .teleport = source->teleport};
     form->kept_count++;
-    form->value_bytes += (type->size + VALUE_ALIGN - 1) & ~(uint32_t)(VALUE_ALIGN - 1);
+    form->value_bytes +=
+        (type->size + NET_REWIND_VALUE_ALIGN - 1) & ~(uint32_t)(NET_REWIND_VALUE_ALIGN - 1);
     rewind->is_kept[source->component] = true;
     return true;
 }
@@ -127,147 +127,9 @@ uint32_t net_rewind_find_form(net_rewind* rewind, const ecs_world* world, ecs_te
                                                        : rewind->form_of[id] - 1;
 }
 
-// ---- rings ----
-
 bool net_rewind_reserve_ring(net_rewind* rewind, uint32_t index) {
     return reserve(rewind, (void**)&rewind->rings, &rewind->ring_capacity, index + 1,
                    sizeof *rewind->rings);
-}
-
-static ecs_tick oldest_tick(const net_rewind* rewind) {
-    return net_rewind_clamp(rewind, 0) / MOMENTS;
-}
-
-// Drop the states that no moment within reach asks for.
-static void drop_old(const net_rewind* rewind, net_tick_ring* ring) {
-    ecs_tick oldest = oldest_tick(rewind);
-    uint32_t old = 0;
-    while (old + 1u < ring->count && net_tick_ring_tick(ring, old + 1) <= oldest)
-        old++;
-    net_tick_ring_drop(ring, old);
-}
-
-net_rewind_state* net_rewind_put(net_rewind* rewind, net_tick_ring* ring, ecs_entity handle,
-                                 uint32_t form) {
-    BASE_ASSERT((handle == ECS_ENTITY_NONE) == (form == NET_REWIND_FORM_NONE));
-    const base_allocator* allocator = &rewind->pool.allocator;
-    uint32_t value_bytes = form == NET_REWIND_FORM_NONE ? 0 : rewind->forms[form].value_bytes;
-    uint32_t stride = (uint32_t)sizeof(net_rewind_state) + value_bytes;
-    if (stride > ring->stride_bytes && !net_tick_ring_widen(ring, allocator, stride)) {
-        rewind->is_lacking = true;
-        return NULL;
-    }
-    net_rewind_state* target = net_rewind_newest(ring);
-    if (!target || net_rewind_newest_tick(ring) != rewind->tick) {
-        drop_old(rewind, ring);
-        if (!net_tick_ring_reserve(ring, allocator, NET_REWIND_STATES_MAX)) {
-            rewind->is_lacking = true;
-            return NULL;
-        }
-        BASE_ASSERT(ring->count < ring->capacity);
-        target = net_tick_ring_open(ring, allocator, NET_REWIND_STATES_MAX);
-        net_tick_ring_close(ring, rewind->tick);
-    }
-    *target = (net_rewind_state){.handle = handle, .form = form};
-    return target;
-}
-
-static void read_values(const net_rewind* rewind, const ecs_world* world,
-                        net_rewind_state* target) {
-    if (!target) return;
-    const net_rewind_form* form = &rewind->forms[target->form];
-    for (uint32_t i = 0; i < form->kept_count; i++) {
-        const net_rewind_kept* kept = &rewind->kept[form->kept_first + i];
-        uint8_t* value = net_rewind_values(target) + kept->offset;
-        // A save has the bytes up to the next value too.
-        uint32_t rest = kept->size % VALUE_ALIGN;
-        if (rest > 0) memset(value + kept->size - rest, 0, VALUE_ALIGN);
-        memcpy(value, ecs_get(world, target->handle, kept->id), kept->size);
-    }
-}
-
-// ---- a step ----
-
-static bool is_in_range(const net_rewind* rewind, ecs_entity handle) {
-    uint32_t index = ecs_entity_index(handle);
-    return index >= 1 && index <= rewind->index_max;
-}
-
-static net_tick_ring* find_ring(const net_rewind* rewind, ecs_entity handle) {
-    uint32_t index = ecs_entity_index(handle);
-    return index < rewind->ring_capacity ? &rewind->rings[index] : NULL;
-}
-
-static void take_gone(net_rewind* rewind, ecs_entity handle) {
-    net_tick_ring* ring = find_ring(rewind, handle);
-    const net_rewind_state* newest = ring ? net_rewind_newest(ring) : NULL;
-    if (newest && newest->handle == handle)
-        (void)net_rewind_put(rewind, ring, ECS_ENTITY_NONE, NET_REWIND_FORM_NONE);
-}
-
-// An incarnation began, or goes on with another template.
-static void take_living(net_rewind* rewind, const ecs_world* world, ecs_entity handle) {
-    if (!is_in_range(rewind, handle) || !ecs_is_alive(world, handle)) return;
-    uint32_t form = net_rewind_find_form(rewind, world, ecs_entity_template(world, handle));
-    if (form == NET_REWIND_FORM_NONE) {
-        take_gone(rewind, handle);
-        return;
-    }
-    if (!net_rewind_reserve_ring(rewind, ecs_entity_index(handle))) return;
-    read_values(rewind, world, net_rewind_put(rewind, find_ring(rewind, handle), handle, form));
-}
-
-static void take_changed(net_rewind* rewind, const ecs_world* world, const ecs_change* change) {
-    if (!rewind->is_kept[change->component]) return;
-    net_tick_ring* ring = find_ring(rewind, change->entity);
-    const net_rewind_state* newest = ring ? net_rewind_newest(ring) : NULL;
-    // A state of this tick has all values already.
-    if (!newest || newest->handle != change->entity || net_rewind_newest_tick(ring) == rewind->tick)
-        return;
-    read_values(rewind, world, net_rewind_put(rewind, ring, change->entity, newest->form));
-}
-
-static void take_all(net_rewind* rewind, const ecs_world* world) {
-    ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
-    for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity))
-        take_living(rewind, world, entity);
-}
-
-bool net_rewind_is_past(const net_rewind* rewind, const net_tick_ring* ring) {
-    const net_rewind_state* newest = net_rewind_newest(ring);
-    return newest && newest->handle == ECS_ENTITY_NONE &&
-           net_rewind_newest_tick(ring) <= oldest_tick(rewind);
-}
-
-// Look at some rings per tick, in a circle.
-static void sweep(net_rewind* rewind) {
-    for (uint32_t i = 0; i < SWEEP_RINGS && i < rewind->ring_capacity; i++) {
-        if (rewind->sweep_next >= rewind->ring_capacity) rewind->sweep_next = 0;
-        net_tick_ring* ring = &rewind->rings[rewind->sweep_next++];
-        if (net_rewind_is_past(rewind, ring)) net_tick_ring_deinit(ring, &rewind->pool.allocator);
-    }
-}
-
-net_result net_rewind_step(net_rewind* rewind, const ecs_world* world, ecs_tick tick) {
-    BASE_ASSERT(!rewind->has_stepped || tick > rewind->tick);
-    rewind->tick = tick;
-    sweep(rewind);
-    if (!rewind->has_stepped) {
-        rewind->has_stepped = true;
-        take_all(rewind, world);
-        return rewind->is_lacking ? NET_ERR_MEMORY : NET_OK;
-    }
-    ecs_changes changes = ecs_changes_get(world);
-    for (uint32_t i = 0; i < changes.destroyed_count; i++)
-        take_gone(rewind, changes.destroyed[i]);
-    for (uint32_t i = 0; i < changes.created_count; i++)
-        take_living(rewind, world, changes.created[i]);
-    for (uint32_t i = 0; i < changes.recreated_count; i++)
-        take_living(rewind, world, changes.recreated[i]);
-    for (uint32_t i = 0; i < changes.changed_count; i++)
-        take_changed(rewind, world, &changes.changed[i]);
-    BASE_VALIDATE((net_rewind_validate(rewind), true));
-    return rewind->is_lacking ? NET_ERR_MEMORY : NET_OK;
 }
 
 void net_rewind_validate(const net_rewind* rewind) {
@@ -293,7 +155,7 @@ ecs_tick net_rewind_tick(const net_rewind* rewind) {
 }
 
 uint64_t net_rewind_clamp(const net_rewind* rewind, uint64_t moment) {
-    uint64_t present = rewind->tick * MOMENTS;
+    uint64_t present = rewind->tick * NET_REWIND_MOMENTS;
     uint64_t oldest = present > rewind->reach ? present - rewind->reach : 0;
     return moment > present ? present : moment < oldest ? oldest : moment;
 }
@@ -308,16 +170,18 @@ static void clamp_moment(const net_rewind* rewind, ecs_tick* tick, float* fracti
         *fraction = 0.0f;
     }
     uint64_t oldest = net_rewind_clamp(rewind, 0);
-    float part = (float)(oldest % MOMENTS) / (float)MOMENTS;
-    if (*tick > oldest / MOMENTS || (*tick == oldest / MOMENTS && *fraction >= part)) return;
-    *tick = oldest / MOMENTS;
+    float part = (float)(oldest % NET_REWIND_MOMENTS) / (float)NET_REWIND_MOMENTS;
+    if (*tick > oldest / NET_REWIND_MOMENTS ||
+        (*tick == oldest / NET_REWIND_MOMENTS && *fraction >= part))
+        return;
+    *tick = oldest / NET_REWIND_MOMENTS;
     *fraction = part;
 }
 
 bool net_rewind_get(const net_rewind* rewind, ecs_tick tick, float fraction, ecs_entity entity,
                     ecs_component_id component, void* value) {
     BASE_ASSERT(value);
-    const net_tick_ring* ring = find_ring(rewind, entity);
+    const net_tick_ring* ring = net_rewind_find_ring(rewind, entity);
     if (!ring || entity == ECS_ENTITY_NONE) return false;
     clamp_moment(rewind, &tick, &fraction);
     uint32_t position = net_tick_ring_find(ring, tick);

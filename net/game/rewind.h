@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/bytes.h"
+#include "base/workers.h"
 #include "net/limits.h"
 #include "net/result.h"
 #include "state/rows.h"
@@ -24,10 +25,12 @@ BASE_MUST_USE net_result net_rewind_create(const base_allocator* allocator, net_
                                            net_rewind** rewind);
 /// NULL does nothing.
 void net_rewind_destroy(net_rewind* rewind);
-/// Take a step's changes from the change list, before it is cleared. Ticks rise (asserted).
+/// Take a step's changes from the change list, before it is cleared. Ticks rise (asserted). Many
+/// changes are shared with the workers (NULL: none); the states are the same for any number.
 /// @return NET_OK; NET_ERR_MEMORY (states are missing from now on: the match must end, because its
 ///         replay would have them).
-BASE_MUST_USE net_result net_rewind_step(net_rewind* rewind, const ecs_world* world, ecs_tick tick);
+BASE_MUST_USE net_result net_rewind_step(net_rewind* rewind, const ecs_world* world, ecs_tick tick,
+                                         base_workers* workers);
 
 /// @return The present: the tick of the last step; 0 before the first.
 ecs_tick net_rewind_tick(const net_rewind* rewind);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-/// What rewind.c and rewind_save.c share: rings of states.
+/// What the files of the rewind share: rings of states.
 #pragma once
 
 #include "base/assert.h"
+#include "base/bitset.h"
 #include "core/pool.h"
 #include "game/rewind.h"
 #include "state/tick_ring.h"
 
 #define NET_REWIND_STATES_MAX 128u      ///< of one index
+#define NET_REWIND_VALUE_ALIGN 8u       ///< of the values of a state
+#define NET_REWIND_MOMENTS 256u         ///< of a tick
 #define NET_REWIND_FORM_UNSEEN 0u       ///< of form_of
 #define NET_REWIND_FORM_NONE UINT32_MAX ///< nothing of it is kept; of a state: the index was empty
 
@@ -52,6 +55,7 @@ struct net_rewind {
     uint32_t form_of_capacity;
     net_tick_ring* rings; ///< by index
     uint32_t ring_capacity;
+    base_bitset moved;   ///< indices that the running step has still to look at
     uint32_t sweep_next; ///< where the sweep goes on; not saved, because it changes no answer
 };
 
@@ -76,6 +80,11 @@ bool net_rewind_is_past(const net_rewind* rewind, const net_tick_ring* ring);
 /// @return Position of a template's form; NET_REWIND_FORM_NONE when nothing of it is kept, and
 ///         when memory ran out.
 uint32_t net_rewind_find_form(net_rewind* rewind, const ecs_world* world, ecs_template_id id);
+/// The ring of a handle's index; NULL when there is none.
+static inline net_tick_ring* net_rewind_find_ring(const net_rewind* rewind, ecs_entity handle) {
+    uint32_t index = ecs_entity_index(handle);
+    return index < rewind->ring_capacity ? &rewind->rings[index] : NULL;
+}
 /// Make room for the ring of an index. @return false when memory ran out.
 BASE_MUST_USE bool net_rewind_reserve_ring(net_rewind* rewind, uint32_t index);
 /// Get the state of tick rewind->tick to write it; a state that the tick has already is replaced.

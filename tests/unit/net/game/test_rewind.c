@@ -2,6 +2,7 @@
 // The past of a world against a model that keeps the whole past.
 #include "test.h"
 
+#include "base/hash.h"
 #include "ecs/change.h"
 #include "game/rewind_internal.h"
 
@@ -36,7 +37,7 @@ static void count_release(void* context, void* memory, size_t size) {
     base_allocator_heap()->release(NULL, memory, size);
 }
 
-enum { PLACE_INDICES_MAX = 100 };
+enum { PLACE_INDICES_MAX = 700 };
 
 // The world of a mirror, because the test chooses the handles: the next incarnation can take an
 // index at once.
@@ -45,6 +46,7 @@ typedef struct place {
     ecs_world* world;
     net_rows* rows;
     net_rewind* rewind;
+    base_workers* workers;
     uint32_t rate;
     ecs_template_id mover, mover_spinner, mover_local, plain;
     ecs_component_id pos, hp, aim, spin;
@@ -93,7 +95,7 @@ static void shut(place* at) {
 static void step(place* at) {
     const ecs_step now = {.tick = ++at->tick, .dt = 0.5f};
     ecs_world_step(at->world, &now);
-    assert_int_equal(net_rewind_step(at->rewind, at->world, at->tick), NET_OK);
+    assert_int_equal(net_rewind_step(at->rewind, at->world, at->tick, at->workers), NET_OK);
     ecs_changes_clear(at->world);
 }
 
@@ -304,6 +306,51 @@ static void every_answer_is_that_of_a_model_that_keeps_everything(void** state) 
         }
         shut(&at);
         free(self.ticks);
+    }
+}
+
+// The save has every state.
+static uint64_t play_many(base_workers* workers) {
+    place at;
+    open(&at, 60, PLACE_INDICES_MAX);
+    at.workers = workers;
+    base_rng rng = base_rng_make(4, 4);
+    for (uint32_t i = 0; i < PLACE_INDICES_MAX; i++)
+        (void)create(&at, i % 3 ? at.mover : at.mover_spinner);
+    for (uint32_t t = 0; t < 50; t++) {
+        for (uint32_t k = 0; k < PLACE_INDICES_MAX; k++) {
+            const ecs_entity one = at.newest[1 + base_rng_below(&rng, PLACE_INDICES_MAX)];
+            move(&at, one, (float)base_rng_below(&rng, 100), (float)t);
+            if (k % 3 == 0) *(float*)ecs_get_mut(at.world, one, at.aim) += 0.5f;
+            if (k % 100 == 50) {
+                assert_int_equal(ecs_destroy(at.world, one), ECS_OK);
+                (void)create(&at, at.mover);
+            }
+        }
+        step(&at);
+    }
+    net_rewind_validate(at.rewind);
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    net_rewind_save(at.rewind, at.world, &bytes);
+    const uint64_t hash = base_hash64(bytes.data, bytes.size, 0);
+    assert_true(!bytes.failed && bytes.size > 10000);
+    base_bytes_deinit(&bytes);
+    shut(&at);
+    return hash;
+}
+
+static void the_past_is_the_same_on_any_number_of_threads(void** state) { // B10
+    (void)state;
+    const uint64_t expected = play_many(NULL);
+    static const uint32_t threads[] = {1, 2, 3, 8, BASE_WORKERS_MAX};
+    for (uint32_t i = 0; i < BASE_COUNT(threads); i++) {
+        base_workers* workers = base_workers_create(NULL, threads[i]);
+        assert_non_null(workers);
+        assert_true(play_many(workers) == expected);
+        base_workers_set_eager(workers);
+        assert_true(play_many(workers) == expected);
+        base_workers_destroy(workers);
     }
 }
 
@@ -568,7 +615,7 @@ static void a_step_back_in_time_is_refused(void** state) {
     open(&at, 60, 10);
     step(&at);
     base_assert_handler_set(test_assert_handler);
-    expect_assert_failure((void)!net_rewind_step(at.rewind, at.world, 1));
+    expect_assert_failure((void)!net_rewind_step(at.rewind, at.world, 1, NULL));
     base_assert_handler_set(NULL);
     shut(&at);
 }
@@ -590,6 +637,7 @@ static void validation_finds_a_state_of_another_index(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(every_answer_is_that_of_a_model_that_keeps_everything),
+        TEST(the_past_is_the_same_on_any_number_of_threads),
         TEST(the_past_ends_500_ms_ago_at_every_rate),
         TEST(a_fraction_that_is_none_is_its_nearest_end),
         TEST(before_the_first_step_nothing_is_known),
