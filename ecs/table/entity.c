@@ -185,7 +185,12 @@ const char* ecs_entity_template_name(const ecs_world* world, ecs_entity entity) 
 
 ecs_entity ecs_entity_next(const ecs_world* world, ecs_entity after) {
     const ecs_storage* storage = world->storage;
-    for (uint32_t index = ecs_entity_index(after) + 1; index <= ECS_INDEX_MAX; index++) {
+    const ecs_index_range *replicated = &storage->ranges[0], *local = &storage->ranges[1];
+    // A mirror's replicated entities have the indices that their server gave.
+    const uint32_t replicated_end = world->is_mirror ? local->first : replicated->fresh;
+    for (uint32_t index = ecs_entity_index(after) + 1;; index++) {
+        if (index >= replicated_end && index < local->first) index = local->first;
+        if (index >= local->fresh) return ECS_ENTITY_NONE;
         if (storage->pages[index >> ECS_PAGE_BITS] == storage->zero_page) {
             index |= ECS_PAGE_RECORDS - 1;
             continue;
@@ -193,7 +198,6 @@ ecs_entity ecs_entity_next(const ecs_world* world, ecs_entity after) {
         uint32_t life = ecs_record_at(storage, index)->life;
         if (life & ECS_LIFE_CREATED) return ecs_entity_make(index, life & ECS_GENERATION_MAX);
     }
-    return ECS_ENTITY_NONE;
 }
 
 uint32_t ecs_world_entity_count(const ecs_world* world) {
