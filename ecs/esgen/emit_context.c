@@ -26,6 +26,20 @@ static void put_ids(base_bytes* out, const esgen_game* game) {
     }
 }
 
+static void put_values(base_bytes* out, const esgen_game* game) {
+    for (uint32_t i = 0; i < game->slot_count; i++) {
+        const esgen_slot* slot = &game->slots[i];
+        if (slot->kind != ESGEN_SLOT_VALUE) continue;
+        const char* field = slot->field.text;
+        esgen_put(out,
+                  "    const %s* %s_value =\n"
+                  "        ecs_value_need(&need, \"%s\", \"%s\", sizeof game->%s);\n"
+                  "    if (%s_value) game->%s = *%s_value;\n",
+                  slot->type.text, field, slot->name.text, slot->terms.items[0].text, field, field,
+                  field, field);
+    }
+}
+
 static void put_query(base_bytes* out, const esgen_slot* slot) {
     esgen_put(out, "    static const ecs_term %s_terms[] = {\n", slot->field.text);
     for (uint32_t i = 0; i < slot->terms.count; i++) {
@@ -71,6 +85,7 @@ static void put_find(base_bytes* out, const esgen_unit* unit) {
               "    (void)game;\n",
               name, game->context.text, name);
     put_ids(out, game);
+    put_values(out, game);
     esgen_put(out, "    ecs_result result = ecs_need_result(&need);\n");
     if (count_slots(game, ESGEN_SLOT_STEP)) esgen_put(out, "    ecs_quant quant = {0};\n");
     for (uint32_t i = 0; i < game->slot_count; i++) {
@@ -78,6 +93,13 @@ static void put_find(base_bytes* out, const esgen_unit* unit) {
         if (slot->kind == ESGEN_SLOT_TAG)
             esgen_put(out, "    game->%s = ecs_world_has_tag(world, \"%s\");\n", slot->field.text,
                       slot->name.text);
+        if (slot->kind == ESGEN_SLOT_MEMORY)
+            esgen_put(out,
+                      "    if (ecs_world_has_tag(world, \"%s\")) {\n"
+                      "        game->%s = ecs_world_context(world, sizeof *game->%s);\n"
+                      "        if (!game->%s) return ECS_ERR_MEMORY;\n"
+                      "    }\n",
+                      slot->name.text, slot->field.text, slot->field.text, slot->field.text);
         if (slot->kind == ESGEN_SLOT_STEP) put_step(out, game, slot);
         if (slot->kind == ESGEN_SLOT_QUERY && slot->terms.count) put_query(out, slot);
     }

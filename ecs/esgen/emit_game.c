@@ -149,6 +149,7 @@ static void put_registration(base_bytes* out, const esgen_unit* unit, const char
     const esgen_game* game = &unit->game;
     const char* name = game->name.text;
     const char* setup = find_value(game, "register_systems");
+    const char* load = find_value(game, "load");
     esgen_put(out, "\n");
     for (uint32_t i = 0; i < game->systems.count; i++)
         esgen_put(out, "ecs_result %s_register_%s(ecs_world* world, %s* game);\n", name,
@@ -172,6 +173,12 @@ static void put_registration(base_bytes* out, const esgen_unit* unit, const char
                   name, name, settings->field.text, name);
     esgen_put(out, "    ecs_result result = %s_find_all(world, game, reporter);\n", name);
     if (setup) esgen_put(out, "    if (!result) result = %s(world, game, reporter);\n", setup);
+    if (load)
+        esgen_put(
+            out,
+            "    const ecs_loading_config loading = {.load = %s, .load_context = game};\n"
+            "    if (ecs_world_has_tag(world, \"server\")) ecs_loading_set(world, &loading);\n",
+            load);
     if (esgen_registers(unit))
         esgen_put(out, "    if (!result) result = %s_register_%s(world, game);\n", name, stem);
     for (uint32_t i = 0; i < game->systems.count; i++)
@@ -204,7 +211,7 @@ static bool is_hook(const char* key) {
     for (uint32_t i = 0; i < BASE_COUNT(hooks); i++)
         if (strcmp(hooks[i].key, key) == 0) return true;
     return strcmp(key, "start") == 0 || strcmp(key, "mirror_start") == 0 ||
-           strcmp(key, "register_systems") == 0;
+           strcmp(key, "register_systems") == 0 || strcmp(key, "load") == 0;
 }
 
 // A module must have them: without one, players watch, and the player's entity is destroyed.
@@ -236,7 +243,10 @@ static void put_hooks(base_bytes* out, const esgen_game* game) {
         bool returns = strcmp(hooks[i].returns, "void") != 0;
         esgen_put(out, "static %s %s_hook_%s%s {\n", hooks[i].returns, name, hooks[i].key,
                   hooks[i].head);
-        if (value)
+        if (value && strcmp(value, "net_predict_own") == 0)
+            esgen_put(out, "    (void)context;\n"
+                           "    return net_predict_own(world, player, entities, capacity);\n}\n");
+        else if (value)
             esgen_put(out, "    %s%s%s;\n}\n", returns ? "return " : "", value, hooks[i].arguments);
         else if (is_join)
             esgen_put(out, "    (void)world;\n    (void)context;\n    (void)player;\n"

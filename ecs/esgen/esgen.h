@@ -171,6 +171,8 @@ typedef enum esgen_slot_kind {
     ESGEN_SLOT_EVENT,
     ESGEN_SLOT_QUERY,    ///< by ES_QUERY, or by the function of its name in one of the files
     ESGEN_SLOT_TAG,      ///< bool with ES_IF_TAG
+    ESGEN_SLOT_MEMORY,   ///< a pointer with ES_IF_TAG: zeroed memory in worlds with the tag
+    ESGEN_SLOT_VALUE,    ///< ES_VALUE: the default of template `name`, component terms[0]
     ESGEN_SLOT_STEP,     ///< float or ecs_quant with ES_STEP: template `name`, component terms[0]
     ESGEN_SLOT_SETTINGS, ///< a struct with ES_SETTINGS
     ESGEN_SLOT_RATE,     ///< uint32_t tick_rate_hz
@@ -184,6 +186,7 @@ typedef struct esgen_slot {
     esgen_name name;  ///< in the world
     esgen_list terms; ///< of ES_QUERY
     bool is_quant;    ///< ES_STEP of an ecs_quant
+    esgen_name type;  ///< C type of ES_VALUE
 } esgen_slot;
 
 typedef struct esgen_action {

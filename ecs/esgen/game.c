@@ -138,12 +138,13 @@ static void add_one(esgen_unit* unit, esgen_slot_kind kind, const char* mark,
         comma++;
     if (kind == ESGEN_SLOT_QUERY)
         add_terms(unit, slot, one);
-    else if (kind == ESGEN_SLOT_STEP && comma < one->close)
+    else if ((kind == ESGEN_SLOT_STEP || kind == ESGEN_SLOT_VALUE) && comma < one->close)
         (void)(esgen_name_read(unit, &slot->name, one->open + 1, comma) &&
-               esgen_name_read(unit, &slot->terms.items[0], comma + 1, one->close));
-    else if (kind == ESGEN_SLOT_STEP)
-        esgen_fault(unit, one->mark->line,
-                    "ES_STEP takes (template, component), or (template, component.field)");
+               esgen_name_read(unit, &slot->terms.items[0], comma + 1, one->close) &&
+               esgen_name_read(unit, &slot->type, type, type + 1));
+    else if (kind == ESGEN_SLOT_STEP || kind == ESGEN_SLOT_VALUE)
+        esgen_fault(unit, one->mark->line, "%s takes (template, component)%s", mark,
+                    kind == ESGEN_SLOT_STEP ? ", or (template, component.field)" : "");
     else
         (void)esgen_name_read(unit, &slot->name, one->open + 1, one->close);
 }
@@ -156,9 +157,13 @@ static void add_slot(esgen_unit* unit, const esgen_word* type, bool is_pointer,
             add_one(unit, ESGEN_SLOT_QUERY, "ES_QUERY", type, one);
         else if (esgen_word_is(type, "net_game_services") && esgen_word_is(one->name, "services"))
             add_one(unit, ESGEN_SLOT_SERVICES, NULL, type, one);
+        else if (one->mark)
+            add_one(unit, ESGEN_SLOT_MEMORY, "ES_IF_TAG", type, one);
         return;
     }
-    if (esgen_word_is(type, "ecs_component_id"))
+    if (one->mark && esgen_word_is(one->mark, "ES_VALUE"))
+        add_one(unit, ESGEN_SLOT_VALUE, "ES_VALUE", type, one);
+    else if (esgen_word_is(type, "ecs_component_id"))
         add_ids(unit, ESGEN_SLOT_COMPONENT, one);
     else if (esgen_word_is(type, "ecs_template_id"))
         add_ids(unit, ESGEN_SLOT_TEMPLATE, one);
@@ -187,6 +192,8 @@ static void read_declaration(esgen_unit* unit, const esgen_word* first, const es
     bool is_known = settings && esgen_word_is(first, settings->c_type.text);
     for (uint32_t i = 0; i < BASE_COUNT(filled); i++)
         is_known |= esgen_word_is(first, filled[i]);
+    for (const esgen_word* at = first; at < end; at++) // of a type of the game's own
+        is_known |= esgen_word_is(at, "ES_VALUE") || esgen_word_is(at, "ES_IF_TAG");
     if (!is_known) return;
     const esgen_word* name = first + 1;
     uint32_t depth = 0;

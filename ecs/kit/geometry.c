@@ -49,6 +49,14 @@ float ecs_angle_turn(float from, float to, float step) {
     return ecs_angle_wrap(from + base_clamp(ecs_angle_between(from, to), -step, step));
 }
 
+// Unfolded, the walls repeat at every width: the place is a zigzag of period twice the width.
+float ecs_fold(float value, float low, float high) {
+    const float width = high - low;
+    float along = (value - low) / (2.0f * width);
+    along = (along - base_floor(along)) * 2.0f; // 0..2
+    return low + (along <= 1.0f ? along : 2.0f - along) * width;
+}
+
 float ecs_nearest_on_way(ecs_vec2 from, ecs_vec2 way, ecs_vec2 point, float* distance) {
     const ecs_vec2 to = ecs_vec2_sub(point, from);
     const float length = ecs_vec2_dot(way, way);
@@ -113,8 +121,33 @@ bool ecs_sweep_circle(ecs_vec2 centre, ecs_vec2 way, float radius, ecs_vec2 corn
     return true;
 }
 
+// `distance` to a wall against whose normal the circle moves by `way`.
+static bool meet_wall(float distance, float way, ecs_vec2 normal, bool is_touched,
+                      ecs_touch* touch) {
+    if (way >= 0.0f || distance + way > 0.0f) return is_touched;
+    const float t = base_clamp(distance / -way, 0.0f, 1.0f);
+    if (!is_touched || t < touch->t) *touch = (ecs_touch){.t = t, .normal = normal};
+    return true;
+}
+
+bool ecs_sweep_room(ecs_vec2 centre, ecs_vec2 way, float radius, ecs_vec2 low, ecs_vec2 high,
+                    ecs_touch* touch) {
+    const ecs_vec2 left = {1.0f, 0.0f}, right = {-1.0f, 0.0f};
+    const ecs_vec2 down = {0.0f, 1.0f}, up = {0.0f, -1.0f};
+    bool is = meet_wall(centre.x - radius - low.x, way.x, left, false, touch);
+    is = meet_wall(high.x - radius - centre.x, -way.x, right, is, touch);
+    is = meet_wall(centre.y - radius - low.y, way.y, down, is, touch);
+    return meet_wall(high.y - radius - centre.y, -way.y, up, is, touch);
+}
+
 bool ecs_sweep_box(ecs_vec2 centre, ecs_vec2 way, float radius, ecs_vec2 low, ecs_vec2 high,
                    ecs_touch* touch) {
+    // Four comparisons skip a box that the circle cannot reach: of many, nearly all.
+    if (low.x > centre.x + radius + base_max(way.x, 0.0f) ||
+        high.x < centre.x - radius + base_min(way.x, 0.0f) ||
+        low.y > centre.y + radius + base_max(way.y, 0.0f) ||
+        high.y < centre.y - radius + base_min(way.y, 0.0f))
+        return false;
     float enter_x, leave_x, enter_y, leave_y;
     if (!clip(centre.x, way.x, low.x - radius, high.x + radius, &enter_x, &leave_x)) return false;
     if (!clip(centre.y, way.y, low.y - radius, high.y + radius, &enter_y, &leave_y)) return false;

@@ -186,8 +186,10 @@ uint32_t ecs_loading_poll(ecs_world* world) {
     BASE_ASSERT(world->stage_depth == 0 && !world->commands->is_flushing);
     ecs_loading* loading = world->loading;
     ecs_requests_poll(world);
+    loading->is_polling = true;
     for (uint32_t at = loading->first; at != 0; at = loading->slots[at - 1].next)
         ecs_requests_begin(world, &loading->slots[at - 1]);
+    loading->is_polling = false;
     uint32_t done = 0;
     for (uint32_t at = loading->first, next; at != 0; at = next) {
         ecs_pending* pending = &loading->slots[at - 1];

@@ -62,6 +62,7 @@ typedef struct ecs_loading {
     uint32_t first, last; ///< + 1; 0: none
     uint32_t count;
     uint32_t parked_count; ///< events, of all
+    bool is_polling;       ///< `config.load` may be called
     uint32_t awaited;      ///< while a save is read: entities whose handles were read, but not they
 } ecs_loading;
 

@@ -6,6 +6,23 @@
 #include "loading/pending.h"
 #include "table/held.h"
 
+// ---- ecs_loading_config.load as a loader: busy but while the world polls ----
+
+static ecs_load_answer begin_between(void* context, uint32_t ticket, const ecs_resource* resource) {
+    const ecs_loading* loading = context;
+    (void)ticket;
+    if (!loading->is_polling) return ECS_LOAD_BUSY;
+    return loading->config.load(loading->config.load_context, resource) ? ECS_LOAD_READY
+                                                                        : ECS_LOAD_FAILED;
+}
+
+static uint32_t poll_nothing(void* context, ecs_loaded* loaded, uint32_t capacity) {
+    (void)context;
+    (void)loaded;
+    (void)capacity;
+    return 0;
+}
+
 void ecs_loading_set(ecs_world* world, const ecs_loading_config* config) {
     BASE_ASSERT(world->stage_depth == 0 && world->fast.walk_depth == 0);
     ecs_loading* loading = world->loading;
@@ -14,7 +31,10 @@ void ecs_loading_set(ecs_world* world, const ecs_loading_config* config) {
     loading->loader = (ecs_loader){0};
     if (loading->config.loader) {
         loading->loader = *loading->config.loader;
-        BASE_ASSERT(loading->loader.begin && loading->loader.poll);
+        BASE_ASSERT(loading->loader.begin && loading->loader.poll && !loading->config.load);
+    } else if (loading->config.load) {
+        loading->loader =
+            (ecs_loader){.context = loading, .begin = begin_between, .poll = poll_nothing};
     }
     world->has_loader = loading->loader.begin;
     loading->config.loader = NULL; // copied

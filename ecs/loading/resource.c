@@ -291,7 +291,9 @@ static ecs_result know(ecs_world* world, const ecs_resource* resource, bool is_r
     ecs_request* request = &loading->requests[at - 1];
     if (is_ready && request->state != ECS_REQUEST_READY && loading->loader.begin) {
         loading->ticket = loading->ticket == UINT32_MAX ? 1 : loading->ticket + 1;
+        loading->is_polling = true; // a restore is between ticks, as a poll is
         (void)loading->loader.begin(loading->loader.context, loading->ticket, resource);
+        loading->is_polling = false;
     }
     request->state = is_ready ? ECS_REQUEST_READY : ECS_REQUEST_FAILED;
     return ECS_OK;

@@ -68,6 +68,19 @@ ecs_entity ecs_query_first(ecs_world* world, ecs_query* query) {
     return ECS_ENTITY_NONE;
 }
 
+ecs_entity ecs_query_nth(ecs_world* world, ecs_query* query, uint32_t index) {
+    ecs_query_iter it = ecs_query_begin(world, query);
+    while (ecs_query_next(&it)) {
+        if (index < it.rows.count) {
+            const ecs_entity found = it.rows.entities[index];
+            ecs_query_end(&it);
+            return found;
+        }
+        index -= it.rows.count;
+    }
+    return ECS_ENTITY_NONE;
+}
+
 bool ecs_query_find(ecs_world* world, ecs_query* query, ecs_entity entity, ecs_query_iter* iter) {
     if (world->fast.check) check_terms(world, query);
     const ecs_record* record = ecs_record_find(world->storage, entity);

@@ -42,6 +42,22 @@ ecs_event_type ecs_event_need(ecs_need* need, const char* name) {
     return found;
 }
 
+const void* ecs_value_need(ecs_need* need, const char* template_name, const char* component,
+                           size_t bytes) {
+    const ecs_template_id template_ = ecs_template_need(need, template_name);
+    const ecs_component_id id = ecs_component_need(need, component);
+    if (template_ == ECS_TEMPLATE_NONE || id == ECS_COMPONENT_NONE) return NULL;
+    const void* value = ecs_template_default(need->world, template_, id);
+    const ecs_type* type = ecs_type_get(need->world, ecs_component_get(need->world, id)->type);
+    if (value && type->size == bytes) return value;
+    need->missing++;
+    base_report(need->reporter, NULL, 0,
+                value ? "%s%stemplate '%s': component '%s' has another type than its reader"
+                      : "%s%stemplate '%s' has no component '%s'",
+                need->place ? need->place : "", need->place ? ": " : "", template_name, component);
+    return NULL;
+}
+
 ecs_result ecs_need_result(const ecs_need* need) {
     return need->missing > 0 ? ECS_ERR_UNKNOWN : ECS_OK;
 }

@@ -23,18 +23,12 @@ ES_GAME("Arena", ARENA_VIEW_WIDTH, ARENA_VIEW_HEIGHT, .register_systems = prepar
 
 static ecs_result prepare(ecs_world* world, arena_game* game, const base_reporter* reporter) {
     (void)reporter;
+    if (game->view) game->view->rng = base_rng_make(1, 1);
+    if (!game->grid) return ECS_OK;
     const uint32_t side = (uint32_t)(ARENA_SIZE / SQUARE);
-    if (game->is_truth) {
-        game->grid = ecs_world_context(world, sizeof *game->grid);
-        void* memory = ecs_world_context(world, ecs_grid_bytes(side, side, ARENA_FIGHTERS_MAX));
-        if (!game->grid || !memory) return ECS_ERR_MEMORY;
-        ecs_grid_init(&game->grid->grid, SQUARE, side, side, ARENA_FIGHTERS_MAX, memory);
-    }
-    if (ecs_world_has_tag(world, "render")) {
-        game->view = ecs_world_context(world, sizeof *game->view);
-        if (!game->view) return ECS_ERR_MEMORY;
-        game->view->rng = base_rng_make(1, 1);
-    }
+    void* memory = ecs_world_context(world, ecs_grid_bytes(side, side, ARENA_FIGHTERS_MAX));
+    if (!memory) return ECS_ERR_MEMORY;
+    ecs_grid_init(&game->grid->grid, SQUARE, side, side, ARENA_FIGHTERS_MAX, memory);
     return ECS_OK;
 }
 

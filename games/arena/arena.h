@@ -316,9 +316,9 @@ typedef struct arena_game {
     uint32_t tick_rate_hz;
     float dt;
     arena_settings settings;
-    uint32_t shots_made; ///< in this tick
-    arena_crowd* grid;   ///< of fighters; NULL in a client's world
-    arena_view* view;    ///< NULL in a world that draws nothing
+    uint32_t shots_made;                 ///< in this tick
+    arena_crowd* grid ES_IF_TAG(server); ///< of fighters
+    arena_view* view ES_IF_TAG(render);
 } arena_game;
 
 #include "arena.h.es.h"

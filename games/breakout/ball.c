@@ -30,6 +30,9 @@
 #define HOLD_S 1.5f ///< seconds; a ball that no player launches starts by itself after this time
 #define HIT_POINTS 10
 
+// The bottom of the field is open: a ball that falls through is lost.
+static const ecs_vec2 room_low = {0.0f, 0.0f}, room_high = {BREAKOUT_FIELD_WIDTH, 1e6f};
+
 typedef enum obstacle_kind {
     OBSTACLE_NONE,
     OBSTACLE_WALL,
@@ -37,6 +40,7 @@ typedef enum obstacle_kind {
     OBSTACLE_BRICK
 } obstacle_kind;
 
+/// What a ball meets first on its way.
 typedef struct obstacle {
     obstacle_kind kind;
     ecs_entity entity;
@@ -51,7 +55,8 @@ typedef struct ball {
 
 static float ball_speed(const breakout_game* game, int32_t level) {
     float factor = 1.0f + 0.05f * (float)(level - 1);
-    float speed = game->ball_speed * game->settings.ball_speed * base_min(factor, 1.6f);
+    float speed =
+        ecs_vec2_length(game->ball_vel) * game->settings.ball_speed * base_min(factor, 1.6f);
     return base_clamp(speed, 100.0f, SPEED_MAX);
 }
 
@@ -63,47 +68,23 @@ float breakout_launch_angle(const breakout_launch* launch) {
     return (float)launch->aim / 127.0f * LAUNCH_ANGLE_MAX;
 }
 
-static void meet(obstacle* nearest, obstacle_kind kind, ecs_entity entity, ecs_touch touch,
-                 ecs_vec2 low, ecs_vec2 high) {
-    if (nearest->kind != OBSTACLE_NONE && touch.t >= nearest->touch.t) return;
-    *nearest = (obstacle){kind, entity, touch, low, high};
-}
-
-static void meet_wall(obstacle* nearest, float distance, float way, ecs_vec2 normal) {
-    if (way >= 0.0f || distance + way > 0.0f) return; // no touch on this way
-    float t = base_clamp(distance / -way, 0.0f, 1.0f);
-    meet(nearest, OBSTACLE_WALL, ECS_ENTITY_NONE, (ecs_touch){t, normal}, (ecs_vec2){0, 0},
-         (ecs_vec2){0, 0});
-}
-
 static void meet_boxes(ecs_world* world, ecs_query* query, obstacle_kind kind, const ball* b,
                        ecs_vec2 way, obstacle* nearest) {
-    // Four comparisons skip the boxes that the ball cannot reach in this tick.
-    float left = b->pos.x - b->radius + base_min(way.x, 0.0f);
-    float right = b->pos.x + b->radius + base_max(way.x, 0.0f);
-    float top = b->pos.y - b->radius + base_min(way.y, 0.0f);
-    float bottom = b->pos.y + b->radius + base_max(way.y, 0.0f);
     ecs_query_iter it = ecs_query_begin(world, query);
     while (ecs_query_next(&it)) {
-        const ecs_vec2* positions = it.rows.columns[0];
-        const ecs_vec2* sizes = it.rows.columns[1];
+        const ecs_vec2* low = it.rows.columns[0];
+        const ecs_vec2* size = it.rows.columns[1];
         const int32_t* hits = kind == OBSTACLE_BRICK ? it.rows.columns[2] : NULL;
         for (uint32_t i = 0; i < it.rows.count; i++) {
-            ecs_vec2 low = positions[i];
-            ecs_vec2 high = ecs_vec2_add(low, sizes[i]);
-            if (low.x > right || high.x < left || low.y > bottom || high.y < top) continue;
-            if (hits && hits[i] <= 0) continue;
             ecs_touch touch;
-            if (!ecs_sweep_box(b->pos, way, b->radius, low, high, &touch)) continue;
-            meet(nearest, kind, it.rows.entities[i], touch, low, high);
+            ecs_vec2 high = ecs_vec2_add(low[i], size[i]);
+            if ((hits && hits[i] <= 0) ||
+                !ecs_sweep_box(b->pos, way, b->radius, low[i], high, &touch) ||
+                (nearest->kind != OBSTACLE_NONE && touch.t >= nearest->touch.t))
+                continue;
+            *nearest = (obstacle){kind, it.rows.entities[i], touch, low[i], high};
         }
     }
-}
-
-static void reflect(ball* b, ecs_vec2 normal) {
-    float along = ecs_vec2_dot(b->vel, normal);
-    b->vel.x -= 2.0f * along * normal.x;
-    b->vel.y -= 2.0f * along * normal.y;
 }
 
 // Set the length of the velocity to the speed, and keep its vertical part steep enough.
@@ -132,6 +113,16 @@ static void bounce_on_pad(ball* b, const obstacle* hit, breakout_owner* owner) {
     owner->pad = hit->entity;
 }
 
+// Add the points of one hit to the match, and to the pad if it is alive. @return the pad's client.
+static uint32_t score(ecs_world* world, const breakout_game* game, ecs_entity pad) {
+    breakout_match* match = ecs_get_mut(world, ecs_query_first(world, game->matches), game->match);
+    match->score += HIT_POINTS;
+    if (match->score > match->best) match->best = match->score;
+    breakout_player* player = ecs_find_mut(world, pad, game->player);
+    if (player) player->score += HIT_POINTS;
+    return player ? player->client : 0;
+}
+
 // The server's part of a hit.
 static void strike_brick(const ecs_stage* stage, const breakout_game* game, const obstacle* hit,
                          int32_t left, ecs_entity pad) {
@@ -139,7 +130,7 @@ static void strike_brick(const ecs_stage* stage, const breakout_game* game, cons
     *color = breakout_brick_color(left);
     const breakout_brick_hit event = {
         .brick = hit->entity,
-        .client = breakout_score(stage->world, game, pad, HIT_POINTS),
+        .client = score(stage->world, game, pad),
         .score = HIT_POINTS,
         .hits_left = (uint32_t)left,
         .x = (int32_t)((hit->low.x + hit->high.x) * 0.5f),
@@ -156,10 +147,8 @@ static void fly(const ecs_stage* stage, const breakout_game* game, ball* b, brea
     for (uint32_t bounce = 0; bounce < BOUNCES_MAX && remaining > 0.0f; bounce++) {
         ecs_vec2 way = ecs_vec2_scale(b->vel, remaining);
         obstacle hit = {.kind = OBSTACLE_NONE};
-        meet_wall(&hit, b->pos.x - b->radius, way.x, (ecs_vec2){1.0f, 0.0f});
-        meet_wall(&hit, BREAKOUT_FIELD_WIDTH - b->radius - b->pos.x, -way.x,
-                  (ecs_vec2){-1.0f, 0.0f});
-        meet_wall(&hit, b->pos.y - b->radius, way.y, (ecs_vec2){0.0f, 1.0f});
+        if (ecs_sweep_room(b->pos, way, b->radius, room_low, room_high, &hit.touch))
+            hit.kind = OBSTACLE_WALL;
         meet_boxes(stage->world, game->bricks, OBSTACLE_BRICK, b, way, &hit);
         // A pad lets a ball that is below it pass: this ball is lost.
         if (way.y > 0.0f && b->pos.y < BREAKOUT_PAD_TOP + b->radius) {
@@ -173,7 +162,7 @@ static void fly(const ecs_stage* stage, const breakout_game* game, ball* b, brea
         if (hit.kind == OBSTACLE_PAD) {
             bounce_on_pad(b, &hit, owner);
         } else {
-            reflect(b, hit.touch.normal);
+            b->vel = ecs_vec2_reflect(b->vel, hit.touch.normal);
             straighten(b);
         }
         if (hit.kind == OBSTACLE_BRICK) {
@@ -184,30 +173,12 @@ static void fly(const ecs_stage* stage, const breakout_game* game, ball* b, brea
     }
 }
 
-ecs_entity breakout_find_server(ecs_world* world, const breakout_game* game, uint32_t turn) {
-    uint32_t count = ecs_query_count(world, game->pads);
-    if (count == 0) return ECS_ENTITY_NONE;
-    uint32_t wanted = turn % count;
-    ecs_entity found = ECS_ENTITY_NONE;
-    ecs_query_iter it = ecs_query_begin(world, game->pads);
-    while (ecs_query_next(&it)) {
-        if (wanted < it.rows.count) {
-            found = it.rows.entities[wanted];
-            ecs_query_end(&it);
-            break;
-        }
-        wanted -= it.rows.count;
-    }
-    return found;
-}
-
 // Give a ball whose pad is gone to another pad, and start its time to launch again.
 static void hand_on(const ecs_stage* stage, const breakout_game* game, breakout_owner* owner,
                     breakout_launch* launch, uint32_t turn) {
-    owner->pad = breakout_find_server(stage->world, game, turn);
-    launch->tick = 0;
-    if (owner->pad == ECS_ENTITY_NONE) return;
-    launch->tick = (uint32_t)stage->tick + (uint32_t)breakout_ticks(game, HOLD_S);
+    owner->pad = breakout_next_pad(stage->world, game, turn);
+    bool is_served = owner->pad != ECS_ENTITY_NONE;
+    launch->tick = is_served ? (uint32_t)stage->tick + breakout_ticks(game, HOLD_S) : 0;
 }
 
 static void hold(const ecs_stage* stage, const breakout_game* game, ball* b, breakout_owner* owner,
@@ -231,7 +202,7 @@ ES_SPAN
 static void move_balls_es(const ecs_stage* stage, ES_CONTEXT const breakout_game* game,
                           uint32_t count, const ecs_entity* entities, ecs_vec2* pos, ecs_vec2* vel,
                           const float* radius, breakout_owner* owner, breakout_launch* launch) {
-    ecs_entity match = breakout_match_entity(stage->world, game);
+    ecs_entity match = ecs_query_first(stage->world, game->matches);
     if (match == ECS_ENTITY_NONE) return;
     int32_t level = ((const breakout_match*)ecs_get(stage->world, match, game->match))->level;
     uint32_t serves = *(const uint32_t*)ecs_get(stage->world, match, game->serves);
@@ -256,9 +227,5 @@ static void move_balls_es(const ecs_stage* stage, ES_CONTEXT const breakout_game
 
 float breakout_landing_x(ecs_vec2 pos, ecs_vec2 vel, float radius, float y) {
     float x = pos.x + vel.x * ((y - pos.y) / vel.y);
-    // Unfold the reflections at the side walls: a zigzag of period twice the width.
-    float width = BREAKOUT_FIELD_WIDTH - 2.0f * radius;
-    float along = (x - radius) / (2.0f * width);
-    along = (along - base_floor(along)) * 2.0f; // 0..2
-    return radius + (along <= 1.0f ? along : 2.0f - along) * width;
+    return ecs_fold(x, radius, BREAKOUT_FIELD_WIDTH - radius);
 }

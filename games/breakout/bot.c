@@ -49,21 +49,11 @@ static lane find_lane(ecs_world* world, const breakout_game* game, int32_t slot)
 
 static ecs_vec2 choose_target(ecs_world* world, const breakout_game* game, base_rng* rng) {
     uint32_t count = ecs_query_count(world, game->bricks);
-    uint32_t chosen = count ? base_rng_below(rng, count) : 0;
-    ecs_vec2 target = {BREAKOUT_FIELD_WIDTH * 0.5f, 0.0f};
-    ecs_query_iter it = ecs_query_begin(world, game->bricks);
-    while (ecs_query_next(&it)) {
-        const ecs_vec2* positions = it.rows.columns[0];
-        const ecs_vec2* sizes = it.rows.columns[1];
-        if (chosen < it.rows.count) {
-            target.x = positions[chosen].x + sizes[chosen].x * 0.5f;
-            target.y = positions[chosen].y + sizes[chosen].y * 0.5f;
-            ecs_query_end(&it);
-            break;
-        }
-        chosen -= it.rows.count;
-    }
-    return target;
+    if (count == 0) return (ecs_vec2){BREAKOUT_FIELD_WIDTH * 0.5f, 0.0f};
+    ecs_entity brick = ecs_query_nth(world, game->bricks, base_rng_below(rng, count));
+    const ecs_vec2* size = ecs_get(world, brick, game->rect_size);
+    return ecs_vec2_add(*(const ecs_vec2*)ecs_get(world, brick, game->pos),
+                        ecs_vec2_scale(*size, 0.5f));
 }
 
 // Find the ball that lands next in the lane.

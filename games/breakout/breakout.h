@@ -81,13 +81,6 @@ typedef struct breakout_level {
     int32_t number;
 } breakout_level;
 
-/// The picture of the next level, as the loader has read it.
-typedef struct breakout_picture {
-    int32_t level; ///< 0: no picture was read
-    bool is_open;  ///< true between two ticks, when the loader may read pictures
-    uint8_t hits[BREAKOUT_ROWS][BREAKOUT_COLUMNS];
-} breakout_picture;
-
 // Payloads of events to and from clients. Only events for clients are exported. The component
 // "input" holds an applied input.
 ES_EVENT(cheer)
@@ -170,10 +163,9 @@ typedef struct breakout_game {
     ecs_query* levels ES_QUERY("level:BreakoutLevel"); ///< entities whose picture has been read
     ecs_query *near_balls, *reset_scores, *taken_slots, *lanes, *approaches; ///< by functions
     float grid ES_STEP(breakout_ball, pos); ///< pads and balls end each tick on it
-    float ball_speed;                       ///< at level 1, units per second
+    ecs_vec2 ball_vel ES_VALUE(ball, vel);  ///< its length is the speed of balls at level 1
     uint32_t tick_rate_hz;
     breakout_settings settings;
-    breakout_picture picture;
     breakout_view view;
 } breakout_game;
 
@@ -184,21 +176,17 @@ void breakout_start(ecs_world* world, breakout_game* game, const net_game_start*
 ecs_entity breakout_player_join(ecs_world* world, breakout_game* game,
                                 const net_game_player* player);
 /// @return the number of ticks in a span of time, at least 1.
-int32_t breakout_ticks(const breakout_game* game, float seconds);
-/// Add the points of one hit to the match, and to the pad if it is alive.
-/// @return the client that owns the pad, or 0.
-uint32_t breakout_score(ecs_world* world, const breakout_game* game, ecs_entity pad,
-                        int32_t points);
-/// @return the singleton; ECS_ENTITY_NONE before it exists (first ticks of a mirror).
-ecs_entity breakout_match_entity(ecs_world* world, const breakout_game* game);
+uint32_t breakout_ticks(const breakout_game* game, float seconds);
+/// @return the pad that serves; the pads take turns. ECS_ENTITY_NONE without players.
+ecs_entity breakout_next_pad(ecs_world* world, const breakout_game* game, uint32_t turn);
 
 // level.c
 /// @return the number of hits that the brick of a cell needs; 0: the cell has no brick.
 int32_t breakout_level_hits(int32_t level, int32_t column, int32_t row);
 /// Record the creation of all bricks of a level. @return their count.
-int32_t breakout_level_place(ecs_world* world, breakout_game* game, int32_t level);
-/// Set the loader of the server's world: entities with a level wait until their picture is read.
-void breakout_set_loader(ecs_world* world, breakout_game* game);
+int32_t breakout_level_place(ecs_world* world, const breakout_game* game, int32_t level);
+/// What loads the picture of a level (ecs_loading_config.load).
+bool breakout_load_picture(void* context, const ecs_resource* resource);
 ecs_color breakout_brick_color(int32_t hits);
 ecs_color breakout_player_color(int32_t slot);
 
@@ -210,8 +198,6 @@ void breakout_human_input(const net_player_context* view, const net_controls* co
                           breakout_input* input);
 
 // ball.c
-/// @return the pad that serves; the pads take turns. ECS_ENTITY_NONE without players.
-ecs_entity breakout_find_server(ecs_world* world, const breakout_game* game, uint32_t turn);
 ecs_vec2 breakout_direction(float angle, float length); ///< `angle` from straight up, to the right
 float breakout_launch_angle(const breakout_launch* launch);
 /// @return x where a falling ball crosses the height `y`, between the side walls. Needs vel.y > 0.

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Levels: pictures of bricks. A digit is the number of hits that a brick needs, a dot is a gap.
 //
-// After the last level the first one follows again. Each round adds one hit to every brick, up to
-// BREAKOUT_HITS_MAX. To change a level, change only its picture.
+// Rows that are not written are gaps. After the last level the first one follows again. Each round
+// adds one hit to every brick, up to BREAKOUT_HITS_MAX. To change a level, change only its picture.
 //
 // A picture is a resource. When the players win a level, the rules create an entity that names the
 // next level. The entity is LOADING until the loader has read the picture, then CREATED. After the
-// pause the rules place the bricks. The loader is deterministic, because a log must give the same
-// match again: within a tick it answers "busy", and before each tick (net_match_step) it reads the
-// requested pictures. A loader that reads files on a thread would have to record when each file
-// came.
+// pause the rules place the bricks. A log must give the same match again, so pictures are read
+// between two ticks (ecs_loading_config.load). A loader that reads files on a thread would have to
+// record when each file came.
 
 #include "breakout.h"
 
@@ -29,10 +28,6 @@ static const char levels[BREAKOUT_LEVELS][BREAKOUT_ROWS][BREAKOUT_COLUMNS + 1] =
         "..111111111111..",
         "..111111111111..",
         "..111111111111..",
-        "................",
-        "................",
-        "................",
-        "................",
     },
     {
         // a pyramid
@@ -43,9 +38,6 @@ static const char levels[BREAKOUT_LEVELS][BREAKOUT_ROWS][BREAKOUT_COLUMNS + 1] =
         "...2211111122...",
         "..221111111122..",
         ".22111111111122.",
-        "................",
-        "................",
-        "................",
     },
     {
         // pillars with gaps for the ball
@@ -56,9 +48,6 @@ static const char levels[BREAKOUT_LEVELS][BREAKOUT_ROWS][BREAKOUT_COLUMNS + 1] =
         "11.11.11.11.11.1",
         "11.11.11.11.11.1",
         "33.33.33.33.33.3",
-        "................",
-        "................",
-        "................",
     },
     {
         // a shoal of fish
@@ -83,8 +72,6 @@ static const char levels[BREAKOUT_LEVELS][BREAKOUT_ROWS][BREAKOUT_COLUMNS + 1] =
         ".2.2.2.2.2.2.2.2",
         "2.2.2.2.2.2.2.2.",
         ".3.3.3.3.3.3.3.3",
-        "................",
-        "................",
     },
     {
         // a castle: strong walls, open gate
@@ -96,8 +83,6 @@ static const char levels[BREAKOUT_LEVELS][BREAKOUT_ROWS][BREAKOUT_COLUMNS + 1] =
         "4122222222222214",
         "4111111111111114",
         "44444......44444",
-        "................",
-        "................",
     },
 };
 
@@ -111,22 +96,6 @@ int32_t breakout_level_hits(int32_t level, int32_t column, int32_t row) {
     return hits < BREAKOUT_HITS_MAX ? hits : BREAKOUT_HITS_MAX;
 }
 
-// Read the picture of a level. @return false when it has no brick.
-static bool read_picture(breakout_picture* picture, int32_t level) {
-    bool has_brick = false;
-    for (int32_t row = 0; row < BREAKOUT_ROWS; row++) {
-        for (int32_t column = 0; column < BREAKOUT_COLUMNS; column++) {
-            int32_t hits = breakout_level_hits(level, column, row);
-            picture->hits[row][column] = (uint8_t)hits;
-            has_brick |= hits > 0;
-        }
-    }
-    picture->level = has_brick ? level : 0;
-    return has_brick;
-}
-
-// ---- loader ----
-
 // A level needs its picture: resource "3" of kind "level".
 uint32_t breakout_request_picture(const void* value, ecs_resource* resources, uint32_t capacity) {
     const breakout_level* level = value;
@@ -138,49 +107,27 @@ uint32_t breakout_request_picture(const void* value, ecs_resource* resources, ui
     return 1;
 }
 
-static ecs_load_answer begin_loading(void* context, uint32_t ticket, const ecs_resource* resource) {
-    breakout_picture* picture = context;
-    (void)ticket;
+bool breakout_load_picture(void* context, const ecs_resource* resource) {
     uint64_t level;
-    if (!picture->is_open) return ECS_LOAD_BUSY;
-    bool is_number = base_text_parse_u64(resource->name, &level) && level <= 1000000000;
-    return is_number && read_picture(picture, (int32_t)level) ? ECS_LOAD_READY : ECS_LOAD_FAILED;
+    (void)context; // the pictures are in this file; a game whose pictures are files reads one here
+    return base_text_parse_u64(resource->name, &level) && level <= 1000000000;
 }
 
-static uint32_t poll_loader(void* context, ecs_loaded* loaded, uint32_t capacity) {
-    (void)loaded;
-    (void)capacity;
-    ((breakout_picture*)context)->is_open = true;
-    return 0;
-}
-
-void breakout_set_loader(ecs_world* world, breakout_game* game) {
-    const ecs_loader loader = {
-        .context = &game->picture, .begin = begin_loading, .poll = poll_loader};
-    const ecs_loading_config config = {.loader = &loader};
-    ecs_loading_set(world, &config);
-}
-
-int32_t breakout_level_place(ecs_world* world, breakout_game* game, int32_t level) {
-    // The loader did not load the first level of a match, and a restored world has no pictures.
-    if (game->picture.level != level && !read_picture(&game->picture, level)) return 0;
+int32_t breakout_level_place(ecs_world* world, const breakout_game* game, int32_t level) {
     int32_t count = 0;
-    for (int32_t row = 0; row < BREAKOUT_ROWS; row++) {
-        for (int32_t column = 0; column < BREAKOUT_COLUMNS; column++) {
-            int32_t hits = game->picture.hits[row][column];
-            if (hits == 0) continue;
-            hits += game->settings.brick_hits;
-            if (hits > BREAKOUT_HITS_MAX) hits = BREAKOUT_HITS_MAX;
-            // Two units stay free on each side of the cell: this is the gap between bricks.
-            ecs_vec2 pos = {GRID_LEFT + (float)column * CELL_WIDTH + 2.0f,
-                            GRID_TOP + (float)row * CELL_HEIGHT + 2.0f};
-            ecs_ivec2 cell = {column, row};
-            ecs_color color = breakout_brick_color(hits);
-            if (ecs_command_create(world, game->brick_template,
-                                   ECS_INITS({game->pos, &pos}, {game->brick_cell, &cell},
-                                             {game->hits, &hits}, {game->color, &color})))
-                count++;
-        }
+    for (int32_t i = 0; i < BREAKOUT_ROWS * BREAKOUT_COLUMNS; i++) {
+        ecs_ivec2 cell = {i % BREAKOUT_COLUMNS, i / BREAKOUT_COLUMNS};
+        int32_t hits = breakout_level_hits(level, cell.x, cell.y);
+        if (hits == 0) continue;
+        hits += game->settings.brick_hits;
+        if (hits > BREAKOUT_HITS_MAX) hits = BREAKOUT_HITS_MAX;
+        // Two units stay free on each side of the cell: this is the gap between bricks.
+        ecs_vec2 pos = {GRID_LEFT + (float)cell.x * CELL_WIDTH + 2.0f,
+                        GRID_TOP + (float)cell.y * CELL_HEIGHT + 2.0f};
+        ecs_color color = breakout_brick_color(hits);
+        count += ecs_command_create(world, game->brick_template,
+                                    ECS_INITS({game->pos, &pos}, {game->brick_cell, &cell},
+                                              {game->hits, &hits}, {game->color, &color})) != 0;
     }
     return count;
 }

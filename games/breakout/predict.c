@@ -25,17 +25,11 @@ typedef struct prediction {
 #define FAR_HEIGHT 420.0f  ///< height from which on a ball is shown as interpolated
 #define REACH_FADE 160.0f  ///< distance beyond the pad's reach at which the weight reaches 0
 
-// A smooth step: 1 at `low` and below, 0 at `high` and above.
-static float fall_off(float value, float low, float high) {
-    float part = base_clamp((high - value) / (high - low), 0.0f, 1.0f);
-    return part * part * (3.0f - 2.0f * part);
-}
-
 static float ball_weight(const breakout_game* game, ecs_vec2 pos, ecs_vec2 vel, float radius,
                          ecs_vec2 pad, float pad_width) {
     float line = BREAKOUT_PAD_TOP - radius;
     float height = base_max(line - pos.y, 0.0f);
-    float weight = fall_off(height, NEAR_HEIGHT, FAR_HEIGHT);
+    float weight = ecs_fade(height, NEAR_HEIGHT, FAR_HEIGHT);
     if (!(weight > 0.0f)) return 0.0f;
     float x = pos.x, time_s = 0.0f;
     float speed = base_abs(vel.y);
@@ -48,7 +42,7 @@ static float ball_weight(const breakout_game* game, ecs_vec2 pos, ecs_vec2 vel, 
     float half = pad_width * 0.5f;
     float reach = half + radius + game->settings.pad_speed * time_s;
     float beyond = base_abs(x - (pad.x + half)) - reach;
-    return weight * fall_off(beyond, 0.0f, REACH_FADE);
+    return weight * ecs_fade(beyond, 0.0f, REACH_FADE);
 }
 
 // Add one ball. @return false when the array is full.

@@ -16,24 +16,13 @@
 #define PAUSE_OVER_S 4.0f
 #define PLAYERS_PER_EXTRA_BALL 4
 
-int32_t breakout_ticks(const breakout_game* game, float seconds) {
-    return (int32_t)((float)game->tick_rate_hz * seconds) + 1;
+uint32_t breakout_ticks(const breakout_game* game, float seconds) {
+    return (uint32_t)((float)game->tick_rate_hz * seconds) + 1;
 }
 
-ecs_entity breakout_match_entity(ecs_world* world, const breakout_game* game) {
-    return ecs_query_first(world, game->matches);
-}
-
-uint32_t breakout_score(ecs_world* world, const breakout_game* game, ecs_entity pad,
-                        int32_t points) {
-    ecs_entity entity = breakout_match_entity(world, game);
-    breakout_match* match = ecs_get_mut(world, entity, game->match);
-    match->score += points;
-    if (match->score > match->best) match->best = match->score;
-    breakout_player* player = ecs_find_mut(world, pad, game->player);
-    if (!player) return 0;
-    player->score += points;
-    return player->client;
+ecs_entity breakout_next_pad(ecs_world* world, const breakout_game* game, uint32_t turn) {
+    uint32_t count = ecs_query_count(world, game->pads);
+    return count ? ecs_query_nth(world, game->pads, turn % count) : ECS_ENTITY_NONE;
 }
 
 // Create the missing balls of this serve, for all players. A player that joins can add a ball to a
@@ -48,7 +37,7 @@ static void serve(ecs_world* world, const breakout_game* game, ecs_entity match_
         // Create the ball where a pad will hold it: no client may show it fly there, however late
         // the next row comes.
         ecs_vec2 pos = {BREAKOUT_FIELD_WIDTH * 0.5f, BREAKOUT_PAD_TOP};
-        ecs_entity pad = breakout_find_server(world, game, turn + (uint32_t)*served);
+        ecs_entity pad = breakout_next_pad(world, game, turn + (uint32_t)*served);
         if (pad != ECS_ENTITY_NONE) {
             const ecs_vec2* low = ecs_get(world, pad, game->pos);
             const ecs_vec2* size = ecs_get(world, pad, game->rect_size);
@@ -63,15 +52,6 @@ static void serve(ecs_world* world, const breakout_game* game, ecs_entity match_
     }
 }
 
-static void destroy_all(ecs_world* world, ecs_query* query) {
-    ecs_query_iter it = ecs_query_begin(world, query);
-    while (ecs_query_next(&it)) {
-        for (uint32_t i = 0; i < it.rows.count; i++) {
-            ecs_command_destroy(world, it.rows.entities[i]);
-        }
-    }
-}
-
 static void begin_game(const breakout_game* game, breakout_match* match) {
     match->level = game->settings.level;
     match->lives = game->settings.lives;
@@ -83,9 +63,9 @@ static void reset_scores_ecs_query(breakout_player* player) {
 }
 
 static void pause(breakout_match* match, int32_t* pause_ticks, breakout_phase phase,
-                  int32_t ticks) {
+                  uint32_t ticks) {
     match->phase = (int32_t)phase;
-    *pause_ticks = ticks;
+    *pause_ticks = (int32_t)ticks;
 }
 
 // Request a level: create an entity that is CREATED when the picture of the level has been read.
@@ -101,7 +81,7 @@ static void judge(ecs_world* world, const breakout_game* game, breakout_match* m
         pause(match, pause_ticks, BREAKOUT_CLEARED, breakout_ticks(game, PAUSE_S));
         const breakout_level_cleared event = {(uint32_t)match->level, (uint32_t)match->score};
         ecs_event_broadcast(world, game->level_cleared, &event);
-        destroy_all(world, game->balls);
+        ecs_command_destroy_all(world, game->balls);
         ask_level(world, game, match->level + 1);
     } else if (match->balls == 0) {
         match->lives -= 1;
@@ -119,14 +99,14 @@ static bool begin_level(ecs_world* world, breakout_game* game, breakout_match* m
     ecs_entity next = ecs_query_first(world, game->levels);
     if (next == ECS_ENTITY_NONE) return false;
     if (match->phase == BREAKOUT_OVER) {
-        destroy_all(world, game->bricks);
+        ecs_command_destroy_all(world, game->bricks);
         begin_game(game, match);
         reset_scores_run(world, game->reset_scores);
     }
-    destroy_all(world, game->rubble);
+    ecs_command_destroy_all(world, game->rubble);
     match->level = ((const breakout_level*)ecs_get(world, next, game->level))->number;
     match->bricks = breakout_level_place(world, game, match->level);
-    destroy_all(world, game->levels);
+    ecs_command_destroy_all(world, game->levels);
     return true;
 }
 
@@ -143,7 +123,6 @@ static void go_on(ecs_world* world, breakout_game* game, ecs_entity entity, brea
 ES_TAG(server)
 static void rules_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game, ecs_entity entity,
                      breakout_match* match, int32_t* pause_ticks) {
-    game->picture.is_open = false;
     match->bricks = (int32_t)ecs_query_count(stage->world, game->bricks);
     match->balls = (int32_t)ecs_query_count(stage->world, game->balls);
     if (match->phase == BREAKOUT_PLAYING) {
@@ -162,7 +141,7 @@ void breakout_start(ecs_world* world, breakout_game* game, const net_game_start*
     ecs_command_create(world, game->match_template, ECS_INITS({game->match, &match}));
     ecs_command_flush(world);
     breakout_level_place(world, game, match.level);
-    serve(world, game, breakout_match_entity(world, game));
+    serve(world, game, ecs_query_first(world, game->matches));
     ecs_command_flush(world);
 }
 

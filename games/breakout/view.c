@@ -32,11 +32,6 @@ breakout_pen breakout_pen_make(const ecs_stage* stage) {
                           .y = base_sin(left * 29.0f) * left * left * SHAKE_UNITS * 0.6f};
 }
 
-static void forget(breakout_view* view) {
-    const base_rng rng = view->rng;
-    *view = (breakout_view){.rng = rng};
-}
-
 static float burn(float left_s, float dt) {
     return base_max(left_s - dt, 0.0f);
 }
@@ -56,7 +51,8 @@ static void advance(breakout_game* game, const net_draw* draw) {
     bool has_tick = draw->size_bytes >= sizeof(net_draw) && draw->tick > 0.0;
     double now_s = has_tick ? draw->tick / (double)game->tick_rate_hz : view->now_s + (double)dt;
     double step = now_s - view->now_s;
-    if (view->has_now && (step < 0.0 || step > JUMP_S)) forget(view);
+    if (view->has_now && (step < 0.0 || step > JUMP_S)) *view = (breakout_view){0};
+    if (!view->has_now) view->rng = base_rng_make(1, 1);
     view->now_s = now_s;
     view->has_now = true;
     view->loss_s = burn(view->loss_s, dt);

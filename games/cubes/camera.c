@@ -53,14 +53,6 @@ ecs_entity cubes_player_join(ecs_world* world, cubes_game* game, const net_game_
     return entity;
 }
 
-uint32_t cubes_predict(ecs_world* world, cubes_game* game, ecs_entity player,
-                       net_predicted* entities, uint32_t capacity) {
-    (void)game;
-    if (capacity == 0 || !ecs_is_alive(world, player)) return 0;
-    entities[0] = (net_predicted){player, 1.0f};
-    return 1;
-}
-
 // ---- bot ----
 
 // A bot flies around and through the cubes. It keeps a speed of turning for a while, and it moves

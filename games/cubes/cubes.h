@@ -103,14 +103,14 @@ typedef struct cubes_game {
     ecs_template_id camera_templates[2] ES_NAME(camera, camera_falling);
     ecs_quant yaw ES_STEP(camera, orbit.yaw);     ///< yaw, pitch and distance end each tick on
     ecs_quant pitch ES_STEP(camera, orbit.pitch); ///< their grid, so that the predicted values are
-    ecs_quant distance ES_STEP(camera, orbit.distance); ///< those that the server sends
-    cubes_transform home;                               ///< the template's start of a camera
-    cubes_gravity pull;                                 ///< the template's gravity
+    ecs_quant distance ES_STEP(camera, orbit.distance);       ///< those that the server sends
+    cubes_transform home ES_VALUE(camera_falling, transform); ///< a camera's start
+    cubes_gravity pull ES_VALUE(camera_falling, gravity);
     cubes_settings settings;
     ecs_query*
         cameras ES_QUERY("orbit:CubesOrbit transform:Transform ?body:RigidBody player:CubesPlayer");
     ecs_query* cubes ES_QUERY("spawn:CubesSpawn !orbit:CubesOrbit");
-    cubes_view* view; ///< NULL in a world that draws nothing
+    cubes_view* view ES_IF_TAG(render);
 } cubes_game;
 
 #include "cubes.h.es.h"
@@ -123,13 +123,8 @@ uint32_t cubes_ticks_to_fall(float height, const cubes_gravity* gravity, float d
 
 // camera.c
 ecs_entity cubes_player_join(ecs_world* world, cubes_game* game, const net_game_player* player);
-uint32_t cubes_predict(ecs_world* world, cubes_game* game, ecs_entity player,
-                       net_predicted* entities, uint32_t capacity);
 /// @return the direction from the camera's point to its eye, of length 1.
 ecs_vec3 cubes_orbit_direction(const cubes_orbit* orbit);
 void cubes_bot_think(const net_player_context* view, cubes_input* input);
 void cubes_human_input(const net_player_context* view, const net_controls* controls,
                        cubes_input* input);
-
-// view.c
-cubes_view* cubes_view_create(ecs_world* world); ///< NULL when memory ran out

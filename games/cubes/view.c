@@ -312,7 +312,3 @@ static void cubes_board_es(const ecs_stage* stage, ES_CONTEXT const cubes_game* 
              game->settings.fall ? "the camera falls" : "seed and tick are all that was sent");
     draw->text(draw->context, 23.0f, 50.0f, 13.0f, (ecs_color){190, 184, 226, 220}, text);
 }
-
-cubes_view* cubes_view_create(ecs_world* world) {
-    return ecs_world_context(world, sizeof(cubes_view));
-}

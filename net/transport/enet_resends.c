@@ -35,18 +35,31 @@ static void look_at(outstanding* all, const ENetOutgoingCommand* command, uint32
     all->has_oldest = true;
 }
 
-// All that is not acknowledged: sent, or sent before and waiting to be sent again.
+// A list of ENet in which what is sent again stands before what is sent for the first time.
+static void look_through(outstanding* all, ENetList* list, uint32_t looked_ms) {
+    for (ENetListIterator at = enet_list_begin(list); at != enet_list_end(list);
+         at = enet_list_next(at)) {
+        const ENetOutgoingCommand* command = (const ENetOutgoingCommand*)(const void*)at;
+        if (command->sendAttempts == 0) break;
+        look_at(all, command, looked_ms);
+    }
+}
+
+// All that is not acknowledged: sent, or sent before and waiting to be sent again. ENet keeps the
+// latter in another list in each of its versions.
 static outstanding look(ENetPeer* peer, uint32_t looked_ms) {
     outstanding all = {.has_oldest = false};
     for (ENetListIterator at = enet_list_begin(&peer->sentReliableCommands);
          at != enet_list_end(&peer->sentReliableCommands); at = enet_list_next(at))
         look_at(&all, (const ENetOutgoingCommand*)(const void*)at, looked_ms);
-    for (ENetListIterator at = enet_list_begin(&peer->outgoingCommands);
-         at != enet_list_end(&peer->outgoingCommands); at = enet_list_next(at)) {
-        const ENetOutgoingCommand* command = (const ENetOutgoingCommand*)(const void*)at;
-        if (command->sendAttempts == 0) break; // those that wait for the first time come behind
-        look_at(&all, command, looked_ms);
-    }
+#if ENET_VERSION < ENET_VERSION_CREATE(1, 3, 14)
+    look_through(&all, &peer->outgoingReliableCommands, looked_ms); // Ubuntu 22.04
+#else
+    look_through(&all, &peer->outgoingCommands, looked_ms);
+#endif
+#if ENET_VERSION >= ENET_VERSION_CREATE(1, 3, 18)
+    look_through(&all, &peer->outgoingSendReliableCommands, looked_ms);
+#endif
     return all;
 }
 

@@ -6,6 +6,7 @@
 
 #include "ecs/component.h"
 #include "ecs/detail/queues.h"
+#include "ecs/query.h"
 
 BASE_C_BEGIN
 
@@ -42,6 +43,15 @@ static inline ecs_entity ecs_command_create(ecs_world* world, ecs_template_id te
 /// @return false when the queue is full (counted in commands_refused).
 static inline bool ecs_command_destroy(ecs_world* world, ecs_entity entity) {
     return ecs_detail_command_add(world, ECS_COMMAND_DESTROY, entity, ECS_TEMPLATE_NONE, NULL, 0);
+}
+/// Record the destruction of every entity that matches now. @return false when the queue was full.
+static inline bool ecs_command_destroy_all(ecs_world* world, ecs_query* query) {
+    bool is_recorded = true;
+    ecs_query_iter it = ecs_query_begin(world, query);
+    while (ecs_query_next(&it))
+        for (uint32_t i = 0; i < it.rows.count; i++)
+            is_recorded &= ecs_command_destroy(world, it.rows.entities[i]);
+    return is_recorded;
 }
 /// Record a recreation, or a new value of one component. Values are copied. Stale handles as above.
 /// @return false when the queue is full or the template is unknown (counted in commands_refused).

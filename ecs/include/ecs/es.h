@@ -86,8 +86,9 @@
 #define ES_SETTING(value, min, max, help)
 #define ES_ACTION(name, keys, help)
 #define ES_QUERY(terms) ///< of an ecs_query*: what it reads: "pos:p2 ?hits:i !dead:tag"
-#define ES_IF_TAG(tag)  ///< of a bool: the world has this tag
-#define ES_STEP(template_, component) ///< of a float, ecs_quant: its rounding
+#define ES_IF_TAG(tag)  ///< of a bool: the world has this tag; of a pointer: memory, if it has
+#define ES_VALUE(template_, component) ///< of any type: the template's default of it
+#define ES_STEP(template_, component)  ///< of a float, ecs_quant: its rounding
 // In the one file with its table, with a semicolon:
 #define ES_GAME(...) struct es_declared    ///< title, view's width and height, .field = value...
 #define ES_SYSTEMS(...) struct es_declared ///< files with systems, in the order of a tick

@@ -56,6 +56,20 @@ static inline ecs_vec2 ecs_vec2_snap(ecs_vec2 value, float step) {
     return made;
 }
 
+/// @return `value`, thrown back by a wall of that normal (of length 1).
+static inline ecs_vec2 ecs_vec2_reflect(ecs_vec2 value, ecs_vec2 normal) {
+    const float along = 2.0f * ecs_vec2_dot(value, normal);
+    const ecs_vec2 made = {value.x - along * normal.x, value.y - along * normal.y};
+    return made;
+}
+
+/// @return 1 at `low` and below, 0 at `high` and above, and no corner between: for weights of what
+///         is shown.
+static inline float ecs_fade(float value, float low, float high) {
+    const float part = base_clamp((high - value) / (high - low), 0.0f, 1.0f);
+    return part * part * (3.0f - 2.0f * part);
+}
+
 /// base_clamp of both numbers.
 static inline ecs_vec2 ecs_vec2_clamp(ecs_vec2 value, ecs_vec2 low, ecs_vec2 high) {
     const ecs_vec2 made = {base_clamp(value.x, low.x, high.x), base_clamp(value.y, low.y, high.y)};
@@ -75,6 +89,10 @@ float ecs_angle_between(float from, float to);
 /// @return `from`, turned the short way towards `to` by `step` at most; within [-pi, pi).
 float ecs_angle_turn(float from, float to, float step);
 
+/// @return where a straight way that leads to `value` ends when walls at `low` and `high` throw it
+///         back, as often as it takes.
+float ecs_fold(float value, float low, float high);
+
 /// The first touch of something that moves.
 typedef struct ecs_touch {
     float t;         ///< part of the way, 0..1
@@ -85,6 +103,10 @@ typedef struct ecs_touch {
 /// @return false when the circle does not touch the rectangle on this way, or only moves away.
 bool ecs_sweep_box(ecs_vec2 centre, ecs_vec2 way, float radius, ecs_vec2 low, ecs_vec2 high,
                    ecs_touch* touch);
+/// A moving circle and the walls of the room that it is in; a side that is open lies far away.
+/// @return false when it reaches no wall on this way. Of two at once: left, right, low y, high y.
+bool ecs_sweep_room(ecs_vec2 centre, ecs_vec2 way, float radius, ecs_vec2 low, ecs_vec2 high,
+                    ecs_touch* touch);
 /// A moving circle and a resting one; `radius` is the sum of both radii. A ray or a shot is a
 /// circle of radius 0.
 /// @return as ecs_sweep_box.

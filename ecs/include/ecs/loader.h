@@ -28,8 +28,9 @@
 ///          ecs_world_hash. The progress of the loader is not. After a restore the next poll
 ///          requests the resources again.
 /// Determinism: The results of polls are an input of the simulation. A server that logs its match
-///          runs without a loader, or with one whose polls return recorded results, and begins with
-///          no remembered resources. Otherwise a replay diverges.
+///          runs without a loader, with ecs_loading_config.load, or with a loader whose polls
+///          return recorded results, and begins with no remembered resources. Otherwise a replay
+///          diverges.
 /// Threads: The world calls the loader on its own thread only. ecs_loader_thread is a loader with a
 ///          thread behind it.
 #pragma once
@@ -74,8 +75,12 @@ typedef struct ecs_loading_failure {
 
 /// What ecs_loading_set takes.
 typedef struct ecs_loading_config {
-    /// Copied; its context must outlive the world. NULL: no loader.
+    /// Copied; its context must outlive the world. NULL: no loader, or `load`.
     const ecs_loader* loader;
+    /// Instead of a loader, for what is read at once: called by ecs_loading_poll alone, so never
+    /// within a tick, and a run of the log loads at the same ticks. @return false: it failed.
+    bool (*load)(void* context, const ecs_resource* resource);
+    void* load_context;
     bool keep_order; ///< an entity also waits for all entities whose creation was called before
     base_reporter reporter; ///< gets failures; may be zero
     /// Broadcast with ecs_loading_failure when a load fails: an event type registered with

@@ -29,6 +29,11 @@ typedef struct ecs_need {
 ecs_component_id ecs_component_need(ecs_need* need, const char* name);
 ecs_template_id ecs_template_need(ecs_need* need, const char* name);
 ecs_event_type ecs_event_need(ecs_need* need, const char* name);
+/// The default that a template has for a component: a value that a level designer changes. `bytes`
+/// is the size of the C type that the caller reads. @return NULL after a report, also when the
+/// template has no such component, or its type another size.
+const void* ecs_value_need(ecs_need* need, const char* template_name, const char* component,
+                           size_t bytes);
 /// @return ECS_OK: every name was found; ECS_ERR_UNKNOWN (reported).
 BASE_MUST_USE ecs_result ecs_need_result(const ecs_need* need);
 

@@ -385,6 +385,10 @@ static void fields_of_a_context_that_cannot_be_filled_are_refused(void** state) 
     expect_said(
         GAME_CONTEXT("float a ES_STEP(x);"),
         "x.c:1: error: ES_STEP takes (template, component), or (template, component.field)");
+    expect_said(GAME_CONTEXT("thing a ES_VALUE(x);"),
+                "x.c:1: error: ES_VALUE takes (template, component)");
+    expect_said(GAME_CONTEXT("thing* a ES_VALUE(x, y);"),
+                "x.c:1: error: ES_VALUE does not belong here");
     static const char query[] =
         "x.c:1: error: ES_QUERY takes one text of up to 32 components as name:type, below 128 "
         "bytes; '!' before one that must be missing, '?' before one that may be";

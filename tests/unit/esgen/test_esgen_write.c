@@ -129,9 +129,12 @@ static void a_game_gets_its_whole_table(void** state) {
                 "  ecs_query* all ES_QUERY(\"pos:p2 !dead:tag ?hits:i\");\n"
                 "  ecs_query* near;\n"
                 "  ecs_quant aim ES_STEP(man, aim);\n"
+                "  my_home home ES_VALUE(camera, transform);\n"
+                "  g_view* view ES_IF_TAG(render);\n"
                 "  uint32_t tick_rate_hz;\n"
                 "  struct { int32_t other; } own;\n"
                 "  g_settings settings;\n") "ES_GAME(\"G\", 640, 480, .player_join = join, "
+                                            ".load = read_level, .predict = net_predict_own, "
                                             ".is_rewinding = true);\n"
                                             "static ecs_entity join(ecs_world* w, g_game* g, "
                                             "const net_game_player* p) { }\n"
@@ -155,6 +158,13 @@ static void a_game_gets_its_whole_table(void** state) {
         "{\"hits\", \"i\", ECS_OPTIONAL_READ}",
         "near_create(world, &context->near)",
         "ecs_template_quant(world, \"man\", \"aim\", &quant)",
+        "    const my_home* home_value =\n"
+        "        ecs_value_need(&need, \"camera\", \"transform\", sizeof game->home);\n"
+        "    if (home_value) game->home = *home_value;\n",
+        "    if (ecs_world_has_tag(world, \"render\")) {\n"
+        "        game->view = ecs_world_context(world, sizeof *game->view);\n",
+        "{.load = read_level, .load_context = game};",
+        "return net_predict_own(world, player, entities, capacity);",
         "game->tick_rate_hz = start->tick_rate_hz;",
         "return join(world, context, player);",
         ".player_leave = g_hook_player_leave,",

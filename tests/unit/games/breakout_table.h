@@ -77,7 +77,7 @@ static inline breakout_game* table_game(table* t) {
 
 static inline const breakout_match* table_match(table* t) {
     ecs_world* world = net_match_world(t->match);
-    ecs_entity entity = breakout_match_entity(world, table_game(t));
+    ecs_entity entity = ecs_query_first(world, table_game(t)->matches);
     return ecs_get(world, entity, table_game(t)->match);
 }
 

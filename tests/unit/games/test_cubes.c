@@ -421,8 +421,9 @@ static void prediction_turns_the_camera_as_the_server_does(void** state) {
                             ecs_get(net_match_world(match), camera, game->orbit), sizeof orbit);
     }
     net_predicted predicted[2];
-    assert_int_equal(
-        cubes_predict(net_match_world(ahead), net_match_context(ahead), camera, predicted, 2), 1);
+    assert_int_equal(cubes_module()->predict(net_match_world(ahead), net_match_context(ahead),
+                                             camera, predicted, 2),
+                     1);
     assert_true(predicted[0].entity == camera && predicted[0].weight == 1.0f);
     net_match_destroy(ahead);
     net_match_destroy(match);

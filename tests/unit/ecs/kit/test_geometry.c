@@ -171,6 +171,60 @@ static void a_snapped_value_is_on_the_grid_and_stays(void** state) {
     assert_true(ecs_snap(-0.03125f, step) == 0.0f);
 }
 
+static void a_room_is_touched_from_within_at_its_nearest_wall(void** state) {
+    (void)state;
+    const ecs_vec2 low = {10, 20}, high = {110, 220};
+    static const struct {
+        ecs_vec2 from, way, normal;
+        float t; // negative: nothing is touched
+    } cases[] = {
+        {{50, 100}, {20, 20}, {0, 0}, -1},
+        {{50, 100}, {-70, 0}, {1, 0}, 0.5f},
+        {{50, 100}, {110, 0}, {-1, 0}, 0.5f},
+        {{50, 100}, {0, -150}, {0, 1}, 0.5f},
+        {{50, 100}, {0, 230}, {0, -1}, 0.5f},
+        {{50, 100}, {110, -300}, {0, 1}, 0.25f},
+        {{15, 25}, {-1, -1}, {1, 0}, 0},
+        {{15, 100}, {3, 0}, {0, 0}, -1},
+        {{12, 100}, {-1, 0}, {1, 0}, 0} /* within the wall: at once */,
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        ecs_touch touch = {-1, {0, 0}};
+        bool is = ecs_sweep_room(cases[i].from, cases[i].way, 5.0f, low, high, &touch);
+        assert_int_equal(is, cases[i].t >= 0.0f);
+        assert_float_equal(touch.t, cases[i].t, 1e-6f);
+        if (!is) continue;
+        assert_true(touch.normal.x == cases[i].normal.x && touch.normal.y == cases[i].normal.y);
+    }
+}
+
+// The place of a fold is where a ball is that bounces step by step.
+static void a_fold_ends_where_bounces_end(void** state) {
+    (void)state;
+    for (int32_t reach = -700; reach <= 900; reach += 7) {
+        float at = 30.0f, way = reach < 30 ? -1.0f : 1.0f;
+        for (int32_t i = 30; i != reach; i += reach < 30 ? -1 : 1) {
+            if (at + way < 10.0f || at + way > 110.0f) way = -way;
+            at += way;
+        }
+        assert_float_equal(ecs_fold((float)reach, 10.0f, 110.0f), at, 1e-3f);
+    }
+}
+
+static void a_wall_throws_back_and_a_fade_has_no_corner(void** state) {
+    (void)state;
+    const ecs_vec2 back = ecs_vec2_reflect((ecs_vec2){3, -4}, (ecs_vec2){0, 1});
+    assert_true(back.x == 3.0f && back.y == 4.0f);
+    const ecs_vec2 corner = ecs_vec2_reflect((ecs_vec2){-2, 0}, (ecs_vec2){0.6f, 0.8f});
+    assert_float_equal(corner.x, -0.56f, 1e-6f);
+    assert_float_equal(corner.y, 1.92f, 1e-6f);
+    assert_true(ecs_fade(-9.0f, 2.0f, 6.0f) == 1.0f && ecs_fade(2.0f, 2.0f, 6.0f) == 1.0f);
+    assert_true(ecs_fade(6.0f, 2.0f, 6.0f) == 0.0f && ecs_fade(99.0f, 2.0f, 6.0f) == 0.0f);
+    assert_float_equal(ecs_fade(4.0f, 2.0f, 6.0f), 0.5f, 1e-6f);
+    assert_true(1.0f - ecs_fade(2.01f, 2.0f, 6.0f) < 1e-4f); // flat at its ends
+    assert_true(ecs_fade(5.99f, 2.0f, 6.0f) < 1e-4f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_falling_circle_touches_the_upper_edge),
@@ -184,6 +238,9 @@ int main(void) {
         TEST(an_angle_wraps_into_half_a_turn_to_both_sides),
         TEST(a_turn_takes_the_short_way),
         TEST(a_snapped_value_is_on_the_grid_and_stays),
+        TEST(a_room_is_touched_from_within_at_its_nearest_wall),
+        TEST(a_fold_ends_where_bounces_end),
+        TEST(a_wall_throws_back_and_a_fade_has_no_corner),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,12 +147,25 @@ static void names_that_are_needed_are_found_or_named(void** state) {
     assert_string_equal(said, "pong: there is no component 'vle', did you mean 'vel'?");
     assert_int_equal(ecs_template_need(&need, "thign"), ECS_TEMPLATE_NONE);
     assert_string_equal(said, "pong: there is no template 'thign', did you mean 'thing'?");
+    const ecs_vec2* value = ecs_value_need(&need, "thing", "vel", sizeof *value);
+    assert_true(value && value->x == 3.0f && value->y == 4.0f);
+    assert_int_equal(need.missing, 2);
+    assert_null(ecs_value_need(&need, "thing", "vel", sizeof(float)));
+    assert_string_equal(said,
+                        "pong: template 'thing': component 'vel' has another type than its reader");
+    assert_null(ecs_value_need(&need, "thing", "score", sizeof(int32_t)));
+    assert_string_equal(said, "pong: template 'thing' has no component 'score'");
+    assert_null(ecs_value_need(&need, "thign", "vel", sizeof *value));
+    assert_string_equal(said, "pong: there is no template 'thign', did you mean 'thing'?");
+    assert_null(ecs_value_need(&need, "thing", "vle", sizeof *value));
+    assert_string_equal(said, "pong: there is no component 'vle', did you mean 'vel'?");
+    assert_int_equal(need.missing, 6);
     need.place = NULL;
     assert_int_equal(ecs_event_need(&need, "kcik"), ECS_EVENT_NONE);
     assert_string_equal(said, "there is no event 'kcik', did you mean 'kick'?");
     assert_int_equal(ecs_event_need(&need, "zzzzzzzz"), ECS_EVENT_NONE);
     assert_string_equal(said, "there is no event 'zzzzzzzz'");
-    assert_int_equal(need.missing, 4);
+    assert_int_equal(need.missing, 8);
     assert_int_equal(ecs_need_result(&need), ECS_ERR_UNKNOWN);
     live_close(&self.live);
 }

@@ -146,6 +146,39 @@ static void one_entity_is_found_through_a_query(void** state) { // S5.5 S5.17
     store_close(&fixture);
 }
 
+static void the_nth_is_whom_a_walk_meets_and_all_are_destroyed_by_one_call(void** state) {
+    (void)state;
+    store fixture;
+    store_open(&fixture, NULL);
+    const ecs_term terms[] = {{"pos", "p2", ECS_READ}, {"vel", "p2", ECS_READ}};
+    ecs_query* query = make_query(&fixture, terms, 2);
+    store_seal(&fixture);
+    ecs_world* world = fixture.world;
+    assert_int_equal(ecs_query_nth(world, query, 0), ECS_ENTITY_NONE);
+    assert_true(ecs_command_destroy_all(world, query));
+    ecs_entity balls[300], met[302];
+    assert_int_equal(ecs_create_many(world, fixture.ball, 300, balls), ECS_OK);
+    store_create(&fixture, fixture.mover);
+    store_create(&fixture, fixture.mover);
+    ecs_entity rock = store_create(&fixture, fixture.rock);
+    uint32_t count = 0;
+    ecs_query_iter it = ecs_query_begin(world, query);
+    while (ecs_query_next(&it))
+        for (uint32_t i = 0; i < it.rows.count; i++)
+            met[count++] = it.rows.entities[i];
+    assert_int_equal(count, ecs_query_count(world, query));
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(ecs_query_nth(world, query, i), met[i]);
+    assert_int_equal(ecs_query_nth(world, query, count), ECS_ENTITY_NONE);
+    assert_int_equal(ecs_query_nth(world, query, UINT32_MAX), ECS_ENTITY_NONE);
+    assert_true(ecs_command_destroy_all(world, query)); // also: no walk is left open
+    assert_int_equal(ecs_query_count(world, query), count);
+    ecs_command_flush(world);
+    assert_int_equal(ecs_query_count(world, query), 0);
+    assert_true(ecs_is_alive(world, rock));
+    store_close(&fixture);
+}
+
 static void structure_does_not_change_while_walking(void** state) {
     (void)state;
     store fixture;
@@ -225,6 +258,7 @@ int main(void) {
         TEST(caches_follow_chunks_of_older_archetypes),
         TEST(a_write_walk_marks_the_chunks_it_opens),
         TEST(one_entity_is_found_through_a_query),
+        TEST(the_nth_is_whom_a_walk_meets_and_all_are_destroyed_by_one_call),
         TEST(structure_does_not_change_while_walking),
         TEST(a_wrong_type_is_reported_at_seal),
         TEST(a_required_component_that_nobody_has_is_reported_at_seal),
