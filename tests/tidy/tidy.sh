@@ -51,15 +51,13 @@ ban 'malloc|calloc|realloc|free' "$(find ecs proto net games -name '*.[ch]' ! -p
 ban 'sinf?|cosf?|sqrtf?|atan2f?|powf?|floorf?|roundf?|fmodf?' 'ecs games' 'use base/math.h'
 ban 'assert' 'ecs proto net server client games' 'use BASE_ASSERT, which stays on in release'
 
-for file in "${sources[@]}"; do
-    lines=$(wc -l <"$file")
-    [ "$lines" -le 800 ] || fault "$file:$lines: longer than 800 lines"
-    head -n 1 "$file" | grep -q 'SPDX-License-Identifier: MIT' || fault "$file:1: no SPDX line"
-    awk -v file="$file" 'length($0) > 100 { printf "%s:%d: longer than 100 columns\n", file, NR }' \
-        "$file" >"${TMPDIR:-/tmp}/tidy.$$"
-    while IFS= read -r line; do fault "$line"; done <"${TMPDIR:-/tmp}/tidy.$$"
-done
-rm -f "${TMPDIR:-/tmp}/tidy.$$"
+while IFS= read -r line; do fault "$line"; done < <(
+    awk 'function end() { if (lines > 800) printf "%s:%d: longer than 800 lines\n", last, lines }
+         FNR == 1 { end(); last = FILENAME
+                    if (!/SPDX-License-Identifier: MIT/) printf "%s:1: no SPDX line\n", FILENAME }
+         { lines = FNR }
+         length($0) > 100 { printf "%s:%d: longer than 100 columns\n", FILENAME, FNR }
+         END { end() }' "${sources[@]}")
 while IFS= read -r line; do fault "$line: unfinished work does not merge"; done < <(
     grep -rnE '\b(FIXME|XXX|TODO)\b' ecs proto net server client games tests scripts \
         --include='*.c' --include='*.h' --include='*.txt' --include='*.cmake' | cut -d: -f1,2)
