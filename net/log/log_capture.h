@@ -2,8 +2,9 @@
 /// What a tick did to the rows of a match, copied for the log's thread: form 4 of "Changes"
 /// (proto/LOG.md, "Raw rows").
 ///
-/// The rows come from the history of the server's replication, so nothing is quantised twice.
-/// Memory:  grows to the longest tick.
+/// The rows come from the history of the server's replication, which also says what changed in
+/// them: nothing is quantised and nothing compared a second time.
+/// Memory:  a place in the queue, which the sink has; beside it, in proportion to the templates.
 /// Threads: the thread that owns the world.
 #pragma once
 
@@ -12,8 +13,14 @@
 
 typedef struct net_log_capture net_log_capture;
 
-/// Gets each part of a tick, in order: `is_last` with the last one.
-typedef void (*net_log_piece_fn)(void* context, const uint8_t* bytes, size_t size, bool is_last);
+/// Where the parts of a tick go, one after the other.
+typedef struct net_log_capture_sink {
+    void* context;
+    /// @return where the next part goes, with room for *capacity bytes; NULL: no more is taken.
+    uint8_t* (*begin)(void* context, size_t* capacity);
+    /// The part that was begun has `size` bytes.
+    void (*end)(void* context, size_t size, bool is_last);
+} net_log_capture_sink;
 
 /// For a match before its first tick. Without `has_rows` only sums are written.
 /// @return NET_OK; NET_ERR_MEMORY.
@@ -26,6 +33,6 @@ void net_log_capture_destroy(net_log_capture* capture);
 void net_log_capture_restart(net_log_capture* capture);
 /// Write the tick of the history's last step. Call it after each step of the match, from its first
 /// on; after a tick without a call, restart. `history` NULL: without rows, until the next restart.
-/// When memory runs out the part has no rows, and the next tick gives all entities.
+/// When memory or room runs out the part has no rows, and the next tick gives all entities.
 void net_log_capture_write(net_log_capture* capture, const net_history* history,
-                           net_log_piece_fn part, void* context);
+                           const net_log_capture_sink* sink);

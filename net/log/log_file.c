@@ -130,8 +130,36 @@ void net_log_file_wait_room(net_log_file* file) {
 
 net_log_draft* net_log_file_begin(net_log_file* file) {
     if (net_log_file_has_failed(file) || file->is_leaving_out) return NULL;
+    file->is_long = false;
     net_log_draft_begin(&file->draft);
     return &file->draft;
+}
+
+net_log_draft* net_log_file_begin_long(net_log_file* file) {
+    if (net_log_file_has_failed(file) || file->is_leaving_out) return NULL;
+    const char* harm = net_log_queue_harm(&file->queue);
+    if (harm) {
+        net_log_file_fail(file, harm);
+        return NULL;
+    }
+    uint8_t* place = net_log_queue_reserve(&file->queue, NET_LOG_DRAFT_BYTES);
+    file->is_long = true;
+    file->long_draft.memory = place ? place : file->draft.memory;
+    net_log_draft_begin(&file->long_draft);
+    return &file->long_draft;
+}
+
+// End the draft and push it. @return false: the queue has no room for it.
+static bool push(net_log_file* file, net_log_kind kind, ecs_tick tick) {
+    const uint64_t number = file->next_number;
+    uint32_t size;
+    if (!file->is_long) {
+        const uint8_t* record = net_log_draft_end(&file->draft, kind, number, tick, &size);
+        return net_log_queue_push(&file->queue, record, size, number);
+    }
+    const uint8_t* record = net_log_draft_end_wide(&file->long_draft, kind, number, tick, &size);
+    return record == file->draft.memory ? net_log_queue_push(&file->queue, record, size, number)
+                                        : net_log_queue_commit(&file->queue, size, number);
 }
 
 // Until the queue has emptied; log_offer.c ends it.
@@ -145,15 +173,14 @@ void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
     BASE_ASSERT(kind != NET_LOG_KIND_OTHER && file->next_number > 0);
     bool is_result = kind == NET_LOG_KIND_END || kind == NET_LOG_KIND_STATE;
     if (is_result && tick == file->resumed_tick) return;
-    uint32_t size;
-    const uint8_t* record = net_log_draft_end(&file->draft, kind, file->next_number, tick, &size);
     const char* harm = net_log_queue_harm(&file->queue);
     if (harm) {
         net_log_file_fail(file, harm);
         return;
     }
-    bool may_fit = size <= file->config.ring_bytes / 2;
-    if (!may_fit || !net_log_queue_push(&file->queue, record, size, file->next_number)) {
+    const net_log_draft* draft = file->is_long ? &file->long_draft : &file->draft;
+    bool may_fit = NET_LOG_DRAFT_HEAD_BYTES + draft->body.size <= file->config.ring_bytes / 2;
+    if (!may_fit || !push(file, kind, tick)) {
         if (may_fit && file->config.keyframe_ticks > 0)
             leave_out(file, tick);
         else

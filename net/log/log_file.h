@@ -67,6 +67,9 @@ BASE_MUST_USE net_result net_log_file_create(const net_log_file_config* config, 
 /// Begin the next record. @return the draft to write its body into; NULL after logging stopped, and
 /// while records are left out because the disk takes none.
 net_log_draft* net_log_file_begin(net_log_file* file);
+/// The same for a long record of a log whose records are coded: it is written where it will lie in
+/// the queue, when there is room for the longest.
+net_log_draft* net_log_file_begin_long(net_log_file* file);
 /// Push the draft as a record.
 void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick);
 /// Begin a keyframe of the tick whose end record comes next. @return where to save the match to;

@@ -31,6 +31,8 @@ struct net_log_file {
 
     // Of the simulation's thread.
     net_log_draft draft;
+    net_log_draft long_draft; // its memory is that of `draft` or a place in the queue
+    bool is_long;             // long_draft is the one that was begun
     uint64_t next_number;
     ecs_tick pushed_tick;   // of the newest record
     bool has_close;         // the end record was pushed

@@ -130,7 +130,18 @@ const char* net_log_queue_harm(const net_log_queue* queue) {
 
 bool net_log_queue_push(net_log_queue* queue, const void* data, uint32_t size, uint64_t number) {
     BASE_ASSERT(queue->ring && size > NET_LOG_QUEUE_PREFIX_BYTES);
-    if (!base_spsc_push(queue->ring, data, size)) return false;
+    uint8_t* place = base_spsc_reserve(queue->ring, size);
+    if (!place) return false;
+    memcpy(place, data, size);
+    return net_log_queue_commit(queue, size, number);
+}
+
+uint8_t* net_log_queue_reserve(net_log_queue* queue, uint32_t size) {
+    return base_spsc_reserve(queue->ring, size);
+}
+
+bool net_log_queue_commit(net_log_queue* queue, uint32_t size, uint64_t number) {
+    if (!base_spsc_commit(queue->ring, size)) return false;
     store(queue->memory + PUSHED_AT, number);
     store(queue->memory + COMPLEMENT_AT, ~number);
     return true;

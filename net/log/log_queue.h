@@ -31,6 +31,9 @@ void net_log_queue_destroy(net_log_queue* queue, bool is_kept);
 /// Push a record with the queue's prefix. It survives the process as soon as this returns.
 BASE_MUST_USE bool net_log_queue_push(net_log_queue* queue, const void* data, uint32_t size,
                                       uint64_t number);
+/// The same in two steps, as base_spsc_reserve and base_spsc_commit. @return NULL without room.
+uint8_t* net_log_queue_reserve(net_log_queue* queue, uint32_t size);
+BASE_MUST_USE bool net_log_queue_commit(net_log_queue* queue, uint32_t size, uint64_t number);
 
 /// Why the queue cannot be used any more, as a text for people: another process cut it short or
 /// wrote into it. NULL: it is as its writer left it. Call it before a push and before reading.

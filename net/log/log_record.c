@@ -253,6 +253,14 @@ bool net_log_draft_item(net_log_draft* draft, const net_log_item* item) {
     return true;
 }
 
+static void write_prefix(uint8_t* place, uint64_t number, ecs_tick tick, net_log_kind kind) {
+    proto_pb_writer prefix = {.data = place, .capacity = NET_LOG_QUEUE_PREFIX_BYTES};
+    proto_pb_write_raw(&prefix, number, 8);
+    proto_pb_write_raw(&prefix, tick, 8);
+    proto_pb_write_raw(&prefix, (uint32_t)kind, 4);
+    proto_pb_write_raw(&prefix, 0, 4);
+}
+
 uint8_t* net_log_draft_end(net_log_draft* draft, net_log_kind kind, uint64_t number, ecs_tick tick,
                            uint32_t* size) {
     BASE_ASSERT(kind != NET_LOG_KIND_OTHER && size);
@@ -261,12 +269,25 @@ uint8_t* net_log_draft_end(net_log_draft* draft, net_log_kind kind, uint64_t num
     uint8_t* record = draft->body.data - head;
     record[0] = (uint8_t)((uint32_t)kind << 3 | 2);
     base_varint_put(record + 1, draft->body.size);
-    proto_pb_writer prefix = {.data = record - NET_LOG_QUEUE_PREFIX_BYTES,
-                              .capacity = NET_LOG_QUEUE_PREFIX_BYTES};
-    proto_pb_write_raw(&prefix, number, 8);
-    proto_pb_write_raw(&prefix, tick, 8);
-    proto_pb_write_raw(&prefix, (uint32_t)kind, 4);
-    proto_pb_write_raw(&prefix, 0, 4);
+    write_prefix(record - NET_LOG_QUEUE_PREFIX_BYTES, number, tick, kind);
     *size = (uint32_t)(NET_LOG_QUEUE_PREFIX_BYTES + head + draft->body.size);
-    return prefix.data;
+    return record - NET_LOG_QUEUE_PREFIX_BYTES;
+}
+
+void net_log_put_wide_varint(uint8_t* place, uint64_t value, uint32_t bytes) {
+    for (uint32_t i = 0; i < bytes; i++, value >>= 7)
+        place[i] = (uint8_t)((value & 0x7F) | (i + 1 < bytes ? 0x80 : 0));
+    BASE_ASSERT(value == 0);
+}
+
+uint8_t* net_log_draft_end_wide(net_log_draft* draft, net_log_kind kind, uint64_t number,
+                                ecs_tick tick, uint32_t* size) {
+    BASE_ASSERT(kind != NET_LOG_KIND_OTHER && !draft->body.failed);
+    uint8_t* record = draft->memory + NET_LOG_QUEUE_PREFIX_BYTES;
+    record[0] = (uint8_t)((uint32_t)kind << 3 | 2);
+    net_log_put_wide_varint(record + 1, draft->body.size,
+                            NET_LOG_DRAFT_HEAD_BYTES - NET_LOG_QUEUE_PREFIX_BYTES - 1);
+    write_prefix(draft->memory, number, tick, kind);
+    *size = (uint32_t)(NET_LOG_DRAFT_HEAD_BYTES + draft->body.size);
+    return draft->memory;
 }

@@ -98,3 +98,9 @@ BASE_MUST_USE bool net_log_draft_item(net_log_draft* draft, const net_log_item* 
 /// Close as a record of a kind. *size is its length with the queue's prefix. @return its start.
 uint8_t* net_log_draft_end(net_log_draft* draft, net_log_kind kind, uint64_t number, ecs_tick tick,
                            uint32_t* size);
+/// The same for a record that begins where the memory does: its length is a varint of as many bytes
+/// as there are. @return draft->memory.
+uint8_t* net_log_draft_end_wide(net_log_draft* draft, net_log_kind kind, uint64_t number,
+                                ecs_tick tick, uint32_t* size);
+/// Write a varint of exactly `bytes` bytes, which have room for the value (asserted).
+void net_log_put_wide_varint(uint8_t* place, uint64_t value, uint32_t bytes);

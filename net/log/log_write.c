@@ -215,8 +215,12 @@ static void write_world_hash(net_log_draft* draft, const ecs_world* world) {
     proto_pb_write_number(&draft->body, 4, 1);
 }
 
-// Room that events leave for the field after them.
-enum { LEFT_OUT_BYTES = 8, FIELD_CHANGES = 5 };
+enum {
+    FIELD_CHANGES = 5,
+    CHANGES_LENGTH_BYTES = 3, // of a varint that is written before the length is known
+    LEFT_OUT_BYTES = 8,       // room that events leave for the field after them
+    END_BYTES_MAX = 64,       // fields of an end that follow the changes, without events
+};
 
 static void offer_keyframe(net_log_writer* writer, const net_match* match) {
     base_bytes* save = net_log_file_begin_keyframe(writer->file, writer->tick);
@@ -225,28 +229,51 @@ static void offer_keyframe(net_log_writer* writer, const net_match* match) {
     net_log_file_end_keyframe(writer->file, writer->tick);
 }
 
+// The changes of a tick: where they are being written.
 typedef struct tick_end {
     net_log_writer* writer;
     net_match* match;
+    net_log_draft* draft;
 } tick_end;
 
+static uint8_t* begin_changes(void* context, size_t* capacity) {
+    tick_end* end = context;
+    net_log_writer* writer = end->writer;
+    // Records that no coder rewrites stay as they are, and short.
+    end->draft = writer->has_values ? net_log_file_begin_long(writer->file)
+                                    : net_log_file_begin(writer->file);
+    if (!end->draft) return NULL;
+    proto_pb_writer* body = &end->draft->body;
+    proto_pb_write_number(body, 1, writer->tick);
+    proto_pb_write_varint(body, FIELD_CHANGES << 3 | 2);
+    (void)proto_pb_extend(body, CHANGES_LENGTH_BYTES);
+    *capacity = body->capacity - body->size - END_BYTES_MAX;
+    return body->data + body->size;
+}
+
+static void write_length(const net_log_writer* writer, proto_pb_writer* body, size_t size) {
+    uint8_t* place = body->data + body->size - CHANGES_LENGTH_BYTES;
+    uint32_t bytes = writer->has_values ? CHANGES_LENGTH_BYTES : base_varint_bytes(size);
+    if (bytes < CHANGES_LENGTH_BYTES) memmove(place + bytes, place + CHANGES_LENGTH_BYTES, size);
+    net_log_put_wide_varint(place, size, bytes);
+    body->size += size + bytes - CHANGES_LENGTH_BYTES;
+}
+
 // Parts but the last are records of their own; the last one goes into the tick's end.
-static void append_part(void* context, const uint8_t* changes, size_t size, bool is_last) {
-    net_log_writer* writer = ((tick_end*)context)->writer;
-    net_match* match = ((tick_end*)context)->match;
-    net_log_draft* draft = begin_draft(writer);
-    if (!draft) return;
+static void end_changes(void* context, size_t size, bool is_last) {
+    const tick_end* end = context;
+    net_log_writer* writer = end->writer;
+    net_log_draft* draft = end->draft;
+    write_length(writer, &draft->body, size);
     if (!is_last) {
-        proto_pb_write_bytes(&draft->body, FIELD_CHANGES, changes, size);
         net_log_file_end(writer->file, NET_LOG_KIND_STATE, writer->tick);
         return;
     }
     proto_pb_write_fixed64(&draft->body, 2, writer->state_hash);
     if (writer->tick % NET_WORLD_HASH_EVERY_TICKS == 0)
-        write_world_hash(draft, net_match_world(match));
-    proto_pb_write_bytes(&draft->body, FIELD_CHANGES, changes, size);
+        write_world_hash(draft, net_match_world(end->match));
     draft->body.capacity -= LEFT_OUT_BYTES;
-    uint32_t left_out = add_server_events(draft, match);
+    uint32_t left_out = add_server_events(draft, end->match);
     draft->body.capacity += LEFT_OUT_BYTES;
     proto_pb_write_number(&draft->body, 7, left_out);
     net_log_file_end(writer->file, NET_LOG_KIND_END, writer->tick);
@@ -264,8 +291,9 @@ void net_log_append_end_rows(net_log_writer* writer, net_match* match, const net
         net_log_capture_restart(writer->capture);
         return;
     }
-    tick_end end = {writer, match};
-    net_log_capture_write(writer->capture, writer->has_values ? history : NULL, append_part, &end);
+    tick_end end = {.writer = writer, .match = match};
+    const net_log_capture_sink sink = {&end, begin_changes, end_changes};
+    net_log_capture_write(writer->capture, writer->has_values ? history : NULL, &sink);
 }
 
 // The rows of a match that no server replicates. @return NULL when memory ran out.

@@ -283,6 +283,10 @@ const net_history_event* net_history_events(const net_history* history, uint32_t
     return history->events;
 }
 
+const net_history_entity* net_history_entities(const net_history* history) {
+    return history->entities;
+}
+
 const net_history_entity* net_history_find(const net_history* history, uint32_t index) {
     if (index >= history->capacity) return NULL;
     const net_history_entity* entity = &history->entities[index];

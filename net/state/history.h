@@ -83,6 +83,8 @@ uint32_t net_history_number_bits(const net_history* history); ///< net_rows_numb
 const net_history_event* net_history_events(const net_history* history, uint32_t* count);
 /// The entity at an index; NULL when there is no replicated one. Borrowed until the next step.
 const net_history_entity* net_history_find(const net_history* history, uint32_t index);
+/// The entities by index, below net_history_index_end. Borrowed until the next step.
+const net_history_entity* net_history_entities(const net_history* history);
 /// Prefetch what encoding a row reads: the rows of `tick`, of `age` ticks before and of `age` + `d`
 /// ticks before. Call it for many entities, then again with `is_known`: the first time the entity
 /// is prefetched, then its rows.

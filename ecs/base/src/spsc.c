@@ -100,33 +100,48 @@ static void write_header(uint8_t* place, uint32_t size, uint32_t crc) {
     memcpy(place, &header, sizeof header);
 }
 
-bool base_spsc_push(base_spsc* queue, const void* data, uint32_t size) {
+uint8_t* base_spsc_reserve(base_spsc* queue, uint32_t size) {
     uint64_t capacity = queue->capacity_bytes;
     BASE_ASSERT(size >= 1 && size != FILLER_SIZE);
     // The memory may be a file that another process cut short.
-    if (size > capacity / 2) return false;
+    if (size > capacity / 2) return NULL;
     uint64_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
     uint64_t tail = atomic_load_explicit(&queue->tail, memory_order_acquire);
-    if (!are_ends_valid(head, tail, capacity)) return false;
+    if (!are_ends_valid(head, tail, capacity)) return NULL;
     uint64_t room = capacity - (head - tail);
     uint64_t place = head & (capacity - 1);
     uint64_t needed = record_bytes(size);
     if (needed > capacity - place) {
         uint64_t filler = capacity - place;
-        if (filler > room) return false;
+        if (filler > room) return NULL;
         write_header(ring(queue) + place, FILLER_SIZE, checksum(head, FILLER_SIZE, NULL, 0));
         head += filler;
         room -= filler;
         place = 0;
         atomic_store_explicit(&queue->head, head, memory_order_release);
     }
-    if (needed > room) return false;
-    uint8_t* record = ring(queue) + place;
-    write_header(record, size, checksum(head, size, data, size));
-    memcpy(record + sizeof(record_header), data, size);
-    memset(record + sizeof(record_header) + size, 0, needed - sizeof(record_header) - size);
+    return needed <= room ? ring(queue) + place + sizeof(record_header) : NULL;
+}
+
+bool base_spsc_commit(base_spsc* queue, uint32_t size) {
+    uint64_t capacity = queue->capacity_bytes;
+    uint64_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
+    uint64_t place = head & (capacity - 1);
+    uint64_t needed = record_bytes(size);
+    BASE_ASSERT(size >= 1 && size != FILLER_SIZE);
+    if (size > capacity / 2 || needed > capacity - place) return false;
+    uint8_t* data = ring(queue) + place + sizeof(record_header);
+    memset(data + size, 0, needed - sizeof(record_header) - size);
+    write_header(ring(queue) + place, size, checksum(head, size, data, size));
     atomic_store_explicit(&queue->head, head + needed, memory_order_release);
     return true;
+}
+
+bool base_spsc_push(base_spsc* queue, const void* data, uint32_t size) {
+    uint8_t* place = base_spsc_reserve(queue, size);
+    if (!place) return false;
+    memcpy(place, data, size);
+    return base_spsc_commit(queue, size);
 }
 
 // One atomic read: in shared memory a second one may return another value.

@@ -119,6 +119,38 @@ static void half_of_the_ring_fits_from_any_place(void** state) {
     }
 }
 
+static void a_record_is_made_where_it_lies(void** state) {
+    (void)state;
+    base_spsc* queue = create(CAPACITY);
+    char data[CAPACITY];
+    memset(data, 'y', sizeof data);
+    // Less than was reserved, at each place of the ring; what was not committed was never there.
+    for (uint32_t i = 0; i < 100; i++) {
+        uint32_t size = 1 + i % (CAPACITY / 2);
+        uint8_t* place = base_spsc_reserve(queue, CAPACITY / 2);
+        if (!place) {
+            expect_empty(queue); // takes the filler away
+            place = base_spsc_reserve(queue, CAPACITY / 2);
+        }
+        assert_non_null(place);
+        memset(place, 'n', CAPACITY / 2);
+        expect_empty(queue);
+        uint8_t* again = base_spsc_reserve(queue, CAPACITY / 2);
+        assert_ptr_equal(again, place);
+        memcpy(place, data, size);
+        assert_true(base_spsc_commit(queue, size));
+        expect_pop(queue, data, size);
+        expect_empty(queue);
+    }
+    assert_null(base_spsc_reserve(queue, CAPACITY / 2 + 1));
+    assert_false(base_spsc_commit(queue, CAPACITY / 2 + 1));
+    // Without room there is nothing to write into.
+    while (base_spsc_push(queue, data, 24)) {
+    }
+    assert_null(base_spsc_reserve(queue, 24));
+    destroy(queue);
+}
+
 static void wrong_sizes_are_mistakes(void** state) {
     (void)state;
     base_assert_handler_set(test_assert_handler);
@@ -341,6 +373,7 @@ int main(void) {
         TEST(a_walk_sees_all_records_before_one_of_them_is_popped),
         TEST(a_full_queue_refuses_and_keeps_what_it_has),
         TEST(half_of_the_ring_fits_from_any_place),
+        TEST(a_record_is_made_where_it_lies),
         TEST(wrong_sizes_are_mistakes),
         TEST(it_agrees_with_an_array_of_records),
         TEST(foreign_memory_must_look_like_a_queue),

@@ -41,6 +41,15 @@ base_spsc* base_spsc_open(void* memory, uint64_t memory_bytes);
 /// record of up to capacity/2 after a peek. Producer's thread.
 /// @return false when there is no room, or the record is longer: nothing was pushed.
 BASE_MUST_USE bool base_spsc_push(base_spsc* queue, const void* data, uint32_t size);
+/// The same in two steps, for a record that is made where it lies: get room for one of up to `size`
+/// bytes (at least 1, asserted), write it there, and append its first bytes. Between both no other
+/// record is reserved; a record that is not committed was never there. Producer's thread.
+/// @return where it goes, aligned to 8; NULL when there is no room, as base_spsc_push.
+uint8_t* base_spsc_reserve(base_spsc* queue, uint32_t size);
+/// Append the first `size` bytes (at least 1, asserted) of what was written since
+/// base_spsc_reserve. Producer's thread.
+/// @return false when they do not fit there: the memory was changed by another process.
+BASE_MUST_USE bool base_spsc_commit(base_spsc* queue, uint32_t size);
 /// Borrow the oldest record, valid until base_spsc_pop. *size is its length. Consumer's thread.
 /// @return NULL when the queue is empty; NULL with *damaged set when the size or the checksum of
 ///         the record is wrong (after a crash, or in a foreign file): the queue ends there.
