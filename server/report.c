@@ -40,30 +40,9 @@ static bool write_bandwidth(void* context, void* file) {
     return is_whole;
 }
 
+// A session that never ended by itself was cut off by the program's own end.
 static const char* end_name(net_end end) {
-    switch (end) {
-    case NET_END_GOODBYE:
-        return "goodbye";
-    case NET_END_LEFT:
-        return "left";
-    case NET_END_FAULT:
-        return "fault";
-    case NET_END_DEAF:
-        return "deaf";
-    case NET_END_BANNED:
-        return "banned";
-    case NET_END_EVICTED:
-        return "evicted";
-    case NET_END_GAME:
-        return "game";
-    case NET_END_REFUSED:
-        return "refused";
-    case NET_END_TIMEOUT:
-    case NET_END_NONE:
-    case NET_END_DIFFERS:
-        break;
-    }
-    return "timeout";
+    return net_end_name(end == NET_END_NONE ? NET_END_TIMEOUT : end);
 }
 
 static int print_peers(const server_program* self) {

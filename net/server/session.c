@@ -27,6 +27,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "net/bans.h"
+#include "net/end.h"
 #include "net/match.h"
 
 #include <string.h>
@@ -186,38 +187,10 @@ bool net_session_accept(net_server* server, net_session* session) {
     return true;
 }
 
-static const char* reason_of(net_end end) {
-    switch (end) {
-    case NET_END_NONE:
-        break;
-    case NET_END_GOODBYE:
-        return "goodbye";
-    case NET_END_LEFT:
-        return "left";
-    case NET_END_TIMEOUT:
-        return "timeout";
-    case NET_END_FAULT:
-        return "fault";
-    case NET_END_DEAF:
-        return "deaf";
-    case NET_END_BANNED:
-        return "banned";
-    case NET_END_EVICTED:
-        return "evicted";
-    case NET_END_GAME:
-        return "game";
-    case NET_END_REFUSED:
-        return "refused";
-    case NET_END_DIFFERS:
-        return "differs";
-    }
-    return "none";
-}
-
 void net_session_end(net_server* server, net_session* session, net_end end) {
     BASE_ASSERT(end != NET_END_NONE);
     if (session->state == NET_SESSION_FREE || session->state == NET_SESSION_CLOSING) return;
-    const char* reason = reason_of(end);
+    const char* reason = net_end_name(end);
     if (session->state == NET_SESSION_AWAY) {
         // No connection, so no goodbye.
         net_session_close_report(server, session, end == NET_END_GOODBYE ? NET_END_TIMEOUT : end);

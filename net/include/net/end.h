@@ -26,6 +26,8 @@ typedef enum net_end {
 #define NET_REFUSAL_BY_GAME 256u
 #define NET_END_TEXT_BYTES 128u ///< of a game's reason, with the NUL
 
+/// The word that programs and traces print: "goodbye", "timeout"... Static text.
+const char* net_end_name(net_end end);
 /// What a person reads about the end of a session: "it fell silent"... Static text.
 const char* net_end_text(net_end end);
 

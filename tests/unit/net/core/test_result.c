@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Names and texts of the network layer's results.
+// Names and texts of the network layer's results, and of the ends of sessions.
 #include "test.h"
 
+#include "net/end.h"
 #include "net/result.h"
 
 #include <string.h>
@@ -36,11 +37,23 @@ static void a_number_that_is_no_result_is_named_as_such(void** state) {
     assert_string_equal(net_result_text((net_result)-1000), "unknown result");
 }
 
+static void every_end_of_a_session_has_its_own_word_and_its_own_text(void** state) {
+    (void)state;
+    for (net_end a = NET_END_NONE; a <= NET_END_DIFFERS; a++)
+        for (net_end b = NET_END_NONE; b < a; b++) {
+            assert_string_not_equal(net_end_name(a), net_end_name(b));
+            assert_string_not_equal(net_end_text(a), net_end_text(b));
+        }
+    assert_string_equal(net_end_name(NET_END_GOODBYE), "goodbye");
+    assert_string_equal(net_end_name((net_end)(NET_END_DIFFERS + 1)), "none");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(every_result_has_its_own_name_and_an_advice),
         TEST(success_is_zero_and_failures_are_negative),
         TEST(a_number_that_is_no_result_is_named_as_such),
+        TEST(every_end_of_a_session_has_its_own_word_and_its_own_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
