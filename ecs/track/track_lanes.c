@@ -159,7 +159,8 @@ static void take_lane(ecs_world* world, ecs_track_lane* lane) {
     world->counters.changes_lost += append(world, &tracker->noticed, &lane->own.noticed);
 }
 
-// Lanes of about as many rows. @return how many there are.
+// Lanes of about as many rows. The last one takes what is left: items may have no rows. @return how
+// many there are.
 static uint32_t divide(ecs_tracker* tracker, uint64_t rows, uint32_t lane_max) {
     uint32_t count = 0;
     uint64_t before = 0;
@@ -168,7 +169,8 @@ static uint32_t divide(ecs_tracker* tracker, uint64_t rows, uint32_t lane_max) {
         lane->first = i;
         do
             before += tracker->items[i++].rows;
-        while (i < tracker->item_count && before * lane_max < rows * (count + 1));
+        while (i < tracker->item_count &&
+               (count + 1 == lane_max || before * lane_max < rows * (count + 1)));
         lane->end = i;
     }
     return count;
