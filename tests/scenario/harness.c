@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+// A hash of the world costs about as much as its tick. What went wrong once stays so: a trail
+// follows from the one before.
+enum { SERVER_HASH_STEPS = 4 };
+
 void scenario_fail(scenario* self, const char* format, ...) {
     if (self->result.failure[0]) return;
     va_list arguments;
@@ -24,6 +28,7 @@ static bool open_match(scenario* self, const base_reporter* reporter) {
     const char* templates = config->is_wild ? swarm_wild_templates() : swarm_templates();
     if (net_module_wrap(game, templates, "swarm.blk", reporter, &self->module) != NET_OK)
         return false;
+    self->module->workers = self->workers;
     net_match_config match = net_match_config_default(self->module);
     match.role = NET_ROLE_SERVER;
     match.seed = config->seed;
@@ -34,6 +39,7 @@ static bool open_match(scenario* self, const base_reporter* reporter) {
     if (net_match_create(&match, reporter, &self->match) != NET_OK) return false;
     swarm_context* context = net_match_context(self->match);
     context->tick_zero = config->tick_zero;
+    context->has_trails = config->has_worlds;
     if (config->tick_zero) net_match_step_at(self->match, config->tick_zero);
     return true;
 }
@@ -65,6 +71,12 @@ static bool open_server(scenario* self) {
     return true;
 }
 
+void hash_world(scenario* self, net_match* match) {
+    if (!self->config.has_worlds) return;
+    const uint64_t hash = ecs_world_hash(net_match_world(match));
+    self->result.worlds_hash = base_hash64_mix(self->result.worlds_hash, hash);
+}
+
 static bool is_everyone_done(const scenario* self) {
     for (uint32_t i = 0; i < self->config.clients; i++) {
         if (!self->members[i].is_done && self->members[i].is_started) return false;
@@ -85,6 +97,7 @@ static void play(scenario* self) {
         net_server_service(self->server, self->now_us);
         net_server_tick(self->server, self->now_us);
         (void)net_server_wait_sent(self->server, UINT64_MAX);
+        if (step % SERVER_HASH_STEPS == 0) hash_world(self, self->match);
         record_history(self);
         check_views(self);
         for (uint32_t i = 0; i < config->clients; i++)
@@ -102,6 +115,7 @@ static void close_all(scenario* self) {
     if (self->sim) net_sim_destroy(self->sim);
     if (self->match) net_match_destroy(self->match);
     if (self->module) net_module_close(self->module);
+    base_workers_destroy(self->workers);
     free_history(self);
     free_watched(self);
 }
@@ -114,6 +128,11 @@ scenario_result scenario_run(const scenario_config* config) {
     self->history = calloc(self->history_count, sizeof(tick_rows));
     BASE_ASSERT(self->history);
     draw_members(self);
+    if (config->threads) {
+        self->workers = base_workers_create(NULL, config->threads);
+        BASE_ASSERT(self->workers);
+        base_workers_set_eager(self->workers);
+    }
     if (open_server(self)) {
         play(self);
         check_server(self);

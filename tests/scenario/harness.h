@@ -37,9 +37,12 @@ typedef struct scenario_config {
     uint64_t tick_zero;    ///< ticks begin after this
     uint32_t corrupt_tick; ///< in this tick the first client's world is corrupted; 0: never
 
+    bool has_worlds; ///< worlds_hash is wanted
+
     // Variations of the same match that must not change what is sent.
     bool is_threaded;
-    uint32_t lanes; ///< 0: one
+    uint32_t lanes;   ///< 0: one
+    uint32_t threads; ///< of all worlds, eager (base/workers.h); 0: the calling thread alone
     bool is_solo;
     bool is_salted; ///< values that no client may see are different
 } scenario_config;
@@ -50,7 +53,8 @@ typedef struct scenario_result {
     uint64_t datagram_hash;
     uint64_t others_hash; ///< of the datagrams to all clients except the first
     uint64_t state_hash;
-    uint64_t updates; ///< applied by all clients
+    uint64_t worlds_hash; ///< with has_worlds: of all values of all worlds, tick after tick
+    uint64_t updates;     ///< applied by all clients
     uint64_t rows_checked;
     uint64_t rows_hidden; ///< of these, rows with a value that the client may not see
     uint64_t datagrams_lost;

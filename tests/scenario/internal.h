@@ -5,6 +5,7 @@
 #include "harness.h"
 
 #include "base/assert.h"
+#include "base/hash.h"
 #include "net/client.h"
 #include "net/match.h"
 #include "net/server.h"
@@ -82,6 +83,7 @@ typedef struct scenario {
     scenario_result result;
     swarm_wild wild;
     net_module* module;
+    base_workers* workers;
     net_match* match;
     net_sim* sim;
     net_transport* transport; ///< the simulated network
@@ -106,6 +108,9 @@ void scenario_fail(scenario* self, const char* format, ...) BASE_PRINTF(2, 3);
 void draw_members(scenario* self);
 void step_member(scenario* self, uint32_t index, uint32_t step, trace_target* target);
 void close_member(member* one);
+
+/// Add the world to worlds_hash.
+void hash_world(scenario* self, net_match* match);
 
 // check_rows.c: clients apply rows that the server had
 void record_history(scenario* self);

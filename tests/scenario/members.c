@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { MEMBER_HASH_STEPS = 16 };
+
 static net_link_pair link_of(const scenario* self, uint32_t index) {
     net_link_pair link = {.up = self->config.link, .down = self->config.link};
     link.up.seed += index * 31;
@@ -20,6 +22,8 @@ static void open_member(scenario* self, uint32_t index, trace_target* target) {
     net_match_config config = net_match_config_default(self->module);
     config.role = NET_ROLE_MIRROR;
     BASE_ASSERT(net_match_create(&config, &reporter, &one->match) == NET_OK);
+    swarm_context* context = net_match_context(one->match);
+    context->has_trails = self->config.has_worlds;
     net_link_pair link = link_of(self, index);
     BASE_ASSERT(net_sim_client(self->sim, &link.up, &one->transport) == NET_OK);
     net_sim_link_set_pair(one->transport, &link);
@@ -113,6 +117,7 @@ void step_member(scenario* self, uint32_t index, uint32_t step, trace_target* ta
         corrupt_world(one);
     check_groups(self, one);
     net_client_tick(one->client, self->now_us);
+    if (step % MEMBER_HASH_STEPS == index) hash_world(self, one->match);
     shout(self, one);
     if (one->leave_step && step == one->leave_step) net_client_leave(one->client, self->now_us);
     if (net_client_get_phase(one->client) != NET_CLIENT_ENDED) return;

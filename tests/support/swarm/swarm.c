@@ -44,6 +44,11 @@ typedef struct swarm_shout {
     uint32_t number;
 } swarm_shout;
 
+ES_EVENT(brush)
+typedef struct swarm_brush {
+    uint32_t strength;
+} swarm_brush;
+
 #include "swarm.es.h"
 
 ES_REGISTER_TYPES
@@ -52,7 +57,7 @@ ES_MESSAGES
 const char* swarm_templates(void) {
     return "// Templates of the test game.\n"
            "place { \"pos:p2\"{ _track:b=yes; _replicate:b=yes; _min:r=-128; _max:r=383; "
-           "_step:r=0.0625; value:p2=1,2 } }\n"
+           "_step:r=0.0625; value:p2=1,2 }\n" SWARM_TRACES " }\n"
            "mote { _extends:t=\"place\"\n"
            "  \"hp:u8\"{ _replicate:b=yes; value:u8=100 }\n"
            "  \"target:eid\"{ _replicate:b=yes; value:eid=0 }\n"
@@ -194,6 +199,32 @@ static void script_es(const ecs_stage* stage, ES_CONTEXT swarm_context* context)
     }
 }
 
+// On both sides and on several threads. What it writes is in no packet and no state hash, only in
+// the hash of a world.
+ES_TAG(server | gameClient)
+ES_QUANTUM(4)
+static void trail_es(const ecs_stage* stage, ecs_entity entity,
+                     ES_CONTEXT const swarm_context* context, const ecs_vec2* pos,
+                     ecs_vec2* trail) {
+    if (!context->has_trails) return;
+    base_rng rng = ecs_stage_rng(stage, entity);
+    trail->x += (pos->x - trail->x) * 0.5f + base_rng_float(&rng);
+    trail->y += (pos->y - trail->y) * 0.5f;
+    const swarm_brush brush = {base_rng_below(&rng, 16)};
+    if (brush.strength > 2) return;
+    (void)ecs_event_send(stage->world, context->last_brushed, context->brush, &brush);
+    (void)ecs_event_send(stage->world, entity, context->brush, &brush);
+}
+
+// It depends on the order of events.
+ES_TAG(server | gameClient)
+ES_ON_EVENT(brush)
+static void brush_es_event_handler(ecs_entity entity, ES_CONTEXT swarm_context* context,
+                                   const swarm_brush* event, uint32_t* brushes) {
+    *brushes = *brushes * 31 + event->strength + 1;
+    context->last_brushed = entity;
+}
+
 ES_TAG(server)
 ES_ON_EVENT(steer)
 static void steer_es_event_handler(const ecs_stage* stage, ES_CONTEXT swarm_context* context,
@@ -250,6 +281,7 @@ static ecs_result register_systems(ecs_world* world, void** out, const base_repo
     context->ping = ecs_event_find(world, "ping");
     context->spark = ecs_event_find(world, "spark");
     context->shout = ecs_event_find(world, "shout");
+    context->brush = ecs_event_find(world, "brush");
     static const ecs_term MOVERS[] = {{"pos", "p2", ECS_WRITE}};
     static const ecs_term TARGETS[] = {{"target", "eid", ECS_READ}};
     static const ecs_term CLOCKS[] = {{"clock", "SwarmClock", ECS_READ}};

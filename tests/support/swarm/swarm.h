@@ -39,7 +39,9 @@ const char* swarm_wild_templates(void);
 typedef struct swarm_context {
     ecs_component_id pos, hp, target, heat, steered, shouts, player_id, clock_component;
     ecs_template_id mote, rock, avatar, burning, clock;
-    ecs_event_type steer, ping, spark, shout;
+    ecs_event_type steer, ping, spark, shout, brush;
+    bool has_trails; ///< trail_es runs; tests set it
+    ecs_entity last_brushed;
     ecs_query* movers;
     ecs_query* targets;
     ecs_query* clocks;

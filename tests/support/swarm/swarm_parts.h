@@ -4,6 +4,9 @@
 
 #include "swarm.h"
 
+/// Components of all places that trail_es and brush_es write.
+#define SWARM_TRACES "\"trail:p2\"{ value:p2=0,0 } \"brushes:u32\"{ value:u32=0 }"
+
 ecs_entity swarm_random_entity(ecs_world* world, ecs_query* query);
 /// An entity that belongs to no player.
 ecs_entity swarm_random_wild_entity(ecs_world* world, const swarm_context* context);
