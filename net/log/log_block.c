@@ -2,7 +2,7 @@
 // Blocks stand alone: a reader that lost its place finds the next one by its sync bytes, trusts the
 // lengths only after the header's checksum held, and unpacks into a buffer of fixed size. Every
 // byte of a header is under its checksum, every stored byte under the other one.
-#include "log/log_block.h"
+#include "log/log_columns.h"
 
 #include "base/assert.h"
 #include "base/hash.h"
@@ -88,7 +88,10 @@ bool net_log_block_header_read(net_log_block* block,
     if (block->unpacked_bytes < 1 || block->unpacked_bytes > NET_LOG_BLOCK_BYTES_MAX) return false;
     if (block->record_count < 1) return false;
     if (block->flags == 0) return block->stored_bytes == block->unpacked_bytes;
-    return block->flags == NET_LOG_FLAG_ZSTD &&
+    bool is_known = (block->flags & ~(NET_LOG_FLAG_ZSTD | NET_LOG_FLAG_COLUMNS)) == 0;
+    bool may_have_columns =
+        !(block->flags & NET_LOG_FLAG_COLUMNS) || block->type == NET_LOG_BLOCK_DATA;
+    return is_known && may_have_columns &&
            is_ratio_right(block->stored_bytes, block->unpacked_bytes);
 }
 
@@ -96,13 +99,15 @@ bool net_log_packer_init(net_log_packer* packer, const base_allocator* allocator
     *packer = (net_log_packer){.allocator = allocator};
     packer->stored = base_allocate(allocator, NET_LOG_BLOCK_HEADER_BYTES + NET_LOG_BLOCK_BYTES_MAX);
     packer->zstd = ZSTD_createCCtx();
-    if (packer->stored && packer->zstd) return true;
+    bool has_columns = net_log_columns_create(allocator, &packer->columns) == NET_OK;
+    if (packer->stored && packer->zstd && has_columns) return true;
     net_log_packer_deinit(packer);
     return false;
 }
 
 void net_log_packer_deinit(net_log_packer* packer) {
     ZSTD_freeCCtx(packer->zstd);
+    net_log_columns_destroy(packer->columns);
     base_release(packer->allocator, packer->stored,
                  NET_LOG_BLOCK_HEADER_BYTES + NET_LOG_BLOCK_BYTES_MAX);
     *packer = (net_log_packer){0};
@@ -112,17 +117,28 @@ size_t net_log_packer_pack(net_log_packer* packer, net_log_block* block, const u
                            uint32_t payload_bytes) {
     BASE_ASSERT(payload_bytes >= 1 && payload_bytes <= NET_LOG_BLOCK_BYTES_MAX);
     uint8_t* stored = packer->stored + NET_LOG_BLOCK_HEADER_BYTES;
+    const uint8_t* source = payload;
+    uint32_t source_bytes = payload_bytes, column_bytes = 0;
+    if (packer->has_columns && block->type == NET_LOG_BLOCK_DATA) {
+        const uint8_t* columns = net_log_columns_write(packer->columns, block, payload,
+                                                       payload_bytes, stored, &column_bytes);
+        if (columns && is_ratio_right(column_bytes, payload_bytes)) {
+            source = columns;
+            source_bytes = column_bytes;
+        }
+    }
     // Room for one byte less: what zstd does not make smaller is an error here, and stored as it
     // is.
     int level = block->type == NET_LOG_BLOCK_KEYFRAME ? ZSTD_LEVEL_KEYFRAME : ZSTD_LEVEL;
     size_t packed =
-        ZSTD_compressCCtx(packer->zstd, stored, payload_bytes - 1, payload, payload_bytes, level);
+        ZSTD_compressCCtx(packer->zstd, stored, source_bytes - 1, source, source_bytes, level);
     bool is_packed = !ZSTD_isError(packed) && is_ratio_right(packed, payload_bytes);
     if (!is_packed) {
-        memcpy(stored, payload, payload_bytes);
-        packed = payload_bytes;
+        memcpy(stored, source, source_bytes);
+        packed = source_bytes;
     }
-    block->flags = is_packed ? NET_LOG_FLAG_ZSTD : 0;
+    block->flags = (uint8_t)((is_packed ? NET_LOG_FLAG_ZSTD : 0) |
+                             (source != payload ? NET_LOG_FLAG_COLUMNS : 0));
     block->stored_bytes = (uint32_t)packed;
     block->unpacked_bytes = payload_bytes;
     block->stored_crc = base_crc32c(0, stored, packed);
@@ -130,14 +146,23 @@ size_t net_log_packer_pack(net_log_packer* packer, net_log_block* block, const u
     return NET_LOG_BLOCK_HEADER_BYTES + packed;
 }
 
-bool net_log_block_unpack(const net_log_block* block, const uint8_t* stored, uint8_t* target) {
+bool net_log_block_unpack(const net_log_block* block, const uint8_t* stored,
+                          struct net_log_columns* columns, uint8_t* target) {
     BASE_ASSERT(block->unpacked_bytes <= NET_LOG_BLOCK_BYTES_MAX);
     if (base_crc32c(0, stored, block->stored_bytes) != block->stored_crc) return false;
+    const bool has_columns = block->flags & NET_LOG_FLAG_COLUMNS;
+    if (has_columns && !columns) return false;
     if (block->flags == 0) {
         memcpy(target, stored, block->stored_bytes);
         return true;
     }
-    // Decoding in one call needs no window: zstd reads back from `target`.
-    size_t unpacked = ZSTD_decompress(target, block->unpacked_bytes, stored, block->stored_bytes);
-    return !ZSTD_isError(unpacked) && unpacked == block->unpacked_bytes;
+    if (block->flags == NET_LOG_FLAG_COLUMNS)
+        return net_log_columns_read(columns, block, stored, block->stored_bytes, target);
+    // Decoding in one call needs no window: zstd reads back from what it wrote.
+    uint8_t* to = has_columns ? net_log_columns_idle(columns) : target;
+    size_t capacity = has_columns ? NET_LOG_BLOCK_BYTES_MAX : block->unpacked_bytes;
+    size_t unpacked = ZSTD_decompress(to, capacity, stored, block->stored_bytes);
+    if (ZSTD_isError(unpacked)) return false;
+    return has_columns ? net_log_columns_read(columns, block, to, unpacked, target)
+                       : unpacked == block->unpacked_bytes;
 }

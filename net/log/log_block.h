@@ -13,6 +13,7 @@
 #define NET_LOG_PROLOGUE_BYTES 16u
 #define NET_LOG_BLOCK_HEADER_BYTES 72u
 #define NET_LOG_FLAG_ZSTD 1u
+#define NET_LOG_FLAG_COLUMNS 2u ///< log_columns.h; in logs with NET_LOG_FEATURE_COLUMNS only
 
 /// Types that this version knows; 5 is reserved.
 typedef enum net_log_block_type {
@@ -47,9 +48,14 @@ void net_log_block_header_write(const net_log_block* block,
 BASE_MUST_USE bool net_log_block_header_read(net_log_block* block,
                                              const uint8_t source[NET_LOG_BLOCK_HEADER_BYTES]);
 
-/// Makes stored blocks: zstd where that is smaller. Memory is taken at init only.
+struct net_log_columns;
+
+/// Makes stored blocks: by column if `has_columns`, zstd where that is smaller. Memory is taken at
+/// init only.
 typedef struct net_log_packer {
     const base_allocator* allocator;
+    struct net_log_columns* columns; ///< for net_log_block_unpack too, between two packs
+    bool has_columns;                ///< the log's header says so
     void* zstd;
     uint8_t* stored; ///< header and stored bytes of the last block
 } net_log_packer;
@@ -62,6 +68,7 @@ size_t net_log_packer_pack(net_log_packer* packer, net_log_block* block, const u
                            uint32_t payload_bytes);
 
 /// Unpack a stored block whose header was read: checks the checksum and fills exactly
-/// unpacked_bytes. `target` has room for NET_LOG_BLOCK_BYTES_MAX.
+/// unpacked_bytes. `target` has room for NET_LOG_BLOCK_BYTES_MAX. `columns` NULL: a block with
+/// columns is refused.
 BASE_MUST_USE bool net_log_block_unpack(const net_log_block* block, const uint8_t* stored,
-                                        uint8_t* target);
+                                        struct net_log_columns* columns, uint8_t* target);

@@ -4,6 +4,7 @@
 // and gives their room in the queue back only after the block is in the file: at any moment every
 // record is in the file, in the queue, or in both. log_pump.c is what that thread does.
 #include "log/log_delta.h"
+#include "log/log_header.h"
 #include "log/log_file_internal.h"
 
 #include "base/assert.h"
@@ -259,6 +260,8 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     if (!file->payload || !file->draft.memory ||
         !net_log_packer_init(&file->packer, config->allocator))
         result = NET_ERR_MEMORY;
+    file->packer.has_columns =
+        (net_log_header_features(header, header_bytes) & NET_LOG_FEATURE_COLUMNS) != 0;
     bool has_file = !config->is_in_memory;
     BASE_ASSERT(has_file || config->ring_ticks > 0);
     if (result == NET_OK && has_file)

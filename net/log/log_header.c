@@ -175,8 +175,9 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
         proto_pb_write_number(&wire, 11, NET_WORLD_HASH_EVERY_TICKS);
         write_schema(&wire, match, much);
         proto_pb_write_number(&wire, 13, now_unix_ms);
-        if (config->module->game->is_rewinding)
-            proto_pb_write_fixed64(&wire, FIELD_FEATURES, NET_LOG_FEATURE_VIEWS);
+        bool has_views = config->module->game->is_rewinding;
+        proto_pb_write_fixed64(&wire, FIELD_FEATURES,
+                               NET_LOG_FEATURE_COLUMNS | (has_views ? NET_LOG_FEATURE_VIEWS : 0));
         *has_values = wants_values && much == DETAIL_ALL;
         if (*has_values) proto_pb_write_number(&wire, FIELD_ROW_CODE, NET_LOG_ROW_CODE);
         if (wire.failed) continue;
@@ -219,7 +220,7 @@ static bool read_setting(const proto_pb_field* field, net_log_info* info) {
 }
 
 // Must-understand bits that this reader understands.
-#define FEATURES_KNOWN (NET_LOG_FEATURE_VIEWS | NET_LOG_FEATURE_SEGMENT)
+#define FEATURES_KNOWN (NET_LOG_FEATURE_VIEWS | NET_LOG_FEATURE_SEGMENT | NET_LOG_FEATURE_COLUMNS)
 
 static net_result read_demand(net_log_demand* demand, const void* data, size_t size) {
     base_reader reader = base_reader_make(data, size);
@@ -235,6 +236,11 @@ static net_result read_demand(net_log_demand* demand, const void* data, size_t s
     if (reader.failed || demand->version == 0) return NET_ERR_DAMAGED;
     bool is_later = demand->version != VERSION || (demand->features & ~FEATURES_KNOWN) != 0;
     return is_later ? NET_ERR_VERSION : NET_OK;
+}
+
+uint64_t net_log_header_features(const void* data, size_t size) {
+    net_log_demand demand;
+    return read_demand(&demand, data, size) == NET_OK ? demand.features : 0;
 }
 
 static bool read_field(const proto_pb_field* field, net_log_info* info) {

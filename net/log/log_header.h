@@ -19,6 +19,7 @@ enum {
 /// Bits of Header.required_features.
 #define NET_LOG_FEATURE_VIEWS UINT64_C(1)   ///< Input.seen decides
 #define NET_LOG_FEATURE_SEGMENT UINT64_C(2) ///< it begins with a keyframe, behind a later tick
+#define NET_LOG_FEATURE_COLUMNS UINT64_C(4) ///< its data blocks may have NET_LOG_FLAG_COLUMNS
 
 /// Pack the Header of a match that has not stepped yet. When the whole schema does not fit a
 /// record, templates, then fields are left out. *has_values, if it is set, says that values follow
@@ -41,6 +42,8 @@ typedef struct net_log_demand {
 /// NET_ERR_DAMAGED (one that no writer writes).
 BASE_MUST_USE net_result net_log_header_read(net_log_info* info, const void* data, size_t size,
                                              net_log_demand* demand);
+/// Header.required_features of a packed Header; 0 for one that no writer writes. Total.
+uint64_t net_log_header_features(const void* data, size_t size);
 /// Name of a component as the log's writer knew it. @return false when the header does not say.
 BASE_MUST_USE bool net_log_header_component(const void* data, size_t size, uint32_t component,
                                             char name[ECS_NAME_BYTES_MAX]);

@@ -50,7 +50,9 @@ static net_result take_header(net_log_reader* reader, uint64_t offset, const net
     reader->is_part = (demand.features & NET_LOG_FEATURE_SEGMENT) != 0;
     base_bytes_clear(&reader->header);
     base_bytes_write(&reader->header, header, size);
-    return reader->header.failed ? NET_ERR_MEMORY : NET_OK;
+    if (reader->header.failed) return NET_ERR_MEMORY;
+    if (reader->columns || !(demand.features & NET_LOG_FEATURE_COLUMNS)) return NET_OK;
+    return net_log_columns_create(reader->allocator, &reader->columns);
 }
 
 static bool is_header_block(const net_log_block* block) {
@@ -213,6 +215,7 @@ void net_log_reader_destroy(net_log_reader* reader) {
     BASE_ARRAY_RELEASE(reader->allocator, reader->keyframes, reader->keyframe_capacity);
     base_bytes_deinit(&reader->queue);
     base_bytes_deinit(&reader->header);
+    net_log_columns_destroy(reader->columns);
     base_release(reader->allocator, reader->payload, NET_LOG_BLOCK_BYTES_MAX);
     base_release(reader->allocator, reader->stored, NET_LOG_BLOCK_BYTES_MAX);
     base_release(reader->allocator, reader, sizeof *reader);

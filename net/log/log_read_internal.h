@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/bytes.h"
+#include "log/log_columns.h"
 #include "log/log_queue.h"
 #include "log/log_read.h"
 #include "log/log_set.h"
@@ -26,6 +27,7 @@ struct net_log_reader {
     base_bytes queue;     // records out of the queue
     uint8_t* stored;
     uint8_t* payload;
+    net_log_columns* columns; // NULL: the log has none
     // Damage that was reported, by the place where it begins: a later walk meets it again.
     uint64_t told[NET_LOG_TOLD_MAX];
     uint32_t told_count;

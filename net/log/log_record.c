@@ -217,8 +217,7 @@ void net_log_draft_begin(net_log_draft* draft) {
                                     .capacity = NET_LOG_RECORD_BYTES_MAX - 8};
 }
 
-bool net_log_draft_item(net_log_draft* draft, const net_log_item* item) {
-    BASE_ASSERT(item->client > 0 || item->kind == NET_LOG_ITEM_SERVER_EVENT);
+bool net_log_item_write(proto_pb_writer* body, const net_log_item* item) {
     BASE_ASSERT(item->payload || item->payload_bytes == 0);
     uint8_t memory[ITEM_BYTES_MAX];
     proto_pb_writer wire = {.data = memory, .capacity = sizeof memory};
@@ -248,9 +247,14 @@ bool net_log_draft_item(net_log_draft* draft, const net_log_item* item) {
             proto_pb_write_bytes(&wire, 4, item->payload, item->payload_bytes);
     }
     BASE_ASSERT(!wire.failed);
-    if (wire.size + 4 > draft->body.capacity - draft->body.size) return false;
-    proto_pb_write_bytes(&draft->body, (uint32_t)item->kind, memory, wire.size);
+    if (wire.size + 4 > body->capacity - body->size) return false;
+    proto_pb_write_bytes(body, (uint32_t)item->kind, memory, wire.size);
     return true;
+}
+
+bool net_log_draft_item(net_log_draft* draft, const net_log_item* item) {
+    BASE_ASSERT(item->client > 0 || item->kind == NET_LOG_ITEM_SERVER_EVENT);
+    return net_log_item_write(&draft->body, item);
 }
 
 static void write_prefix(uint8_t* place, uint64_t number, ecs_tick tick, net_log_kind kind) {

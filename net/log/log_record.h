@@ -93,7 +93,9 @@ typedef struct net_log_draft {
 
 /// Begin an empty body.
 void net_log_draft_begin(net_log_draft* draft);
-/// Append one item. @return false when it does not fit: nothing was written.
+/// Append an item to the body of a record. @return false when it does not fit: nothing was written.
+BASE_MUST_USE bool net_log_item_write(proto_pb_writer* body, const net_log_item* item);
+/// The same for a draft, of which an item has a client unless the server sends it.
 BASE_MUST_USE bool net_log_draft_item(net_log_draft* draft, const net_log_item* item);
 /// Close as a record of a kind. *size is its length with the queue's prefix. @return its start.
 uint8_t* net_log_draft_end(net_log_draft* draft, net_log_kind kind, uint64_t number, ecs_tick tick,

@@ -114,8 +114,9 @@ static bool read_end(saving* self) {
     const net_log_ring* ring = &log->ring;
     size_t size = read_block(ring, ring->last_data, &self->last);
     net_log_ring_read(ring, ring->last_data, log->packer.stored, size);
-    bool is_whole = net_log_block_unpack(
-        &self->last, log->packer.stored + NET_LOG_BLOCK_HEADER_BYTES, log->payload);
+    bool is_whole =
+        net_log_block_unpack(&self->last, log->packer.stored + NET_LOG_BLOCK_HEADER_BYTES,
+                             log->packer.columns, log->payload);
     BASE_ASSERT(is_whole);
     base_reader bytes = base_reader_make(log->payload, self->last.unpacked_bytes);
     net_log_record record = {.kind = NET_LOG_KIND_OTHER};

@@ -20,7 +20,7 @@ bool net_log_read_payload(net_log_reader* reader, uint64_t offset, const net_log
                           uint8_t* target) {
     return net_log_set_read(&reader->set, offset + NET_LOG_BLOCK_HEADER_BYTES, reader->stored,
                             block->stored_bytes) &&
-           net_log_block_unpack(block, reader->stored, target);
+           net_log_block_unpack(block, reader->stored, reader->columns, target);
 }
 
 bool net_log_is_prologue(net_log_reader* reader, uint64_t offset) {

@@ -206,11 +206,14 @@ net_result net_log_read_stats(net_log_reader* reader, net_log_stats* stats) {
     net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record record;
     while (net_log_cursor_next(reader, &cursor, &record)) {
-        uint64_t* const counts[] = {&stats->others, &stats->begins, &stats->ends, &stats->closes};
+        uint64_t* const counts[] = {&stats->others, &stats->begins, &stats->ends, &stats->closes,
+                                    &stats->states};
         uint64_t* const bytes[] = {&stats->other_bytes, &stats->begin_bytes, &stats->end_bytes,
-                                   &stats->close_bytes};
+                                   &stats->close_bytes, &stats->state_bytes};
+        BASE_ASSERT(record.kind < BASE_COUNT(counts));
         *counts[record.kind] += 1;
         *bytes[record.kind] += record.size;
+        if (record.kind == NET_LOG_KIND_STATE) stats->changes_bytes += record.changes_bytes;
         if (record.kind == NET_LOG_KIND_BEGIN || record.kind == NET_LOG_KIND_END)
             count_items(&record, stats);
     }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Event logs from any bytes. The first byte chooses their place: a whole file; the payload of a
 // data block with right checksums (a fuzzer cannot guess checksums); a queue beside an empty log;
-// or single parts: record, header, changes; or the changes of ticks with values.
+// or single parts: record, header, changes; the changes of ticks with values; or the columns of a
+// block.
 //
 // Invariants: an accepted log can be read to its end, twice with the same records. What the coder
-// makes of raw rows gives the same rows.
+// makes of raw rows gives the same rows; columns give the same bytes.
 #define _GNU_SOURCE
 #include "fuzz.h"
 
 #include "base/hash.h"
 #include "log/log_block.h"
 #include "log/log_changes.h"
+#include "log/log_columns.h"
 #include "log/log_delta.h"
 #include "log/log_header.h"
 #include "log/log_piece.h"
@@ -281,10 +283,39 @@ static void read_values(const uint8_t* data, size_t size) {
     side_close(&coded);
 }
 
+/// Columns: u8 records, u8 and u8 length of the payload, u8 whether zstd packed it, the bytes. What
+/// is read is written and read again.
+static void read_columns(const uint8_t* data, size_t size) {
+    if (size < 5) return;
+    net_log_columns* columns;
+    uint8_t* target = base_allocate(NULL, NET_LOG_BLOCK_BYTES_MAX);
+    uint8_t* scratch = base_allocate(NULL, NET_LOG_BLOCK_BYTES_MAX);
+    require(target && scratch && net_log_columns_create(NULL, &columns) == NET_OK);
+    net_log_block block = {.type = NET_LOG_BLOCK_DATA,
+                           .flags = NET_LOG_FLAG_COLUMNS | (data[3] & NET_LOG_FLAG_ZSTD),
+                           .first_tick = 5,
+                           .record_count = data[0],
+                           .unpacked_bytes = 1u + data[1] + 256u * data[2],
+                           .stored_bytes = (uint32_t)size - 4};
+    block.stored_crc = base_crc32c(0, data + 4, size - 4);
+    if (net_log_block_unpack(&block, data + 4, columns, target)) {
+        uint32_t again;
+        const uint32_t bytes = block.unpacked_bytes;
+        const uint8_t* coded =
+            net_log_columns_write(columns, &block, target, bytes, scratch, &again);
+        require(!coded || memcmp(scratch, target, bytes) == 0);
+    }
+    net_log_columns_destroy(columns);
+    base_release(NULL, target, NET_LOG_BLOCK_BYTES_MAX);
+    base_release(NULL, scratch, NET_LOG_BLOCK_BYTES_MAX);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size < 1) return 0;
-    void (*const targets[])(const uint8_t*, size_t) = {read_file, read_payload, read_queue,
-                                                       read_pieces, read_values};
-    targets[data[0] < 4 ? data[0] : data[0] < 8 ? 4 : data[0] % 4](data + 1, size - 1);
+    void (*const targets[])(const uint8_t*, size_t) = {read_file,   read_payload, read_queue,
+                                                       read_pieces, read_values,  read_columns};
+    targets[data[0] < 4    ? data[0]
+            : data[0] < 12 ? data[0] / 4 + 3
+                           : data[0] % 4](data + 1, size - 1);
     return 0;
 }

@@ -69,8 +69,8 @@ const net_log_keyframe* net_log_reader_keyframes(const net_log_reader* reader, u
 
 /// Counts and packed bytes by kind of record.
 typedef struct net_log_stats {
-    uint64_t begins, ends, closes, others;
-    uint64_t begin_bytes, end_bytes, close_bytes, other_bytes;
+    uint64_t begins, ends, closes, states, others;
+    uint64_t begin_bytes, end_bytes, close_bytes, state_bytes, other_bytes;
     uint64_t leaves, joins, client_events, inputs, input_repeats, server_events;
     uint64_t changes_bytes; ///< part of end_bytes
 } net_log_stats;

@@ -419,13 +419,13 @@ static net_result read_forged_header(const uint8_t* extra, size_t extra_bytes,
 static void a_header_that_demands_unknown_features_is_refused_by_their_bits(void** state) {
     (void)state;
     base_report_first first;
-    // Bits 0 and 1 are known: views decide, and a part of a log. The test tries every other single
-    // bit, then two bits together.
-    for (uint8_t known = 1; known <= 3; known++) {
+    // Bits 0 to 2 are known: views decide, a part of a log, columns. The test tries every other
+    // single bit, then two bits together.
+    for (uint8_t known = 1; known <= 7; known++) {
         const uint8_t extra[] = {14 << 3 | 1, known, 0, 0, 0, 0, 0, 0, 0};
         assert_int_equal(read_forged_header(extra, sizeof extra, &first), NET_OK);
     }
-    for (uint32_t bit = 2; bit < 64; bit++) {
+    for (uint32_t bit = 3; bit < 64; bit++) {
         uint8_t extra[9] = {14 << 3 | 1};
         extra[1 + bit / 8] = (uint8_t)(1u << bit % 8);
         char text[96];
@@ -435,10 +435,10 @@ static void a_header_that_demands_unknown_features_is_refused_by_their_bits(void
         assert_non_null(strstr(first.text, text));
         assert_int_equal(first.count, 1);
     }
-    const uint8_t twice[] = {14 << 3 | 1, 4, 0, 0, 0, 0, 0, 0, 0,
+    const uint8_t twice[] = {14 << 3 | 1, 8, 0, 0, 0, 0, 0, 0, 0,
                              14 << 3 | 1, 0, 0, 0, 0, 0, 0, 0, 0};
     assert_int_equal(read_forged_header(twice, sizeof twice, &first), NET_ERR_VERSION);
-    assert_non_null(strstr(first.text, "features 0x4"));
+    assert_non_null(strstr(first.text, "features 0x8"));
     const uint8_t none[] = {14 << 3 | 1, 0, 0, 0, 0, 0, 0, 0, 0};
     assert_int_equal(read_forged_header(none, sizeof none, &first), NET_OK);
     const uint8_t varint[] = {14 << 3, 1}; // the field has another wire type
@@ -510,7 +510,10 @@ static void wrong_lengths_and_bombs_are_refused_before_memory_is_taken(void** st
         {max, max + 1, 1, false},
         {1, 2, 0, false},
         {UINT32_MAX, UINT32_MAX, 0, false},
-        {1, 1, 2, false},
+        {1, 100, NET_LOG_FLAG_COLUMNS, true},
+        {1, 100, NET_LOG_FLAG_COLUMNS | NET_LOG_FLAG_ZSTD, true},
+        {1, NET_LOG_FREE_BYTES + NET_LOG_RATIO_MAX + 1, NET_LOG_FLAG_COLUMNS, false},
+        {1, 1, 4, false},
         // One byte of zstd unpacks to so many at most.
         {1, NET_LOG_FREE_BYTES + NET_LOG_RATIO_MAX - 1, NET_LOG_FLAG_ZSTD, true},
         {1, NET_LOG_FREE_BYTES + NET_LOG_RATIO_MAX, NET_LOG_FLAG_ZSTD, true},
@@ -534,9 +537,9 @@ static void wrong_lengths_and_bombs_are_refused_before_memory_is_taken(void** st
     (void)net_log_packer_pack(&packer, &block, target, NET_LOG_FREE_BYTES);
     assert_true(block.stored_bytes < 1000);
     const uint8_t* stored = packer.stored + NET_LOG_BLOCK_HEADER_BYTES;
-    assert_true(net_log_block_unpack(&block, stored, target));
+    assert_true(net_log_block_unpack(&block, stored, packer.columns, target));
     block.unpacked_bytes = 100;
-    assert_false(net_log_block_unpack(&block, stored, target));
+    assert_false(net_log_block_unpack(&block, stored, packer.columns, target));
     free(target);
     net_log_packer_deinit(&packer);
 }

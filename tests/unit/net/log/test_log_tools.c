@@ -396,7 +396,7 @@ static void mutate(mutant* self, const uint8_t* log, size_t log_bytes, base_rng*
             memcpy(self->bytes + self->size, log + at, size);
             self->size += size;
         } else {
-            assert_true(net_log_block_unpack(&block, stored, self->payload));
+            assert_true(net_log_block_unpack(&block, stored, self->packer.columns, self->payload));
             const uint32_t flips = 1 + base_rng_below(rng, 4);
             for (uint32_t k = 0; k < flips; k++)
                 self->payload[base_rng_below(rng, block.unpacked_bytes)] ^=

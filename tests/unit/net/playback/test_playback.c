@@ -506,7 +506,8 @@ static void change_block(base_bytes* to, const uint8_t* log, size_t at, net_log_
     assert_true(net_log_block_header_read(&block, log + at));
     uint8_t* payload = malloc(NET_LOG_BLOCK_BYTES_MAX);
     assert_non_null(payload);
-    assert_true(net_log_block_unpack(&block, log + at + NET_LOG_BLOCK_HEADER_BYTES, payload));
+    assert_true(net_log_block_unpack(&block, log + at + NET_LOG_BLOCK_HEADER_BYTES, packer->columns,
+                                     payload));
     uint32_t changes = 1 + base_rng_below(rng, 3);
     for (uint32_t i = 0; i < changes; i++) {
         uint32_t place = base_rng_below(rng, block.unpacked_bytes);
@@ -586,7 +587,7 @@ static void a_setting_out_of_range_is_refused(void** state) {
     uint8_t* payload = calloc(1, NET_LOG_BLOCK_BYTES_MAX);
     uint8_t* at = log + NET_LOG_PROLOGUE_BYTES;
     assert_true(payload && net_log_block_header_read(&block, at));
-    assert_true(net_log_block_unpack(&block, at + NET_LOG_BLOCK_HEADER_BYTES, payload));
+    assert_true(net_log_block_unpack(&block, at + NET_LOG_BLOCK_HEADER_BYTES, NULL, payload));
     bool is_found = false;
     for (uint32_t i = 0; i + 6 < block.unpacked_bytes && !is_found; i++) {
         is_found = memcmp(payload + i, "lives\x12\x01", 7) == 0;

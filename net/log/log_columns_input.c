@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+// An input is most often the client's last one with a number that is one higher, so most of it is
+// known before it is read. The log does not know the messages of the game: a payload is taken as
+// protobuf with fields 1..15 of one number each, which is what packers write for a struct of
+// numbers. Others are stored as they are.
+//
+// A value that differs is coded as itself or as the difference to the client's last one, whatever
+// takes fewer bits: sticks that are pushed to the end repeat values, an aim moves on by little.
+#include "log/log_columns_input.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+enum { TYPE_NONE, TYPE_VARINT, TYPE_FIXED32, TYPE_FIXED64, TYPE_BITS = 2, TICK_SEEN = 256 };
+
+// A payload as numbers.
+typedef struct numbers {
+    uint64_t values[NET_LOG_INPUT_FIELDS];
+    uint8_t types[NET_LOG_INPUT_FIELDS];
+    uint32_t count; // up to the last field that is there
+} numbers;
+
+// One direction of the work on one record.
+typedef struct coder {
+    net_log_inputs* inputs;
+    net_log_range* range;
+    proto_pb_writer* rest_to; // writing
+    base_reader* rest_from;   // reading
+} coder;
+
+void net_log_inputs_begin(net_log_inputs* inputs) {
+    net_log_model_begin(&inputs->models, sizeof inputs->models);
+    memset(inputs->slots, 0, sizeof inputs->slots);
+    memset(inputs->types, 0, sizeof inputs->types);
+    inputs->client_count = inputs->list_count = inputs->field_count = 0;
+    inputs->number = 0;
+    inputs->seen = 0;
+}
+
+// ---- clients ----
+
+// The place of a client, which may be new. UINT32_MAX: too many.
+static uint32_t place_of(net_log_inputs* inputs, uint32_t client) {
+    uint32_t slot = (client * 2654435769u) >> 16 & (NET_LOG_INPUT_SLOTS - 1);
+    while (inputs->slots[slot] > 0) {
+        const uint32_t place = inputs->slots[slot] - 1u;
+        if (inputs->clients[place].client == client) return place;
+        slot = (slot + 1) & (NET_LOG_INPUT_SLOTS - 1);
+    }
+    if (inputs->client_count == NET_LOG_INPUT_CLIENTS) return UINT32_MAX;
+    inputs->clients[inputs->client_count] = (net_log_input_client){.client = client, .history = 3};
+    inputs->slots[slot] = (uint16_t)++inputs->client_count;
+    return inputs->client_count - 1;
+}
+
+static bool next_input(const net_log_record* record, size_t* offset, net_log_item* item) {
+    return net_log_item_next(record, NET_LOG_ITEM_INPUT, offset, item);
+}
+
+// Does the record have the inputs of the clients of the last list?
+static bool has_same_list(const net_log_inputs* inputs, const net_log_record* from) {
+    size_t offset = 0;
+    net_log_item item;
+    if (from->item_count[NET_LOG_ITEM_INPUT] != inputs->list_count) return false;
+    for (uint32_t i = 0; i < inputs->list_count; i++)
+        if (!next_input(from, &offset, &item) ||
+            item.client != inputs->clients[inputs->list[i]].client)
+            return false;
+    return true;
+}
+
+// Whose inputs the record has. `from` NULL: reading.
+static void code_list(coder* self, const net_log_record* from) {
+    net_log_inputs* inputs = self->inputs;
+    net_log_input_models* models = &inputs->models;
+    const bool is_same = from && has_same_list(inputs, from);
+    if (net_log_range_bit(self->range, &models->is_same_list, is_same)) return;
+    const uint64_t count = net_log_range_number(self->range, &models->list_count,
+                                                from ? from->item_count[NET_LOG_ITEM_INPUT] : 0);
+    if (count > NET_LOG_INPUT_CLIENTS) self->range->failed = true;
+    size_t offset = 0;
+    net_log_item item = {0};
+    uint32_t before = 0;
+    inputs->list_count = 0;
+    for (uint32_t i = 0; i < count && !self->range->failed; i++) {
+        if (from && !next_input(from, &offset, &item)) self->range->failed = true;
+        const uint32_t step = item.client - before;
+        before += (uint32_t)net_log_range_number(self->range, &models->list_client, step);
+        const uint32_t place = place_of(inputs, before);
+        if (place == UINT32_MAX) self->range->failed = true;
+        inputs->list[inputs->list_count++] = (uint16_t)place;
+    }
+}
+
+// ---- payloads ----
+
+static uint32_t type_of(uint32_t wire_type) {
+    return wire_type == 0   ? TYPE_VARINT
+           : wire_type == 5 ? TYPE_FIXED32
+           : wire_type == 1 ? TYPE_FIXED64
+                            : TYPE_NONE;
+}
+
+static void write_value(proto_pb_writer* wire, uint32_t field, uint32_t type, uint64_t value) {
+    if (value == 0) return;
+    if (type == TYPE_VARINT) proto_pb_write_number(wire, field, value);
+    if (type == TYPE_FIXED64) proto_pb_write_fixed64(wire, field, value);
+    if (type != TYPE_FIXED32) return;
+    proto_pb_write_varint(wire, field << 3 | 5);
+    proto_pb_write_raw(wire, value, 4);
+}
+
+// A payload that a packer of numbers writes, with the block's types. @return false for others.
+static bool parse(const net_log_inputs* inputs, const net_log_item* item, numbers* parsed) {
+    *parsed = (numbers){0};
+    base_reader reader = base_reader_make(item->payload, item->payload_bytes);
+    proto_pb_field field;
+    while (proto_pb_next(&reader, &field)) {
+        const uint32_t type = type_of(field.type);
+        if (type == TYPE_NONE || field.id > NET_LOG_INPUT_FIELDS || field.id <= parsed->count)
+            return false;
+        const uint32_t known = inputs->types[field.id - 1];
+        if (known != TYPE_NONE && known != type) return false;
+        parsed->values[field.id - 1] = field.number;
+        parsed->types[field.id - 1] = (uint8_t)type;
+        parsed->count = field.id;
+    }
+    if (reader.failed) return false;
+    uint8_t again[NET_INPUT_BYTES_MAX];
+    proto_pb_writer wire = {.data = again, .capacity = sizeof again};
+    for (uint32_t i = 0; i < parsed->count; i++)
+        write_value(&wire, i + 1, parsed->types[i], parsed->values[i]);
+    return !wire.failed && wire.size == item->payload_bytes &&
+           memcmp(again, item->payload, wire.size) == 0;
+}
+
+// Zigzag differences wrap around; so do their sums.
+static uint64_t code_value(coder* self, uint32_t field, uint64_t last, uint64_t value) {
+    net_log_input_models* models = &self->inputs->models;
+    net_log_model* way = &models->is_difference[field];
+    net_log_number_models* ways = models->value[field];
+    uint64_t coded = value;
+    bool is_difference = false;
+    if (!self->range->is_reading) {
+        const uint64_t difference = net_log_fold(value - last);
+        is_difference = net_log_model_price(way, 1) + net_log_number_price(&ways[1], difference) <
+                        net_log_model_price(way, 0) + net_log_number_price(&ways[0], value);
+        if (is_difference) coded = difference;
+    }
+    is_difference = net_log_range_bit(self->range, way, is_difference) != 0;
+    coded = net_log_range_number(self->range, &ways[is_difference], coded);
+    return is_difference ? last + net_log_unfold(coded) : coded;
+}
+
+// The fields that differ from those in `last`, which become those of `parsed`.
+static void code_fields(coder* self, uint64_t* last, const numbers* parsed) {
+    net_log_inputs* inputs = self->inputs;
+    net_log_input_models* models = &inputs->models;
+    while (
+        inputs->field_count < NET_LOG_INPUT_FIELDS &&
+        net_log_range_bit(self->range, &models->is_new_field, inputs->field_count < parsed->count))
+        inputs->field_count++;
+    uint32_t moved = 0;
+    for (uint32_t i = 0; i < inputs->field_count; i++) {
+        // One of them differs.
+        const bool is_implied = i + 1 == inputs->field_count && moved == 0;
+        if (!is_implied && !net_log_range_bit(self->range, &models->has_moved[i][moved],
+                                              parsed->values[i] != last[i]))
+            continue;
+        moved += moved < NET_LOG_MOVED_MAX;
+        if (inputs->types[i] == TYPE_NONE)
+            inputs->types[i] =
+                (uint8_t)net_log_range_tree(self->range, models->type, TYPE_BITS, parsed->types[i]);
+        last[i] = code_value(self, i, last[i], parsed->values[i]);
+        if (inputs->types[i] == TYPE_FIXED32 && last[i] > UINT32_MAX) self->range->failed = true;
+    }
+    // A message without fields is like every other one without fields.
+    if (inputs->field_count == 0) self->range->failed = true;
+}
+
+// A payload that is no struct of numbers. `to` has room for it.
+static void code_odd(coder* self, net_log_item* item, uint8_t* to) {
+    const uint64_t size =
+        net_log_range_number(self->range, &self->inputs->models.odd_bytes, item->payload_bytes);
+    if (size > NET_INPUT_BYTES_MAX) self->range->failed = true;
+    if (self->range->failed) return;
+    if (self->rest_to) {
+        uint8_t* place = proto_pb_extend(self->rest_to, (size_t)size);
+        if (place) memcpy(place, item->payload, (size_t)size);
+        return;
+    }
+    if (!base_reader_read(self->rest_from, to, (size_t)size)) self->range->failed = true;
+    item->payload_bytes = (uint32_t)size;
+}
+
+// `to` gets the payload that is read; it has room for NET_INPUT_BYTES_MAX.
+static void code_payload(coder* self, net_log_input_client* client, net_log_item* item,
+                         uint8_t* to) {
+    net_log_inputs* inputs = self->inputs;
+    net_log_input_models* models = &inputs->models;
+    numbers parsed = {0};
+    const bool is_odd = !self->range->is_reading && !parse(inputs, item, &parsed);
+    bool is_same = !self->range->is_reading && !is_odd &&
+                   memcmp(parsed.values, client->values, sizeof parsed.values) == 0;
+    is_same = net_log_range_bit(self->range, &models->is_same[client->history], is_same) != 0;
+    client->history = (uint8_t)((client->history << 1 | is_same) & 3);
+    if (!is_same && net_log_range_bit(self->range, &models->is_odd, is_odd)) {
+        code_odd(self, item, to);
+        return;
+    }
+    if (!is_same) code_fields(self, client->values, &parsed);
+    if (!self->range->is_reading) return;
+    proto_pb_writer wire = {.data = to, .capacity = NET_INPUT_BYTES_MAX};
+    for (uint32_t i = 0; i < inputs->field_count; i++)
+        write_value(&wire, i + 1, inputs->types[i], client->values[i]);
+    BASE_ASSERT(!wire.failed);
+    item->payload_bytes = (uint32_t)wire.size;
+}
+
+// ---- inputs ----
+
+static void code_number(coder* self, const net_log_input_client* client, net_log_item* item) {
+    net_log_inputs* inputs = self->inputs;
+    const uint32_t repeat = item->is_repeat;
+    // A repeat has the number of what it repeats.
+    const uint32_t expected = client->is_known ? client->number + !repeat : inputs->number;
+    net_log_model* is_next = &inputs->models.is_next[repeat][client->is_known];
+    if (net_log_range_bit(self->range, is_next, item->number == expected)) {
+        item->number = expected;
+        return;
+    }
+    const uint64_t step = net_log_fold((uint64_t)item->number - expected);
+    item->number = expected + (uint32_t)net_log_unfold(net_log_range_number(
+                                  self->range, &inputs->models.number[client->is_known], step));
+}
+
+static void code_seen(coder* self, net_log_input_client* client, net_log_item* item) {
+    net_log_inputs* inputs = self->inputs;
+    uint64_t expected = client->is_known ? client->seen : inputs->seen;
+    if (client->is_known && expected > 0) expected += TICK_SEEN;
+    net_log_model* is_same = &inputs->models.is_same_seen[client->is_known];
+    if (net_log_range_bit(self->range, is_same, item->seen == expected)) {
+        item->seen = expected;
+        return;
+    }
+    const uint64_t step = net_log_fold(item->seen - expected);
+    item->seen = expected + net_log_unfold(net_log_range_number(
+                                self->range, &inputs->models.seen[client->is_known], step));
+}
+
+static void code_input(coder* self, net_log_input_client* client, net_log_item* item, uint8_t* to) {
+    net_log_inputs* inputs = self->inputs;
+    item->is_repeat =
+        net_log_range_bit(self->range, &inputs->models.is_repeat, item->is_repeat) != 0;
+    code_number(self, client, item);
+    inputs->number = item->number;
+    if (!item->is_repeat) {
+        code_seen(self, client, item);
+        code_payload(self, client, item, to);
+        client->seen = inputs->seen = item->seen;
+    }
+    client->number = item->number;
+    client->is_known = client->is_known || !item->is_repeat;
+}
+
+void net_log_inputs_write(net_log_inputs* inputs, net_log_range* range, const net_log_record* from,
+                          proto_pb_writer* rest) {
+    coder self = {.inputs = inputs, .range = range, .rest_to = rest};
+    size_t offset = 0;
+    net_log_item item;
+    code_list(&self, from);
+    for (uint32_t i = 0; i < inputs->list_count && !range->failed; i++)
+        if (next_input(from, &offset, &item))
+            code_input(&self, &inputs->clients[inputs->list[i]], &item, NULL);
+}
+
+void net_log_inputs_read(net_log_inputs* inputs, net_log_range* range, base_reader* rest,
+                         proto_pb_writer* to) {
+    coder self = {.inputs = inputs, .range = range, .rest_from = rest};
+    uint8_t payload[NET_INPUT_BYTES_MAX];
+    code_list(&self, NULL);
+    for (uint32_t i = 0; i < inputs->list_count && !range->failed; i++) {
+        net_log_input_client* client = &inputs->clients[inputs->list[i]];
+        net_log_item item = {
+            .kind = NET_LOG_ITEM_INPUT, .client = client->client, .payload = payload};
+        code_input(&self, client, &item, payload);
+        if (!range->failed && !net_log_item_write(to, &item)) range->failed = true;
+    }
+}
