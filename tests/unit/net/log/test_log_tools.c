@@ -383,8 +383,12 @@ static void mutate(mutant* self, const uint8_t* log, size_t log_bytes, base_rng*
     size_t at = NET_LOG_PROLOGUE_BYTES;
     uint32_t count = 0;
     net_log_block block;
-    for (; at < log_bytes; at += NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes, count++)
+    for (; at < log_bytes; at += NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes, count++) {
         assert_true(net_log_block_header_read(&block, log + at));
+        // What a server writes is coded by column, whatever the order of its fields.
+        if (block.type == NET_LOG_BLOCK_DATA && block.record_count > 4)
+            assert_true(block.flags & NET_LOG_FLAG_COLUMNS);
+    }
     const uint32_t chosen = base_rng_below(rng, count);
     memcpy(self->bytes, log, NET_LOG_PROLOGUE_BYTES);
     self->size = at = NET_LOG_PROLOGUE_BYTES;
