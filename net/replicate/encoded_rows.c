@@ -12,7 +12,7 @@
 //
 // There are more entities than cache lines, so a caller that encodes many rows prefetches them
 // first (net_history_warm). Left to others: which base to use (repl_state_write.c).
-#include "replicate/encoded_rows.h"
+#include "replicate/encoded_rows_internal.h"
 
 #include "core/fault.h"
 #include "base/assert.h"
@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-enum { FURTHER_MIN = 256, ARENA_ALIGN = 8, POINTER_WORDS = sizeof(void*) / sizeof(uint32_t) };
+enum { FURTHER_MIN = 256 };
 
 #define CELL_NONE UINT32_C(0xFFFFFFFF) // of a key that has no cell
 
@@ -145,11 +145,6 @@ static bool find_cell(const net_encoded_rows* encoded_rows, uint32_t key, uint32
     }
 }
 
-static void begin_home(const net_encoded_rows* encoded_rows, uint32_t home) {
-    encoded_rows->homes[home].stamp = encoded_rows->stamp;
-    encoded_rows->homes[home].count = encoded_rows->homes[home].next = 0;
-}
-
 // Put a row behind `home`, the last one of its entity. @return false when there is no room.
 static bool put_cell(net_encoded_rows* encoded_rows, uint32_t home, uint32_t key,
                      const net_encoded_row* encoded) {
@@ -157,18 +152,11 @@ static bool put_cell(net_encoded_rows* encoded_rows, uint32_t home, uint32_t key
         encoded_rows->further_wanted++;
         if (encoded_rows->further_count == encoded_rows->further_capacity) return false;
         uint32_t further = encoded_rows->home_count + encoded_rows->further_count++;
-        begin_home(encoded_rows, further);
+        net_encoded_rows_begin_home(encoded_rows, further);
         encoded_rows->homes[home].next = further;
         home = further;
     }
-    net_encoded_row_home* into = &encoded_rows->homes[home];
-    uint32_t cell = into->count++;
-    into->keys[cell] = key;
-    into->bits[cell] = encoded->bits;
-    into->codes[cell] = encoded->code;
-    if (encoded_rows->is_counted)
-        encoded_rows->home_parts[(size_t)home * NET_ENCODED_ROW_CELLS + cell] =
-            (net_encoded_row_parts){encoded->parts_first, encoded->head_bits};
+    net_encoded_rows_put_cell(encoded_rows, home, key, encoded);
     return true;
 }
 
@@ -204,130 +192,6 @@ static bool put_place(net_encoded_rows* encoded_rows, const net_encoded_row_key*
     return true;
 }
 
-// ---- making one ----
-
-static bool reserve(net_encoded_rows* encoded_rows, const net_row_template* row_template) {
-    uint32_t bytes = NET_ROW_BYTES_MAX + 64;
-    if (encoded_rows->arena_capacity - encoded_rows->arena_size < bytes) {
-        uint32_t capacity =
-            encoded_rows->arena_capacity ? encoded_rows->arena_capacity * 2 : 1u << 16;
-        uint8_t* arena = base_reallocate(encoded_rows->allocator, encoded_rows->arena,
-                                         encoded_rows->arena_capacity, capacity);
-        if (!arena) return false;
-        encoded_rows->arena = arena;
-        encoded_rows->arena_capacity = capacity;
-    }
-    return !encoded_rows->is_counted ||
-           BASE_ARRAY_RESERVE(
-               encoded_rows->allocator, encoded_rows->parts, encoded_rows->part_capacity,
-               encoded_rows->part_count + POINTER_WORDS + row_template->layout.component_count);
-}
-
-// A base with classes that are hidden now is named only while all rows are known: later, whether it
-// is would tell whether they changed.
-static bool may_name(const net_history_entity* entity, const net_encoded_row_key* key, uint32_t age,
-                     uint32_t classes) {
-    return (classes & ~(uint32_t)key->classes) == 0 || age < entity->keep_ticks;
-}
-
-static inline const uint32_t* row_of(net_encoded_rows* encoded_rows,
-                                     const net_history_entity* entity, uint32_t age,
-                                     uint32_t classes, uint32_t scratch) {
-    ecs_tick now = encoded_rows->tick;
-    if ((entity->row_template->class_mask & ~classes) == 0) {
-        const uint32_t* row = net_history_recent(entity, now, age);
-        if (row) return row;
-    }
-    return net_history_row(entity, now, now - age, classes, encoded_rows->rows[scratch]);
-}
-
-// Find the rows that a key names. An age that was computed modulo 2^32 is small.
-static net_encoded_row_result find_rows(net_encoded_rows* encoded_rows,
-                                        const net_encoded_row_key* key,
-                                        const net_history_entity* entity, const uint32_t** row,
-                                        proto_packed_base* base) {
-    bool is_all_seen = (entity->row_template->class_mask & ~(uint32_t)key->classes) == 0;
-    *row =
-        is_all_seen ? net_history_newest(entity) : row_of(encoded_rows, entity, 0, key->classes, 0);
-    BASE_ASSERT(*row);
-    *base = (proto_packed_base){.base = entity->row_template->packed_defaults};
-    if (key->age == 0) return NET_ENCODED_ROW_OK;
-    if (!may_name(entity, key, key->age, key->base_classes)) return NET_ENCODED_ROW_NO_BASE;
-    base->base = row_of(encoded_rows, entity, key->age, key->base_classes, 1);
-    if (!base->base) return NET_ENCODED_ROW_NO_BASE;
-    base->ticks = key->is_settled ? 0 : key->age;
-    if (key->d == 0) return NET_ENCODED_ROW_OK;
-    uint32_t age2 = key->age + key->d;
-    if (!may_name(entity, key, age2, key->base2_classes)) return NET_ENCODED_ROW_NO_BASE2;
-    if (net_fault_is_planted(NET_FAULT_SOLO_OTHER) && encoded_rows->is_solo)
-        return NET_ENCODED_ROW_NO_BASE2;
-    base->base2 = row_of(encoded_rows, entity, age2, key->base2_classes, 2);
-    if (!base->base2) return NET_ENCODED_ROW_NO_BASE2;
-    base->ticks2 = key->d;
-    if (net_fault_is_planted(NET_FAULT_WRONG_BASE2)) base->base2 = *row;
-    return NET_ENCODED_ROW_OK;
-}
-
-static uint64_t load_code(const uint8_t* data, uint32_t bits) {
-    uint64_t word = base_load_le64(data);
-    return bits < 64 ? word & ((UINT64_C(1) << bits) - 1) : word;
-}
-
-// Encode with the general coder, which says where the bits are, and keep that. @return the bits.
-static BASE_NOINLINE uint32_t encode_counted(net_encoded_rows* encoded_rows,
-                                             const net_row_template* row_template,
-                                             const proto_packed_base* against, const uint32_t* row,
-                                             net_encoded_row* encoded) {
-    const proto_layout* layout = &row_template->layout;
-    uint64_t rows[3][PROTO_ROW_FIELDS_MAX];
-    proto_row_base base = {.base = rows[1], .ticks = against->ticks, .ticks2 = against->ticks2};
-    proto_row_unpack(layout, row, rows[0]);
-    proto_row_unpack(layout, against->base, rows[1]);
-    if (against->base2) {
-        proto_row_unpack(layout, against->base2, rows[2]);
-        base.base2 = rows[2];
-    }
-    uint32_t* parts = &encoded_rows->parts[encoded_rows->part_count];
-    encoded->parts_first = encoded_rows->part_count;
-    encoded_rows->part_count += POINTER_WORDS + layout->component_count;
-    memcpy(parts, &row_template, sizeof row_template);
-    parts += POINTER_WORDS;
-    proto_bit_writer writer = proto_bit_writer_make(encoded_rows->arena + encoded_rows->arena_size,
-                                                    NET_ROW_BYTES_MAX + ARENA_ALIGN);
-    proto_row_write(layout, &base, rows[0], &writer, parts);
-    BASE_ASSERT(!writer.failed);
-    uint32_t bits = (uint32_t)writer.size_bits, in_components = 0;
-    for (uint32_t c = 0; c < layout->component_count; c++)
-        in_components += parts[c];
-    encoded->head_bits = (uint16_t)(bits - in_components);
-    return bits;
-}
-
-static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
-                                   net_encoded_row* encoded) {
-    const net_history_entity* entity = net_history_find(encoded_rows->history, key->index);
-    BASE_ASSERT(entity);
-    const net_row_template* row_template = entity->row_template;
-    const uint32_t* row;
-    proto_packed_base base;
-    net_encoded_row_result result = find_rows(encoded_rows, key, entity, &row, &base);
-    if (result != NET_ENCODED_ROW_OK) return result;
-    if (!reserve(encoded_rows, row_template)) return NET_ENCODED_ROW_NO_MEMORY;
-    uint8_t* code = encoded_rows->arena + encoded_rows->arena_size;
-    uint32_t bits = encoded_rows->is_counted
-                        ? encode_counted(encoded_rows, row_template, &base, row, encoded)
-                        : proto_row_encode(&row_template->layout, &base, row, code);
-    BASE_ASSERT(bits <= NET_ROW_BYTES_MAX * 8);
-    encoded->code = encoded_rows->arena_size;
-    encoded->bits = (uint16_t)bits;
-    if (bits <= NET_ENCODED_ROW_INLINE_BITS)
-        encoded->code = load_code(code, bits);
-    else
-        encoded_rows->arena_size += (bits + 63) / 64 * ARENA_ALIGN;
-    encoded_rows->made++;
-    return NET_ENCODED_ROW_OK;
-}
-
 // Find a row; otherwise *home is the last home of the entity. `wanted`: CELL_NONE when it has none.
 static bool find(const net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
                  uint32_t wanted, uint32_t* home, net_encoded_row* encoded) {
@@ -336,7 +200,7 @@ static bool find(const net_encoded_rows* encoded_rows, const net_encoded_row_key
     if (wanted != CELL_NONE) {
         BASE_ASSERT(key->index < encoded_rows->home_count);
         if (encoded_rows->homes[*home].stamp != encoded_rows->stamp)
-            begin_home(encoded_rows, *home);
+            net_encoded_rows_begin_home(encoded_rows, *home);
         if (find_cell(encoded_rows, wanted, home, &cell)) {
             net_encoded_rows_take(encoded_rows, *home, cell, encoded);
             return true;
@@ -353,7 +217,7 @@ static bool find(const net_encoded_rows* encoded_rows, const net_encoded_row_key
 static inline net_encoded_row_result make_in(net_encoded_rows* encoded_rows,
                                              const net_encoded_row_key* key, uint32_t wanted,
                                              uint32_t home, net_encoded_row* encoded) {
-    net_encoded_row_result result = make(encoded_rows, key, encoded);
+    net_encoded_row_result result = net_encoded_rows_encode(encoded_rows, key, encoded);
     if (result != NET_ENCODED_ROW_OK) return result;
     if (wanted != CELL_NONE && put_cell(encoded_rows, home, wanted, encoded))
         return NET_ENCODED_ROW_OK;
@@ -363,7 +227,7 @@ static inline net_encoded_row_result make_in(net_encoded_rows* encoded_rows,
 net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
                                             const net_encoded_row_key* key,
                                             net_encoded_row* encoded) {
-    if (encoded_rows->is_solo) return make(encoded_rows, key, encoded);
+    if (encoded_rows->is_solo) return net_encoded_rows_encode(encoded_rows, key, encoded);
     uint32_t home, wanted = cell_key(encoded_rows, key);
     if (!find(encoded_rows, key, wanted, &home, encoded))
         return make_in(encoded_rows, key, wanted, home, encoded);
@@ -377,7 +241,8 @@ net_encoded_row_result net_encoded_rows_make(net_encoded_rows* encoded_rows,
     if (encoded_rows->is_solo || wanted == NET_ENCODED_ROW_UNUSUAL)
         return net_encoded_rows_get(encoded_rows, key, encoded);
     uint32_t home = key->index;
-    if (encoded_rows->homes[home].stamp != encoded_rows->stamp) begin_home(encoded_rows, home);
+    if (encoded_rows->homes[home].stamp != encoded_rows->stamp)
+        net_encoded_rows_begin_home(encoded_rows, home);
     while (encoded_rows->homes[home].next)
         home = encoded_rows->homes[home].next;
     return make_in(encoded_rows, key, wanted, home, encoded);
@@ -390,12 +255,4 @@ bool net_encoded_rows_find_any(net_encoded_rows* encoded_rows, const net_encoded
                     find(encoded_rows, key, cell_key(encoded_rows, key), &home, encoded);
     encoded_rows->shared += is_found;
     return is_found;
-}
-
-const uint32_t* net_encoded_rows_component_bits(const net_encoded_rows* encoded_rows,
-                                                uint32_t parts_first,
-                                                const net_row_template** row_template) {
-    const uint32_t* at = &encoded_rows->parts[parts_first];
-    memcpy(row_template, at, sizeof *row_template);
-    return at + POINTER_WORDS;
 }

@@ -13,6 +13,8 @@
 #define NET_ENCODED_ROW_CELLS 8u ///< of an entity; further encoded rows go on in a further home
 #define NET_ENCODED_ROW_TRIOS 64u
 #define NET_ENCODED_ROW_INLINE_BITS 64u
+#define NET_ENCODED_ROW_ASKED 32u ///< kinds of rows that are counted
+#define NET_ENCODED_ROW_USUAL 6u  ///< of those, encoded ahead
 
 typedef struct net_encoded_row_key {
     uint32_t index;
@@ -52,6 +54,14 @@ typedef struct net_encoded_row_place {
     net_encoded_row encoded;
 } net_encoded_row_place;
 
+/// Rows of one kind, and how often they were asked for in a tick.
+typedef struct net_encoded_row_asked {
+    uint32_t wanted; ///< net_encoded_rows_wanted
+    uint32_t count;
+    uint16_t classes;
+    uint8_t age, d;
+} net_encoded_row_asked;
+
 /// Classes of the row and its two bases in one number.
 static inline uint64_t net_encoded_row_trio(const net_encoded_row_key* key) {
     return (uint64_t)key->classes | (uint64_t)key->base_classes << 16 |
@@ -84,6 +94,8 @@ typedef struct net_encoded_rows {
     uint32_t* parts; ///< per encoded row: row template pointer (two words), bits per component
     uint32_t part_count, part_capacity;
     uint64_t made, shared;
+    net_encoded_row_asked asked[NET_ENCODED_ROW_ASKED]; ///< in this tick
+    uint32_t asked_count;
     uint32_t rows[3][2 * PROTO_ROW_FIELDS_MAX + 1]; ///< scratch: masked rows
 } net_encoded_rows;
 
@@ -101,6 +113,13 @@ void net_encoded_rows_init(net_encoded_rows* encoded_rows, const base_allocator*
 void net_encoded_rows_deinit(net_encoded_rows* encoded_rows);
 /// Begin a tick: rows of the previous one are dropped. @return false when memory ran out.
 BASE_MUST_USE bool net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick);
+/// Encode, of each entity that changed, the kinds of rows that were asked for often in the tick
+/// before. Call it after net_encoded_rows_begin. @return false when memory ran out.
+BASE_MUST_USE bool net_encoded_rows_ahead(net_encoded_rows* encoded_rows,
+                                          const net_history_event* events, uint32_t event_count);
+/// `count` rows of this kind are asked for; `wanted` is that of the key.
+void net_encoded_rows_ask(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
+                          uint32_t wanted, uint32_t count);
 /// Get the encoded row of a key. *encoded stays valid within the tick.
 net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
                                             const net_encoded_row_key* key,
@@ -160,6 +179,23 @@ static inline bool net_encoded_rows_find_wanted(net_encoded_rows* encoded_rows, 
         return true;
     }
     return count == NET_ENCODED_ROW_CELLS && net_encoded_rows_find_any(encoded_rows, key, encoded);
+}
+/// The same, only in the home itself. *cell is where the newest one was, mostly the same place.
+static inline bool net_encoded_rows_find_at(net_encoded_rows* encoded_rows, uint32_t wanted,
+                                            uint32_t index, uint32_t* cell,
+                                            net_encoded_row* encoded) {
+    const net_encoded_row_home* home = &encoded_rows->homes[index];
+    if (index >= encoded_rows->home_count || home->stamp != encoded_rows->stamp) return false;
+    uint32_t count = home->count, at = *cell;
+    if (at >= count || home->keys[at] != wanted) {
+        for (at = 0; at < count && home->keys[at] != wanted;)
+            at++;
+        if (at == count) return false;
+        *cell = at;
+    }
+    net_encoded_rows_take(encoded_rows, index, at, encoded);
+    encoded_rows->shared++;
+    return true;
 }
 /// The same for any key.
 static inline bool net_encoded_rows_find(net_encoded_rows* encoded_rows,

@@ -95,6 +95,35 @@ static void drop_empty(net_snapshot_writer* writer, uint32_t first) {
     writer->record_count = count;
 }
 
+// Rows of one kind: all that is asked for with the same bases and classes.
+typedef struct row_kind {
+    net_encoded_row_key key;
+    uint32_t wanted; // the key in a home
+    uint32_t is_for; // classes, and whether there is a second base
+    uint32_t cell;   // of a home, where the newest one was
+    uint32_t first;  // record
+} row_kind;
+
+static void end_kind(composer* c, const row_kind* kind, uint32_t record) {
+    if (record > kind->first)
+        net_encoded_rows_ask(c->encoded_rows, &kind->key, kind->wanted, record - kind->first);
+}
+
+static BASE_NOINLINE void begin_kind(composer* c, row_kind* kind, uint32_t is_for, uint32_t d,
+                                     uint32_t record) {
+    end_kind(c, kind, record);
+    bool has_second = is_for >> 16;
+    kind->is_for = is_for;
+    kind->first = record;
+    kind->cell = 0;
+    net_encoded_row_key* key = &kind->key;
+    key->classes = (uint16_t)is_for;
+    key->base_classes = key->age ? key->classes : 0;
+    key->d = has_second ? (uint8_t)d : 0;
+    key->base2_classes = has_second ? key->classes : 0;
+    kind->wanted = net_encoded_rows_wanted(c->encoded_rows, key);
+}
+
 // Add the records of a set to the newest run. `seconds`: those with the second base; NULL when the
 // run has none.
 static bool add_records(composer* c, const uint64_t* set, const uint64_t* seconds,
@@ -105,36 +134,35 @@ static bool add_records(composer* c, const uint64_t* set, const uint64_t* second
     missing_row missing[CODED_TOGETHER];
     const ecs_entity* handles = c->repl->handles;
     const uint16_t* classes = c->repl->classes;
-    uint32_t missing_count = 0, record = writer->record_count, d = key.d;
+    uint32_t missing_count = 0, record = writer->record_count;
     bool has_failed = false;
     uint64_t singles = 0;
-    uint32_t wanted = 0, wanted_for = UINT32_MAX; // classes and second base of the record before
+    row_kind kind = {.key = key, .is_for = UINT32_MAX, .first = record};
     for (uint32_t w = 0; w < c->words; w++) {
         if (!set[w]) continue;
-        uint64_t with = d > 0 ? seconds[w] : 0;
+        uint64_t with = key.d > 0 ? seconds[w] : 0;
         c->doubled[w] |= with;
         singles |= set[w] & ~with;
         for (uint64_t bits = set[w]; bits; bits &= bits - 1, record++) {
             uint32_t bit = base_bit_lowest(bits), slot = w * 64 + bit;
+            uint32_t index = ecs_entity_index(handles[slot]);
+            uint32_t is_for = classes[slot] | (uint32_t)(with >> bit & 1) << 16;
             writer->slots[record] = slot;
-            key.index = ecs_entity_index(handles[slot]);
-            uint32_t has_second = with >> bit & 1, is_for = classes[slot] | has_second << 16;
-            if (is_for != wanted_for) {
-                wanted_for = is_for;
-                key.classes = classes[slot];
-                key.base_classes = key.age ? key.classes : 0;
-                key.d = has_second ? (uint8_t)d : 0;
-                key.base2_classes = has_second ? key.classes : 0;
-                wanted = net_encoded_rows_wanted(encoded_rows, &key);
-            }
-            if (net_encoded_rows_find_wanted(encoded_rows, wanted, &key, &writer->rows[record]))
+            if (is_for != kind.is_for) begin_kind(c, &kind, is_for, key.d, record);
+            if (net_encoded_rows_find_at(encoded_rows, kind.wanted, index, &kind.cell,
+                                         &writer->rows[record]))
                 continue;
-            missing[missing_count++] = (missing_row){key, wanted, record};
+            kind.key.index = index;
+            if (net_encoded_rows_find_wanted(encoded_rows, kind.wanted, &kind.key,
+                                             &writer->rows[record]))
+                continue;
+            missing[missing_count++] = (missing_row){kind.key, kind.wanted, record};
             if (missing_count < CODED_TOGETHER) continue;
             if (!make_missing(c, missing, missing_count, &has_failed)) return false;
             missing_count = 0;
         }
     }
+    end_kind(c, &kind, record);
     writer->record_count = record;
     if (missing_count > 0 && !make_missing(c, missing, missing_count, &has_failed)) return false;
     if (has_failed) drop_empty(writer, run->first);

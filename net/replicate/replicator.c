@@ -222,7 +222,8 @@ void net_replicator_publish_lane(net_replicator* replicator, uint32_t number) {
     BASE_ASSERT(number < replicator->lane_count);
     net_replicator_lane* lane = &replicator->lanes[number];
     lane->has_failed =
-        !net_encoded_rows_begin(&lane->encoded_rows, net_replicator_tick(replicator));
+        !net_encoded_rows_begin(&lane->encoded_rows, net_replicator_tick(replicator)) ||
+        !net_encoded_rows_ahead(&lane->encoded_rows, replicator->events, replicator->event_count);
     bool is_idle = !replicator->has_touched && !net_interest_has_due(replicator->interest);
     if (is_idle && !lane->has_failed) return;
     for (uint32_t id = 0; id < replicator->repl_capacity; id++) {

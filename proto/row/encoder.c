@@ -12,31 +12,6 @@
 // written by row.c. Start reading at proto_row_encode.
 #include "row/encoder.h"
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
-// A bit per word in which two rows differ; `count` is even.
-static inline uint64_t differing(const uint32_t* a, const uint32_t* b, uint32_t count) {
-    uint64_t mask = 0;
-    uint32_t i = 0;
-#ifdef __SSE2__
-    for (; i + 4 <= count; i += 4) {
-        __m128i same = _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i*)(const void*)(a + i)),
-                                       _mm_loadu_si128((const __m128i*)(const void*)(b + i)));
-        mask |= (uint64_t)(uint32_t)(_mm_movemask_ps(_mm_castsi128_ps(same)) ^ 15) << i;
-    }
-#endif
-    for (; i < count; i += 2) {
-        uint64_t left, right;
-        memcpy(&left, a + i, sizeof left);
-        memcpy(&right, b + i, sizeof right);
-        if (left == right) continue;
-        mask |= (uint64_t)(a[i] != b[i]) << i | (uint64_t)(a[i + 1] != b[i + 1]) << (i + 1);
-    }
-    return mask;
-}
-
 // ---- what is coded ----
 
 // row_divide, mostly of small numbers by 4.
@@ -245,7 +220,7 @@ static bool begin(row_encoder* e, const proto_layout* layout, const proto_packed
     e->has_base2 = e->is_certain = e->is_exception = false;
     e->warm_count = 0;
     e->surprise = 0;
-    e->differ = differing(row, against->base, layout->packed_count);
+    e->differ = encoder_differing(row, against->base, layout->packed_count);
     e->moved = e->coded = e->cooled = e->bits = 0;
     e->fill = 0;
     e->at = bytes;
@@ -257,7 +232,7 @@ static bool begin(row_encoder* e, const proto_layout* layout, const proto_packed
         e->has_base2 = true;
         e->base2 = against->base2;
         e->ticks2 = against->ticks2;
-        e->moved = differing(against->base, against->base2, layout->packed_count);
+        e->moved = encoder_differing(against->base, against->base2, layout->packed_count);
     }
     plan_moving(e);
     plan_mixed(e);
@@ -323,6 +298,8 @@ static uint32_t encode_unpacked(const proto_layout* layout, const proto_packed_b
 
 uint32_t proto_row_encode(const proto_layout* layout, const proto_packed_base* against,
                           const uint32_t* row, uint8_t* bytes) {
+    uint32_t plain = layout->plan.is_plain ? proto_encoder_plain(layout, against, row, bytes) : 0;
+    if (plain > 0) return plain;
     row_encoder e;
     if (!begin(&e, layout, against, row, bytes))
         return encode_unpacked(layout, against, row, bytes);

@@ -9,6 +9,10 @@
 
 #include "base/bytes.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 /// Codes of a field that differs: a row of number_other, or one of these.
 enum { ENCODER_SCALED = 0x80, ENCODER_BIT, ENCODER_ENTITY };
 
@@ -67,6 +71,55 @@ static inline int32_t encoder_difference(uint32_t a, uint32_t b, uint32_t shift)
 static inline const proto_layout_word* encoder_word(const row_encoder* e, uint32_t f) {
     return &e->layout->plan.words[f];
 }
+
+/// A bit per word in which two rows differ; `count` is even.
+static inline uint64_t differing(const uint32_t* a, const uint32_t* b, uint32_t count) {
+    uint64_t mask = 0;
+    uint32_t i = 0;
+#ifdef __SSE2__
+    for (; i + 4 <= count; i += 4) {
+        __m128i same = _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i*)(const void*)(a + i)),
+                                       _mm_loadu_si128((const __m128i*)(const void*)(b + i)));
+        mask |= (uint64_t)(uint32_t)(_mm_movemask_ps(_mm_castsi128_ps(same)) ^ 15) << i;
+    }
+#endif
+    for (; i < count; i += 2) {
+        uint64_t left, right;
+        memcpy(&left, a + i, sizeof left);
+        memcpy(&right, b + i, sizeof right);
+        if (left == right) continue;
+        mask |= (uint64_t)(a[i] != b[i]) << i | (uint64_t)(a[i + 1] != b[i + 1]) << (i + 1);
+    }
+    return mask;
+}
+
+/// A bit per word in which two rows differ; `count` is even.
+static inline uint64_t encoder_differing(const uint32_t* a, const uint32_t* b, uint32_t count) {
+    uint64_t mask = 0;
+    uint32_t i = 0;
+#ifdef __SSE2__
+    for (; i + 4 <= count; i += 4) {
+        __m128i same = _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i*)(const void*)(a + i)),
+                                       _mm_loadu_si128((const __m128i*)(const void*)(b + i)));
+        mask |= (uint64_t)(uint32_t)(_mm_movemask_ps(_mm_castsi128_ps(same)) ^ 15) << i;
+    }
+#endif
+    for (; i < count; i += 2) {
+        uint64_t left, right;
+        memcpy(&left, a + i, sizeof left);
+        memcpy(&right, b + i, sizeof right);
+        if (left == right) continue;
+        mask |= (uint64_t)(a[i] != b[i]) << i | (uint64_t)(a[i + 1] != b[i + 1]) << (i + 1);
+    }
+    return mask;
+}
+
+// ---- encoder_plain.c ----
+
+/// Encode a row of a plain layout. @return its bits; 0: the row is none of the usual ones, and
+///         `bytes` has no meaning.
+uint32_t proto_encoder_plain(const proto_layout* layout, const proto_packed_base* against,
+                             const uint32_t* row, uint8_t* bytes);
 
 // ---- encoder_number.c ----
 

@@ -2,7 +2,7 @@
 // The plan of a layout: all that the encoder would otherwise find out again for every row.
 #include "row/encoder.h"
 
-enum { STILL = ROW_STEP / 16 };
+enum { STILL = ROW_STEP / 16, PLAIN_FIELDS_MAX = 4 };
 
 // The words of the source that count as still; no word is between `first` and `last` when there is
 // none. A step of the source moves the field by at least one unit, so they are neighbours.
@@ -59,6 +59,34 @@ static void plan_part(proto_layout* layout, uint32_t c) {
         plan_word(layout, c, f);
 }
 
+// No sources, no rotations, few fields in each component, no references.
+static bool is_plain(const proto_layout* layout) {
+    const proto_layout_plan* plan = &layout->plan;
+    if (plan->is_driven || layout->component_count > PROTO_PLAIN_COMPONENTS_MAX ||
+        layout->packed_count > PROTO_PLAIN_WORDS_MAX)
+        return false;
+    for (uint32_t c = 0; c < layout->component_count; c++)
+        if (plan->parts[c].shape == SHAPE_ROTATION || plan->parts[c].count > PLAIN_FIELDS_MAX ||
+            layout->order[c] != c)
+            return false;
+    for (uint32_t f = 0; f < layout->field_count; f++)
+        if (plan->words[f].codes == ENCODER_ENTITY) return false;
+    return true;
+}
+
+static void plan_plain(proto_layout* layout) {
+    proto_layout_plan* plan = &layout->plan;
+    plan->is_plain = true;
+    for (uint32_t c = 0; c < layout->component_count; c++)
+        if (plan->parts[c].shape == SHAPE_MIXED) plan->mixed |= 1u << c;
+    for (uint32_t i = 0; i < plan->step_count; i++) {
+        const proto_layout_part* part = &plan->parts[plan->steps[i]];
+        plan->plain_steps[i] =
+            (proto_plain_step){(uint32_t)part->words, part->first,
+                               (uint8_t)(part->first + part->count), plan->steps[i]};
+    }
+}
+
 void proto_layout_plan_make(proto_layout* layout) {
     proto_layout_plan* plan = &layout->plan;
     memset(plan, 0, sizeof *plan);
@@ -78,4 +106,5 @@ void proto_layout_plan_make(proto_layout* layout) {
         plan_part(layout, c);
     for (uint32_t i = 0; i < layout->component_count; i++)
         plan->parts[layout->order[i]].place = (uint8_t)i;
+    if (is_plain(layout)) plan_plain(layout);
 }

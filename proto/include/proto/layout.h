@@ -17,7 +17,9 @@ BASE_C_BEGIN
 
 #define PROTO_ROW_FIELDS_MAX 256u
 #define PROTO_ROW_COMPONENTS_MAX 64u
-#define PROTO_ROW_PLANNED_MAX 64u ///< fields of a row that proto_row_encode codes by a plan
+#define PROTO_ROW_PLANNED_MAX 64u      ///< fields of a row that proto_row_encode codes by a plan
+#define PROTO_PLAIN_COMPONENTS_MAX 16u ///< of a plain layout
+#define PROTO_PLAIN_WORDS_MAX 32u
 /// Words of a rotation: which part is the largest, then the other three.
 #define PROTO_ROTATION_WORDS 4u
 #define PROTO_ROTATION_BITS_MIN 4u ///< per part
@@ -66,12 +68,21 @@ typedef struct proto_layout_still {
     uint32_t first, last;
 } proto_layout_still;
 
+/// A component of a plain layout that moves; private to proto/row.
+typedef struct proto_plain_step {
+    uint32_t words; ///< a bit per word of it
+    uint8_t first, end, component;
+} proto_plain_step;
+
 /// The constants of a layout's coding, made once by proto_layout_finish; private to proto/row.
 typedef struct proto_layout_plan {
     bool is_made;         ///< false: at least one field or the row is too large; rows are unpacked
     uint8_t step_count;   ///< components that move: all but mixed and empty ones
     uint64_t mixed_words; ///< of the others
-    bool is_driven;       ///< at least one component has a source
+    bool is_plain;        ///< rows are coded by encoder_plain.c
+    uint32_t mixed;       ///< of a plain layout: a bit per mixed component
+    proto_plain_step plain_steps[PROTO_PLAIN_COMPONENTS_MAX];
+    bool is_driven; ///< at least one component has a source
     uint8_t steps[PROTO_ROW_COMPONENTS_MAX];
     proto_layout_part parts[PROTO_ROW_COMPONENTS_MAX];
     proto_layout_word words[PROTO_ROW_PLANNED_MAX];

@@ -93,6 +93,17 @@ static const char* const texts[] = {
     "q vv ss r u u e b qq qq",
     "v s u q vv ss n",
     "r qqq vvvv ssss b u",
+    // Plain ones, and the limits of these: 4 fields, 16 components, 32 words.
+    "q u qqq u",
+    "qqq uu b bbbb qq n i u",
+    "qqqq q bbbb",
+    "qqqqq q bbbb",
+    "q u q b q n q i q u q u q u u",
+    "q u q b q n q i q u q u q u q u",
+    "q u q b q n q i q u q u q u q u u",
+    "qqqq qqqq qqqq bbbb qqqq uuuu qqqq qqq",
+    "qqqq qqqq qqqq bbbb qqqq uuuu qqqq qqqq",
+    "qqqq qqqq qqqq bbbb qqqq uuuu qqqq qqqq u",
     // 63, 64 and 65 fields: the encoder has a plan for PROTO_ROW_PLANNED_MAX
     "qqqqqqqqqq uuuuuuuuuu r vv ss bbbbbbbbbb i e x n q qqq qqqqqqqqqq uuuuuuuuuu",
     "qqqqqqqqqq uuuuuuuuuu r vv ss bbbbbbbbbb i e x n q qqq qqqqqqqqqq uuuuuuuuuuu",
@@ -100,6 +111,7 @@ static const char* const texts[] = {
 };
 
 _Static_assert(PROTO_ROW_PLANNED_MAX == 64, "the texts above are at this limit");
+_Static_assert(PROTO_PLAIN_COMPONENTS_MAX == 16 && PROTO_PLAIN_WORDS_MAX == 32, "and at these");
 
 static uint64_t all_bits(const proto_quant* quant) {
     return quant->bits == 64 ? UINT64_MAX : (UINT64_C(1) << quant->bits) - 1;

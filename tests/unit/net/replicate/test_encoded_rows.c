@@ -94,6 +94,76 @@ static void a_code_is_made_once_and_found_again(void** state) {
     close_all(&f);
 }
 
+// Ask so often for a kind of row, then begin the next publish of the same step.
+static void ask(fixture* f, uint32_t age, uint8_t d, uint32_t count) {
+    net_encoded_row_key key = key_of(f, age, d);
+    net_encoded_row ignored;
+    // The classes are known from the first row that was asked for.
+    assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &ignored), NET_ENCODED_ROW_OK);
+    net_encoded_rows_ask(&f->encoded_rows, &key, net_encoded_rows_wanted(&f->encoded_rows, &key),
+                         count);
+}
+
+static void encode_ahead(fixture* f) {
+    uint32_t count;
+    const net_history_event* events = net_history_events(f->history, &count);
+    assert_int_equal(count, 1);
+    assert_true(net_encoded_rows_begin(&f->encoded_rows, 20));
+    assert_true(net_encoded_rows_ahead(&f->encoded_rows, events, count));
+}
+
+static void what_is_asked_for_often_is_encoded_ahead(void** state) {
+    (void)state;
+    fixture f;
+    open(&f, false, false);
+    for (uint32_t asked = 1; asked <= 4; asked++) {
+        net_encoded_row_key key = key_of(&f, 3, 1);
+        net_encoded_row found;
+        ask(&f, 3, 1, asked);
+        encode_ahead(&f);
+        // More than twice for the one entity that changed.
+        assert_true(net_encoded_rows_find(&f.encoded_rows, &key, &found) == (asked >= 3));
+        if (asked >= 3) expect_code(&f, &key, &found);
+    }
+    // Nothing was asked for since.
+    net_encoded_row_key key = key_of(&f, 3, 1);
+    net_encoded_row found;
+    encode_ahead(&f);
+    assert_false(net_encoded_rows_find(&f.encoded_rows, &key, &found));
+    close_all(&f);
+}
+
+static void the_kinds_that_are_encoded_ahead_are_limited(void** state) {
+    (void)state;
+    fixture f;
+    open(&f, false, false);
+    // The second one is asked for least.
+    for (uint32_t age = 1; age <= NET_ENCODED_ROW_USUAL + 1; age++)
+        ask(&f, age, 1, age == 2 ? 3 : 10 + age % 3);
+    encode_ahead(&f);
+    for (uint32_t age = 1; age <= NET_ENCODED_ROW_USUAL + 1; age++) {
+        net_encoded_row_key key = key_of(&f, age, 1);
+        net_encoded_row found;
+        assert_true(net_encoded_rows_find(&f.encoded_rows, &key, &found) == (age != 2));
+        if (age != 2) expect_code(&f, &key, &found);
+    }
+    // Kinds beyond NET_ENCODED_ROW_ASKED are not counted.
+    for (uint32_t i = 0; i <= NET_ENCODED_ROW_ASKED; i++) {
+        net_encoded_row_key key = key_of(&f, 1 + i % 8, (uint8_t)(1 + i / 8));
+        net_encoded_rows_ask(&f.encoded_rows, &key, net_encoded_rows_wanted(&f.encoded_rows, &key),
+                             i + 1 < NET_ENCODED_ROW_ASKED ? 1 : 9);
+        assert_int_equal(f.encoded_rows.asked_count,
+                         i < NET_ENCODED_ROW_ASKED ? i + 1 : NET_ENCODED_ROW_ASKED);
+    }
+    encode_ahead(&f);
+    net_encoded_row_key last = key_of(&f, 8, 4), over = key_of(&f, 1, 5);
+    net_encoded_row found;
+    assert_true(net_encoded_rows_find(&f.encoded_rows, &last, &found));
+    expect_code(&f, &last, &found);
+    assert_false(net_encoded_rows_find(&f.encoded_rows, &over, &found));
+    close_all(&f);
+}
+
 static void every_part_of_the_key_matters(void** state) {
     (void)state;
     fixture f;
@@ -213,6 +283,8 @@ static void bits_of_components_are_told_with_every_code(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_code_is_made_once_and_found_again),
+        TEST(what_is_asked_for_often_is_encoded_ahead),
+        TEST(the_kinds_that_are_encoded_ahead_are_limited),
         TEST(every_part_of_the_key_matters),
         TEST(more_codes_than_an_entity_has_room_for_are_found_too),
         TEST(a_tick_forgets_the_codes_of_the_one_before),

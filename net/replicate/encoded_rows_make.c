@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// Making encoded rows: the rows that a key names, and their bits.
+#include "replicate/encoded_rows_internal.h"
+
+#include "core/fault.h"
+#include "base/assert.h"
+#include "base/bytes.h"
+
+#include <string.h>
+
+enum { ARENA_ALIGN = 8, POINTER_WORDS = sizeof(void*) / sizeof(uint32_t) };
+
+static bool reserve(net_encoded_rows* encoded_rows, const net_row_template* row_template) {
+    uint32_t bytes = NET_ROW_BYTES_MAX + 64;
+    if (encoded_rows->arena_capacity - encoded_rows->arena_size < bytes) {
+        uint32_t capacity =
+            encoded_rows->arena_capacity ? encoded_rows->arena_capacity * 2 : 1u << 16;
+        uint8_t* arena = base_reallocate(encoded_rows->allocator, encoded_rows->arena,
+                                         encoded_rows->arena_capacity, capacity);
+        if (!arena) return false;
+        encoded_rows->arena = arena;
+        encoded_rows->arena_capacity = capacity;
+    }
+    return !encoded_rows->is_counted ||
+           BASE_ARRAY_RESERVE(
+               encoded_rows->allocator, encoded_rows->parts, encoded_rows->part_capacity,
+               encoded_rows->part_count + POINTER_WORDS + row_template->layout.component_count);
+}
+
+// A base with classes that are hidden now is named only while all rows are known: later, whether it
+// is would tell whether they changed.
+static bool may_name(const net_history_entity* entity, const net_encoded_row_key* key, uint32_t age,
+                     uint32_t classes) {
+    return (classes & ~(uint32_t)key->classes) == 0 || age < entity->keep_ticks;
+}
+
+static inline const uint32_t* row_of(net_encoded_rows* encoded_rows,
+                                     const net_history_entity* entity, uint32_t age,
+                                     uint32_t classes, uint32_t scratch) {
+    ecs_tick now = encoded_rows->tick;
+    if ((entity->row_template->class_mask & ~classes) == 0) {
+        const uint32_t* row = net_history_recent(entity, now, age);
+        if (row) return row;
+    }
+    return net_history_row(entity, now, now - age, classes, encoded_rows->rows[scratch]);
+}
+
+// Find the rows that a key names. An age that was computed modulo 2^32 is small.
+static net_encoded_row_result find_rows(net_encoded_rows* encoded_rows,
+                                        const net_encoded_row_key* key,
+                                        const net_history_entity* entity, const uint32_t** row,
+                                        proto_packed_base* base) {
+    bool is_all_seen = (entity->row_template->class_mask & ~(uint32_t)key->classes) == 0;
+    *row =
+        is_all_seen ? net_history_newest(entity) : row_of(encoded_rows, entity, 0, key->classes, 0);
+    BASE_ASSERT(*row);
+    *base = (proto_packed_base){.base = entity->row_template->packed_defaults};
+    if (key->age == 0) return NET_ENCODED_ROW_OK;
+    if (!may_name(entity, key, key->age, key->base_classes)) return NET_ENCODED_ROW_NO_BASE;
+    base->base = row_of(encoded_rows, entity, key->age, key->base_classes, 1);
+    if (!base->base) return NET_ENCODED_ROW_NO_BASE;
+    base->ticks = key->is_settled ? 0 : key->age;
+    if (key->d == 0) return NET_ENCODED_ROW_OK;
+    uint32_t age2 = key->age + key->d;
+    if (!may_name(entity, key, age2, key->base2_classes)) return NET_ENCODED_ROW_NO_BASE2;
+    if (net_fault_is_planted(NET_FAULT_SOLO_OTHER) && encoded_rows->is_solo)
+        return NET_ENCODED_ROW_NO_BASE2;
+    base->base2 = row_of(encoded_rows, entity, age2, key->base2_classes, 2);
+    if (!base->base2) return NET_ENCODED_ROW_NO_BASE2;
+    base->ticks2 = key->d;
+    if (net_fault_is_planted(NET_FAULT_WRONG_BASE2)) base->base2 = *row;
+    return NET_ENCODED_ROW_OK;
+}
+
+static uint64_t load_code(const uint8_t* data, uint32_t bits) {
+    uint64_t word = base_load_le64(data);
+    return bits < 64 ? word & ((UINT64_C(1) << bits) - 1) : word;
+}
+
+// Encode with the general coder, which says where the bits are, and keep that. @return the bits.
+static BASE_NOINLINE uint32_t encode_counted(net_encoded_rows* encoded_rows,
+                                             const net_row_template* row_template,
+                                             const proto_packed_base* against, const uint32_t* row,
+                                             net_encoded_row* encoded) {
+    const proto_layout* layout = &row_template->layout;
+    uint64_t rows[3][PROTO_ROW_FIELDS_MAX];
+    proto_row_base base = {.base = rows[1], .ticks = against->ticks, .ticks2 = against->ticks2};
+    proto_row_unpack(layout, row, rows[0]);
+    proto_row_unpack(layout, against->base, rows[1]);
+    if (against->base2) {
+        proto_row_unpack(layout, against->base2, rows[2]);
+        base.base2 = rows[2];
+    }
+    uint32_t* parts = &encoded_rows->parts[encoded_rows->part_count];
+    encoded->parts_first = encoded_rows->part_count;
+    encoded_rows->part_count += POINTER_WORDS + layout->component_count;
+    memcpy(parts, &row_template, sizeof row_template);
+    parts += POINTER_WORDS;
+    proto_bit_writer writer = proto_bit_writer_make(encoded_rows->arena + encoded_rows->arena_size,
+                                                    NET_ROW_BYTES_MAX + ARENA_ALIGN);
+    proto_row_write(layout, &base, rows[0], &writer, parts);
+    BASE_ASSERT(!writer.failed);
+    uint32_t bits = (uint32_t)writer.size_bits, in_components = 0;
+    for (uint32_t c = 0; c < layout->component_count; c++)
+        in_components += parts[c];
+    encoded->head_bits = (uint16_t)(bits - in_components);
+    return bits;
+}
+
+bool net_encoded_rows_encode_rows(net_encoded_rows* encoded_rows,
+                                  const net_row_template* row_template,
+                                  const proto_packed_base* against, const uint32_t* row,
+                                  net_encoded_row* encoded) {
+    if (!reserve(encoded_rows, row_template)) return false;
+    uint8_t* code = encoded_rows->arena + encoded_rows->arena_size;
+    uint32_t bits = encoded_rows->is_counted
+                        ? encode_counted(encoded_rows, row_template, against, row, encoded)
+                        : proto_row_encode(&row_template->layout, against, row, code);
+    BASE_ASSERT(bits <= NET_ROW_BYTES_MAX * 8);
+    encoded->code = encoded_rows->arena_size;
+    encoded->bits = (uint16_t)bits;
+    if (bits <= NET_ENCODED_ROW_INLINE_BITS)
+        encoded->code = load_code(code, bits);
+    else
+        encoded_rows->arena_size += (bits + 63) / 64 * ARENA_ALIGN;
+    encoded_rows->made++;
+    return true;
+}
+
+net_encoded_row_result net_encoded_rows_encode(net_encoded_rows* encoded_rows,
+                                               const net_encoded_row_key* key,
+                                               net_encoded_row* encoded) {
+    const net_history_entity* entity = net_history_find(encoded_rows->history, key->index);
+    BASE_ASSERT(entity);
+    const net_row_template* row_template = entity->row_template;
+    const uint32_t* row;
+    proto_packed_base base;
+    net_encoded_row_result result = find_rows(encoded_rows, key, entity, &row, &base);
+    if (result != NET_ENCODED_ROW_OK) return result;
+    return net_encoded_rows_encode_rows(encoded_rows, row_template, &base, row, encoded)
+               ? NET_ENCODED_ROW_OK
+               : NET_ENCODED_ROW_NO_MEMORY;
+}
+
+const uint32_t* net_encoded_rows_component_bits(const net_encoded_rows* encoded_rows,
+                                                uint32_t parts_first,
+                                                const net_row_template** row_template) {
+    const uint32_t* at = &encoded_rows->parts[parts_first];
+    memcpy(row_template, at, sizeof *row_template);
+    return at + POINTER_WORDS;
+}
