@@ -338,26 +338,35 @@ static void write_event(net_log_capture* capture, const net_history_entity* enti
     capture->count++;
 }
 
+// What is used for each event is kept in local variables: a store of a byte could be one to any of
+// the capture's.
 static void write_events(net_log_capture* capture, const net_history* history) {
-    uint32_t count;
+    uint32_t count, written = capture->count;
     const net_history_event *event = net_history_events(history, &count), *end = event + count;
     const net_history_entity* entities = net_history_entities(history);
+    const plan* plans = capture->plans;
+    uint8_t *out = capture->out, *part_end = capture->bytes + NET_LOG_RAW_BYTES_MAX;
     for (; event < end; event++) {
-        const uint32_t index = ecs_entity_index(event->handle);
-        const net_history_entity* entity = &entities[index];
-        if (is_long(capture)) split(capture, index);
-        if (capture->has_failed) return;
-        if (event->kind != NET_HISTORY_CHANGED) {
-            write_event(capture, entity, event);
-            continue;
+        const net_history_entity* entity = &entities[ecs_entity_index(event->handle)];
+        bool is_other = event->kind != NET_HISTORY_CHANGED;
+        if (is_other || out >= part_end) {
+            capture->out = out;
+            capture->count = written;
+            if (out >= part_end) split(capture, ecs_entity_index(event->handle));
+            if (capture->has_failed) return;
+            if (is_other) write_event(capture, entity, event);
+            out = capture->out;
+            written = capture->count;
+            part_end = capture->bytes + NET_LOG_RAW_BYTES_MAX;
+            if (is_other) continue;
         }
-        uint8_t* out = capture->out;
         store_u32(out, event->handle);
         out[4] = NET_LOG_ENTRY_CHANGED;
-        capture->out = put_changed(out + 5, &capture->plans[entity->row_template->id], entity,
-                                   event->components);
-        capture->count++;
+        out = put_changed(out + 5, &plans[entity->row_template->id], entity, event->components);
+        written++;
     }
+    capture->out = out;
+    capture->count = written;
 }
 
 static void write_entities(net_log_capture* capture, const net_history* history) {
