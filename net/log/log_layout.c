@@ -266,6 +266,25 @@ bool net_log_layout_has_rotations(const proto_layout* row, const uint64_t* words
     return true;
 }
 
+// Rows whose words have one largest value each are checked by it: no rotations, no NaN.
+static bool is_by_word(const proto_layout* row) {
+    for (uint32_t c = 0; c < row->component_count; c++)
+        if (row->components[c].is_rotation) return false;
+    for (uint32_t f = 0; f < row->field_count; f++) {
+        const proto_quant* quant = &row->fields[f].quant;
+        if (quant->bits > 32 || (quant->is_exact && quant->kind == PROTO_F32)) return false;
+    }
+    return true;
+}
+
+static void find_most(const proto_layout* row, uint32_t* most) {
+    memset(most, 0, row->packed_count * sizeof *most);
+    for (uint32_t f = 0; f < row->field_count; f++) {
+        const proto_quant* quant = &row->fields[f].quant;
+        most[f] = quant->is_exact ? UINT32_MAX >> (32 - quant->bits) : (uint32_t)quant->q_max;
+    }
+}
+
 static bool finish(const net_log_layout* layout, net_log_template* template_, const uint64_t* words,
                    const uint32_t* integrals) {
     proto_layout* row = &template_->layout;
@@ -281,8 +300,12 @@ static bool finish(const net_log_layout* layout, net_log_template* template_, co
     template_->row_bytes = row->packed_count * (uint32_t)sizeof *template_->defaults;
     template_->defaults =
         base_allocate_zero(layout->allocator, template_->row_bytes + sizeof(uint64_t));
-    if (template_->defaults) proto_row_pack(row, words, template_->defaults);
-    return template_->defaults;
+    if (!template_->defaults) return false;
+    proto_row_pack(row, words, template_->defaults);
+    if (!is_by_word(row)) return true;
+    template_->most = base_allocate_zero(layout->allocator, template_->row_bytes + 1);
+    if (template_->most) find_most(row, template_->most);
+    return template_->most;
 }
 
 static void release_template(const net_log_layout* layout, net_log_template* template_) {
@@ -293,6 +316,7 @@ static void release_template(const net_log_layout* layout, net_log_template* tem
     if (template_->defaults)
         base_release(layout->allocator, template_->defaults,
                      template_->row_bytes + sizeof(uint64_t));
+    if (template_->most) base_release(layout->allocator, template_->most, template_->row_bytes + 1);
     base_release(layout->allocator, template_, sizeof *template_);
 }
 

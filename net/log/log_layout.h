@@ -19,6 +19,7 @@ typedef struct net_log_template {
     uint8_t* places;     ///< [component]: its place in the layout; UINT8_MAX: variable size
     uint32_t* defaults;  ///< the default row, packed
     uint32_t row_bytes;  ///< of a packed row
+    uint32_t* most;      ///< [word] its largest value; NULL: that does not say which rows there are
     uint8_t* definition; ///< of a composed one: the packed SchemaTemplate
     uint32_t definition_bytes;
     proto_layout layout;

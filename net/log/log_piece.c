@@ -7,6 +7,7 @@
 #include "log/log_piece.h"
 
 #include "base/assert.h"
+#include "base/bitset.h"
 
 #include <string.h>
 
@@ -78,14 +79,24 @@ net_result net_log_piece_define(net_log_piece* part, net_log_rows* rows, uint32_
 // ---- form 4 ----
 
 static bool read_words(base_reader* reader, const uint32_t* base, uint32_t* row, uint32_t words) {
+    const uint32_t pairs = words / 2;
+    const uint8_t* mask = base_reader_skip(reader, (pairs + 7) / 8);
+    if (!mask) return false;
     memcpy(row, base, words * sizeof *row);
-    const uint8_t* mask = base_reader_skip(reader, (words / 2 + 7) / 8);
-    for (uint32_t pair = 0; mask && pair < words / 2; pair++) {
-        if (!(mask[pair / 8] >> (pair & 7) & 1)) continue;
-        row[2 * pair] = base_reader_u32(reader);
-        row[2 * pair + 1] = base_reader_u32(reader);
+    size_t left = base_reader_left(reader);
+    for (uint32_t first = 0; first < pairs; first += 8) {
+        uint32_t bits = mask[first / 8];
+        if (pairs - first < 8) bits &= (1u << (pairs - first)) - 1;
+        for (; bits; bits &= bits - 1, left -= sizeof(uint64_t)) {
+            if (left < sizeof(uint64_t)) return false;
+            uint64_t both = base_load_le64(reader->data + reader->offset);
+            uint32_t* target = row + 2 * (size_t)(first + base_bit_lowest(bits));
+            target[0] = (uint32_t)both;
+            target[1] = (uint32_t)(both >> 32);
+            reader->offset += sizeof both;
+        }
     }
-    return !reader->failed;
+    return true;
 }
 
 static net_result read_item(net_log_piece* part, const net_log_rows* rows, base_reader* reader,

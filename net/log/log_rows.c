@@ -57,6 +57,13 @@ static int compare_indices(const void* a, const void* b) {
     return (left > right) - (left < right);
 }
 
+// The lists of writers are, but a damaged log's need not be.
+static bool is_rising(const uint32_t* indices, uint32_t count) {
+    for (uint32_t i = 1; i < count; i++)
+        if (indices[i - 1] >= indices[i]) return false;
+    return true;
+}
+
 void net_log_rows_begin(net_log_rows* rows, ecs_tick tick) {
     BASE_ASSERT(tick > rows->tick || rows->full_tick == 0);
     uint32_t *list = rows->before, capacity = rows->before_capacity;
@@ -74,7 +81,7 @@ void net_log_rows_begin(net_log_rows* rows, ecs_tick tick) {
         entity->is_listed = true;
         rows->before[rows->before_count++] = rows->before[i];
     }
-    if (rows->before_count > 0)
+    if (!is_rising(rows->before, rows->before_count))
         qsort(rows->before, rows->before_count, sizeof *rows->before, compare_indices);
     rows->now_count = rows->touch_count = 0;
     rows->tick = tick;
@@ -85,6 +92,12 @@ bool net_log_template_takes(const net_log_template* template_, const uint32_t* r
     uint64_t words[PROTO_ROW_FIELDS_MAX];
     uint32_t again[2 * PROTO_ROW_FIELDS_MAX];
     const proto_layout* layout = &template_->layout;
+    if (template_->most) {
+        bool is_over = false;
+        for (uint32_t i = 0; i < layout->packed_count; i++)
+            is_over |= row[i] > template_->most[i];
+        return !is_over;
+    }
     proto_row_unpack(layout, row, words);
     proto_row_pack(layout, words, again); // behind the last field there is nothing
     if (memcmp(row, again, template_->row_bytes) != 0) return false;
@@ -111,19 +124,10 @@ void net_log_rows_bases(const net_log_rows* rows, const net_log_row_entity* enti
 
 bool net_log_rows_expect(const net_log_rows* rows, const net_log_row_entity* entity,
                          uint32_t* row) {
-    const proto_layout* layout = &entity->template_->layout;
-    uint64_t words[3][PROTO_ROW_FIELDS_MAX];
-    proto_row_base against = {.base = words[1], .ticks = 1};
     const uint32_t *base, *base2;
     net_log_rows_bases(rows, entity, &base, &base2);
-    proto_row_unpack(layout, base, words[1]);
-    if (base2) {
-        proto_row_unpack(layout, base2, words[2]);
-        against.base2 = words[2];
-        against.ticks2 = 1;
-    }
-    proto_row_expected(layout, &against, words[0]);
-    proto_row_pack(layout, words[0], row);
+    const proto_packed_base against = {base, base2, 1, base2 ? 1 : 0};
+    proto_row_expected_packed(&entity->template_->layout, &against, row);
     return memcmp(row, base, entity->template_->row_bytes) != 0;
 }
 
@@ -156,13 +160,16 @@ bool net_log_rows_mark_full(net_log_rows* rows, ecs_tick tick) {
 }
 
 static bool touch(net_log_rows* rows, ecs_entity entity, net_log_fate fate, uint64_t components) {
-    if (!BASE_ARRAY_RESERVE(rows->allocator, rows->touches, rows->touch_capacity,
-                            rows->touch_count + 1) ||
-        !BASE_ARRAY_RESERVE(rows->allocator, rows->now, rows->now_capacity, rows->now_count + 1)) {
+    bool has_room =
+        BASE_ARRAY_RESERVE(rows->allocator, rows->now, rows->now_capacity, rows->now_count + 1) &&
+        (!rows->has_touches || BASE_ARRAY_RESERVE(rows->allocator, rows->touches,
+                                                  rows->touch_capacity, rows->touch_count + 1));
+    if (!has_room) {
         rows->is_out_of_memory = true;
         return false;
     }
-    rows->touches[rows->touch_count++] = (net_log_touch){entity, fate, components};
+    if (rows->has_touches)
+        rows->touches[rows->touch_count++] = (net_log_touch){entity, fate, components};
     if (fate != NET_LOG_FATE_DESTROYED) rows->now[rows->now_count++] = ecs_entity_index(entity);
     return true;
 }
@@ -185,8 +192,8 @@ bool net_log_rows_change(net_log_rows* rows, uint32_t index, const uint32_t* row
     net_log_row_entity* entity = &rows->entities[index];
     const net_log_template* template_ = entity->template_;
     uint32_t words = template_->layout.packed_count;
-    if (!touch(rows, entity->handle, NET_LOG_FATE_CHANGED, changed(template_, entity->rows, row)))
-        return false;
+    uint64_t components = rows->has_touches ? changed(template_, entity->rows, row) : 0;
+    if (!touch(rows, entity->handle, NET_LOG_FATE_CHANGED, components)) return false;
     memcpy(entity->rows + words, entity->rows, template_->row_bytes);
     memcpy(entity->rows, row, template_->row_bytes);
     entity->change_tick = rows->tick;

@@ -36,6 +36,7 @@ typedef struct net_log_rows {
     uint32_t capacity, count;
     uint32_t *before, *now; ///< indices whose rows changed in the tick before, and in this one
     uint32_t before_count, before_capacity, now_count, now_capacity;
+    bool has_touches;       ///< a reader wants to know what happened; before the first tick
     net_log_touch* touches; ///< of the tick
     uint32_t touch_count, touch_capacity;
     ecs_tick tick;

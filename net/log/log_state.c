@@ -58,6 +58,7 @@ net_result net_log_state_create(net_log_reader* reader, const base_reporter* rep
         return refuse(reader, reporter, result);
     }
     net_log_rows_init(&state->rows, allocator, state->layout);
+    state->rows.has_touches = true;
     net_log_piece_init(&state->part, allocator);
     state->cursor = net_log_cursor_begin(reader);
     state->is_whole = true;

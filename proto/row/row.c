@@ -327,7 +327,6 @@ void proto_row_expected(const proto_layout* layout, const proto_row_base* base, 
     row_coder coder;
     begin(&coder, layout, base);
     coder.row = row;
-    proto_row_plan(&coder);
     for (uint32_t i = 0; i < layout->component_count; i++) {
         uint32_t c = layout->order[i];
         proto_row_expect(&coder, c, row + layout->components[c].field_first);
