@@ -178,7 +178,7 @@ static uint32_t divide(ecs_tracker* tracker, uint64_t rows, uint32_t lane_max) {
 
 bool ecs_track_by_lanes(ecs_world* world) {
     const uint32_t threads = base_workers_count(world->workers);
-    if (threads == 1) return false;
+    if (!base_workers_worth(world->workers, ROWS_MIN, ROWS_MIN)) return false;
     const uint64_t rows = gather(world);
     ecs_tracker* tracker = world->tracker;
     if (rows == UINT64_MAX || tracker->item_count < 2) return false;

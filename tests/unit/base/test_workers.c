@@ -123,6 +123,31 @@ static void little_work_is_not_worth_a_thread(void** state) {
     base_workers_destroy(workers);
 }
 
+typedef struct metered {
+    uint32_t begun, ended;
+} metered;
+
+static void count_meter(void* context, bool is_begin) {
+    metered* counts = context;
+    counts->begun += is_begin;
+    counts->ended += !is_begin;
+    assert_int_equal(counts->begun, counts->ended + is_begin);
+}
+
+static void one_thread_with_a_meter_works_as_several_would(void** state) {
+    (void)state;
+    metered counts = {0, 0};
+    tally work = {.workers = base_workers_create(NULL, 1), .input = 1};
+    assert_null(base_workers_worth(work.workers, 100, 100));
+    base_workers_set_meter(work.workers, count_meter, &counts);
+    assert_null(base_workers_worth(work.workers, 99, 100));
+    assert_ptr_equal(base_workers_worth(work.workers, 100, 100), work.workers);
+    for (uint32_t i = 0; i < 3; i++)
+        base_workers_run(work.workers, count_item, &work, ITEMS);
+    assert_true(counts.begun == 3 && counts.ended == 3 && work.done[ITEMS - 1] == 3);
+    base_workers_destroy(work.workers);
+}
+
 static void a_program_leaves_one_processor_free(void** state) {
     (void)state;
     assert_int_equal(base_workers_default(0), 1);
@@ -138,6 +163,7 @@ int main(void) {
         TEST(without_workers_the_caller_does_the_items_in_order),
         TEST(items_run_at_the_same_time),
         TEST(misuse_is_asserted),
+        TEST(one_thread_with_a_meter_works_as_several_would),
         TEST(little_work_is_not_worth_a_thread),
         TEST(a_program_leaves_one_processor_free),
     };
