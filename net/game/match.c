@@ -173,7 +173,7 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
         result = net_schema_set_tables(match->schema, config->module->tables,
                                        config->module->tables_hash);
     if (!result) result = net_match_services_init(match, reporter);
-    if (!result) ecs_world_set_workers(match->world, config->workers);
+    if (!result) net_match_set_workers(match, config->workers);
     if (!result && config->role == NET_ROLE_SERVER) start_game(match);
     // A module may have gone on with less than it asked for, or named another fault for it.
     if (match->memory.is_lacking) result = NET_ERR_MEMORY;
@@ -261,6 +261,11 @@ void net_match_step_at(net_match* match, ecs_tick tick) {
     if (match->rewind &&
         net_rewind_step(match->rewind, match->world, tick, match->config.workers) != NET_OK)
         match->memory.is_lacking = true;
+}
+
+void net_match_set_workers(net_match* match, base_workers* workers) {
+    match->config.workers = workers;
+    ecs_world_set_workers(match->world, workers);
 }
 
 bool net_match_lacks_memory(const net_match* match) {

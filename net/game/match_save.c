@@ -15,7 +15,7 @@
 static bool save_rewind(const net_match* match, base_bytes* bytes) {
     size_t mark = bytes->size;
     base_bytes_write_u64(bytes, 0);
-    if (match->rewind) net_rewind_save(match->rewind, match->world, bytes);
+    if (match->rewind) net_rewind_save(match->rewind, match->world, bytes, match->config.workers);
     if (bytes->failed) return false;
     uint64_t size = bytes->size - mark - sizeof size;
     memcpy(bytes->data + mark, &size, sizeof size);

@@ -31,6 +31,8 @@ net_result net_rewind_create(const base_allocator* allocator, net_rows* rows,
     (*rewind)->allocator = allocator;
     net_pool_init(&(*rewind)->pool, allocator);
     base_bitset_init(&(*rewind)->moved, allocator);
+    for (uint32_t i = 0; i < NET_REWIND_PARTS; i++)
+        base_bytes_init(&(*rewind)->parts[i], allocator);
     (*rewind)->rows = rows;
     (*rewind)->index_max = ecs_world_limits(world)->replicated_index_max;
     (*rewind)->reach = (uint64_t)NET_REWIND_MS_MAX * NET_REWIND_MOMENTS * tick_rate_hz / 1000;
@@ -48,6 +50,8 @@ void net_rewind_destroy(net_rewind* rewind) {
     net_rewind_clear(rewind);
     net_pool_deinit(&rewind->pool);
     base_bitset_deinit(&rewind->moved);
+    for (uint32_t i = 0; i < NET_REWIND_PARTS; i++)
+        base_bytes_deinit(&rewind->parts[i]);
     BASE_ARRAY_RELEASE(allocator, rewind->rings, rewind->ring_capacity);
     BASE_ARRAY_RELEASE(allocator, rewind->form_of, rewind->form_of_capacity);
     BASE_ARRAY_RELEASE(allocator, rewind->forms, rewind->form_capacity);

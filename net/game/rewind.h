@@ -42,8 +42,10 @@ uint64_t net_rewind_clamp(const net_rewind* rewind, uint64_t moment);
 /// @return false: the entity did not exist then, or the component is not kept.
 bool net_rewind_get(const net_rewind* rewind, ecs_tick tick, float fraction, ecs_entity entity,
                     ecs_component_id component, void* value);
-/// Append all states, for net_match_save.
-void net_rewind_save(const net_rewind* rewind, const ecs_world* world, base_bytes* bytes);
+/// Append all states, for net_match_save. With workers (NULL: none) the allocator is called by
+/// several threads.
+void net_rewind_save(net_rewind* rewind, const ecs_world* world, base_bytes* bytes,
+                     base_workers* workers);
 /// Restore a save; the world is restored already. @return NET_OK; NET_ERR_MALFORMED (damaged
 /// bytes), NET_ERR_MEMORY: it is empty then.
 BASE_MUST_USE net_result net_rewind_restore(net_rewind* rewind, ecs_world* world,

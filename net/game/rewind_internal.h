@@ -9,6 +9,7 @@
 #include "state/tick_ring.h"
 
 #define NET_REWIND_STATES_MAX 128u      ///< of one index
+#define NET_REWIND_PARTS 16u            ///< of a save; workers take them one by one
 #define NET_REWIND_VALUE_ALIGN 8u       ///< of the values of a state
 #define NET_REWIND_MOMENTS 256u         ///< of a tick
 #define NET_REWIND_FORM_UNSEEN 0u       ///< of form_of
@@ -55,7 +56,8 @@ struct net_rewind {
     uint32_t form_of_capacity;
     net_tick_ring* rings; ///< by index
     uint32_t ring_capacity;
-    base_bitset moved;   ///< indices that the running step has still to look at
+    base_bitset moved;                  ///< indices that the running step has still to look at
+    base_bytes parts[NET_REWIND_PARTS]; ///< of a save that is shared
     uint32_t sweep_next; ///< where the sweep goes on; not saved, because it changes no answer
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Saves of the past, part of a match's save. Every number is checked when it is read.
+// Saves of the past, part of a match's save. Every number is checked when it is read. Rings do not
+// depend on each other, so workers save ranges of them; the bytes are those of one thread.
 //
 // Keyframes of a log hold this, so it has to be small and quick to write. A ring is one entity's
 // last half second: mostly the same entity with values that go on as they did. So a state names its
@@ -11,9 +12,10 @@
 #include <string.h>
 
 enum {
-    STATE_SAME,  ///< of the entity and the template of the state before
-    STATE_EMPTY, ///< the index was empty
-    STATE_OTHER, ///< entity and template follow
+    STATE_SAME,             ///< of the entity and the template of the state before
+    STATE_EMPTY,            ///< the index was empty
+    STATE_OTHER,            ///< entity and template follow
+    SHARED_RINGS_MIN = 256, // fewer are saved by one thread: waking another costs more
     WORD_BYTES = 4,
     WORD_VARINT_BYTES_MAX = 5,
     STATE_HEAD_BYTES_MAX = 10 + 1 + 4 + 1 + 2 * ECS_TEMPLATE_PARTS_MAX, // tick, kind, entity, parts
@@ -99,16 +101,56 @@ static void save_ring(const net_rewind* rewind, const ecs_world* world, const ne
     bytes->size -= bound - (size_t)(target - begin);
 }
 
-void net_rewind_save(const net_rewind* rewind, const ecs_world* world, base_bytes* bytes) {
-    base_bytes_write_u64(bytes, rewind->tick);
-    base_bytes_write_u8(bytes, rewind->has_stepped);
-    for (uint32_t index = 1; index < rewind->ring_capacity; index++) {
+static void save_rings(const net_rewind* rewind, const ecs_world* world, uint32_t first,
+                       uint32_t end, base_bytes* bytes) {
+    for (uint32_t index = first; index < end; index++) {
         const net_tick_ring* ring = &rewind->rings[index];
         if (ring->count == 0 || net_rewind_is_past(rewind, ring)) continue;
         base_bytes_write_varint(bytes, index);
         base_bytes_write_varint(bytes, ring->count);
         save_ring(rewind, world, ring, bytes);
     }
+}
+
+typedef struct saving {
+    net_rewind* rewind;
+    const ecs_world* world;
+    uint32_t rings; // of a part
+} saving;
+
+static void save_part(void* context, uint32_t item, uint32_t worker) {
+    (void)worker;
+    const saving* self = context;
+    const uint32_t first = item * self->rings, after = first + self->rings;
+    const uint32_t capacity = self->rewind->ring_capacity;
+    base_bytes* part = &self->rewind->parts[item];
+    base_bytes_clear(part);
+    save_rings(self->rewind, self->world, first < capacity ? first : capacity,
+               after < capacity ? after : capacity, part);
+}
+
+// Parts into buffers of their own, then behind each other.
+static void save_shared(net_rewind* rewind, const ecs_world* world, base_bytes* bytes,
+                        base_workers* workers) {
+    enum { PARTS = BASE_COUNT(rewind->parts) };
+    saving self = {rewind, world, (rewind->ring_capacity + PARTS - 1) / PARTS};
+    base_workers_run(workers, save_part, &self, PARTS);
+    for (uint32_t i = 0; i < PARTS; i++) {
+        const base_bytes* part = &rewind->parts[i];
+        base_bytes_write(bytes, part->data, part->size);
+        bytes->failed |= part->failed;
+    }
+}
+
+void net_rewind_save(net_rewind* rewind, const ecs_world* world, base_bytes* bytes,
+                     base_workers* workers) {
+    base_bytes_write_u64(bytes, rewind->tick);
+    base_bytes_write_u8(bytes, rewind->has_stepped);
+    workers = base_workers_worth(workers, rewind->ring_capacity, SHARED_RINGS_MIN);
+    if (workers)
+        save_shared(rewind, world, bytes, workers);
+    else
+        save_rings(rewind, world, 0, rewind->ring_capacity, bytes);
     base_bytes_write_varint(bytes, 0);
 }
 

@@ -36,7 +36,7 @@ typedef struct net_match_config {
     /// memory. This one shares its schema, which saves what the layouts take. It must outlive this
     /// one; one thread runs both, and both play on one server. NULL: a schema of its own.
     const struct net_match* like;
-    base_workers* workers; ///< threads for its systems; NULL: the calling thread alone. Borrowed
+    base_workers* workers; ///< threads that help; NULL: the calling thread alone. Borrowed
 } net_match_config;
 
 typedef struct net_match net_match;
@@ -124,6 +124,8 @@ bool net_match_take_save(net_match* match, char name[NET_SAVE_NAME_BYTES]);
 /// Run the next tick: the last one + 1. The change list of the world describes this tick until the
 /// caller clears it (ecs_changes_clear).
 void net_match_step(net_match* match);
+/// Let other threads help from now on, between steps; NULL: none. As `workers` of the config.
+void net_match_set_workers(net_match* match, base_workers* workers);
 /// Did memory run out while the match changed? Then a player, an entity or an event is missing, and
 /// a replay would have it: end the match. It stays so; a match that is restored after it is as it
 /// was saved, and lacks nothing.

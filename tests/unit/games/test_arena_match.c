@@ -587,7 +587,7 @@ static void a_match_is_the_same_on_any_number_of_threads(void** state) {
         table t;
         table_open(&t, some, 5, NET_ROLE_SERVER, false);
         table_join_bots(&t, 20);
-        ecs_world_set_workers(table_world(&t), workers);
+        net_match_set_workers(t.match, workers);
         for (uint32_t i = 0; i < TICKS; i++) {
             table_step(&t);
             const uint64_t hash = ecs_world_hash(table_world(&t));

@@ -380,7 +380,7 @@ static void a_game_is_the_same_on_any_number_of_threads(void** state) {
         table t;
         table_open(&t, (const char* const[]){"level=2"}, 1, 8, NET_ROLE_SERVER, false);
         table_join_bots(&t, 16);
-        ecs_world_set_workers(net_match_world(t.match), workers);
+        net_match_set_workers(t.match, workers);
         for (uint32_t i = 0; i < TICKS; i++) {
             table_step(&t);
             const uint64_t hash = ecs_world_hash(net_match_world(t.match));

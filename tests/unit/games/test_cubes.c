@@ -440,7 +440,7 @@ static void cubes_fall_the_same_on_any_number_of_threads(void** state) {
     for (uint32_t k = 0; k < BASE_COUNT(threads); k++) {
         base_workers* workers = base_workers_create(NULL, threads[k]);
         net_match* match = open_match(module, NET_ROLE_SERVER, false, 3, "cubes=9000");
-        ecs_world_set_workers(net_match_world(match), workers);
+        net_match_set_workers(match, workers);
         for (uint32_t i = 0; i < TICKS; i++) {
             run(match, 1);
             const uint64_t hash = ecs_world_hash(net_match_world(match));

@@ -28,7 +28,7 @@ typedef struct counting {
 } counting;
 
 static void* count_allocate(void* context, size_t size, size_t align) {
-    ((counting*)context)->count++;
+    __atomic_add_fetch(&((counting*)context)->count, 1, __ATOMIC_RELAXED); // workers allocate too
     return base_allocator_heap()->allocate(NULL, size, align);
 }
 
@@ -268,7 +268,7 @@ static void ask(const place* at, const model* self, base_rng* rng) {
 static void restore_elsewhere(place* at) {
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
-    net_rewind_save(at->rewind, at->world, &bytes);
+    net_rewind_save(at->rewind, at->world, &bytes, at->workers);
     net_rewind_destroy(at->rewind);
     open_rewind(at);
     for (size_t cut = 0; cut < bytes.size; cut += 1 + bytes.size / 16) {
@@ -332,7 +332,7 @@ static uint64_t play_many(base_workers* workers) {
     net_rewind_validate(at.rewind);
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
-    net_rewind_save(at.rewind, at.world, &bytes);
+    net_rewind_save(at.rewind, at.world, &bytes, workers);
     const uint64_t hash = base_hash64(bytes.data, bytes.size, 0);
     assert_true(!bytes.failed && bytes.size > 10000);
     base_bytes_deinit(&bytes);
