@@ -3,8 +3,11 @@
 //
 // The clock is that of the wall, so these rows need an idle machine with as many processors as
 // threads. On a busy one look at the shortest rounds (least, least_one): in those few nothing else
-// ran. Both worlds run the same ticks
-// and must have the same hash at the end.
+// ran. Both worlds run the same ticks and must have the same hash at the end.
+//
+// serial is the part of a tick that one thread must do, and bound what follows from it (Amdahl).
+// hand is the speedup of two hand-written threads over as many rows of plain arrays: what this
+// machine's memory and processors allow.
 #include "bench.h"
 
 #include "arena.h"
@@ -12,10 +15,10 @@
 #include "cubes.h"
 #include "ecs/ecs.h"
 #include "net/match.h"
+#include "parallel_hand.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { THREADS = 2, BLK_BYTES = 1 << 16 };
 
@@ -25,12 +28,6 @@ typedef struct rig {
     ecs_world* world;
     ecs_tick tick;
 } rig;
-
-static double wall_us(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
 
 // ---- worlds ----
 
@@ -135,8 +132,16 @@ static void close_rig(rig* self) {
     net_module_close(self->module);
 }
 
+// What a match was created with is what its save and its past use.
+static void set_workers(rig* self, base_workers* workers) {
+    if (self->match)
+        net_match_set_workers(self->match, workers);
+    else
+        ecs_world_set_workers(self->world, workers);
+}
+
 static double step_us(rig* self, uint32_t ticks) {
-    const double begin = wall_us();
+    const double begin = parallel_now_us();
     for (uint32_t i = 0; i < ticks; i++) {
         const ecs_step step = {.tick = ++self->tick, .dt = 0.015625f};
         if (self->match)
@@ -145,7 +150,22 @@ static double step_us(rig* self, uint32_t ticks) {
             ecs_world_step(self->world, &step);
         ecs_changes_clear(self->world);
     }
-    return (wall_us() - begin) / ticks;
+    return (parallel_now_us() - begin) / ticks;
+}
+
+// A save, as keyframes of logs are.
+static double save_us(rig* self, uint32_t saves) {
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    double begin = 0;
+    for (uint32_t i = 0; i <= saves; i++) {
+        if (i == 1) begin = parallel_now_us(); // the first one makes room
+        base_bytes_clear(&bytes);
+        bench_require(net_match_save(self->match, &bytes) == NET_OK, "save");
+    }
+    const double us = (parallel_now_us() - begin) / saves;
+    base_bytes_deinit(&bytes);
+    return us;
 }
 
 // ---- rows ----
@@ -155,15 +175,48 @@ typedef struct parallel_case {
     void (*open)(rig* self);
     uint32_t ticks;      ///< of a round
     uint32_t warm_ticks; ///< before the first
+    double (*measure)(rig* self, uint32_t ticks);
+    uint32_t hand_rows; ///< 0: the rule is too long to write it by hand
 } parallel_case;
 
 static const parallel_case cases[] = {
-    {"parallel_cubes_10k", open_cubes, 32, 64},
-    {"parallel_fall_1m", open_million, 4, 8},
-    {"parallel_arena_4000", open_arena, 16, 256},
-    {"parallel_predict_16", open_prediction, 512, 64},
-    {"parallel_fall_100", open_hundred, 2048, 64},
+    {"parallel_cubes_10k", open_cubes, 32, 64, step_us, 10000},
+    {"parallel_fall_1m", open_million, 4, 8, step_us, 1000000},
+    {"parallel_arena_4000", open_arena, 16, 256, step_us, 0},
+    {"parallel_save_4000", open_arena, 8, 128, save_us, 0},
+    {"parallel_predict_16", open_prediction, 512, 64, step_us, 0},
+    {"parallel_fall_100", open_hundred, 2048, 64, step_us, 0},
 };
+
+typedef struct shared_time {
+    double us, begin;
+} shared_time;
+
+static void meter(void* context, bool is_begin) {
+    shared_time* shared = context;
+    if (is_begin)
+        shared->begin = parallel_now_us();
+    else
+        shared->us += parallel_now_us() - shared->begin;
+}
+
+// Work on one thread as on several. @return the part that could not be shared.
+static double serial_part(const parallel_case* what, rig* self) {
+    shared_time shared = {0, 0};
+    base_workers* one = base_workers_create(NULL, 1);
+    bench_require(one != NULL, "memory");
+    base_workers_set_meter(one, meter, &shared);
+    set_workers(self, one);
+    double parts[9];
+    for (uint32_t i = 0; i < BASE_COUNT(parts); i++) {
+        shared.us = 0;
+        const double us = what->measure(self, what->ticks) * what->ticks;
+        parts[i] = 1 - shared.us / us;
+    }
+    set_workers(self, NULL);
+    base_workers_destroy(one);
+    return bench_median(parts, BASE_COUNT(parts));
+}
 
 static void print(const bench_row* row, uint32_t rounds) {
     const parallel_case* what = NULL;
@@ -175,12 +228,12 @@ static void print(const bench_row* row, uint32_t rounds) {
     rig rigs[2] = {{NULL, NULL, NULL, 0}, {NULL, NULL, NULL, 0}};
     for (uint32_t k = 0; k < 2; k++)
         what->open(&rigs[k]);
-    ecs_world_set_workers(rigs[1].world, workers);
+    set_workers(&rigs[1], workers);
     for (uint32_t k = 0; k < 2; k++)
         (void)step_us(&rigs[k], what->warm_ticks);
     for (uint32_t i = 0; i < rounds; i++) {
         for (uint32_t k = 0; k < 2; k++)
-            times[k][i] = step_us(&rigs[k], what->ticks);
+            times[k][i] = what->measure(&rigs[k], what->ticks);
         ratios[i] = times[0][i] / times[1][i];
     }
     double least[2] = {times[0][0], times[1][0]};
@@ -189,10 +242,14 @@ static void print(const bench_row* row, uint32_t rounds) {
             if (times[k][i] < least[k]) least[k] = times[k][i];
     bench_require(ecs_world_hash(rigs[0].world) == ecs_world_hash(rigs[1].world), "the same bits");
     printf("bench=%s unit=us_per_tick shoal=%.4g threads=%u one=%.4g speedup=%.2f least=%.4g"
-           " least_one=%.4g rounds=%u\n",
+           " least_one=%.4g least_speedup=%.2f",
            row->name, bench_median(times[1], rounds), (unsigned)THREADS,
            bench_median(times[0], rounds), bench_median(ratios, rounds), least[1], least[0],
-           rounds);
+           least[0] / least[1]);
+    const double serial = serial_part(what, &rigs[0]);
+    printf(" serial=%.2f bound=%.2f", serial, 1 / (serial + (1 - serial) / THREADS));
+    if (what->hand_rows > 0) printf(" hand=%.2f", parallel_hand_speedup(what->hand_rows, rounds));
+    printf(" rounds=%u\n", rounds);
     for (uint32_t k = 0; k < 2; k++)
         close_rig(&rigs[k]);
     base_workers_destroy(workers);
