@@ -31,9 +31,32 @@ install_packages() {
         "${missing[@]}" >/dev/null
 }
 
-# Where this machine's Debian packages come from.
+# Where this machine's packages of Debian or Ubuntu come from.
 debian_mirror() {
-    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep '/debian/\?$' | head -n 1
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -E '/(debian|ubuntu)/?$' | head -n 1
+}
+
+os_release() {
+    sed -n "s/^$1=\"\{0,1\}\([^\"]*\)\"\{0,1\}$/\1/p" /etc/os-release
+}
+
+# fetch_source FOLDER PACKAGE: unpack FOLDER/PACKAGE from its source package, by apt, checked by its signatures. Some mirrors
+# lack the sources of one release, so later ones of Debian are asked too.
+fetch_source() {
+    local apt=$1 package=$2 releases release
+    [ -e "$apt/$package/is_unpacked" ] && return 0
+    mkdir -p "$apt/lists/partial" "$apt/$package"
+    releases=$(os_release VERSION_CODENAME)
+    [ "$(os_release ID)" = ubuntu ] || releases+=" trixie sid"
+    local options=(-q -o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$apt/lists" -o APT::Sandbox::User=root)
+    for release in $releases; do
+        if ! grep -qs " $release " "$apt/sources.list"; then
+            echo "deb-src $(debian_mirror) $release main $([ "$(os_release ID)" != ubuntu ] || echo universe)" >>"$apt/sources.list"
+            apt-get "${options[@]}" update >/dev/null
+        fi
+        (cd "$apt/$package" && apt-get "${options[@]}" source --download-only --tar-only "$package/$release" >/dev/null 2>&1) && break
+    done
+    (cd "$apt/$package" && tar -xf "$(find . -name "*.orig.tar.*" ! -name "*.asc" | head -n 1)" --strip-components=1 && touch is_unpacked)
 }
 
 install_build_packages() {
@@ -45,12 +68,18 @@ install_build_packages() {
 # configure FOLDER PRESET [cmake options]: PRESET is a file of scripts/presets. A folder that exists keeps its
 # generator.
 configure() {
-    local folder=$1 preset=$2 generator=()
+    local folder=$1 preset=$2 generator=() enet=()
     shift 2
+    # Ubuntu's libenet does not serve (scripts/package/enet.cmake).
+    if [ "$(os_release ID)" = ubuntu ]; then
+        install_packages dpkg-dev
+        fetch_source "$build-sources" enet
+        enet=(-DSHOAL_ENET_SOURCE="$build-sources/enet")
+    fi
     if [ ! -f "$folder/CMakeCache.txt" ] && command -v ninja >/dev/null 2>&1; then
         generator=(-G Ninja)
     fi
-    cmake -C "$root/scripts/presets/$preset.cmake" -S "$root" -B "$folder" "${generator[@]}" "$@" \
+    cmake -C "$root/scripts/presets/$preset.cmake" -S "$root" -B "$folder" "${generator[@]}" "${enet[@]}" "$@" \
         >"$folder.log" 2>&1 || { cat "$folder.log" >&2; return 1; }
 }
 

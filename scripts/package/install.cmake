@@ -50,6 +50,9 @@ install(TARGETS shoal_base shoal_ecs shoal_proto shoal_net shoal_socket shoal_ga
         EXPORT ShoalTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev
         OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/shoal COMPONENT dev)
+if(TARGET shoal_enet)
+    install(TARGETS shoal_enet EXPORT ShoalTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+endif()
 install(TARGETS shoal_shared shoal_client_library EXPORT ShoalTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT dev)
 install(EXPORT ShoalTargets NAMESPACE shoal:: DESTINATION ${package_target} COMPONENT dev)

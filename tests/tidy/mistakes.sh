@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# games/MISTAKES.md names each kind of mistake, what is said, and the test that plants it. Here: the words stand in that test,
-# and there are at least as many kinds as a planting of mistakes once had.
+# games/MISTAKES.md lists each kind of mistake, the line that it gets and its test. Here: the words stand in that
+# test, and there are 46 kinds or more.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 kinds_min=46
