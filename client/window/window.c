@@ -57,7 +57,7 @@ static bool start_video(const base_reporter* reporter) {
     (void)SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
     bool has_display = has_word("DISPLAY") || has_word("WAYLAND_DISPLAY");
     if (!has_display && !has_word("SDL_VIDEODRIVER")) {
-        (void)SDL_setenv("SDL_VIDEODRIVER", "dummy", 0); // the hint of this name is of SDL 2.0.22
+        (void)SDL_setenv("SDL_VIDEODRIVER", "dummy", 1); // the hint of this name is of SDL 2.0.22
     }
     if (SDL_Init(SDL_INIT_VIDEO) == 0) return true;
     base_report(reporter, NULL, 0, "no window: %s", SDL_GetError());

@@ -23,7 +23,7 @@
 
 #include <string.h>
 
-static void add(ecs_component_set* set, ecs_component_id component) {
+void ecs_declared_add(ecs_component_set* set, ecs_component_id component) {
     set->words[component / 64] |= 1ull << (component % 64);
 }
 
@@ -41,12 +41,13 @@ static void fill_rows(ecs_declared* declared, const ecs_query* query) {
         const ecs_component_id component = query->components[i];
         const ecs_access access = query->access[i];
         if (component == ECS_COMPONENT_NONE) continue;
-        if (access == ECS_READ || access == ECS_OPTIONAL_READ) add(&declared->row_reads, component);
+        if (access == ECS_READ || access == ECS_OPTIONAL_READ)
+            ecs_declared_add(&declared->row_reads, component);
         if (access == ECS_WRITE || access == ECS_OPTIONAL_WRITE)
-            add(&declared->row_writes, component);
+            ecs_declared_add(&declared->row_writes, component);
         if (access == ECS_READ || access == ECS_WRITE || access == ECS_REQUIRE)
-            add(&declared->all, component);
-        if (access == ECS_REQUIRE_NOT) add(&declared->none, component);
+            ecs_declared_add(&declared->all, component);
+        if (access == ECS_REQUIRE_NOT) ecs_declared_add(&declared->none, component);
     }
 }
 
@@ -69,7 +70,7 @@ static ecs_result fill_names(ecs_world* world, const base_reporter* reporter,
     for (uint32_t i = 0; i < names->count; i++) {
         const ecs_component_id component = ecs_component_find(world, names->names[i]);
         if (component != ECS_COMPONENT_NONE) {
-            add(set, component);
+            ecs_declared_add(set, component);
             continue;
         }
         const uint32_t number = shared_number(world, names->names[i]);
@@ -154,8 +155,8 @@ ecs_conflict ecs_declared_conflict(const ecs_world* world, const ecs_system* fir
 
 // ---- validating builds ----
 
-static __attribute__((noreturn)) void fail(const ecs_world* world, const ecs_system* system,
-                                           uint32_t component, const char* what) {
+void ecs_declared_fail(const ecs_world* world, const ecs_system* system, uint32_t component,
+                       const char* what) {
     const ecs_component* info = ecs_component_get(world, (ecs_component_id)component);
     char text[3 * ECS_NAME_BYTES_MAX];
     base_text_format(text, sizeof text, "system '%s' %s '%s'", system->name, what,
@@ -168,13 +169,14 @@ void ecs_declared_check(const ecs_world* world, uint32_t component, bool is_writ
     if (component > ECS_COMPONENTS_MAX || ecs_component_set_has(&declared->writes, component) ||
         (!is_write && ecs_component_set_has(&declared->reads, component)))
         return;
-    fail(world, world->running, component,
-         is_write ? "does not declare that it writes" : "does not declare that it reads");
+    ecs_declared_fail(world, world->running, component,
+                      is_write ? "does not declare that it writes"
+                               : "does not declare that it reads");
 }
 
 void ecs_declared_note(const ecs_world* world, uint32_t component, bool is_write) {
     if (!is_write || component > ECS_COMPONENTS_MAX) return;
-    add(&world->running->declared.writes, (ecs_component_id)component);
+    ecs_declared_add(&world->running->declared.writes, (ecs_component_id)component);
 }
 
 // The bytes of a column that the system may only read, as a hash; 0 for any other term.
@@ -192,7 +194,8 @@ static uint64_t hash_of_read(const ecs_world* world, const ecs_query* query, con
 static void tell_written(ecs_system* system, const ecs_stage* stage, uint32_t term) {
     const ecs_component_id component = system->query->components[term];
     const base_reporter* reporter = stage->world->write_reporter;
-    if (!reporter) fail(stage->world, system, component, "declares that it only reads");
+    if (!reporter)
+        ecs_declared_fail(stage->world, system, component, "declares that it only reads");
     const uint32_t bit = 1u << term;
     if (__atomic_fetch_or(&system->written, bit, __ATOMIC_RELAXED) & bit) return;
     base_report(reporter, NULL, 0, "system %s declares that it only reads %s, and writes it",

@@ -26,6 +26,7 @@
 #include "event/systems.h"
 #include "hierarchy/hierarchy_lists.h"
 #include "system/declared.h"
+#include "system/guard.h"
 #include "system/range.h"
 #include "system/system_registry.h"
 #include "track/track.h"
@@ -87,6 +88,13 @@ static void run_alone(ecs_world* world, uint32_t position, ecs_system* system, e
     ecs_commands_enter(world->commands, 0, 0);
 }
 
+static void run_guarded(ecs_world* world, uint32_t position, ecs_system* system, ecs_stage* stage) {
+    ecs_guard before;
+    ecs_guard_sum(world, &before);
+    run_alone(world, position, system, stage);
+    ecs_guard_compare(world, system, &before);
+}
+
 static bool is_due(const ecs_system* system, ecs_tick tick) {
     return !system->is_sync_point && (system->every_ticks <= 1 || tick % system->every_ticks == 0);
 }
@@ -115,7 +123,11 @@ static bool run_wave(ecs_world* world, const ecs_system_order* order, uint32_t f
     if (!is_made) world->counters.changes_lost++;
     for (uint32_t i = first; i < end && due > 0; i++) {
         ecs_system* system = list[order->systems[i]];
-        if (is_due(system, stage->tick)) run_alone(world, i, system, stage);
+        if (!is_due(system, stage->tick)) continue;
+        if (ecs_guard_is_due(stage))
+            run_guarded(world, i, system, stage);
+        else
+            run_alone(world, i, system, stage);
     }
     return due > 0;
 }

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// Validating builds: a system that changes what it never asked to write is named. In other builds
+// these systems run unseen.
+#include "live_world.h"
+
+#include "ecs/inspect.h"
+#include "system/guard.h"
+
+typedef enum way {
+    WAY_NOTHING,
+    WAY_LOST_CONST,   // ecs_get of another entity, and the const is cast away
+    WAY_NEIGHBOUR,    // a column of its own rows that it does not name
+    WAY_PAST_THE_END, // an index beyond the rows of its own column
+    WAY_HANDLE,       // from here on: what it may do
+    WAY_SET,
+    WAY_ROWS,
+    WAY_QUERY,
+    WAY_COMMAND,
+    WAY_COUNT
+} way;
+
+typedef struct intruder {
+    live fixture;
+    way way;
+    ecs_entity other;
+    ecs_query* query;
+} intruder;
+
+static char fault[512];
+
+static void keep_fault(const char* condition, const char* file, int line) {
+    (void)snprintf(fault, sizeof fault, "%s", condition);
+    mock_assert(0, condition, file, line);
+}
+
+static void run_intruder(const ecs_stage* stage, const ecs_rows* rows) {
+    intruder* self = stage->context;
+    const live* fixture = &self->fixture;
+    ecs_world* world = stage->world;
+    ecs_vec2* pos = rows->columns[0];
+    const ecs_component_id score = fixture->score;
+    const int32_t nine = 9;
+    switch (self->way) {
+    case WAY_LOST_CONST:
+        *(int32_t*)(uintptr_t)ecs_get(world, self->other, score) = nine;
+        break;
+    case WAY_NEIGHBOUR:
+        *(int32_t*)(uintptr_t)ecs_get(world, rows->entities[0], fixture->hp) = nine;
+        break;
+    case WAY_PAST_THE_END: { // as far as the next column begins
+        int32_t* hp = (int32_t*)(uintptr_t)ecs_get(world, rows->entities[0], fixture->hp);
+        const ptrdiff_t distance = (char*)hp - (char*)pos;
+        memcpy((char*)pos + distance, &nine, sizeof nine);
+        break;
+    }
+    case WAY_HANDLE:
+        *(int32_t*)ecs_get_mut(world, self->other, score) = nine;
+        break;
+    case WAY_SET:
+        assert_int_equal(ecs_set(world, self->other, score, &nine), ECS_OK);
+        break;
+    case WAY_ROWS:
+        pos[0].x += 1.0f;
+        break;
+    case WAY_QUERY: {
+        ecs_query_iter it = ecs_query_begin(world, self->query);
+        while (ecs_query_next(&it))
+            *(int32_t*)it.rows.columns[0] = nine;
+        break;
+    }
+    case WAY_COMMAND:
+        assert_true(ecs_command_set(world, self->other, score, &nine));
+        assert_true(ecs_command_destroy(world, rows->entities[0]));
+        break;
+    default:
+        break;
+    }
+}
+
+static void open(intruder* self, way chosen) {
+    static const ecs_term of_system[] = {{"pos", "p2", ECS_WRITE}};
+    static const ecs_term of_query[] = {{"score", "i", ECS_WRITE}};
+    *self = (intruder){.way = chosen};
+    live_open(&self->fixture, NULL);
+    ecs_world* world = self->fixture.world;
+    assert_int_equal(ecs_query_create(world, of_query, 1, &self->query), ECS_OK);
+    const ecs_system_desc desc = {.name = "intruder",
+                                  .stage = "act",
+                                  .run = run_intruder,
+                                  .terms = of_system,
+                                  .term_count = 1,
+                                  .context = self};
+    assert_int_equal(ecs_system_register(world, &desc), ECS_OK);
+    live_seal(&self->fixture);
+    (void)live_create(&self->fixture, self->fixture.thing);
+    self->other = live_create(&self->fixture, self->fixture.named);
+}
+
+static void step(intruder* self, ecs_tick tick) {
+    ecs_world_step(self->fixture.world, &(ecs_step){.tick = tick, .dt = 0.5f});
+}
+
+static void what_is_written_unasked_is_named(void** state) { // B10
+    (void)state;
+    static const char* const faults[WAY_COUNT] = {
+        [WAY_LOST_CONST] = "system 'intruder' writes through const or past a column into 'score'",
+        [WAY_NEIGHBOUR] = "system 'intruder' writes through const or past a column into 'hp'",
+        [WAY_PAST_THE_END] = "system 'intruder' writes through const or past a column into 'hp'",
+    };
+    for (uint32_t i = 0; i < WAY_COUNT; i++) {
+        intruder self;
+        open(&self, (way)i);
+        if (faults[i] && BASE_VALIDATE_ON) {
+            base_assert_handler_set(keep_fault);
+            expect_assert_failure(step(&self, 1));
+            base_assert_handler_set(NULL);
+            assert_string_equal(fault, faults[i]);
+        } else {
+            step(&self, 1);
+        }
+        live_close(&self.fixture);
+    }
+}
+
+static uint32_t lines;
+
+static void count_line(void* context, const char* file, uint32_t line, const char* message) {
+    (void)context, (void)file, (void)line;
+    (void)snprintf(fault, sizeof fault, "%s", message);
+    lines++;
+}
+
+static void a_check_is_told_once(void** state) {
+    (void)state;
+    const base_reporter reporter = {count_line, NULL};
+    intruder self;
+    open(&self, WAY_LOST_CONST);
+    ecs_inspect_writes(self.fixture.world, &reporter);
+    lines = 0;
+    step(&self, 1);
+    *(int32_t*)ecs_get_mut(self.fixture.world, self.other, self.fixture.score) = 1;
+    step(&self, 9);
+    assert_int_equal(lines, BASE_VALIDATE_ON ? 1 : 0);
+    if (BASE_VALIDATE_ON)
+        assert_string_equal(fault,
+                            "system intruder writes through const or past a column into score");
+    ecs_inspect_writes(self.fixture.world, NULL);
+    live_close(&self.fixture);
+}
+
+static void one_tick_of_eight_is_guarded(void** state) {
+    (void)state;
+    uint32_t due = 0;
+    for (ecs_tick tick = 1; tick <= 80; tick++)
+        due += ecs_guard_is_due(&(ecs_stage){.tick = tick});
+    assert_int_equal(due, BASE_VALIDATE_ON ? 10 : 0);
+    intruder self;
+    open(&self, WAY_LOST_CONST);
+    step(&self, 2);
+    assert_int_equal(*(const int32_t*)ecs_get(self.fixture.world, self.other, self.fixture.score),
+                     9);
+    live_close(&self.fixture);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_written_unasked_is_named),
+        TEST(a_check_is_told_once),
+        TEST(one_tick_of_eight_is_guarded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
