@@ -80,12 +80,16 @@ static int play_headless(client_playback* self) {
         printf("diverged tick=%" PRIu64 "\n", net_playback_diverged(self->playback));
         return NET_EXIT_DIVERGED;
     }
+    const char* tail = info->is_damaged ? "damaged" : info->is_cut ? "cut" : "whole";
+    uint64_t clamped;
+    if (net_playback_is_watched(self->playback, &clamped)) {
+        printf("watched ticks=%" PRIu64 " clamped=%" PRIu64 " tail=%s lost_bytes=%" PRIu64 "\n",
+               (ecs_tick)net_playback_tick(self->playback), clamped, tail, info->lost_bytes);
+        return is_whole ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
+    }
     printf("replayed ticks=%" PRIu64 " state_hash=%016" PRIx64 " world_hash=%016" PRIx64
            " tail=%s lost_bytes=%" PRIu64 "\n",
-           net_match_tick(match), ecs_world_state_hash(world), ecs_world_hash(world),
-           info->is_damaged ? "damaged"
-           : info->is_cut   ? "cut"
-                            : "whole",
+           net_match_tick(match), ecs_world_state_hash(world), ecs_world_hash(world), tail,
            info->lost_bytes);
     return is_whole ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
 }

@@ -97,9 +97,12 @@ static void draw_state(const client_timeline* strip, const client_timeline_look*
     draw->text(draw->context, bar_x(strip), y, 16.0f * u, words, text);
     net_match* match = net_playback_match(look->playback);
     ecs_tick diverged = net_playback_diverged(look->playback);
+    uint64_t clamped;
     if (diverged) {
         base_text_format(text, sizeof text, "differs from the log from tick %" PRIu64 " on",
                          diverged);
+    } else if (net_playback_is_watched(look->playback, &clamped)) {
+        base_text_format(text, sizeof text, "values of the log, not run again");
     } else {
         base_text_format(text, sizeof text, "tick %" PRIu64 " state %016" PRIx64,
                          match ? net_match_tick(match) : 0,

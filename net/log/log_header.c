@@ -22,7 +22,6 @@ enum {
     FIELD_BUILD = 4,
     FIELD_SETTING = 10,
     FIELD_FEATURES = 14,
-    FIELD_ROW_CODE = 15,
     REPLICATED_INDEX_MAX = 1 << 20,
 };
 
@@ -179,7 +178,7 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
         proto_pb_write_fixed64(&wire, FIELD_FEATURES,
                                NET_LOG_FEATURE_COLUMNS | (has_views ? NET_LOG_FEATURE_VIEWS : 0));
         *has_values = wants_values && much == DETAIL_ALL;
-        if (*has_values) proto_pb_write_number(&wire, FIELD_ROW_CODE, NET_LOG_ROW_CODE);
+        if (*has_values) proto_pb_write_number(&wire, NET_LOG_HEADER_ROW_CODE, NET_LOG_ROW_CODE);
         if (wire.failed) continue;
         bytes->size -= NET_LOG_RECORD_BYTES_MAX - wire.size;
         return NET_OK;

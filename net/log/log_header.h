@@ -10,6 +10,7 @@
 
 enum {
     NET_LOG_HEADER_SCHEMA = 12, ///< its field in Header; the others are fields of Schema
+    NET_LOG_HEADER_ROW_CODE = 15,
     NET_LOG_SCHEMA_COMPONENT = 1,
     NET_LOG_SCHEMA_TEMPLATE = 2,
     NET_LOG_SCHEMA_MESSAGE = 3,
@@ -51,7 +52,7 @@ BASE_MUST_USE bool net_log_header_component(const void* data, size_t size, uint3
 BASE_MUST_USE bool net_log_header_template(const void* data, size_t size, uint32_t template_,
                                            char name[ECS_NAME_BYTES_MAX]);
 /// The first thing in which a match of the same game differs from the log's schema, as one
-/// sentence: components with their fields, templates, messages; default values are not in a header.
+/// sentence: components with their fields, templates with what travels of them, messages.
 /// @return false when nothing differs or memory ran out.
 bool net_log_header_difference(const void* data, size_t size, const net_match* match, char* text,
                                size_t text_bytes);

@@ -25,6 +25,14 @@ static base_reader begin_schema(const void* data, size_t size) {
     return base_reader_make(NULL, 0);
 }
 
+static bool has_row_code(const void* data, size_t size) {
+    base_reader reader = base_reader_make(data, size);
+    proto_pb_field field;
+    while (proto_pb_next(&reader, &field))
+        if (field.id == NET_LOG_HEADER_ROW_CODE) return true;
+    return false;
+}
+
 // The next component, template or message.
 static bool next_item(base_reader* schema, uint32_t kind, item* found) {
     proto_pb_field field, inner;
@@ -143,6 +151,83 @@ static bool differ_in_component(const item* ours, const item* theirs, char* text
     }
 }
 
+// A component of a template. Its numbers are those of SchemaTemplateComponent: 2 flags, 3 bits,
+// 4 min, 5 step, 6 is_rotation.
+typedef struct template_component {
+    char name[ECS_NAME_BYTES_MAX];
+    uint64_t numbers[7];
+    const uint8_t* defaults;
+    size_t default_bytes;
+} template_component;
+
+// `schema` has the names.
+static bool next_template_component(base_reader schema, base_reader* template_,
+                                    template_component* found) {
+    proto_pb_field field, inner;
+    while (proto_pb_next(template_, &field)) {
+        if (field.id != 3 || field.type != 2) continue;
+        *found = (template_component){0};
+        base_reader reader = base_reader_make(field.data, field.size);
+        while (proto_pb_next(&reader, &inner)) {
+            if (inner.id < BASE_COUNT(found->numbers)) found->numbers[inner.id] = inner.number;
+            if (inner.id != 8 || inner.type != 2) continue;
+            found->defaults = inner.data;
+            found->default_bytes = inner.size;
+        }
+        item component;
+        while (next_item(&schema, NET_LOG_SCHEMA_COMPONENT, &component))
+            if (component.id == found->numbers[1])
+                return base_text_copy(found->name, sizeof found->name, component.name);
+        return false;
+    }
+    return false;
+}
+
+// Each component of the template `of` is in the other one, and travels as the same words.
+static bool differ_in_components(base_reader of_schema, const item* of, base_reader in_schema,
+                                 const item* in, const char* where, char* text, size_t text_bytes) {
+    static const char* const words[] = {
+        [2] = "use", [3] = "number of bits", [4] = "smallest value", [5] = "step", [6] = "form"};
+    template_component left, right;
+    for (base_reader walk = of->bytes; next_template_component(of_schema, &walk, &left);) {
+        bool is_there = false;
+        for (base_reader other = in->bytes;
+             !is_there && next_template_component(in_schema, &other, &right);)
+            is_there = strcmp(left.name, right.name) == 0;
+        if (!is_there)
+            return base_text_format(text, text_bytes, "template %s has component %s only %s",
+                                    of->name, left.name, where),
+                   true;
+        for (uint32_t i = 2; i < BASE_COUNT(words); i++) {
+            if (left.numbers[i] == right.numbers[i]) continue;
+            return base_text_format(text, text_bytes,
+                                    "template %s, component %s: its %s is another one in the log",
+                                    of->name, left.name, words[i]),
+                   true;
+        }
+        bool is_default = left.default_bytes == right.default_bytes &&
+                          (left.default_bytes == 0 ||
+                           memcmp(left.defaults, right.defaults, left.default_bytes) == 0);
+        if (!is_default)
+            return base_text_format(text, text_bytes,
+                                    "template %s, component %s: its default is another one in the "
+                                    "log",
+                                    of->name, left.name),
+                   true;
+    }
+    return false;
+}
+
+static bool differ_in_templates(base_reader here, base_reader log, char* text, size_t text_bytes) {
+    item ours, theirs;
+    for (base_reader walk = log; next_item(&walk, NET_LOG_SCHEMA_TEMPLATE, &theirs);)
+        if (find_by_name(here, NET_LOG_SCHEMA_TEMPLATE, theirs.name, &ours) &&
+            (differ_in_components(log, &theirs, here, &ours, "in the log", text, text_bytes) ||
+             differ_in_components(here, &ours, log, &theirs, "here", text, text_bytes)))
+            return true;
+    return false;
+}
+
 // Every item of one schema is in the other.
 static bool lack(base_reader of, base_reader in, uint32_t kind, const char* where, char* text,
                  size_t text_bytes) {
@@ -189,9 +274,12 @@ bool net_log_header_difference(const void* data, size_t size, const net_match* m
     base_bytes header;
     base_bytes_init(&header, net_match_get_config(match)->allocator);
     bool has_values = true;
-    bool is_other =
-        net_log_header_write(&header, match, "", 0, 0, &has_values) == NET_OK &&
-        differ(begin_schema(header.data, header.size), begin_schema(data, size), text, text_bytes);
+    bool is_written = net_log_header_write(&header, match, "", 0, 0, &has_values) == NET_OK;
+    base_reader here = begin_schema(header.data, header.size), log = begin_schema(data, size);
+    bool is_other = is_written && differ(here, log, text, text_bytes);
+    // Without values a header does not say how they travel.
+    if (is_written && !is_other && has_values && has_row_code(data, size))
+        is_other = differ_in_templates(here, log, text, text_bytes);
     base_bytes_deinit(&header);
     return is_other;
 }

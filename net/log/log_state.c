@@ -127,6 +127,12 @@ net_result net_log_state_step(net_log_state* state) {
     return NET_ERR_DAMAGED;
 }
 
+net_result net_log_state_return(net_log_state* state) {
+    if (state->has_failed || net_log_cursor_return(state->reader, &state->cursor)) return NET_OK;
+    state->has_failed = true;
+    return NET_ERR_DAMAGED;
+}
+
 bool net_log_state_is_full(const net_log_state* state) {
     return state->is_whole && state->rows.full_tick == state->tick;
 }

@@ -17,7 +17,7 @@
 #include "ecs/system.h"
 #include "playback/playback_marks.h"
 #include "playback/playback_draw.h"
-#include "playback/playback_run.h"
+#include "playback/playback_source.h"
 #include "state/history.h"
 #include "state/varsize.h"
 #include "present/scene.h"
@@ -33,7 +33,7 @@ struct net_playback {
     const net_module* module;
     base_reporter reporter;
     net_playback_marks_list marks;
-    net_playback_run* run;
+    net_playback_source source;
     net_rows* rows;       // of the replay's world
     uint32_t rows_number; // of the match that they belong to
     net_history* history;
@@ -49,6 +49,7 @@ struct net_playback {
 
 static void close_view(net_playback* playback) {
     net_scene_destroy(playback->scene);
+    if (playback->source.values) net_playback_values_leave(playback->source.values);
     net_match_destroy(playback->view);
     net_history_destroy(playback->history);
     net_varsize_sender_destroy(playback->varsize_view);
@@ -116,8 +117,11 @@ static net_result feed_varsize(net_playback* playback, const ecs_world* world, e
     return net_varsize_sender_is_broken(playback->varsize_view) ? NET_ERR_MEMORY : NET_OK;
 }
 
-static net_result feed(net_playback* playback) {
-    net_match* match = net_playback_run_match(playback->run);
+// `is_new`: the view has nothing yet.
+static net_result feed(net_playback* playback, bool is_new) {
+    if (playback->source.values)
+        return net_playback_values_feed(playback->source.values, playback->scene, is_new);
+    net_match* match = net_playback_source_match(&playback->source);
     ecs_world* world = net_match_world(match);
     ecs_tick tick = net_match_tick(match);
     // The first step takes the whole world; events of the ticks before it are over.
@@ -147,12 +151,13 @@ static net_result feed(net_playback* playback) {
 }
 
 static net_result open_rows(net_playback* playback) {
-    if (playback->rows && playback->rows_number == net_playback_run_match_number(playback->run))
+    net_playback_run* run = playback->source.run;
+    if (!run) return NET_OK;
+    if (playback->rows && playback->rows_number == net_playback_run_match_number(run))
         return NET_OK;
     close_rows(playback);
-    playback->rows_number = net_playback_run_match_number(playback->run);
-    return net_rows_create(playback->allocator,
-                           net_match_world(net_playback_run_match(playback->run)),
+    playback->rows_number = net_playback_run_match_number(run);
+    return net_rows_create(playback->allocator, net_match_world(net_playback_run_match(run)),
                            &playback->reporter, &playback->rows);
 }
 
@@ -161,33 +166,42 @@ static uint32_t index_max(const net_match_config* config) {
                                         : ecs_limits_default().replicated_index_max;
 }
 
+// What a run tells its view.
+static net_result open_feed(net_playback* playback, uint32_t indices) {
+    if (playback->source.values)
+        return net_playback_values_enter(playback->source.values, net_match_world(playback->view));
+    net_result result =
+        net_history_create(playback->allocator, playback->rows, indices, &playback->history);
+    if (result == NET_OK)
+        result = net_varsize_source_create(playback->allocator, playback->rows, indices,
+                                           &playback->reporter, &playback->varsize);
+    if (result == NET_OK)
+        result = net_varsize_sender_create(playback->varsize, &playback->varsize_view);
+    return result;
+}
+
 // Open a view that has the whole world at the replay's tick and no past.
 static net_result open_view(net_playback* playback) {
-    BASE_ASSERT(!playback->view && !playback->scene && playback->rows);
-    const net_match_config* of_log = net_match_get_config(net_playback_run_match(playback->run));
+    BASE_ASSERT(!playback->view && !playback->scene);
+    const net_match_config of_log = net_playback_source_config(
+        &playback->source, playback->module, net_log_reader_info(playback->reader));
     net_match_config config = net_match_config_default(playback->module);
     config.allocator = playback->allocator;
     config.role = NET_ROLE_MIRROR;
     config.has_render = true;
-    config.replicated_index_max = of_log->replicated_index_max;
+    config.replicated_index_max = of_log.replicated_index_max;
     net_result result = net_match_create(&config, &playback->reporter, &playback->view);
     if (result != NET_OK) return result;
-    net_match_mirror_start(playback->view, of_log->tick_rate_hz, of_log->settings,
+    net_match_mirror_start(playback->view, of_log.tick_rate_hz, of_log.settings,
                            playback->module->game->setting_count);
-    uint32_t indices = index_max(of_log);
-    result = net_history_create(playback->allocator, playback->rows, indices, &playback->history);
-    if (result != NET_OK) return result;
-    result = net_varsize_source_create(playback->allocator, playback->rows, indices,
-                                       &playback->reporter, &playback->varsize);
-    if (result == NET_OK)
-        result = net_varsize_sender_create(playback->varsize, &playback->varsize_view);
+    result = open_feed(playback, index_max(&of_log));
     if (result != NET_OK) return result;
     result = net_scene_create(playback->allocator, playback->view, &playback->reporter,
                               &playback->scene);
     if (result != NET_OK) return result;
     playback->event_number = 0;
-    playback->tick = playback->drawn_tick = (double)net_playback_run_tick(playback->run);
-    result = feed(playback);
+    playback->tick = playback->drawn_tick = (double)net_playback_source_tick(&playback->source);
+    result = feed(playback, true);
     return result == NET_OK ? net_scene_advance(playback->scene, playback->tick) : result;
 }
 
@@ -195,8 +209,9 @@ static net_result open_view(net_playback* playback) {
 
 static void draw(net_playback* playback, const net_draw* with) {
     if (!playback->scene) return;
-    net_playback_drawing drawing = {
-        .draw = with, .marks = &playback->marks, .match = net_playback_run_match(playback->run)};
+    net_playback_drawing drawing = {.draw = with,
+                                    .marks = &playback->marks,
+                                    .match = net_playback_source_match(&playback->source)};
     net_draw made = net_playback_drawing_make(&drawing);
     double dt = 1.0 / net_match_get_config(playback->view)->tick_rate_hz;
     made.time_s = playback->tick * dt;
@@ -219,15 +234,15 @@ static ecs_tick tick_above(double tick) {
 
 // Behind ticks that are lost the world is another one, and it gets a view of its own.
 static net_result feed_next(net_playback* playback) {
-    net_result result = net_playback_run_step(playback->run);
+    net_result result = net_playback_source_step(&playback->source);
     if (result != NET_OK) return result;
-    if (!net_playback_run_has_jumped(playback->run)) return feed(playback);
+    if (!net_playback_source_has_jumped(&playback->source)) return feed(playback, false);
     close_view(playback);
     return open_view(playback);
 }
 
 static net_result show(net_playback* playback, double tick) {
-    while (net_playback_run_tick(playback->run) < tick_above(tick)) {
+    while (net_playback_source_tick(&playback->source) < tick_above(tick)) {
         net_result result = feed_next(playback);
         if (result != NET_OK) return result;
     }
@@ -252,7 +267,7 @@ static ecs_tick warm_tick(const net_playback* playback, ecs_tick tick) {
     ecs_tick ticks = (ecs_tick)info->tick_rate_hz * NET_PLAYBACK_WARM_MS / 1000;
     ecs_tick warm = tick > ticks ? tick - ticks : 0;
     if (warm < info->first_tick) warm = info->first_tick;
-    ecs_tick last = net_playback_run_last(playback->run);
+    ecs_tick last = net_playback_source_last(&playback->source);
     return warm < last ? warm : last;
 }
 
@@ -261,15 +276,14 @@ static net_result read_marks(net_playback* playback, uint64_t blocks) {
     if (playback->marks.is_whole) return NET_OK;
     net_result result =
         net_playback_marks_read(&playback->marks, playback->reader, playback->module->game, blocks);
-    net_result back = net_playback_run_return(playback->run);
+    net_result back = net_playback_source_return(&playback->source);
     return result == NET_OK ? back : result;
 }
 
 static net_result open_at(net_playback* playback, double tick, bool uses_keyframes) {
     ecs_tick warm = warm_tick(playback, (ecs_tick)tick);
     close_view(playback);
-    net_result result = uses_keyframes ? net_playback_run_to(playback->run, warm)
-                                       : net_playback_run_through(playback->run, warm);
+    net_result result = net_playback_source_to(&playback->source, warm, !uses_keyframes);
     if (result == NET_OK) result = open_rows(playback);
     if (result == NET_OK) result = open_view(playback);
     if (result == NET_OK) result = show_until(playback, tick, true);
@@ -278,7 +292,7 @@ static net_result open_at(net_playback* playback, double tick, bool uses_keyfram
 }
 
 static double clamp(const net_playback* playback, double tick) {
-    double last = (double)net_playback_run_last(playback->run);
+    double last = (double)net_playback_source_last(&playback->source);
     double first = (double)net_log_reader_info(playback->reader)->first_tick;
     if (first > last) first = last;
     if (!(tick > first)) return first; // NaN too
@@ -287,7 +301,7 @@ static double clamp(const net_playback* playback, double tick) {
 
 // Finish a seek or advance. A log that cannot be followed so far is shown as far as possible.
 static net_result finish(net_playback* playback, net_result result, double tick) {
-    if (result == NET_ERR_DAMAGED && tick > (double)net_playback_run_last(playback->run)) {
+    if (result == NET_ERR_DAMAGED && tick > (double)net_playback_source_last(&playback->source)) {
         net_result again = open_at(playback, clamp(playback, tick), true);
         return again == NET_OK ? result : again;
     }
@@ -295,7 +309,7 @@ static net_result finish(net_playback* playback, net_result result, double tick)
         close_view(playback);
         return result;
     }
-    if (playback->has_reported_divergence || net_playback_run_diverged(playback->run) == 0)
+    if (playback->has_reported_divergence || net_playback_source_diverged(&playback->source) == 0)
         return NET_OK;
     playback->has_reported_divergence = true;
     return NET_ERR_DIVERGED;
@@ -345,13 +359,10 @@ net_result net_playback_create(net_log_reader* reader, const net_module* module,
     net_log_record close = {0};
     (void)!net_log_reader_close(reader, &close); // without one it stays empty
     if (reporter) playback->reporter = *reporter;
-    bool has_keyframes = net_log_reader_info(reader)->keyframe_count > 0;
-    ecs_tick every = has_keyframes ? NET_PLAYBACK_NEAR_TICKS : NET_PLAYBACK_SAVE_TICKS;
-    net_result result = net_playback_run_create(reader, module, reporter, every,
-                                                NET_PLAYBACK_SAVE_BYTES_MAX, &playback->run);
+    net_result result = net_playback_source_create(reader, module, reporter, &playback->source);
     if (result == NET_OK) result = read_marks(playback, MARKS_BLOCKS_FIRST);
     if (result == NET_OK) {
-        net_playback_run_expect(playback->run, &close);
+        if (playback->source.run) net_playback_run_expect(playback->source.run, &close);
         result = open_at(playback, clamp(playback, 0.0), true);
         // The first call that shows a moment reports what is wrong with the first tick.
         if (result == NET_ERR_DAMAGED) result = NET_OK;
@@ -367,13 +378,13 @@ net_result net_playback_create(net_log_reader* reader, const net_module* module,
 void net_playback_destroy(net_playback* playback) {
     if (!playback) return;
     close_rows(playback);
-    net_playback_run_destroy(playback->run);
+    net_playback_source_destroy(&playback->source);
     net_playback_marks_deinit(&playback->marks);
     base_release(playback->allocator, playback, sizeof *playback);
 }
 
 ecs_tick net_playback_tick_last(const net_playback* playback) {
-    return net_playback_run_last(playback->run);
+    return net_playback_source_last(&playback->source);
 }
 
 double net_playback_tick(const net_playback* playback) {
@@ -381,7 +392,14 @@ double net_playback_tick(const net_playback* playback) {
 }
 
 net_match* net_playback_match(net_playback* playback) {
-    return net_playback_run_match(playback->run);
+    if (playback->source.values) return net_playback_view_match(playback);
+    return net_playback_source_match(&playback->source);
+}
+
+bool net_playback_is_watched(const net_playback* playback, uint64_t* clamped) {
+    if (!playback->source.values) return false;
+    *clamped = net_playback_values_clamped(playback->source.values);
+    return true;
 }
 
 net_match* net_playback_view_match(net_playback* playback) {
@@ -395,10 +413,10 @@ const net_playback_mark* net_playback_marks(const net_playback* playback, uint32
 
 const char* net_playback_player_name(const net_playback* playback, uint32_t client) {
     const char* name = net_playback_marks_name(&playback->marks, client);
-    net_match* match = net_playback_run_match(playback->run);
+    net_match* match = net_playback_source_match(&playback->source);
     return name || !match ? name : net_match_player_name(match, client);
 }
 
 ecs_tick net_playback_diverged(const net_playback* playback) {
-    return net_playback_run_diverged(playback->run);
+    return net_playback_source_diverged(&playback->source);
 }

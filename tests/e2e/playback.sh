@@ -81,6 +81,62 @@ case_a_replay_with_another_build_of_the_game_diverges() {
     ! has_said replay.out '^replayed ' || fail "a run that diverged is no replay of the log"
 }
 
+# Another step, a component more, one that is not replicated any more.
+change_schema() {
+    change "$1" '/^breakout_ball {/,/^}/ s/_step:r=0.0625; value:p2=600/_step:r=0.25; value:p2=600/
+        /^breakout_ball {/,/^}/ s/^ *"owner:.*/&\n    "spin:i"{ _track:b=yes; _replicate:b=yes; _bits:i=4; value:i=3 }/
+        /^breakout_pad {/,/^}/ s/^ *_replicated:t="color"$//'
+}
+
+case_a_log_of_another_schema_is_watched_from_its_values() {
+    record a.slog 240
+    copy_games other
+    change_schema other/breakout.blk
+    SHOAL_MODULE_PATH=$PWD/other run watch shoal-client --replay a.slog --headless --at 100
+    [ "$code" = 0 ] || fail "watching ended with $code"
+    says watch.out '^watched ticks=240 clamped=0 tail=whole lost_bytes=0$'
+    says watch.err "the game's schema is not the log's: component spin is only here"
+    says watch.err 'warning: the match is not run again: its values are shown'
+    says watch.err 'warning: component spin of template breakout_ball is not in the log and has its default$'
+    says watch.err 'warning: component color of template breakout_pad is not replicated here and is left out$'
+    # And the other way round: a log of that build, watched with this one.
+    SHOAL_MODULE_PATH=$PWD/other record b.slog 240
+    run watch shoal-client --replay b.slog --headless
+    [ "$code" = 0 ] || fail "watching the other way ended with $code"
+    says watch.out '^watched ticks=240 clamped=0 tail=whole lost_bytes=0$'
+    says watch.err 'warning: component spin of the log is not here and is left out$'
+}
+
+# A range that is too small here: what does not fit is clamped and counted.
+case_what_does_not_fit_here_is_clamped_and_counted() {
+    record a.slog 240
+    copy_games other
+    change other/breakout.blk '/^breakout_pad {/,/^}/ s/_max:r=1919.9375; _step:r=0.0625/_max:r=383.9375; _step:r=0.0625/'
+    SHOAL_MODULE_PATH=$PWD/other run watch shoal-client --replay a.slog --headless
+    [ "$code" = 0 ] || fail "watching ended with $code"
+    says watch.err 'template breakout_pad, component pos: its number of bits is another one in the log'
+    says watch.out '^watched ticks=240 clamped=[1-9][0-9]* tail=whole lost_bytes=0$'
+}
+
+# Logs of earlier builds, kept: one that runs again here is run, one with other components is watched
+# if it has values, and otherwise both reasons are given.
+case_kept_logs_of_earlier_builds_are_filmed_or_refused_with_reasons() {
+    local build logs
+    logs=$(cd "$(dirname "${BASH_SOURCE[0]}")/../unit/net/log/logs" && pwd)
+    for build in 30cc770 b2094f0; do
+        run film shoal-client --replay "$logs/breakout-$build.slog" --headless
+        [ "$code" = 4 ] || fail "the log of $build ended with $code"
+        says film.err "the game's schema is not the log's: component "
+        says film.err 'the log has no values of components: an older version wrote it'
+    done
+    run film shoal-client --replay "$logs/breakout-values.slog" --headless
+    [ "$code" = 0 ] || fail "the log with values ended with $code"
+    says film.out '^(replayed|watched) ticks=120 '
+    run film shoal-client --replay "$logs/breakout-schema.slog" --headless
+    [ "$code" = 0 ] || fail "the log of another schema ended with $code"
+    says film.out '^watched ticks=216 clamped=0 tail=whole lost_bytes=0$'
+}
+
 case_what_is_no_log_is_refused() {
     local wanted words
     echo "no log" >text.slog

@@ -14,6 +14,9 @@
 /// with the replay's. The call in which the first one differs returns NET_ERR_DIVERGED and does its
 /// work; later calls return NET_OK.
 ///
+/// A log of a build with other components, fields or templates cannot run again. It is watched: its
+/// values (net/log_state.h) are shown, matched by names and converted; there are no hashes, no
+/// events, and no players to follow. A log without values is refused.
 ///
 /// Memory: saves of the match, all together at most NET_PLAYBACK_SAVE_BYTES_MAX. Of a log with
 /// keyframes one every NET_PLAYBACK_NEAR_TICKS, and beyond the limit those that are far away are
@@ -77,8 +80,12 @@ BASE_MUST_USE net_result net_playback_advance(net_playback* playback, double tic
 /// is: a player's entity in net_playback_match, or NONE. The playback replaces player names and
 /// times: time_s is the time of the match. Nothing when nothing is shown.
 void net_playback_draw(net_playback* playback, const net_draw* draw);
+/// Is the log shown from its values, because the game here cannot run it again? *clamped then has
+/// how many values so far had no place here.
+bool net_playback_is_watched(const net_playback* playback, uint64_t* clamped);
 /// @return The replayed match, for hashes and dumps. It stands at the shown tick, or at the tick
-///         after a shown fraction. Borrowed until the next seek or advance.
+///         after a shown fraction. Of a log that is watched: net_playback_view_match. Borrowed
+///         until the next seek or advance.
 net_match* net_playback_match(net_playback* playback);
 /// @return The match of the view world; NULL when nothing is shown. Borrowed until the next seek or
 ///          advance.

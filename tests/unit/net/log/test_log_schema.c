@@ -64,7 +64,14 @@ static void an_equal_schema_differs_in_nothing(void** state) {
     Shoal__Log__SchemaComponent* first = components[0];
     components[0] = components[1];
     components[1] = first;
-    first->id += 7;
+    const uint32_t id = first->id + 700;
+    for (size_t i = 0; i < self->log->schema->n_templates; i++) {
+        Shoal__Log__SchemaTemplate* template_ = self->log->schema->templates[i];
+        for (size_t k = 0; k < template_->n_components; k++)
+            if (template_->components[k]->component == first->id)
+                template_->components[k]->component = id;
+    }
+    first->id = id;
     expect_difference(self, NULL);
 }
 
@@ -92,6 +99,37 @@ static void a_changed_field_is_named_with_what_changed(void** state) {
     expect_difference(self, "other in the log");
     field->name = name;
     expect_difference(self, NULL);
+}
+
+static void what_travels_of_a_template_is_named(void** state) {
+    const fixture* self = *state;
+    for (size_t i = 0; i < self->log->schema->n_templates; i++) {
+        Shoal__Log__SchemaTemplate* template_ = self->log->schema->templates[i];
+        if (strcmp(template_->name, "breakout_ball") != 0) continue;
+        for (size_t k = 0; k < template_->n_components; k++) {
+            Shoal__Log__SchemaTemplateComponent* component = template_->components[k];
+            if (component->bits == 0) continue;
+            component->bits++;
+            expect_difference(
+                self, "template breakout_ball, component pos: its number of bits is another");
+            component->bits--;
+            component->step *= 2;
+            expect_difference(self, "template breakout_ball, component pos: its step is another");
+            component->step /= 2;
+            component->defaults.len--;
+            expect_difference(self, "component pos: its default is another one in the log");
+            component->defaults.len++;
+            component->flags ^= 4;
+            expect_difference(self, "template breakout_ball, component pos: its use is another");
+            component->flags ^= 4;
+            const size_t count = template_->n_components;
+            template_->n_components = k;
+            expect_difference(self, "template breakout_ball has component ");
+            template_->n_components = count;
+            return;
+        }
+    }
+    fail();
 }
 
 static void a_missing_item_is_named_with_its_side(void** state) {
@@ -133,6 +171,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(an_equal_schema_differs_in_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(a_changed_field_is_named_with_what_changed, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(what_travels_of_a_template_is_named, setup, teardown),
         cmocka_unit_test_setup_teardown(a_missing_item_is_named_with_its_side, setup, teardown),
         cmocka_unit_test_setup_teardown(a_schema_that_was_shortened_is_compared_as_far_as_it_goes,
                                         setup, teardown),

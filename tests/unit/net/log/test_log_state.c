@@ -72,6 +72,7 @@ static const old_log old_logs[] = {
     {"breakout-30cc770.slog", 120, false}, // form 1
     {"breakout-b2094f0.slog", 120, false},
     {"breakout-values.slog", 120, true}, // forms 3
+    {"breakout-schema.slog", 216, true}, // with columns, of another breakout.blk
 };
 
 static void drop_line(void* context, const char* line) {

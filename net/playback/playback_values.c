@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: MIT
+// A plan per template of the log says which values become which words of a row here. A template,
+// a component or a field that one side does not have is left out or keeps its default, and is
+// reported once by its name; numbers that have no place are clamped and counted.
+//
+// What is not there: components that are not replicated, events, and so most effects.
+#include "playback/playback_values.h"
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "log/log_convert.h"
+#include "log/log_read.h"
+#include "log/log_state_record.h"
+
+#include <string.h>
+
+enum { NOTES_MAX = 32, VARSIZE = UINT8_MAX };
+
+// A component that the log and the template here have.
+typedef struct part {
+    const net_log_component* from;
+    uint8_t place;   // in the layout here; VARSIZE: of variable size
+    uint32_t number; // VARSIZE: on the wire
+    uint32_t step_first, step_count;
+} part;
+
+typedef struct plan {
+    const char* name;               // of the log's template; one address for each
+    const net_row_template* target; // NULL: it is not shown
+    uint32_t part_first, part_count;
+    bool has_varsize;
+} plan;
+
+struct net_playback_values {
+    const base_allocator* allocator;
+    net_log_reader* reader;
+    base_reporter reporter;
+    net_log_state* state;
+    ecs_tick last;
+    bool has_jumped;
+    uint64_t clamped;
+    uint64_t told[NOTES_MAX]; // hashes of what was reported: every seek makes another world
+    uint32_t told_count;
+    // of one world
+    ecs_world* world;
+    net_rows* rows;
+    plan* plans;
+    part* parts;
+    net_log_convert_step* steps;
+    uint32_t plan_count, plan_capacity, part_count, part_capacity, step_count, step_capacity;
+    uint64_t* object; // of any component
+    size_t object_bytes;
+    net_log_value* values;
+    uint32_t value_capacity;
+    uint64_t* hashes; // by index of entity: of its values of variable size
+    uint32_t hash_capacity;
+    uint64_t version;
+};
+
+net_result net_playback_values_create(net_log_reader* reader, const base_reporter* reporter,
+                                      net_playback_values** values_out) {
+    const base_allocator* allocator = net_log_reader_allocator(reader);
+    *values_out = NULL;
+    net_playback_values* values = base_allocate_zero(allocator, sizeof *values);
+    if (!values) return NET_ERR_MEMORY;
+    values->allocator = allocator;
+    values->reader = reader;
+    if (reporter) values->reporter = *reporter;
+    values->last = net_log_reader_info(reader)->last_tick;
+    net_result result = net_log_state_create(reader, reporter, &values->state);
+    if (result != NET_OK) {
+        net_playback_values_destroy(values);
+        return result;
+    }
+    *values_out = values;
+    return NET_OK;
+}
+
+void net_playback_values_leave(net_playback_values* values) {
+    const base_allocator* allocator = values->allocator;
+    net_rows_destroy(values->rows);
+    BASE_ARRAY_RELEASE(allocator, values->plans, values->plan_capacity);
+    BASE_ARRAY_RELEASE(allocator, values->parts, values->part_capacity);
+    BASE_ARRAY_RELEASE(allocator, values->steps, values->step_capacity);
+    BASE_ARRAY_RELEASE(allocator, values->hashes, values->hash_capacity);
+    if (values->object) base_release(allocator, values->object, values->object_bytes);
+    BASE_ARRAY_RELEASE(allocator, values->values, values->value_capacity);
+    values->world = NULL;
+    values->rows = NULL;
+    values->plans = NULL;
+    values->parts = NULL;
+    values->steps = NULL;
+    values->hashes = NULL;
+    values->object = NULL;
+    values->values = NULL;
+    values->plan_count = values->part_count = values->step_count = 0;
+    values->plan_capacity = values->part_capacity = values->step_capacity = 0;
+    values->hash_capacity = values->value_capacity = 0;
+    values->version = 0;
+}
+
+void net_playback_values_destroy(net_playback_values* values) {
+    if (!values) return;
+    net_playback_values_leave(values);
+    net_log_state_destroy(values->state);
+    base_release(values->allocator, values, sizeof *values);
+}
+
+// ---- what differs ----
+
+typedef struct telling {
+    net_playback_values* values;
+    const char* component;
+} telling;
+
+static void say(net_playback_values* values, const char* text) {
+    const uint64_t hash = base_hash64_text(text);
+    for (uint32_t i = 0; i < values->told_count; i++)
+        if (values->told[i] == hash) return;
+    if (values->told_count == NOTES_MAX) return;
+    values->told[values->told_count++] = hash;
+    base_report(&values->reporter, net_log_reader_file(values->reader), 0, "warning: %s", text);
+}
+
+static void tell(net_playback_values* values, const char* what, const char* name,
+                 const char* fate) {
+    char text[256];
+    (void)base_text_format(text, sizeof text, "%s %s %s", what, name, fate);
+    say(values, text);
+}
+
+static void tell_field(void* context, net_log_convert_news_kind kind, const char* field) {
+    static const char* const fates[] = {
+        [NET_LOG_CONVERT_LEFT_OUT] = "is not here and is left out",
+        [NET_LOG_CONVERT_DEFAULT] = "is only here and has its default",
+        [NET_LOG_CONVERT_CONVERTED] = "has another kind here and is converted",
+        [NET_LOG_CONVERT_NO_WAY] = "cannot be converted and has its default",
+        [NET_LOG_CONVERT_COUNT] = "has another number of elements here",
+    };
+    const telling* to = context;
+    char text[256];
+    (void)base_text_format(text, sizeof text, "field %s of component %s %s", field, to->component,
+                           fates[kind]);
+    say(to->values, text);
+}
+
+static const ecs_type* type_of(const net_playback_values* values, ecs_component_id id) {
+    return ecs_type_get(values->world, ecs_component_get(values->world, id)->type);
+}
+
+static void compare_component(net_playback_values* values, const net_log_component* from,
+                              const ecs_type* type) {
+    telling to = {values, from->name};
+    net_log_convert_step steps[PROTO_ROW_FIELDS_MAX];
+    uint32_t elements = 0;
+    for (uint32_t i = 0; i < type->field_count; i++)
+        elements += type->fields[i].count;
+    if (from->is_varsize != ecs_type_is_varsize(type) || elements > BASE_COUNT(steps))
+        tell(values, "component", from->name, "is of another form here and is left out");
+    else if (!from->is_varsize)
+        (void)net_log_convert_plan(from, type->fields, type->field_count, NULL, steps, tell_field,
+                                   &to);
+}
+
+// Each component once, whether an entity has it or not.
+static net_result compare_components(net_playback_values* values) {
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < net_log_state_component_count(values->state); i++) {
+        const net_log_component* from = net_log_state_component(values->state, i);
+        if (from->value_count > most) most = from->value_count;
+        const ecs_component_id id = ecs_component_find(values->world, from->name);
+        if (id == ECS_COMPONENT_NONE) {
+            tell(values, "component", from->name, "of the log is not here and is left out");
+            continue;
+        }
+        compare_component(values, from, type_of(values, id));
+    }
+    return BASE_ARRAY_RESERVE(values->allocator, values->values, values->value_capacity, most + 1)
+               ? NET_OK
+               : NET_ERR_MEMORY;
+}
+
+static net_result make_object(net_playback_values* values) {
+    values->object_bytes = sizeof(uint64_t);
+    for (uint32_t id = 1; id <= ecs_component_count(values->world); id++) {
+        const ecs_type* type = type_of(values, (ecs_component_id)id);
+        if (type && type->object_size > values->object_bytes)
+            values->object_bytes = type->object_size;
+    }
+    values->object = base_allocate_zero(values->allocator, values->object_bytes);
+    return values->object ? NET_OK : NET_ERR_MEMORY;
+}
+
+net_result net_playback_values_enter(net_playback_values* values, ecs_world* world) {
+    BASE_ASSERT(values && world && !values->world);
+    values->world = world;
+    net_result result = net_rows_create(values->allocator, world, &values->reporter, &values->rows);
+    if (result == NET_OK) result = make_object(values);
+    if (result == NET_OK) result = compare_components(values);
+    return result;
+}
+
+// ---- plans ----
+
+// The template here with the parts of a name that are here: "soldier+boost".
+static const net_row_template* find_target(net_playback_values* values, const char* name) {
+    uint16_t parts[ECS_TEMPLATE_PARTS_MAX];
+    uint32_t count = 0;
+    while (*name) {
+        char one[ECS_NAME_BYTES_MAX];
+        const size_t length = strcspn(name, "+");
+        if (length >= sizeof one) return NULL;
+        memcpy(one, name, length);
+        one[length] = 0;
+        name += length + (name[length] == '+');
+        const ecs_template_id id = ecs_template_find(values->world, one);
+        const net_row_template* row = id ? net_rows_find(values->rows, id) : NULL;
+        if (!row) tell(values, "template", one, "of the log is not here and is left out");
+        if (!row || count + row->part_count > BASE_COUNT(parts)) continue;
+        memcpy(parts + count, row->parts, row->part_count * sizeof *parts);
+        count += row->part_count;
+    }
+    return count > 0 ? net_rows_compose(values->rows, parts, count) : NULL;
+}
+
+static const net_log_component* find_component(const net_playback_values* values, ecs_entity entity,
+                                               const char* name) {
+    const net_log_component* component;
+    for (uint32_t i = 0;
+         (component = net_log_state_template_component(values->state, entity, i)) != NULL; i++)
+        if (strcmp(component->name, name) == 0) return component;
+    return NULL;
+}
+
+static bool add_part(net_playback_values* values, plan* made, part added) {
+    if (!BASE_ARRAY_RESERVE(values->allocator, values->parts, values->part_capacity,
+                            values->part_count + 1))
+        return false;
+    values->parts[values->part_count++] = added;
+    made->part_count++;
+    return true;
+}
+
+static void tell_part(net_playback_values* values, const plan* made, const char* component,
+                      const char* fate) {
+    char text[512];
+    (void)base_text_format(text, sizeof text, "component %s of template %s %s", component,
+                           made->name, fate);
+    say(values, text);
+}
+
+static bool add_row_part(net_playback_values* values, plan* made, ecs_entity entity,
+                         uint32_t place) {
+    const proto_layout* layout = &made->target->layout;
+    const proto_row_component* component = &layout->components[place];
+    const ecs_component_id id = (ecs_component_id)component->key;
+    const char* name = ecs_component_get(values->world, id)->name;
+    const net_log_component* from = find_component(values, entity, name);
+    if (!from) tell_part(values, made, name, "is not in the log and has its default");
+    if (!from || from->is_varsize) return true;
+    const ecs_type* type = type_of(values, id);
+    const proto_row_field* row =
+        component->is_rotation ? NULL : &layout->fields[component->field_first];
+    if (!BASE_ARRAY_RESERVE(values->allocator, values->steps, values->step_capacity,
+                            values->step_count + PROTO_ROW_FIELDS_MAX))
+        return false;
+    part added = {.from = from, .place = (uint8_t)place, .step_first = values->step_count};
+    added.step_count = net_log_convert_plan(from, type->fields, type->field_count, row,
+                                            values->steps + values->step_count, NULL, NULL);
+    values->step_count += added.step_count;
+    return add_part(values, made, added);
+}
+
+static bool add_varsize_part(net_playback_values* values, plan* made, ecs_entity entity,
+                             const net_row_varsize* varsize) {
+    const ecs_component_id id = varsize->component;
+    const net_log_component* from =
+        find_component(values, entity, ecs_component_get(values->world, id)->name);
+    if (!from || !from->is_varsize) return true;
+    if (strcmp(from->type, type_of(values, id)->name) != 0) {
+        tell(values, "component", from->name, "has another type here and has its default");
+        return true;
+    }
+    made->has_varsize = true;
+    return add_part(values, made,
+                    (part){.from = from, .place = VARSIZE, .number = varsize->number});
+}
+
+// Components that are here, but not in the rows of this template.
+static void tell_unused(net_playback_values* values, const plan* made, ecs_entity entity) {
+    const net_log_component* component;
+    for (uint32_t i = 0;
+         (component = net_log_state_template_component(values->state, entity, i)) != NULL; i++) {
+        bool is_used = ecs_component_find(values->world, component->name) == ECS_COMPONENT_NONE;
+        for (uint32_t k = 0; k < made->part_count; k++)
+            is_used = is_used || values->parts[made->part_first + k].from == component;
+        if (!is_used)
+            tell_part(values, made, component->name, "is not replicated here and is left out");
+    }
+}
+
+// The plan of an entity's template. NULL: memory ran out.
+static const plan* find_plan(net_playback_values* values, ecs_entity entity) {
+    const char* name = net_log_state_template(values->state, entity);
+    BASE_ASSERT(name);
+    for (uint32_t i = 0; i < values->plan_count; i++)
+        if (values->plans[i].name == name) return &values->plans[i];
+    plan made = {.name = name, .part_first = values->part_count};
+    made.target = find_target(values, name);
+    bool has_room = true;
+    for (uint32_t i = 0; made.target && has_room && i < made.target->layout.component_count; i++)
+        has_room = add_row_part(values, &made, entity, i);
+    for (uint32_t i = 0; made.target && has_room && i < made.target->varsize_count; i++)
+        has_room = add_varsize_part(values, &made, entity, &made.target->varsizes[i]);
+    if (!has_room || !BASE_ARRAY_RESERVE(values->allocator, values->plans, values->plan_capacity,
+                                         values->plan_count + 1))
+        return NULL;
+    if (made.target) tell_unused(values, &made, entity);
+    values->plans[values->plan_count] = made;
+    return &values->plans[values->plan_count++];
+}
+
+// ---- rows ----
+
+static void feed_row(net_playback_values* values, const plan* by, ecs_entity entity,
+                     net_scene* scene) {
+    const proto_layout* layout = &by->target->layout;
+    uint64_t row[PROTO_ROW_FIELDS_MAX];
+    memcpy(row, by->target->defaults, layout->field_count * sizeof *row);
+    for (uint32_t i = 0; i < by->part_count; i++) {
+        const part* at = &values->parts[by->part_first + i];
+        if (at->place == VARSIZE) continue;
+        bool is_read = net_log_state_read(values->state, entity, at->from, values->values);
+        BASE_ASSERT(is_read);
+        memset(values->object, 0, values->object_bytes);
+        proto_row_write_component(layout, at->place, row, values->object);
+        values->clamped += net_log_convert_apply(values->steps + at->step_first, at->step_count,
+                                                 values->values, values->object);
+        proto_row_read_component(layout, at->place, values->object, row);
+    }
+    net_scene_row(scene, entity, by->target, net_log_state_tick(values->state), row);
+}
+
+// Values of variable size are not among the touches: what was fed last is known by its hash.
+static net_result feed_varsize(net_playback_values* values, const plan* by, ecs_entity entity,
+                               bool is_new, net_scene* scene) {
+    const uint32_t index = ecs_entity_index(entity);
+    const uint32_t before = values->hash_capacity;
+    if (!BASE_ARRAY_RESERVE(values->allocator, values->hashes, values->hash_capacity, index + 1))
+        return NET_ERR_MEMORY;
+    memset(values->hashes + before, 0, (values->hash_capacity - before) * sizeof *values->hashes);
+    uint64_t hash = entity;
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < by->part_count; i++) {
+            const part* at = &values->parts[by->part_first + i];
+            size_t size;
+            if (at->place != VARSIZE) continue;
+            const uint8_t* bytes = net_log_state_bytes(values->state, entity, at->from, &size);
+            if (!bytes) continue;
+            if (pass == 0) {
+                hash = base_hash64(bytes, size, hash + at->number);
+                continue;
+            }
+            const net_varsize_message message = {.handle = entity,
+                                                 .number = at->number,
+                                                 .version = ++values->version,
+                                                 .since = net_log_state_tick(values->state),
+                                                 .bytes = bytes,
+                                                 .size = (uint32_t)size};
+            if (net_scene_varsize(scene, &message) == NET_ERR_MEMORY) return NET_ERR_MEMORY;
+        }
+        if (!is_new && values->hashes[index] == hash) return NET_OK;
+        values->hashes[index] = hash;
+    }
+    return NET_OK;
+}
+
+static net_result feed_touched(net_playback_values* values, net_scene* scene) {
+    uint32_t count;
+    const net_log_touch* touches = net_log_state_touches(values->state, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (touches[i].fate == NET_LOG_FATE_DESTROYED) {
+            net_scene_gone(scene, touches[i].entity, net_log_state_tick(values->state));
+            continue;
+        }
+        const plan* by = find_plan(values, touches[i].entity);
+        if (!by) return NET_ERR_MEMORY;
+        if (by->target) feed_row(values, by, touches[i].entity, scene);
+    }
+    return NET_OK;
+}
+
+net_result net_playback_values_feed(net_playback_values* values, net_scene* scene, bool is_first) {
+    BASE_ASSERT(values->world);
+    net_result result = is_first ? NET_OK : feed_touched(values, scene);
+    bool has_varsize = is_first;
+    for (uint32_t i = 0; i < values->plan_count; i++)
+        has_varsize = has_varsize || values->plans[i].has_varsize;
+    for (ecs_entity entity = ECS_ENTITY_NONE;
+         has_varsize && result == NET_OK &&
+         (entity = net_log_state_next(values->state, entity)) != ECS_ENTITY_NONE;) {
+        const plan* by = find_plan(values, entity);
+        if (!by) return NET_ERR_MEMORY;
+        if (is_first && by->target) feed_row(values, by, entity, scene);
+        if (by->target && by->has_varsize)
+            result = feed_varsize(values, by, entity, is_first, scene);
+    }
+    net_scene_packet(scene, net_log_state_tick(values->state));
+    return result;
+}
+
+// ---- ticks ----
+
+net_result net_playback_values_to(net_playback_values* values, ecs_tick tick) {
+    BASE_ASSERT(tick <= values->last);
+    values->has_jumped = false;
+    return net_log_state_seek(values->state, tick);
+}
+
+net_result net_playback_values_step(net_playback_values* values) {
+    const ecs_tick before = net_log_state_tick(values->state);
+    const bool was_whole = net_log_state_is_whole(values->state);
+    BASE_ASSERT(before < values->last);
+    net_result result = net_log_state_step(values->state);
+    if (result == NET_ERR_CLOSED) result = NET_ERR_DAMAGED;
+    if (result != NET_OK) values->last = before;
+    values->has_jumped = net_log_state_tick(values->state) != before + 1 ||
+                         (!was_whole && net_log_state_is_whole(values->state));
+    return result;
+}
+
+bool net_playback_values_has_jumped(const net_playback_values* values) {
+    return values->has_jumped;
+}
+
+net_result net_playback_values_return(net_playback_values* values) {
+    return net_log_state_return(values->state);
+}
+
+ecs_tick net_playback_values_tick(const net_playback_values* values) {
+    return net_log_state_tick(values->state);
+}
+
+ecs_tick net_playback_values_last(const net_playback_values* values) {
+    return values->last;
+}
+
+uint64_t net_playback_values_clamped(const net_playback_values* values) {
+    return values->clamped;
+}
