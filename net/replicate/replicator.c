@@ -51,6 +51,7 @@ net_result net_replicator_create(const net_replicator_config* config, net_replic
     base_bitset_init(&made->hidden, config->allocator);
     net_result result =
         net_history_create(config->allocator, config->rows, config->index_max, &made->history);
+    if (result == NET_OK) net_history_set_workers(made->history, config->workers);
     if (result == NET_OK && !init_lanes(made, config)) result = NET_ERR_MEMORY;
     if (result != NET_OK) {
         net_replicator_destroy(made);

@@ -26,6 +26,7 @@ typedef struct net_replicator_config {
     net_interest* interest;   ///< borrowed; its owner adds the clients
     net_bandwidth* bandwidth; ///< borrowed; NULL: nothing is accounted
     uint32_t lanes;           ///< 0 means 1
+    base_workers* workers;    ///< borrowed; they help the history; NULL: none
     bool is_solo; ///< encode every row again, share none: for tests, the bits are the same
 } net_replicator_config;
 

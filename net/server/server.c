@@ -83,6 +83,7 @@ static net_result create_replication(net_server* server) {
         .interest = server->interest,
         .bandwidth = server->has_bandwidth ? &server->bandwidth : NULL,
         .lanes = net_transport_lanes(server->config.transport),
+        .workers = net_match_get_config(server->config.match)->workers,
     };
     result = net_replicator_create(&replicator, &server->replicator);
     if (result != NET_OK) return result;

@@ -50,7 +50,12 @@ void net_history_destroy(net_history* history) {
     BASE_ARRAY_RELEASE(allocator, history->touches, history->touch_capacity);
     base_bitset_deinit(&history->touched);
     BASE_ARRAY_RELEASE(allocator, history->events, history->event_capacity);
+    BASE_ARRAY_RELEASE(allocator, history->sorted, history->sorted_capacity);
     base_release(allocator, history, sizeof *history);
+}
+
+void net_history_set_workers(net_history* history, base_workers* workers) {
+    history->workers = workers;
 }
 
 static void add_event(net_history* history, ecs_entity handle, net_history_kind kind,
@@ -100,18 +105,21 @@ static bool is_dropped(const net_history_entity* entity, uint32_t component) {
 }
 
 // A component may have changed: compare its quantised words with those of the newest row. The first
-// one that differs adds a row. @return false when memory ran out.
+// one that differs adds a row. @return false when memory ran out, with `is_part` when the row needs
+// memory.
 static bool take_component(net_history* history, net_history_entity* entity, uint32_t c,
-                           const void* value, net_history_touch* touched) {
+                           const void* value, net_history_touch* touched, bool is_part) {
     const net_row_template* row_template = entity->row_template;
     const proto_row_component* component = &row_template->layout.components[c];
     uint32_t first = component->packed_first, count = component->packed_count;
-    proto_row_read_packed(&row_template->layout, c, value, history->scratch);
-    const uint32_t *words = history->scratch + first, *newest = net_history_newest(entity);
+    uint32_t scratch[NET_HISTORY_WORDS_MAX];
+    proto_row_read_packed(&row_template->layout, c, value, scratch);
+    const uint32_t *words = scratch + first, *newest = net_history_newest(entity);
     if (!is_other(newest + first, words, count) || is_dropped(entity, c)) return true;
     uint32_t class_ = 1u << row_template->classes[c];
     uint32_t* row;
     if (touched->classes == 0) {
+        if (is_part && !net_history_has_room(history, entity)) return false;
         row = net_history_push(history, entity, class_);
         if (!row) return false;
         const uint32_t* before = net_history_row_at(entity, entity->count - 2u);
@@ -163,7 +171,8 @@ static bool take_whole(net_history* history, const ecs_world* world, net_history
     }
     for (uint32_t c = 0; c < row_template->layout.component_count; c++) {
         ecs_component_id id = (ecs_component_id)row_template->layout.components[c].key;
-        if (!take_component(history, entity, c, ecs_get(world, handle, id), touched)) return false;
+        if (!take_component(history, entity, c, ecs_get(world, handle, id), touched, false))
+            return false;
     }
     tell_change(history, touched);
     return true;
@@ -193,15 +202,15 @@ static uint32_t position_of(const net_row_template* row_template, ecs_component_
 }
 
 // The world's changes come by archetype and component, so the last position is nearly always the
-// next one. @return false when memory ran out.
-static bool take_changes(net_history* history, const ecs_world* world) {
-    ecs_changes changes = ecs_changes_get(world);
+// next one.
+bool net_history_take_changes(net_history* history, const ecs_world* world,
+                              const ecs_change* changes, uint32_t count, bool is_part) {
     const net_row_template* row_template = NULL;
     ecs_component_id component = 0;
     uint32_t c = UINT32_MAX;
-    for (uint32_t i = 0; i < changes.changed_count; i++) {
-        fetch_ahead(history, changes.changed, i, changes.changed_count);
-        const ecs_change* change = &changes.changed[i];
+    for (uint32_t i = 0; i < count; i++) {
+        fetch_ahead(history, changes, i, count);
+        const ecs_change* change = &changes[i];
         uint32_t index = ecs_entity_index(change->entity);
         if (index == 0 || index > history->index_max) continue;
         net_history_touch* touched = net_history_touch_index(history, change->entity);
@@ -218,7 +227,9 @@ static bool take_changes(net_history* history, const ecs_world* world) {
         }
         if (c == UINT32_MAX) continue;
         const void* value = ecs_get(world, change->entity, component);
-        if (!take_component(history, entity, c, value, touched)) return false;
+        if (take_component(history, entity, c, value, touched, is_part)) continue;
+        if (!is_part) return false;
+        touched->is_whole = true; // the owner compares all of it, and finds the same
     }
     return true;
 }
@@ -226,7 +237,7 @@ static bool take_changes(net_history* history, const ecs_world* world) {
 // Add the events, by rising index. @return false when memory ran out.
 static bool tell_all(net_history* history, const ecs_world* world) {
     if (!BASE_ARRAY_RESERVE(history->allocator, history->events, history->event_capacity,
-                            history->touched_count))
+                            base_bitset_count(&history->touched)))
         return false;
     for (uint32_t w = 0; w < history->touched.word_count; w++) {
         for (uint64_t bits = history->touched.words[w]; bits; bits &= bits - 1) {
@@ -256,7 +267,7 @@ net_result net_history_step(net_history* history, const ecs_world* world, ecs_ti
     history->tick = tick;
     history->event_count = 0;
     if (!net_history_collect(history, world, is_first) ||
-        (!is_first && !take_changes(history, world)) || !tell_all(history, world))
+        (!is_first && !net_history_take_all(history, world)) || !tell_all(history, world))
         return NET_ERR_MEMORY;
     if (NET_VALIDATE_ON) net_history_validate(history);
     return NET_OK;

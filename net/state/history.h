@@ -9,6 +9,7 @@
 /// Threads: net_history_step on the thread that owns the world; between two steps it is immutable.
 #pragma once
 
+#include "base/workers.h"
 #include "ecs/ecs.h"
 #include "net/limits.h"
 #include "state/rows.h"
@@ -68,6 +69,8 @@ typedef struct net_history_counters {
 BASE_MUST_USE net_result net_history_create(const base_allocator* allocator, net_rows* rows,
                                             uint32_t index_max, net_history** history);
 void net_history_destroy(net_history* history);
+/// Let workers (borrowed; NULL: none) help in steps with many changes. What is kept is the same.
+void net_history_set_workers(net_history* history, base_workers* workers);
 /// Read what ecs_changes lists. Call it once after each world step, before ecs_changes_clear, with
 /// rising ticks (asserted). The first call reads the whole world.
 /// @return NET_OK; NET_ERR_MEMORY (an index could not be stored at all: end the match).

@@ -29,14 +29,15 @@ struct net_history {
     base_bitset touched;        ///< indices that the running step must look at
     net_history_touch* touches; ///< [index], of touched ones
     uint32_t touch_capacity;
-    uint32_t touched_count;
     uint64_t step_count;
     net_history_event* events;
     uint32_t event_count, event_capacity;
     ecs_tick tick;
     uint32_t keep_ticks;
     net_history_counters counters;
-    uint32_t scratch[NET_HISTORY_WORDS_MAX]; ///< a packed row
+    base_workers* workers;
+    ecs_change* sorted; ///< a step's changes by part (history_parts.c)
+    uint32_t sorted_capacity;
 };
 
 #define NET_HISTORY_TICK_MASK 255u // of a tick, the bits that are stored with a row
@@ -88,7 +89,6 @@ static inline net_history_touch* net_history_touch_index(net_history* history, e
     if (*word & bit) return touched;
     *word |= bit;
     *touched = (net_history_touch){.handle = handle};
-    history->touched_count++;
     return touched;
 }
 /// Touch, as a whole, what the world lists as created, destroyed or recreated, or all of the world.
@@ -99,6 +99,21 @@ BASE_MUST_USE bool net_history_collect(net_history* history, const ecs_world* wo
 BASE_MUST_USE bool net_history_touch_whole(net_history* history, const ecs_world* world,
                                            ecs_entity handle);
 
+// ---- history.c ----
+
+/// Look at what changes name. With `is_part` others look at other words of the touched set at the
+/// same time: indices have their room already, and whose ring must grow is touched as a whole
+/// instead. @return false when memory ran out.
+BASE_MUST_USE bool net_history_take_changes(net_history* history, const ecs_world* world,
+                                            const ecs_change* changes, uint32_t count,
+                                            bool is_part);
+
+// ---- history_parts.c ----
+
+/// Look at all changes of a step, on workers when there are many. @return false when memory ran
+/// out.
+BASE_MUST_USE bool net_history_take_all(net_history* history, const ecs_world* world);
+
 // ---- history_ring.c ----
 
 /// Bytes of entity->class_ticks.
@@ -108,5 +123,7 @@ void net_history_release_rows(net_history* history, net_history_entity* entity);
 /// Add a row of this tick, whose words the caller then writes. These classes changed with it.
 /// @return NULL when not even one row can be stored.
 uint32_t* net_history_push(net_history* history, net_history_entity* entity, uint32_t classes);
+/// Forget what is too old. @return whether a push has room without more memory.
+bool net_history_has_room(net_history* history, net_history_entity* entity);
 /// Something of these classes changed too with the newest row, which is of this tick.
 void net_history_add_classes(net_history* history, net_history_entity* entity, uint32_t classes);

@@ -47,7 +47,6 @@ static bool touch_all(net_history* history, const ecs_world* world) {
 }
 
 bool net_history_collect(net_history* history, const ecs_world* world, bool is_everything) {
-    history->touched_count = 0;
     base_bitset_clear_all(&history->touched);
     return is_everything ? touch_all(history, world) : touch_listed(history, world);
 }

@@ -16,16 +16,19 @@
 #include "ecs/ecs.h"
 #include "net/match.h"
 #include "parallel_hand.h"
+#include "state/history.h"
+#include "state/schema_rows.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { THREADS = 2, BLK_BYTES = 1 << 16 };
+enum { THREADS = 2, BLK_BYTES = 1 << 16, SAVE_TICK = 128 };
 
 typedef struct rig {
     net_module* module; // NULL: `world` stands alone
     net_match* match;
     ecs_world* world;
+    net_history* history; // NULL: nothing is replicated
     ecs_tick tick;
 } rig;
 
@@ -54,6 +57,13 @@ static void open_cubes(rig* self) {
 
 static void open_arena(rig* self) {
     open_match(self, arena_module(), BENCH_ARENA_BLK, NET_ROLE_SERVER, "agents=4000");
+}
+
+static void open_replicated(rig* self) {
+    open_arena(self);
+    net_rows* rows = net_schema_rows(net_match_schema(self->match));
+    const uint32_t index_max = ecs_world_limits(self->world)->replicated_index_max;
+    bench_require(net_history_create(NULL, rows, index_max, &self->history) == NET_OK, "history");
 }
 
 // Sixteen own players ahead of the server, as a client predicts them.
@@ -124,6 +134,7 @@ static void open_hundred(rig* self) {
 }
 
 static void close_rig(rig* self) {
+    net_history_destroy(self->history);
     if (!self->module) {
         ecs_world_destroy(self->world);
         return;
@@ -132,9 +143,11 @@ static void close_rig(rig* self) {
     net_module_close(self->module);
 }
 
-// What a match was created with is what its save and its past use.
+// Who helps in what is measured.
 static void set_workers(rig* self, base_workers* workers) {
-    if (self->match)
+    if (self->history)
+        net_history_set_workers(self->history, workers);
+    else if (self->match)
         net_match_set_workers(self->match, workers);
     else
         ecs_world_set_workers(self->world, workers);
@@ -157,6 +170,7 @@ static double step_us(rig* self, uint32_t ticks) {
 static double save_us(rig* self, uint32_t saves) {
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
+    if (self->tick < SAVE_TICK) (void)step_us(self, SAVE_TICK); // a past to save
     double begin = 0;
     for (uint32_t i = 0; i <= saves; i++) {
         if (i == 1) begin = parallel_now_us(); // the first one makes room
@@ -166,6 +180,21 @@ static double save_us(rig* self, uint32_t saves) {
     const double us = (parallel_now_us() - begin) / saves;
     base_bytes_deinit(&bytes);
     return us;
+}
+
+// What the server remembers of each tick.
+static double history_us(rig* self, uint32_t ticks) {
+    double us = 0;
+    for (uint32_t i = 0; i < ticks; i++) {
+        net_match_step(self->match);
+        const double begin = parallel_now_us();
+        bench_require(net_history_step(self->history, self->world, net_match_tick(self->match)) ==
+                          NET_OK,
+                      "history");
+        us += parallel_now_us() - begin;
+        ecs_changes_clear(self->world);
+    }
+    return us / ticks;
 }
 
 // ---- rows ----
@@ -183,7 +212,8 @@ static const parallel_case cases[] = {
     {"parallel_cubes_10k", open_cubes, 32, 64, step_us, 10000},
     {"parallel_fall_1m", open_million, 4, 8, step_us, 1000000},
     {"parallel_arena_4000", open_arena, 16, 256, step_us, 0},
-    {"parallel_save_4000", open_arena, 8, 128, save_us, 0},
+    {"parallel_history_4000", open_replicated, 16, 64, history_us, 0},
+    {"parallel_save_4000", open_arena, 8, 1, save_us, 0},
     {"parallel_predict_16", open_prediction, 512, 64, step_us, 0},
     {"parallel_fall_100", open_hundred, 2048, 64, step_us, 0},
 };
@@ -225,12 +255,12 @@ static void print(const bench_row* row, uint32_t rounds) {
     static double times[2][BENCH_ROUNDS_MAX], ratios[BENCH_ROUNDS_MAX];
     base_workers* workers = base_workers_create(NULL, THREADS);
     bench_require(workers != NULL, "threads");
-    rig rigs[2] = {{NULL, NULL, NULL, 0}, {NULL, NULL, NULL, 0}};
+    rig rigs[2] = {{NULL, NULL, NULL, NULL, 0}, {NULL, NULL, NULL, NULL, 0}};
     for (uint32_t k = 0; k < 2; k++)
         what->open(&rigs[k]);
     set_workers(&rigs[1], workers);
     for (uint32_t k = 0; k < 2; k++)
-        (void)step_us(&rigs[k], what->warm_ticks);
+        (void)what->measure(&rigs[k], what->warm_ticks);
     for (uint32_t i = 0; i < rounds; i++) {
         for (uint32_t k = 0; k < 2; k++)
             times[k][i] = what->measure(&rigs[k], what->ticks);

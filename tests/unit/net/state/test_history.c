@@ -3,6 +3,7 @@
 
 #include "replicate/repl_world.h"
 
+#include "base/hash.h"
 #include "base/rng.h"
 
 typedef struct fixture {
@@ -284,6 +285,70 @@ static uint64_t word_at(class_fixture* c, ecs_tick tick, uint32_t classes,
     return 0;
 }
 
+enum { MANY = 700, MANY_TICKS = 80 };
+
+static uint64_t hash_of(const class_fixture* c, uint64_t hash) {
+    uint32_t count;
+    const net_history_event* events = net_history_events(c->f.history, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        hash = base_hash64_mix(hash, events[i].handle);
+        hash = base_hash64_mix(hash, (uint64_t)events[i].components << 32 | events[i].kind << 16 |
+                                         events[i].classes);
+        const net_history_entity* entity =
+            net_history_find(c->f.history, ecs_entity_index(events[i].handle));
+        if (!entity) continue;
+        hash = base_hash64_mix(hash, entity->count << 16 | entity->capacity);
+        hash = base_hash64_mix(hash, net_history_changed(entity, OWNER));
+        hash = base_hash64(net_history_newest(entity), entity->words * sizeof(uint32_t), hash);
+    }
+    return hash;
+}
+
+// Entities move by their own rhythm, so that rings grow and forget at many ticks.
+static uint64_t play_many(base_workers* workers) {
+    class_fixture c = open_classes();
+    ecs_world* world = c.f.server.world;
+    const ecs_template_id agent = ecs_template_find(world, "agent");
+    net_history_set_workers(c.f.history, workers);
+    ecs_entity all[MANY];
+    for (uint32_t i = 0; i < MANY; i++)
+        all[i] = repl_create(&c.f.server, agent);
+    base_rng rng = base_rng_make(8, 8);
+    uint64_t hash = 0;
+    for (uint32_t tick = 2; tick < MANY_TICKS; tick++) {
+        for (uint32_t i = 0; i < MANY; i++) {
+            const int32_t value = (int32_t)base_rng_below(&rng, 30);
+            if (tick % (1 + i % 5) == 0) repl_move(&c.f.server, all[i], (float)value, (float)tick);
+            if (value < 9) assert_int_equal(ecs_set(world, all[i], c.ammo, &value), ECS_OK);
+            if (value == 9) assert_int_equal(ecs_set(world, all[i], c.plan, &value), ECS_OK);
+            if (base_rng_below(&rng, 100) != 0) continue;
+            assert_int_equal(ecs_destroy(world, all[i]), ECS_OK);
+            all[i] = repl_create(&c.f.server, agent);
+        }
+        repl_step(&c.f.server, c.f.history, tick);
+        net_history_validate(c.f.history);
+        hash = hash_of(&c, hash);
+    }
+    const net_history_counters* counters = net_history_get_counters(c.f.history);
+    hash = base_hash64(counters, sizeof *counters, hash);
+    assert_true(counters->rows_changed > MANY * 10u);
+    close_all(&c.f);
+    return hash;
+}
+
+static void rows_and_events_are_the_same_on_any_number_of_threads(void** state) { // B10
+    (void)state;
+    const uint64_t expected = play_many(NULL);
+    static const uint32_t threads[] = {1, 2, 3, 8, BASE_WORKERS_MAX};
+    for (uint32_t i = 0; i < BASE_COUNT(threads); i++) {
+        base_workers* workers = base_workers_create(NULL, threads[i]);
+        assert_non_null(workers);
+        base_workers_set_eager(workers);
+        assert_true(play_many(workers) == expected);
+        base_workers_destroy(workers);
+    }
+}
+
 static void a_masked_row_has_defaults_where_nothing_may_be_seen(void** state) {
     (void)state;
     class_fixture c = open_classes();
@@ -486,6 +551,7 @@ int main(void) {
         TEST(death_is_told_once_and_only_of_what_was_known),
         TEST(events_are_sorted_by_index),
         TEST(a_tick_has_one_step),
+        TEST(rows_and_events_are_the_same_on_any_number_of_threads),
         TEST(a_masked_row_has_defaults_where_nothing_may_be_seen),
         TEST(an_event_names_what_changed),
         TEST(the_history_is_as_its_twin_says),
