@@ -2,8 +2,8 @@
 // Workers: counters give out items, a state per worker says who takes part.
 //
 // Each thread has a share of the items, neighbours of each other, and a counter that gives them
-// out. Who has done its own goes on with those of the others. So a thread mostly gets the items it
-// had in the last run, whose memory is still near it, and nobody waits while an item is left.
+// out. A thread that has done its own share helps with the others. So a thread mostly gets the
+// items that it had in the last run, whose memory is still in its cache.
 //
 //     IDLE --owner posts--> POSTED --worker takes--> RUNNING --no item left--> IDLE
 //                             |
