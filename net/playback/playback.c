@@ -299,6 +299,14 @@ static double clamp(const net_playback* playback, double tick) {
     return tick < last ? tick : last;
 }
 
+// The run is another match from here on: show what the log has.
+static net_result give_up(net_playback* playback, double tick) {
+    close_rows(playback);
+    net_result result =
+        net_playback_source_give_up(&playback->source, playback->reader, &playback->reporter);
+    return result == NET_OK ? open_at(playback, clamp(playback, tick), true) : result;
+}
+
 // Finish a seek or advance. A log that cannot be followed so far is shown as far as possible.
 static net_result finish(net_playback* playback, net_result result, double tick) {
     if (result == NET_ERR_DAMAGED && tick > (double)net_playback_source_last(&playback->source)) {
@@ -312,7 +320,8 @@ static net_result finish(net_playback* playback, net_result result, double tick)
     if (playback->has_reported_divergence || net_playback_source_diverged(&playback->source) == 0)
         return NET_OK;
     playback->has_reported_divergence = true;
-    return NET_ERR_DIVERGED;
+    result = give_up(playback, tick);
+    return result == NET_OK ? NET_ERR_DIVERGED : result;
 }
 
 static net_result go_to(net_playback* playback, double tick, bool uses_keyframes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Only another schema makes a run impossible; a game that differs in what it does runs the log
-// until a hash differs.
+// Another schema makes a run impossible. A game that differs only in what it does runs the log
+// until a hash differs; from then on a run would show another match.
 #include "playback/playback_source.h"
 
 #include "base/assert.h"
@@ -22,6 +22,20 @@ net_result net_playback_source_create(net_log_reader* reader, const net_module* 
     if (values != NET_OK) return result; // both reasons are reported
     base_report(reporter, net_log_reader_file(reader), 0,
                 "warning: the match is not run again: its values are shown as the log has them");
+    return NET_OK;
+}
+
+net_result net_playback_source_give_up(net_playback_source* source, net_log_reader* reader,
+                                       const base_reporter* reporter) {
+    BASE_ASSERT(source->run && !source->values);
+    net_result result = net_playback_values_create(reader, NULL, &source->values);
+    if (result != NET_OK) return result == NET_ERR_MEMORY ? result : NET_OK;
+    net_playback_values_report(source->values, reporter);
+    source->diverged = net_playback_run_diverged(source->run);
+    net_playback_run_destroy(source->run);
+    source->run = NULL;
+    base_report(reporter, net_log_reader_file(reader), 0,
+                "warning: the match is not run on: its values are shown as the log has them");
     return NET_OK;
 }
 
@@ -67,7 +81,7 @@ ecs_tick net_playback_source_last(const net_playback_source* source) {
 }
 
 ecs_tick net_playback_source_diverged(const net_playback_source* source) {
-    return source->run ? net_playback_run_diverged(source->run) : 0;
+    return source->run ? net_playback_run_diverged(source->run) : source->diverged;
 }
 
 net_match_config net_playback_source_config(const net_playback_source* source,

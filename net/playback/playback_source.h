@@ -10,6 +10,7 @@
 typedef struct net_playback_source {
     net_playback_run* run;
     net_playback_values* values;
+    ecs_tick diverged; ///< where the run differed that was given up
 } net_playback_source;
 
 /// Another schema than the log's is no failure when the log has values: that it is not run again is
@@ -18,6 +19,12 @@ BASE_MUST_USE net_result net_playback_source_create(net_log_reader* reader,
                                                     const net_module* module,
                                                     const base_reporter* reporter,
                                                     net_playback_source* source);
+/// The run differs from the log: give it up for the values in the log, which is reported. A log
+/// without values leaves the run as it is. What borrows from its match must be gone before.
+/// @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_playback_source_give_up(net_playback_source* source,
+                                                     net_log_reader* reader,
+                                                     const base_reporter* reporter);
 void net_playback_source_destroy(net_playback_source* source);
 /// Go to a tick. With `is_through` a run runs every tick on the way. @return as net_playback_run_to
 /// and net_playback_values_to.

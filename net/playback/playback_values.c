@@ -77,6 +77,10 @@ net_result net_playback_values_create(net_log_reader* reader, const base_reporte
     return NET_OK;
 }
 
+void net_playback_values_report(net_playback_values* values, const base_reporter* reporter) {
+    values->reporter = reporter ? *reporter : (base_reporter){0};
+}
+
 void net_playback_values_leave(net_playback_values* values) {
     const base_allocator* allocator = values->allocator;
     net_rows_destroy(values->rows);

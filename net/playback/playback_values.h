@@ -15,6 +15,8 @@ typedef struct net_playback_values net_playback_values;
 BASE_MUST_USE net_result net_playback_values_create(net_log_reader* reader,
                                                     const base_reporter* reporter,
                                                     net_playback_values** values);
+/// Report to another one from now on.
+void net_playback_values_report(net_playback_values* values, const base_reporter* reporter);
 /// NULL does nothing.
 void net_playback_values_destroy(net_playback_values* values);
 /// The world of the templates, until net_playback_values_leave; what is only in the log or only

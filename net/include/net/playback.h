@@ -16,7 +16,8 @@
 ///
 /// A log of a build with other components, fields or templates cannot run again. It is watched: its
 /// values (net/log_state.h) are shown, matched by names and converted; there are no hashes, no
-/// events, and no players to follow. A log without values is refused.
+/// events, and no players to follow. A log without values is refused. A log whose run differs is
+/// watched from there on, if it has values.
 ///
 /// Memory: saves of the match, all together at most NET_PLAYBACK_SAVE_BYTES_MAX. Of a log with
 /// keyframes one every NET_PLAYBACK_NEAR_TICKS, and beyond the limit those that are far away are
@@ -80,8 +81,8 @@ BASE_MUST_USE net_result net_playback_advance(net_playback* playback, double tic
 /// is: a player's entity in net_playback_match, or NONE. The playback replaces player names and
 /// times: time_s is the time of the match. Nothing when nothing is shown.
 void net_playback_draw(net_playback* playback, const net_draw* draw);
-/// Is the log shown from its values, because the game here cannot run it again? *clamped then has
-/// how many values so far had no place here.
+/// Is the log shown from its values, because the game here cannot run it again, or ran it
+/// otherwise? *clamped then has how many values so far had no place here.
 bool net_playback_is_watched(const net_playback* playback, uint64_t* clamped);
 /// @return The replayed match, for hashes and dumps. It stands at the shown tick, or at the tick
 ///         after a shown fraction. Of a log that is watched: net_playback_view_match. Borrowed

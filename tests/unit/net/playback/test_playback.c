@@ -371,7 +371,7 @@ static net_module* wrap_changed(const char* from, const char* to) {
     return module;
 }
 
-static void another_build_of_the_game_diverges_once_and_is_shown_on(void** state) {
+static void another_build_of_the_game_diverges_once_and_the_log_is_shown_on(void** state) {
     const playback_record* record = *state;
     net_log_reader* reader = record_read(record);
     net_module* module = wrap_changed("vel:p2=330,-550", "vel:p2=330,-551");
@@ -381,7 +381,9 @@ static void another_build_of_the_game_diverges_once_and_is_shown_on(void** state
     assert_int_equal(net_playback_create(reader, module, &reporter, &playback), NET_OK);
     uint32_t reports = first.count; // the report about the other build
     assert_int_equal(net_playback_seek(playback, 600.0), NET_ERR_DIVERGED);
-    assert_int_equal(first.count, reports + 1);
+    assert_int_equal(first.count, reports + 2); // the tick, and that the run was given up
+    uint64_t clamped;
+    assert_true(net_playback_is_watched(playback, &clamped) && clamped == 0);
     ecs_tick diverged = net_playback_diverged(playback);
     assert_true(diverged > 0 && diverged <= 600);
     assert_true(net_playback_tick(playback) == 600.0);
@@ -389,7 +391,12 @@ static void another_build_of_the_game_diverges_once_and_is_shown_on(void** state
     assert_int_equal(net_playback_seek(playback, 10.0), NET_OK);
     assert_int_equal(net_playback_seek(playback, TICKS), NET_OK);
     assert_int_equal(net_playback_diverged(playback), diverged);
-    assert_int_equal(first.count, reports + 1);
+    assert_int_equal(first.count, reports + 2);
+    // What is shown is the match of the log, and not another one.
+    net_playback* right = playback_open(record, reader, NULL);
+    assert_int_equal(net_playback_seek(right, TICKS), NET_OK);
+    assert_true(scope_of(net_playback_view_match(playback)) == scope_of(net_playback_match(right)));
+    net_playback_destroy(right);
     net_playback_destroy(playback);
     net_module_close(module);
     net_log_reader_destroy(reader);
@@ -631,7 +638,7 @@ int main(void) {
         TEST(a_log_damaged_inside_is_shown_on_from_the_next_keyframe),
         TEST(a_log_that_the_game_does_not_take_is_shown_as_far_as_it_goes),
         TEST(a_log_without_a_tick_shows_nothing_and_does_no_harm),
-        TEST(another_build_of_the_game_diverges_once_and_is_shown_on),
+        TEST(another_build_of_the_game_diverges_once_and_the_log_is_shown_on),
         TEST(another_game_is_refused),
         TEST(a_forged_log_is_filmed_or_refused),
         TEST(a_setting_out_of_range_is_refused),

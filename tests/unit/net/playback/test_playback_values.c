@@ -8,7 +8,7 @@
 
 #define SEED 20261124
 
-enum { TICKS = 700 };
+enum { TICKS = 700, TAG_SCHEMA_HASH = 6 << 3 | 1 };
 
 static int record_setup(void** state) {
     *state = record_make(TICKS);
@@ -40,7 +40,6 @@ static void replace(uint8_t* payload, uint32_t size, const edit* with) {
 // A copy of the log with another header: that of a build with another schema.
 static void forge(const playback_record* record, const char* file, const edit* edits,
                   uint32_t edit_count, uint32_t lost_from) {
-    enum { TAG_SCHEMA_HASH = 6 << 3 | 1 };
     size_t size;
     uint8_t* log = file_read(record->files.log, &size);
     uint8_t* payload = calloc(1, NET_LOG_BLOCK_BYTES_MAX);
@@ -212,11 +211,69 @@ static void damage_does_not_end_it(void** state) {
     watch_close(&self);
 }
 
+// Headers of no build: whatever their schemas say, they are watched or refused.
+static void any_schema_is_watched_or_refused(void** state) {
+    enum { ROUNDS = 150, FILE_BYTES = 128 };
+    const playback_record* record = *state;
+    base_rng rng = base_rng_make(SEED, 2);
+    uint8_t* payload = calloc(1, NET_LOG_BLOCK_BYTES_MAX);
+    net_log_block block;
+    net_log_packer packer;
+    size_t size;
+    uint32_t watched = 0, refused = 0;
+    char file[FILE_BYTES];
+    uint8_t* log = file_read(record->files.log, &size);
+    snprintf(file, sizeof file, "%s/mutant", record->files.folder);
+    assert_true(payload && net_log_packer_init(&packer, NULL));
+    assert_true(net_log_block_header_read(&block, log + NET_LOG_PROLOGUE_BYTES));
+    const size_t rest = NET_LOG_PROLOGUE_BYTES + NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        base_bytes bytes;
+        net_log_block changed = block;
+        base_bytes_init(&bytes, NULL);
+        assert_true(net_log_block_unpack(
+            &block, log + NET_LOG_PROLOGUE_BYTES + NET_LOG_BLOCK_HEADER_BYTES, NULL, payload));
+        uint8_t* hash = memchr(payload, TAG_SCHEMA_HASH, 80);
+        assert_non_null(hash);
+        hash[1] ^= 1;
+        for (uint32_t i = 0; i <= round % 3; i++) {
+            const uint32_t place = 200 + base_rng_below(&rng, block.unpacked_bytes - 200);
+            payload[place] = (uint8_t)(base_rng_below(&rng, 2) ? base_rng_below(&rng, 256)
+                                                               : payload[place] ^ 1u);
+        }
+        base_bytes_write(&bytes, log, NET_LOG_PROLOGUE_BYTES);
+        base_bytes_write(&bytes, packer.stored,
+                         net_log_packer_pack(&packer, &changed, payload, block.unpacked_bytes));
+        base_bytes_write(&bytes, log + rest, size - rest);
+        file_write(file, bytes.data, bytes.size);
+        base_bytes_deinit(&bytes);
+        net_log_reader* reader;
+        net_playback* playback = NULL;
+        (void)!net_log_reader_create(NULL, file, NULL, &reader);
+        if (reader) (void)!net_playback_create(reader, record->table.module, NULL, &playback);
+        watched += playback != NULL;
+        refused += playback == NULL;
+        if (playback) {
+            (void)!net_playback_seek(playback, 40.0);
+            (void)!net_playback_advance(playback, 3.5);
+            (void)!net_playback_seek(playback, 2.0);
+            net_playback_draw(playback, NULL);
+            net_playback_destroy(playback);
+        }
+        net_log_reader_destroy(reader);
+    }
+    assert_true(watched > 30 && refused > 30);
+    net_log_packer_deinit(&packer);
+    free(payload);
+    free(log);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(its_values_show_what_a_run_shows),
         TEST(what_has_no_name_here_is_left_out_and_said_once),
         TEST(damage_does_not_end_it),
+        TEST(any_schema_is_watched_or_refused),
     };
     return cmocka_run_group_tests(tests, record_setup, record_teardown);
 }
