@@ -51,20 +51,24 @@ static uint32_t choose(net_encoded_rows* encoded_rows, uint32_t changed_count,
     return count;
 }
 
-static void fetch_ahead(const net_encoded_rows* encoded_rows, const net_history_event* events,
-                        uint32_t i, uint32_t count) {
+// Entities that changed are scattered in memory: prefetch what the history and the homes have of
+// them some steps ahead.
+static inline void fetch_ahead(const net_encoded_rows* encoded_rows,
+                               const net_history_entity* entities, const net_history_event* events,
+                               uint32_t i, uint32_t count, uint32_t back) {
     if (i + ENTITIES_AHEAD < count) {
         uint32_t index = ecs_entity_index(events[i + ENTITIES_AHEAD].handle);
-        __builtin_prefetch(&net_history_find(encoded_rows->history, index)->rows);
+        __builtin_prefetch(&entities[index]);
         net_encoded_rows_prefetch(encoded_rows, index);
     }
     if (i + ROWS_AHEAD >= count) return;
-    const net_history_entity* entity =
-        net_history_find(encoded_rows->history, ecs_entity_index(events[i + ROWS_AHEAD].handle));
-    if (!entity) return;
+    const net_history_entity* entity = &entities[ecs_entity_index(events[i + ROWS_AHEAD].handle)];
+    if (entity->count == 0) return; // gone
     const uint8_t* newest = (const uint8_t*)net_history_newest(entity);
-    for (uint32_t line = 0; line < 4; line++)
-        __builtin_prefetch(newest - line * BASE_CACHE_LINE_BYTES);
+    const uint32_t bytes = back * (uint32_t)(entity->words * sizeof(uint32_t));
+    for (uint32_t at = 0; at < bytes + BASE_CACHE_LINE_BYTES; at += BASE_CACHE_LINE_BYTES)
+        __builtin_prefetch(newest - at);
+    __builtin_prefetch(newest + entity->words * sizeof(uint32_t) - 1);
     __builtin_prefetch((const uint8_t*)entity->rows + entity->block_bytes - entity->capacity);
 }
 
@@ -99,8 +103,12 @@ bool net_encoded_rows_ahead(net_encoded_rows* encoded_rows, const net_history_ev
     net_encoded_row_asked usual[NET_ENCODED_ROW_USUAL];
     uint32_t count = choose(encoded_rows, event_count, usual);
     if (count == 0 || encoded_rows->is_solo) return true;
+    const net_history_entity* entities = net_history_entities(encoded_rows->history);
+    uint32_t back = 0; // rows behind the newest one that are read
+    for (uint32_t i = 0; i < count; i++)
+        if ((uint32_t)usual[i].age + usual[i].d > back) back = (uint32_t)usual[i].age + usual[i].d;
     for (uint32_t i = 0; i < event_count; i++) {
-        fetch_ahead(encoded_rows, events, i, event_count);
+        fetch_ahead(encoded_rows, entities, events, i, event_count, back);
         if (events[i].kind == NET_HISTORY_CHANGED &&
             !encode_entity(encoded_rows, ecs_entity_index(events[i].handle), usual, count))
             return false;

@@ -15,17 +15,13 @@
 // legal only if nothing was sent between it and then. Otherwise the row is absolute, against the
 // template's defaults.
 #include "base/assert.h"
-#include "replicate/repl_state_internal.h"
-#include "replicate/replicator_internal.h"
+#include "replicate/repl_state_compose.h"
 
 #include <string.h>
 
-#define NET_ROW_BITS_NONE UINT16_MAX // of a record whose row could not be encoded
-
 enum {
     BASE2_TICKS_MAX = 16,
-    SHARING_MIN = 3,     // fewer records are not worth a run with a second base
-    CODED_TOGETHER = 32, // records whose rows are prefetched together
+    SHARING_MIN = 3, // fewer records are not worth a run with a second base
     AGES = NET_BASE_AGE_MAX + 1,
 };
 
@@ -33,142 +29,8 @@ enum {
 // there.
 _Static_assert(BASE2_TICKS_MAX <= NET_SNAPSHOT_BASE_SLACK_TICKS, "it keeps rows so much older");
 
-typedef struct composer {
-    net_repl_state* repl;
-    net_snapshot_writer* writer;
-    net_encoded_rows* encoded_rows;
-    uint32_t now, words;
-    uint32_t list_back, list_count; // rows in the list of the packet that is looked at
-    uint64_t* single;               // slots of the present base without a second one
-    uint64_t* doubled;              // all slots that are coded with a second base
-    uint64_t* absolute;
-} composer;
-
-static uint64_t* lane_set(const composer* c, net_lane_set set) {
+static uint64_t* lane_set(const net_composer* c, net_lane_set set) {
     return net_snapshot_writer_set(c->writer, set);
-}
-
-static inline void set_bit(uint64_t* set, uint32_t slot) {
-    set[slot >> 6] |= UINT64_C(1) << (slot & 63);
-}
-
-// ---- encoded rows ----
-
-// A record whose row is not encoded yet.
-typedef struct missing_row {
-    net_encoded_row_key key;
-    uint32_t wanted; // the key in a home
-    uint32_t record;
-} missing_row;
-
-// Encode the rows that are missing. When the history has forgotten a base, the slot goes to
-// those without a second base, or without any. @return false when memory ran out.
-static bool make_missing(composer* c, const missing_row* missing, uint32_t count,
-                         bool* has_failed) {
-    net_snapshot_writer* writer = c->writer;
-    for (uint32_t step = 0; step <= 1 && count > 1; step++)
-        for (uint32_t i = 0; i < count; i++)
-            net_history_warm(c->encoded_rows->history, missing[i].key.index, c->encoded_rows->tick,
-                             missing[i].key.age, missing[i].key.d, step == 1);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t record = missing[i].record, slot = writer->slots[record];
-        net_encoded_row_result result = net_encoded_rows_make(
-            c->encoded_rows, &missing[i].key, missing[i].wanted, &writer->rows[record]);
-        if (result == NET_ENCODED_ROW_NO_MEMORY) return false;
-        if (result == NET_ENCODED_ROW_OK) continue;
-        *has_failed = true;
-        writer->rows[record].bits = NET_ROW_BITS_NONE;
-        c->doubled[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
-        set_bit(result == NET_ENCODED_ROW_NO_BASE2 ? c->single : c->absolute, slot);
-    }
-    return true;
-}
-
-// Take records without an encoded row out again.
-static void drop_empty(net_snapshot_writer* writer, uint32_t first) {
-    uint32_t count = first;
-    for (uint32_t i = first; i < writer->record_count; i++) {
-        if (writer->rows[i].bits == NET_ROW_BITS_NONE) continue;
-        writer->slots[count] = writer->slots[i];
-        writer->rows[count++] = writer->rows[i];
-    }
-    writer->record_count = count;
-}
-
-// Rows of one kind: all that is asked for with the same bases and classes.
-typedef struct row_kind {
-    net_encoded_row_key key;
-    uint32_t wanted; // the key in a home
-    uint32_t is_for; // classes, and whether there is a second base
-    uint32_t cell;   // of a home, where the newest one was
-    uint32_t first;  // record
-} row_kind;
-
-static void end_kind(composer* c, const row_kind* kind, uint32_t record) {
-    if (record > kind->first)
-        net_encoded_rows_ask(c->encoded_rows, &kind->key, kind->wanted, record - kind->first);
-}
-
-static BASE_NOINLINE void begin_kind(composer* c, row_kind* kind, uint32_t is_for, uint32_t d,
-                                     uint32_t record) {
-    end_kind(c, kind, record);
-    bool has_second = is_for >> 16;
-    kind->is_for = is_for;
-    kind->first = record;
-    kind->cell = 0;
-    net_encoded_row_key* key = &kind->key;
-    key->classes = (uint16_t)is_for;
-    key->base_classes = key->age ? key->classes : 0;
-    key->d = has_second ? (uint8_t)d : 0;
-    key->base2_classes = has_second ? key->classes : 0;
-    kind->wanted = net_encoded_rows_wanted(c->encoded_rows, key);
-}
-
-// Add the records of a set to the newest run. `seconds`: those with the second base; NULL when the
-// run has none.
-static bool add_records(composer* c, const uint64_t* set, const uint64_t* seconds,
-                        net_encoded_row_key key) {
-    net_encoded_rows* encoded_rows = c->encoded_rows;
-    net_snapshot_writer* writer = c->writer;
-    net_record_group* run = &writer->runs[writer->run_count - 1];
-    missing_row missing[CODED_TOGETHER];
-    const ecs_entity* handles = c->repl->handles;
-    const uint16_t* classes = c->repl->classes;
-    uint32_t missing_count = 0, record = writer->record_count;
-    bool has_failed = false;
-    uint64_t singles = 0;
-    row_kind kind = {.key = key, .is_for = UINT32_MAX, .first = record};
-    for (uint32_t w = 0; w < c->words; w++) {
-        if (!set[w]) continue;
-        uint64_t with = key.d > 0 ? seconds[w] : 0;
-        c->doubled[w] |= with;
-        singles |= set[w] & ~with;
-        for (uint64_t bits = set[w]; bits; bits &= bits - 1, record++) {
-            uint32_t bit = base_bit_lowest(bits), slot = w * 64 + bit;
-            uint32_t index = ecs_entity_index(handles[slot]);
-            uint32_t is_for = classes[slot] | (uint32_t)(with >> bit & 1) << 16;
-            writer->slots[record] = slot;
-            if (is_for != kind.is_for) begin_kind(c, &kind, is_for, key.d, record);
-            if (net_encoded_rows_find_at(encoded_rows, kind.wanted, index, &kind.cell,
-                                         &writer->rows[record]))
-                continue;
-            kind.key.index = index;
-            if (net_encoded_rows_find_wanted(encoded_rows, kind.wanted, &kind.key,
-                                             &writer->rows[record]))
-                continue;
-            missing[missing_count++] = (missing_row){kind.key, kind.wanted, record};
-            if (missing_count < CODED_TOGETHER) continue;
-            if (!make_missing(c, missing, missing_count, &has_failed)) return false;
-            missing_count = 0;
-        }
-    }
-    end_kind(c, &kind, record);
-    writer->record_count = record;
-    if (missing_count > 0 && !make_missing(c, missing, missing_count, &has_failed)) return false;
-    if (has_failed) drop_empty(writer, run->first);
-    run->count = writer->record_count - run->first;
-    run->has_single = key.age > 0 && singles;
-    return true;
 }
 
 // ---- by packet ----
@@ -184,7 +46,7 @@ static uint64_t allow_second(const net_repl_state* repl, uint32_t w, uint64_t si
 }
 
 // Add a run of the slots whose base is the packet `back`.
-static bool add_run(composer* c, uint32_t back, uint32_t d, const uint64_t* set,
+static bool add_run(net_composer* c, uint32_t back, uint32_t d, const uint64_t* set,
                     const uint64_t* seconds) {
     net_repl_state* repl = c->repl;
     uint32_t count = net_words_count(set, c->words);
@@ -205,12 +67,12 @@ static bool add_run(composer* c, uint32_t back, uint32_t d, const uint64_t* set,
         run->list = list;
         run->list_count = list_count;
     }
-    return add_records(c, set, seconds,
-                       (net_encoded_row_key){.age = c->now - tick, .d = (uint8_t)d});
+    return net_composer_add_records(c, set, seconds,
+                                    (net_encoded_row_key){.age = c->now - tick, .d = (uint8_t)d});
 }
 
 // Slots of the group that certainly have no row of this tick: nothing was sent in its packets.
-static void join_free(composer* c, uint32_t back, uint64_t* run) {
+static void join_free(net_composer* c, uint32_t back, uint64_t* run) {
     const net_repl_state* repl = c->repl;
     uint32_t tick = net_repl_packet_tick(repl, back), backs = net_repl_state_backs(repl);
     if (net_repl_packet_tick(repl, backs) == tick && backs == repl->window) return;
@@ -233,7 +95,7 @@ typedef struct second {
 
 // The packets that are second bases of many slots of the group, at most BASE2_TICKS_MAX of them.
 // What is left of the group goes to `single`.
-static uint32_t find_seconds(composer* c, uint32_t back, uint64_t acked, uint64_t* group,
+static uint32_t find_seconds(net_composer* c, uint32_t back, uint64_t acked, uint64_t* group,
                              second* seconds) {
     const net_repl_state* repl = c->repl;
     uint32_t tick = net_repl_packet_tick(repl, back), found = 0;
@@ -275,7 +137,7 @@ static uint32_t find_seconds(composer* c, uint32_t back, uint64_t acked, uint64_
 }
 
 // All runs of the slots whose base is the packet `back`. `acked`: older acknowledged packets.
-static bool add_group(composer* c, uint32_t back, uint64_t acked, uint64_t* group) {
+static bool add_group(net_composer* c, uint32_t back, uint64_t acked, uint64_t* group) {
     net_repl_state* repl = c->repl;
     uint64_t* all = lane_set(c, NET_LANE_SECOND);
     uint64_t* run = lane_set(c, NET_LANE_RUN);
@@ -299,7 +161,7 @@ static bool add_group(composer* c, uint32_t back, uint64_t acked, uint64_t* grou
     return add_run(c, back, 0, c->single, NULL);
 }
 
-static bool add_by_packet(composer* c, uint64_t* left) {
+static bool add_by_packet(net_composer* c, uint64_t* left) {
     net_repl_state* repl = c->repl;
     uint64_t* group = lane_set(c, NET_LANE_GROUP);
     uint32_t backs = net_repl_state_backs(repl);
@@ -334,7 +196,7 @@ static bool may_name(const net_repl_state* repl, uint32_t slot, uint32_t classes
 }
 
 // The age of a slot's base; 0: it has none that may be used.
-static uint32_t find_any_age(const composer* c, uint32_t slot) {
+static uint32_t find_any_age(const net_composer* c, uint32_t slot) {
     const net_repl_state* repl = c->repl;
     uint32_t back = net_repl_state_find_base(repl, slot), base = repl->bases[slot];
     if (back) base = net_repl_packet_tick(repl, back);
@@ -354,7 +216,7 @@ static uint32_t find_any_age(const composer* c, uint32_t slot) {
 }
 
 // Most slots have not been sent for a while: no packet of a small window is their base.
-static inline uint32_t find_age(const composer* c, uint32_t slot, uint64_t is_resting) {
+static inline uint32_t find_age(const net_composer* c, uint32_t slot, uint64_t is_resting) {
     const net_repl_state* repl = c->repl;
     uint32_t age = c->now - repl->bases[slot];
     if (is_resting && age <= NET_BASE_AGE_MAX && repl->window <= NET_REPL_STATE_BACK_MAX)
@@ -363,7 +225,7 @@ static inline uint32_t find_age(const composer* c, uint32_t slot, uint64_t is_re
 }
 
 // Add one record to the newest run.
-static bool add_single(composer* c, uint32_t slot, uint32_t age) {
+static bool add_single(net_composer* c, uint32_t slot, uint32_t age) {
     net_snapshot_writer* writer = c->writer;
     net_encoded_row_key key = {.index = ecs_entity_index(c->repl->handles[slot]),
                                .age = age,
@@ -374,7 +236,7 @@ static bool add_single(composer* c, uint32_t slot, uint32_t age) {
     net_encoded_row_result result = net_encoded_rows_get(c->encoded_rows, &key, row);
     if (result == NET_ENCODED_ROW_NO_MEMORY) return false;
     if (result != NET_ENCODED_ROW_OK) {
-        set_bit(c->absolute, slot);
+        net_set_bit(c->absolute, slot);
         return true;
     }
     writer->slots[writer->record_count++] = slot;
@@ -383,7 +245,7 @@ static bool add_single(composer* c, uint32_t slot, uint32_t age) {
 }
 
 // Group slots by the age of their base: `heads` by age, chained rising by slot.
-static bool add_one_by_one(composer* c, const uint64_t* left) {
+static bool add_one_by_one(net_composer* c, const uint64_t* left) {
     const net_repl_state* repl = c->repl;
     const uint64_t *based = net_set(repl, NET_SET_BASED), *stale = net_set(repl, NET_SET_STALE);
     const uint64_t* mixed = net_set(repl, NET_SET_MIXED);
@@ -396,14 +258,14 @@ static bool add_one_by_one(composer* c, const uint64_t* left) {
             bits &= ~(UINT64_C(1) << high);
             uint32_t age = find_age(c, slot, resting >> high & 1);
             if (age == 0) {
-                set_bit(c->absolute, slot);
+                net_set_bit(c->absolute, slot);
                 continue;
             }
             ages_of[slot] = age;
             if (age > AGES) age = AGES;
             next_of[slot] = ages[age >> 6] >> (age & 63) & 1 ? heads[age] : UINT32_MAX;
             heads[age] = slot;
-            set_bit(ages, age);
+            net_set_bit(ages, age);
         }
     }
     for (uint32_t w = 0; w < AGES / 64 + 1; w++) {
@@ -422,7 +284,7 @@ static bool add_one_by_one(composer* c, const uint64_t* left) {
 
 // ---- all together ----
 
-static void add_destroys(composer* c, const uint64_t* chosen) {
+static void add_destroys(net_composer* c, const uint64_t* chosen) {
     net_snapshot_writer* writer = c->writer;
     const uint64_t* going = net_set(c->repl, NET_SET_GOING);
     for (uint32_t w = 0; w < c->words; w++)
@@ -434,7 +296,7 @@ static void add_destroys(composer* c, const uint64_t* chosen) {
 }
 
 // Prefetch what every chosen slot looks up first.
-static void prefetch_rows(const composer* c, const uint64_t* chosen) {
+static void prefetch_rows(const net_composer* c, const uint64_t* chosen) {
     for (uint32_t w = 0; w < c->words; w++)
         for (uint64_t bits = chosen[w]; bits; bits &= bits - 1)
             net_encoded_rows_prefetch(
@@ -445,11 +307,11 @@ static void prefetch_rows(const composer* c, const uint64_t* chosen) {
 bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
     net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
     const net_history* history = repl->replicator->history;
-    composer c = {.repl = repl,
-                  .writer = &lane->writer,
-                  .encoded_rows = &lane->encoded_rows,
-                  .now = (uint32_t)net_replicator_now(repl->replicator),
-                  .words = net_repl_state_words(repl)};
+    net_composer c = {.repl = repl,
+                      .writer = &lane->writer,
+                      .encoded_rows = &lane->encoded_rows,
+                      .now = (uint32_t)net_replicator_now(repl->replicator),
+                      .words = net_repl_state_words(repl)};
     c.single = lane_set(&c, NET_LANE_SINGLE);
     c.absolute = lane_set(&c, NET_LANE_ABSOLUTE);
     c.doubled = lane_set(&c, NET_LANE_DOUBLED);
@@ -466,7 +328,8 @@ bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
         c.single[w] = c.doubled[w] = 0;
     }
     c.writer->runs[NET_RUN_CREATE].first = c.writer->record_count;
-    if (!add_records(&c, creates, NULL, (net_encoded_row_key){0}) || !add_by_packet(&c, left))
+    if (!net_composer_add_records(&c, creates, NULL, (net_encoded_row_key){0}) ||
+        !add_by_packet(&c, left))
         return false;
     uint64_t any = 0;
     for (uint32_t w = 0; w < c.words; w++) {
@@ -478,7 +341,7 @@ bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
         any |= c.absolute[w];
     if (any) {
         if (!net_snapshot_writer_add_run(c.writer, NET_SNAPSHOT_ABSOLUTE, 0, 0) ||
-            !add_records(&c, c.absolute, NULL, (net_encoded_row_key){0}))
+            !net_composer_add_records(&c, c.absolute, NULL, (net_encoded_row_key){0}))
             return false;
     }
     return true;

@@ -20,6 +20,7 @@ enum {
     NET_REPL_STATE_LEAVING_WEIGHT = 64, ///< of destroys
     NET_REPL_STATE_CREATE_TICKS = 6,    ///< a create that is in flight is not sent again before
     NET_REPL_STATE_YOUNG_CREATE_TICKS = 2, ///< the same, of a young entity
+    NET_REPL_STATE_PREFETCH_MAX = 64, ///< bytes of a set: what is larger is read in order anyway
     NET_REPL_STATE_YOUNG_TICKS = 6, ///< an entity that enters a scope later than this is not young
 };
 
@@ -166,6 +167,21 @@ static inline uint32_t net_repl_packet_tick(const net_repl_state* repl, uint32_t
 static inline net_packet_state net_repl_packet_state(const net_repl_state* repl, uint32_t back) {
     return (net_packet_state)
         repl->states[(uint16_t)(repl->seq_next - back) & (NET_REPL_STATE_PACKETS - 1)];
+}
+
+static inline void net_repl_prefetch(const void* from, size_t bytes) {
+    for (size_t at = 0; at < bytes; at += BASE_CACHE_LINE_BYTES)
+        __builtin_prefetch((const uint8_t*)from + at);
+}
+
+/// Prefetch what a packet of this client reads first: there are more clients than cache.
+static inline void net_repl_state_prefetch(const net_repl_state* repl) {
+    const size_t bytes = net_repl_state_words(repl) * sizeof(uint64_t);
+    if (bytes == 0 || bytes > NET_REPL_STATE_PREFETCH_MAX) return;
+    net_repl_prefetch(repl->sets, NET_SET_WEIGHT * repl->word_count * sizeof(uint64_t));
+    net_repl_prefetch(repl->carried, repl->window * bytes);
+    net_repl_prefetch(repl->handles, bytes * 8 * sizeof *repl->handles);
+    net_repl_prefetch(repl->classes, bytes * 8 * sizeof *repl->classes);
 }
 
 // ---- slots (repl_state_slots.c) ----

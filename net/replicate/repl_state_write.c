@@ -13,6 +13,7 @@
 #include "replicate/repl_state_internal.h"
 #include "replicate/replicator_internal.h"
 
+#include <stddef.h>
 #include <string.h>
 
 enum {
@@ -338,6 +339,17 @@ static void note_floors(filler* f) {
     }
 }
 
+// Packets are mostly written in the order of clients. The state itself was prefetched one packet
+// before. Nothing is read of a client of another lane, which is written at the same time.
+static void prefetch_next(const net_repl_state* repl) {
+    const net_replicator* replicator = repl->replicator;
+    uint32_t next = repl->id + replicator->lane_count, after = next + replicator->lane_count;
+    if (after < replicator->repl_capacity && replicator->repls[after])
+        net_repl_prefetch(replicator->repls[after], offsetof(net_repl_state, ticks));
+    const net_repl_state* other = next < replicator->repl_capacity ? replicator->repls[next] : NULL;
+    if (other && other->lane == repl->lane) net_repl_state_prefetch(other);
+}
+
 net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_state_room room,
                                 proto_bit_writer* output, uint32_t* records) {
     BASE_ASSERT(output && records && !output->failed);
@@ -347,6 +359,7 @@ net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_sta
     BASE_ASSERT(replicator->published == net_history_step_count(replicator->history));
     *records = 0;
     if (repl->is_broken) return NET_ERR_MEMORY;
+    prefetch_next(repl);
     net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
     net_snapshot_writer* writer = &lane->writer;
     uint64_t left = (uint64_t)output->capacity * 8 - output->size_bits;

@@ -45,8 +45,9 @@ void proto_row_read_packed(const proto_layout* layout, uint32_t component, const
         return;
     }
     const proto_row_field* field = &layout->fields[own->field_first];
+    const uint8_t* bytes = memory;
     for (const uint32_t* end = packed + count; packed < end; field++) {
-        const void* from = (const uint8_t*)memory + field->offset_bytes;
+        const void* from = bytes + field->offset_bytes;
         if (field->quant.kind == PROTO_F32 && !field->quant.is_exact) { // most fields of a world
             float value;
             memcpy(&value, from, sizeof value);
