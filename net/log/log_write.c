@@ -305,6 +305,7 @@ static const net_history* step_history(net_log_writer* writer, net_match* match)
         uint32_t index_max = ecs_world_limits(world)->replicated_index_max;
         if (net_history_create(writer->allocator, rows, index_max, &writer->history) != NET_OK)
             return NULL;
+        net_history_set_workers(writer->history, net_match_get_config(match)->workers);
         net_log_capture_restart(writer->capture);
     }
     if (net_history_step(writer->history, world, writer->tick) == NET_OK) return writer->history;

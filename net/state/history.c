@@ -104,30 +104,36 @@ static bool is_dropped(const net_history_entity* entity, uint32_t component) {
            ecs_entity_index(entity->handle) % 3 == 0;
 }
 
+// A walk over changes. Parts of a step walk at the same time.
+typedef struct taking {
+    net_history* history;
+    bool is_part;
+    uint32_t scratch[NET_HISTORY_WORDS_MAX]; // a packed row
+} taking;
+
 // A component may have changed: compare its quantised words with those of the newest row. The first
 // one that differs adds a row. @return false when memory ran out, with `is_part` when the row needs
 // memory.
-static bool take_component(net_history* history, net_history_entity* entity, uint32_t c,
-                           const void* value, net_history_touch* touched, bool is_part) {
+static bool take_component(taking* self, net_history_entity* entity, uint32_t c, const void* value,
+                           net_history_touch* touched) {
     const net_row_template* row_template = entity->row_template;
     const proto_row_component* component = &row_template->layout.components[c];
     uint32_t first = component->packed_first, count = component->packed_count;
-    uint32_t scratch[NET_HISTORY_WORDS_MAX];
-    proto_row_read_packed(&row_template->layout, c, value, scratch);
-    const uint32_t *words = scratch + first, *newest = net_history_newest(entity);
+    proto_row_read_packed(&row_template->layout, c, value, self->scratch);
+    const uint32_t *words = self->scratch + first, *newest = net_history_newest(entity);
     if (!is_other(newest + first, words, count) || is_dropped(entity, c)) return true;
     uint32_t class_ = 1u << row_template->classes[c];
     uint32_t* row;
     if (touched->classes == 0) {
-        if (is_part && !net_history_has_room(history, entity)) return false;
-        row = net_history_push(history, entity, class_);
+        if (self->is_part && !net_history_has_room(self->history, entity)) return false;
+        row = net_history_push(self->history, entity, class_);
         if (!row) return false;
         const uint32_t* before = net_history_row_at(entity, entity->count - 2u);
         for (uint32_t i = 0; i < entity->words; i += 2) // an even number
             memcpy(row + i, before + i, 2 * sizeof *row);
     } else {
         row = net_history_row_at(entity, entity->count - 1u);
-        if (!(touched->classes & class_)) net_history_add_classes(history, entity, class_);
+        if (!(touched->classes & class_)) net_history_add_classes(self->history, entity, class_);
     }
     touched->classes |= (uint16_t)class_;
     touched->components |= net_history_component_bit(c);
@@ -154,7 +160,8 @@ static void end_incarnation(net_history* history, net_history_entity* entity) {
 }
 
 // Look at all of an entity. @return false when memory ran out.
-static bool take_whole(net_history* history, const ecs_world* world, net_history_touch* touched) {
+static bool take_whole(taking* self, const ecs_world* world, net_history_touch* touched) {
+    net_history* history = self->history;
     ecs_entity handle = touched->handle;
     net_history_entity* entity = &history->entities[ecs_entity_index(handle)];
     // A destroyed handle has no template; a template without replicated components has no row
@@ -171,8 +178,7 @@ static bool take_whole(net_history* history, const ecs_world* world, net_history
     }
     for (uint32_t c = 0; c < row_template->layout.component_count; c++) {
         ecs_component_id id = (ecs_component_id)row_template->layout.components[c].key;
-        if (!take_component(history, entity, c, ecs_get(world, handle, id), touched, false))
-            return false;
+        if (!take_component(self, entity, c, ecs_get(world, handle, id), touched)) return false;
     }
     tell_change(history, touched);
     return true;
@@ -205,6 +211,9 @@ static uint32_t position_of(const net_row_template* row_template, ecs_component_
 // next one.
 bool net_history_take_changes(net_history* history, const ecs_world* world,
                               const ecs_change* changes, uint32_t count, bool is_part) {
+    taking self;
+    self.history = history;
+    self.is_part = is_part;
     const net_row_template* row_template = NULL;
     ecs_component_id component = 0;
     uint32_t c = UINT32_MAX;
@@ -227,7 +236,7 @@ bool net_history_take_changes(net_history* history, const ecs_world* world,
         }
         if (c == UINT32_MAX) continue;
         const void* value = ecs_get(world, change->entity, component);
-        if (take_component(history, entity, c, value, touched, is_part)) continue;
+        if (take_component(&self, entity, c, value, touched)) continue;
         if (!is_part) return false;
         touched->is_whole = true; // the owner compares all of it, and finds the same
     }
@@ -236,6 +245,9 @@ bool net_history_take_changes(net_history* history, const ecs_world* world,
 
 // Add the events, by rising index. @return false when memory ran out.
 static bool tell_all(net_history* history, const ecs_world* world) {
+    taking self;
+    self.history = history;
+    self.is_part = false;
     if (!BASE_ARRAY_RESERVE(history->allocator, history->events, history->event_capacity,
                             base_bitset_count(&history->touched)))
         return false;
@@ -244,7 +256,7 @@ static bool tell_all(net_history* history, const ecs_world* world) {
             net_history_touch* touched = &history->touches[w * 64 + base_bit_lowest(bits)];
             if (!touched->is_whole)
                 tell_change(history, touched);
-            else if (!take_whole(history, world, touched))
+            else if (!take_whole(&self, world, touched))
                 return false;
         }
         history->touched.words[w] = 0;

@@ -123,7 +123,13 @@ void net_history_release_rows(net_history* history, net_history_entity* entity);
 /// Add a row of this tick, whose words the caller then writes. These classes changed with it.
 /// @return NULL when not even one row can be stored.
 uint32_t* net_history_push(net_history* history, net_history_entity* entity, uint32_t classes);
-/// Forget what is too old. @return whether a push has room without more memory.
-bool net_history_has_room(net_history* history, net_history_entity* entity);
+/// Would a push need no memory? It forgets rows that are too old first.
+static inline bool net_history_has_room(const net_history* history,
+                                        const net_history_entity* entity) {
+    if (entity->count < entity->capacity) return true;
+    if (entity->count <= 1) return false;
+    return history->tick - entity->change_tick + net_history_age_at(entity, 1) + 1 >=
+           entity->keep_ticks;
+}
 /// Something of these classes changed too with the newest row, which is of this tick.
 void net_history_add_classes(net_history* history, net_history_entity* entity, uint32_t classes);

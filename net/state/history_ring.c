@@ -68,28 +68,27 @@ static inline void forget_oldest(net_history_entity* entity, uint32_t age) {
     entity->count--;
 }
 
-bool net_history_has_room(net_history* history, net_history_entity* entity) {
-    const uint64_t idle = history->tick - entity->change_tick;
-    const uint8_t* ticks = net_history_ticks(entity);
+uint32_t* net_history_push(net_history* history, net_history_entity* entity, uint32_t classes) {
+    const ecs_tick tick = history->tick;
+    BASE_ASSERT(entity->row_template && entity->begin_tick <= tick);
+    const uint64_t idle = tick - entity->change_tick;
+    uint8_t* ticks = net_history_ticks(entity);
     while (entity->count > 1) {
         uint32_t age = net_history_age_of(entity, ticks[net_history_place(entity, 1)]);
         if (idle + age + 1 < entity->keep_ticks) break;
         forget_oldest(entity, age);
     }
-    return entity->count < entity->capacity;
-}
-
-uint32_t* net_history_push(net_history* history, net_history_entity* entity, uint32_t classes) {
-    const ecs_tick tick = history->tick;
-    BASE_ASSERT(entity->row_template && entity->begin_tick <= tick);
-    if (!net_history_has_room(history, entity) && !grow(history, entity)) {
-        history->counters.out_of_memory++;
-        if (entity->count == 0) return NULL;
-        forget_oldest(entity, net_history_age_at(entity, 1));
+    if (entity->count == entity->capacity) {
+        if (!grow(history, entity)) {
+            history->counters.out_of_memory++;
+            if (entity->count == 0) return NULL;
+            forget_oldest(entity, net_history_age_at(entity, 1));
+        }
+        ticks = net_history_ticks(entity);
     }
     if (entity->count == 0) entity->oldest_tick = tick;
     uint32_t place = net_history_place(entity, entity->count++);
-    net_history_ticks(entity)[place] = (uint8_t)tick;
+    ticks[place] = (uint8_t)tick;
     entity->change_tick = tick;
     if (entity->class_ticks) {
         *net_history_classes_at(entity, entity->count - 1u) = (uint16_t)classes;
