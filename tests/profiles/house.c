@@ -30,6 +30,12 @@ static bool open_match(house* at, const base_reporter* reporter) {
     if (net_module_wrap(swarm_module_get(), swarm_templates(), "swarm.blk", reporter,
                         &at->module) != NET_OK)
         return false;
+    if (at->config.threads > 0) {
+        at->workers = base_workers_create(NULL, at->config.threads);
+        if (!at->workers) return false;
+        base_workers_set_eager(at->workers);
+        at->module->workers = at->workers;
+    }
     net_match_config match = net_match_config_default(at->module);
     match.allocator = at->config.server_memory;
     match.role = NET_ROLE_SERVER;
@@ -122,6 +128,7 @@ void house_close(house* old) {
     if (old->transport) old->transport->ops->destroy(old->transport);
     if (old->match) net_match_destroy(old->match);
     if (old->module) net_module_close(old->module);
+    base_workers_destroy(old->workers);
     net_socket_virtual_set(false, 0);
 }
 

@@ -25,6 +25,7 @@ typedef struct house_config {
     bool is_crowded;     ///< a world that changes faster than 128 kbit/s carry
     uint32_t viewers;    ///< so many of the first guests draw what they see
     uint32_t watched;    ///< the rows of so many of the first guests are checked; 0: of all
+    uint32_t threads;    ///< of all worlds, eager (base/workers.h); 0: the calling thread alone
     uint16_t seq_first;  ///< number of the first packet to each guest
     const base_allocator* server_memory; ///< NULL: the heap
     const base_allocator* guest_memory;
@@ -54,6 +55,7 @@ typedef struct house_traffic {
 typedef struct house {
     house_config config;
     net_module* module;
+    base_workers* workers;
     net_match* match;
     net_transport* transport;
     net_server* server;

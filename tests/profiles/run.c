@@ -204,6 +204,7 @@ static bool open_house(run* self, double seconds) {
     // Joining takes some round trips too.
     double join_seconds = 12e-3 * self->config.profile->way_ms;
     house_config config = {.seed = self->config.seed,
+                           .threads = self->config.threads,
                            .guests = self->config.guests,
                            .is_crowded = self->config.profile->is_crowded,
                            .quiet_tick = ticks_of(join_seconds + seconds + WARM_SECONDS)};

@@ -9,7 +9,8 @@ typedef struct run_config {
     const profile* profile;
     uint64_t seed;
     uint32_t guests;
-    double seconds; ///< on the profile's line; a third of it in a crowded world
+    double seconds;   ///< on the profile's line; a third of it in a crowded world
+    uint32_t threads; ///< of all worlds, eager (base/workers.h); 0: the calling thread alone
 } run_config;
 
 typedef struct run_result {
