@@ -92,22 +92,6 @@ base_reader base_reader_make(const void* data, size_t size) {
     return (base_reader){.data = data, .size = size};
 }
 
-size_t base_reader_left(const base_reader* reader) {
-    BASE_ASSERT(reader->offset <= reader->size);
-    return reader->failed ? 0 : reader->size - reader->offset;
-}
-
-const uint8_t* base_reader_skip(base_reader* reader, size_t size) {
-    BASE_ASSERT(reader->offset <= reader->size);
-    if (reader->failed || size > reader->size - reader->offset) {
-        reader->failed = true;
-        return NULL;
-    }
-    const uint8_t* data = reader->data + reader->offset;
-    reader->offset += size;
-    return data;
-}
-
 bool base_reader_read(base_reader* reader, void* target, size_t size) {
     const uint8_t* data = base_reader_skip(reader, size);
     if (size == 0) return data != NULL;
@@ -118,37 +102,17 @@ bool base_reader_read(base_reader* reader, void* target, size_t size) {
     return data != NULL;
 }
 
-static uint64_t read_little_endian(base_reader* reader, size_t size) {
-    const uint8_t* data = base_reader_skip(reader, size);
-    uint64_t value = 0;
-    if (!data) return 0;
-    for (size_t i = 0; i < size; i++)
-        value |= (uint64_t)data[i] << (8 * i);
-    return value;
-}
-
-uint8_t base_reader_u8(base_reader* reader) {
-    return (uint8_t)read_little_endian(reader, 1);
-}
-uint16_t base_reader_u16(base_reader* reader) {
-    return (uint16_t)read_little_endian(reader, 2);
-}
-uint32_t base_reader_u32(base_reader* reader) {
-    return (uint32_t)read_little_endian(reader, 4);
-}
-uint64_t base_reader_u64(base_reader* reader) {
-    return read_little_endian(reader, 8);
-}
-
 uint64_t base_reader_varint(base_reader* reader) {
+    const size_t left = base_reader_left(reader);
+    const uint8_t* data = reader->data + reader->offset;
     uint64_t value = 0;
-    for (unsigned i = 0; i < VARINT_BYTES_MAX; i++) {
-        uint8_t byte = base_reader_u8(reader);
-        if (reader->failed) return 0;
+    for (unsigned i = 0; i < VARINT_BYTES_MAX && i < left; i++) {
         // The tenth byte has room for one bit only.
-        if (i == VARINT_BYTES_MAX - 1 && byte > 1) break;
-        value |= (uint64_t)(byte & 0x7F) << (7 * i);
-        if (byte < 0x80) return value;
+        if (i == VARINT_BYTES_MAX - 1 && data[i] > 1) break;
+        value |= (uint64_t)(data[i] & 0x7F) << (7 * i);
+        if (data[i] >= 0x80) continue;
+        reader->offset += i + 1;
+        return value;
     }
     reader->failed = true;
     return 0;

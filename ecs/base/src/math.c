@@ -120,32 +120,6 @@ float base_atan2(float y, float x) {
     return (float)(__builtin_signbit(y) ? -angle : angle);
 }
 
-float base_floor(float value) {
-    if (is_nan(value)) return not_a_number;
-    // From 2^23 on every float is whole. Zero keeps its sign.
-    if (value == 0 || __builtin_fabsf(value) >= 0x1p23f) return value;
-    float whole = (float)(int32_t)value;
-    return whole > value ? whole - 1 : whole;
-}
-
-float base_abs(float value) {
-    return is_nan(value) ? not_a_number : __builtin_fabsf(value);
-}
-
-float base_min(float a, float b) {
-    if (is_nan(a) || is_nan(b)) return not_a_number;
-    return b < a ? b : a;
-}
-
-float base_max(float a, float b) {
-    if (is_nan(a) || is_nan(b)) return not_a_number;
-    return b > a ? b : a;
-}
-
-float base_clamp(float value, float low, float high) {
-    return base_min(base_max(value, low), high);
-}
-
 int64_t base_round_i64(double value) {
     if (is_nan(value)) return 0;
     if (value >= 0x1p63) return INT64_MAX;

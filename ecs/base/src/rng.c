@@ -9,35 +9,9 @@
 
 #include "base/assert.h"
 
-base_rng base_rng_make(uint64_t seed, uint64_t stream) {
-    base_rng rng = {.state = 0, .stream = stream << 1 | 1};
-    (void)base_rng_u32(&rng);
-    rng.state += seed;
-    (void)base_rng_u32(&rng);
-    return rng;
-}
-
-uint32_t base_rng_u32(base_rng* rng) {
-    uint64_t old = rng->state;
-    rng->state = old * UINT64_C(6364136223846793005) + rng->stream;
-    uint32_t shifted = (uint32_t)((old >> 18 ^ old) >> 27);
-    uint32_t rotation = (uint32_t)(old >> 59);
-    return shifted >> rotation | shifted << (-rotation & 31);
-}
-
 uint64_t base_rng_u64(base_rng* rng) {
     uint64_t high = base_rng_u32(rng);
     return high << 32 | base_rng_u32(rng);
-}
-
-uint32_t base_rng_below(base_rng* rng, uint32_t bound) {
-    BASE_ASSERT(bound >= 1);
-    // The lowest 2^32 mod bound values would make small results more likely: draw again.
-    uint32_t rejected_below = -bound % bound;
-    for (;;) {
-        uint32_t value = base_rng_u32(rng);
-        if (value >= rejected_below) return value % bound;
-    }
 }
 
 int32_t base_rng_range(base_rng* rng, int32_t low, int32_t high) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/alloc.h"
+#include "base/assert.h"
 
 BASE_C_BEGIN
 
@@ -83,17 +84,43 @@ typedef struct base_reader {
 /// Begin at the first of `size` bytes. `data` may be NULL when size is 0.
 base_reader base_reader_make(const void* data, size_t size);
 /// Bytes that are not read yet.
-size_t base_reader_left(const base_reader* reader);
+static inline size_t base_reader_left(const base_reader* reader) {
+    BASE_ASSERT(reader->offset <= reader->size);
+    return reader->failed ? 0 : reader->size - reader->offset;
+}
 /// Borrow the next `size` bytes from the input and move past them.
 /// @return NULL when fewer are left; `failed` is set.
-const uint8_t* base_reader_skip(base_reader* reader, size_t size);
+static inline const uint8_t* base_reader_skip(base_reader* reader, size_t size) {
+    BASE_ASSERT(reader->offset <= reader->size);
+    if (reader->failed || size > reader->size - reader->offset) {
+        reader->failed = true;
+        return NULL;
+    }
+    const uint8_t* data = reader->data + reader->offset;
+    reader->offset += size;
+    return data;
+}
 /// Copy the next `size` bytes to `target`. @return false when fewer are left; `failed` is set.
 bool base_reader_read(base_reader* reader, void* target, size_t size);
 /// Read one little-endian number. @return 0 past the end; `failed` is set.
-uint8_t base_reader_u8(base_reader* reader);
-uint16_t base_reader_u16(base_reader* reader);
-uint32_t base_reader_u32(base_reader* reader);
-uint64_t base_reader_u64(base_reader* reader);
+static inline uint8_t base_reader_u8(base_reader* reader) {
+    const uint8_t* data = base_reader_skip(reader, 1);
+    return data ? data[0] : 0;
+}
+static inline uint16_t base_reader_u16(base_reader* reader) {
+    const uint8_t* data = base_reader_skip(reader, 2);
+    return data ? (uint16_t)(data[0] | data[1] << 8) : 0;
+}
+static inline uint32_t base_reader_u32(base_reader* reader) {
+    const uint8_t* data = base_reader_skip(reader, 4);
+    if (!data) return 0;
+    return (uint32_t)data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 |
+           (uint32_t)data[3] << 24;
+}
+static inline uint64_t base_reader_u64(base_reader* reader) {
+    const uint8_t* data = base_reader_skip(reader, 8);
+    return data ? base_load_le64(data) : 0;
+}
 /// Read a number in LEB128. @return 0 when it is cut or longer than 64 bits; `failed` is set.
 uint64_t base_reader_varint(base_reader* reader);
 

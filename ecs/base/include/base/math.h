@@ -18,12 +18,36 @@ float base_sqrt(float value); ///< Correctly rounded (the hardware's), negative 
 float base_sin(float angle);
 float base_cos(float angle);
 float base_atan2(float y, float x);
-float base_floor(float value);
-float base_abs(float value);
-float base_min(float a, float b);
-float base_max(float a, float b);
-float base_clamp(float value, float low, float high);
 /// Round half away from zero to a 64-bit integer, saturating; NaN gives 0.
 int64_t base_round_i64(double value);
+
+// These stand here because a game calls them for each of its entities in each tick: a call through
+// its library's table costs more than they do.
+
+static inline float base_floor(float value) {
+    if (value != value) return __builtin_nanf("");
+    // From 2^23 on every float is whole. Zero keeps its sign.
+    if (value == 0 || __builtin_fabsf(value) >= 0x1p23f) return value;
+    float whole = (float)(int32_t)value;
+    return whole > value ? whole - 1 : whole;
+}
+
+static inline float base_abs(float value) {
+    return value != value ? __builtin_nanf("") : __builtin_fabsf(value);
+}
+
+static inline float base_min(float a, float b) {
+    if (a != a || b != b) return __builtin_nanf("");
+    return b < a ? b : a;
+}
+
+static inline float base_max(float a, float b) {
+    if (a != a || b != b) return __builtin_nanf("");
+    return b > a ? b : a;
+}
+
+static inline float base_clamp(float value, float low, float high) {
+    return base_min(base_max(value, low), high);
+}
 
 BASE_C_END
