@@ -5,7 +5,7 @@
 //
 // The same moment looks the same however it was reached. A seek creates the view again, because a
 // module's effects keep state outside of the world, which is destroyed with the match. Then it
-// passes the NET_PLAYBACK_WARM_MS before the moment, one frame per tick, drawing nothing.
+// passes the NET_PLAYBACK_WARM_MS before the moment in frames that draw nothing.
 // Advancing keeps the view, so effects then depend on the length of the frames.
 //
 // Left to others: windows, pictures, keys.
@@ -26,6 +26,8 @@
 
 // Blocks of marks with each call: someone who steps back waits for each seek.
 enum { MARKS_BLOCKS_FIRST = 256, MARKS_BLOCKS_SEEK = 4, MARKS_BLOCKS = 32 };
+
+enum { WARM_FRAME_MS = 100 }; // between two frames of a seek that are far from its moment
 
 struct net_playback {
     const base_allocator* allocator;
@@ -241,24 +243,49 @@ static net_result feed_next(net_playback* playback) {
     return open_view(playback);
 }
 
+static net_result feed_until(net_playback* playback, ecs_tick tick) {
+    net_result result = NET_OK;
+    while (result == NET_OK && net_playback_source_tick(&playback->source) < tick)
+        result = feed_next(playback);
+    return result;
+}
+
 static net_result show(net_playback* playback, double tick) {
-    while (net_playback_source_tick(&playback->source) < tick_above(tick)) {
-        net_result result = feed_next(playback);
-        if (result != NET_OK) return result;
-    }
+    net_result result = feed_until(playback, tick_above(tick));
+    if (result != NET_OK) return result;
     if (tick < playback->tick) return NET_OK; // it is lost; what follows is shown
     playback->tick = tick;
     return net_scene_advance(playback->scene, tick);
 }
 
-// Show a later moment and pass each tick on the way. `is_warming`: draw each of them into nothing.
-static net_result show_until(net_playback* playback, double tick, bool is_warming) {
-    for (ecs_tick next = (ecs_tick)playback->tick + 1; (double)next < tick; next++) {
-        net_result result = show(playback, (double)next);
-        if (result != NET_OK) return result;
-        if (is_warming) draw(playback, NULL);
+// Does a seek draw a frame at this tick? Each of the last ones before the moment; of those before,
+// one every WARM_FRAME_MS, of which little is left by then.
+static bool is_warm_frame(const net_playback* playback, ecs_tick at, double tick) {
+    const net_log_info* info = net_log_reader_info(playback->reader);
+    ecs_tick every = (ecs_tick)info->tick_rate_hz * WARM_FRAME_MS / 1000;
+    if (every > NET_CATCH_UP_TICKS_MAX) every = NET_CATCH_UP_TICKS_MAX; // a scene passes over more
+    return every <= 1 || at % every == 0 || (double)(at + every) >= tick;
+}
+
+// Show a later moment and pass each tick on the way.
+static net_result show_until(net_playback* playback, double tick) {
+    net_result result = NET_OK;
+    for (ecs_tick next = (ecs_tick)playback->tick + 1; result == NET_OK && (double)next < tick;
+         next++)
+        result = show(playback, (double)next);
+    return result == NET_OK ? show(playback, tick) : result;
+}
+
+// As show_until, with frames that are drawn into nothing.
+static net_result warm_until(net_playback* playback, double tick) {
+    net_result result = NET_OK;
+    for (ecs_tick next = (ecs_tick)playback->tick + 1; result == NET_OK && (double)next < tick;
+         next++) {
+        const bool is_frame = is_warm_frame(playback, next, tick);
+        result = is_frame ? show(playback, (double)next) : feed_until(playback, next);
+        if (result == NET_OK && is_frame) draw(playback, NULL);
     }
-    return show(playback, tick);
+    return result == NET_OK ? show(playback, tick) : result;
 }
 
 // The tick from which effects run for a moment after `tick`.
@@ -286,7 +313,7 @@ static net_result open_at(net_playback* playback, double tick, bool uses_keyfram
     net_result result = net_playback_source_to(&playback->source, warm, !uses_keyframes);
     if (result == NET_OK) result = open_rows(playback);
     if (result == NET_OK) result = open_view(playback);
-    if (result == NET_OK) result = show_until(playback, tick, true);
+    if (result == NET_OK) result = warm_until(playback, tick);
     if (result != NET_OK) close_view(playback);
     return result;
 }
@@ -344,7 +371,7 @@ net_result net_playback_advance(net_playback* playback, double ticks) {
     double tick = clamp(playback, playback->tick + ticks);
     if (!playback->scene) return net_playback_seek(playback, tick);
     net_result result = read_marks(playback, MARKS_BLOCKS);
-    if (result == NET_OK) result = show_until(playback, tick, false);
+    if (result == NET_OK) result = show_until(playback, tick);
     return finish(playback, result, tick);
 }
 

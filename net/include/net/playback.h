@@ -31,7 +31,7 @@
 BASE_C_BEGIN
 
 #define NET_PLAYBACK_SAVE_TICKS 300u
-#define NET_PLAYBACK_NEAR_TICKS 15u ///< of a log with keyframes
+#define NET_PLAYBACK_NEAR_TICKS 5u ///< of a log with keyframes
 #define NET_PLAYBACK_SAVE_BYTES_MAX (64u << 20)
 #define NET_PLAYBACK_MARKS_MAX 4096u
 #define NET_PLAYBACK_WARM_MS 500u ///< a seek runs effects over so much time before its moment
