@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A log has no values of untracked components, only a hash of the whole world each second. But a
-// keyframe is the whole world. So a run that differs goes on to the next keyframe, and both worlds
-// are compared there. A difference may have spread by then; the first one is reported.
+// A log has no values of untracked components, only a hash of the whole world each second; of
+// tracked ones that are not replicated it has a sum in each tick, which names the component alone.
+// But a keyframe is the whole world. So a run that differs goes on to the next keyframe, and both
+// worlds are compared there. A difference may have spread by then; the first one is reported.
 #include "log/log_untracked.h"
 
 #include "base/text.h"
@@ -46,12 +47,20 @@ static bool compare_component(const ecs_world* log, const ecs_world* run, ecs_en
     return true;
 }
 
-static bool compare_worlds(const ecs_world* log, const ecs_world* run, net_verify_result* result) {
+// `name`: compare this component; NULL: those that are not tracked.
+static bool is_compared(const ecs_world* run, const ecs_template_component* component,
+                        const char* name) {
+    if (!name) return !(component->flags & ECS_COMPONENT_TRACKED);
+    return strcmp(ecs_component_get(run, component->component)->name, name) == 0;
+}
+
+static bool compare_worlds(const ecs_world* log, const ecs_world* run, const char* name,
+                           net_verify_result* result) {
     for (ecs_entity at = ecs_entity_next(run, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
          at = ecs_entity_next(run, at)) {
         const ecs_template* template_ = ecs_template_get(run, ecs_entity_template(run, at));
         for (uint32_t i = 0; template_ && i < template_->component_count; i++) {
-            if (template_->components[i].flags & ECS_COMPONENT_TRACKED) continue;
+            if (!is_compared(run, &template_->components[i], name)) continue;
             if (compare_component(log, run, at, template_->components[i].component, result))
                 return true;
         }
@@ -74,10 +83,14 @@ void net_log_find_untracked(net_log_reader* reader, const net_module* module,
     const bool is_there = again &&
                           net_log_replay_create_at(again, module, tick, NULL, &saved) == NET_OK &&
                           net_match_tick(net_log_replay_match(saved)) == tick;
-    if (is_there &&
-        compare_worlds(net_match_world(net_log_replay_match(saved)), net_match_world(run), result))
+    char name[sizeof result->component];
+    (void)base_text_copy(name, sizeof name, result->component);
+    const bool is_named = strcmp(name, "-") != 0;
+    if (is_there && compare_worlds(net_match_world(net_log_replay_match(saved)),
+                                   net_match_world(run), is_named ? name : NULL, result))
         base_text_format(result->note, sizeof result->note,
-                         "untracked state; values of the keyframe after tick %" PRIu64, tick);
+                         "%s; values of the keyframe after tick %" PRIu64,
+                         is_named ? "its sum" : "untracked state", tick);
     net_log_replay_destroy(saved);
     net_log_reader_destroy(again);
 }

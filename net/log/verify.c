@@ -180,8 +180,9 @@ net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_
         verify.match = net_log_replay_match(verify.replay);
         result = run(&verify, until, each, context);
     }
-    const bool is_untracked = result == NET_ERR_DIVERGED && strcmp(result_out->component, "-") == 0;
-    if (is_untracked) net_log_find_untracked(reader, module, verify.replay, result_out);
+    // What the log has no values of, or none so exact.
+    const bool lacks_values = result == NET_ERR_DIVERGED && result_out->entity == ECS_ENTITY_NONE;
+    if (lacks_values) net_log_find_untracked(reader, module, verify.replay, result_out);
     net_log_replay_destroy(verify.replay);
     base_release(allocator, verify.changes, NET_LOG_CHANGES_BYTES_MAX);
     return result;
