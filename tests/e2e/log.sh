@@ -143,6 +143,7 @@ case_the_last_seconds_are_saved_as_a_log() {
     pids[second]=$!
     exec 9>console
     await "ready line" is_ready_or_gone second
+    says second.out '^ready '
     echo 'save by hand' >&9
     await "saved seconds" has_saved 'b.saved-*-by_hand.slog'
     verifies b.saved-*-by_hand.slog

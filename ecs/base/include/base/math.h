@@ -24,6 +24,7 @@ int64_t base_round_i64(double value);
 // These stand here because a game calls them for each of its entities in each tick: a call through
 // its library's table costs more than they do.
 
+/// The next whole number below, or the value itself.
 static inline float base_floor(float value) {
     if (value != value) return __builtin_nanf("");
     // From 2^23 on every float is whole. Zero keeps its sign.
@@ -32,20 +33,24 @@ static inline float base_floor(float value) {
     return whole > value ? whole - 1 : whole;
 }
 
+/// Its distance from zero.
 static inline float base_abs(float value) {
     return value != value ? __builtin_nanf("") : __builtin_fabsf(value);
 }
 
+/// The smaller one.
 static inline float base_min(float a, float b) {
     if (a != a || b != b) return __builtin_nanf("");
     return b < a ? b : a;
 }
 
+/// The larger one.
 static inline float base_max(float a, float b) {
     if (a != a || b != b) return __builtin_nanf("");
     return b > a ? b : a;
 }
 
+/// The nearest value within [low, high].
 static inline float base_clamp(float value, float low, float high) {
     return base_min(base_max(value, low), high);
 }
