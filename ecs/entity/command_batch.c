@@ -62,7 +62,8 @@ typedef struct batch_run {
     const ecs_entity* targets;
     uint32_t most; // commands of its header
     ecs_archetype* source;
-    uint32_t* places; // where each row was: chunk id and row, as in a record
+    uint32_t first_place; // of its first row
+    uint32_t* places;     // where each row was: chunk id and row, as in a record
 } batch_run;
 
 void ecs_batch_deinit(ecs_world* world) {
@@ -78,7 +79,7 @@ typedef struct run_reader {
     const ecs_world* world;
     const ecs_entity* targets;
     uint32_t most;
-    uint32_t chunk_id; // of the last row, known to be of the source
+    uint32_t place; // of a row that is known to be of the source
 } run_reader;
 
 static run_reader reader_of(const ecs_world* world, const batch_run* run) {
@@ -87,7 +88,7 @@ static run_reader reader_of(const ecs_world* world, const batch_run* run) {
                         .world = world,
                         .targets = run->targets,
                         .most = run->most,
-                        .chunk_id = UINT32_MAX};
+                        .place = run->first_place};
 }
 
 static inline ecs_record* record_at(ecs_record_page* const* pages, ecs_entity entity) {
@@ -96,19 +97,24 @@ static inline ecs_record* record_at(ecs_record_page* const* pages, ecs_entity en
 }
 
 // The record of the entity of command `i`; NULL when it does not live, or not in the source. Asks
-// for records some commands ahead.
-static inline ecs_record* read_record(run_reader* reader, const ecs_archetype* source, uint32_t i,
-                                      ecs_entity* entity) {
-    if (i + RECORD_AHEAD < reader->most)
-        __builtin_prefetch(record_at(reader->pages, reader->targets[i + RECORD_AHEAD]), 1);
-    *entity = reader->targets[i];
-    if (ecs_entity_generation(*entity) == 0) *entity = ecs_command_resolve(reader->world, *entity);
-    ecs_record* record = record_at(reader->pages, *entity);
-    if (record->life != (ecs_entity_generation(*entity) | ECS_LIFE_CREATED)) return NULL;
-    const uint32_t chunk_id = record->place >> ECS_ROW_BITS;
-    if (chunk_id == reader->chunk_id) return record;
-    if (reader->places[chunk_id].archetype != source) return NULL;
-    reader->chunk_id = chunk_id;
+// for records some commands ahead, but for those in order, which the processor foresees itself.
+static inline __attribute__((always_inline)) ecs_record*
+read_record(run_reader* reader, const ecs_archetype* source, uint32_t i, ecs_entity* entity) {
+    ecs_entity target = reader->targets[i];
+    if (i + RECORD_AHEAD < reader->most) {
+        const ecs_entity ahead = reader->targets[i + RECORD_AHEAD];
+        if (ahead != target + RECORD_AHEAD) __builtin_prefetch(record_at(reader->pages, ahead), 1);
+    }
+    if (__builtin_expect(ecs_entity_generation(target) == 0, 0))
+        target = ecs_command_resolve(reader->world, target);
+    *entity = target;
+    ecs_record* record = record_at(reader->pages, target);
+    if (record->life != (ecs_entity_generation(target) | ECS_LIFE_CREATED)) return NULL;
+    const uint32_t place = record->place;
+    if (__builtin_expect((place ^ reader->place) > ECS_ROW_MASK, 0)) {
+        if (reader->places[place >> ECS_ROW_BITS].archetype != source) return NULL;
+        reader->place = place;
+    }
     return record;
 }
 
@@ -118,6 +124,7 @@ static bool is_run(const ecs_world* world, batch_run* run) {
     const ecs_record* first =
         ecs_record_find(world->storage, ecs_command_resolve(world, run->targets[0]));
     if (!first) return false;
+    run->first_place = first->place;
     run->source = world->storage->places[first->place >> ECS_ROW_BITS].archetype;
     run_reader reader = reader_of(world, run);
     for (uint32_t i = 1; i < RUN_MIN; i++) {
@@ -231,14 +238,16 @@ static uint32_t redirect(const ecs_world* world, const batch_run* run, const rec
     const ecs_template_id template_id = to->template_id;
     uint32_t* old_places = run->places + done;
     run_reader reader = reader_of(world, run);
+    reader.targets += done;
+    reader.most -= done;
     uint32_t i = 0;
     for (; i < room; i++) {
         ecs_entity entity;
-        ecs_record* record = read_record(&reader, source, done + i, &entity);
+        ecs_record* record = read_record(&reader, source, i, &entity);
         if (!record || ecs_entity_index(entity) > index_max) break;
         old_places[i] = record->place;
-        record->place = place + i;
-        record->template_id = template_id;
+        *record =
+            (ecs_record){.place = place + i, .life = record->life, .template_id = template_id};
         entities[i] = entity;
     }
     return i;

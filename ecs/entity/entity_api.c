@@ -7,6 +7,7 @@
 #include "core/world_internal.h"
 #include "hierarchy/hierarchy_lists.h"
 #include "loading/loading.h"
+#include "structure/destroy_simple.h"
 #include "structure/transition.h"
 #include "table/archetype.h"
 #include "table/bytes.h"

@@ -2,17 +2,18 @@
 // The queue of events: post, resolve, clear.
 //
 // One queue serves all types, since the order of posting over all types is what makes delivery
-// deterministic. It is a plain block with heads and payloads in a row. It slides down when its
-// front half was used up, so in a steady tick nothing allocates. While events are delivered it
-// stays in place, since handlers look at payloads where they lie: it grows into a new block at the
-// same offsets then, and the old one is given back afterwards.
+// deterministic. It is a plain block of runs: events of one type that were posted one after the
+// other share a head, so an event of 4 bytes takes 8, and posting it takes two stores. It slides
+// down when its front half was used up, so in a steady tick nothing allocates. While events are
+// delivered it stays in place, since handlers look at payloads where they lie: it grows into a new
+// block at the same offsets then, and the old one is given back afterwards.
 //
 // A payload is copied field by field where fields do not cover all of it: bytes between fields are
 // always zero, in the queue and in what is exported.
 //
-// Invariants: queue_head..view.tail holds exactly view.count events; unresolved_count of them name
-// placeholders, which is so only between posting and the next application of commands. The step
-// decides when to deliver (system/step.c); event_deliver.c does it.
+// Invariants: head..ecs_events_tail holds exactly ecs_events_count events; unresolved_count of them
+// name placeholders, which is so only between posting and the next application of commands. The
+// step decides when to deliver (system/step.c); event_deliver.c does it.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "event/command_queue.h"
@@ -21,12 +22,45 @@
 
 #include <string.h>
 
+void ecs_events_close(ecs_events* events) {
+    const ecs_event_kind* kind = events->open_kind;
+    if (!kind) return;
+    events->count = ecs_events_count(events);
+    events->tail = ecs_events_tail(events);
+    const ecs_event_head head = {
+        .count = (uint32_t)((events->tail - events->open - sizeof head) / kind->stride),
+        .type = kind->id};
+    memcpy(events->queue + events->open, &head, sizeof head);
+    events->open_kind = NULL;
+    events->view.key = 0;
+}
+
+uint8_t* ecs_events_next(const ecs_events* events, ecs_event_walk* walk) {
+    const size_t tail = ecs_events_tail(events);
+    if (walk->left == 0) {
+        if (walk->at == tail) return NULL;
+        ecs_event_head head;
+        memcpy(&head, events->queue + walk->at, sizeof head);
+        walk->kind = events->kinds[head.type - 1];
+        walk->left = head.count;
+        if (events->open_kind && walk->at == events->open)
+            walk->left = (uint32_t)((tail - walk->at - sizeof head) / walk->kind->stride);
+        walk->at += sizeof head;
+    }
+    BASE_ASSERT(walk->left > 0 && walk->at + walk->kind->stride <= tail);
+    uint8_t* payload = events->queue + walk->at + walk->kind->lead;
+    walk->at += walk->kind->stride;
+    walk->left--;
+    return payload;
+}
+
 void ecs_events_slide(ecs_events* events) {
-    BASE_ASSERT(!events->is_delivering && events->queue_head <= events->view.tail);
-    const size_t used = events->view.tail - events->queue_head;
-    if (used > 0) memmove(events->view.queue, events->view.queue + events->queue_head, used);
-    events->queue_head = 0;
-    events->view.tail = used;
+    BASE_ASSERT(!events->is_delivering && events->head <= ecs_events_tail(events));
+    ecs_events_close(events);
+    const size_t used = events->tail - events->head;
+    if (used > 0) memmove(events->queue, events->queue + events->head, used);
+    events->head = 0;
+    events->tail = used;
 }
 
 void ecs_events_release_retired(ecs_world* world) {
@@ -39,28 +73,60 @@ void ecs_events_release_retired(ecs_world* world) {
 
 static bool grow(ecs_world* world) {
     ecs_events* events = world->events;
-    const size_t capacity = events->view.capacity == 0 ? 4096 : events->view.capacity * 2;
+    const size_t capacity = events->capacity == 0 ? 4096 : events->capacity * 2;
     uint8_t* queue = base_allocate(world->allocator, capacity);
     if (!queue) return false;
-    const size_t head = events->queue_head, used = events->view.tail - head;
-    if (used > 0) memcpy(queue + head, events->view.queue + head, used);
+    const size_t head = events->head, used = events->tail - head;
+    if (used > 0) memcpy(queue + head, events->queue + head, used);
     BASE_ASSERT(events->retired_count < ECS_EVENT_RETIRED_MAX);
-    events->retired_bytes[events->retired_count] = events->view.capacity;
-    events->retired[events->retired_count++] = events->view.queue;
+    events->retired_bytes[events->retired_count] = events->capacity;
+    events->retired[events->retired_count++] = events->queue;
     if (!events->is_delivering) ecs_events_release_retired(world);
-    events->view.queue = queue;
-    events->view.capacity = capacity;
+    events->queue = queue;
+    events->capacity = capacity;
     return true;
 }
 
-// Room for `bytes` at the tail: slide down when that frees at least half, else grow.
-__attribute__((noinline)) static bool queue_reserve(ecs_world* world, size_t bytes) {
+// Room for `bytes` at the tail of a queue without an open run: slide down when that frees at least
+// half, else grow.
+static bool queue_reserve(ecs_world* world, size_t bytes) {
     ecs_events* events = world->events;
-    BASE_ASSERT(bytes > 0);
-    if (!events->is_delivering && events->queue_head > 0 &&
-        events->queue_head >= events->view.capacity / 2)
-        ecs_events_slide(events);
-    return events->view.tail + bytes <= events->view.capacity || grow(world);
+    BASE_ASSERT(bytes > 0 && !events->open_kind);
+    while (events->tail + bytes > events->capacity) {
+        if (!events->is_delivering && events->head > 0 && events->head >= events->capacity / 2)
+            ecs_events_slide(events);
+        else if (!grow(world))
+            return false;
+    }
+    return true;
+}
+
+// Begin a run of a type, or go on with the one that is open, in more memory when there is no room
+// for another event. @return false: the queue is full, or memory ran out.
+static __attribute__((noinline)) bool open_run(ecs_world* world, const ecs_event_kind* kind) {
+    ecs_events* events = world->events;
+    const bool goes_on = events->open_kind == kind;
+    ecs_event_view* view = &events->view;
+    ecs_events_close(events);
+    if (events->count >= events->maximum) return false;
+    const size_t before = events->head, head_bytes = goes_on ? 0 : sizeof(ecs_event_head);
+    if (!queue_reserve(world, head_bytes + kind->stride)) return false;
+    if (goes_on) {
+        events->open -= before - events->head; // it slid along
+    } else {
+        const ecs_event_head head = {.type = kind->id};
+        memcpy(events->queue + events->tail, &head, sizeof head);
+        events->open = events->tail;
+    }
+    const size_t left = (events->capacity - events->tail - head_bytes) / kind->stride;
+    const uint32_t most = events->maximum - events->count;
+    events->open_kind = kind;
+    events->open_first = events->tail + head_bytes;
+    view->next = events->queue + events->open_first + kind->lead;
+    view->end = view->next + kind->stride * (left < most ? left : most);
+    view->stride = kind->stride;
+    view->key = kind->key;
+    return true;
 }
 
 // Copy what the fields cover into zeroed memory.
@@ -73,67 +139,64 @@ static void copy_fields(const ecs_event_kind* kind, uint8_t* target, const void*
     }
 }
 
-// Replace placeholders in the handle fields of a payload. @return whether there was one.
-static bool visit_fields(const ecs_world* world, const ecs_event_kind* kind, uint8_t* payload,
-                         bool resolve) {
-    BASE_ASSERT(kind->has_entities);
-    bool found = false;
+// Does a handle in a payload name a placeholder?
+static bool has_placeholders(const ecs_event_kind* kind, const uint8_t* payload) {
+    for (uint32_t i = 0; i < kind->type.field_count; i++) {
+        const ecs_field* field = &kind->fields[i];
+        for (uint32_t k = 0; k < field->count && field->kind == ECS_FIELD_ENTITY; k++) {
+            ecs_entity entity;
+            memcpy(&entity, payload + field->offset + k * sizeof(entity), sizeof(entity));
+            if (ecs_entity_is_placeholder(entity)) return true;
+        }
+    }
+    return false;
+}
+
+// Replace them.
+static void resolve_fields(const ecs_world* world, const ecs_event_kind* kind, uint8_t* payload) {
     for (uint32_t i = 0; i < kind->type.field_count; i++) {
         const ecs_field* field = &kind->fields[i];
         for (uint32_t k = 0; k < field->count && field->kind == ECS_FIELD_ENTITY; k++) {
             ecs_entity entity;
             uint8_t* place = payload + field->offset + k * sizeof(entity);
             memcpy(&entity, place, sizeof(entity));
-            if (ecs_entity_is_placeholder(entity)) {
-                found = true;
-                entity = resolve ? ecs_command_resolve(world, entity) : entity;
-                memcpy(place, &entity, sizeof(entity));
-            }
+            entity = ecs_command_resolve(world, entity);
+            memcpy(place, &entity, sizeof(entity));
         }
     }
-    return found;
 }
 
-static inline bool visit_placeholders(const ecs_world* world, const ecs_event_kind* kind,
-                                      uint8_t* payload, bool resolve) {
-    return kind->has_entities && visit_fields(world, kind, payload, resolve);
+bool ecs_event_is_unresolved(const ecs_event_kind* kind, const uint8_t* payload) {
+    return ecs_entity_is_placeholder(ecs_event_target(payload)) ||
+           (kind->has_entities && has_placeholders(kind, payload));
 }
 
-// Payload and head of an event whose room is there.
-static void write_event(ecs_world* world, const ecs_event_kind* kind, ecs_entity target,
+// Target and payload of an event whose room is there.
+static void write_event(ecs_events* events, const ecs_event_kind* kind, ecs_entity target,
                         const void* payload) {
-    BASE_ASSERT(world->events->view.tail + kind->bytes <= world->events->view.capacity);
-    ecs_events* events = world->events;
-    uint8_t* record = events->view.queue + events->view.tail;
-    uint8_t* copy = record + sizeof(ecs_event_head);
+    BASE_ASSERT(events->open_kind == kind && events->view.next < events->view.end);
+    uint8_t* copy = events->view.next;
     if (kind->type.is_dense) {
-        ecs_bytes_copy(copy, payload, kind->type.size);
+        ecs_bytes_copy(copy, payload, kind->size);
     } else {
-        memset(record, 0, kind->bytes);
+        memset(copy, 0, kind->size);
         copy_fields(kind, copy, payload);
     }
-    bool unresolved = ecs_entity_is_placeholder(target);
-    unresolved |= visit_placeholders(world, kind, copy, false);
-    ecs_event_head head = kind->head;
-    head.target = target;
-    head.unresolved = unresolved;
-    memcpy(record, &head, sizeof(head));
-    events->unresolved_count += unresolved;
+    memcpy(copy - sizeof target, &target, sizeof target);
+    events->unresolved_count += ecs_event_is_unresolved(kind, copy);
+    events->view.next += kind->stride;
 }
 
 static bool post_any(ecs_world* world, ecs_entity target, const ecs_event_kind* kind,
                      const void* payload) {
     ecs_events* events = world->events;
-    BASE_ASSERT(payload || kind->head.size == 0);
-    if (events->view.count >= world->limits.events_queued_max ||
-        (events->view.tail + kind->bytes > events->view.capacity &&
-         !queue_reserve(world, kind->bytes))) {
+    BASE_ASSERT(payload || kind->size == 0);
+    if ((events->open_kind != kind || events->view.next >= events->view.end) &&
+        !open_run(world, kind)) {
         world->counters.events_refused++;
         return false;
     }
-    write_event(world, kind, target, payload);
-    events->view.tail += kind->bytes;
-    events->view.count++;
+    write_event(events, kind, target, payload);
     return true;
 }
 
@@ -159,72 +222,70 @@ bool ecs_event_broadcast(ecs_world* world, ecs_event_type type, const void* payl
 
 void ecs_events_resolve(ecs_world* world) {
     ecs_events* events = world->events;
-    for (size_t at = events->queue_head; events->unresolved_count > 0;) {
-        BASE_ASSERT(at < events->view.tail);
-        ecs_event_head head;
-        memcpy(&head, events->view.queue + at, sizeof(head));
-        if (head.unresolved != 0) {
-            if (ecs_entity_is_placeholder(head.target)) {
-                ecs_entity target = ecs_command_resolve(world, head.target);
-                head.target = target == ECS_ENTITY_NONE ? DEAD_TARGET : target;
-            }
-            visit_placeholders(world, events->kinds[head.type - 1],
-                               events->view.queue + at + sizeof(head), true);
-            head.unresolved = 0;
-            memcpy(events->view.queue + at, &head, sizeof(head));
-            events->unresolved_count--;
+    ecs_event_walk walk = {.at = events->head};
+    while (events->unresolved_count > 0) {
+        uint8_t* payload = ecs_events_next(events, &walk);
+        BASE_ASSERT(payload);
+        if (!ecs_event_is_unresolved(walk.kind, payload)) continue;
+        ecs_entity target = ecs_event_target(payload);
+        if (ecs_entity_is_placeholder(target)) {
+            target = ecs_command_resolve(world, target);
+            if (target == ECS_ENTITY_NONE) target = DEAD_TARGET;
+            memcpy(payload - sizeof target, &target, sizeof target);
         }
-        at += ecs_event_bytes(head.size);
+        if (walk.kind->has_entities) resolve_fields(world, walk.kind, payload);
+        events->unresolved_count--;
     }
 }
 
-// Bytes of the first `count` events that wait in a queue; `unresolved` is how many of them name
-// placeholders.
-static size_t bytes_of_first(const ecs_events* events, uint32_t count, uint32_t* unresolved) {
-    BASE_ASSERT(count <= events->view.count);
-    *unresolved = events->unresolved_count;
-    if (count == events->view.count) return events->view.tail - events->queue_head;
-    size_t at = events->queue_head;
-    *unresolved = 0;
+// Cut a queue without an open run off behind its first `count` events.
+static void cut_queue(ecs_events* events, uint32_t count) {
+    BASE_ASSERT(!events->open_kind && count < events->count);
+    ecs_event_walk walk = {.at = events->head};
+    size_t run = events->head;
+    uint32_t of_run = 0;
+    events->unresolved_count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        ecs_event_head head;
-        memcpy(&head, events->view.queue + at, sizeof(head));
-        at += ecs_event_bytes(head.size);
-        *unresolved += head.unresolved;
+        if (walk.left == 0) {
+            run = walk.at;
+            of_run = 0;
+        }
+        const uint8_t* payload = ecs_events_next(events, &walk);
+        BASE_ASSERT(payload);
+        events->unresolved_count += ecs_event_is_unresolved(walk.kind, payload);
+        of_run++;
     }
-    return at - events->queue_head;
-}
-
-// queue_reserve doubles once per call.
-static bool reserve_bytes(ecs_world* world, size_t bytes) {
-    while (world->events->view.tail + bytes > world->events->view.capacity)
-        if (!queue_reserve(world, bytes)) return false;
-    return true;
+    if (count > 0) memcpy(events->queue + run, &of_run, sizeof of_run); // the head's first word
+    events->count = count;
+    events->tail = walk.at;
 }
 
 void ecs_events_append(ecs_world* world, ecs_events* from) {
     ecs_events* events = world->events;
     BASE_ASSERT(from != events);
-    if (from->view.count == 0) return;
-    const uint32_t room = world->limits.events_queued_max - events->view.count;
-    uint32_t count = from->view.count < room ? from->view.count : room, unresolved = 0;
-    const size_t bytes = bytes_of_first(from, count, &unresolved);
-    if (count > 0 && !reserve_bytes(world, bytes)) count = 0;
-    world->counters.events_refused += from->view.count - count;
-    if (count > 0) {
-        memcpy(events->view.queue + events->view.tail, from->view.queue + from->queue_head, bytes);
-        events->view.tail += bytes;
-        events->view.count += count;
-        events->unresolved_count += unresolved;
+    ecs_events_close(from);
+    if (from->count == 0) return;
+    ecs_events_close(events);
+    const uint32_t posted = from->count, room = events->maximum - events->count;
+    if (posted > room) cut_queue(from, room);
+    const size_t bytes = from->tail - from->head;
+    if (from->count > 0 && !queue_reserve(world, bytes)) from->count = 0;
+    world->counters.events_refused += posted - from->count;
+    if (from->count > 0) {
+        memcpy(events->queue + events->tail, from->queue + from->head, bytes);
+        events->tail += bytes;
+        events->count += from->count;
+        events->unresolved_count += from->unresolved_count;
     }
-    from->queue_head = from->view.tail = 0;
-    from->view.count = from->unresolved_count = 0;
+    from->head = from->tail = 0;
+    from->count = from->unresolved_count = 0;
 }
 
 void ecs_events_clear_queue(ecs_world* world) {
     ecs_events* events = world->events;
-    events->queue_head = events->view.tail = 0;
-    events->view.count = events->unresolved_count = 0;
+    ecs_events_close(events);
+    events->head = events->tail = 0;
+    events->count = events->unresolved_count = 0;
 }
 
 void ecs_events_clear_exported(ecs_world* world) {

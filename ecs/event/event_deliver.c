@@ -151,7 +151,7 @@ void ecs_system_call_rows(ecs_world* world, const ecs_system* system, ecs_stage*
         system->on_event(stage, event, &iter.rows);
 }
 
-enum { BLOCK_EVENTS = 64 };
+enum { BLOCK_EVENTS = 128 };
 #define NOWHERE UINT32_MAX // no target, or one that does not live
 
 static inline void call_handler(ecs_world* world, const ecs_system* system, ecs_stage* stage,
@@ -181,14 +181,17 @@ static void deliver_changed(ecs_world* world, ecs_stage* stage, const ecs_event*
 
 // Events in a row of one type, whose targets are found.
 typedef struct event_block {
-    ecs_event_type type;
-    uint32_t size;   // of a payload
-    uint32_t stride; // from one event to the next in the queue
+    const ecs_event_kind* kind;
+    const uint8_t* payloads; // of the first
     uint32_t count;
-    bool is_run;                   // all targets live in one chunk
-    uint32_t places[BLOCK_EVENTS]; // chunk id and row
+    bool is_run;                   // all targets live in the chunk of the first
+    uint32_t places[BLOCK_EVENTS]; // chunk id and row; of a run only the first
     uint32_t rows[BLOCK_EVENTS];
 } event_block;
+
+static inline uint32_t place_in(const event_block* block, uint32_t i) {
+    return block->is_run ? (block->places[0] & ~ECS_ROW_MASK) | block->rows[i] : block->places[i];
+}
 
 // The record of an index, whether its entity lives or not.
 static inline const ecs_record* record_of(const ecs_fast* fast, ecs_entity entity) {
@@ -196,48 +199,62 @@ static inline const ecs_record* record_of(const ecs_fast* fast, ecs_entity entit
     return &fast->pages[index >> ECS_PAGE_BITS]->records[index & (ECS_PAGE_RECORDS - 1)];
 }
 
-static inline uint32_t load_word(const uint8_t* at) {
-    uint32_t word;
-    memcpy(&word, at, sizeof word);
-    return word;
+static inline bool lives_in(const ecs_record* record, ecs_entity entity) {
+    return record->life == (ecs_entity_generation(entity) | ECS_LIFE_CREATED);
 }
 
-// The next events of one type, `most` at most, and the rows of their targets. Records are asked for
-// some events ahead; targets in order the processor foresees itself. The place of a column of the
-// first handler is known from the last block, so these cells are asked for too. What is read ahead
-// may be of another type: then a record is asked for in vain.
-static void read_block(const ecs_world* world, uint32_t most, const handler_spot* spot,
-                       event_block* block) {
+// Rows of targets that all live in one chunk, as is usual. @return whether they do.
+static bool read_run(const ecs_fast* fast, event_block* block) {
+    const uint32_t stride = block->kind->stride, count = block->count;
+    const uint8_t* at = block->payloads;
+    const ecs_entity first = ecs_event_target(at);
+    const ecs_entity last = ecs_event_target(at + (size_t)stride * (count - 1));
+    const uint32_t place = record_of(fast, first)->place;
+    uint32_t strange = (record_of(fast, last)->place ^ place) >> ECS_ROW_BITS;
+    ecs_record_page* const* pages = fast->pages;
+    for (uint32_t i = 0; i < count && strange == 0; at += (size_t)stride * 8) {
+        // Eight at a time: what is strange is looked at seldom.
+        const uint32_t some = count - i < 8 ? count - i : 8;
+        for (uint32_t k = 0; k < some; k++) {
+            const ecs_entity target = ecs_event_target(at + (size_t)stride * k);
+            const uint32_t index = ecs_entity_index(target);
+            const ecs_record record =
+                pages[index >> ECS_PAGE_BITS]->records[index & (ECS_PAGE_RECORDS - 1)];
+            strange |= (record.place ^ place) >> ECS_ROW_BITS;
+            strange |= record.life ^ (ecs_entity_generation(target) | ECS_LIFE_CREATED);
+            block->rows[i + k] = record.place & ECS_ROW_MASK;
+        }
+        i += some;
+    }
+    block->places[0] = place;
+    return strange == 0;
+}
+
+// The same when they lie anywhere. Records are asked for some events ahead; targets in order the
+// processor foresees itself. The place of a column of the first handler is known from the last
+// block, so these cells are asked for too.
+static void read_scattered(const ecs_fast* fast, uint32_t left, const handler_spot* spot,
+                           event_block* block) {
     enum { AHEAD = 24 };
-    const ecs_fast fast = world->fast;
-    const ecs_event_view* view = &world->events->view;
-    const uint8_t* at = view->queue + world->events->queue_head;
-    const size_t left = view->tail - world->events->queue_head;
-    const uint32_t kind = load_word(at + sizeof(ecs_entity));
-    ecs_event_head like;
-    memcpy(&like, at, sizeof like);
-    BASE_ASSERT(like.unresolved == 0);
-    const uint32_t stride = ecs_event_bytes(like.size);
-    const uint8_t* ahead_end = left > AHEAD * stride ? at + left - AHEAD * stride : at;
+    const uint32_t stride = block->kind->stride;
+    const uint8_t* at = block->payloads;
     const ecs_span span = spot->spans[0];
     const uint8_t* cells = NULL; // of the chunk at hand
-    uint32_t count = 0, chunk_place = NOWHERE, last_row = NOWHERE, changes = 0;
-    if (most > BLOCK_EVENTS) most = BLOCK_EVENTS;
-    for (; count < most && load_word(at + sizeof(ecs_entity)) == kind; count++, at += stride) {
-        const ecs_entity target = load_word(at);
-        if (at < ahead_end) {
-            const ecs_entity ahead = load_word(at + (size_t)AHEAD * stride);
-            if (ahead != target + AHEAD) __builtin_prefetch(record_of(&fast, ahead));
+    uint32_t chunk_place = NOWHERE, last_row = NOWHERE;
+    for (uint32_t i = 0; i < block->count; i++, at += stride) {
+        const ecs_entity target = ecs_event_target(at);
+        if (i + AHEAD < left) {
+            const ecs_entity ahead = ecs_event_target(at + (size_t)AHEAD * stride);
+            if (ahead != target + AHEAD) __builtin_prefetch(record_of(fast, ahead));
         }
-        const ecs_record* record = record_of(&fast, target);
-        const bool lives = record->life == (ecs_entity_generation(target) | ECS_LIFE_CREATED);
+        const ecs_record* record = record_of(fast, target);
+        const bool lives = lives_in(record, target);
         const uint32_t place = lives ? record->place : NOWHERE, row = place & ECS_ROW_MASK;
-        block->places[count] = place;
-        block->rows[count] = row;
+        block->places[i] = place;
+        block->rows[i] = row;
         if ((place ^ chunk_place) > ECS_ROW_MASK || place == NOWHERE) {
-            changes += lives ? 1 : 2;
             chunk_place = place;
-            const ecs_place* found = lives ? &fast.places[place >> ECS_ROW_BITS] : NULL;
+            const ecs_place* found = lives ? &fast->places[place >> ECS_ROW_BITS] : NULL;
             cells = found && found->archetype == spot->archetype
                         ? (const uint8_t*)found->chunk + span.offset
                         : NULL;
@@ -245,27 +262,33 @@ static void read_block(const ecs_world* world, uint32_t most, const handler_spot
         if (cells && row != last_row + 1) __builtin_prefetch(cells + (size_t)span.size * row, 1);
         last_row = row;
     }
-    block->type = (ecs_event_type)like.type;
-    block->size = like.size;
-    block->stride = stride;
-    block->count = count;
-    block->is_run = changes == 1;
 }
 
-// Take events off the front of the queue; the bytes stay. @return the payload of the first.
-static inline const uint8_t* take_events(ecs_events* events, const event_block* block,
-                                         uint32_t count) {
-    const uint8_t* payload = events->view.queue + events->queue_head + sizeof(ecs_event_head);
-    events->queue_head += (size_t)block->stride * count;
-    events->view.count -= count;
-    return payload;
+// The next events of a run of which so many are `left`, and the rows of their targets.
+static void read_block(const ecs_world* world, const ecs_event_kind* kind, const uint8_t* payloads,
+                       uint32_t left, const handler_spot* spot, event_block* block) {
+    const ecs_fast fast = world->fast;
+    BASE_ASSERT(left > 0);
+    block->kind = kind;
+    block->payloads = payloads;
+    block->count = left < BLOCK_EVENTS ? left : BLOCK_EVENTS;
+    block->is_run =
+        lives_in(record_of(&fast, ecs_event_target(payloads)), ecs_event_target(payloads)) &&
+        read_run(&fast, block);
+    if (!block->is_run) read_scattered(&fast, left, spot, block);
 }
 
-// The same for one event.
-static inline void take_event(ecs_events* events, const event_block* block, ecs_event* event) {
-    const uint8_t* payload = take_events(events, block, 1);
-    event->payload = payload;
-    event->target = load_word(payload - sizeof(ecs_event_head));
+// Events are no longer waiting; their bytes stay.
+static inline void take_events(ecs_events* events, uint32_t count) {
+    events->count -= count;
+}
+
+static inline ecs_event event_of(const event_block* block, uint32_t i) {
+    const uint8_t* payload = block->payloads + (size_t)block->kind->stride * i;
+    return (ecs_event){.type = (ecs_event_type)block->kind->id,
+                       .target = ecs_event_target(payload),
+                       .size = block->kind->size,
+                       .payload = payload};
 }
 
 // Events that more happens with than calls of handlers. @return whether handlers are to be called.
@@ -287,13 +310,12 @@ static bool deliver_special(ecs_world* world, ecs_stage* stage, const ecs_event*
 
 static void deliver_each(ecs_world* world, ecs_stage* stage, const event_block* block,
                          handler_spot* spots) {
-    ecs_events* events = world->events;
-    const ecs_system_order* handlers = &world->systems->handlers[block->type];
-    const bool is_special = events->kinds[block->type - 1]->is_special;
-    ecs_event event = {.type = block->type, .size = block->size};
+    const ecs_system_order* handlers = &world->systems->handlers[block->kind->id];
+    const bool is_special = block->kind->is_special;
     for (uint32_t i = 0; i < block->count; i++) {
-        const uint32_t place = block->places[i];
-        take_event(events, block, &event);
+        const uint32_t place = place_in(block, i);
+        const ecs_event event = event_of(block, i);
+        take_events(world->events, 1);
         if (place == NOWHERE || is_special) {
             if (!deliver_special(world, stage, &event, place)) continue;
         } else {
@@ -306,9 +328,9 @@ static void deliver_each(ecs_world* world, ecs_stage* stage, const event_block* 
 }
 
 // The only handler of a type, if it has terms and nothing else happens with the events; else NULL.
-static const ecs_system* only_handler(const ecs_world* world, ecs_event_type type) {
-    const ecs_system_order* handlers = &world->systems->handlers[type];
-    if (handlers->count != 1 || world->events->kinds[type - 1]->is_special) return NULL;
+static const ecs_system* only_handler(const ecs_world* world, const ecs_event_kind* kind) {
+    const ecs_system_order* handlers = &world->systems->handlers[kind->id];
+    if (handlers->count != 1 || kind->is_special) return NULL;
     const ecs_system* system = world->systems->list[handlers->systems[0]];
     return system->query ? system : NULL;
 }
@@ -317,7 +339,7 @@ static const ecs_system* only_handler(const ecs_world* world, ecs_event_type typ
 static void call_run(ecs_world* world, const ecs_system* system, ecs_stage* stage,
                      const event_block* block, uint32_t first, uint32_t end, handler_spot* spot) {
     const ecs_place* place = &world->fast.places[block->places[first] >> ECS_ROW_BITS];
-    const uint8_t* payloads = take_events(world->events, block, end - first);
+    take_events(world->events, end - first);
     world->counters.events_delivered += end - first;
     if (!find_spot(spot, system, place->archetype)) return;
     for (uint32_t i = 0; i < spot->term_count; i++)
@@ -326,14 +348,15 @@ static void call_run(ecs_world* world, const ecs_system* system, ecs_stage* stag
     for (uint32_t m = 0; m < spot->mark_count; m++)
         for (uint32_t i = first; i < end; i++)
             ecs_chunk_mark_row(place->chunk, spot->tracks[m], block->rows[i]);
-    const ecs_event_run run = {.type = block->type,
-                               .size = block->size,
+    const ecs_event_kind* kind = block->kind;
+    const ecs_event_run run = {.type = (ecs_event_type)kind->id,
+                               .size = kind->size,
                                .count = end - first,
                                .rows = block->rows + first,
                                .entities = place->entities,
                                .columns = spot->columns,
-                               .payloads = payloads,
-                               .stride = block->stride};
+                               .payloads = block->payloads + (size_t)kind->stride * first,
+                               .stride = kind->stride};
     system->on_events(stage, &run);
 }
 
@@ -348,15 +371,10 @@ static void deliver_odd(ecs_world* world, const ecs_system* system, ecs_stage* s
 static void call_each(ecs_world* world, const ecs_system* system, ecs_stage* stage,
                       const event_block* block, uint32_t first, uint32_t end, handler_spot* spot) {
     const ecs_place* place = &world->fast.places[block->places[first] >> ECS_ROW_BITS];
-    ecs_events* events = world->events;
-    ecs_event event = {.type = block->type, .size = block->size};
     const bool is_match = find_spot(spot, system, place->archetype);
-    // These bytes stay where they are even when a handler's events make the queue grow.
-    const uint8_t* payload = events->view.queue + events->queue_head + sizeof(ecs_event_head);
-    for (uint32_t i = first; i < end; i++, payload += block->stride) {
-        (void)take_events(events, block, 1);
-        event.payload = payload;
-        event.target = load_word(payload - sizeof(ecs_event_head));
+    for (uint32_t i = first; i < end; i++) {
+        const ecs_event event = event_of(block, i);
+        take_events(world->events, 1);
         world->counters.events_delivered++;
         if (is_match)
             call_row(system, stage, &event, place, block->rows[i], spot);
@@ -378,13 +396,13 @@ static uint32_t end_of_run(const event_block* block, uint32_t first) {
 
 static void deliver_to(ecs_world* world, const ecs_system* system, ecs_stage* stage,
                        const event_block* block, handler_spot* spot) {
-    ecs_event event = {.type = block->type, .size = block->size};
     const bool takes_runs = system->on_events && system->query->sparse_terms == 0;
     stage->context = system->context;
     for (uint32_t i = 0, end; i < block->count; i = end) {
         end = i + 1;
-        if (block->places[i] == NOWHERE) {
-            take_event(world->events, block, &event);
+        if (!block->is_run && block->places[i] == NOWHERE) {
+            const ecs_event event = event_of(block, i);
+            take_events(world->events, 1);
             deliver_odd(world, system, stage, &event, spot);
             continue;
         }
@@ -396,27 +414,52 @@ static void deliver_to(ecs_world* world, const ecs_system* system, ecs_stage* st
     }
 }
 
+// The first `count` events of a run, block by block.
+static void deliver_run(ecs_world* world, ecs_stage* stage, const ecs_event_kind* kind,
+                        size_t first, uint32_t count, handler_spot* spots) {
+    const ecs_system* only = only_handler(world, kind);
+    event_block block;
+    for (uint32_t done = 0; done < count; done += block.count) {
+        // The queue may have grown into other memory; what a block points at stays.
+        const uint8_t* payloads = world->events->queue + first + (size_t)kind->stride * done;
+        read_block(world, kind, payloads + kind->lead, count - done, &spots[0], &block);
+        if (only)
+            deliver_to(world, only, stage, &block, &spots[0]);
+        else
+            deliver_each(world, stage, &block, spots);
+    }
+}
+
+// Until the next run begins, the queue's head stays where the run at hand begins: events that are
+// posted meanwhile are behind it. What is left of the last run gets a head in front of it.
 void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count) {
     ecs_events* events = world->events;
-    BASE_ASSERT(count <= events->view.count && world->stage_depth > 0 && !events->is_delivering);
+    BASE_ASSERT(count <= ecs_events_count(events) && world->stage_depth > 0 &&
+                !events->is_delivering);
     ecs_stage own_stage = *stage;
-    event_block block;
     handler_spot spots[SPOTS];
     for (uint32_t i = 0; i < SPOTS; i++) {
         spots[i].archetype = NULL;
         spots[i].spans[0] = (ecs_span){0, 0};
     }
-    if (events->queue_head >= events->view.capacity / 2) ecs_events_slide(events);
+    ecs_events_close(events);
+    if (events->head >= events->capacity / 2) ecs_events_slide(events);
     events->is_delivering = true;
-    for (; count > 0; count -= block.count) {
-        read_block(world, count, &spots[0], &block);
-        const ecs_system* only = only_handler(world, block.type);
-        if (only)
-            deliver_to(world, only, &own_stage, &block, &spots[0]);
-        else
-            deliver_each(world, &own_stage, &block, spots);
+    while (count > 0) {
+        ecs_event_head head;
+        memcpy(&head, events->queue + events->head, sizeof head);
+        const ecs_event_kind* kind = events->kinds[head.type - 1];
+        const uint32_t some = head.count < count ? head.count : count;
+        const size_t first = events->head + sizeof head;
+        deliver_run(world, &own_stage, kind, first, some, spots);
+        events->head = first + (size_t)kind->stride * some;
+        count -= some;
+        head.count -= some;
+        if (head.count == 0) continue;
+        events->head -= sizeof head;
+        memcpy(events->queue + events->head, &head, sizeof head);
     }
     events->is_delivering = false;
     ecs_events_release_retired(world);
-    if (events->view.count == 0) events->queue_head = events->view.tail = 0;
+    if (ecs_events_count(events) == 0) ecs_events_clear_queue(world);
 }

@@ -6,6 +6,8 @@
 #include "ecs/event.h"
 #include "ecs/system.h"
 
+#include <string.h>
+
 /// Core events are the types behind the last that can be registered.
 enum {
     ECS_EVENT_CREATED = ECS_EVENT_TYPES_MAX + 1,
@@ -22,12 +24,25 @@ enum {
     ECS_EVENT_RETIRED_MAX = 32, ///< each is twice as large as the one before
 };
 
+/// In front of each run of events of one type in the queue. Behind it lie the events, each a target
+/// and, right behind that, a payload:
+///
+///     | count, type | target payload | target payload | ... | count, type | target payload | ...
+typedef struct ecs_event_head {
+    uint32_t count; ///< not up to date while the run is open
+    uint32_t type;
+} ecs_event_head;
+_Static_assert(sizeof(ecs_event_head) == 8, "payloads keep the alignment of the heads");
+
 /// One registered type. Lives in its own block, so that pointers to `desc` stay valid.
 typedef struct ecs_event_kind {
-    ecs_event_head head; ///< of its events, but for the target
-    uint32_t bytes;      ///< of head and payload in the queue
-    bool has_entities;   ///< a field holds handles, which may be placeholders
-    bool is_special;     ///< delivery does more than call handlers: exported, or by component
+    uint32_t id;       ///< of the type
+    uint32_t size;     ///< of a payload
+    uint32_t lead;     ///< bytes before a payload: its target, and 4 more where it is aligned to 8
+    uint32_t stride;   ///< from one event to the next
+    uint32_t key;      ///< ecs_event_key when sending may do without a call; else 0
+    bool has_entities; ///< a field holds handles, which may be placeholders
+    bool is_special;   ///< delivery does more than call handlers: exported, or by component
     ecs_event_desc desc; ///< name and fields point into this block
     ecs_type type;       ///< the payload as a type: canonical bytes, text
     char name[ECS_NAME_BYTES_MAX];
@@ -37,11 +52,6 @@ typedef struct ecs_event_kind {
 /// Bytes of a type with so many fields.
 static inline size_t ecs_event_kind_bytes(uint32_t field_count) {
     return sizeof(ecs_event_kind) + field_count * (sizeof(ecs_field) + ECS_NAME_BYTES_MAX);
-}
-
-/// Bytes of a head and its payload in the queue: a multiple of 8.
-static inline uint32_t ecs_event_bytes(uint32_t payload_bytes) {
-    return ((uint32_t)sizeof(ecs_event_head) + payload_bytes + 7u) & ~7u;
 }
 
 /// Bytes that a field takes in a payload.
@@ -57,13 +67,20 @@ typedef struct ecs_events {
     /// Takes an event whose target does not live, for later. @return false: the event is stale.
     bool (*park)(ecs_world* world, const ecs_event* event);
 
-    size_t queue_head; ///< the events that wait lie in [queue_head, view.tail)
+    uint8_t* queue; ///< runs of events
+    size_t capacity;
+    size_t head;                     ///< the runs that wait lie in [head, ecs_events_tail)
+    size_t tail;                     ///< when no run is open
+    size_t open;                     ///< head of the open run
+    size_t open_first;               ///< its events from here on are not in `count`
+    uint32_t count;                  ///< see ecs_events_count
+    const ecs_event_kind* open_kind; ///< of its type; NULL: no run is open
+    uint32_t maximum;                ///< of events that wait
     uint32_t unresolved_count;
     bool is_delivering;                      ///< payloads are borrowed: the queue stays in place
     uint8_t* retired[ECS_EVENT_RETIRED_MAX]; ///< queues that were outgrown meanwhile
     size_t retired_bytes[ECS_EVENT_RETIRED_MAX];
     uint32_t retired_count;
-    ecs_event_head heads[ECS_EVENT_TYPES_MAX + 1]; ///< of short types, for view.heads
 
     ecs_event* exported; ///< delivered events for ecs_changes
     uint32_t exported_count;
@@ -89,6 +106,38 @@ static inline bool ecs_event_is_queued(const ecs_events* events, uint32_t type) 
 }
 /// Give back what ecs_events_deliver could not.
 void ecs_events_release_retired(ecs_world* world);
+/// The end of what waits.
+static inline size_t ecs_events_tail(const ecs_events* events) {
+    return events->open_kind ? (size_t)(events->view.next - events->queue) - events->open_kind->lead
+                             : events->tail;
+}
+/// How many events wait.
+static inline uint32_t ecs_events_count(const ecs_events* events) {
+    const ecs_event_kind* kind = events->open_kind;
+    if (!kind) return events->count;
+    return events->count +
+           (uint32_t)((ecs_events_tail(events) - events->open_first) / kind->stride);
+}
+/// No more events join the last run, and its head is up to date.
+void ecs_events_close(ecs_events* events);
+
+/// A walk over the events that wait, in their order: begin with {.at = events->head}. Nothing is
+/// posted meanwhile.
+typedef struct ecs_event_walk {
+    size_t at;     ///< of the next event; of the next run when none is left
+    uint32_t left; ///< events of its run
+    const ecs_event_kind* kind;
+} ecs_event_walk;
+/// The next event. @return its payload, with the target in the word before it; NULL at the end.
+uint8_t* ecs_events_next(const ecs_events* events, ecs_event_walk* walk);
+/// The target of an event in the queue.
+static inline ecs_entity ecs_event_target(const uint8_t* payload) {
+    ecs_entity target;
+    memcpy(&target, payload - sizeof target, sizeof target);
+    return target;
+}
+/// Does its target or a handle in its payload name a placeholder?
+bool ecs_event_is_unresolved(const ecs_event_kind* kind, const uint8_t* payload);
 /// Slide what waits to the front of the queue.
 void ecs_events_slide(ecs_events* events);
 /// Deliver up to `count` events from the front of the queue to their handlers.

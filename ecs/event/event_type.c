@@ -18,7 +18,7 @@ void ecs_events_deinit(ecs_world* world) {
         if (kind)
             base_release(world->allocator, kind, ecs_event_kind_bytes(kind->desc.field_count));
     }
-    base_release(world->allocator, events->view.queue, events->view.capacity);
+    base_release(world->allocator, events->queue, events->capacity);
     BASE_ARRAY_RELEASE(world->allocator, events->exported, events->exported_capacity);
     base_release(world->allocator, events->payloads, events->payload_capacity);
     memset(events, 0, sizeof(*events));
@@ -79,8 +79,9 @@ static void fill_kind(ecs_event_kind* kind, const ecs_event_desc* desc) {
     kind->type.fields = kind->fields;
     kind->type.is_dense = covered == desc->size;
     kind->type.layout_hash = layout_hash(kind);
-    kind->head.size = desc->size & 0xffffu;
-    kind->bytes = ecs_event_bytes(desc->size);
+    kind->size = desc->size;
+    kind->lead = align > sizeof(ecs_entity) ? 8 : sizeof(ecs_entity);
+    kind->stride = (kind->lead + desc->size + 7u) & ~7u;
     kind->is_special = desc->is_exported;
 }
 
@@ -98,11 +99,10 @@ static ecs_event_type make_kind(ecs_world* world, const ecs_event_desc* desc, ui
         base_allocate_zero(world->allocator, ecs_event_kind_bytes(desc->field_count));
     if (!kind) return ECS_EVENT_NONE;
     fill_kind(kind, desc);
-    kind->head.type = type & 0x7fffu;
+    kind->id = type;
+    if (kind->type.is_dense && !kind->has_entities)
+        kind->key = ecs_event_key((uint16_t)type, desc->size);
     world->events->kinds[type - 1] = kind;
-    if (type <= ECS_EVENT_TYPES_MAX && kind->type.is_dense && !kind->has_entities &&
-        (desc->size == 4 || desc->size == 8))
-        world->events->heads[type] = kind->head;
     return (ecs_event_type)type;
 }
 
@@ -141,8 +141,7 @@ bool ecs_events_init(ecs_world* world) {
     _Static_assert(BASE_COUNT(core) == ECS_EVENT_CORE_END - ECS_EVENT_CREATED, "one per type");
     _Static_assert(ECS_HANDLER_LISTS == ECS_EVENT_CORE_END, "a list per type and one for none");
     memset(world->events, 0, sizeof *world->events);
-    world->events->view.heads = world->events->heads;
-    world->events->view.maximum = world->limits.events_queued_max;
+    world->events->maximum = world->limits.events_queued_max;
     for (uint32_t i = 0; i < BASE_COUNT(core); i++)
         if (make_kind(world, &core[i], ECS_EVENT_CREATED + i) == ECS_EVENT_NONE) return false;
     world->events->kinds[ECS_EVENT_CHANGED - 1]->is_special = true;

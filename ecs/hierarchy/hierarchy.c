@@ -130,7 +130,7 @@ static void follow_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row) {
 static void follow_marked(ecs_world* world, const ecs_chunk* chunk, uint32_t track) {
     const uint32_t words_per_bit = ECS_DIRTY_ROWS_PER_SUMMARY / 64;
     const uint64_t* words = ecs_chunk_dirty(chunk, track);
-    for (uint64_t left = chunk->summary[track]; left != 0; left &= left - 1) {
+    for (uint64_t left = *ecs_chunk_summary(chunk, track); left != 0; left &= left - 1) {
         uint32_t first = (uint32_t)__builtin_ctzll(left) * words_per_bit;
         for (uint32_t word = first; word < first + words_per_bit && word < chunk->dirty_words;
              word++)
@@ -223,7 +223,7 @@ static bool has_marks(const ecs_world* world) {
         uint32_t track = archetype->lookup[world->storage->links.component].track;
         for (uint32_t k = 0; k < archetype->chunk_count; k++)
             if (archetype->chunks[k]->written[track] == NEWLY_WRITTEN ||
-                archetype->chunks[k]->summary[track] != 0)
+                *ecs_chunk_summary(archetype->chunks[k], track) != 0)
                 return true;
     }
     return false;
@@ -345,7 +345,8 @@ static void check_values(const ecs_world* world) {
         for (uint32_t k = 0; k < archetype->chunk_count; k++) {
             const ecs_chunk* chunk = archetype->chunks[k];
             const ecs_entity* values = chunk->columns[slot.column];
-            if (chunk->written[slot.track] != 0 || chunk->summary[slot.track] != 0) continue;
+            if (chunk->written[slot.track] != 0 || *ecs_chunk_summary(chunk, slot.track) != 0)
+                continue;
             for (uint32_t row = 0; row < ecs_chunk_count(world->storage, chunk); row++) {
                 const ecs_link* link = ecs_link_at(links, ecs_entity_index(chunk->entities[row]));
                 bool is_handle = ecs_link_is_handle(world, values[row]);

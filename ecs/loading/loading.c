@@ -148,11 +148,11 @@ ecs_result ecs_loading_create(ecs_world* world, ecs_template_id template_id,
 static void post_parked(ecs_world* world, const uint8_t* parked, uint32_t bytes) {
     _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX];
     for (uint32_t at = 0; at < bytes;) {
-        ecs_event_head head;
+        ecs_parked_head head;
         memcpy(&head, parked + at, sizeof(head));
         memcpy(payload, parked + at + sizeof(head), head.size);
-        (void)ecs_event_post(world, head.target, (ecs_event_type)head.type, payload);
-        at += ecs_event_bytes(head.size);
+        (void)ecs_event_post(world, head.target, head.type, payload);
+        at += ecs_parked_bytes(head.size);
     }
 }
 

@@ -218,12 +218,11 @@ ecs_result ecs_pending_renew(ecs_world* world, ecs_pending* pending) {
 bool ecs_pending_park(ecs_world* world, ecs_pending* pending, ecs_event_type type,
                       const void* payload, uint32_t size) {
     BASE_ASSERT(size <= ECS_EVENT_BYTES_MAX && (payload || size == 0));
-    uint32_t bytes = ecs_event_bytes(size);
+    uint32_t bytes = ecs_parked_bytes(size);
     if (!BASE_ARRAY_RESERVE(world->allocator, pending->parked, pending->parked_capacity,
                             pending->parked_bytes + bytes))
         return false;
-    ecs_event_head head = {
-        .target = pending->entity, .type = type & 0x7fffu, .size = size & 0xffffu};
+    const ecs_parked_head head = {.target = pending->entity, .type = type, .size = (uint16_t)size};
     memset(pending->parked + pending->parked_bytes, 0, bytes);
     memcpy(pending->parked + pending->parked_bytes, &head, sizeof(head));
     if (size > 0) memcpy(pending->parked + pending->parked_bytes + sizeof(head), payload, size);

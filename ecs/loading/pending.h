@@ -44,6 +44,16 @@ BASE_MUST_USE ecs_result ecs_pending_note_resources(ecs_world* world, const ecs_
 /// Note again what the values need; the next poll requests it. On an error the entity needs what it
 /// needed before.
 BASE_MUST_USE ecs_result ecs_pending_renew(ecs_world* world, ecs_pending* pending);
+/// In front of each parked payload.
+typedef struct ecs_parked_head {
+    ecs_entity target;
+    ecs_event_type type;
+    uint16_t size; ///< of the payload
+} ecs_parked_head;
+/// Bytes of a head and its payload: a multiple of 8.
+static inline uint32_t ecs_parked_bytes(uint32_t payload_bytes) {
+    return ((uint32_t)sizeof(ecs_parked_head) + payload_bytes + 7u) & ~7u;
+}
 /// Keep an event, a head and a payload. @return false when memory ran out.
 BASE_MUST_USE bool ecs_pending_park(ecs_world* world, ecs_pending* pending, ecs_event_type type,
                                     const void* payload, uint32_t size);

@@ -17,6 +17,7 @@
 #include "core/world_internal.h"
 #include "event/command_queue.h"
 #include "event/core_event.h"
+#include "structure/destroy_simple.h"
 #include "structure/singleton.h"
 #include "table/archetype.h"
 #include "table/bytes.h"
@@ -233,28 +234,6 @@ static __attribute__((noinline)) void destroy_any(ecs_world* world, ecs_record* 
     if (world->storage->held.count > 0) ecs_held_destroyed(world, entity);
     ecs_index_free(world, world->storage, ecs_entity_index(entity));
     if (edge) ecs_core_event_after(world, edge, entity);
-}
-
-bool ecs_structure_destroy_simple(ecs_world* world, ecs_entity entity) {
-    ecs_storage* storage = world->storage;
-    const uint32_t index = ecs_entity_index(entity), at = index & (ECS_PAGE_RECORDS - 1);
-    ecs_record_page* page = storage->pages[index >> ECS_PAGE_BITS];
-    ecs_record* record = &page->records[at];
-    const uint32_t generation = ecs_entity_generation(entity), row_place = record->place;
-    ecs_entity_list* dead = &world->tracker->destroyed;
-    if (record->life != (generation | ECS_LIFE_CREATED)) return false;
-    const ecs_place* place = &storage->places[row_place >> ECS_ROW_BITS];
-    ecs_index_range* range = &storage->ranges[index >= storage->ranges[1].first];
-    if (!place->archetype->is_simple || place->archetype->notify || storage->held.count > 0 ||
-        dead->count == dead->capacity || index >= range->fresh)
-        return false;
-    dead->items[dead->count++] = entity;
-    *record = (ecs_record){.life = (uint16_t)generation};
-    page->free_words[at / 64] |= 1ull << (at % 64);
-    range->free_count++;
-    storage->entity_count--;
-    ecs_chunk_remove_plain(world, place, row_place); // last: nothing is kept over the call
-    return true;
 }
 
 ecs_result ecs_structure_destroy(ecs_world* world, ecs_entity entity) {

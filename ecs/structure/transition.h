@@ -31,9 +31,6 @@ BASE_MUST_USE ecs_result ecs_structure_create_at(ecs_world* world, ecs_entity ha
 /// @return ECS_OK; ECS_ERR_TAKEN; ECS_ERR_STALE (a handle outside both ranges); those of create.
 BASE_MUST_USE ecs_result ecs_storage_place(ecs_world* world, ecs_entity handle,
                                            ecs_template_id template_id);
-/// Destroy an entity if it lives, its row is plain data, and neither tracking nor handlers nor held
-/// handles exist for it. @return false when it is not so: nothing happened.
-bool ecs_structure_destroy_simple(ecs_world* world, ecs_entity entity);
 /// Destroy the row of a living entity; its children stay. @return ECS_OK.
 ecs_result ecs_structure_destroy(ecs_world* world, ecs_entity entity);
 /// Move a living entity to another template. @return as ecs_recreate.

@@ -22,8 +22,7 @@ void ecs_recorder_init(const ecs_world* world, ecs_recorder* recorder) {
     memcpy(recorder->events.kinds, events->kinds, sizeof recorder->events.kinds);
     recorder->events.kind_count = events->kind_count;
     recorder->events.park = events->park;
-    recorder->events.view.heads = events->view.heads;
-    recorder->events.view.maximum = events->view.maximum;
+    recorder->events.maximum = events->maximum;
 }
 
 // Functions of a queue find it in the world: for them the recorder's queues are the world's.
@@ -46,12 +45,12 @@ void ecs_recorder_deinit(ecs_world* world, ecs_recorder* recorder) {
     ecs_batch_deinit(world);
     ecs_commands_deinit(world);
     (void)put_queues(world, before);
-    base_release(world->allocator, recorder->events.view.queue, recorder->events.view.capacity);
+    base_release(world->allocator, recorder->events.queue, recorder->events.capacity);
     *recorder = (ecs_recorder){0};
 }
 
 void ecs_recorder_bind(ecs_world* view, ecs_recorder* recorder, uint32_t system, uint32_t job) {
-    BASE_ASSERT(recorder->commands.view.count == 0 && recorder->events.view.count == 0);
+    BASE_ASSERT(recorder->commands.view.count == 0 && ecs_events_count(&recorder->events) == 0);
     (void)put_queues(view, (world_queues){&recorder->commands, &recorder->events});
     ecs_commands_enter(&recorder->commands, system, job);
 }

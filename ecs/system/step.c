@@ -46,12 +46,13 @@ static void flush_point(ecs_world* world, const ecs_stage* stage) {
     for (;;) {
         ecs_commands_apply(world);
         ecs_events_resolve(world); // what names a placeholder that no command made
-        uint32_t batch = world->events->view.count < budget ? world->events->view.count : budget;
+        const uint32_t waiting = ecs_events_count(world->events);
+        uint32_t batch = waiting < budget ? waiting : budget;
         if (batch == 0) break;
         ecs_events_deliver(world, stage, batch);
         budget -= batch;
     }
-    world->counters.events_deferred += world->events->view.count;
+    world->counters.events_deferred += ecs_events_count(world->events);
 }
 
 // In validating builds: check what it touches from now on; NULL: nothing is checked.

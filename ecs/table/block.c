@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One block of memory for a chunk: where columns lie in it, and which rows are zero.
 //
-//   | header, column pointers | written, summary, dirty | entities | col 0 | col 1 .. | shadows |
-//                                                       ^ 64      ^ 64    ^ 64, each skewed
+//   | header, column pointers | summary and dirty bits | written | entities | col 0 .. | shadows |
+//                             ^ 16, by tracked column            ^ 64       ^ 64, each skewed
 //
 // Every column starts on a cache line. Capacities are powers of two, so columns of 4 KiB and more
 // would all start at the same place of a page: row i of each would fall into the same cache set,
@@ -23,6 +23,12 @@
 
 enum { SKEW_LINES = 9, SKEW_BYTES_MIN = 4096, LARGE_BYTES_MIN = 4 << 20 };
 
+_Static_assert((sizeof(ecs_chunk) + 2 * ECS_TEMPLATE_COMPONENTS_MAX * sizeof(void*) +
+                ECS_TEMPLATE_COMPONENTS_MAX * (ECS_CHUNK_ROWS_MAX / 64 + 2) * sizeof(uint64_t)) /
+                       ECS_MARK_BYTES <
+                   UINT16_MAX,
+               "ecs_slot.marks reaches all marks of a block");
+
 static size_t align_line(size_t offset) {
     return (offset + BASE_CACHE_LINE_BYTES - 1) & ~(size_t)(BASE_CACHE_LINE_BYTES - 1);
 }
@@ -34,14 +40,19 @@ static size_t column_start(size_t end, size_t bytes) {
 }
 
 static size_t head_bytes(const ecs_archetype* archetype) {
-    return sizeof(ecs_chunk) + ecs_archetype_columns(archetype) * sizeof(void*);
+    const size_t bytes = sizeof(ecs_chunk) + ecs_archetype_columns(archetype) * sizeof(void*);
+    return (bytes + ECS_MARK_BYTES - 1) & ~(size_t)(ECS_MARK_BYTES - 1);
+}
+
+// Words of the marks of one tracked column: a summary and dirty bits, in whole units.
+static uint32_t mark_words(uint32_t capacity) {
+    return (1 + ecs_dirty_words(capacity) + 1) & ~1u;
 }
 
 // Offsets: [0] entities, [1 + column]. @return bytes of the block.
 size_t ecs_chunk_layout(const ecs_archetype* archetype, uint32_t capacity, size_t* offsets) {
     size_t end = head_bytes(archetype);
-    end +=
-        archetype->track_count * (sizeof(uint64_t) * (1 + (size_t)ecs_dirty_words(capacity)) + 1);
+    end += archetype->track_count * (sizeof(uint64_t) * mark_words(capacity) + 1);
     for (uint32_t i = 0; i <= ecs_archetype_columns(archetype); i++) {
         size_t bytes = (size_t)capacity * (i == 0 ? sizeof(ecs_entity) : archetype->sizes[i - 1]);
         size_t start = column_start(end, bytes);
@@ -66,10 +77,10 @@ ecs_chunk* ecs_block_create(const ecs_world* world, ecs_archetype* archetype, ui
     chunk->sizes = archetype->sizes;
     chunk->archetype = archetype;
     chunk->entities = (ecs_entity*)(void*)(block + offsets[0]);
-    chunk->summary = (uint64_t*)(void*)(block + head_bytes(archetype));
-    chunk->dirty = chunk->summary + archetype->track_count;
+    chunk->marks = (uint64_t*)(void*)(block + head_bytes(archetype));
+    chunk->mark_words = mark_words(capacity);
     chunk->dirty_words = ecs_dirty_words(capacity);
-    chunk->written = (uint8_t*)(chunk->dirty + (size_t)archetype->track_count * chunk->dirty_words);
+    chunk->written = (uint8_t*)(chunk->marks + (size_t)archetype->track_count * chunk->mark_words);
     for (uint32_t i = 0; i < ecs_archetype_columns(archetype); i++)
         chunk->columns[i] = block + offsets[i + 1];
     return chunk;

@@ -30,6 +30,20 @@ static inline __attribute__((always_inline)) void ecs_bytes_copy(void* target, c
 #undef ECS_COPY
 }
 
+/// The same where sizes are mostly those of a few floats: compares that the processor foresees cost
+/// less than a jump through a table (destroy_seq_1m, add_100k).
+static inline __attribute__((always_inline)) void
+ecs_bytes_copy_short(void* target, const void* source, uint32_t size) {
+    if (size == 12)
+        memcpy(target, source, 12);
+    else if (size == 8)
+        memcpy(target, source, 8);
+    else if (size == 4)
+        memcpy(target, source, 4);
+    else
+        ecs_bytes_copy(target, source, size);
+}
+
 static inline void ecs_bytes_zero(void* target, uint32_t size) {
 #define ECS_ZERO(bytes) memset(target, 0, bytes)
     ECS_BY_SIZE(size, ECS_ZERO)

@@ -15,6 +15,7 @@
 #include "table/block.h"
 #include "table/bytes.h"
 #include "table/cell.h"
+#include "table/close_hole.h"
 #include "table/query_cache.h"
 #include "table/record.h"
 #include "table/runway.h"
@@ -48,10 +49,15 @@ static void move_columns(ecs_world* world, ecs_chunk* target, ecs_chunk* source,
 // Make a block the one that look-ups find, and its capacity the archetype's.
 static void publish(ecs_world* world, ecs_chunk* chunk) {
     ecs_archetype* archetype = chunk->archetype;
+    archetype->layout = ++world->storage->layouts;
     for (uint32_t i = 0; i < archetype->column_count; i++) {
         uint32_t offset = (uint32_t)((const uint8_t*)chunk->columns[i] - (const uint8_t*)chunk);
-        archetype->lookup[archetype->columns[i].component].offset = offset;
-        archetype->spans[i].offset = offset;
+        ecs_slot* slot = &archetype->lookup[archetype->columns[i].component];
+        slot->offset = archetype->spans[i].offset = offset;
+        if (slot->track == ECS_SLOT_NONE) continue;
+        const uint64_t* marks = ecs_chunk_summary(chunk, slot->track);
+        slot->marks =
+            (uint16_t)((size_t)((const uint8_t*)marks - (const uint8_t*)chunk) / ECS_MARK_BYTES);
     }
     archetype->chunks[chunk->index] = chunk;
     world->storage->chunks[chunk->id] = chunk;
@@ -74,7 +80,7 @@ static bool resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
     move_columns(world, fresh, chunk, count);
     for (uint32_t t = 0; t < archetype->track_count; t++) {
         fresh->written[t] = chunk->written[t];
-        fresh->summary[t] = chunk->summary[t];
+        *ecs_chunk_summary(fresh, t) = *ecs_chunk_summary(chunk, t);
         memcpy(ecs_chunk_dirty(fresh, t), ecs_chunk_dirty(chunk, t),
                ecs_dirty_words(count) * sizeof(uint64_t));
     }
@@ -227,10 +233,7 @@ void ecs_chunk_retract(ecs_world* world, ecs_chunk* chunk, uint32_t count) {
     if (*rows == 0 && chunk->archetype->tail > 0) chunk->archetype->tail--;
 }
 
-// Give memory back when less than a quarter was used for as many removals as there is room: late
-// enough that a population that swings does not allocate each time.
-static __attribute__((noinline)) void trim_idle(ecs_world* world, ecs_archetype* archetype,
-                                                uint32_t removed) {
+void ecs_archetype_trim_idle(ecs_world* world, ecs_archetype* archetype, uint32_t removed) {
     archetype->idle_removals += removed;
     if (archetype->idle_removals < archetype->row_room) return;
     archetype->idle_removals = 0;
@@ -243,13 +246,6 @@ static __attribute__((noinline)) void trim_idle(ecs_world* world, ecs_archetype*
         // No memory for the smaller block: the larger one serves as well.
         (void)!resize(world, tail, capacity);
     }
-}
-
-static inline void trim(ecs_world* world, ecs_archetype* archetype, uint32_t removed) {
-    if (archetype->row_count * 4 >= archetype->row_room)
-        archetype->idle_removals = 0;
-    else
-        trim_idle(world, archetype, removed);
 }
 
 void ecs_chunk_move_marks(ecs_chunk* to, uint32_t row, const ecs_chunk* from, uint32_t from_row) {
@@ -281,32 +277,6 @@ static void fill_hole(ecs_world* world, ecs_chunk* hole, uint32_t row, ecs_chunk
     ecs_entity moved = last->entities[last_row];
     hole->entities[row] = moved;
     ecs_record_mut(world->storage, ecs_entity_index(moved))->place = hole->id << ECS_ROW_BITS | row;
-}
-
-// By offsets that all blocks share: no header is touched. What the last row leaves behind stays
-// until the next walk: in most series another row takes its place before.
-void ecs_chunk_remove_plain(ecs_world* world, const ecs_place* place, uint32_t row_place) {
-    ecs_storage* storage = world->storage;
-    ecs_archetype* archetype = place->archetype;
-    ecs_chunk* last = archetype->chunks[archetype->tail];
-    if (storage->runway.chunk == last) ecs_runway_close(world);
-    uint32_t* last_count = &storage->chunk_counts[last->id];
-    const uint32_t last_row = *last_count - 1, row = row_place & ECS_ROW_MASK;
-    if (place->chunk != last || row != last_row) {
-        ecs_entity moved = last->entities[last_row];
-        place->entities[row] = moved;
-        ecs_record_mut(storage, ecs_entity_index(moved))->place = row_place;
-        const ecs_span *span = archetype->spans, *end = span + archetype->column_count;
-        for (; span < end; span++)
-            ecs_bytes_copy((uint8_t*)place->chunk + span->offset + (size_t)span->size * row,
-                           (uint8_t*)last + span->offset + (size_t)span->size * last_row,
-                           span->size);
-    }
-    ecs_archetype_soil(archetype, &storage->soiled);
-    *last_count = last_row;
-    archetype->row_count--;
-    if (last_row == 0 && archetype->tail > 0) archetype->tail--;
-    trim(world, archetype, 1);
 }
 
 static void tidy(const ecs_storage* storage, ecs_archetype* archetype) {
@@ -343,14 +313,14 @@ static void remove_any(ecs_world* world, ecs_chunk* chunk, uint32_t row, ecs_chu
 void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {
     ecs_archetype* archetype = chunk->archetype;
     if (archetype->is_simple) {
-        ecs_chunk_remove_plain(world, &world->storage->places[chunk->id],
-                               chunk->id << ECS_ROW_BITS | row);
+        ecs_chunk_close_hole(world, world->storage, &world->storage->places[chunk->id],
+                             chunk->id << ECS_ROW_BITS | row);
         return;
     }
     ecs_chunk* last = archetype->chunks[archetype->tail];
     if (world->storage->runway.chunk == last) ecs_runway_close(world);
     remove_any(world, chunk, row, last, ecs_chunk_count(world->storage, last) - 1);
-    trim(world, archetype, 1);
+    ecs_archetype_trim(world, archetype, 1);
 }
 
 // Rows [from, end) end, the last ones of the chunk: a few are made zero at once, of many only those
@@ -379,7 +349,7 @@ void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t
         *rows = end;
         if (end == 0 && archetype->tail > 0) archetype->tail--;
     }
-    trim(world, archetype, idle_from > count ? (uint32_t)(idle_from - count) : 0);
+    ecs_archetype_trim(world, archetype, idle_from > count ? (uint32_t)(idle_from - count) : 0);
 }
 
 void ecs_archetype_drop_chunk(ecs_world* world, ecs_archetype* archetype) {

@@ -5,8 +5,7 @@
 #include "table/archetype.h"
 
 #define ECS_CHUNK_SHRINK_BYTES_MIN                                                                 \
-    (256u << 10)                        ///< smaller blocks are never given back before the end
-#define ECS_DIRTY_ROWS_PER_SUMMARY 256u ///< one summary bit stands for four words of row bits
+    (256u << 10) ///< smaller blocks are never given back before the end
 
 /// Header of one block. Its address changes when it grows; `id` does not. The row count is
 /// ecs_storage.chunk_counts[id].
@@ -22,8 +21,8 @@ struct ecs_chunk {
     ecs_archetype* archetype;
     ecs_entity* entities;
     uint8_t* written;     ///< by track index: opened by a WRITE walk since the last tracking
-    uint64_t* summary;    ///< by track index: bit s = rows [256 s, 256 s + 256) have dirty bits
-    uint64_t* dirty;      ///< by track index, dirty_words each: rows written by handle
+    uint64_t* marks;      ///< by track index, mark_words each: ecs_chunk_summary, ecs_chunk_dirty
+    uint32_t mark_words;  ///< a summary and dirty_words, an even number
     uint32_t dirty_words; ///< capacity / 64, rounded up
     void* columns[];      ///< values by column, then shadows by track index; a tag's is not NULL
 };
@@ -41,12 +40,16 @@ static inline void ecs_chunk_prefetch(const ecs_chunk* chunk, uint32_t row) {
     for (uint32_t i = 0; i < count && i < COLUMNS_MAX; i++)
         __builtin_prefetch(ecs_chunk_cell(chunk, i, row), 1);
 }
+/// Bit s: rows [256 s, 256 s + 256) have dirty bits.
+static inline uint64_t* ecs_chunk_summary(const ecs_chunk* chunk, uint32_t track) {
+    return chunk->marks + (size_t)chunk->mark_words * track;
+}
+/// A bit for each row that was written by handle.
 static inline uint64_t* ecs_chunk_dirty(const ecs_chunk* chunk, uint32_t track) {
-    return chunk->dirty + (size_t)chunk->dirty_words * track;
+    return ecs_chunk_summary(chunk, track) + 1;
 }
 static inline void ecs_chunk_mark_row(const ecs_chunk* chunk, uint32_t track, uint32_t row) {
-    ecs_chunk_dirty(chunk, track)[row / 64] |= 1ull << (row % 64);
-    chunk->summary[track] |= 1ull << (row / ECS_DIRTY_ROWS_PER_SUMMARY);
+    ecs_fast_mark(ecs_chunk_summary(chunk, track), row);
 }
 
 /// Make room for `count` more rows, in the tail chunk and in empty ones behind it.
@@ -62,8 +65,6 @@ uint32_t ecs_chunk_append(ecs_world* world, ecs_chunk* chunk, uint32_t count);
 void ecs_chunk_retract(ecs_world* world, ecs_chunk* chunk, uint32_t count);
 /// Take a row out whose cells are no longer created: the archetype's last row fills the hole.
 void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row);
-/// The same for an archetype that is_simple. `row_place` is the record's.
-void ecs_chunk_remove_plain(ecs_world* world, const ecs_place* place, uint32_t row_place);
 /// Rows behind its count no longer are zero: the next walk makes them so (ecs_storage_tidy).
 static inline void ecs_archetype_soil(ecs_archetype* archetype, ecs_archetype** soiled) {
     if (archetype->is_soiled) return;

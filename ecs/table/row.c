@@ -161,7 +161,3 @@ void ecs_rows_fill(ecs_chunk* chunk, uint32_t row, uint32_t count, const ecs_bin
         block.rows += (size_t)block.stride * some;
     }
 }
-
-void ecs_detail_mark(ecs_chunk* chunk, uint32_t track, uint32_t row) {
-    ecs_chunk_mark_row(chunk, track, row);
-}

@@ -50,7 +50,7 @@ static void check_dirty(const ecs_chunk* chunk, uint32_t count) {
         for (uint32_t row = 0; row < chunk->dirty_words * 64; row++) {
             if (!(words[row / 64] >> (row % 64) & 1)) continue;
             BASE_ASSERT(row < count);
-            BASE_ASSERT(chunk->summary[t] >> (row / ECS_DIRTY_ROWS_PER_SUMMARY) & 1);
+            BASE_ASSERT(*ecs_chunk_summary(chunk, t) >> (row / ECS_DIRTY_ROWS_PER_SUMMARY) & 1);
         }
     }
 }

@@ -153,8 +153,9 @@ static void change_dense_rows(ecs_world* world, const ecs_track_cells* column, c
             changed[changed_count++] = rows[i];
     }
     if (flat_count > 0)
-        difference += sum_hashes(column, column->values, flat, flat_count) -
-                      sum_hashes(column, column->shadows, flat, flat_count);
+        difference +=
+            base_hash64_rows_change(column->shadows, column->values, column->size, column->entities,
+                                    column->name_hash, flat, flat_count);
     ecs_track_update_shadows(column, rows, count);
     if (flat_count == count)
         count_changes(world, column, rows, count, difference);
@@ -242,7 +243,7 @@ static void compare_marked(ecs_world* world, ecs_track_cells* column, const ecs_
     const uint32_t words_per_bit = ECS_DIRTY_ROWS_PER_SUMMARY / 64;
     uint32_t rows[ECS_TRACK_ROWS_MAX];
     uint32_t count = 0;
-    for (uint64_t left = chunk->summary[track]; left != 0; left &= left - 1) {
+    for (uint64_t left = *ecs_chunk_summary(chunk, track); left != 0; left &= left - 1) {
         uint32_t first = base_bit_lowest(left) * words_per_bit;
         for (uint32_t word = first; word < first + words_per_bit && word < chunk->dirty_words;
              word++) {
@@ -267,18 +268,18 @@ static void compare_marked(ecs_world* world, ecs_track_cells* column, const ecs_
 static void forget_marks(ecs_chunk* chunk, uint32_t track) {
     uint64_t* words = ecs_chunk_dirty(chunk, track);
     const uint32_t words_per_bit = ECS_DIRTY_ROWS_PER_SUMMARY / 64;
-    for (uint64_t left = chunk->summary[track]; left != 0; left &= left - 1) {
+    for (uint64_t left = *ecs_chunk_summary(chunk, track); left != 0; left &= left - 1) {
         uint32_t first = base_bit_lowest(left) * words_per_bit;
         for (uint32_t word = first; word < first + words_per_bit && word < chunk->dirty_words;
              word++)
             words[word] = 0;
     }
-    chunk->summary[track] = 0;
+    *ecs_chunk_summary(chunk, track) = 0;
     chunk->written[track] = 0;
 }
 
 void ecs_track_column(ecs_world* world, ecs_chunk* chunk, uint32_t track) {
-    if (chunk->written[track] == 0 && chunk->summary[track] == 0) return;
+    if (chunk->written[track] == 0 && *ecs_chunk_summary(chunk, track) == 0) return;
     ecs_track_cells column = column_of(world, chunk, track);
     ecs_track_learn(&column);
     if (column.size > 0 && chunk->written[track] != 0)

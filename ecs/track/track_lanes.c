@@ -27,7 +27,7 @@ enum {
 
 static uint32_t rows_of(const ecs_world* world, const ecs_chunk* chunk, uint32_t track) {
     if (chunk->written[track] != 0) return ecs_chunk_count(world->storage, chunk);
-    return ROWS_PER_MARK * (uint32_t)__builtin_popcountll(chunk->summary[track]);
+    return ROWS_PER_MARK * (uint32_t)__builtin_popcountll(*ecs_chunk_summary(chunk, track));
 }
 
 static bool add_item(ecs_world* world, ecs_track_item item) {
@@ -62,7 +62,7 @@ static uint64_t gather(ecs_world* world) {
         for (uint32_t k = 0; k < archetype->chunk_count; k++) {
             ecs_chunk* chunk = archetype->chunks[k];
             for (uint32_t track = 0; track < archetype->track_count; track++) {
-                if (chunk->written[track] == 0 && chunk->summary[track] == 0) continue;
+                if (chunk->written[track] == 0 && *ecs_chunk_summary(chunk, track) == 0) continue;
                 if (!add_column(world, chunk, track, &rows)) return UINT64_MAX;
             }
         }

@@ -150,8 +150,8 @@ static bool copy_cells(ecs_world* world, const ecs_type* type, void* target, con
 // What was written since the last tracking is compared again: a whole column where it was one row.
 static void copy_marks(ecs_chunk* chunk, const ecs_chunk* source, uint32_t track) {
     memset(ecs_chunk_dirty(chunk, track), 0, chunk->dirty_words * sizeof(uint64_t));
-    chunk->summary[track] = 0;
-    chunk->written[track] = source->written[track] != 0 || source->summary[track] != 0;
+    *ecs_chunk_summary(chunk, track) = 0;
+    chunk->written[track] = source->written[track] != 0 || *ecs_chunk_summary(source, track) != 0;
 }
 
 static bool copy_chunk(ecs_world* world, ecs_chunk* chunk, const ecs_chunk* source,
@@ -175,14 +175,11 @@ static bool copy_chunk(ecs_world* world, ecs_chunk* chunk, const ecs_chunk* sour
 }
 
 static bool copy_events(ecs_world* world, const ecs_events* source) {
-    _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX];
-    for (size_t at = source->queue_head; at < source->view.tail;) {
-        ecs_event_head head;
-        memcpy(&head, source->view.queue + at, sizeof(head));
-        memcpy(payload, source->view.queue + at + sizeof(head), head.size);
-        if (!ecs_event_post(world, head.target, head.type, payload)) return false;
-        at += ecs_event_bytes(head.size);
-    }
+    ecs_event_walk walk = {.at = source->head};
+    for (const uint8_t* payload; (payload = ecs_events_next(source, &walk)) != NULL;)
+        if (!ecs_event_post(world, ecs_event_target(payload), (ecs_event_type)walk.kind->id,
+                            payload))
+            return false;
     return true;
 }
 

@@ -22,12 +22,12 @@ static void write_parked(const ecs_world* world, const ecs_pending* pending, bas
     _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX];
     base_bytes_write_varint(bytes, pending->parked_count);
     for (uint32_t at = 0; at < pending->parked_bytes;) {
-        ecs_event_head head;
+        ecs_parked_head head;
         memcpy(&head, pending->parked + at, sizeof(head));
         memcpy(payload, pending->parked + at + sizeof(head), head.size);
-        base_bytes_write_u16(bytes, (uint16_t)head.type);
+        base_bytes_write_u16(bytes, head.type);
         ecs_type_write(&world->events->kinds[head.type - 1]->type, payload, bytes);
-        at += ecs_event_bytes(head.size);
+        at += ecs_parked_bytes(head.size);
     }
 }
 

@@ -248,16 +248,12 @@ static void write_archetype(const saver* save, const ecs_archetype* archetype) {
 
 static void write_events(const saver* save) {
     const ecs_events* events = save->world->events;
-    base_bytes_write_varint(save->bytes, events->view.count);
-    _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX];
-    for (size_t at = events->queue_head; at < events->view.tail;) {
-        ecs_event_head head;
-        memcpy(&head, events->view.queue + at, sizeof(head));
-        memcpy(payload, events->view.queue + at + sizeof(head), head.size);
-        base_bytes_write_u32(save->bytes, head.target);
-        base_bytes_write_u16(save->bytes, head.type);
-        ecs_type_write(&events->kinds[head.type - 1]->type, payload, save->bytes);
-        at += ecs_event_bytes(head.size);
+    base_bytes_write_varint(save->bytes, ecs_events_count(events));
+    ecs_event_walk walk = {.at = events->head};
+    for (const uint8_t* payload; (payload = ecs_events_next(events, &walk)) != NULL;) {
+        base_bytes_write_u32(save->bytes, ecs_event_target(payload));
+        base_bytes_write_u16(save->bytes, (uint16_t)walk.kind->id);
+        ecs_type_write(&walk.kind->type, payload, save->bytes);
     }
 }
 

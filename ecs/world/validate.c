@@ -24,23 +24,18 @@
 
 static void validate_queue(const ecs_world* world) {
     const ecs_events* events = world->events;
-    BASE_ASSERT(events->queue_head <= events->view.tail);
-    BASE_ASSERT(events->view.tail <= events->view.capacity);
-    BASE_ASSERT(events->view.count <= world->limits.events_queued_max);
+    BASE_ASSERT(events->head <= ecs_events_tail(events));
+    BASE_ASSERT(ecs_events_tail(events) <= events->capacity);
+    BASE_ASSERT(ecs_events_count(events) <= world->limits.events_queued_max);
+    BASE_ASSERT(events->open_kind || events->view.key == 0);
     uint32_t count = 0;
     uint32_t unresolved = 0;
-    size_t at = events->queue_head;
-    while (at < events->view.tail) {
-        ecs_event_head head;
-        memcpy(&head, events->view.queue + at, sizeof(head));
-        BASE_ASSERT(ecs_event_is_queued(events, head.type));
-        BASE_ASSERT(head.size == events->kinds[head.type - 1]->type.size);
-        count++;
-        unresolved += head.unresolved;
-        at += ecs_event_bytes(head.size);
+    ecs_event_walk walk = {.at = events->head};
+    for (const uint8_t* payload; (payload = ecs_events_next(events, &walk)) != NULL; count++) {
+        BASE_ASSERT(ecs_event_is_queued(events, walk.kind->id));
+        unresolved += ecs_event_is_unresolved(walk.kind, payload);
     }
-    BASE_ASSERT(at == events->view.tail);
-    BASE_ASSERT(count == events->view.count && unresolved == events->unresolved_count);
+    BASE_ASSERT(count == ecs_events_count(events) && unresolved == events->unresolved_count);
 }
 
 static void validate_exported(const ecs_events* events) {

@@ -43,11 +43,12 @@ static void take_damage(const ecs_stage* stage, const ecs_event* event, const ec
 
 static void take_damages(const ecs_stage* stage, const ecs_event_run* run) {
     (void)stage;
-    int32_t* hits = run->columns[0];
-    for (uint32_t i = 0; i < run->count; i++) {
+    const ecs_event_run own = *run; // a store to a value might change what `run` points at
+    int32_t* hits = own.columns[0];
+    for (uint32_t i = 0; i < own.count; i++) {
         uint32_t damage;
-        memcpy(&damage, ecs_event_run_payload(run, i), sizeof damage);
-        hits[run->rows[i]] += (int32_t)damage;
+        memcpy(&damage, ecs_event_run_payload(&own, i), sizeof damage);
+        hits[own.rows[i]] += (int32_t)damage;
     }
 }
 

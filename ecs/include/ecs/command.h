@@ -14,9 +14,9 @@ BASE_C_BEGIN
 /// or remove. @return false when it is refused (counted).
 bool ecs_detail_command_record(ecs_world* world, ecs_command_op op, ecs_entity target,
                                uint16_t kind, const ecs_init* inits, uint32_t init_count);
-static inline bool ecs_detail_command_add(ecs_world* world, ecs_command_op op, ecs_entity target,
-                                          uint16_t kind, const ecs_init* inits,
-                                          uint32_t init_count) {
+static inline __attribute__((always_inline)) bool
+ecs_detail_command_add(ecs_world* world, ecs_command_op op, ecs_entity target, uint16_t kind,
+                       const ecs_init* inits, uint32_t init_count) {
     return ecs_detail_command_join(ecs_fast_of(world)->commands, op, target, kind, inits,
                                    init_count) ||
            ecs_detail_command_record(world, op, target, kind, inits, init_count);
@@ -28,8 +28,9 @@ static inline bool ecs_detail_command_add(ecs_world* world, ecs_command_op op, e
 ///         and in entity fields of values. Do not keep it longer: it is given out again then.
 ///         ECS_ENTITY_NONE when the queue is full or the template is unknown (counted in
 ///         commands_refused).
-static inline ecs_entity ecs_command_create(ecs_world* world, ecs_template_id template_id,
-                                            const ecs_init* inits, uint32_t init_count) {
+static inline __attribute__((always_inline)) ecs_entity
+ecs_command_create(ecs_world* world, ecs_template_id template_id, const ecs_init* inits,
+                   uint32_t init_count) {
     ecs_command_view* view = ecs_fast_of(world)->commands;
     const ecs_entity placeholder = ecs_entity_make(view->created_count + 1, 0);
     if (!ecs_detail_command_add(world, ECS_COMMAND_CREATE, placeholder, template_id, inits,
@@ -55,14 +56,16 @@ static inline bool ecs_command_destroy_all(ecs_world* world, ecs_query* query) {
 }
 /// Record a recreation, or a new value of one component. Values are copied. Stale handles as above.
 /// @return false when the queue is full or the template is unknown (counted in commands_refused).
-static inline bool ecs_command_recreate(ecs_world* world, ecs_entity entity,
-                                        ecs_template_id template_id, const ecs_init* inits,
-                                        uint32_t init_count) {
+static inline __attribute__((always_inline)) bool
+ecs_command_recreate(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
+                     const ecs_init* inits, uint32_t init_count) {
     return ecs_detail_command_add(world, ECS_COMMAND_RECREATE, entity, template_id, inits,
                                   init_count);
 }
-static inline bool ecs_command_set(ecs_world* world, ecs_entity entity, ecs_component_id component,
-                                   const void* value) {
+static inline __attribute__((always_inline)) bool ecs_command_set(ecs_world* world,
+                                                                  ecs_entity entity,
+                                                                  ecs_component_id component,
+                                                                  const void* value) {
     const ecs_init init = {component, value};
     return ecs_detail_command_add(world, ECS_COMMAND_SET, entity, ECS_TEMPLATE_NONE, &init, 1);
 }
@@ -70,8 +73,10 @@ static inline bool ecs_command_set(ecs_world* world, ecs_entity entity, ecs_comp
 /// (ecs_add, ecs_remove). Stale handles as above; a component that is not sparse in the entity's
 /// template, or is not there, is counted in commands_refused when it is applied.
 /// @return false when the queue is full (counted in commands_refused).
-static inline bool ecs_command_add(ecs_world* world, ecs_entity entity, ecs_component_id component,
-                                   const void* value) {
+static inline __attribute__((always_inline)) bool ecs_command_add(ecs_world* world,
+                                                                  ecs_entity entity,
+                                                                  ecs_component_id component,
+                                                                  const void* value) {
     const ecs_init init = {component, value};
     return ecs_detail_command_add(world, ECS_COMMAND_ADD, entity, component, &init, value ? 1 : 0);
 }

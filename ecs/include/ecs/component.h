@@ -128,12 +128,15 @@ static inline void* ecs_get_mut(ecs_world* world, ecs_entity entity, ecs_compone
     return cell;
 }
 /// Copy a value into a component. For an entity that is LOADING for resources, it is the value it
-/// will have.
+/// will have. A value of 16 bytes or less may be copied byte by byte first: a type whose objects
+/// point into themselves is written by ecs_get_mut.
 /// @return ECS_OK; ECS_ERR_STALE (neither alive nor LOADING); ECS_ERR_MISSING (no such component);
 ///         ECS_ERR_MEMORY (the old value stays).
-BASE_MUST_USE static inline ecs_result ecs_set(ecs_world* world, ecs_entity entity,
-                                               ecs_component_id component, const void* value) {
-    return ecs_fast_set(world, entity, component, value);
+BASE_MUST_USE static inline __attribute__((always_inline)) ecs_result
+ecs_set(ecs_world* world, ecs_entity entity, ecs_component_id component, const void* value) {
+    const uint32_t words = ecs_words_of(__builtin_object_size(value, 0));
+    if (words > 0) return ecs_fast_set(world, entity, component, value, words);
+    return ecs_detail_set(world, entity, component, value);
 }
 
 /// Give an entity a sparse component (`_sparse` in its template, DATABLOCK.md): no row moves, so it

@@ -72,24 +72,18 @@ bool ecs_detail_event_send(ecs_world* world, ecs_entity target, ecs_event_type t
 /// order of sending. An event whose target no longer lives at delivery is dropped (counted in
 /// stale_handles). Core events cannot be sent (asserted).
 /// @return false when the queue is full (counted in events_refused).
-static inline bool ecs_event_send(ecs_world* world, ecs_entity target, ecs_event_type type,
-                                  const void* payload) {
-    ecs_event_view* view = ecs_fast_of(world)->events;
-    const size_t tail = view->tail;
-    ecs_event_head head = view->heads[type <= ECS_EVENT_TYPES_MAX ? type : ECS_EVENT_NONE];
-    if (head.size == 0 || ecs_entity_generation(target) == 0 || view->count >= view->maximum ||
-        tail + 2 * sizeof head > view->capacity)
-        return ecs_detail_event_send(world, target, type, payload);
-    uint8_t* record = view->queue + tail;
-    head.target = target;
-    memcpy(record, &head, sizeof head);
-    if (head.size == 4)
-        memcpy(record + sizeof head, payload, 4);
-    else if (__builtin_object_size(payload, 0) >= 8) // else the compiler warns of this branch
-        memcpy(record + sizeof head, payload, 8);
-    view->tail = tail + 2 * sizeof head;
-    view->count++;
-    return true;
+static inline __attribute__((always_inline)) bool
+ecs_event_send(ecs_world* world, ecs_entity target, ecs_event_type type, const void* payload) {
+    const uint32_t count = ecs_words_of(__builtin_object_size(payload, 0));
+    if (count > 0) {
+        uint32_t word[ECS_SLOT_WORDS_MAX];
+        ecs_words_load(word, payload, count);
+        if (ecs_detail_event_join(ecs_fast_of(world)->events, target, type, word, count))
+            return true;
+        const ecs_words copy = ecs_words_kept(word, count);
+        return ecs_detail_event_send(world, target, type, &copy);
+    }
+    return ecs_detail_event_send(world, target, type, payload);
 }
 /// Queue an event for every system that handles it. @return as ecs_event_send.
 bool ecs_event_broadcast(ecs_world* world, ecs_event_type type, const void* payload);

@@ -73,6 +73,9 @@ static void a_sum_over_rows_is_that_of_single_hashes(void** state) {
             expected +=
                 base_hash64(cells + size * rows[i], size, base_hash64_mix(77, ids[rows[i]]));
         assert_true(base_hash64_rows(cells, size, ids, 77, rows, 4) == expected);
+        const uint8_t before[ROWS * SIZE_MAX_BYTES] = {1, 2, 3};
+        assert_true(base_hash64_rows_change(before, cells, size, ids, 77, rows, 4) ==
+                    expected - base_hash64_rows(before, size, ids, 77, rows, 4));
     }
     assert_true(base_hash64_rows(cells, 12, ids, 77, rows, 0) == 0);
 }

@@ -18,6 +18,10 @@ uint64_t base_hash64_mix(uint64_t a, uint64_t b);
 /// ids[row])). For sizes of 4, 8, 12 and 16 bytes it is several times as fast as single calls.
 uint64_t base_hash64_rows(const void* cells, size_t size, const uint32_t* ids, uint64_t salt,
                           const uint32_t* rows, uint32_t count);
+/// What base_hash64_rows is for the cells `after`, less what it is for the cells `before`.
+uint64_t base_hash64_rows_change(const void* before, const void* after, size_t size,
+                                 const uint32_t* ids, uint64_t salt, const uint32_t* rows,
+                                 uint32_t count);
 
 /// A hash that gets its data in pieces: init, add any number of times, end. How the data is cut
 /// does not matter: the result equals base_hash64 of all of it.

@@ -96,7 +96,33 @@ static void writers_mark_the_row_and_readers_do_not(void** state) {
     assert_int_equal(ecs_chunk_dirty(chunk, 0)[0], 0);
     (void)ecs_get_mut(fixture.world, mover, fixture.pos);
     assert_int_equal(ecs_chunk_dirty(chunk, 0)[0], 1);
-    assert_int_equal(chunk->summary[0], 1);
+    assert_int_equal(*ecs_chunk_summary(chunk, 0), 1);
+    store_close(&fixture);
+}
+
+// What ecs_set becomes where the compiler knows the size of the value.
+static void a_value_of_known_size_is_set_as_any_other(void** state) {
+    (void)state;
+    store fixture;
+    store_make(&fixture, NULL);
+    ecs_world* world = fixture.world;
+    ecs_entity mover = store_create(&fixture, fixture.mover);
+    const ecs_chunk* chunk = world->storage->archetypes[0]->chunks[0];
+    const float value[4] = {5, 6, 7, 8};
+    assert_int_equal(ecs_fast_set(world, mover, fixture.vel, value, 2), ECS_OK);
+    assert_int_equal(ecs_chunk_dirty(chunk, 0)[0], 0);
+    assert_int_equal(ecs_fast_set(world, mover, fixture.pos, value, 2), ECS_OK);
+    assert_float_equal(store_vec2(&fixture, mover, fixture.pos).y, 6.0f, 0.0f);
+    assert_float_equal(store_vec2(&fixture, mover, fixture.vel).x, 5.0f, 0.0f);
+    assert_int_equal(ecs_chunk_dirty(chunk, 0)[0], 1);
+    assert_int_equal(*ecs_chunk_summary(chunk, 0), 1);
+    // More words than the component has: as many are taken as it has.
+    assert_int_equal(ecs_fast_set(world, mover, fixture.pos, value + 1, 3), ECS_OK);
+    assert_float_equal(store_vec2(&fixture, mover, fixture.pos).x, 6.0f, 0.0f);
+    assert_float_equal(store_vec2(&fixture, mover, fixture.pos).y, 7.0f, 0.0f);
+    assert_int_equal(ecs_fast_set(world, mover, fixture.hp, value, 1), ECS_ERR_MISSING);
+    assert_int_equal(ecs_destroy(world, mover), ECS_OK);
+    assert_int_equal(ecs_fast_set(world, mover, fixture.pos, value, 2), ECS_ERR_STALE);
     store_close(&fixture);
 }
 
@@ -317,6 +343,7 @@ int main(void) {
         TEST(find_is_null_where_get_asserts),
         TEST(set_copies_and_tells_what_is_wrong),
         TEST(writers_mark_the_row_and_readers_do_not),
+        TEST(a_value_of_known_size_is_set_as_any_other),
         TEST(recreate_keeps_what_both_have_adds_and_removes),
         TEST(recreate_within_an_archetype_changes_the_template_alone),
         TEST(texts_live_through_moves_copies_and_deaths),

@@ -143,7 +143,7 @@ static void an_event_queue_with_a_wrong_count_is_found(void** state) {
     damage at;
     damage_make(&at);
     ecs_events* events = at.fixture.world->events;
-    assert_int_equal(events->view.count, 0);
+    assert_int_equal(ecs_events_count(events), 0);
     events->payload_bytes = 16;
     EXPECT_FOUND(&at);
     events->payload_bytes = 0;
