@@ -99,7 +99,7 @@ BASE_MUST_USE bool net_history_collect(net_history* history, const ecs_world* wo
 BASE_MUST_USE bool net_history_touch_whole(net_history* history, const ecs_world* world,
                                            ecs_entity handle);
 
-// ---- history.c ----
+// ---- history_take.c ----
 
 /// Look at what changes name. With `is_part` others look at other words of the touched set at the
 /// same time: indices have their room already, and whose ring must grow is touched as a whole
@@ -107,6 +107,11 @@ BASE_MUST_USE bool net_history_touch_whole(net_history* history, const ecs_world
 BASE_MUST_USE bool net_history_take_changes(net_history* history, const ecs_world* world,
                                             const ecs_change* changes, uint32_t count,
                                             bool is_part);
+
+/// Look at all values of an entity that the history follows already. @return false when memory ran
+/// out.
+BASE_MUST_USE bool net_history_take_values(net_history* history, const ecs_world* world,
+                                           net_history_touch* touched);
 
 // ---- history_parts.c ----
 
