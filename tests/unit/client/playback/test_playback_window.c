@@ -255,7 +255,7 @@ static void pixels_of_bricks_have_the_colours_of_bricks(void** state) {
             struck += kind == game->rubble_template && !is_seen;
         }
         const breakout_match* board =
-            ecs_get(world, breakout_match_entity(world, game), game->match);
+            ecs_get(world, ecs_singleton(world, game->match_template), game->match);
         print_message("tick %g: %u of %d bricks, %u struck\n", moments[i], bricks, board->bricks,
                       struck);
         assert_true(bricks + 2 >= (uint32_t)board->bricks && bricks > 10);
