@@ -139,7 +139,7 @@ static bool parse(const net_log_inputs* inputs, const net_log_item* item, number
 static uint64_t code_value(coder* self, uint32_t field, uint64_t last, uint64_t value) {
     net_log_input_models* models = &self->inputs->models;
     net_log_model* way = &models->is_difference[field];
-    net_log_number_models* ways = models->value[field];
+    net_log_number_models* ways = self->inputs->values[field];
     uint64_t coded = value;
     bool is_difference = false;
     if (!self->range->is_reading) {
@@ -169,9 +169,11 @@ static void code_fields(coder* self, uint64_t* last, const numbers* parsed) {
                                               parsed->values[i] != last[i]))
             continue;
         moved += moved < NET_LOG_MOVED_MAX;
-        if (inputs->types[i] == TYPE_NONE)
+        if (inputs->types[i] == TYPE_NONE) {
             inputs->types[i] =
                 (uint8_t)net_log_range_tree(self->range, models->type, TYPE_BITS, parsed->types[i]);
+            net_log_model_begin(inputs->values[i], sizeof inputs->values[i]);
+        }
         last[i] = code_value(self, i, last[i], parsed->values[i]);
         if (inputs->types[i] == TYPE_FIXED32 && last[i] > UINT32_MAX) self->range->failed = true;
     }

@@ -27,11 +27,12 @@ typedef struct net_log_input_models {
     net_log_model has_moved[NET_LOG_INPUT_FIELDS][NET_LOG_MOVED_MAX + 1];
     net_log_model type[4], is_difference[NET_LOG_INPUT_FIELDS];
     net_log_number_models list_count, list_client, number[2], seen[2], odd_bytes;
-    net_log_number_models value[NET_LOG_INPUT_FIELDS][2];
 } net_log_input_models;
 
 typedef struct net_log_inputs {
     net_log_input_models models;
+    /// By field and whether it is a difference; begun with the field's first value.
+    net_log_number_models values[NET_LOG_INPUT_FIELDS][2];
     net_log_input_client clients[NET_LOG_INPUT_CLIENTS];
     uint32_t client_count;
     uint16_t slots[NET_LOG_INPUT_SLOTS];  ///< 0: free, else 1 + its place in clients

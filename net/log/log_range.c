@@ -9,6 +9,8 @@
 
 #include "base/assert.h"
 
+#include <string.h>
+
 enum {
     TOP = 1 << 24,
     HALF = 32768,
@@ -91,8 +93,11 @@ bool net_log_range_end(net_log_range* range) {
 
 void net_log_model_begin(void* models, size_t bytes) {
     net_log_model* model = models;
-    for (size_t i = 0; i < bytes / sizeof *model; i++)
-        model[i] = (net_log_model){.one = HALF};
+    const size_t count = bytes / sizeof *model;
+    model[0] = (net_log_model){.one = HALF};
+    // Each copy is as long as all before it: every block begins with all models.
+    for (size_t done = 1; done < count; done *= 2)
+        memcpy(model + done, model, (done < count - done ? done : count - done) * sizeof *model);
 }
 
 static void learn(net_log_model* model, uint32_t bit) {
