@@ -145,6 +145,40 @@ static const char* find_value(const esgen_game* game, const char* key) {
     return NULL;
 }
 
+// The handler of an input that is kept.
+static void put_keeper(base_bytes* out, const esgen_unit* unit, const esgen_struct* from,
+                       const esgen_struct_event* event) {
+    if (!event->is_kept) return;
+    const char* type = from->c_type.text;
+    esgen_put(out,
+              "\nstatic void %s_keep_input(const ecs_stage* stage, const ecs_event* event,\n"
+              "    const ecs_rows* rows) {\n"
+              "    %s* kept = rows->columns[0];\n"
+              "    (void)stage;\n"
+              "    for (uint32_t i = 0; i < rows->count; i++)\n"
+              "        kept[i] = *(const %s*)event->payload;\n}\n",
+              unit->game.name.text, type, type);
+    esgen_put(
+        out,
+        "\nstatic ecs_result %s_register_input(ecs_world* world) {\n"
+        "    static const char* const events[] = {\"%s\"};\n"
+        "    static const char* const tags[] = {\"server|predict\"};\n"
+        "    static const ecs_term terms[] = {{\"input\", \"%s\", ECS_WRITE}};\n"
+        "    static const ecs_system_desc keeper = {.name = \"keep_input\", .events = events,\n"
+        "        .event_count = 1, .on_event = %s_keep_input, .terms = terms,\n"
+        "        .term_count = 1, .tags = tags, .tag_count = 1};\n"
+        "    return ecs_system_register(world, &keeper);\n}\n",
+        unit->game.name.text, event->name.text, from->name.text, unit->game.name.text);
+}
+
+static void put_keeper_call(base_bytes* out, const esgen_unit* unit, const esgen_struct* from,
+                            const esgen_struct_event* event) {
+    (void)from;
+    if (event->is_kept)
+        esgen_put(out, "    if (!result) result = %s_register_input(world);\n",
+                  unit->game.name.text);
+}
+
 static void put_registration(base_bytes* out, const esgen_unit* unit, const char* stem) {
     const esgen_game* game = &unit->game;
     const char* name = game->name.text;
@@ -173,6 +207,7 @@ static void put_registration(base_bytes* out, const esgen_unit* unit, const char
                   name, name, settings->field.text, name);
     esgen_put(out, "    ecs_result result = %s_find_all(world, game, reporter);\n", name);
     if (setup) esgen_put(out, "    if (!result) result = %s(world, game, reporter);\n", setup);
+    put_each(out, unit, put_keeper_call);
     if (load)
         esgen_put(
             out,
@@ -310,6 +345,7 @@ void esgen_put_game(base_bytes* out, const esgen_unit* unit, const char* stem) {
     for (uint32_t i = 0; i < unit->game.keys.count; i++)
         if (unit->game.heads[i].text[0]) esgen_put(out, "\n%s;\n", unit->game.heads[i].text);
     esgen_put_context(out, unit);
+    put_each(out, unit, put_keeper);
     put_registration(out, unit, stem);
     put_hooks(out, &unit->game);
     put_table(out, unit, stem);

@@ -195,6 +195,7 @@ static bool read_message_words(esgen_struct_event* event, const esgen_word* comm
         bool* flag = esgen_word_is(comma + 1, "input")      ? &event->is_input
                      : esgen_word_is(comma + 1, "reliable") ? &event->is_reliable
                      : esgen_word_is(comma + 1, "late")     ? &event->is_late
+                     : esgen_word_is(comma + 1, "kept")     ? &event->is_kept
                                                             : NULL;
         if (!flag || *flag) return false;
         *flag = true;
@@ -214,7 +215,12 @@ static bool read_message(esgen_unit* unit, esgen_struct* target, const esgen_wor
         !read_message_words(event, open + 2, close)) {
         esgen_fault(unit, open->line,
                     "ES_MESSAGE takes the C type of a protobuf message (Game__Hit for message Hit "
-                    "of package game), then input, reliable or late");
+                    "of package game), then input, kept, reliable or late");
+        return false;
+    }
+    if (event->is_kept && !(event->is_input && target->name.text[0])) {
+        esgen_fault(unit, open->line,
+                    "only an input is kept, and its payload is a component too: ES_STRUCT(Name)");
         return false;
     }
     if (strpbrk(event->name.text, ".-+:<>@")) {

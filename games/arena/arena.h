@@ -86,7 +86,7 @@ typedef struct arena_seat {
 /// Component "input" of a player and payload of the event "arena_input".
 ES_STRUCT(ArenaInput)
 ES_EVENT(arena_input)
-ES_MESSAGE(Arena__ArenaInput, input)
+ES_MESSAGE(Arena__ArenaInput, input, kept)
 typedef struct arena_input {
     int32_t move_x, move_y ES_CLAMP(-127, 127);
     uint32_t aim ES_CLAMP(0, ARENA_AIM_STEPS - 1);

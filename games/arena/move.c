@@ -13,12 +13,6 @@
 #define RELOAD_S 0.25f
 #define RAY_RELOAD_S 1.1f
 
-ES_TAG(server | predict)
-ES_ON_EVENT(arena_input)
-static void take_input_es_event_handler(const arena_input* event, arena_input* input) {
-    *input = *event;
-}
-
 // The speed is the same in all directions.
 static ecs_vec2 input_course(const arena_input* input, float speed) {
     ecs_vec2 course = {(float)input->move_x / 127.0f, (float)input->move_y / 127.0f};

@@ -53,7 +53,7 @@ typedef struct breakout_player {
 /// Component "input" of a pad and payload of the event "pad_input".
 ES_STRUCT(BreakoutInput)
 ES_EVENT(pad_input)
-ES_MESSAGE(Breakout__PadInput, input)
+ES_MESSAGE(Breakout__PadInput, input, kept)
 typedef struct breakout_input {
     int32_t move ES_CLAMP(-127, 127);
     ES_NAME(launch) bool is_launching;

@@ -3,9 +3,9 @@
 //
 // There are two steps, because inputs are events: a tick has none, one or several. A pad must move
 // exactly once per tick, so a client that sends twice as often is not twice as fast. A pad without
-// a new input keeps the last one. The prediction world moves the pads with the same functions;
-// there the inputs of other players stay 0. All pads share the bottom line and can pass each other.
-// The more pads there are, the narrower they are.
+// a new input keeps the last one (`kept`). The prediction world moves the pads with the same
+// functions; there the inputs of other players stay 0. All pads share the bottom line and can pass
+// each other. The more pads there are, the narrower they are.
 //
 // A person's input comes from keys and the pointer. With prediction, the world there is the
 // predicted one: "towards the pointer" starts at the pad that the player sees. The pointer controls
@@ -21,12 +21,6 @@
 float breakout_pad_width(uint32_t players) {
     // Whole units: then half a width lies on the grid of positions.
     return base_clamp(base_floor(640.0f / (float)(players + 3)), PAD_WIDTH_MIN, PAD_WIDTH_MAX);
-}
-
-ES_TAG(server | predict)
-ES_ON_EVENT(pad_input)
-static void take_input_es_event_handler(const breakout_input* event, breakout_input* input) {
-    *input = *event;
 }
 
 ES_TAG(server)

@@ -170,12 +170,9 @@ ecs_entity breakout_player_join(ecs_world* world, breakout_game* game,
     place -= base_floor(place);
     const ecs_vec2 pos = {ecs_snap(place * (BREAKOUT_FIELD_WIDTH - width), game->grid),
                           BREAKOUT_PAD_TOP};
-    ecs_entity entity = ECS_ENTITY_NONE;
     // When the world is full, the new player only watches. When a player leaves, its balls find
     // that the handle of the pad is stale.
-    (void)!ecs_create(world, game->pad_template,
-                      ECS_INITS({game->player, &value}, {game->color, &color},
-                                {game->rect_size, &size}, {game->pos, &pos}),
-                      &entity);
-    return entity;
+    return ecs_try_create(world, game->pad_template,
+                          ECS_INITS({game->player, &value}, {game->color, &color},
+                                    {game->rect_size, &size}, {game->pos, &pos}));
 }

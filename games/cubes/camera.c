@@ -2,9 +2,9 @@
 // Cameras: a player is a camera in this world. An input turns it about the point of its Transform.
 //
 // Inputs are events: a tick has none, one or several. A camera must turn exactly once per tick, so
-// one system keeps the input and another one turns the camera. A client's prediction runs both as
-// the server does. Yaw, pitch and distance end each tick on their grid, so the predicted values
-// equal the values that the server sends.
+// a handler keeps the input (`kept`), and a system turns the camera. A client's prediction runs
+// both as the server does. Yaw, pitch and distance end each tick on their grid, so the predicted
+// values equal the values that the server sends.
 
 #include "cubes.h"
 
@@ -13,12 +13,6 @@
 #define TURN_PER_S 1.6f ///< radians at full speed
 #define ZOOM_PER_S 1.2f ///< part of the distance per second
 #define FULL 127.0f
-
-ES_ON_EVENT(camera_input)
-ES_TAG(server | predict)
-static void cubes_input_es_event_handler(const cubes_input* event, cubes_input* input) {
-    *input = *event;
-}
 
 ES_TAG(server | predict)
 static void cubes_turn_es(const ecs_stage* stage, ES_CONTEXT const cubes_game* game,
@@ -45,12 +39,10 @@ ecs_entity cubes_player_join(ecs_world* world, cubes_game* game, const net_game_
     float yaw = (float)(player->client % 4096u) * 2.3999632f + 0.5f;
     const cubes_orbit orbit = {ecs_quantise(&game->yaw, ecs_angle_wrap(yaw)),
                                ecs_quantise(&game->pitch, 0.3f), 230.0f};
-    ecs_entity entity = ECS_ENTITY_NONE;
     // When the world is full, the new player only watches.
-    (void)!ecs_create(
+    return ecs_try_create(
         world, game->camera_templates[game->settings.fall],
-        ECS_INITS({game->spawn, &spawn}, {game->player, &value}, {game->orbit, &orbit}), &entity);
-    return entity;
+        ECS_INITS({game->spawn, &spawn}, {game->player, &value}, {game->orbit, &orbit}));
 }
 
 // ---- bot ----

@@ -65,7 +65,7 @@ typedef struct cubes_orbit {
 /// Component "input" of a camera and payload of the event "camera_input". -127..127.
 ES_STRUCT(CubesInput)
 ES_EVENT(camera_input)
-ES_MESSAGE(Cubes__CameraInput, input)
+ES_MESSAGE(Cubes__CameraInput, input, kept)
 typedef struct cubes_input {
     int32_t yaw, pitch, zoom ES_CLAMP(-127, 127);
 } cubes_input;

@@ -36,6 +36,13 @@ typedef struct ecs_init {
 ///         needs has failed before); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_create(ecs_world* world, ecs_template_id template_id,
                                     const ecs_init* inits, uint32_t init_count, ecs_entity* entity);
+/// ecs_create where nothing else is to be done when it fails: a player of a full world watches.
+/// @return ECS_ENTITY_NONE on failure.
+static inline ecs_entity ecs_try_create(ecs_world* world, ecs_template_id template_id,
+                                        const ecs_init* inits, uint32_t init_count) {
+    ecs_entity entity = ECS_ENTITY_NONE;
+    return ecs_create(world, template_id, inits, init_count, &entity) ? ECS_ENTITY_NONE : entity;
+}
 /// Create `count` entities with the defaults of one template. `entities` gets the handles and may
 /// be NULL. When memory runs out in the middle of values that own memory, the entities created so
 /// far are destroyed again, as ecs_destroy does it if core events were sent for them.

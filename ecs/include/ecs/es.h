@@ -64,9 +64,10 @@
 
 // At file level, in headers too.
 #define ES_TYPE(c_type, name) ///< C type of a type that is registered elsewhere
-#define ES_STRUCT(...)  ///< before typedef struct x {...} x; : a component type; (Name, boxed)
-#define ES_EVENT(...)   ///< an event with it as payload; (name, exported): goes to clients
-#define ES_MESSAGE(...) ///< behind ES_EVENT: its protobuf message (Game__Hit, input|reliable|late)
+#define ES_STRUCT(...) ///< before typedef struct x {...} x; : a component type; (Name, boxed)
+#define ES_EVENT(...)  ///< an event with it as payload; (name, exported): goes to clients
+#define ES_MESSAGE(                                                                                \
+    ...) ///< behind ES_EVENT: its protobuf message (Game__Hit, input|kept|reliable|late)
 #define ES_REGISTER_TYPES ///< this file registers its types and those of headers included by "name"
 #define ES_MESSAGES ///< this file gets EVENT_to_wire and EVENT_from_wire of each ES_MESSAGE there
 

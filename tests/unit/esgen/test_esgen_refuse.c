@@ -239,7 +239,7 @@ static void messages_belong_to_events(void** state) {
     (void)state;
     static const char type[] =
         "x.c:1: error: ES_MESSAGE takes the C type of a protobuf message (Game__Hit for message "
-        "Hit of package game), then input, reliable or late";
+        "Hit of package game), then input, kept, reliable or late";
     expect_said("ES_EVENT(e) ES_MESSAGE() typedef struct a { int32_t x; } a;", type);
     expect_said("ES_EVENT(e) ES_MESSAGE(game.Hit) typedef struct a { int32_t x; } a;", type);
     expect_said("ES_EVENT(e) ES_MESSAGE typedef struct a { int32_t x; } a;",
@@ -410,7 +410,12 @@ static void fields_of_a_context_that_cannot_be_filled_are_refused(void** state) 
                 "x.c:1: error: a.f: ES_ANGLE is for float and double");
     expect_said("ES_EVENT(e) ES_MESSAGE(G__E, loud) typedef struct a { float f; } a;",
                 "x.c:1: error: ES_MESSAGE takes the C type of a protobuf message (Game__Hit for "
-                "message Hit of package game), then input, reliable or late");
+                "message Hit of package game), then input, kept, reliable or late");
+    static const char kept[] = "x.c:1: error: only an input is kept, and its payload is a "
+                               "component too: ES_STRUCT(Name)";
+    expect_said("ES_EVENT(e) ES_MESSAGE(G__E, input, kept) typedef struct a { float f; } a;", kept);
+    expect_said("ES_STRUCT(A) ES_EVENT(e) ES_MESSAGE(G__E, kept) typedef struct a { float f; } a;",
+                kept);
 }
 
 int main(void) {

@@ -248,6 +248,27 @@ static void the_manual_shows_what_is_compiled(void** state) {
     free(manual);
 }
 
+static void an_input_that_is_kept_gets_its_handler(void** state) {
+    (void)state;
+    char* text =
+        write_text("ES_STRUCT(Go) ES_EVENT(go) ES_MESSAGE(G__Go, input, kept)\n"
+                   "typedef struct { int32_t x ES_CLAMP(-7, 7); } g_go;\n" CONTEXT(
+                       "  g_go last;\n") "ES_GAME(\"G\", 640, 480, .is_rewinding = true);\n");
+    static const char* const wanted[] = {
+        "    g_go* kept = rows->columns[0];\n",
+        "        kept[i] = *(const g_go*)event->payload;\n",
+        "    static const char* const events[] = {\"go\"};\n"
+        "    static const char* const tags[] = {\"server|predict\"};\n"
+        "    static const ecs_term terms[] = {{\"input\", \"Go\", ECS_WRITE}};\n",
+        "    if (!result) result = g_register_input(world);\n",
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(wanted); i++) {
+        if (!strstr(text, wanted[i])) print_error("%s\nlacks %s\n", text, wanted[i]);
+        assert_non_null(strstr(text, wanted[i]));
+    }
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_sample_becomes_the_expected_text),
@@ -255,6 +276,7 @@ int main(void) {
         TEST(only_what_is_needed_is_written),
         TEST(the_manual_shows_what_is_compiled),
         TEST(a_game_gets_its_whole_table),
+        TEST(an_input_that_is_kept_gets_its_handler),
         TEST(a_file_of_a_game_registers_its_own_part),
         TEST(a_range_is_said_once),
         TEST(constants_count_bits),
