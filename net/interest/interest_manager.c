@@ -18,8 +18,8 @@
 // Invariants (net_interest_validate): a place is in the grid when distance decides about it, and in
 // the list where it belongs; a client's slot does not move while the client is there; nothing walks
 // in hash order.
-// Left to others: clients (interest_clients.c), turns and the module's answers (interest_turn.c), what a client sees
-// (interest_gather.c), the difference to what it has (interest_query.c).
+// Left to others: clients (interest_clients.c), turns and the module's answers (interest_turn.c),
+// what a client sees (interest_gather.c), the difference to what it has (interest_query.c).
 #include "interest/interest_internal.h"
 
 #include "base/assert.h"

@@ -239,6 +239,7 @@ static bool add_single(net_composer* c, uint32_t slot, uint32_t age) {
         net_set_bit(c->absolute, slot);
         return true;
     }
+    writer->encoded_bits += row->bits;
     writer->slots[writer->record_count++] = slot;
     writer->runs[writer->run_count - 1].count++;
     return true;

@@ -191,6 +191,7 @@ void net_repl_state_end_packet(net_repl_state* repl, const uint64_t* sent) {
 
 uint64_t net_repl_state_created(const net_repl_state* repl, uint32_t w, uint64_t waiting) {
     waiting &= ~net_set(repl, NET_SET_LIVE)[w] & ~net_set(repl, NET_SET_GOING)[w];
+    if (!waiting) return 0;
     uint64_t flying = 0, old = ~net_set(repl, NET_SET_YOUNG)[w];
     uint32_t backs = net_repl_state_backs(repl), now = now_of(repl);
     uint32_t ticks = repl->round_ticks + 1;

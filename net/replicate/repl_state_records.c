@@ -28,7 +28,10 @@ static bool make_missing(net_composer* c, const missing_row* missing, uint32_t c
         net_encoded_row_result result = net_encoded_rows_make(
             c->encoded_rows, &missing[i].key, missing[i].wanted, &writer->rows[record]);
         if (result == NET_ENCODED_ROW_NO_MEMORY) return false;
-        if (result == NET_ENCODED_ROW_OK) continue;
+        if (result == NET_ENCODED_ROW_OK) {
+            writer->encoded_bits += writer->rows[record].bits;
+            continue;
+        }
         *has_failed = true;
         writer->rows[record].bits = NET_ROW_BITS_NONE;
         c->doubled[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
@@ -87,7 +90,7 @@ bool net_composer_add_records(net_composer* c, const uint64_t* set, const uint64
     const uint16_t* classes = c->repl->classes;
     uint32_t missing_count = 0, record = writer->record_count;
     bool has_failed = false;
-    uint64_t singles = 0;
+    uint64_t singles = 0, encoded_bits = 0;
     row_kind kind = {.key = key, .is_for = UINT32_MAX, .first = record};
     for (uint32_t w = 0; w < c->words; w++) {
         if (!set[w]) continue;
@@ -100,13 +103,16 @@ bool net_composer_add_records(net_composer* c, const uint64_t* set, const uint64
             uint32_t is_for = classes[slot] | (uint32_t)(with >> bit & 1) << 16;
             writer->slots[record] = slot;
             if (is_for != kind.is_for) begin_kind(c, &kind, is_for, key.d, record);
-            if (net_encoded_rows_find_at(encoded_rows, kind.wanted, index, &kind.cell,
-                                         &writer->rows[record]))
+            net_encoded_row* row = &writer->rows[record];
+            if (net_encoded_rows_find_at(encoded_rows, kind.wanted, index, &kind.cell, row)) {
+                encoded_bits += row->bits;
                 continue;
+            }
             kind.key.index = index;
-            if (net_encoded_rows_find_wanted(encoded_rows, kind.wanted, &kind.key,
-                                             &writer->rows[record]))
+            if (net_encoded_rows_find_wanted(encoded_rows, kind.wanted, &kind.key, row)) {
+                encoded_bits += row->bits;
                 continue;
+            }
             missing[missing_count++] = (missing_row){kind.key, kind.wanted, record};
             if (missing_count < CODED_TOGETHER) continue;
             if (!make_missing(c, missing, missing_count, &has_failed)) return false;
@@ -115,6 +121,7 @@ bool net_composer_add_records(net_composer* c, const uint64_t* set, const uint64
     }
     end_kind(c, &kind, record);
     writer->record_count = record;
+    writer->encoded_bits += encoded_bits;
     if (missing_count > 0 && !make_missing(c, missing, missing_count, &has_failed)) return false;
     if (has_failed) drop_empty(writer, run->first);
     run->count = writer->record_count - run->first;

@@ -82,12 +82,17 @@ bool net_snapshot_writer_reserve(net_snapshot_writer* writer, uint32_t slot_end,
                                  uint32_t record_max) {
     const base_allocator* allocator = writer->allocator;
     writer->slot_end = slot_end;
-    return reserve_sets(writer, (slot_end + 63) / 64) &&
-           BASE_ARRAY_RESERVE(allocator, writer->slots, writer->slots_capacity, record_max) &&
-           BASE_ARRAY_RESERVE(allocator, writer->rows, writer->rows_capacity, record_max) &&
-           BASE_ARRAY_RESERVE(allocator, writer->order, writer->order_capacity, record_max) &&
-           BASE_ARRAY_RESERVE(allocator, writer->record_of, writer->record_of_capacity, slot_end) &&
-           BASE_ARRAY_RESERVE(allocator, writer->next_of, writer->next_of_capacity, slot_end);
+    if (slot_end <= writer->slot_room && record_max <= writer->record_room) return true;
+    if (!reserve_sets(writer, (slot_end + 63) / 64) ||
+        !BASE_ARRAY_RESERVE(allocator, writer->slots, writer->slots_capacity, record_max) ||
+        !BASE_ARRAY_RESERVE(allocator, writer->rows, writer->rows_capacity, record_max) ||
+        !BASE_ARRAY_RESERVE(allocator, writer->order, writer->order_capacity, record_max) ||
+        !BASE_ARRAY_RESERVE(allocator, writer->record_of, writer->record_of_capacity, slot_end) ||
+        !BASE_ARRAY_RESERVE(allocator, writer->next_of, writer->next_of_capacity, slot_end))
+        return false;
+    if (slot_end > writer->slot_room) writer->slot_room = slot_end;
+    if (record_max > writer->record_room) writer->record_room = record_max;
+    return true;
 }
 
 net_record_group* net_snapshot_writer_add_run(net_snapshot_writer* writer, net_snapshot_kind kind,
@@ -184,12 +189,17 @@ static uint64_t measure_run(const net_snapshot_writer* writer, net_record_group*
            measure_gaps(writer, run);
 }
 
+static inline uint64_t sum_rows(const net_snapshot_writer* writer) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < writer->record_count; i++)
+        sum += writer->rows[i].bits;
+    return sum;
+}
+
 void net_snapshot_writer_measure(net_snapshot_writer* writer, const net_history* history,
                                  const ecs_entity* handles) {
-    uint64_t encoded = 0, beside = 0;
-    const net_encoded_row *row = writer->rows, *rows_end = row + writer->record_count;
-    for (; row < rows_end; row++)
-        encoded += row->bits;
+    uint64_t beside = 0;
+    BASE_VALIDATE(writer->encoded_bits == sum_rows(writer));
     uint32_t runs = 0;
     for (uint32_t i = 0; i < writer->run_count; i++) {
         net_record_group* run = &writer->runs[i];
@@ -203,18 +213,19 @@ void net_snapshot_writer_measure(net_snapshot_writer* writer, const net_history*
     }
     beside += measure_creates(writer, history, handles);
     beside += net_golomb_bits(runs, NET_SNAPSHOT_LIST_ORDER);
-    writer->encoded_bits = encoded;
-    writer->bits = writer->record_count > 0 ? encoded + beside : 0;
+    writer->bits = writer->record_count > 0 ? writer->encoded_bits + beside : 0;
 }
 
 void net_snapshot_writer_keep(net_snapshot_writer* writer, const uint64_t* kept) {
     uint32_t count = 0;
+    uint64_t encoded_bits = 0;
     for (uint32_t i = 0; i < writer->run_count; i++) {
         net_record_group* run = &writer->runs[i];
         uint32_t first = count, end = run->first + run->count;
         for (uint32_t k = run->first; k < end; k++) {
             uint32_t slot = writer->slots[k];
             if (!(kept[slot >> 6] >> (slot & 63) & 1)) continue;
+            encoded_bits += writer->rows[k].bits;
             if (count < k) {
                 writer->slots[count] = slot;
                 writer->rows[count] = writer->rows[k];
@@ -228,4 +239,5 @@ void net_snapshot_writer_keep(net_snapshot_writer* writer, const uint64_t* kept)
             run->kind = NET_SNAPSHOT_BY_AGE;
     }
     writer->record_count = count;
+    writer->encoded_bits = encoded_bits;
 }

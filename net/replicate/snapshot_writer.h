@@ -77,10 +77,11 @@ typedef struct net_snapshot_writer {
     uint32_t* record_of; ///< [slot], of what is in the snapshot
     uint32_t* next_of;   ///< [slot]: the next slot with a base of the same age
     uint32_t record_of_capacity, next_of_capacity;
-    uint32_t slot_end;     ///< above the highest slot of the client
-    uint64_t bits;         ///< of the snapshot
-    uint64_t encoded_bits; ///< of its encoded rows
-    uint8_t* bytes;        ///< the snapshot while it is written, with room beyond its end
+    uint32_t slot_room, record_room; ///< net_snapshot_writer_reserve was called for
+    uint32_t slot_end;               ///< above the highest slot of the client
+    uint64_t bits;                   ///< of the snapshot
+    uint64_t encoded_bits;           ///< of its encoded rows, added up with the records
+    uint8_t* bytes;                  ///< the snapshot while it is written, with room beyond its end
     uint32_t byte_capacity;
 } net_snapshot_writer;
 
