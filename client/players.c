@@ -114,6 +114,7 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
         .is_bot = is_bot,
         .seed = self->config.seed + index,
         .rate_bytes_max = (uint32_t)self->config.rate_bytes_max,
+        .has_solo = true,
         .trace = self->trace ? trace_update : NULL,
         .trace_context = self->trace,
         .session_trace = self->session_trace ? net_host_write_trace : NULL,

@@ -27,6 +27,17 @@ static void choose_threads(server_config* config) {
     if (config->net_threads > config->clients_max) config->net_threads = config->clients_max;
 }
 
+static bool choose_coder(server_config* config) {
+    static const char* const names[] = {
+        [NET_CODER_SHARED] = "shared", [NET_CODER_SOLO] = "solo", [NET_CODER_AUTO] = "auto"};
+    for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
+        if (strcmp(config->coder_name, names[i]) != 0) continue;
+        config->coder = (net_coder)i;
+        return true;
+    }
+    return false;
+}
+
 base_options_result server_config_read(server_config* config, int argc, char** argv,
                                        const base_reporter* reporter) {
     memset(config, 0, sizeof *config);
@@ -37,6 +48,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
     config->clients_per_address_max = NET_ADDRESS_CLIENTS_DEFAULT;
     config->rate_bytes_max = NET_RATE_BYTES_DEFAULT;
     config->send_divisor = 1;
+    config->coder_name = "shared";
     config->net_threads = THREADS_UNSET;
     config->log_sync = "second";
     config->log_segment_mb = NET_LOG_SEGMENT_BYTES_DEFAULT >> 20;
@@ -88,6 +100,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
          NET_RATE_BYTES_LIMIT},
         {"send-divisor", BASE_OPTION_U64, &config->send_divisor, "N", NULL, 1,
          NET_SEND_DIVISOR_MAX},
+        {"coder", BASE_OPTION_TEXT, &config->coder_name, "shared|solo|auto", NULL, 0, 0},
         {"net-threads", BASE_OPTION_U64, &config->net_threads, "N",
          "threads that receive and send (default: by cores and --max-clients)", 0, NET_LANES_MAX},
         {"threads", BASE_OPTION_U64, &config->threads, "N", NULL, 0, BASE_WORKERS_MAX},
@@ -111,6 +124,11 @@ base_options_result server_config_read(server_config* config, int argc, char** a
     if (result != BASE_OPTIONS_OK) return result;
     if (words.count > 0) {
         base_report(reporter, NULL, 0, "unexpected word '%s' (see --help)", words.values[0]);
+        return BASE_OPTIONS_ERROR;
+    }
+    if (!choose_coder(config)) {
+        base_report(reporter, NULL, 0, "--coder is shared, solo or auto, not '%s'",
+                    config->coder_name);
         return BASE_OPTIONS_ERROR;
     }
     choose_threads(config);

@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "base/workers.h"
 #include "net/limits.h"
+#include "net/server.h"
 
 typedef struct server_config {
     const char* game;
@@ -37,6 +38,8 @@ typedef struct server_config {
     uint64_t net_threads;      ///< 0: the simulation's thread does it all
     uint64_t rate_bytes_max;   ///< per client and second
     uint64_t send_divisor;
+    const char* coder_name; ///< --coder
+    net_coder coder;
     uint64_t threads; ///< 0: chosen by cores and game
     const char* config;
     char config_text[16384]; ///< content of the config file: options borrow from it

@@ -194,6 +194,7 @@ static int open_server(server_program* self) {
         .entropy = net_host_draw_secret,
         .rate_bytes_max = (uint32_t)self->config.rate_bytes_max,
         .send_divisor = (uint32_t)self->config.send_divisor,
+        .coder = self->config.coder,
         .is_threaded = self->config.net_threads > 0,
         .has_bandwidth = self->config.bandwidth != NULL,
         .session_trace = self->session_trace ? net_host_write_trace : NULL,

@@ -35,6 +35,7 @@ void net_client_greet(net_client* client) {
     hello.name = name;
     hello.is_bot = client->config.is_bot;
     hello.rate_bytes_max = client->config.rate_bytes_max;
+    hello.has_solo = client->config.has_solo;
     if (match) {
         hello.schema_hash = net_schema_hash(net_match_schema(match));
         hello.game = (char*)(uintptr_t)net_match_get_config(match)->module->game->name;
@@ -105,6 +106,7 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
     if (client->phase != NET_CLIENT_GREETING || !client->config.match || welcome->client == 0 ||
         welcome->tick_rate_hz < NET_TICK_RATE_HZ_MIN ||
         welcome->tick_rate_hz > NET_TICK_RATE_HZ_MAX || welcome->is_resumed ||
+        (welcome->is_solo && !client->config.has_solo) ||
         (welcome->resume.len != 0 && welcome->resume.len != NET_RESUME_BYTES) ||
         !are_settings_right(client, welcome)) {
         net_client_malformed(client);
@@ -124,6 +126,7 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
         .index_max = index_max,
         .trace = trace_update,
         .trace_context = client,
+        .is_solo = welcome->is_solo,
     };
     if (client->config.presenter) {
         net_presenter_begin(client->config.presenter, client->config.match);

@@ -39,7 +39,8 @@ net_result net_mirror_create(const net_mirror_config* config, net_mirror** mirro
     const base_allocator* memory = &made->memory.allocator;
     made->listed = base_allocate_zero(memory, mark_words(made) * sizeof *made->listed);
     made->listed_any = base_allocate_zero(memory, mark_any_words(made) * sizeof *made->listed_any);
-    if (!made->listed || !made->listed_any) {
+    if (config->is_solo) made->solo = net_solo_receiver_create(memory);
+    if (!made->listed || !made->listed_any || (config->is_solo && !made->solo)) {
         net_mirror_destroy(made);
         return NET_ERR_MEMORY;
     }
@@ -67,6 +68,7 @@ void net_mirror_destroy(net_mirror* mirror) {
     base_release(memory, mirror->gaps, mirror->gaps_capacity);
     base_release(memory, mirror->listed, mark_words(mirror) * sizeof *mirror->listed);
     base_release(memory, mirror->listed_any, mark_any_words(mirror) * sizeof *mirror->listed_any);
+    net_solo_receiver_destroy(mirror->solo);
     net_row_world_deinit(&mirror->target);
     BASE_ASSERT(mirror->memory.used_bytes == 0);
     base_release(mirror->allocator, mirror, sizeof *mirror);

@@ -50,6 +50,7 @@ typedef struct net_mirror_config {
     net_mirror_trace_fn trace; ///< may be NULL
     void* trace_context;
     net_mirror_sink sink;
+    bool is_solo; ///< snapshots may be in solo code, as Welcome said
 } net_mirror_config;
 
 typedef struct net_mirror_counters {
@@ -60,6 +61,7 @@ typedef struct net_mirror_counters {
         stale_records;  ///< older than the entity, or of its previous incarnation: bases at most
     uint64_t stale;     ///< packets refused as too late
     uint64_t malformed; ///< packets refused as impossible
+    uint64_t solo;      ///< packets decoded in solo code
     uint64_t missing_bases; ///< of both: packets that named a missing row or packet
     uint64_t evicted;       ///< incarnations that ended because another took their slot or index
     uint64_t moved;         ///< entities that moved to another slot

@@ -25,12 +25,14 @@ typedef struct decoder {
     uint16_t seq;
     ecs_tick tick;
     proto_bit_reader* reader;
+    proto_solo_coder* solo; // reads numbers, or notes them; NULL: there are no statistics
+    bool is_coded;          // in solo code
     uint32_t number_bits;
     net_result result;
     bool is_overtaken; // a newer fact explains what is missing
     bool misses_base;
     const net_row_template* row_template; // of the create before
-    uint32_t index;                       // of the create before
+    uint32_t index, generation;           // of the create before
     uint64_t base[PROTO_ROW_FIELDS_MAX];  // of the update that is read
     uint64_t base2[PROTO_ROW_FIELDS_MAX];
 } decoder;
@@ -50,13 +52,38 @@ static bool fail(decoder* d, net_result result) {
 }
 
 static bool is_readable(decoder* d) {
-    return d->reader->failed ? fail(d, NET_ERR_MALFORMED) : true;
+    bool has_failed = d->reader->failed || (d->is_coded && d->solo->failed);
+    return has_failed ? fail(d, NET_ERR_MALFORMED) : true;
 }
 
 static bool miss_base(decoder* d, const net_mirror_slot* slot) {
     d->misses_base = true;
     d->is_overtaken = slot && slot->is_known && slot->tick >= d->tick;
     return fail(d, NET_ERR_MALFORMED);
+}
+
+// In solo code: read a number of 0..most. Otherwise it is `value`, and noted.
+static uint32_t take(decoder* d, uint32_t field, uint64_t situation, uint32_t value,
+                     uint32_t most) {
+    if (!d->solo) return value;
+    int64_t number = proto_solo_number(d->solo, field, situation, value);
+    if (number >= 0 && number <= most) return (uint32_t)number;
+    fail(d, NET_ERR_MALFORMED);
+    if (d->is_coded) d->solo->failed = true;
+    return 0;
+}
+
+static uint32_t read_golomb(decoder* d, uint32_t order) {
+    return d->is_coded ? 0 : proto_bits_read_golomb(d->reader, order);
+}
+
+static uint32_t read_bits(decoder* d, uint32_t count) {
+    return d->is_coded ? 0 : (uint32_t)proto_bits_read(d->reader, count);
+}
+
+static uint32_t read_count(decoder* d, uint32_t list, uint32_t order) {
+    return take(d, PROTO_SOLO_COUNT, proto_solo_situation(list, 0), read_golomb(d, order),
+                UINT32_MAX);
 }
 
 // Name a slot: each at most once in a snapshot.
@@ -75,8 +102,10 @@ static net_mirror_slot* name_slot(decoder* d, uint32_t number) {
 }
 
 // Read the next slot of a list or run.
-static net_mirror_slot* read_slot(decoder* d, uint32_t order, uint32_t* next, uint32_t* number) {
-    uint32_t gap = proto_bits_read_golomb(d->reader, order);
+static net_mirror_slot* read_slot(decoder* d, uint32_t list, uint32_t order, uint32_t* next,
+                                  uint32_t* number) {
+    uint32_t gap =
+        take(d, PROTO_SOLO_GAP, proto_solo_situation(list, 0), read_golomb(d, order), UINT32_MAX);
     if (!is_readable(d)) return NULL;
     uint32_t index_max = d->mirror->index_max;
     if (gap >= index_max || *next + gap >= index_max) {
@@ -114,8 +143,15 @@ static bool read_row(decoder* d, net_mirror_record record, const proto_row_base*
     record.words_first = mirror->word_count;
     mirror->word_count = word_count;
     if (!add_record(d, record)) return false;
+    uint64_t* row = mirror->words + record.words_first;
+    if (d->is_coded) {
+        proto_solo_row(d->solo, net_solo_template(record.row_template), layout, base, row);
+        return is_readable(d);
+    }
     uint32_t bits[PROTO_ROW_COMPONENTS_MAX];
-    proto_row_read(layout, base, mirror->words + record.words_first, d->reader, bits);
+    proto_row_read(layout, base, row, d->reader, bits);
+    if (d->solo && !d->reader->failed)
+        proto_solo_row(d->solo, net_solo_template(record.row_template), layout, base, row);
     for (uint32_t c = 0; c < layout->component_count; c++)
         mirror->body_bits[layout->components[c].key] += bits[c];
     return is_readable(d);
@@ -125,44 +161,75 @@ static bool read_row(decoder* d, net_mirror_record record, const proto_row_base*
 
 static bool read_destroy(decoder* d, uint32_t order, uint32_t* next) {
     uint32_t number;
-    if (!read_slot(d, order, next, &number)) return false;
+    if (!read_slot(d, NET_SOLO_LIST_DESTROYS, order, next, &number)) return false;
     return add_record(d, (net_mirror_record){.kind = NET_MIRROR_DESTROY, .slot = number});
+}
+
+static int64_t take_create(decoder* d, uint32_t what, int64_t value) {
+    if (!d->solo) return value;
+    int64_t number =
+        proto_solo_number(d->solo, PROTO_SOLO_CREATE, proto_solo_situation(what, 0), value);
+    if (number >= -(int64_t)UINT32_MAX && number <= UINT32_MAX) return number;
+    fail(d, NET_ERR_MALFORMED);
+    d->solo->failed = true;
+    return 0;
 }
 
 static bool read_handle(decoder* d, ecs_entity* handle) {
     net_mirror* mirror = d->mirror;
-    uint32_t index = d->index + 1, generation = 1;
-    if (!proto_bits_read(d->reader, 1))
-        index = (uint32_t)proto_bits_read(d->reader, mirror->index_bits);
-    if (!proto_bits_read(d->reader, 1))
-        generation = (uint32_t)proto_bits_read(d->reader, ECS_GENERATION_BITS);
+    int64_t index = (int64_t)d->index + 1, generation = 1;
+    if (!d->is_coded) {
+        if (!proto_bits_read(d->reader, 1))
+            index = (int64_t)proto_bits_read(d->reader, mirror->index_bits);
+        if (!proto_bits_read(d->reader, 1))
+            generation = (int64_t)proto_bits_read(d->reader, ECS_GENERATION_BITS);
+    }
+    index = d->index + 1 + take_create(d, NET_SOLO_CREATE_INDEX, index - d->index - 1);
+    generation =
+        d->generation + take_create(d, NET_SOLO_CREATE_GENERATION, generation - d->generation);
     if (!is_readable(d)) return false;
-    if (index == 0 || index > mirror->index_max || generation == 0)
+    if (index <= 0 || index > mirror->index_max || generation <= 0 ||
+        generation > ECS_GENERATION_MAX)
         return fail(d, NET_ERR_MALFORMED);
-    net_mirror_index* known = net_mirror_index_at(mirror, index);
+    net_mirror_index* known = net_mirror_index_at(mirror, (uint32_t)index);
     if (!known) return fail(d, NET_ERR_MEMORY);
     if (known->stamp == mirror->snapshot_number) return fail(d, NET_ERR_MALFORMED);
     known->stamp = mirror->snapshot_number;
-    d->index = index;
-    *handle = ecs_entity_make(index, generation);
+    d->index = (uint32_t)index;
+    d->generation = (uint32_t)generation;
+    *handle = ecs_entity_make(d->index, d->generation);
     return true;
 }
 
+static bool read_parts(decoder* d, uint16_t* parts, uint32_t* count) {
+    enum { MORE_MAX = (1 << NET_SNAPSHOT_PARTS_BITS) - 1 };
+    int64_t more = take_create(d, NET_SOLO_CREATE_PARTS, read_bits(d, NET_SNAPSHOT_PARTS_BITS));
+    if (more < 0 || more > MORE_MAX) return fail(d, NET_ERR_MALFORMED);
+    *count = (uint32_t)more + 1;
+    for (uint32_t i = 0; i < *count; i++) {
+        int64_t part = take_create(d, NET_SOLO_CREATE_PART, read_bits(d, d->number_bits));
+        if (part < 0 || part > UINT16_MAX) return fail(d, NET_ERR_MALFORMED);
+        parts[i] = (uint16_t)part;
+    }
+    return is_readable(d);
+}
+
 static bool read_template(decoder* d) {
-    if (proto_bits_read(d->reader, 1))
-        return d->row_template ? is_readable(d) : fail(d, NET_ERR_MALFORMED);
-    uint32_t count = (uint32_t)proto_bits_read(d->reader, NET_SNAPSHOT_PARTS_BITS) + 1;
+    bool is_other = d->is_coded || !proto_bits_read(d->reader, 1);
     uint16_t parts[1u << NET_SNAPSHOT_PARTS_BITS];
-    for (uint32_t i = 0; i < count; i++)
-        parts[i] = (uint16_t)proto_bits_read(d->reader, d->number_bits);
-    if (!is_readable(d)) return false;
+    uint32_t count = 0;
+    int64_t other = take_create(d, NET_SOLO_CREATE_OTHER, is_other);
+    if (other < 0 || other > 1) return fail(d, NET_ERR_MALFORMED);
+    is_other = other;
+    if (!is_other) return d->row_template ? is_readable(d) : fail(d, NET_ERR_MALFORMED);
+    if (!read_parts(d, parts, &count)) return false;
     d->row_template = net_rows_compose(d->mirror->rows, parts, count);
     return d->row_template ? true : fail(d, NET_ERR_MALFORMED);
 }
 
 static bool read_create(decoder* d, uint32_t order, uint32_t* next) {
     net_mirror_record record = {.kind = NET_MIRROR_CREATE, .is_absolute = true};
-    if (!read_slot(d, order, next, &record.slot)) return false;
+    if (!read_slot(d, NET_SOLO_LIST_CREATES, order, next, &record.slot)) return false;
     if (!read_handle(d, &record.handle) || !read_template(d)) return false;
     record.row_template = d->row_template;
     return read_row(d, record, &(proto_row_base){.base = d->row_template->defaults});
@@ -170,11 +237,11 @@ static bool read_create(decoder* d, uint32_t order, uint32_t* next) {
 
 typedef bool (*read_fn)(decoder* d, uint32_t order, uint32_t* next);
 
-static bool read_list(decoder* d, read_fn read) {
-    uint32_t count = proto_bits_read_golomb(d->reader, NET_SNAPSHOT_LIST_ORDER);
+static bool read_list(decoder* d, uint32_t list, read_fn read) {
+    uint32_t count = read_count(d, list, NET_SNAPSHOT_LIST_ORDER);
     if (!is_readable(d)) return false;
     if (count == 0) return true;
-    uint32_t next = 0, order = (uint32_t)proto_bits_read(d->reader, NET_SNAPSHOT_ORDER_BITS);
+    uint32_t next = 0, order = read_bits(d, NET_SNAPSHOT_ORDER_BITS);
     while (count-- > 0)
         if (!read(d, order, &next)) return false;
     return true;
@@ -240,12 +307,12 @@ static bool read_update(decoder* d, const run_head* run, uint32_t number, net_mi
 }
 
 static bool read_named_updates(decoder* d, const run_head* run) {
-    uint32_t more = proto_bits_read_golomb(d->reader, NET_SNAPSHOT_RUN_ORDER), next = 0;
-    uint32_t order = (uint32_t)proto_bits_read(d->reader, NET_SNAPSHOT_ORDER_BITS);
+    uint32_t more = read_count(d, NET_SOLO_LIST_RECORDS, NET_SNAPSHOT_RUN_ORDER), next = 0;
+    uint32_t order = read_bits(d, NET_SNAPSHOT_ORDER_BITS);
     if (!is_readable(d)) return false;
     do {
         uint32_t number;
-        net_mirror_slot* slot = read_slot(d, order, &next, &number);
+        net_mirror_slot* slot = read_slot(d, NET_SOLO_LIST_RECORDS, order, &next, &number);
         if (!slot || !read_update(d, run, number, slot)) return false;
     } while (more-- > 0);
     return true;
@@ -280,9 +347,18 @@ static void prefetch_row(const decoder* d, const run_head* run, list_cursor* cur
     __builtin_prefetch(ring->entries + (size_t)place * ring->stride_bytes);
 }
 
+static bool read_absent(decoder* d, uint32_t number, uint32_t before) {
+    bool is_absent = !d->is_coded && proto_row_read_absent(d->reader);
+    if (!d->solo) return is_absent;
+    const net_mirror* mirror = d->mirror;
+    bool is_named =
+        number < mirror->slot_capacity && mirror->slots[number].stamp == mirror->snapshot_number;
+    return take(d, PROTO_SOLO_ABSENT, proto_solo_situation(is_named, before), is_absent, 1);
+}
+
 static bool read_listed_updates(decoder* d, const run_head* run) {
     enum { SLOTS_AHEAD = 8, ROWS_AHEAD = 4 };
-    uint32_t at = 0, next = 0, number;
+    uint32_t at = 0, next = 0, before = 0, number;
     list_cursor slots = {0, 0}, rows = {0, 0};
     for (uint32_t i = 0; i < SLOTS_AHEAD; i++)
         prefetch_slot(d, run, &slots);
@@ -291,8 +367,10 @@ static bool read_listed_updates(decoder* d, const run_head* run) {
     while (net_mirror_next_slot(run->packet, &at, &next, &number)) {
         prefetch_slot(d, run, &slots);
         prefetch_row(d, run, &rows);
-        if (proto_row_read_absent(d->reader)) continue;
+        bool is_absent = read_absent(d, number, before);
+        before = before << 1 | is_absent;
         if (!is_readable(d)) return false;
+        if (is_absent) continue;
         net_mirror_slot* slot = name_slot(d, number);
         if (!slot || !read_update(d, run, number, slot)) return false;
     }
@@ -300,7 +378,8 @@ static bool read_listed_updates(decoder* d, const run_head* run) {
 }
 
 static bool read_base2(decoder* d, run_head* run) {
-    run->base2_ticks = proto_bits_read_golomb(d->reader, NET_SNAPSHOT_BASE2_ORDER);
+    run->base2_ticks = take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_D,
+                            read_golomb(d, NET_SNAPSHOT_BASE2_ORDER), UINT32_MAX);
     if (!is_readable(d)) return false;
     bool is_fine = run->base2_ticks <= (run->is_settled ? 0 : NET_SNAPSHOT_BASE2_TICKS_MAX);
     if (!is_fine) return fail(d, NET_ERR_MALFORMED);
@@ -308,7 +387,8 @@ static bool read_base2(decoder* d, run_head* run) {
 }
 
 static bool read_age(decoder* d, run_head* run) {
-    uint32_t age = (uint32_t)proto_bits_read(d->reader, NET_SNAPSHOT_AGE_BITS);
+    uint32_t age = take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_AGE, read_bits(d, NET_SNAPSHOT_AGE_BITS),
+                        NET_SNAPSHOT_AGE_SETTLED);
     if (!is_readable(d)) return false;
     if (age == 0) return fail(d, NET_ERR_MALFORMED);
     if (age > d->tick) return miss_base(d, NULL);
@@ -318,7 +398,8 @@ static bool read_age(decoder* d, run_head* run) {
 }
 
 static bool read_back(decoder* d, run_head* run) {
-    uint32_t back = (uint32_t)proto_bits_read(d->reader, NET_SNAPSHOT_BACK_BITS);
+    uint32_t back = take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_BACK, read_bits(d, NET_SNAPSHOT_BACK_BITS),
+                         (1u << NET_SNAPSHOT_BACK_BITS) - 1);
     if (!is_readable(d)) return false;
     if (back == 0) return fail(d, NET_ERR_MALFORMED);
     run->packet = net_mirror_find_packet(d->mirror, (uint16_t)(d->seq - back));
@@ -330,7 +411,9 @@ static bool read_back(decoder* d, run_head* run) {
 }
 
 static bool read_run(decoder* d) {
-    run_head run = {.kind = (net_snapshot_kind)proto_bits_read(d->reader, NET_SNAPSHOT_KIND_BITS)};
+    uint32_t kind =
+        take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_KIND, read_bits(d, NET_SNAPSHOT_KIND_BITS), UINT8_MAX);
+    run_head run = {.kind = (net_snapshot_kind)kind};
     if (!is_readable(d)) return false;
     switch (run.kind) {
     case NET_SNAPSHOT_ABSOLUTE:
@@ -344,8 +427,10 @@ static bool read_run(decoder* d) {
 }
 
 static bool read_all(decoder* d) {
-    if (!read_list(d, read_destroy) || !read_list(d, read_create)) return false;
-    uint32_t runs = proto_bits_read_golomb(d->reader, NET_SNAPSHOT_LIST_ORDER);
+    if (!read_list(d, NET_SOLO_LIST_DESTROYS, read_destroy) ||
+        !read_list(d, NET_SOLO_LIST_CREATES, read_create))
+        return false;
+    uint32_t runs = read_count(d, NET_SOLO_LIST_RUNS, NET_SNAPSHOT_LIST_ORDER);
     if (!is_readable(d)) return false;
     while (runs-- > 0)
         if (!read_run(d)) return false;
@@ -353,10 +438,30 @@ static bool read_all(decoder* d) {
 }
 
 static bool read_padding(decoder* d) {
+    if (d->is_coded && proto_solo_end(d->solo) == 0) return fail(d, NET_ERR_MALFORMED);
     uint64_t left = d->reader->size_bits - d->reader->offset_bits;
     if (left >= 8 || proto_bits_read(d->reader, (uint32_t)left) != 0)
         return fail(d, NET_ERR_MALFORMED);
     return true;
+}
+
+static bool read_solo_head(decoder* d) {
+    if (!d->mirror->solo) return true;
+    switch (net_solo_receiver_begin(d->mirror->solo, d->seq, d->reader, &d->solo, &d->is_coded)) {
+    case NET_SOLO_OK:
+        return true;
+    case NET_SOLO_MISSING:
+        return miss_base(d, NULL);
+    case NET_SOLO_MALFORMED:
+        break;
+    }
+    return fail(d, NET_ERR_MALFORMED);
+}
+
+static bool keep_samples(decoder* d) {
+    if (!d->solo) return true;
+    d->mirror->counters.solo += d->is_coded;
+    return net_solo_receiver_end(d->mirror->solo, d->seq) ? true : fail(d, NET_ERR_MEMORY);
 }
 
 // Bits of rows count for their components; bits of a refused snapshot are not counted.
@@ -394,14 +499,17 @@ net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
     d.is_overtaken = d.misses_base = false;
     d.row_template = NULL;
     d.index = 0;
+    d.generation = 1;
+    d.solo = NULL;
+    d.is_coded = false;
     uint64_t first = snapshot->offset_bits;
     bool is_decoded = false;
     if (snapshot->size_bits > NET_SNAPSHOT_BYTES_MAX * 8u) {
         d.result = NET_ERR_MALFORMED;
     } else {
-        is_decoded = read_all(&d);
+        is_decoded = read_solo_head(&d) && read_all(&d);
         uint64_t end = snapshot->offset_bits;
-        is_decoded = is_decoded && read_padding(&d);
+        is_decoded = is_decoded && read_padding(&d) && keep_samples(&d);
         account(mirror, is_decoded, end - first);
     }
     if (is_decoded) return NET_OK;

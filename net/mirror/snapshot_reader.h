@@ -5,6 +5,7 @@
 #include "base/quota.h"
 #include "state/snapshot_format.h"
 #include "mirror/mirror.h"
+#include "mirror/solo_receiver.h"
 #include "core/pool.h"
 #include "state/tick_ring.h"
 #include "state/row_world.h"
@@ -130,6 +131,7 @@ struct net_mirror {
     uint64_t* listed_any; ///< a bit per word of `listed`
     uint8_t* gaps;        ///< scratch
     uint32_t gaps_capacity;
+    net_solo_receiver* solo; ///< NULL: snapshots are in shared code
     net_row_world target;
     net_mirror_counters counters;
     uint64_t component_bits[ECS_COMPONENTS_MAX + 1]; ///< of all rows read, by ecs_component_id

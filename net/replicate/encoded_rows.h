@@ -128,6 +128,10 @@ net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
 net_encoded_row_result net_encoded_rows_make(net_encoded_rows* encoded_rows,
                                              const net_encoded_row_key* key, uint32_t wanted,
                                              net_encoded_row* encoded);
+/// Find the rows that a key names; they stay valid until the next call. Solo code needs them.
+net_encoded_row_result net_encoded_rows_sources(net_encoded_rows* encoded_rows,
+                                                const net_encoded_row_key* key,
+                                                const uint32_t** row, proto_packed_base* base);
 /// Prefetch what net_encoded_rows_get reads first.
 static inline void net_encoded_rows_prefetch(const net_encoded_rows* encoded_rows, uint32_t index) {
     if (index >= encoded_rows->home_count) return;

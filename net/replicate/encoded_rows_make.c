@@ -72,6 +72,13 @@ static net_encoded_row_result find_rows(net_encoded_rows* encoded_rows,
     return NET_ENCODED_ROW_OK;
 }
 
+net_encoded_row_result net_encoded_rows_sources(net_encoded_rows* encoded_rows,
+                                                const net_encoded_row_key* key,
+                                                const uint32_t** row, proto_packed_base* base) {
+    return find_rows(encoded_rows, key, net_history_find(encoded_rows->history, key->index), row,
+                     base);
+}
+
 static uint64_t load_code(const uint8_t* data, uint32_t bits) {
     uint64_t word = base_load_le64(data);
     return bits < 64 ? word & ((UINT64_C(1) << bits) - 1) : word;

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "replicate/repl_state_internal.h"
 #include "replicate/replicator_internal.h"
+#include "replicate/solo_sender.h"
 
 enum {
     TYPICAL_CREATE_BITS = 160 * 16, // before anything was measured; 1/16 bits
@@ -51,7 +52,14 @@ void net_repl_state_destroy(net_repl_state* repl) {
     net_repl_state_abandon(repl);
     net_replicator_remove_client(repl->replicator, repl);
     net_repl_state_deinit_slots(repl);
+    net_solo_sender_destroy(repl->solo);
     base_release(repl->replicator->allocator, repl, sizeof *repl);
+}
+
+net_result net_repl_state_use_solo(net_repl_state* repl) {
+    BASE_ASSERT(!repl->solo && repl->packet_count == 0);
+    repl->solo = net_solo_sender_create(repl->replicator->allocator);
+    return repl->solo ? NET_OK : NET_ERR_MEMORY;
 }
 
 void net_repl_state_set_lane(net_repl_state* repl, uint32_t lane) {

@@ -16,6 +16,7 @@
 
 typedef struct net_repl_state_counters {
     uint64_t packets, bits; ///< snapshots written
+    uint64_t packets_solo;  ///< of those: in solo code
     uint64_t records_create;
     uint64_t records_update;   ///< against an acknowledged row
     uint64_t records_settled;  ///< of those: the base is coded as settled
@@ -57,6 +58,9 @@ void net_repl_state_destroy(net_repl_state* repl);
 /// The client has left: nothing is written for it any more, its account is closed and its callbacks
 /// are not called. It still has to be destroyed, which releases memory and walks nothing.
 void net_repl_state_abandon(net_repl_state* repl);
+/// Code its snapshots solo where that is shorter, before the first one (solo_sender.h). The client
+/// must know it: its snapshots begin with another head. @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_repl_state_use_solo(net_repl_state* repl);
 /// Put it into a lane of its replicator (below their number, asserted), while no lane works. It
 /// begins in the first one.
 void net_repl_state_set_lane(net_repl_state* repl, uint32_t lane);

@@ -70,6 +70,7 @@ struct net_repl_state {
     uint32_t id, client;
     uint32_t lane; ///< of the replicator
     bool is_broken;
+    struct net_solo_sender* solo; ///< NULL: shared code
     net_repl_state_watch watch;
     // ---- by slot: room for word_count times 64
     uint64_t* sets; ///< NET_SET_COUNT times word_count words

@@ -12,6 +12,7 @@
 #include "core/fault.h"
 #include "replicate/repl_state_internal.h"
 #include "replicate/replicator_internal.h"
+#include "replicate/solo_sender.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -350,6 +351,14 @@ static void prefetch_next(const net_repl_state* repl) {
     if (other && other->lane == repl->lane) net_repl_state_prefetch(other);
 }
 
+static bool write_snapshot(net_repl_state* repl, uint16_t seq, uint32_t room_bits,
+                           proto_bit_writer* output, const net_snapshot_causes* causes) {
+    net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
+    if (repl->solo) return net_solo_sender_write(repl->solo, repl, seq, room_bits, output, causes);
+    return net_snapshot_writer_write(&lane->writer, &lane->encoded_rows, repl->handles, output,
+                                     causes);
+}
+
 net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_state_room room,
                                 proto_bit_writer* output, uint32_t* records) {
     BASE_ASSERT(output && records && !output->failed);
@@ -364,6 +373,8 @@ net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_sta
     net_snapshot_writer* writer = &lane->writer;
     uint64_t left = (uint64_t)output->capacity * 8 - output->size_bits;
     if (room.hard > left) room.hard = (uint32_t)left;
+    uint32_t room_bits = room.hard;
+    if (repl->solo && room.hard > 0) room.hard--; // its head has at least one bit
     writer->bits = writer->record_count = 0;
     bool ok = !lane->has_failed && net_repl_state_begin_packet(repl) &&
               net_snapshot_writer_reserve(writer, repl->slot_end, 0);
@@ -382,13 +393,14 @@ net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_sta
                                         .resync = net_set(repl, NET_SET_RESYNC),
                                         .account = net_repl_state_account(repl)};
     bool is_empty = writer->bits == 0;
-    if (!ok || (!is_empty && !net_snapshot_writer_write(writer, &lane->encoded_rows, repl->handles,
-                                                        output, causes.account ? &causes : NULL))) {
+    uint64_t before = output->size_bits;
+    if (!ok || (!is_empty &&
+                !write_snapshot(repl, seq, room_bits, output, causes.account ? &causes : NULL))) {
         repl->is_broken = true;
         return NET_ERR_MEMORY;
     }
     repl->counters.packets++;
-    repl->counters.bits += writer->bits;
+    repl->counters.bits += output->size_bits - before;
     if (!is_empty) {
         count_records(&f);
         learn(repl, writer);

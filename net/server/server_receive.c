@@ -109,6 +109,7 @@ static void take_hello(net_server* server, net_session* session, const Shoal__Wi
     net_control_clean_name(session->name, hello->name);
     session->is_bot = hello->is_bot;
     session->rate_requested = hello->rate_bytes_max;
+    session->has_solo = hello->has_solo;
     if (hello->schema_hash != net_schema_hash(net_match_schema(server->config.match))) {
         net_session_set_state(server, session, NET_SESSION_ASKED, "schema_differs");
         Shoal__Wire__SchemaQuestion question = SHOAL__WIRE__SCHEMA_QUESTION__INIT;

@@ -161,7 +161,8 @@ static bool create_replication(net_server* server, net_session* session) {
     net_interest_hold(server->interest, session->client, false);
     if (net_repl_state_create(server->replicator, session->client, &out->repl) == NET_OK) {
         net_repl_state_set_lane(out->repl, session->lane);
-        if (net_session_open_varsize(server, session)) return true;
+        bool is_ready = !session->is_solo || net_repl_state_use_solo(out->repl) == NET_OK;
+        if (is_ready && net_session_open_varsize(server, session)) return true;
         net_repl_state_destroy(out->repl);
     }
     out->repl = NULL;

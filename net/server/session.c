@@ -161,6 +161,7 @@ bool net_session_welcome(net_server* server, net_session* session, bool is_resum
     welcome.settings = settings;
     welcome.resume = (ProtobufCBinaryData){sizeof session->resume, session->resume};
     welcome.is_resumed = is_resumed;
+    welcome.is_solo = session->is_solo;
     Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
     control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME;
     control.welcome = &welcome;
@@ -176,6 +177,19 @@ static const char* name_at(void* context, uint32_t place) {
     return is_player ? session->name : NULL;
 }
 
+static bool is_coded_solo(const net_server* server, const net_session* session) {
+    if (!session->has_solo || server->config.coder == NET_CODER_SHARED) return false;
+    if (server->config.coder == NET_CODER_SOLO) return true;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        const net_session* other = server->sessions[i];
+        bool is_player =
+            other && (other->state == NET_SESSION_ACCEPTED || net_session_is_in_match(other));
+        count += is_player && other->is_solo && other != session;
+    }
+    return count < NET_SOLO_CLIENTS_MAX;
+}
+
 bool net_session_accept(net_server* server, net_session* session) {
     _Static_assert(NET_CLIENTS_MAX + NET_SERVER_SPARE_SESSIONS <= NET_NAMES_MAX, "all are asked");
     BASE_ASSERT(session->state == NET_SESSION_GREETING && session->client == 0);
@@ -183,6 +197,7 @@ bool net_session_accept(net_server* server, net_session* session) {
     net_name_distinguish(session->name, server->session_count, name_at, server);
     net_session_set_state(server, session, NET_SESSION_ACCEPTED, "accepted");
     net_server_draw(server, session->resume, sizeof session->resume);
+    session->is_solo = is_coded_solo(server, session);
     (void)net_session_welcome(server, session, false);
     return true;
 }

@@ -104,6 +104,8 @@ typedef struct net_session {
     uint32_t control_credit;             ///< bytes of control messages; grows with each tick
     uint32_t resync_credit;              ///< entities, times 1,000,000; grows with time
     uint64_t resync_us;                  ///< when resync_credit grew last
+    bool has_solo;                       ///< in the hello: it reads solo code
+    bool is_solo;                        ///< its packets are coded so
     uint32_t rate_requested;             ///< in the hello, bytes per second; 0: no limit requested
     uint64_t since_us;                   ///< when the state was entered
     uint64_t received_us;                ///< arrival of the newest datagram

@@ -130,7 +130,7 @@ void proto_rotation_dequantise(const proto_row_field* fields, const uint64_t* wo
 }
 
 // The four parts of words, in half steps << PART_SHIFT.
-static void spread(uint64_t q_max, const uint64_t* words, int64_t* parts) {
+void proto_rotation_parts(uint64_t q_max, const uint64_t* words, int64_t* parts) {
     int64_t most;
     int64_t left = rest(q_max, words, &most);
     for (uint32_t i = 0, n = 1; i < 4; i++) {
@@ -147,10 +147,10 @@ proto_rotation_guess proto_rotation_expect(uint64_t q_max, const uint64_t* base,
                                            const uint64_t* base2, uint32_t ticks, uint32_t ticks2) {
     BASE_ASSERT(base[0] < 4 && (!base2 || base2[0] < 4));
     proto_rotation_guess guess = {.largest = (uint32_t)base[0]};
-    spread(q_max, base, guess.parts);
+    proto_rotation_parts(q_max, base, guess.parts);
     if (base2 && memcmp(base, base2, PROTO_ROTATION_WORDS * sizeof *base) != 0) {
         int64_t older[4], dot = 0, motion = 0;
-        spread(q_max, base2, older);
+        proto_rotation_parts(q_max, base2, older);
         for (uint32_t i = 0; i < 4; i++)
             dot += guess.parts[i] * older[i];
         for (uint32_t i = 0; i < 4; i++) {

@@ -33,6 +33,8 @@ proto_rotation_guess proto_rotation_expect(uint64_t q_max, const uint64_t* base,
                                            const uint64_t* base2, uint32_t ticks, uint32_t ticks2);
 /// Get the unit of the parts of a guess: the length of a quaternion with the words' resolution.
 int64_t proto_rotation_unit(uint64_t q_max);
+/// Get the four parts of words, in units of which proto_rotation_unit makes a length of 1.
+void proto_rotation_parts(uint64_t q_max, const uint64_t* words, int64_t* parts);
 /// Get the three expected words that follow `largest`, if `largest` is the row's largest part.
 /// `unit` is proto_rotation_unit(q_max).
 void proto_rotation_words(const proto_rotation_guess* guess, uint64_t q_max, int64_t unit,

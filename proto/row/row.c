@@ -251,7 +251,7 @@ static void code_component(row_coder* coder, uint32_t c) {
 
 // Set every member except the plans. Clearing the whole struct would cost as much as coding a small
 // row.
-static void begin(row_coder* coder, const proto_layout* layout, const proto_row_base* base) {
+void proto_row_begin(row_coder* coder, const proto_layout* layout, const proto_row_base* base) {
     BASE_ASSERT(layout->bits_max > 0); // finished
     BASE_ASSERT(base->base);
     coder->layout = layout;
@@ -293,7 +293,7 @@ void proto_row_write(const proto_layout* layout, const proto_row_base* base, con
                      proto_bit_writer* writer, uint32_t* component_bits) {
     row_coder coder;
     uint64_t before = writer->size_bits;
-    begin(&coder, layout, base);
+    proto_row_begin(&coder, layout, base);
     coder.row = (uint64_t*)(uintptr_t)row; // a writer does not change it
     coder.writer = writer;
     code_row(&coder, component_bits);
@@ -303,7 +303,7 @@ void proto_row_write(const proto_layout* layout, const proto_row_base* base, con
 void proto_row_count(const proto_layout* layout, const proto_row_base* base, const uint64_t* row,
                      proto_bit_writer* writer, double* counts) {
     row_coder coder;
-    begin(&coder, layout, base);
+    proto_row_begin(&coder, layout, base);
     coder.row = (uint64_t*)(uintptr_t)row; // a writer does not change it
     coder.writer = writer;
     coder.counts = counts;
@@ -314,7 +314,7 @@ void proto_row_read(const proto_layout* layout, const proto_row_base* base, uint
                     proto_bit_reader* reader, uint32_t* component_bits) {
     BASE_ASSERT(row != base->base && row != base->base2);
     row_coder coder;
-    begin(&coder, layout, base);
+    proto_row_begin(&coder, layout, base);
     coder.row = row;
     coder.reader = reader;
     memcpy(row, base->base, layout->field_count * sizeof *row);
@@ -325,7 +325,7 @@ void proto_row_read(const proto_layout* layout, const proto_row_base* base, uint
 void proto_row_expected(const proto_layout* layout, const proto_row_base* base, uint64_t* row) {
     BASE_ASSERT(row != base->base && row != base->base2);
     row_coder coder;
-    begin(&coder, layout, base);
+    proto_row_begin(&coder, layout, base);
     coder.row = row;
     for (uint32_t i = 0; i < layout->component_count; i++) {
         uint32_t c = layout->order[i];

@@ -76,6 +76,8 @@ typedef struct row_drive_guess {
     uint64_t word;
     bool is_down;    ///< the next word is the one below, not the one above
     uint32_t class_; ///< 0: `word` is nearly certain .. 3: the next word is as likely
+    int64_t rest;    ///< how far it really is from `word`, without its sign; in 1 / ROW_STEP steps
+    int64_t doubt;   ///< of that
 } row_drive_guess;
 
 /// What the guess depends on.
@@ -87,6 +89,11 @@ typedef struct row_drive_words {
     uint64_t source_row, source_base, source_base2;
     int64_t source_pace; ///< source_base - source_base2
 } row_drive_words;
+
+// ---- row.c ----
+
+/// Set every member of a coder except the plans; neither reader nor writer.
+void proto_row_begin(row_coder* coder, const proto_layout* layout, const proto_row_base* base);
 
 // ---- row_number.c ----
 

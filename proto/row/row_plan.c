@@ -168,6 +168,8 @@ row_drive_guess proto_row_drive_guess(const proto_row_field* field, const row_dr
     // `over` is the part of the doubt beyond the edge of the rounding.
     int64_t over = rest + doubt / 2 - ROW_STEP / 2;
     guess.class_ = over <= 0 ? 0 : over * 8 <= doubt ? 1 : over * 8 <= 3 * doubt ? 2 : 3;
+    guess.rest = rest;
+    guess.doubt = doubt;
     return guess;
 }
 

@@ -10,13 +10,14 @@
 void bench_trace(const char* path, uint32_t base, uint32_t stride) {
     trace* of = bench_allocate(sizeof *of);
     trace_read(of, path);
-    stream_result got = stream_run(of, base, stride, NULL);
+    stream_result got = stream_run(of, base, stride, &(stream_wishes){.has_solo = true});
     double per_packet = (double)got.bytes / (double)got.packets;
     printf("bench=trace_%s_base%u", of->name, (unsigned)base);
     if (stride > 1) printf("_stride%u", (unsigned)stride);
-    printf(" bytes_per_frame=%.1f kbit_per_s=%.1f ns_per_changed=%.0f ratio_to_raw=%.4f\n",
+    printf(" bytes_per_frame=%.1f kbit_per_s=%.1f ns_per_changed=%.0f ratio_to_raw=%.4f "
+           "solo_bytes_per_frame=%.1f\n",
            per_packet, per_packet * 8 * of->rate_hz / stride / 1000, got.ns / (double)got.rows,
-           (double)got.bytes / got.raw_bytes);
+           (double)got.bytes / got.raw_bytes, (double)got.solo_bytes / (double)got.packets);
     trace_close(of);
     bench_release(of);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows from any bits, with layouts that the input describes too.
+// Rows from any bits, in shared and in solo code, with layouts that the input describes too.
 //
 // Input: a byte with the number of components, per component a byte with the number of fields (7: a
 // rotation; bit 7: the integral of the component before), per field two bytes (kind; bits and
@@ -7,6 +7,7 @@
 #include "fuzz.h"
 
 #include "proto/layout.h"
+#include "proto/solo.h"
 
 #include <string.h>
 
@@ -130,6 +131,45 @@ static void check_encoder(const proto_layout* layout, const proto_row_base* agai
     FUZZ_CHECK(rest == 0 || encoded[whole] == (general[whole] & ((1u << rest) - 1)));
 }
 
+enum { SOLO_ROWS = 3, SOLO_SAMPLES = 512 };
+
+typedef struct solo_fuzz {
+    proto_solo_model model;
+    proto_solo_coder coder;
+    proto_solo_sample samples[SOLO_SAMPLES];
+} solo_fuzz;
+
+// Any bytes are some rows in solo code, or are refused. Written and read again they are the same.
+static void check_solo(const proto_layout* layout, const proto_row_base* against,
+                       const fuzz_source* source) {
+    static solo_fuzz* solo;
+    if (!solo) {
+        solo = malloc(sizeof *solo);
+        FUZZ_CHECK(solo);
+        proto_solo_model_reset(&solo->model);
+    }
+    uint64_t rows[SOLO_ROWS][WORDS_MAX], again[WORDS_MAX];
+    uint8_t bytes[ROW_BYTES_MAX];
+    proto_solo_coder* coder = &solo->coder;
+    proto_solo_begin_read(coder, &solo->model, source->at, source->left, solo->samples,
+                          SOLO_SAMPLES);
+    for (uint32_t i = 0; i < SOLO_ROWS; i++)
+        proto_solo_row(coder, i, layout, against, rows[i]);
+    if (coder->failed) return;
+    FUZZ_CHECK(coder->sample_count <= SOLO_SAMPLES);
+    proto_solo_begin_write(coder, &solo->model, bytes, sizeof bytes, solo->samples, SOLO_SAMPLES);
+    for (uint32_t i = 0; i < SOLO_ROWS; i++)
+        proto_solo_row(coder, i, layout, against, rows[i]);
+    size_t size = proto_solo_end(coder);
+    if (size == 0) return; // no room, or no bytes
+    proto_solo_begin_read(coder, &solo->model, bytes, size, solo->samples, SOLO_SAMPLES);
+    for (uint32_t i = 0; i < SOLO_ROWS; i++) {
+        proto_solo_row(coder, i, layout, against, again);
+        FUZZ_CHECK(memcmp(again, rows[i], layout->field_count * sizeof *again) == 0);
+    }
+    FUZZ_CHECK(proto_solo_end(coder) == size);
+}
+
 static void read_words(fuzz_source* source, const proto_layout* layout, uint64_t* words) {
     for (uint32_t f = 0; f < layout->field_count; f++)
         words[f] = read_word(source, &layout->fields[f].quant);
@@ -145,6 +185,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (against.ticks2 > 0) against.base2 = base2;
     read_words(&source, layout, base);
     read_words(&source, layout, base2);
+    check_solo(layout, &against, &source);
     proto_bit_reader reader = proto_bit_reader_make(source.at, source.left);
     bool is_absent = proto_row_read_absent(&reader);
     if (!is_absent) proto_row_read(layout, &against, row, &reader, NULL);

@@ -9,6 +9,10 @@
 #include "mirror/mirror.h"
 #include "state_world.h"
 
+#ifndef STATE_IS_SOLO
+#define STATE_IS_SOLO false
+#endif
+
 enum { PACKETS_MAX = 256, MEMORY_BYTES_MAX = 32 << 20 };
 
 typedef struct watch {
@@ -85,7 +89,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                                 .memory_bytes_max = MEMORY_BYTES_MAX,
                                 .trace = on_applied,
                                 .trace_context = &w,
-                                .sink = {&w, on_row, on_gone}};
+                                .sink = {&w, on_row, on_gone},
+                                .is_solo = STATE_IS_SOLO};
     FUZZ_CHECK(net_mirror_create(&config, &w.mirror) == NET_OK);
     size_t whole_size = size;
     for (uint32_t i = 0; i < PACKETS_MAX && size >= 2; i++) {

@@ -155,6 +155,8 @@ static void check_newest(scenario* self, watched* seen) {
     const net_repl_state* view = seen->view;
     bool is_resync = view->counters.resyncs != seen->resyncs;
     seen->resyncs = view->counters.resyncs;
+    self->result.solo += view->counters.packets_solo - seen->solo;
+    seen->solo = view->counters.packets_solo;
     // An entity that was out of scope, or seen with other classes, starts again.
     for (uint32_t slot = 0; slot < view->slot_end && slot < INDEX_MAX; slot++) {
         sent_note* note = &seen->notes[slot];

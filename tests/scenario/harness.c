@@ -62,6 +62,7 @@ static bool open_server(scenario* self) {
         .send_divisor = config->send_divisor,
         .is_threaded = config->is_threaded,
         .has_bandwidth = config->has_bandwidth,
+        .coder = NET_CODER_SOLO,
     };
     if (net_server_create(&server, &self->server) != NET_OK) return false;
     self->server->seq_first = config->seq_first;

@@ -44,6 +44,7 @@ typedef struct scenario_config {
     uint32_t lanes;   ///< 0: one
     uint32_t threads; ///< of all worlds, eager (base/workers.h); 0: the calling thread alone
     bool is_solo;
+    bool has_solo;  ///< every second client gets solo code: other datagrams
     bool is_salted; ///< values that no client may see are different
 } scenario_config;
 
@@ -63,6 +64,7 @@ typedef struct scenario_result {
     uint64_t interest_checked, records_checked, resyncs, bandwidth_bits, starved_ticks_max;
     uint32_t secrets;     ///< worlds whose hidden values really differed
     uint32_t sessions;    ///< sessions that played
+    uint64_t solo;        ///< packets that clients read in solo code
     uint32_t resumes;     ///< sessions that were resumed
     uint32_t unheard;     ///< clients that missed the goodbye: allowed on a bad line
     uint32_t unreachable; ///< clients that could not connect: allowed on a bad line

@@ -54,6 +54,7 @@ typedef struct watched {
     uint64_t differences[INDEX_MAX]; ///< the difference of those ticks
     uint64_t packet_count;
     uint64_t resyncs;
+    uint64_t solo;  ///< packets in solo code
     uint64_t bytes; ///< sent in this tick, as budgets count
     uint64_t ring[RATE_TICKS];
     double rates[RATE_TICKS];

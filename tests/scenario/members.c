@@ -36,6 +36,7 @@ static void open_member(scenario* self, uint32_t index, trace_target* target) {
         .seed = self->config.seed * 100 + index,
         .trace = check_update,
         .trace_context = target,
+        .has_solo = self->config.has_solo && index % 2 == 0,
         .rate_bytes_max = index == 1 ? self->config.rate_max / 2 : 0,
     };
     BASE_ASSERT(net_client_create(&client, &one->client) == NET_OK);

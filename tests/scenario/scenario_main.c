@@ -9,6 +9,9 @@
 // or 8, and all worlds must have the same values), with nothing shared between clients, without
 // bandwidth accounting, or with other values where no client may see them.
 //
+// A twentieth of the seeds run again with solo code for every second client, once more with it on
+// threads.
+//
 // --threads gives every seed that twin with all worlds.
 //
 // --hashes prints only one line per seed, for exactly the given seeds. Every compiler, level of
@@ -53,13 +56,15 @@ typedef enum twin {
     TWIN_THREAD,
     TWIN_SOLO,
     TWIN_SECRET,
-    TWIN_PRIVATE
+    TWIN_PRIVATE,
+    TWIN_CODER
 } twin;
 
 static twin twin_of(uint64_t seed, bool is_all_threads) {
     static const twin twins[10] = {TWIN_REPEAT, TWIN_NONE, TWIN_SECRET, TWIN_NONE,    TWIN_THREAD,
                                    TWIN_NONE,   TWIN_SOLO, TWIN_NONE,   TWIN_PRIVATE, TWIN_NONE};
-    return is_all_threads ? TWIN_THREAD : twins[seed % 10];
+    if (is_all_threads) return TWIN_THREAD;
+    return seed % 20 == 9 ? TWIN_CODER : twins[seed % 10];
 }
 
 static scenario_config config_of(uint64_t seed, bool is_all_threads) {
@@ -69,6 +74,23 @@ static scenario_config config_of(uint64_t seed, bool is_all_threads) {
     if (kind == TWIN_SECRET) scenario_config_hide(&config, false);
     if (kind == TWIN_PRIVATE) scenario_config_hide(&config, true);
     return config;
+}
+
+// Solo code: other datagrams, for which all checks hold; and the same ones on threads.
+static void run_coder(const scenario_config* config, scenario_result* result) {
+    scenario_config other = *config;
+    other.has_solo = true;
+    scenario_result solo = scenario_run(&other);
+    other.is_threaded = true;
+    other.lanes = 2;
+    scenario_result again = solo.is_passed ? scenario_run(&other) : solo;
+    uint64_t packets = result->solo + solo.solo;
+    if (!again.is_passed || again.datagram_hash != solo.datagram_hash) *result = again;
+    result->solo = packets;
+    if (!result->is_passed || again.datagram_hash == solo.datagram_hash) return;
+    result->is_passed = false;
+    base_text_copy(result->failure, sizeof result->failure,
+                   "thread check: solo code on threads sent other datagrams");
 }
 
 static void run_twin(const scenario_config* config, twin kind, scenario_result* result) {
@@ -133,6 +155,7 @@ static void add(totals* all, const scenario_result* one) {
     sums->bandwidth_bits += one->bandwidth_bits;
     sums->secrets += one->secrets;
     sums->sessions += one->sessions;
+    sums->solo += one->solo;
     sums->resumes += one->resumes;
     sums->unreachable += one->unreachable;
     sums->unheard += one->unheard;
@@ -149,9 +172,9 @@ static void print_totals(const totals* all) {
            sums->datagrams_lost, sums->unreachable, sums->unheard, sums->resumes);
     printf("records_checked=%" PRIu64 " scopes_checked=%" PRIu64 " kin_checked=%" PRIu64
            " texts_checked=%" PRIu64 " resyncs=%" PRIu64 " bandwidth_bits=%" PRIu64
-           " secrets=%" PRIu32 " longest_wait_ticks=%" PRIu64 "\n",
+           " secrets=%" PRIu32 " solo=%" PRIu64 " longest_wait_ticks=%" PRIu64 "\n",
            sums->records_checked, sums->interest_checked, sums->kin_checked, sums->varsize_checked,
-           sums->resyncs, sums->bandwidth_bits, sums->secrets, sums->starved_ticks_max);
+           sums->resyncs, sums->bandwidth_bits, sums->secrets, sums->solo, sums->starved_ticks_max);
     printf("%" PRIu64 " passed, %" PRIu64 " failed\n", all->passed, all->failed);
 }
 
@@ -204,7 +227,10 @@ int main(int argc, char** argv) {
         scenario_config config = config_of(seed, is_all_threads);
         scenario_result result = scenario_run(&config);
         twin kind = twin_of(seed, is_all_threads);
-        if (result.is_passed && kind != TWIN_NONE) run_twin(&config, kind, &result);
+        if (result.is_passed && kind == TWIN_CODER)
+            run_coder(&config, &result);
+        else if (result.is_passed && kind != TWIN_NONE)
+            run_twin(&config, kind, &result);
         add(&all, &result);
         if (result.is_passed) {
             all.passed++;
@@ -222,7 +248,7 @@ int main(int argc, char** argv) {
         (all.sums.rows_checked == 0 || all.sums.datagrams_lost == 0 || all.sums.sessions == 0 ||
          all.sums.rows_hidden == 0 || all.sums.kin_checked == 0 || all.sums.varsize_checked == 0 ||
          all.sums.bandwidth_bits == 0 || (all.sums.secrets == 0 && !is_all_threads) ||
-         all.sums.interest_checked == 0);
+         all.sums.interest_checked == 0 || (all.sums.solo == 0 && !is_all_threads));
     if (is_blind) printf("nothing was checked\n");
     return all.failed || is_blind ? 1 : 0;
 }

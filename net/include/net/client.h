@@ -79,6 +79,7 @@ typedef struct net_client_config {
     /// changes no world, drops game events and sends default inputs. Any number of thin clients may
     /// share one match, when all are on one thread and on one server.
     bool is_thin;
+    bool has_solo; ///< let the server code its packets for this client alone (WIRE.md, "Solo code")
 } net_client_config;
 
 typedef struct net_client net_client;

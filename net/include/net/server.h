@@ -34,6 +34,15 @@ typedef bool (*net_server_step_fn)(void* context, const net_log_begin* begin);
 /// Fill `size` bytes that no client can guess.
 typedef void (*net_entropy_fn)(void* context, void* bytes, size_t size);
 
+/// How packets are coded for clients that read solo code. It takes fewer bytes, and for each client
+/// some times the processor time and about 2 MB.
+typedef enum net_coder {
+    NET_CODER_SHARED, ///< all clients share what was coded once
+    NET_CODER_SOLO,   ///< each such client has its own statistics
+    NET_CODER_AUTO,   ///< the same for the first NET_SOLO_CLIENTS_MAX of them at a time
+} net_coder;
+#define NET_SOLO_CLIENTS_MAX 16u
+
 /// What the caller owns must outlive the server.
 typedef struct net_server_config {
     /// NULL: the heap. With is_threaded all threads use it, possibly at the same time.
@@ -63,7 +72,8 @@ typedef struct net_server_config {
     /// NET_SESSIONS_WINDOW_MS; loopback is never limited. 0: no limit by address. Use
     /// NET_ADDRESS_CLIENTS_DEFAULT for a public server.
     uint32_t clients_per_address_max;
-    net_bans* bans;          ///< owned by the caller; NULL: there are no bans
+    net_bans* bans; ///< owned by the caller; NULL: there are no bans
+    net_coder coder;
     bool has_bandwidth;      ///< account every bit by client, component and cause
     net_server_step_fn step; ///< net/sim_match.h runs a log again with it. NULL: a match as usual
     void* step_context;

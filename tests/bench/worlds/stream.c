@@ -10,94 +10,36 @@
 //
 // A row is sent when it changed since the base packet, also when it changed back. Its second base
 // row is that of the packet before the base packet, if that packet had one.
-#include "stream.h"
-
-#include "adaptive.h"
-
-#include "../bench.h"
+#include "stream_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    BODY_BYTES_MAX = 1 << 18,
-    SLOTS_MAX = 4096,
-    INDEX_MAX = 4095,
-    INDEX_BITS = 12,
-    LIVES_MAX = 1 << 20,
-    RING_FRAMES = 64, // number of frames whose rows are kept
-    FIELDS_MAX = TRACE_FIELDS_MAX,
-    AGE_SETTLED = 255,
-    ORDER_MAX = 15,
-    ABSENT_BITS = 6,
-    PARTS_BITS = 3, // number of parts of a template
-    KIND_AGE = 1,
-    KIND_PACKET = 2,
-};
-
-// One incarnation of an entity. Ticks are frames; 0 is before the first packet.
-typedef struct life {
-    uint32_t place; // in the trace
-    uint32_t born, died, changed;
-    uint32_t slot, index, generation;
-} life;
-
-typedef struct record {
-    uint32_t slot, age;
-} record;
-
-typedef struct stream {
-    const trace* of;
-    uint32_t base, stride; // in packets, in frames
-    uint32_t tick;
-    life* lives;
-    uint32_t life_count;
-    uint32_t* at_place; // [place of the trace]: current incarnation + 1
-    uint32_t* at_slot;  // [slot]: incarnation + 1, until its end was acknowledged
-    uint32_t* told;     // [tick][slot]: incarnation + 1 whose row the packet had
-    uint32_t slot_cursor;
-    uint32_t index_cursor;             // the world also gives out indices in a circle
-    uint32_t* index_lives;             // [index]: number of incarnations
-    bool* index_used;                  // [index]
-    uint64_t* ring;                    // [frame % RING_FRAMES][place][field]
-    uint32_t *create, *destroy, *list; // slots of this packet, rising
-    uint32_t create_count, destroy_count, list_count;
-    uint32_t* base_slots; // of the base packet, rising
-    uint32_t base_count;
-    record* aged; // by group, then slot
-    uint32_t aged_count;
-    uint8_t body[BODY_BYTES_MAX];
-    stream_result result;
-    double* counts;        // of symbols; NULL: not wanted
-    adaptive* reference;   // NULL: not wanted
-    double reference_bits; // of this packet, less those of the row code
-} stream;
 
 static uint32_t* told_of(const stream* s, uint32_t tick) {
     return s->told + (size_t)tick * SLOTS_MAX;
 }
 
-static life* life_of(const stream* s, uint32_t slot) {
+life* stream_life(const stream* s, uint32_t slot) {
     return &s->lives[s->at_slot[slot] - 1];
 }
 
 // Check whether the packet of `tick` had a row of the slot's current incarnation.
-static bool has_row(const stream* s, uint32_t tick, uint32_t slot) {
+bool stream_has_row(const stream* s, uint32_t tick, uint32_t slot) {
     return tick < s->of->frames && s->at_slot[slot] != 0 &&
            told_of(s, tick)[slot] == s->at_slot[slot];
 }
 
-static const proto_layout* layout_of(const stream* s, uint32_t slot) {
-    return trace_layout(s->of, s->tick, life_of(s, slot)->place);
+const proto_layout* stream_layout(const stream* s, uint32_t slot) {
+    return trace_layout(s->of, s->tick, stream_life(s, slot)->place);
 }
 
-static uint32_t acked_tick(const stream* s) {
+uint32_t stream_acked_tick(const stream* s) {
     uint32_t lag = s->base * s->stride;
     return s->tick > lag ? s->tick - lag : 0;
 }
 
-static const uint64_t* row_of(const stream* s, uint32_t tick, uint32_t slot, uint64_t* scratch) {
-    uint32_t place = life_of(s, slot)->place;
+const uint64_t* stream_row(const stream* s, uint32_t tick, uint32_t slot, uint64_t* scratch) {
+    uint32_t place = stream_life(s, slot)->place;
     if (s->tick - tick < RING_FRAMES)
         return s->ring + ((size_t)(tick % RING_FRAMES) * s->of->places + place) * FIELDS_MAX;
     trace_row(s->of, tick, place, scratch);
@@ -145,9 +87,9 @@ static void follow_place(stream* s, uint32_t place) {
 // ---- the content of a packet ----
 
 // Get the newest tick up to `tick` with a row of the slot's incarnation.
-static uint32_t newest_row(const stream* s, uint32_t slot, uint32_t tick) {
+uint32_t stream_newest_row(const stream* s, uint32_t slot, uint32_t tick) {
     tick -= tick % s->stride; // only these ticks have packets
-    while (!has_row(s, tick, slot)) {
+    while (!stream_has_row(s, tick, slot)) {
         bench_require(tick >= s->stride, "an update has a base");
         tick -= s->stride;
     }
@@ -156,8 +98,8 @@ static uint32_t newest_row(const stream* s, uint32_t slot, uint32_t tick) {
 
 static void gather_slot(stream* s, uint32_t slot) {
     if (s->at_slot[slot] == 0) return;
-    uint32_t acked = acked_tick(s);
-    const life* own = life_of(s, slot);
+    uint32_t acked = stream_acked_tick(s);
+    const life* own = stream_life(s, slot);
     if (own->died) {
         if (own->died > acked) {
             s->destroy[s->destroy_count++] = slot;
@@ -171,10 +113,10 @@ static void gather_slot(stream* s, uint32_t slot) {
     told_of(s, s->tick)[slot] = s->at_slot[slot];
     if (own->born > acked) {
         s->create[s->create_count++] = slot;
-    } else if (has_row(s, acked, slot)) {
+    } else if (stream_has_row(s, acked, slot)) {
         s->list[s->list_count++] = slot;
     } else {
-        uint32_t age = s->tick - newest_row(s, slot, acked);
+        uint32_t age = s->tick - stream_newest_row(s, slot, acked);
         s->aged[s->aged_count++] = (record){slot, age < AGE_SETTLED ? age : AGE_SETTLED};
     }
 }
@@ -185,7 +127,7 @@ static int compare_records(const void* a, const void* b) {
     return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-static uint32_t group_size(const stream* s, uint32_t first) {
+uint32_t stream_group_size(const stream* s, uint32_t first) {
     uint32_t count = 1;
     while (first + count < s->aged_count && s->aged[first + count].age == s->aged[first].age)
         count++;
@@ -201,7 +143,7 @@ static void gather(stream* s) {
     qsort(s->aged, s->aged_count, sizeof *s->aged, compare_records);
     s->base_count = 0;
     for (uint32_t slot = 0; slot < SLOTS_MAX; slot++)
-        if (told_of(s, acked_tick(s))[slot] != 0) s->base_slots[s->base_count++] = slot;
+        if (told_of(s, stream_acked_tick(s))[slot] != 0) s->base_slots[s->base_count++] = slot;
     uint64_t* rows = s->ring + (size_t)(s->tick % RING_FRAMES) * s->of->places * FIELDS_MAX;
     for (uint32_t place = 0; place < s->of->places; place++)
         if (s->at_place[place]) trace_row(s->of, s->tick, place, rows + place * FIELDS_MAX);
@@ -234,8 +176,8 @@ static uint32_t best_order(const void* slots, size_t bytes, uint32_t count) {
 
 static void put_row(stream* s, uint32_t slot, const proto_row_base* against,
                     proto_bit_writer* writer) {
-    const uint64_t* row = row_of(s, s->tick, slot, NULL);
-    const proto_layout* layout = layout_of(s, slot);
+    const uint64_t* row = stream_row(s, s->tick, slot, NULL);
+    const proto_layout* layout = stream_layout(s, slot);
     uint64_t before = writer->size_bits;
     if (s->counts) {
         proto_row_count(layout, against, row, writer, s->counts);
@@ -243,7 +185,7 @@ static void put_row(stream* s, uint32_t slot, const proto_row_base* against,
         proto_row_write(layout, against, row, writer, NULL);
     }
     if (!s->reference) return;
-    uint32_t template_ = trace_template(s->of, s->tick, life_of(s, slot)->place);
+    uint32_t template_ = trace_template(s->of, s->tick, stream_life(s, slot)->place);
     s->reference_bits += adaptive_row(s->reference, template_, layout, against, row) -
                          (double)(writer->size_bits - before);
 }
@@ -251,10 +193,10 @@ static void put_row(stream* s, uint32_t slot, const proto_row_base* against,
 static void write_row(stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
                       proto_bit_writer* writer) {
     uint64_t scratch[2][FIELDS_MAX];
-    proto_row_base against = {.base = row_of(s, base_tick, slot, scratch[0])};
+    proto_row_base against = {.base = stream_row(s, base_tick, slot, scratch[0])};
     if (s->tick - base_tick < AGE_SETTLED) against.ticks = s->tick - base_tick;
-    if (d > 0 && has_row(s, base_tick - d, slot)) {
-        against.base2 = row_of(s, base_tick - d, slot, scratch[1]);
+    if (d > 0 && stream_has_row(s, base_tick - d, slot)) {
+        against.base2 = stream_row(s, base_tick - d, slot, scratch[1]);
         against.ticks2 = d;
     }
     put_row(s, slot, &against, writer);
@@ -273,7 +215,7 @@ static void write_creates(stream* s, proto_bit_writer* writer) {
     proto_bits_write(writer, order, 4);
     for (uint32_t i = 0; i < s->create_count; i++) {
         uint32_t slot = s->create[i];
-        const life* own = life_of(s, slot);
+        const life* own = stream_life(s, slot);
         proto_bits_write_golomb(writer, slot - next, order);
         next = slot + 1;
         proto_bits_write(writer, own->index == index + 1, 1);
@@ -299,7 +241,7 @@ static void write_list(stream* s, proto_bit_writer* writer) {
         bool is_absent = n == s->list_count || s->list[n] != s->base_slots[i];
         if (s->reference) s->reference_bits += adaptive_absent(s->reference, is_absent);
         if (!is_absent) {
-            write_row(s, s->list[n++], acked_tick(s), s->stride, writer);
+            write_row(s, s->list[n++], stream_acked_tick(s), s->stride, writer);
         } else {
             proto_row_write_absent(writer);
             s->reference_bits -= ABSENT_BITS;
@@ -321,7 +263,7 @@ static void write_aged(stream* s, uint32_t first, uint32_t count, proto_bit_writ
         proto_bits_write_golomb(writer, slot - next, order);
         next = slot + 1;
         uint32_t tick = s->tick - group->age;
-        if (group->age == AGE_SETTLED) tick = newest_row(s, slot, tick);
+        if (group->age == AGE_SETTLED) tick = stream_newest_row(s, slot, tick);
         write_row(s, slot, tick, d, writer);
     }
 }
@@ -339,12 +281,12 @@ static size_t write_body(stream* s) {
     }
     write_creates(s, &writer);
     uint32_t runs = s->list_count > 0;
-    for (uint32_t i = 0; i < s->aged_count; i += group_size(s, i))
+    for (uint32_t i = 0; i < s->aged_count; i += stream_group_size(s, i))
         runs++;
     proto_bits_write_golomb(&writer, runs, 0);
     if (s->list_count > 0) write_list(s, &writer);
-    for (uint32_t i = 0; i < s->aged_count; i += group_size(s, i))
-        write_aged(s, i, group_size(s, i), &writer);
+    for (uint32_t i = 0; i < s->aged_count; i += stream_group_size(s, i))
+        write_aged(s, i, stream_group_size(s, i), &writer);
     bench_require(!writer.failed, "a body is too long");
     return proto_bit_writer_bytes(&writer);
 }
@@ -355,20 +297,21 @@ static size_t write_body(stream* s) {
 static void check_row(const stream* s, uint32_t slot, const proto_row_base* against,
                       proto_bit_reader* reader) {
     uint64_t row[FIELDS_MAX];
-    proto_row_read(layout_of(s, slot), against, row, reader, NULL);
-    bool is_same = memcmp(row, row_of(s, s->tick, slot, NULL),
-                          layout_of(s, slot)->field_count * sizeof *row) == 0;
+    proto_row_read(stream_layout(s, slot), against, row, reader, NULL);
+    bool is_same = memcmp(row, stream_row(s, s->tick, slot, NULL),
+                          stream_layout(s, slot)->field_count * sizeof *row) == 0;
     bench_require(!reader->failed && is_same, "a row that was read differs from what was written");
 }
 
 static void read_update(const stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
                         proto_bit_reader* reader) {
     uint64_t scratch[2][FIELDS_MAX];
-    bench_require(slot < SLOTS_MAX && has_row(s, base_tick, slot), "a base row was never sent");
-    proto_row_base against = {.base = row_of(s, base_tick, slot, scratch[0])};
+    bench_require(slot < SLOTS_MAX && stream_has_row(s, base_tick, slot),
+                  "a base row was never sent");
+    proto_row_base against = {.base = stream_row(s, base_tick, slot, scratch[0])};
     if (s->tick - base_tick < AGE_SETTLED) against.ticks = s->tick - base_tick;
-    if (d > 0 && has_row(s, base_tick - d, slot)) {
-        against.base2 = row_of(s, base_tick - d, slot, scratch[1]);
+    if (d > 0 && stream_has_row(s, base_tick - d, slot)) {
+        against.base2 = stream_row(s, base_tick - d, slot, scratch[1]);
         against.ticks2 = d;
     }
     check_row(s, slot, &against, reader);
@@ -388,7 +331,7 @@ static void read_creates(const stream* s, proto_bit_reader* reader) {
         if (!proto_bits_read(reader, 1))
             template_ =
                 (uint32_t)proto_bits_read(reader, PARTS_BITS + template_bits(s)) >> PARTS_BITS;
-        const life* own = life_of(s, s->create[i]);
+        const life* own = stream_life(s, s->create[i]);
         bench_require(slot == s->create[i] && index == own->index &&
                           generation == own->generation &&
                           template_ == trace_template(s->of, s->tick, own->place),
@@ -415,7 +358,7 @@ static void read_run(const stream* s, proto_bit_reader* reader) {
         slot += 1 + proto_bits_read_golomb(reader, order);
         bench_require(slot < SLOTS_MAX, "a slot is out of range");
         uint32_t tick = s->tick - what;
-        if (what == AGE_SETTLED) tick = newest_row(s, slot, tick);
+        if (what == AGE_SETTLED) tick = stream_newest_row(s, slot, tick);
         read_update(s, slot, tick, d, reader);
     }
 }
@@ -455,6 +398,7 @@ static void open(stream* s, const trace* of, uint32_t base, uint32_t stride) {
 
 static void release(stream* s) {
     if (s->reference) adaptive_destroy(s->reference);
+    if (s->solo) stream_solo_destroy(s->solo);
     void* owned[] = {s->lives,      s->at_place, s->at_slot, s->told,    s->index_lives,
                      s->index_used, s->ring,     s->create,  s->destroy, s->list,
                      s->base_slots, s->aged,     s};
@@ -465,8 +409,8 @@ static void release(stream* s) {
 static double raw_bytes(const stream* s) {
     uint64_t bits = 0;
     for (uint32_t slot = 0; slot < SLOTS_MAX; slot++) {
-        if (s->at_slot[slot] == 0 || life_of(s, slot)->died) continue;
-        const proto_layout* layout = layout_of(s, slot);
+        if (s->at_slot[slot] == 0 || stream_life(s, slot)->died) continue;
+        const proto_layout* layout = stream_layout(s, slot);
         for (uint32_t f = 0; f < layout->field_count; f++)
             bits += layout->fields[f].quant.bits;
     }
@@ -479,6 +423,7 @@ stream_result stream_run(const trace* of, uint32_t base, uint32_t stride,
     open(s, of, base, stride);
     if (wishes) s->counts = wishes->counts;
     if (wishes && wishes->has_reference) s->reference = adaptive_create();
+    if (wishes && wishes->has_solo) s->solo = stream_solo_create();
     uint32_t warm = 2 * base + 2;
     for (s->tick = stride; s->tick < of->frames; s->tick += stride) {
         uint64_t rows = s->result.rows;
@@ -488,6 +433,7 @@ stream_result stream_run(const trace* of, uint32_t base, uint32_t stride,
         size_t bytes = write_body(s);
         double ns = bench_now_ns() - begin_ns;
         read_body(s, bytes);
+        size_t solo_bytes = s->solo ? stream_solo_packet(s) : 0;
         if (warm > 0) {
             warm--;
             s->result.rows = rows;
@@ -495,6 +441,7 @@ stream_result stream_run(const trace* of, uint32_t base, uint32_t stride,
         }
         s->result.packets++;
         s->result.bytes += bytes;
+        s->result.solo_bytes += solo_bytes;
         s->result.reference_bytes += (double)bytes + s->reference_bits / 8;
         s->result.ns += ns;
         s->result.raw_bytes += raw_bytes(s);

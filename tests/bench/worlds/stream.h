@@ -8,6 +8,7 @@
 /// already.
 typedef struct stream_result {
     uint64_t packets, rows, bytes;
+    uint64_t solo_bytes;    ///< in solo code, if wished
     double ns;              ///< of writing
     double raw_bytes;       ///< of all rows in all packets, without any coding
     double reference_bytes; ///< with an adaptive coder for the rows (adaptive.h), if wished
@@ -17,6 +18,7 @@ typedef struct stream_result {
 typedef struct stream_wishes {
     double* counts; ///< gets how often rows use each symbol: PROTO_TABLES_LENGTHS numbers
     bool has_reference;
+    bool has_solo;
 } stream_wishes;
 
 /// Write each packet (every `stride` frames), read it again and compare. The base of a packet is

@@ -41,14 +41,14 @@ static double per_packet(double bytes, const stream_result* result) {
 
 static void measure(trace* of, uint32_t base, const proto_tables* trained) {
     trace_use_tables(of, NULL);
-    const stream_wishes wishes = {.has_reference = true};
+    const stream_wishes wishes = {.has_reference = true, .has_solo = true};
     stream_result plain = stream_run(of, base, 1, &wishes);
     trace_use_tables(of, trained);
     stream_result own = stream_run(of, base, 1, NULL);
-    printf("world=%s base=%u rows=%.1f built_in=%.1f trained=%.1f adaptive=%.1f\n", of->name,
-           (unsigned)base, per_packet((double)plain.rows, &plain),
+    printf("world=%s base=%u rows=%.1f built_in=%.1f trained=%.1f adaptive=%.1f solo=%.1f\n",
+           of->name, (unsigned)base, per_packet((double)plain.rows, &plain),
            per_packet((double)plain.bytes, &plain), per_packet((double)own.bytes, &own),
-           per_packet(plain.reference_bytes, &plain));
+           per_packet(plain.reference_bytes, &plain), per_packet((double)plain.solo_bytes, &plain));
     fflush(stdout);
 }
 

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "proto/codec.h"
 #include "proto/layout.h"
+#include "proto/solo.h"
 #include "proto/tables.h"
 #include "wire.pb-c.h"
 
@@ -154,6 +155,48 @@ static void check_row(const char* line) {
     assert_memory_equal(back, row, layout.field_count * sizeof *row);
 }
 
+// A body of equal rows in solo code, after training with itself.
+static void check_solo(const char* line) {
+    enum { SAMPLES = 256 };
+    static proto_layout layout;
+    static proto_solo_model model;
+    static proto_solo_coder coder;
+    char text[BITS_MAX], hex[BITS_MAX] = "";
+    uint64_t base[WORDS_MAX], base2[WORDS_MAX], row[WORDS_MAX], back[WORDS_MAX];
+    proto_solo_sample samples[SAMPLES];
+    uint8_t data[BITS_MAX / 2];
+    read_layout(find_value(line, "layout", text, sizeof text), &layout);
+    read_words(find_value(line, "base", text, sizeof text), layout.field_count, base);
+    read_words(find_value(line, "row", text, sizeof text), layout.field_count, row);
+    proto_row_base against = {.base = base};
+    if (strstr(line, " h=")) against.ticks = (uint32_t)number(line, "h");
+    if (strstr(line, " d=")) {
+        against.ticks2 = (uint32_t)number(line, "d");
+        read_words(find_value(line, "base2", text, sizeof text), layout.field_count, base2);
+        against.base2 = base2;
+    }
+    uint32_t times = (uint32_t)number(line, "times"), rows = (uint32_t)number(line, "rows");
+    proto_solo_model_reset(&model);
+    for (uint32_t i = 0; i <= times; i++) {
+        if (i > 0) proto_solo_train(&model, samples, coder.sample_count);
+        proto_solo_begin_write(&coder, &model, data, sizeof data, samples, SAMPLES);
+        for (uint32_t k = 0; k < rows; k++)
+            proto_solo_row(&coder, 0, &layout, &against, row);
+        assert_in_range(coder.sample_count, 1, SAMPLES - 1);
+        if (i < times) (void)proto_solo_end(&coder);
+    }
+    size_t size = proto_solo_end(&coder);
+    for (size_t i = 0; i < size; i++)
+        assert_true(base_text_format(hex + 2 * i, 3, "%02x", data[i]));
+    assert_string_equal(hex, find_value(line, "hex", text, sizeof text));
+    proto_solo_begin_read(&coder, &model, data, size, samples, SAMPLES);
+    for (uint32_t k = 0; k < rows; k++) {
+        proto_solo_row(&coder, 0, &layout, &against, back);
+        assert_memory_equal(back, row, layout.field_count * sizeof *row);
+    }
+    assert_int_equal(proto_solo_end(&coder), size);
+}
+
 static void read_parts(const char* line, const char* key, uint32_t parts[4]) {
     char text[64];
     const char* at = find_value(line, key, text, sizeof text);
@@ -203,11 +246,9 @@ static void the_vectors_hold(void** state) {
         const char* word;
         void (*check)(const char* line);
         uint32_t least;
-    } kinds[] = {{"\ngolomb ", check_golomb, 12},
-                 {"\nquant ", check_quant, 8},
-                 {"\nrotation ", check_rotation, 10},
-                 {"\nrow layout=", check_row, 70},
-                 {"\ndescriptor ", check_descriptor, 2}};
+    } kinds[] = {{"\ngolomb ", check_golomb, 12},     {"\nquant ", check_quant, 8},
+                 {"\nrotation ", check_rotation, 10}, {"\nrow layout=", check_row, 70},
+                 {"\nsolo layout=", check_solo, 12},  {"\ndescriptor ", check_descriptor, 2}};
     uint32_t counts[BASE_COUNT(kinds)] = {0};
     static const char* const files[] = {PROTO_FOLDER "/WIRE.md", PROTO_FOLDER "/wire_vectors.txt"};
     for (size_t f = 0; f < BASE_COUNT(files); f++) {

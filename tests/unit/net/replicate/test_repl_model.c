@@ -90,6 +90,7 @@ typedef struct harness {
     ecs_component_id ammo, plan;
     net_interest* interest;
     net_replicator* replicator;
+    uint64_t seed;
     bool has_classes, has_interest, has_groups;
     bool is_restless; // interest still changes
     ecs_entity entities[ENTITIES_MAX];
@@ -109,6 +110,7 @@ typedef struct reached {
     uint64_t updates, previous, stale_records, evicted, recreates, destroys;
     uint64_t settled, absolute, lost;
     uint64_t shared, repeated, resyncs, samples, groups, split, moved;
+    uint64_t solo; // packets that were decoded in solo code
 } reached;
 
 static uint64_t now_us(const harness* h) {
@@ -385,12 +387,14 @@ static void join(harness* h, client* c) {
     net_mirror_config config = {.world = c->side.world,
                                 .rows = c->side.rows,
                                 .index_max = h->server.index_max,
+                                .is_solo = (h->seed + number_of(c)) % 2 == 1,
                                 .trace = on_applied,
                                 .trace_context = c};
     assert_int_equal(net_mirror_create(&config, &c->mirror), NET_OK);
     c->harness = h;
     assert_true(net_interest_add_client(h->interest, number_of(c)));
     assert_int_equal(net_repl_state_create(h->replicator, number_of(c), &c->repl), NET_OK);
+    if (config.is_solo) assert_int_equal(net_repl_state_use_solo(c->repl), NET_OK);
     c->entity_ticks = calloc(h->server.index_max + 1, sizeof *c->entity_ticks);
     assert_non_null(c->entity_ticks);
     net_ack_sender_init(&c->sent, (uint16_t)(65536 - base_rng_below(&h->rng, 300)), now_us(h));
@@ -541,6 +545,7 @@ static void wear_indices(harness* h) {
 
 static void open(harness* h, uint64_t seed) {
     memset(h, 0, sizeof *h);
+    h->seed = seed;
     h->rng = base_rng_make(seed, 1);
     h->is_worn = base_rng_chance(&h->rng, 0.3);
     h->has_classes = base_rng_chance(&h->rng, 0.5);
@@ -621,6 +626,7 @@ static void check_end(harness* h, reached* sum) {
         assert_int_equal(counters->malformed, 0);
         const net_repl_state_counters* sent = net_repl_state_get_counters(c->repl);
         sum->updates += counters->updates;
+        sum->solo += counters->solo;
         sum->stale_records += counters->stale_records;
         sum->evicted += counters->evicted;
         sum->recreates += counters->recreates;
@@ -671,7 +677,7 @@ static void clients_converge_on_what_the_server_holds_over_any_channel(void** st
     }
     printf("updates %llu destroys %llu recreates %llu lost %llu formers %llu stale_records %llu "
            "evicted %llu settled %llu absolute %llu shared %llu repeated %llu heals %llu "
-           "samples %llu groups %llu split %llu moved %llu\n",
+           "samples %llu groups %llu split %llu moved %llu solo %llu\n",
            (unsigned long long)sum.updates, (unsigned long long)sum.destroys,
            (unsigned long long)sum.recreates, (unsigned long long)sum.lost,
            (unsigned long long)sum.previous, (unsigned long long)sum.stale_records,
@@ -679,14 +685,15 @@ static void clients_converge_on_what_the_server_holds_over_any_channel(void** st
            (unsigned long long)sum.absolute, (unsigned long long)sum.shared,
            (unsigned long long)sum.repeated, (unsigned long long)sum.resyncs,
            (unsigned long long)sum.samples, (unsigned long long)sum.groups,
-           (unsigned long long)sum.split, (unsigned long long)sum.moved);
+           (unsigned long long)sum.split, (unsigned long long)sum.moved,
+           (unsigned long long)sum.solo);
     // Check that the run reached the cases that it tests. Fewer seeds would not reach all.
     if (count < SEEDS) return;
     assert_true(sum.updates > 10000 && sum.destroys > 0 && sum.recreates > 0 && sum.lost > 0);
     assert_true(sum.previous > 0 && sum.stale_records > 0 && sum.evicted > 0);
     assert_true(sum.settled > 0 && sum.absolute > 0);
     assert_true(sum.shared > 0 && sum.repeated > 0 && sum.resyncs > 0 && sum.samples > 0);
-    assert_true(sum.groups > 0 && sum.split > 0);
+    assert_true(sum.groups > 0 && sum.split > 0 && sum.solo > 0);
 }
 
 int main(void) {

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Which statistics a snapshot is read with. Everything here is bounded: an epoch adds at most
+// NET_SOLO_TRAINED_MAX packets of at most NET_SOLO_SAMPLES_MAX samples, and each packet once.
+#include "mirror/solo_receiver.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+struct net_solo_receiver {
+    const base_allocator* allocator;
+    uint32_t epoch;         // the present one
+    net_solo_epoch present; // what it added, unless it is 0
+    uint32_t present_at;    // of `models`; the other one is of the epoch before
+    uint32_t read_epoch;    // of the snapshot that is read
+    net_solo_packets packets;
+    proto_solo_model models[2];
+    proto_solo_coder coder;
+    proto_solo_sample samples[NET_SOLO_SAMPLES_MAX];
+    uint8_t bytes[NET_SNAPSHOT_BYTES_MAX];
+};
+
+enum { EPOCH_MASK = (1 << NET_SOLO_EPOCH_BITS) - 1 };
+
+net_solo_receiver* net_solo_receiver_create(const base_allocator* allocator) {
+    net_solo_receiver* made = base_allocate_zero(allocator, sizeof *made);
+    if (!made) return NULL;
+    made->allocator = allocator;
+    proto_solo_model_reset(&made->models[0]);
+    return made;
+}
+
+void net_solo_receiver_destroy(net_solo_receiver* receiver) {
+    if (!receiver) return;
+    net_solo_release(&receiver->packets, receiver->allocator);
+    base_release(receiver->allocator, receiver, sizeof *receiver);
+}
+
+static net_solo_epoch read_epoch(uint16_t seq, proto_bit_reader* snapshot) {
+    net_solo_epoch epoch = {0};
+    uint32_t back = (uint32_t)proto_bits_read(snapshot, NET_SOLO_BACK_BITS);
+    epoch.newest = (uint16_t)(seq - back);
+    epoch.count = (uint32_t)proto_bits_read(snapshot, NET_SOLO_COUNT_BITS) + 1;
+    epoch.trained = proto_bits_read(snapshot, epoch.count);
+    if (back == 0 || !(epoch.trained & 1)) snapshot->failed = true;
+    return epoch;
+}
+
+static net_solo_result begin_epoch(net_solo_receiver* receiver, const net_solo_epoch* next) {
+    int16_t after = (int16_t)(uint16_t)(next->newest - receiver->present.newest);
+    if (receiver->epoch > 0 && after < (int32_t)next->count) return NET_SOLO_MALFORMED;
+    if (!net_solo_has_all(&receiver->packets, next)) return NET_SOLO_MISSING;
+    proto_solo_model* model = &receiver->models[1 - receiver->present_at];
+    *model = receiver->models[receiver->present_at];
+    net_solo_train(&receiver->packets, next, model);
+    receiver->present_at = 1 - receiver->present_at;
+    receiver->present = *next;
+    receiver->epoch++;
+    return NET_SOLO_OK;
+}
+
+net_solo_result net_solo_receiver_begin(net_solo_receiver* receiver, uint16_t seq,
+                                        proto_bit_reader* snapshot, proto_solo_coder** coder,
+                                        bool* is_coded) {
+    *coder = NULL;
+    *is_coded = false;
+    if (!proto_bits_read(snapshot, 1)) return snapshot->failed ? NET_SOLO_MALFORMED : NET_SOLO_OK;
+    uint32_t low = (uint32_t)proto_bits_read(snapshot, NET_SOLO_EPOCH_BITS);
+    bool is_defined = proto_bits_read(snapshot, 1);
+    net_solo_epoch next = {0};
+    if (is_defined) next = read_epoch(seq, snapshot);
+    *is_coded = proto_bits_read(snapshot, 1);
+    if (snapshot->failed) return NET_SOLO_MALFORMED;
+    if (is_defined && low == ((receiver->epoch + 1) & EPOCH_MASK)) {
+        net_solo_result begun = begin_epoch(receiver, &next);
+        if (begun != NET_SOLO_OK) return begun;
+    }
+    uint32_t at = receiver->present_at;
+    receiver->read_epoch = receiver->epoch;
+    if (low != (receiver->epoch & EPOCH_MASK)) {
+        if (receiver->epoch == 0 || low != ((receiver->epoch - 1) & EPOCH_MASK))
+            return NET_SOLO_MISSING;
+        receiver->read_epoch--;
+        at = 1 - at;
+    }
+    *coder = &receiver->coder;
+    const proto_solo_model* model = &receiver->models[at];
+    if (!*is_coded) {
+        proto_solo_begin_note(*coder, model, receiver->samples, NET_SOLO_SAMPLES_MAX);
+        return NET_SOLO_OK;
+    }
+    size_t size = (size_t)(snapshot->size_bits - snapshot->offset_bits) / 8;
+    BASE_ASSERT(size <= sizeof receiver->bytes);
+    for (size_t i = 0; i < size; i++)
+        receiver->bytes[i] = (uint8_t)proto_bits_read(snapshot, 8);
+    proto_solo_begin_read(*coder, model, receiver->bytes, size, receiver->samples,
+                          NET_SOLO_SAMPLES_MAX);
+    return NET_SOLO_OK;
+}
+
+bool net_solo_receiver_end(net_solo_receiver* receiver, uint16_t seq) {
+    return net_solo_keep(&receiver->packets, receiver->allocator, seq, receiver->read_epoch,
+                         receiver->samples, receiver->coder.sample_count);
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+// A snapshot in solo code, and the epochs of its statistics.
+//
+// Statistics may contain only what the client has: samples of packets that it acknowledged. They
+// change in epochs. The first packets of an epoch say which packets it adds, until one of them is
+// acknowledged; only then a next epoch may begin. So a client needs at most one step, and late
+// packets of the epoch before are still readable. A client whose acknowledgements take so long that
+// it may have forgotten the packets gets shared code from then on.
+#include "replicate/solo_sender.h"
+
+#include "base/assert.h"
+#include "replicate/replicator_internal.h"
+#include "replicate/snapshot_bits.h"
+#include "state/solo_stats.h"
+
+#include <string.h>
+
+enum {
+    EPOCH_PACKETS = 16, // acknowledged packets until the next epoch; fewer for the first ones
+    EPOCH_SAMPLES_MAX = 6144,
+};
+
+struct net_solo_sender {
+    const base_allocator* allocator;
+    uint32_t epoch;
+    net_solo_epoch definition; // of `epoch`, unless that is 0
+    bool is_confirmed;         // the client has the epoch
+    bool is_stopped;           // it may never have it
+    net_solo_packets packets;
+    proto_solo_model model;
+    proto_solo_coder coder;
+    proto_solo_sample samples[NET_SOLO_SAMPLES_MAX];
+    uint64_t rows[3][PROTO_ROW_FIELDS_MAX]; // of the record that is coded
+    uint8_t bytes[NET_SNAPSHOT_BYTES_MAX];
+};
+
+net_solo_sender* net_solo_sender_create(const base_allocator* allocator) {
+    net_solo_sender* made = base_allocate_zero(allocator, sizeof *made);
+    if (!made) return NULL;
+    made->allocator = allocator;
+    made->is_confirmed = true;
+    proto_solo_model_reset(&made->model);
+    return made;
+}
+
+void net_solo_sender_destroy(net_solo_sender* sender) {
+    if (!sender) return;
+    net_solo_release(&sender->packets, sender->allocator);
+    base_release(sender->allocator, sender, sizeof *sender);
+}
+
+// ---- epochs ----
+
+static bool is_acked(const net_repl_state* repl, uint32_t back) {
+    return back <= repl->packet_count && net_repl_packet_state(repl, back) == NET_PACKET_ACKED;
+}
+
+static const net_solo_packet* packet_at(const net_solo_sender* sender, const net_repl_state* repl,
+                                        uint32_t back) {
+    return net_solo_find(&sender->packets, (uint16_t)(repl->seq_next - back));
+}
+
+static void confirm(net_solo_sender* sender, const net_repl_state* repl) {
+    for (uint32_t back = 1; back < NET_SOLO_PACKETS && !sender->is_confirmed; back++) {
+        const net_solo_packet* packet = packet_at(sender, repl, back);
+        sender->is_confirmed = packet && packet->epoch == sender->epoch && is_acked(repl, back);
+    }
+    uint16_t oldest = (uint16_t)(sender->definition.newest - sender->definition.count + 1);
+    if (!sender->is_confirmed && (uint16_t)(repl->seq_next - oldest) >= NET_SOLO_PACKETS)
+        sender->is_stopped = true;
+}
+
+// The acknowledged packets after those of the present epoch: the newest ones, since training takes
+// as long as coding.
+static net_solo_epoch gather(const net_solo_sender* sender, const net_repl_state* repl,
+                             uint32_t* packets) {
+    net_solo_epoch next = {0};
+    uint32_t samples = 0;
+    *packets = 0;
+    for (uint32_t back = 1; back < NET_SOLO_TRAINED_MAX; back++) {
+        const net_solo_packet* packet = packet_at(sender, repl, back);
+        uint16_t seq = (uint16_t)(repl->seq_next - back);
+        if (sender->epoch > 0 && seq == sender->definition.newest) break;
+        if (!packet || !is_acked(repl, back)) continue;
+        if (*packets == 0) next.newest = seq;
+        ++*packets;
+        if (samples + packet->count > EPOCH_SAMPLES_MAX && samples > 0) continue;
+        uint32_t place = (uint16_t)(next.newest - seq);
+        next.count = place + 1;
+        next.trained |= UINT64_C(1) << place;
+        samples += packet->count;
+    }
+    return next;
+}
+
+static void advance(net_solo_sender* sender, const net_repl_state* repl) {
+    if (!sender->is_confirmed) confirm(sender, repl);
+    if (!sender->is_confirmed || sender->is_stopped) return;
+    uint32_t packets;
+    net_solo_epoch next = gather(sender, repl, &packets);
+    uint32_t wanted = sender->epoch < EPOCH_PACKETS ? sender->epoch + 1 : EPOCH_PACKETS;
+    if (packets < wanted) return;
+    net_solo_train(&sender->packets, &next, &sender->model);
+    sender->definition = next;
+    sender->epoch++;
+    sender->is_confirmed = false;
+}
+
+static void write_head(const net_solo_sender* sender, uint16_t seq, proto_bit_writer* output) {
+    const net_solo_epoch* epoch = &sender->definition;
+    proto_bits_write(output, 1, 1);
+    proto_bits_write(output, sender->epoch & ((1u << NET_SOLO_EPOCH_BITS) - 1),
+                     NET_SOLO_EPOCH_BITS);
+    proto_bits_write(output, !sender->is_confirmed, 1);
+    if (sender->is_confirmed) return;
+    uint32_t back = (uint16_t)(seq - epoch->newest);
+    BASE_ASSERT(back >= 1 && back >> NET_SOLO_BACK_BITS == 0);
+    proto_bits_write(output, back, NET_SOLO_BACK_BITS);
+    proto_bits_write(output, epoch->count - 1, NET_SOLO_COUNT_BITS);
+    proto_bits_write(output, epoch->trained, epoch->count);
+}
+
+// ---- rows ----
+
+// The key of a record's row, as it was composed (repl_state_bases.c).
+static net_encoded_row_key key_of(const net_repl_state* repl, const net_snapshot_writer* writer,
+                                  const net_record_group* run, bool is_create, uint32_t slot) {
+    uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
+    net_encoded_row_key key = {.index = ecs_entity_index(repl->handles[slot]),
+                               .classes = repl->classes[slot]};
+    if (is_create || run->kind == NET_SNAPSHOT_ABSOLUTE) return key;
+    key.age = run->age;
+    if (run->kind == NET_SNAPSHOT_BY_AGE && run->age == NET_SNAPSHOT_AGE_SETTLED) {
+        uint32_t back = net_repl_state_find_base(repl, slot);
+        key.age = now - (back ? net_repl_packet_tick(repl, back) : repl->bases[slot]);
+        key.is_settled = true;
+    }
+    key.base_classes = net_repl_state_classes_at(repl, slot, now - key.age);
+    const uint64_t* doubled = net_snapshot_writer_set(writer, NET_LANE_DOUBLED);
+    if (run->d == 0 || !(doubled[slot >> 6] >> (slot & 63) & 1)) return key;
+    key.d = run->d;
+    key.base2_classes = key.classes;
+    return key;
+}
+
+static void code_row(net_solo_sender* sender, const net_repl_state* repl,
+                     const net_record_group* run, bool is_create, uint32_t slot) {
+    net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
+    net_encoded_row_key key = key_of(repl, &lane->writer, run, is_create, slot);
+    const net_row_template* row_template =
+        net_template_of(repl->replicator->history, repl->handles[slot]);
+    const proto_layout* layout = &row_template->layout;
+    const uint32_t* row;
+    proto_packed_base packed;
+    net_encoded_row_result found =
+        net_encoded_rows_sources(&lane->encoded_rows, &key, &row, &packed);
+    BASE_ASSERT(found == NET_ENCODED_ROW_OK); // it was encoded in this tick
+    proto_row_base against = {
+        .base = sender->rows[1], .ticks = packed.ticks, .ticks2 = packed.ticks2};
+    proto_row_unpack(layout, row, sender->rows[0]);
+    proto_row_unpack(layout, packed.base, sender->rows[1]);
+    if (packed.base2) {
+        proto_row_unpack(layout, packed.base2, sender->rows[2]);
+        against.base2 = sender->rows[2];
+    }
+    proto_solo_row(&sender->coder, net_solo_template(row_template), layout, &against,
+                   sender->rows[0]);
+}
+
+// ---- the body ----
+
+// Was this slot in a list or run of the snapshot, so far? A set that composing does not need any
+// more says so.
+static uint64_t* named_set(const net_snapshot_writer* writer) {
+    return net_snapshot_writer_set(writer, NET_LANE_GROUP);
+}
+
+static bool is_named(const net_snapshot_writer* writer, uint32_t slot) {
+    return named_set(writer)[slot >> 6] >> (slot & 63) & 1;
+}
+
+static void name_slots(const net_snapshot_writer* writer, const net_record_group* run) {
+    for (uint32_t i = run->first; i < run->first + run->count; i++)
+        named_set(writer)[writer->slots[i] >> 6] |= UINT64_C(1) << (writer->slots[i] & 63);
+}
+
+static void code_gap(net_solo_sender* sender, uint32_t list, uint32_t slot, uint32_t* next) {
+    (void)proto_solo_number(&sender->coder, PROTO_SOLO_GAP, proto_solo_situation(list, 0),
+                            slot - *next);
+    *next = slot + 1;
+}
+
+static void code_count(net_solo_sender* sender, uint32_t list, uint32_t count) {
+    (void)proto_solo_number(&sender->coder, PROTO_SOLO_COUNT, proto_solo_situation(list, 0), count);
+}
+
+static void code_create(net_solo_sender* sender, uint32_t what, int64_t value) {
+    (void)proto_solo_number(&sender->coder, PROTO_SOLO_CREATE, proto_solo_situation(what, 0),
+                            value);
+}
+
+static void code_creates(net_solo_sender* sender, const net_repl_state* repl,
+                         const net_snapshot_writer* writer) {
+    const net_record_group* run = &writer->runs[NET_RUN_CREATE];
+    code_count(sender, NET_SOLO_LIST_CREATES, run->count);
+    uint32_t next = 0, index = 0, generation = 1;
+    const net_row_template* before = NULL;
+    for (uint32_t i = run->first; i < run->first + run->count; i++) {
+        uint32_t slot = writer->slots[i];
+        ecs_entity handle = repl->handles[slot];
+        const net_row_template* row_template = net_template_of(repl->replicator->history, handle);
+        code_gap(sender, NET_SOLO_LIST_CREATES, slot, &next);
+        code_create(sender, NET_SOLO_CREATE_INDEX, (int64_t)ecs_entity_index(handle) - index - 1);
+        index = ecs_entity_index(handle);
+        code_create(sender, NET_SOLO_CREATE_GENERATION,
+                    (int64_t)ecs_entity_generation(handle) - generation);
+        generation = ecs_entity_generation(handle);
+        code_create(sender, NET_SOLO_CREATE_OTHER, row_template != before);
+        if (row_template != before) {
+            code_create(sender, NET_SOLO_CREATE_PARTS, row_template->part_count - 1u);
+            for (uint32_t k = 0; k < row_template->part_count; k++)
+                code_create(sender, NET_SOLO_CREATE_PART, row_template->parts[k]);
+        }
+        before = row_template;
+        code_row(sender, repl, run, true, slot);
+    }
+}
+
+static void code_listed(net_solo_sender* sender, const net_repl_state* repl,
+                        const net_snapshot_writer* writer, const net_record_group* run) {
+    uint32_t at = run->first, end = run->first + run->count, before = 0;
+    for (uint32_t w = 0; w < (writer->slot_end + 63) / 64; w++) {
+        for (uint64_t bits = run->list[w]; bits; bits &= bits - 1) {
+            uint32_t slot = w * 64 + base_bit_lowest(bits);
+            bool is_absent = at == end || writer->slots[at] != slot;
+            (void)proto_solo_number(&sender->coder, PROTO_SOLO_ABSENT,
+                                    proto_solo_situation(is_named(writer, slot), before),
+                                    is_absent);
+            before = before << 1 | is_absent;
+            if (!is_absent) code_row(sender, repl, run, false, writer->slots[at++]);
+        }
+    }
+    BASE_ASSERT(at == end);
+}
+
+static void code_run(net_solo_sender* sender, const net_repl_state* repl,
+                     const net_snapshot_writer* writer, const net_record_group* run) {
+    proto_solo_coder* coder = &sender->coder;
+    (void)proto_solo_number(coder, PROTO_SOLO_RUN, NET_SOLO_RUN_KIND, run->kind);
+    if (run->kind == NET_SNAPSHOT_BY_PACKET)
+        (void)proto_solo_number(coder, PROTO_SOLO_RUN, NET_SOLO_RUN_BACK, run->back);
+    if (run->kind == NET_SNAPSHOT_BY_AGE)
+        (void)proto_solo_number(coder, PROTO_SOLO_RUN, NET_SOLO_RUN_AGE, run->age);
+    if (run->kind != NET_SNAPSHOT_ABSOLUTE)
+        (void)proto_solo_number(coder, PROTO_SOLO_RUN, NET_SOLO_RUN_D, run->d);
+    if (run->kind == NET_SNAPSHOT_BY_PACKET) {
+        code_listed(sender, repl, writer, run);
+        return;
+    }
+    code_count(sender, NET_SOLO_LIST_RECORDS, run->count - 1);
+    uint32_t next = 0;
+    for (uint32_t i = run->first; i < run->first + run->count; i++) {
+        code_gap(sender, NET_SOLO_LIST_RECORDS, writer->slots[i], &next);
+        code_row(sender, repl, run, false, writer->slots[i]);
+    }
+}
+
+static void code_body(net_solo_sender* sender, const net_repl_state* repl,
+                      const net_snapshot_writer* writer) {
+    const net_record_group* destroys = &writer->runs[NET_RUN_DESTROY];
+    uint32_t next = 0, runs = 0;
+    memset(named_set(writer), 0, (writer->slot_end + 63) / 64 * sizeof(uint64_t));
+    code_count(sender, NET_SOLO_LIST_DESTROYS, destroys->count);
+    for (uint32_t i = 0; i < destroys->count; i++)
+        code_gap(sender, NET_SOLO_LIST_DESTROYS, writer->slots[destroys->first + i], &next);
+    code_creates(sender, repl, writer);
+    name_slots(writer, destroys);
+    name_slots(writer, &writer->runs[NET_RUN_CREATE]);
+    for (uint32_t i = NET_RUN_FIRST; i < writer->run_count; i++)
+        runs += writer->runs[i].count > 0;
+    code_count(sender, NET_SOLO_LIST_RUNS, runs);
+    for (uint32_t i = NET_RUN_FIRST; i < writer->run_count; i++) {
+        if (writer->runs[i].count == 0) continue;
+        code_run(sender, repl, writer, &writer->runs[i]);
+        name_slots(writer, &writer->runs[i]);
+    }
+}
+
+static void write_bytes(const net_solo_sender* sender, size_t size, proto_bit_writer* output,
+                        const net_snapshot_causes* causes) {
+    for (size_t i = 0; i < size; i++)
+        proto_bits_write(output, sender->bytes[i], 8);
+    if (causes)
+        net_bandwidth_add(causes->account, NET_BANDWIDTH_NONE, NET_COST_CHANGE, 8 * (uint64_t)size);
+}
+
+bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl, uint16_t seq,
+                           uint32_t room_bits, proto_bit_writer* output,
+                           const net_snapshot_causes* causes) {
+    net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
+    net_snapshot_writer* writer = &lane->writer;
+    uint64_t first = output->size_bits;
+    BASE_ASSERT(writer->bits + 1 <= room_bits);
+    if (!sender->is_stopped) advance(sender, repl);
+    if (sender->is_stopped || writer->bits + NET_SOLO_HEAD_BITS_MAX > room_bits) {
+        proto_bits_write(output, 0, 1);
+        if (causes) net_bandwidth_add(causes->account, NET_BANDWIDTH_NONE, NET_COST_HEAD, 1);
+        return net_snapshot_writer_write(writer, &lane->encoded_rows, repl->handles, output,
+                                         causes);
+    }
+    size_t most = (size_t)(writer->bits / 8);
+    if (most > sizeof sender->bytes) most = sizeof sender->bytes;
+    proto_solo_begin_write(&sender->coder, &sender->model, sender->bytes, most, sender->samples,
+                           NET_SOLO_SAMPLES_MAX);
+    code_body(sender, repl, writer);
+    size_t size = proto_solo_end(&sender->coder);
+    if (!net_solo_keep(&sender->packets, sender->allocator, seq, sender->epoch, sender->samples,
+                       sender->coder.sample_count))
+        return false;
+    write_head(sender, seq, output);
+    proto_bits_write(output, size > 0, 1);
+    if (causes)
+        net_bandwidth_add(causes->account, NET_BANDWIDTH_NONE, NET_COST_HEAD,
+                          output->size_bits - first);
+    if (size == 0)
+        return net_snapshot_writer_write(writer, &lane->encoded_rows, repl->handles, output,
+                                         causes);
+    repl->counters.packets_solo++;
+    write_bytes(sender, size, output, causes);
+    return true;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/// Solo code at the server: the snapshots of one client, by what this client acknowledged (WIRE.md,
+/// "Solo code").
+///
+/// A snapshot is composed and measured as any other one; then it is coded again, and the shorter of
+/// both codes is sent. So solo code costs processor time and memory, never bytes.
+/// Memory:  about 700 KB for a client, and up to NET_SOLO_PACKETS times NET_SOLO_SAMPLES_MAX
+///          samples; it grows to the largest packets, then stays.
+#pragma once
+
+#include "replicate/repl_state_internal.h"
+#include "replicate/snapshot_writer.h"
+
+typedef struct net_solo_sender net_solo_sender;
+
+/// @return NULL when memory ran out.
+net_solo_sender* net_solo_sender_create(const base_allocator* allocator);
+void net_solo_sender_destroy(net_solo_sender* sender);
+/// Append the measured snapshot of packet `seq`: at most its bits, with a head of one bit or more
+/// before them, and at most `room_bits`. `causes` may be NULL. @return false when memory ran out.
+BASE_MUST_USE bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl,
+                                         uint16_t seq, uint32_t room_bits, proto_bit_writer* output,
+                                         const net_snapshot_causes* causes);

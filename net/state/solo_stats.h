@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+/// What both sides of a session with solo code keep: the samples of its packets (WIRE.md, "Solo
+/// code"). Statistics change in epochs: an epoch names the packets that it adds.
+#pragma once
+
+#include "base/alloc.h"
+#include "proto/solo.h"
+#include "state/rows.h"
+
+enum {
+    NET_SOLO_PACKETS = 128,      ///< newest packets whose samples are kept
+    NET_SOLO_TRAINED_MAX = 64,   ///< packets of an epoch
+    NET_SOLO_SAMPLES_MAX = 2048, ///< of a packet; its further numbers are not noted
+    NET_SOLO_EPOCH_BITS = 2,
+    NET_SOLO_BACK_BITS = 7,
+    NET_SOLO_COUNT_BITS = 6,
+    /// Epoch, its definition, and which code follows.
+    NET_SOLO_HEAD_BITS_MAX = 1 + NET_SOLO_EPOCH_BITS + 1 + NET_SOLO_BACK_BITS +
+                             NET_SOLO_COUNT_BITS + NET_SOLO_TRAINED_MAX + 1,
+};
+
+/// Situations of the numbers that are not in rows.
+enum {
+    NET_SOLO_LIST_DESTROYS,
+    NET_SOLO_LIST_CREATES,
+    NET_SOLO_LIST_RUNS,
+    NET_SOLO_LIST_RECORDS,
+};
+enum {
+    NET_SOLO_CREATE_INDEX,
+    NET_SOLO_CREATE_GENERATION,
+    NET_SOLO_CREATE_OTHER,
+    NET_SOLO_CREATE_PARTS,
+    NET_SOLO_CREATE_PART,
+};
+enum { NET_SOLO_RUN_KIND, NET_SOLO_RUN_BACK, NET_SOLO_RUN_AGE, NET_SOLO_RUN_D };
+
+typedef struct net_solo_packet {
+    proto_solo_sample* samples;
+    uint32_t count, capacity;
+    uint32_t epoch; ///< that it was coded with
+    uint16_t seq;
+    bool is_known;
+} net_solo_packet;
+
+typedef struct net_solo_packets {
+    net_solo_packet at[NET_SOLO_PACKETS]; ///< [seq % PACKETS]
+} net_solo_packets;
+
+/// Which packets an epoch adds.
+typedef struct net_solo_epoch {
+    uint16_t newest;
+    uint32_t count;   ///< packets up to the newest one, 1..NET_SOLO_TRAINED_MAX
+    uint64_t trained; ///< bit i: packet newest - i; the first is set
+} net_solo_epoch;
+
+/// Keep the samples of a packet. @return false when memory ran out.
+BASE_MUST_USE bool net_solo_keep(net_solo_packets* packets, const base_allocator* allocator,
+                                 uint16_t seq, uint32_t epoch, const proto_solo_sample* samples,
+                                 uint32_t count);
+/// The samples of a packet, or NULL.
+const net_solo_packet* net_solo_find(const net_solo_packets* packets, uint16_t seq);
+/// Are the samples of all packets of an epoch kept?
+bool net_solo_has_all(const net_solo_packets* packets, const net_solo_epoch* epoch);
+/// Train with the packets of an epoch, which are all kept, the oldest first.
+void net_solo_train(const net_solo_packets* packets, const net_solo_epoch* epoch,
+                    proto_solo_model* model);
+void net_solo_release(net_solo_packets* packets, const base_allocator* allocator);
+
+/// The name of a template in solo code.
+static inline uint32_t net_solo_template(const net_row_template* row_template) {
+    uint32_t name = 0;
+    for (uint32_t i = 0; i < row_template->part_count; i++)
+        name = name * 31 + row_template->parts[i];
+    return name;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+/// The solo coder: bodies of one client in arithmetic code, with statistics of what this client has
+/// acknowledged (WIRE.md, "Solo code").
+///
+/// Shape:   A model holds statistics. A coder writes or reads one body by them; it does not change
+///          them, but notes samples: which number was coded in which situation. Training a model
+///          with the samples of a packet, in the order of coding, adapts it. Both sides train with
+///          the same packets, so they have the same model.
+/// Memory:  Nothing here allocates. The caller owns models, coders, samples and buffers.
+/// Threads: A model that is not trained meanwhile may be read by several threads.
+#pragma once
+
+#include "proto/layout.h"
+
+BASE_C_BEGIN
+
+enum {
+    PROTO_SOLO_CONTEXTS = 8,    ///< statistics that are mixed for a bit
+    PROTO_SOLO_TABLE_BITS = 15, ///< counters of a context
+    PROTO_SOLO_COUNT_MAX = 120,
+    PROTO_SOLO_NODES = 140,           ///< places in the code of a number
+    PROTO_SOLO_FIELDS = 520,          ///< rows have those below 512
+    PROTO_SOLO_NUMBERS_MAX = 1 << 16, ///< of a body; a reader refuses more
+    PROTO_SOLO_NEAR = 128,            ///< rows of this body that may be neighbours
+    PROTO_SOLO_PLACE = 3,             ///< fields of a place
+    PROTO_SOLO_OFFS = 24,             ///< fields of a neighbour
+};
+
+/// One coded number: the number (12 bits), the field (12) and its situation (40).
+typedef uint64_t proto_solo_sample;
+
+/// Statistics. Fill with proto_solo_model_reset.
+typedef struct proto_solo_model {
+    int16_t stretch[4096];
+    uint16_t shares[PROTO_SOLO_COUNT_MAX + 1]; ///< how much of the way a counter goes, by its age
+    uint32_t counters[PROTO_SOLO_CONTEXTS][1 << PROTO_SOLO_TABLE_BITS];
+    int32_t by_node[PROTO_SOLO_NODES][PROTO_SOLO_CONTEXTS + 1];
+    int32_t by_field[PROTO_SOLO_FIELDS][PROTO_SOLO_CONTEXTS + 1];
+} proto_solo_model;
+
+/// How something moved: it turned (a matrix and a quaternion in 2^-14) around a place, and went.
+typedef struct proto_solo_motion {
+    int32_t turn[9];
+    int32_t rotation[4];
+    int32_t from[PROTO_SOLO_PLACE], to[PROTO_SOLO_PLACE];
+} proto_solo_motion;
+
+/// A row of this body that was coded.
+typedef struct proto_solo_near {
+    uint32_t template_, ticks, ticks2;
+    bool has_motion;
+    proto_solo_motion now, before; ///< from base to the row, from base2 to base
+    int16_t off[PROTO_SOLO_OFFS];  ///< of the first fields from their expected words
+} proto_solo_near;
+
+/// Numbers of a body that are not in rows. Their situations are small numbers.
+enum {
+    PROTO_SOLO_COUNT = 512,
+    PROTO_SOLO_GAP,
+    PROTO_SOLO_ABSENT,
+    PROTO_SOLO_CREATE,
+    PROTO_SOLO_RUN,
+    PROTO_SOLO_ALONG
+};
+
+typedef enum proto_solo_mode {
+    PROTO_SOLO_WRITE,
+    PROTO_SOLO_READ,
+    PROTO_SOLO_NOTE ///< nothing is coded: samples of a body that came in another code
+} proto_solo_mode;
+
+typedef struct proto_solo_coder {
+    const proto_solo_model* model;
+    proto_solo_mode mode;
+    uint8_t* out;      ///< writing
+    const uint8_t* in; ///< reading
+    size_t size, at;   ///< room, or bytes that can be read; bytes written or read
+    uint64_t low;
+    uint32_t range, code, carries, numbers;
+    uint8_t held; ///< writing: a byte that a carry may still raise
+    bool is_begun, failed;
+    proto_solo_sample* samples;
+    uint32_t sample_count, sample_capacity;
+    proto_solo_near near[PROTO_SOLO_NEAR];
+    uint32_t near_count;
+} proto_solo_coder;
+
+/// Statistics of nothing: where both sides begin.
+void proto_solo_model_reset(proto_solo_model* model);
+void proto_solo_train(proto_solo_model* model, const proto_solo_sample* samples, uint32_t count);
+
+/// Begin a body. `samples` is borrowed and has room for `capacity` samples; further ones are not
+/// noted.
+void proto_solo_begin_write(proto_solo_coder* coder, const proto_solo_model* model, uint8_t* bytes,
+                            size_t size, proto_solo_sample* samples, uint32_t capacity);
+void proto_solo_begin_read(proto_solo_coder* coder, const proto_solo_model* model,
+                           const uint8_t* bytes, size_t size, proto_solo_sample* samples,
+                           uint32_t capacity);
+void proto_solo_begin_note(proto_solo_coder* coder, const proto_solo_model* model,
+                           proto_solo_sample* samples, uint32_t capacity);
+/// End a body. The last byte of it is never 0. @return its bytes; 0 when it failed: no room, too
+/// many numbers, or bytes are left.
+size_t proto_solo_end(proto_solo_coder* coder);
+
+/// Code a number in a situation of 40 bits. @return the number: `value` unless it reads.
+int64_t proto_solo_number(proto_solo_coder* coder, uint32_t field, uint64_t situation,
+                          int64_t value);
+/// Is a fact likely, by the samples so far? Nothing is coded.
+bool proto_solo_expects(const proto_solo_coder* coder, uint32_t field, uint64_t situation);
+/// Note whether it was one.
+void proto_solo_note(proto_solo_coder* coder, uint32_t field, uint64_t situation, bool is_fact);
+/// Code a row against its bases. `template_` is the same for rows of one template. Reading fills
+/// `row` with canonical words or sets coder->failed; `row` must be neither base nor base2.
+void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_layout* layout,
+                    const proto_row_base* against, uint64_t* row);
+/// A number that two features of 5 bits make a situation of.
+static inline uint64_t proto_solo_situation(uint32_t first, uint32_t second) {
+    return (uint64_t)(first & 31) | (uint64_t)(second & 31) << 5;
+}
+
+BASE_C_END

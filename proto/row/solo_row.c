@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: MIT
+// A row in solo code: what situation each of its numbers is in (WIRE.md, "Solo code").
+#include "proto/solo.h"
+#include "row/rotation.h"
+#include "row/row_coder.h"
+
+typedef struct solo_row {
+    proto_solo_coder* solo;
+    row_coder coder;
+    uint32_t template_;
+    const proto_solo_near* near;
+    proto_solo_near* own;
+    uint32_t flags;           // of the components before, newest lowest
+    uint32_t active;          // logs of the offs so far
+    uint32_t bases;           // 0..7
+    uint32_t place, rotation; // components; UINT32_MAX: none
+    uint32_t misfit;          // how well the neighbour fits, 0..31
+    bool has_along;           // the own motion is expected to be the neighbour's
+    int64_t along[PROTO_SOLO_PLACE];
+} solo_row;
+
+static void turn_along(const solo_row* r, proto_rotation_guess* guess);
+
+static bool is_read(const solo_row* r) {
+    return r->solo->mode == PROTO_SOLO_READ;
+}
+
+enum { TURN_SHIFT = 14 };
+
+enum {
+    KIND_FLAG = 256,   // of the fields of a row: whether a component differs
+    SCORE_MISFIT = 64, // how much better a neighbour must fit to be chosen, in distance
+};
+
+// A signed number in 5 bits.
+static uint64_t bucket(int64_t value) {
+    uint64_t size = row_magnitude(value);
+    if (size == 0) return 0;
+    uint32_t log = size == 1 ? 1 : row_log(size);
+    if (log > 15) log = 15;
+    return value < 0 ? 16 + log : log;
+}
+
+// -value for one that went down.
+static int64_t turned(int64_t value, bool is_down) {
+    return is_down ? (int64_t)(0 - (uint64_t)value) : value;
+}
+
+static uint64_t at(uint64_t feature, uint32_t i) {
+    return (feature & 31) << (5 * i);
+}
+
+static uint64_t at_most(uint64_t feature) {
+    return feature < 31 ? feature : 31;
+}
+
+// What stands for the scale where a neighbour leads.
+static uint64_t along_scale(const solo_row* r) {
+    return at_most(24 + r->misfit);
+}
+
+static uint32_t field_number(const solo_row* r, uint32_t field) {
+    return (r->template_ * 67 + field) & 255;
+}
+
+static int64_t motion_of(const solo_row* r, uint32_t f) {
+    if (!r->coder.has_base2) return 0;
+    return row_difference(r->coder.base[f], r->coder.base2[f],
+                          r->coder.layout->fields[f].quant.bits);
+}
+
+static int64_t near_off(const solo_row* r, uint32_t f) {
+    return r->near && f < PROTO_SOLO_OFFS ? r->near->off[f] : 0;
+}
+
+static void note_off(solo_row* r, uint32_t f, int64_t off) {
+    if (f >= PROTO_SOLO_OFFS) return;
+    r->own->off[f] = (int16_t)(off > INT16_MAX ? INT16_MAX : off < INT16_MIN ? INT16_MIN : off);
+}
+
+static uint64_t code_off(solo_row* r, uint32_t f, uint64_t situation, uint64_t expected,
+                         bool is_mirrored) {
+    const proto_quant* quant = &r->coder.layout->fields[f].quant;
+    uint64_t* word = &r->coder.row[f];
+    int64_t off = !is_read(r) ? row_difference(*word, expected, quant->bits) : 0;
+    off = proto_solo_number(r->solo, field_number(r, f), situation, turned(off, is_mirrored));
+    off = turned(off, is_mirrored);
+    if (is_read(r))
+        *word = proto_quant_canonical(quant, (expected + (uint64_t)off) & row_mask(quant->bits));
+    note_off(r, f, off);
+    uint64_t size = row_magnitude(off);
+    r->active += size == 0 ? 0 : row_log(size) + 1;
+    return size;
+}
+
+// A component that differs from its expected words.
+static void code_plain(solo_row* r, uint32_t c, const uint64_t* expected, const uint64_t* lines) {
+    const proto_row_component* component = &r->coder.layout->components[c];
+    int64_t before = 0;
+    uint64_t scale = (uint64_t)(r->coder.plans[c].scale + 1);
+    for (uint32_t i = 0; i < component->field_count; i++) {
+        uint32_t f = component->field_first + i, bits = r->coder.layout->fields[f].quant.bits;
+        int64_t motion = motion_of(r, f);
+        bool is_mirrored = motion < 0;
+        int64_t rest = row_difference(r->coder.base[f], expected[i], bits);
+        int64_t near = near_off(r, f);
+        if (lines) near = row_difference(lines[i], expected[i], bits);
+        uint64_t situation =
+            at(lines ? along_scale(r) : scale, 0) | at(bucket(turned(before, is_mirrored)), 1) |
+            at(bucket(turned(rest, is_mirrored)), 2) | at(bucket(turned(near, is_mirrored)), 3) |
+            at(at_most(r->active), 4) | at(r->bases | (r->flags & 3) << 3, 5) |
+            at(component->shape == SHAPE_MIXED ? r->coder.base[f] : i, 6) |
+            at(r->coder.base[f] >> (bits > 5 ? bits - 5 : 0), 7);
+        (void)code_off(r, f, situation, expected[i], is_mirrored);
+        before = row_difference(r->coder.row[f], expected[i], bits);
+    }
+}
+
+static void code_driven(solo_row* r, uint32_t c) {
+    const proto_layout* layout = r->coder.layout;
+    const proto_row_component* component = &layout->components[c];
+    uint32_t source = layout->components[component->integral - 1].field_first;
+    uint64_t lines[PROTO_ROW_FIELDS_MAX];
+    proto_row_expect(&r->coder, component->integral - 1u, lines);
+    int64_t before = 0;
+    for (uint32_t i = 0; i < component->field_count; i++) {
+        uint32_t f = component->field_first + i;
+        row_drive_guess guess = proto_row_drive(&r->coder, c, i);
+        const proto_row_field* field = &layout->fields[f];
+        int64_t off = row_difference(r->coder.row[source + i], lines[i],
+                                     layout->fields[source + i].quant.bits);
+        // Sixteenths of a step that the change of the source may move the field.
+        int64_t doubt = off * field->drive * (int64_t)r->coder.ticks / (ROW_STEP / 16);
+        int64_t rest = guess.rest * 8 / ROW_STEP;
+        uint64_t over = guess.doubt >= ROW_STEP ? 3 : (uint64_t)(guess.doubt * 4 / ROW_STEP);
+        int64_t sign = guess.is_down ? -1 : 1;
+        uint64_t situation = at((rest < 8 ? (uint64_t)rest : 7) << 2 | over, 0) |
+                             at(bucket(doubt * sign), 1) | at(bucket((int64_t)r->coder.ticks), 2) |
+                             at(bucket(near_off(r, f) * sign), 3) | at(at_most(r->active), 4) |
+                             at(r->bases | (r->flags & 3) << 3, 5) | at(bucket(before * sign), 6) |
+                             at(bucket(motion_of(r, f) * sign), 7);
+        (void)code_off(r, f, situation, guess.word, guess.is_down);
+        before = row_difference(r->coder.row[f], guess.word, field->quant.bits);
+    }
+}
+
+static proto_rotation_guess expect_rotation(const solo_row* r, uint32_t c) {
+    const row_coder* coder = &r->coder;
+    uint32_t first = coder->layout->components[c].field_first;
+    proto_rotation_guess guess = proto_rotation_expect(
+        coder->layout->fields[first + 1].quant.q_max, coder->base + first,
+        coder->base2 ? coder->base2 + first : NULL, coder->ticks, coder->ticks2);
+    if (r->has_along && c == r->rotation && guess.motion > 0) turn_along(r, &guess);
+    return guess;
+}
+
+static void code_rotation(solo_row* r, uint32_t c) {
+    row_coder* coder = &r->coder;
+    uint32_t first = coder->layout->components[c].field_first;
+    const proto_quant* quant = &coder->layout->fields[first + 1].quant;
+    proto_rotation_guess guess = expect_rotation(r, c);
+    int64_t unit = coder->layout->fields[first].drive;
+    uint64_t three[3];
+    uint64_t scale = coder->base2 ? proto_row_line_scale(coder, guess.motion) + 1 : 0;
+    if (r->has_along && c == r->rotation) scale = along_scale(r);
+    uint64_t common = at(scale, 0) | at(r->bases | (r->flags & 3) << 3, 5);
+    int64_t largest = is_read(r) ? 0 : (int64_t)((coder->row[first] - guess.largest) & 3);
+    largest =
+        proto_solo_number(r->solo, field_number(r, first), common | at(guess.largest, 2), largest);
+    largest = (largest + guess.largest) & 3;
+    coder->row[first] = (uint64_t)largest;
+    proto_rotation_words(&guess, quant->q_max, unit, (uint32_t)largest, three);
+    int64_t before[2] = {0, 0};
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t f = first + 1 + i;
+        int64_t motion = coder->row[first] == coder->base[first] ? motion_of(r, f) : 0;
+        bool is_mirrored = motion < 0;
+        int64_t sign = is_mirrored ? -1 : 1;
+        uint64_t situation = common | at(bucket(before[0] * sign), 1) |
+                             at(bucket(motion * sign), 2) | at(bucket(near_off(r, f) * sign), 3) |
+                             at(at_most(r->active), 4) | at(i, 6) | at(bucket(before[1] * sign), 7);
+        (void)code_off(r, f, situation, three[i], is_mirrored);
+        before[1] = before[0];
+        before[0] = row_difference(coder->row[f], three[i], quant->bits);
+    }
+    if (is_read(r) && !proto_rotation_is_canonical(quant->q_max, coder->row + first)) {
+        r->solo->failed = true;
+        memcpy(coder->row + first, coder->base + first, PROTO_ROTATION_WORDS * sizeof(uint64_t));
+    }
+}
+
+static uint64_t motion_sum(const solo_row* r, const proto_row_component* component) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < component->field_count; i++)
+        sum += row_magnitude(motion_of(r, component->field_first + i));
+    return sum;
+}
+
+static void code_component(solo_row* r, uint32_t c) {
+    row_coder* coder = &r->coder;
+    const proto_row_component* component = &coder->layout->components[c];
+    uint32_t first = component->field_first, count = component->field_count;
+    if (count == 0) return;
+    if (component->is_driven && coder->ticks > 0) {
+        code_driven(r, c);
+        return;
+    }
+    uint64_t expected[PROTO_ROW_FIELDS_MAX];
+    if (component->shape == SHAPE_ROTATION && coder->base2) {
+        proto_rotation_guess guess = expect_rotation(r, c);
+        expected[0] = guess.largest;
+        proto_rotation_words(&guess, coder->layout->fields[first + 1].quant.q_max,
+                             coder->layout->fields[first].drive, guess.largest, expected + 1);
+    } else {
+        proto_row_expect(coder, c, expected);
+    }
+    bool is_along = r->has_along && c == r->place;
+    uint64_t lines[PROTO_SOLO_PLACE] = {0};
+    if (is_along) {
+        for (uint32_t i = 0; i < count; i++) {
+            const proto_quant* quant = &coder->layout->fields[first + i].quant;
+            lines[i] = expected[i];
+            int64_t most = (int64_t)quant->q_max, word = r->along[i];
+            expected[i] = (uint64_t)(word < 0 ? 0 : word > most ? most : word);
+        }
+    }
+    bool is_still = !row_differs(coder->base + first, expected, count);
+    int64_t state = 0; // as expected, not, or as in the base
+    if (!is_read(r) && row_differs(coder->row + first, expected, count))
+        state = row_differs(coder->row + first, coder->base + first, count) ? 1 : -1;
+    uint64_t near = 0;
+    for (uint32_t i = 0; i < count; i++)
+        near |= row_magnitude(near_off(r, first + i));
+    bool is_one = count == 1 && is_still;
+    if (is_one) {
+        state = 0; // its number says it
+    } else {
+        uint64_t situation = at((uint64_t)(coder->plans[c].scale + 1), 0) |
+                             at(bucket((int64_t)motion_sum(r, component)), 1) | at(r->flags, 2) |
+                             at((uint64_t)bucket((int64_t)near), 3) | at(at_most(r->active), 4) |
+                             at(r->bases, 5) | at(is_still, 6) | at(coder->base[first], 7);
+        state = proto_solo_number(r->solo, KIND_FLAG + field_number(r, c), situation, state);
+        if (is_read(r) && (state > 1 || state < -1)) r->solo->failed = true;
+    }
+    r->flags = (r->flags << 1 | (state != 0)) & 31;
+    if (!is_one && state <= 0) {
+        const uint64_t* words = state == 0 ? expected : coder->base + first;
+        for (uint32_t i = 0; i < count; i++) {
+            if (is_read(r)) coder->row[first + i] = words[i];
+            note_off(r, first + i,
+                     row_difference(coder->row[first + i], expected[i],
+                                    coder->layout->fields[first + i].quant.bits));
+        }
+        bool is_rotation = component->shape == SHAPE_ROTATION && is_read(r);
+        if (is_rotation && !proto_rotation_is_canonical(
+                               coder->layout->fields[first + 1].quant.q_max, coder->row + first))
+            r->solo->failed = true;
+        if (state) r->active += 2;
+    } else if (component->shape == SHAPE_ROTATION) {
+        code_rotation(r, c);
+    } else {
+        code_plain(r, c, expected, is_along ? lines : NULL);
+        if (is_one) r->flags |= coder->row[first] != expected[0];
+    }
+}
+
+// ---- neighbours ----
+
+// The first component with two or three linear fields that is no source; the first rotation.
+static void find_body(solo_row* r) {
+    const proto_layout* layout = r->coder.layout;
+    r->place = r->rotation = UINT32_MAX;
+    for (uint32_t c = layout->component_count; c-- > 0;) {
+        const proto_row_component* component = &layout->components[c];
+        if (component->shape == SHAPE_ROTATION) r->rotation = c;
+        if (component->shape == SHAPE_LINEAR && !component->is_source &&
+            component->field_count >= 2 && component->field_count <= PROTO_SOLO_PLACE &&
+            layout->fields[component->field_first].quant.bits <= 28)
+            r->place = c;
+    }
+    if (r->place == UINT32_MAX || layout->components[r->place].field_count < PROTO_SOLO_PLACE)
+        r->rotation = UINT32_MAX;
+}
+
+static void copy_place(const solo_row* r, const uint64_t* row, int32_t* place) {
+    const proto_row_component* component = &r->coder.layout->components[r->place];
+    for (uint32_t i = 0; i < PROTO_SOLO_PLACE; i++)
+        place[i] = i < component->field_count ? (int32_t)row[component->field_first + i] : 0;
+}
+
+static void copy_rotation(const solo_row* r, const uint64_t* row, int64_t* q) {
+    const proto_row_component* component = &r->coder.layout->components[r->rotation];
+    const proto_row_field* fields = &r->coder.layout->fields[component->field_first];
+    proto_rotation_parts(fields[1].quant.q_max, row + component->field_first, q);
+    for (uint32_t i = 0; i < 4; i++)
+        q[i] = q[i] * (1 << TURN_SHIFT) / fields[0].drive;
+}
+
+static int64_t shift(int64_t value) {
+    return (value + (1 << (TURN_SHIFT - 1))) >> TURN_SHIFT;
+}
+
+// a * b, or a * the inverse of b.
+static void multiply(const int64_t* a, const int64_t* b, bool is_inverse, int64_t* q) {
+    int64_t s = is_inverse ? -1 : 1, x = s * b[0], y = s * b[1], z = s * b[2], w = b[3];
+    q[0] = shift(a[3] * x + a[0] * w + a[1] * z - a[2] * y);
+    q[1] = shift(a[3] * y - a[0] * z + a[1] * w + a[2] * x);
+    q[2] = shift(a[3] * z + a[0] * y - a[1] * x + a[2] * w);
+    q[3] = shift(a[3] * w - a[0] * x - a[1] * y - a[2] * z);
+}
+
+static void find_motion(const solo_row* r, const uint64_t* from, const uint64_t* to,
+                        proto_solo_motion* motion) {
+    copy_place(r, from, motion->from);
+    copy_place(r, to, motion->to);
+    const int64_t one = 1 << TURN_SHIFT;
+    int64_t q[4] = {0, 0, 0, one};
+    if (r->rotation != UINT32_MAX) {
+        int64_t a[4], b[4];
+        copy_rotation(r, to, a);
+        copy_rotation(r, from, b);
+        multiply(a, b, true, q);
+    }
+    for (uint32_t i = 0; i < 4; i++)
+        motion->rotation[i] = (int32_t)q[i];
+    int64_t x = q[0], y = q[1], z = q[2], w = q[3];
+    int64_t turn[9] = {one - shift(2 * (y * y + z * z)), shift(2 * (x * y - z * w)),
+                       shift(2 * (x * z + y * w)),       shift(2 * (x * y + z * w)),
+                       one - shift(2 * (x * x + z * z)), shift(2 * (y * z - x * w)),
+                       shift(2 * (x * z - y * w)),       shift(2 * (y * z + x * w)),
+                       one - shift(2 * (x * x + y * y))};
+    for (uint32_t i = 0; i < 9; i++)
+        motion->turn[i] = (int32_t)turn[i];
+}
+
+// Where something would be that moved with it.
+static void move_along(const proto_solo_motion* motion, const int32_t* from, int64_t* to) {
+    int64_t d[PROTO_SOLO_PLACE];
+    for (uint32_t i = 0; i < PROTO_SOLO_PLACE; i++)
+        d[i] = (int64_t)from[i] - motion->from[i];
+    for (uint32_t i = 0; i < PROTO_SOLO_PLACE; i++) {
+        const int32_t* turn = &motion->turn[3 * i];
+        to[i] = motion->to[i] + shift(turn[0] * d[0] + turn[1] * d[1] + turn[2] * d[2]);
+    }
+}
+
+// Find the row of this body whose motion before the base explains the own one best.
+static void find_near(solo_row* r) {
+    r->near = NULL;
+    r->misfit = 31;
+    if (r->place == UINT32_MAX || !r->coder.has_base2) return;
+    int32_t base[PROTO_SOLO_PLACE], base2[PROTO_SOLO_PLACE];
+    copy_place(r, r->coder.base, base);
+    copy_place(r, r->coder.base2, base2);
+    uint64_t least = UINT64_MAX, least_misfit = 0;
+    uint32_t all = r->solo->near_count < PROTO_SOLO_NEAR ? r->solo->near_count : PROTO_SOLO_NEAR;
+    for (uint32_t i = 0; i < all; i++) {
+        const proto_solo_near* other = &r->solo->near[i];
+        if (other == r->own || other->template_ != r->template_ || !other->has_motion ||
+            other->ticks != r->coder.ticks || other->ticks2 != r->coder.ticks2)
+            continue;
+        int64_t moved[PROTO_SOLO_PLACE];
+        move_along(&other->before, base2, moved);
+        uint64_t far = 0, misfit = 0;
+        for (uint32_t k = 0; k < PROTO_SOLO_PLACE; k++) {
+            far += row_magnitude((int64_t)other->before.to[k] - base[k]);
+            misfit += row_magnitude(moved[k] - base[k]);
+        }
+        uint64_t score = misfit * SCORE_MISFIT + far;
+        if (score >= least) continue;
+        least = score;
+        least_misfit = misfit;
+        r->near = other;
+    }
+    if (!r->near) return;
+    r->misfit = (uint32_t)bucket((int64_t)least_misfit);
+    move_along(&r->near->now, base, r->along);
+}
+
+// The rotation of something that turned with the neighbour.
+static void turn_along(const solo_row* r, proto_rotation_guess* guess) {
+    int64_t q[4], turn[4], sum = 0, most = 0;
+    copy_rotation(r, r->coder.base, q);
+    for (uint32_t i = 0; i < 4; i++)
+        turn[i] = r->near->now.rotation[i];
+    multiply(turn, q, false, guess->parts);
+    guess->largest = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        int64_t size = (int64_t)row_magnitude(guess->parts[i]);
+        sum += size * size;
+        if (size > most) {
+            most = size;
+            guess->largest = i;
+        }
+    }
+    uint32_t own = (uint32_t)r->coder.base[r->coder.layout->components[r->rotation].field_first];
+    if ((int64_t)row_magnitude(guess->parts[own]) >= most - most / 32) guess->largest = own;
+    int64_t length = 1;
+    for (uint32_t bit = 20; bit-- > 0;)
+        if ((length + (1 << bit)) * (length + (1 << bit)) <= sum) length += 1 << bit;
+    guess->length = length;
+}
+
+// Was the place nearer to where the neighbour's motion leads than to its line?
+static bool is_along_better(const solo_row* r) {
+    const proto_row_component* component = &r->coder.layout->components[r->place];
+    uint64_t lines[PROTO_ROW_FIELDS_MAX], line = 0, along = 0;
+    proto_row_expect(&r->coder, r->place, lines);
+    for (uint32_t i = 0; i < component->field_count; i++) {
+        uint32_t f = component->field_first + i;
+        line += row_magnitude(
+            row_difference(r->coder.row[f], lines[i], r->coder.layout->fields[f].quant.bits));
+        along += row_magnitude((int64_t)r->coder.row[f] - r->along[i]);
+    }
+    return along < line;
+}
+
+static void note_motion(solo_row* r) {
+    proto_solo_near* own = r->own;
+    own->template_ = r->template_;
+    own->ticks = r->coder.ticks;
+    own->ticks2 = r->coder.ticks2;
+    own->has_motion = r->place != UINT32_MAX && r->coder.has_base2;
+    if (own->has_motion) {
+        find_motion(r, r->coder.base, r->coder.row, &own->now);
+        find_motion(r, r->coder.base2, r->coder.base, &own->before);
+    }
+    r->solo->near_count++;
+}
+
+void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_layout* layout,
+                    const proto_row_base* against, uint64_t* row) {
+    solo_row r;
+    r.solo = coder;
+    r.template_ = template_;
+    r.flags = r.active = 0;
+    r.own = &coder->near[coder->near_count % PROTO_SOLO_NEAR];
+    memset(r.own->off, 0, sizeof r.own->off);
+    proto_row_begin(&r.coder, layout, against);
+    r.coder.row = row;
+    r.bases =
+        r.coder.ticks == 0 ? 0 : 1u + (r.coder.has_base2 ? 2u : 0u) + (r.coder.ticks > 2 ? 1u : 0u);
+    proto_row_plan(&r.coder);
+    find_body(&r);
+    find_near(&r);
+    uint64_t moved = 0;
+    if (r.near) moved = motion_sum(&r, &layout->components[r.place]);
+    uint64_t about = at(r.misfit, 0) | at(bucket((int64_t)moved), 1) | at(template_, 2) |
+                     at(bucket((int64_t)r.coder.ticks), 3);
+    r.has_along = moved > 0 && proto_solo_expects(coder, PROTO_SOLO_ALONG, about);
+    for (uint32_t i = 0; i < layout->component_count; i++)
+        code_component(&r, layout->order[i]);
+    if (moved > 0) proto_solo_note(coder, PROTO_SOLO_ALONG, about, is_along_better(&r));
+    if (r.coder.ticks > 0) note_motion(&r);
+}
