@@ -119,6 +119,8 @@ static bool give_names(const char* file, const char* next, const char* closed) {
     (void)unlink(closed); // of a log of this name that was deleted without its segments
     bool is_closed = link(file, closed) == 0 || rename(file, closed) == 0;
     if (!is_closed) return false;
+    // A power cut may keep the second change without the first: then the old one had no name.
+    (void)!base_file_sync_folder(file);
     if (rename(next, file) == 0) return true;
     (void)unlink(closed);
     return false;

@@ -86,6 +86,7 @@ static outcome write_on(const net_log_file_config* config) {
 
 typedef struct seen {
     uint32_t ends, records;
+    uint32_t records_first; ///< before the first gap
     ecs_tick last_end;
     bool is_prefix, is_told, is_closed;
     net_log_info info;
@@ -97,8 +98,11 @@ static seen read_all(const char* log) {
     net_result result = net_log_reader_create(NULL, log, NULL, &reader);
     self.is_told = result != NET_OK;
     if (!reader) return self;
+    bool has_gap = false;
     net_log_cursor cursor = net_log_cursor_begin(reader);
     for (net_log_record record; net_log_cursor_next(reader, &cursor, &record); self.records++) {
+        has_gap = has_gap || cursor.resumed > 0;
+        self.records_first += !has_gap;
         if (record.kind != NET_LOG_KIND_END) continue;
         assert_true(record.state_hash == base_hash64(&record.tick, sizeof record.tick, 0));
         assert_true(record.tick > self.last_end);
@@ -233,23 +237,113 @@ static void short_writes_give_the_same_file(void** state) {
 }
 
 // ---- power ----
+//
+// A disk as a power cut leaves it. Of a file, what was synced is there; of the rest each sector is
+// there, is zero, or is torn, and its length is any in between. Of a folder, what happened to its
+// names since it was synced happened or did not, each change for itself. The linker sends the
+// functions below here.
 
-/// All writes and syncs of a disk.
+enum { FILES_MAX = 16, CALLS_MAX = 4096, SECTOR = 512, NAME_BYTES = 128 };
+
+typedef enum name_change {
+    NAME_NONE,
+    NAME_CREATE,
+    NAME_LINK,
+    NAME_RENAME,
+    NAME_UNLINK
+} name_change;
+
+/// A call: what it did to a name, and how all files were after it.
+typedef struct call {
+    name_change change;
+    bool is_folder_sync;
+    uint32_t file; ///< of NAME_CREATE
+    char from[NAME_BYTES], to[NAME_BYTES];
+    size_t sizes[FILES_MAX], synced[FILES_MAX];
+    uint64_t records; ///< that the last sync acknowledged
+} call;
+
 typedef struct journal {
-    base_bytes bytes;
-    uint64_t sizes[4096]; ///< of the file after each call
-    uint64_t synced[4096];
-    uint64_t records[4096]; ///< that the last sync acknowledged
-    uint32_t calls;
-    uint64_t written_records;
+    bool is_on;
+    base_bytes bytes[FILES_MAX];
+    size_t synced[FILES_MAX];
+    int fds[FILES_MAX]; ///< the newest file of a descriptor is meant
+    uint32_t file_count;
+    call calls[CALLS_MAX];
+    uint32_t call_count;
+    uint64_t written[FILES_MAX]; ///< records up to the last one in it; 0: none
+    uint64_t acknowledged;
 } journal;
 
-static void journal_add(journal* self, bool is_sync) {
-    uint32_t i = self->calls++;
-    assert_true(i < BASE_COUNT(self->sizes));
-    self->sizes[i] = self->bytes.size;
-    self->synced[i] = is_sync ? self->bytes.size : i > 0 ? self->synced[i - 1] : 0;
-    self->records[i] = is_sync ? self->written_records : i > 0 ? self->records[i - 1] : 0;
+static journal disk_journal;
+
+static call* add_call(name_change change, const char* from, const char* to) {
+    journal* self = &disk_journal;
+    assert_true(self->call_count < CALLS_MAX);
+    call* made = &self->calls[self->call_count++];
+    *made = (call){.change = change, .records = self->acknowledged};
+    if (from) snprintf(made->from, sizeof made->from, "%s", strrchr(from, '/') + 1);
+    if (to) snprintf(made->to, sizeof made->to, "%s", strrchr(to, '/') + 1);
+    for (uint32_t i = 0; i < self->file_count; i++) {
+        made->sizes[i] = self->bytes[i].size;
+        made->synced[i] = self->synced[i];
+    }
+    return made;
+}
+
+static uint32_t file_of(int fd) {
+    uint32_t i = disk_journal.file_count;
+    while (i > 0 && disk_journal.fds[i - 1] != fd)
+        i--;
+    assert_true(i > 0);
+    return i - 1;
+}
+
+static bool is_heard(const char* name) {
+    return disk_journal.is_on && !strstr(name, ".queue");
+}
+
+int __real_base_file_create(const char* path);
+int __wrap_base_file_create(const char* path);
+int __wrap_base_file_create(const char* path) {
+    journal* self = &disk_journal;
+    int fd = __real_base_file_create(path);
+    if (fd < 0 || !is_heard(path)) return fd;
+    assert_true(self->file_count < FILES_MAX);
+    base_bytes_init(&self->bytes[self->file_count], NULL);
+    self->synced[self->file_count] = 0;
+    self->fds[self->file_count++] = fd;
+    add_call(NAME_CREATE, NULL, path)->file = self->file_count - 1;
+    return fd;
+}
+
+int __real_link(const char* from, const char* to);
+int __wrap_link(const char* from, const char* to);
+int __wrap_link(const char* from, const char* to) {
+    if (is_heard(to)) (void)add_call(NAME_LINK, from, to);
+    return __real_link(from, to);
+}
+
+int __real_rename(const char* from, const char* to);
+int __wrap_rename(const char* from, const char* to);
+int __wrap_rename(const char* from, const char* to) {
+    if (is_heard(to)) (void)add_call(NAME_RENAME, from, to);
+    return __real_rename(from, to);
+}
+
+int __real_unlink(const char* name);
+int __wrap_unlink(const char* name);
+int __wrap_unlink(const char* name) {
+    if (is_heard(name)) (void)add_call(NAME_UNLINK, name, NULL);
+    return __real_unlink(name);
+}
+
+bool __real_base_file_sync_folder(const char* path);
+bool __wrap_base_file_sync_folder(const char* path);
+bool __wrap_base_file_sync_folder(const char* path) {
+    if (!disk_journal.is_on) return __real_base_file_sync_folder(path);
+    add_call(NAME_NONE, NULL, NULL)->is_folder_sync = true;
+    return true;
 }
 
 static ssize_t journal_write(void* context, int fd, const void* data, size_t size) {
@@ -257,38 +351,171 @@ static ssize_t journal_write(void* context, int fd, const void* data, size_t siz
     net_log_block block;
     if (size > NET_LOG_BLOCK_HEADER_BYTES && net_log_block_header_read(&block, data) &&
         block.type == NET_LOG_BLOCK_DATA)
-        self->written_records = block.first_record + block.record_count - 1;
-    base_bytes_write(&self->bytes, data, size);
-    journal_add(self, false);
+        self->written[file_of(fd)] = block.first_record + block.record_count - 1;
+    base_bytes_write(&self->bytes[file_of(fd)], data, size);
+    (void)add_call(NAME_NONE, NULL, NULL);
     return write(fd, data, size);
 }
 
 static int journal_sync(void* context, int fd) {
-    (void)fd;
-    journal_add(context, true);
+    journal* self = context;
+    self->synced[file_of(fd)] = self->bytes[file_of(fd)].size;
+    if (self->written[file_of(fd)] > 0) self->acknowledged = self->written[file_of(fd)];
+    (void)add_call(NAME_NONE, NULL, NULL);
     return 0;
 }
 
-// The file as a power cut leaves it: what was synced is there; of the rest each sector is there, is
-// zero, or is torn, and the file's length is any in between.
-static size_t cut_power(const journal* self, uint32_t call, base_rng* rng, uint8_t* image) {
-    enum { SECTOR = 512 };
-    size_t size = (size_t)self->sizes[call], safe = (size_t)self->synced[call];
-    memcpy(image, self->bytes.data, size);
+/// The names of a folder.
+typedef struct folder {
+    char names[FILES_MAX][NAME_BYTES];
+    uint32_t files[FILES_MAX];
+    uint32_t count;
+} folder;
+
+static uint32_t find_name(const folder* self, const char* name) {
+    uint32_t i = 0;
+    while (i < self->count && strcmp(self->names[i], name) != 0)
+        i++;
+    return i;
+}
+
+static void remove_name(folder* self, const char* name) {
+    uint32_t i = find_name(self, name);
+    if (i == self->count) return;
+    self->count--;
+    memmove(self->names[i], self->names[self->count], NAME_BYTES);
+    self->files[i] = self->files[self->count];
+}
+
+static void set_name(folder* self, const char* name, uint32_t file) {
+    uint32_t i = find_name(self, name);
+    assert_true(i < FILES_MAX);
+    if (i == self->count) self->count++;
+    memcpy(self->names[i], name, NAME_BYTES);
+    self->files[i] = file;
+}
+
+static void change_names(folder* self, const call* made) {
+    uint32_t from = find_name(self, made->from);
+    bool has_from = from < self->count;
+    uint32_t file = made->change == NAME_CREATE ? made->file : has_from ? self->files[from] : 0;
+    if (made->change == NAME_UNLINK) remove_name(self, made->from);
+    if (made->change == NAME_CREATE) set_name(self, made->to, file);
+    // No name of the disk's is linked or renamed when its own making was lost.
+    if (made->change == NAME_LINK && has_from && find_name(self, made->to) == self->count)
+        set_name(self, made->to, file);
+    if (made->change != NAME_RENAME || !has_from) return;
+    remove_name(self, made->from);
+    set_name(self, made->to, file);
+}
+
+static folder cut_names(uint32_t at, base_rng* rng) {
+    folder self = {.count = 0};
+    uint32_t synced = at;
+    while (synced > 0 && !disk_journal.calls[synced].is_folder_sync)
+        synced--;
+    bool is_in_order = base_rng_below(rng, 2) == 0, is_over = false;
+    for (uint32_t i = 0; i <= at; i++) {
+        const call* made = &disk_journal.calls[i];
+        if (made->change == NAME_NONE) continue;
+        bool is_lost = i > synced && base_rng_below(rng, 2) == 0;
+        is_over = is_over || (is_lost && is_in_order); // a disk with a journal of names
+        if (!is_lost && !is_over) change_names(&self, made);
+    }
+    return self;
+}
+
+static size_t cut_file(uint32_t file, const call* at, base_rng* rng, uint8_t* image) {
+    size_t size = at->sizes[file], safe = at->synced[file];
+    if (size > 0) memcpy(image, disk_journal.bytes[file].data, size);
     size_t length = safe + base_rng_below(rng, (uint32_t)(size - safe) + 1);
     if (base_rng_below(rng, 2) == 0) length = size;
-    for (size_t at = safe; at < length;) {
-        size_t end = (at / SECTOR + 1) * SECTOR;
+    for (size_t from = safe; from < length;) {
+        size_t end = (from / SECTOR + 1) * SECTOR;
         if (end > length) end = length;
         uint32_t fate = base_rng_below(rng, 4);
-        if (fate == 1) memset(image + at, 0, end - at);
+        if (fate == 1) memset(image + from, 0, end - from);
         if (fate == 2) {
-            size_t torn = at + base_rng_below(rng, (uint32_t)(end - at));
+            size_t torn = from + base_rng_below(rng, (uint32_t)(end - from));
             memset(image + torn, 0, end - torn);
         }
-        at = end;
+        from = end;
     }
     return length;
+}
+
+static void empty_folder(const log_files* files) {
+    DIR* entries = opendir(files->folder);
+    assert_non_null(entries);
+    for (struct dirent* entry; (entry = readdir(entries)) != NULL;) {
+        char name[512];
+        snprintf(name, sizeof name, "%s/%s", files->folder, entry->d_name);
+        if (entry->d_name[0] != '.') unlink(name);
+    }
+    closedir(entries);
+}
+
+// Write what is left; two names of a file are links.
+static void write_cut(const log_files* files, uint32_t at, base_rng* rng, uint8_t* image) {
+    const folder names = cut_names(at, rng);
+    empty_folder(files);
+    for (uint32_t i = 0; i < names.count; i++) {
+        char name[256], first[256];
+        uint32_t same = 0;
+        while (names.files[same] != names.files[i])
+            same++;
+        snprintf(name, sizeof name, "%s/%s", files->folder, names.names[i]);
+        snprintf(first, sizeof first, "%s/%s", files->folder, names.names[same]);
+        if (same < i) {
+            assert_int_equal(link(first, name), 0);
+            continue;
+        }
+        size_t size = cut_file(names.files[i], &disk_journal.calls[at], rng, image);
+        file_write(name, image, size);
+    }
+}
+
+static void open_power_folder(log_files* files) {
+    strcpy(files->folder, "/dev/shm/shoal-log-XXXXXX");
+    if (!mkdtemp(files->folder)) {
+        files_open(files);
+        return;
+    }
+    snprintf(files->log, sizeof files->log, "%s/a.slog", files->folder);
+    snprintf(files->queue, sizeof files->queue, "%s.queue", files->log);
+}
+
+static void cut_power(uint64_t ticks_of_segment, uint32_t points) {
+    log_files files;
+    uint32_t cut = 0;
+    journal* self = &disk_journal;
+    open_power_folder(&files);
+    memset(self, 0, sizeof *self);
+    self->is_on = true;
+    net_log_file_config config = files_config(&files);
+    config.keyframe_ticks = EVERY;
+    config.sync_ticks = 15; // three blocks
+    config.segment_ticks = ticks_of_segment;
+    config.ops = (net_log_file_ops){journal_write, journal_sync, self};
+    assert_int_equal(write_on(&config).finished, NET_OK);
+    self->is_on = false;
+    static uint8_t image[1 << 20];
+    base_rng rng = base_rng_make(20261122, ticks_of_segment + 1);
+    for (uint32_t i = 0; i < points; i++) {
+        uint32_t at = base_rng_below(&rng, self->call_count);
+        write_cut(&files, at, &rng, image);
+        seen got = read_all(files.log);
+        assert_true(got.records_first >= self->calls[at].records);
+        assert_true(got.records <= RECORDS);
+        cut += got.records < RECORDS;
+    }
+    print_message("%u points in %u calls and %u files, %u logs cut\n", points, self->call_count,
+                  self->file_count, cut);
+    // A segment is closed by each of the keyframes that its length allows.
+    assert_int_equal(self->file_count, ticks_of_segment > 0 ? 1 + TICKS / ticks_of_segment : 1);
+    for (uint32_t i = 0; i < self->file_count; i++)
+        base_bytes_deinit(&self->bytes[i]);
+    files_close(&files);
 }
 
 // SHOAL_POWER_POINTS=100000 for a long run.
@@ -296,32 +523,9 @@ static void a_power_cut_loses_nothing_that_a_sync_acknowledged(void** state) {
     (void)state;
     const char* text = getenv("SHOAL_POWER_POINTS");
     uint32_t points = text ? (uint32_t)strtoul(text, NULL, 10) : 3000;
-    static journal self;
-    log_files files;
-    files_open(&files);
-    base_bytes_init(&self.bytes, NULL);
-    net_log_file_config config = files_config(&files);
-    config.keyframe_ticks = EVERY;
-    config.sync_ticks = 15; // three blocks
-    config.ops = (net_log_file_ops){journal_write, journal_sync, &self};
-    assert_int_equal(write_on(&config).finished, NET_OK);
-    uint8_t* image = malloc(self.bytes.size);
-    assert_non_null(image);
-    base_rng rng = base_rng_make(20261122, 15);
-    uint32_t torn = 0;
-    for (uint32_t i = 0; i < points; i++) {
-        uint32_t call = base_rng_below(&rng, self.calls);
-        size_t size = cut_power(&self, call, &rng, image);
-        file_replace(files.log, image, size);
-        seen got = read_all(files.log);
-        assert_true(got.records >= self.records[call] || self.synced[call] == 0);
-        assert_true(got.records <= RECORDS);
-        torn += got.records < RECORDS && size == self.bytes.size;
-    }
-    print_message("%u points, %u calls\n", points, self.calls);
-    free(image);
-    base_bytes_deinit(&self.bytes);
-    files_close(&files);
+    cut_power(0, points / 3);
+    cut_power(EVERY, points / 3);
+    cut_power(2 * EVERY, points - 2 * (points / 3));
 }
 
 int main(void) {
