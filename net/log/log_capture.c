@@ -12,6 +12,7 @@
 #include "ecs/save.h"
 #include "log/log_delta_format.h"
 #include "log/log_header.h"
+#include "log/log_sums.h"
 #include "state/schema_rows.h"
 #include "state/varsize_value.h"
 
@@ -49,7 +50,8 @@ struct net_log_capture {
     uint32_t plan_capacity;
     ecs_template_id* composed; // in the order of their numbers
     uint32_t composed_count, composed_capacity, loaded_count;
-    uint64_t sums[ECS_COMPONENTS_MAX + 1];
+    uint32_t untracked_values;
+    uint64_t sums[ECS_COMPONENTS_MAX + 1], sums_now[ECS_COMPONENTS_MAX + 1];
     bool is_varsize[ECS_COMPONENTS_MAX + 1];
     uint32_t* spawned; // indices that came with this tick
     uint32_t spawned_count, spawned_capacity;
@@ -57,6 +59,19 @@ struct net_log_capture {
     ecs_tick tick;
     const net_log_capture_sink* sink;
 };
+
+static bool has_untracked(const ecs_world* world) {
+    for (uint32_t id = 1; id <= ecs_template_count(world); id++) {
+        const ecs_template* template_ = ecs_template_get(world, (ecs_template_id)id);
+        for (uint32_t i = 0; i < template_->component_count; i++) {
+            const ecs_template_component* own = &template_->components[i];
+            const ecs_type* type =
+                ecs_type_get(world, ecs_component_get(world, own->component)->type);
+            if (!(own->flags & ECS_COMPONENT_TRACKED) && type->object_size > 0) return true;
+        }
+    }
+    return false;
+}
 
 // The schema numbers its replicated templates in its order.
 static bool number_loaded(net_log_capture* capture) {
@@ -87,6 +102,7 @@ net_result net_log_capture_create(const base_allocator* allocator, const net_mat
     capture->rows = net_schema_rows(net_match_schema(match));
     capture->has_rows = has_rows;
     capture->has_varsizes = net_rows_varsize_count(capture->rows) > 0;
+    capture->untracked_values = has_untracked(capture->world) ? NET_LOG_UNTRACKED_VALUES : 0;
     capture->is_start = true;
     base_bytes_init(&capture->value, allocator);
     if (!number_loaded(capture)) {
@@ -430,8 +446,9 @@ static void write_sums(net_log_capture* capture) {
     if (!has_room(capture, 2 + (size_t)count * 3)) return;
     uint8_t* at = capture->out;
     capture->out += 2;
+    net_log_sums_of(capture->world, capture->untracked_values, capture->sums_now);
     for (uint32_t id = 1; id <= count; id++) {
-        uint64_t sum = ecs_world_state_hash_of(capture->world, (ecs_component_id)id);
+        uint64_t sum = capture->sums_now[id];
         if (sum == capture->sums[id] && !capture->is_start) continue;
         capture->sums[id] = sum;
         put(capture, id, 2);

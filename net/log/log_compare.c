@@ -7,7 +7,8 @@
 #include "base/text.h"
 #include "ecs/entity.h"
 #include "ecs/save.h"
-#include "log/log_delta_format.h"
+#include "log/log_sums.h"
+#include "log/log_state_record.h"
 #include "state/schema_rows.h"
 #include "state/varsize_value.h"
 
@@ -160,10 +161,12 @@ static bool differ_in_rows(const comparison* self) {
 }
 
 static bool differ_in_sums(const comparison* self) {
+    uint64_t sums[ECS_COMPONENTS_MAX + 1];
+    net_log_sums_of(self->world, net_log_state_untracked_values(self->state), sums);
     for (uint32_t i = 0; i < net_log_state_component_count(self->state); i++) {
         const net_log_component* component = net_log_state_component(self->state, i);
         if (component->id > ecs_component_count(self->world)) continue;
-        uint64_t sum = ecs_world_state_hash_of(self->world, (ecs_component_id)component->id);
+        uint64_t sum = sums[component->id];
         uint32_t there = net_log_state_sum(self->state, component->id);
         if ((sum & NET_LOG_SUM_MASK) == there) continue;
         const char* note = "its sum; the log has no values of it, or none so exact";

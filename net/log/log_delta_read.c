@@ -207,16 +207,38 @@ static net_result read_rest(source* self) {
     return left < 8 && proto_bits_read(&self->bits, (uint32_t)left) == 0 ? NET_OK : NET_ERR_DAMAGED;
 }
 
+// @return whether the form and its flags are right.
+static bool read_head(source* self, bool* is_full) {
+    uint64_t form = proto_bits_read(&self->bits, 8);
+    *is_full = read_bit(self);
+    self->part->has_rows = read_bit(self);
+    self->part->is_last = read_bit(self);
+    return !self->bits.failed && form == NET_LOG_FORM_DELTA && (!*is_full || self->part->has_rows);
+}
+
+net_result net_log_piece_read_sums(net_log_piece* part, net_log_rows* rows, ecs_tick tick,
+                                   const void* data, size_t size) {
+    const uint8_t* bytes = data;
+    if (size >= 2 && bytes[0] == NET_LOG_FORM_RAW) {
+        if (bytes[1] & NET_LOG_RAW_ROWS) return NET_ERR_UNKNOWN;
+        net_result result = net_log_piece_read_raw(part, rows, tick, data, size);
+        part->is_full = (bytes[1] & NET_LOG_RAW_START) != 0;
+        return result;
+    }
+    source self = {.part = part, .rows = rows, .bits = proto_bit_reader_make(data, size)};
+    bool is_full;
+    if (!read_head(&self, &is_full)) return NET_ERR_DAMAGED;
+    if (!part->is_last) return NET_ERR_UNKNOWN;
+    part->is_full = is_full;
+    part->sum_count = 0;
+    return read_sums(&self);
+}
+
 net_result net_log_piece_read_delta(net_log_piece* part, net_log_rows* rows, ecs_tick tick,
                                     const void* data, size_t size) {
     source self = {.part = part, .rows = rows, .bits = proto_bit_reader_make(data, size)};
-    uint64_t form = proto_bits_read(&self.bits, 8);
-    bool is_full = read_bit(&self);
-    part->has_rows = read_bit(&self);
-    part->is_last = read_bit(&self);
-    if (self.bits.failed || form != NET_LOG_FORM_DELTA || (is_full && !part->has_rows) ||
-        (part->has_rows && !rows->layout))
-        return NET_ERR_DAMAGED;
+    bool is_full;
+    if (!read_head(&self, &is_full) || (part->has_rows && !rows->layout)) return NET_ERR_DAMAGED;
     net_log_piece_begin(part, rows, tick, is_full);
     if (!part->is_last) {
         uint32_t length = proto_bits_read_golomb(&self.bits, NET_LOG_END_ORDER);

@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "log/log_delta_format.h"
+#include "log/log_sums.h"
 #include "log/log_record.h"
 
 #include "base/text.h"
@@ -22,6 +23,7 @@ enum {
     FIELD_BUILD = 4,
     FIELD_SETTING = 10,
     FIELD_FEATURES = 14,
+    FIELD_UNTRACKED = 16,
     REPLICATED_INDEX_MAX = 1 << 20,
 };
 
@@ -179,6 +181,7 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
                                NET_LOG_FEATURE_COLUMNS | (has_views ? NET_LOG_FEATURE_VIEWS : 0));
         *has_values = wants_values && much == DETAIL_ALL;
         if (*has_values) proto_pb_write_number(&wire, NET_LOG_HEADER_ROW_CODE, NET_LOG_ROW_CODE);
+        proto_pb_write_number(&wire, FIELD_UNTRACKED, NET_LOG_UNTRACKED_VALUES);
         if (wire.failed) continue;
         bytes->size -= NET_LOG_RECORD_BYTES_MAX - wire.size;
         return NET_OK;
@@ -250,7 +253,8 @@ static bool read_field(const proto_pb_field* field, net_log_info* info) {
                                  [13] = &info->started_unix_ms};
     uint32_t* const small[] = {[8] = &info->tick_rate_hz,
                                [9] = &info->replicated_index_max,
-                               [11] = &info->world_hash_every};
+                               [11] = &info->world_hash_every,
+                               [FIELD_UNTRACKED] = &info->untracked_values};
     switch (field->id) {
     case 2:
     case 5:
@@ -264,6 +268,7 @@ static bool read_field(const proto_pb_field* field, net_log_info* info) {
     case 8:
     case 9:
     case 11:
+    case FIELD_UNTRACKED:
         *small[field->id] = (uint32_t)field->number;
         return field->type == 0 && field->number <= UINT32_MAX;
     case FIELD_GAME:

@@ -69,6 +69,10 @@ BASE_MUST_USE net_result net_log_piece_read_raw(net_log_piece* part, net_log_row
 /// Read form 3. @return as net_log_piece_read_raw.
 BASE_MUST_USE net_result net_log_piece_read_delta(net_log_piece* part, net_log_rows* rows,
                                                   ecs_tick tick, const void* data, size_t size);
+/// Read the sums alone of either form's last part. Form 4 with rows has them behind the rows.
+/// @return NET_OK; NET_ERR_UNKNOWN (form 4 with rows, or no last part); NET_ERR_DAMAGED.
+BASE_MUST_USE net_result net_log_piece_read_sums(net_log_piece* part, net_log_rows* rows,
+                                                 ecs_tick tick, const void* data, size_t size);
 /// Apply what was read. @return NET_OK; NET_ERR_DAMAGED (a limit); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_piece_apply(const net_log_piece* part, net_log_rows* rows);
 /// Remember which components had sums in this part.

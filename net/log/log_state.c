@@ -192,6 +192,10 @@ const net_log_touch* net_log_state_touches(const net_log_state* state, uint32_t*
     return state->rows.touches;
 }
 
+uint32_t net_log_state_untracked_values(const net_log_state* state) {
+    return net_log_reader_info(state->reader)->untracked_values;
+}
+
 uint32_t net_log_state_sum(const net_log_state* state, uint32_t component) {
     return component <= ECS_COMPONENTS_MAX ? state->rows.sums[component] : 0;
 }

@@ -12,3 +12,5 @@ BASE_MUST_USE net_result net_log_state_take(net_log_state* state, const net_log_
 /// Another walk used the reader between two steps: go back to the place of the next record.
 /// @return NET_OK; NET_ERR_DAMAGED (the file changed).
 BASE_MUST_USE net_result net_log_state_return(net_log_state* state);
+/// Header.untracked_values of the log.
+uint32_t net_log_state_untracked_values(const net_log_state* state);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A log has no values of untracked components, only a hash of the whole world each second; of
-// tracked ones that are not replicated it has a sum in each tick, which names the component alone.
-// But a keyframe is the whole world. So a run that differs goes on to the next keyframe, and both
-// worlds are compared there. A difference may have spread by then; the first one is reported.
+// A log has no values of untracked components, nor of tracked ones that are not replicated: only
+// sums, which name the component alone, and now and then a hash of the whole world. But a keyframe
+// is the whole world. So a run that differs goes on to the next keyframe, and both worlds are
+// compared there. A difference may have spread by then; the first one is reported.
 #include "log/log_untracked.h"
 
 #include "base/text.h"

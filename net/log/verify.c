@@ -12,6 +12,7 @@
 #include "log/log_header.h"
 #include "log/log_piece.h"
 #include "log/log_replay.h"
+#include "log/log_sums.h"
 #include "log/log_untracked.h"
 
 #include <inttypes.h>
@@ -22,6 +23,7 @@ typedef struct verification {
     net_match* match;
     net_verify_result* result;
     uint8_t* changes; // of the replayed tick, NET_LOG_CHANGES_BYTES_MAX
+    net_log_sums sums;
 } verification;
 
 static bool name_component(const verification* verify, uint32_t component, char* name) {
@@ -70,12 +72,11 @@ static bool locate_by_sums(const verification* verify, const net_log_tick* tick)
     net_log_piece_init(&part, NULL);
     bool is_read = net_log_piece_read_raw(&part, &rows, tick->tick, tick->changes,
                                           tick->changes_bytes) == NET_OK;
+    uint64_t sums[ECS_COMPONENTS_MAX + 1] = {0};
+    net_log_sums_of(world, verify->sums.untracked_values, sums);
     for (uint32_t i = 0; is_read && i < part.sum_count; i++) {
         uint32_t id = part.sums[i].component;
-        uint64_t sum = id <= ecs_component_count(world)
-                           ? ecs_world_state_hash_of(world, (ecs_component_id)id) & NET_LOG_SUM_MASK
-                           : 0;
-        if (sum == part.sums[i].sum) continue;
+        if ((sums[id] & NET_LOG_SUM_MASK) == part.sums[i].sum) continue;
         if (name_component(verify, id, verify->result->component)) break;
     }
     net_log_piece_deinit(&part);
@@ -117,11 +118,24 @@ static net_result diverge(const verification* verify, ecs_tick tick, const net_l
     return NET_ERR_DIVERGED;
 }
 
-static net_result check_tick(const verification* verify, const net_log_tick* tick) {
+// Does state that nothing tracks differ? The log has its sums.
+static bool differs_untracked(verification* verify, const net_log_tick* tick) {
+    if (verify->sums.untracked_values == 0) return false;
+    net_log_sums_take(&verify->sums, tick->tick, tick->changes, tick->changes_bytes);
+    const ecs_component_id component =
+        net_log_sums_differ(&verify->sums, net_match_world(verify->match));
+    if (component == ECS_COMPONENT_NONE) return false;
+    (void)diverge(verify, tick->tick, NULL);
+    (void)name_component(verify, component, verify->result->component);
+    return true;
+}
+
+static net_result check_tick(verification* verify, const net_log_tick* tick) {
     const ecs_world* world = net_match_world(verify->match);
     verify->result->state_hash = ecs_world_state_hash(world);
     if (!tick->has_end) return NET_OK;
     if (verify->result->state_hash != tick->state_hash) return diverge(verify, tick->tick, tick);
+    if (differs_untracked(verify, tick)) return NET_ERR_DIVERGED;
     uint64_t world_hash = tick->has_world_hash ? ecs_world_hash(world) : tick->world_hash;
     if (tick->has_world_hash && world_hash == 0) return NET_ERR_MEMORY;
     if (world_hash != tick->world_hash) return diverge(verify, tick->tick, NULL);
@@ -139,7 +153,7 @@ static net_result check_close(const verification* verify) {
     return is_same ? NET_OK : diverge(verify, close->tick, NULL);
 }
 
-static net_result run(const verification* verify, ecs_tick until, net_verify_tick_fn each,
+static net_result run(verification* verify, ecs_tick until, net_verify_tick_fn each,
                       void* context) {
     ecs_tick last_whole = net_log_reader_info(verify->reader)->last_tick;
     ecs_tick last = until > 0 ? until : last_whole;
@@ -175,6 +189,7 @@ net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_
     verification verify = {.reader = reader, .result = result_out};
     verify.changes = base_allocate(allocator, NET_LOG_CHANGES_BYTES_MAX);
     if (!verify.changes) return NET_ERR_MEMORY;
+    net_log_sums_init(&verify.sums, allocator, net_log_reader_info(reader)->untracked_values);
     net_result result = net_log_replay_create(reader, module, reporter, &verify.replay);
     if (result == NET_OK) {
         verify.match = net_log_replay_match(verify.replay);
@@ -184,6 +199,7 @@ net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_
     const bool lacks_values = result == NET_ERR_DIVERGED && result_out->entity == ECS_ENTITY_NONE;
     if (lacks_values) net_log_find_untracked(reader, module, verify.replay, result_out);
     net_log_replay_destroy(verify.replay);
+    net_log_sums_deinit(&verify.sums);
     base_release(allocator, verify.changes, NET_LOG_CHANGES_BYTES_MAX);
     return result;
 }

@@ -18,6 +18,14 @@ uint64_t ecs_world_state_hash_walk(const ecs_world* world);
 /// The hash of one tracked value, as the state hash adds it.
 uint64_t ecs_component_hash(const ecs_world* world, ecs_entity entity, ecs_component_id component);
 
+/// What is not tracked, in sums that are cheap enough for each tick: `sums` (room for
+/// ECS_COMPONENTS_MAX + 1, by component id) get the sum of ecs_component_hash over the values of
+/// each component that are not tracked and as they are now. Types that own memory and have no hash
+/// of their own are left out. A world with more than `values_max` such values is looked at in
+/// turns of eight ticks: its entities by their indices, as many as have about that many values.
+void ecs_world_untracked_sums(const ecs_world* world, ecs_tick tick, uint32_t values_max,
+                              uint64_t* sums);
+
 /// The world hash: the whole state, with untracked components, random state, queues of events and
 /// commands, free indices, order of rows, and entities that wait for resources (not the progress of
 /// the loader). O(world). Template ids are part of it: worlds that composed templates at run time

@@ -82,7 +82,7 @@ BASE_C_BEGIN
 #define NET_ROW_HISTORY_TICKS_MIN 32u
 #define NET_ROW_HISTORY_TICKS_MAX 64u
 #define NET_BASE_AGE_MAX 254u ///< ticks; an older base is coded as settled
-#define NET_WORLD_HASH_EVERY_TICKS 60u
+#define NET_WORLD_HASH_EVERY_TICKS 600u
 
 // Variable-size components. A client keeps the default of a value that is too long.
 #define NET_VARSIZE_BYTES_MAX 12000u        ///< one value

@@ -25,6 +25,7 @@ typedef struct net_log_info {
     char build[64]; ///< of the program that wrote it
     uint64_t identity, content_hash, schema_hash, seed, started_unix_ms;
     uint32_t tick_rate_hz, replicated_index_max, world_hash_every;
+    uint32_t untracked_values; ///< that a tick's sums are about; 0: they are of tracked ones alone
     ecs_tick first_tick, last_tick; ///< of whole ticks: those with begin and end record
     uint32_t segment_count, keyframe_count;
     uint64_t file_bytes, block_count; ///< of all segments

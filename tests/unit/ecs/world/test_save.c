@@ -579,6 +579,54 @@ static void a_copy_with_another_registration_is_refused_and_empty(void** state) 
     live_close(&b);
 }
 
+// ---- sums of what is not tracked ----
+
+enum { SUM_ENTITIES = 100 };
+
+static void sum_turn(const live* fixture, ecs_tick tick, uint32_t values_max, uint64_t* sums) {
+    ecs_world_untracked_sums(fixture->world, tick, values_max, sums);
+    assert_true(sums[fixture->pos] == 0 && sums[fixture->hp] == 0); // tracked
+    assert_true(sums[fixture->note] == 0);                          // owns memory
+}
+
+// All turns together see each value once, whatever their number.
+static void untracked_sums_see_each_value_in_its_turn(void** state) {
+    (void)state;
+    static const uint32_t limits[] = {1, 7, SUM_ENTITIES - 1, SUM_ENTITIES, SUM_ENTITIES + 1};
+    live fixture;
+    live_open(&fixture, NULL);
+    live_seal(&fixture);
+    uint64_t all[ECS_COMPONENTS_MAX + 1], sums[ECS_COMPONENTS_MAX + 1];
+    ecs_entity things[SUM_ENTITIES];
+    for (uint32_t i = 0; i < SUM_ENTITIES; i++)
+        assert_int_equal(ecs_create(fixture.world, fixture.thing, NULL, 0, &things[i]), ECS_OK);
+    sum_turn(&fixture, 5, SUM_ENTITIES, all);
+    assert_true(all[fixture.vel] != 0);
+    for (uint32_t l = 0; l < BASE_COUNT(limits); l++) {
+        const uint32_t turns = (SUM_ENTITIES + limits[l] - 1) / limits[l];
+        uint64_t total = 0;
+        for (ecs_tick tick = 90; tick < 90 + 8 * turns; tick += 8) {
+            sum_turn(&fixture, tick, limits[l], sums);
+            total += sums[fixture.vel];
+        }
+        assert_true(total == all[fixture.vel]);
+    }
+    // One value of one entity shows, and only in its component.
+    ecs_vec2* vel = ecs_get_mut(fixture.world, things[60], fixture.vel);
+    vel->x += 1;
+    uint32_t seen = 0;
+    for (ecs_tick tick = 0; tick < 8 * SUM_ENTITIES; tick += 8) {
+        sum_turn(&fixture, tick, 1, sums);
+        vel->x -= 1;
+        sum_turn(&fixture, tick, 1, all);
+        vel->x += 1;
+        seen += sums[fixture.vel] != all[fixture.vel];
+        assert_true(sums[fixture.score] == all[fixture.score]);
+    }
+    assert_int_equal(seen, 1);
+    live_close(&fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_restored_world_has_the_same_future),
@@ -586,6 +634,7 @@ int main(void) {
         TEST(what_waits_survives),
         TEST(a_restored_text_that_was_not_told_yet_is_told),
         TEST(the_change_list_is_cleared),
+        TEST(untracked_sums_see_each_value_in_its_turn),
         TEST(another_registration_is_refused),
         TEST(every_cut_is_refused_and_leaves_an_empty_world),
         TEST(rows_are_not_made_before_their_values_can_be_there),

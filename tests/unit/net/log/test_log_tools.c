@@ -361,8 +361,8 @@ static void what_the_log_has_no_values_of_is_found_in_the_next_keyframe(void** s
         const char *component, *note;
         ecs_tick diverged_tick;
     } cases[] = {
-        // Nothing tracks the size of a brick: the next hash of the world shows it.
-        {"rectSize", "untracked state; values of the keyframe after tick 600", MEDDLE_TICK + 60},
+        // Nothing tracks the size of a brick: it is in the sums of what is not tracked.
+        {"rectSize", "its sum; values of the keyframe after tick 600", MEDDLE_TICK + 1},
         // Tracked and not replicated: the component's sum of the next tick.
         {"brick.pos", "its sum; values of the keyframe after tick 600", MEDDLE_TICK + 1},
         // Replicated, and changed by less than a quantum.
