@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sums of what nothing tracks. There are no shadows to follow it by, so values are hashed as they
-// are, in turns of groups of entities. Indices alone say whose turn it is: neither the order of rows
-// nor that of archetypes matters.
+// are, in turns of groups of entities. Indices alone say whose turn it is: neither the order of
+// rows nor that of archetypes matters.
 #include "base/assert.h"
 #include "core/world_internal.h"
 #include "ecs/save.h"
