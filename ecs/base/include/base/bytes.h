@@ -109,7 +109,8 @@ static inline uint8_t base_reader_u8(base_reader* reader) {
 }
 static inline uint16_t base_reader_u16(base_reader* reader) {
     const uint8_t* data = base_reader_skip(reader, 2);
-    return data ? (uint16_t)(data[0] | data[1] << 8) : 0;
+    if (!data) return 0;
+    return (uint16_t)(data[0] | data[1] << 8);
 }
 static inline uint32_t base_reader_u32(base_reader* reader) {
     const uint8_t* data = base_reader_skip(reader, 4);
