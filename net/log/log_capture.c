@@ -233,10 +233,10 @@ static void list_spawned(net_log_capture* capture, const net_history* history) {
         capture->has_failed = true;
         return;
     }
-    uint32_t listed = 0;
-    for (uint32_t i = 0; i < count && !capture->is_start; i++)
-        if (events[i].kind == NET_HISTORY_SPAWNED)
-            capture->spawned[listed++] = ecs_entity_index(events[i].handle);
+    uint32_t listed = 0, *spawned = capture->spawned;
+    const net_history_event *event = events, *last = capture->is_start ? events : events + count;
+    for (; event < last; event++)
+        if (event->kind == NET_HISTORY_SPAWNED) spawned[listed++] = ecs_entity_index(event->handle);
     for (uint32_t index = 1; index < end && capture->is_start; index++)
         if (net_history_find(history, index)) capture->spawned[listed++] = index;
     capture->spawned_count = listed;

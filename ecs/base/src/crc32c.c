@@ -81,15 +81,24 @@ bool base_crc32c_has_hardware(void) {
     return __builtin_cpu_supports("sse4.2") != 0;
 }
 
+static inline uint64_t load_u64(const uint8_t* data) {
+    uint64_t word;
+    memcpy(&word, data, sizeof word);
+    return word;
+}
+
 __attribute__((target("sse4.2"))) uint32_t base_crc32c_hardware(uint32_t crc, const void* data,
                                                                 size_t size) {
     const uint8_t* bytes = data;
     uint64_t state = ~crc;
-    for (; size >= 8; size -= 8, bytes += 8) {
-        uint64_t word;
-        memcpy(&word, bytes, sizeof word);
-        state = __builtin_ia32_crc32di(state, word);
+    for (; size >= 32; size -= 32, bytes += 32) {
+        state = __builtin_ia32_crc32di(state, load_u64(bytes));
+        state = __builtin_ia32_crc32di(state, load_u64(bytes + 8));
+        state = __builtin_ia32_crc32di(state, load_u64(bytes + 16));
+        state = __builtin_ia32_crc32di(state, load_u64(bytes + 24));
     }
+    for (; size >= 8; size -= 8, bytes += 8)
+        state = __builtin_ia32_crc32di(state, load_u64(bytes));
     uint32_t tail = (uint32_t)state;
     for (; size > 0; size--, bytes++)
         tail = __builtin_ia32_crc32qi(tail, *bytes);
