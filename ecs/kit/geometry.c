@@ -142,12 +142,6 @@ bool ecs_sweep_room(ecs_vec2 centre, ecs_vec2 way, float radius, ecs_vec2 low, e
 
 bool ecs_sweep_box(ecs_vec2 centre, ecs_vec2 way, float radius, ecs_vec2 low, ecs_vec2 high,
                    ecs_touch* touch) {
-    // Four comparisons skip a box that the circle cannot reach: of many, nearly all.
-    if (low.x > centre.x + radius + base_max(way.x, 0.0f) ||
-        high.x < centre.x - radius + base_min(way.x, 0.0f) ||
-        low.y > centre.y + radius + base_max(way.y, 0.0f) ||
-        high.y < centre.y - radius + base_min(way.y, 0.0f))
-        return false;
     float enter_x, leave_x, enter_y, leave_y;
     if (!clip(centre.x, way.x, low.x - radius, high.x + radius, &enter_x, &leave_x)) return false;
     if (!clip(centre.y, way.y, low.y - radius, high.y + radius, &enter_y, &leave_y)) return false;

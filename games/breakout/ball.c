@@ -70,14 +70,18 @@ float breakout_launch_angle(const breakout_launch* launch) {
 
 static void meet_boxes(ecs_world* world, ecs_query* query, obstacle_kind kind, const ball* b,
                        ecs_vec2 way, obstacle* nearest) {
+    ecs_vec2 least, most;
+    ecs_sweep_reach(b->pos, way, b->radius, &least, &most);
     ecs_query_iter it = ecs_query_begin(world, query);
     while (ecs_query_next(&it)) {
         const ecs_vec2* low = it.rows.columns[0];
         const ecs_vec2* size = it.rows.columns[1];
         const int32_t* hits = kind == OBSTACLE_BRICK ? it.rows.columns[2] : NULL;
         for (uint32_t i = 0; i < it.rows.count; i++) {
-            ecs_touch touch;
             ecs_vec2 high = ecs_vec2_add(low[i], size[i]);
+            if (low[i].x > most.x || high.x < least.x || low[i].y > most.y || high.y < least.y)
+                continue;
+            ecs_touch touch;
             if ((hits && hits[i] <= 0) ||
                 !ecs_sweep_box(b->pos, way, b->radius, low[i], high, &touch) ||
                 (nearest->kind != OBSTACLE_NONE && touch.t >= nearest->touch.t))

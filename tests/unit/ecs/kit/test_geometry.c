@@ -188,6 +188,9 @@ static void a_room_is_touched_from_within_at_its_nearest_wall(void** state) {
         {{15, 100}, {3, 0}, {0, 0}, -1},
         {{12, 100}, {-1, 0}, {1, 0}, 0} /* within the wall: at once */,
     };
+    ecs_vec2 least, most;
+    ecs_sweep_reach((ecs_vec2){50, 100}, (ecs_vec2){-30, 20}, 5.0f, &least, &most);
+    assert_true(least.x == 15.0f && least.y == 95.0f && most.x == 55.0f && most.y == 125.0f);
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
         ecs_touch touch = {-1, {0, 0}};
         bool is = ecs_sweep_room(cases[i].from, cases[i].way, 5.0f, low, high, &touch);
