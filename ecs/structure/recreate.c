@@ -148,45 +148,6 @@ __attribute__((noinline)) static void finish_move(ecs_world* world, ecs_binding*
     if (edge) ecs_core_event_after(world, edge, entity);
 }
 
-static __attribute__((noinline)) void make_plan(ecs_move_plan* plan, const ecs_archetype* from,
-                                                const ecs_archetype* to) {
-    BASE_ASSERT(to->column_count <= ECS_MOVE_COLUMNS_MAX);
-    plan->from_layout = from->layout;
-    plan->to_layout = to->layout;
-    plan->count = 0;
-    for (uint32_t i = 0; i < to->column_count; i++) {
-        const uint16_t column = from->slots[to->columns[i].component];
-        if (column == ECS_SLOT_NONE || to->spans[i].size == 0) continue;
-        plan->columns[plan->count++] =
-            (ecs_move_column){from->spans[column].offset, to->spans[i].offset, to->spans[i].size};
-    }
-    plan->kept_count = plan->count;
-    for (uint32_t i = 0; i < to->column_count; i++)
-        if (from->slots[to->columns[i].component] == ECS_SLOT_NONE && to->spans[i].size > 0)
-            plan->columns[plan->count++] =
-                (ecs_move_column){i, to->spans[i].offset, to->spans[i].size};
-}
-
-// Fill a row with what the old one has, else defaults, by a plan that is made when the pair of
-// archetypes is another than the last ones, or their blocks changed (add_100k).
-static inline __attribute__((always_inline)) void
-fill_by_plan(ecs_storage* storage, const ecs_binding* binding, ecs_chunk* chunk, uint32_t row,
-             const ecs_archetype* from, const ecs_chunk* old, uint32_t old_row) {
-    const ecs_archetype* to = binding->archetype;
-    ecs_move_plan* plan = &storage->plans[to->id % ECS_MOVE_PLANS];
-    if (plan->from_layout != from->layout || plan->to_layout != to->layout)
-        make_plan(plan, from, to);
-    const ecs_move_column* column = plan->columns;
-    const ecs_move_column *kept_end = column + plan->kept_count, *end = column + plan->count;
-    for (; column < kept_end; column++)
-        ecs_bytes_copy_short((uint8_t*)chunk + column->to + (size_t)column->size * row,
-                             (const uint8_t*)old + column->from + (size_t)column->size * old_row,
-                             column->size);
-    for (; column < end; column++)
-        ecs_bytes_copy_short((uint8_t*)chunk + column->to + (size_t)column->size * row,
-                             binding->defaults[column->from], column->size);
-}
-
 // A move between plain rows without tracking, handlers and member lists, one value after another by
 // offsets that all blocks of an archetype share. What may be in the way is left to recreate_any,
 // and nothing changed then.
@@ -202,8 +163,7 @@ static inline bool recreate_simple(ecs_world* world, ecs_record* record, ecs_ent
     ecs_entity_list* recreated = &world->tracker->recreated;
     if (!to || to == from || !to->is_simple || !from->is_simple || (to->notify | from->notify) ||
         (binding->is_replicated && ecs_entity_index(entity) > world->limits.replicated_index_max) ||
-        to->chunk_count == 0 || to->column_count > ECS_MOVE_COLUMNS_MAX ||
-        recreated->count == recreated->capacity)
+        to->chunk_count == 0 || recreated->count == recreated->capacity)
         return false;
     ecs_chunk* chunk = to->chunks[to->tail];
     const uint32_t row = storage->chunk_counts[chunk->id];
@@ -211,7 +171,19 @@ static inline bool recreate_simple(ecs_world* world, ecs_record* record, ecs_ent
     if (row == chunk->clean_end) ecs_chunk_clean(chunk, row + 1);
     storage->chunk_counts[chunk->id] = row + 1;
     to->row_count++;
-    fill_by_plan(storage, binding, chunk, row, from, place->chunk, old_place & ECS_ROW_MASK);
+    const uint8_t* old = (const uint8_t*)place->chunk;
+    const uint32_t old_row = old_place & ECS_ROW_MASK, count = to->column_count;
+    const ecs_span *spans = to->spans, *old_spans = from->spans;
+    const ecs_column* columns = to->columns;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t size = spans[i].size;
+        const uint16_t column = from->slots[columns[i].component];
+        ecs_bytes_copy_short((uint8_t*)chunk + spans[i].offset + (size_t)size * row,
+                             column == ECS_SLOT_NONE
+                                 ? binding->defaults[i]
+                                 : old + old_spans[column].offset + (size_t)size * old_row,
+                             size);
+    }
     chunk->entities[row] = entity;
     *record = (ecs_record){
         .place = chunk->id << ECS_ROW_BITS | row, .life = record->life, .template_id = template_id};

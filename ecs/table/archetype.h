@@ -57,7 +57,6 @@ typedef struct ecs_archetype {
     uint64_t row_count;
     uint64_t row_room;          ///< rows that fit into its chunks
     uint64_t idle_removals;     ///< removals in a row that found three quarters of the room empty
-    uint64_t layout;            ///< another number whenever offsets change; no two have the same
     uint64_t hash;              ///< of the sorted (component, tracked) list
     uint64_t has;               ///< a bit for each component, by its id modulo 64
     struct ecs_query** queries; ///< those that match it, in their order

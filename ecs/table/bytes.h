@@ -31,7 +31,7 @@ static inline __attribute__((always_inline)) void ecs_bytes_copy(void* target, c
 }
 
 /// The same where sizes are mostly those of a few floats: compares that the processor foresees cost
-/// less than a jump through a table (destroy_seq_1m, add_100k).
+/// less than a jump through a table (destroy_seq_1m).
 static inline __attribute__((always_inline)) void
 ecs_bytes_copy_short(void* target, const void* source, uint32_t size) {
     if (size == 12)

@@ -49,7 +49,6 @@ static void move_columns(ecs_world* world, ecs_chunk* target, ecs_chunk* source,
 // Make a block the one that look-ups find, and its capacity the archetype's.
 static void publish(ecs_world* world, ecs_chunk* chunk) {
     ecs_archetype* archetype = chunk->archetype;
-    archetype->layout = ++world->storage->layouts;
     for (uint32_t i = 0; i < archetype->column_count; i++) {
         uint32_t offset = (uint32_t)((const uint8_t*)chunk->columns[i] - (const uint8_t*)chunk);
         ecs_slot* slot = &archetype->lookup[archetype->columns[i].component];

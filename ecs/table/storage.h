@@ -60,20 +60,6 @@ typedef struct ecs_runway {
     bool is_tracked; ///< has tracked columns
 } ecs_runway;
 
-/// What a row takes along from one archetype of plain data to another (structure/recreate.c).
-#define ECS_MOVE_COLUMNS_MAX 32u
-#define ECS_MOVE_PLANS 4u
-typedef struct ecs_move_column {
-    uint32_t from, to; ///< offsets of row 0; `from` of a column that is new: its number
-    uint32_t size;
-} ecs_move_column;
-typedef struct ecs_move_plan {
-    uint64_t from_layout, to_layout; ///< ecs_archetype.layout of both; 0: no plan
-    uint32_t kept_count;             ///< columns that both have, then
-    uint32_t count;                  ///< those that the new row gets defaults in
-    ecs_move_column columns[ECS_MOVE_COLUMNS_MAX];
-} ecs_move_plan;
-
 typedef struct ecs_group ecs_group;
 
 typedef struct ecs_storage {
@@ -115,8 +101,6 @@ typedef struct ecs_storage {
     uint32_t slot_count;          ///< of every archetype's slots: components + 1, fixed by seal
     uint8_t mark_sink;            ///< where walks mark columns that are not tracked
     ecs_runway runway;
-    uint64_t layouts;                    ///< numbers given out (ecs_archetype.layout)
-    ecs_move_plan plans[ECS_MOVE_PLANS]; ///< by the id of the archetype that a row goes to
 } ecs_storage;
 
 static inline uint32_t ecs_chunk_count(const ecs_storage* storage, const ecs_chunk* chunk) {

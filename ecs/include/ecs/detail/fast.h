@@ -152,7 +152,7 @@ ecs_result ecs_detail_set(ecs_world* world, ecs_entity entity, ecs_component_id 
                           const void* value);
 /// A short value of which the compiler knows the size. Inline functions read it before anything
 /// else, so the caller's value stays in registers and is never written to memory: stores are what a
-/// series of sets in random order, or of events, waits for (set_random_1m: a quarter of the time).
+/// series of sets in random order, or of events, waits for (set_random_1m: an eighth of the time).
 typedef struct ecs_words {
     uint32_t word[ECS_SLOT_WORDS_MAX]; ///< of which the first `count` are there
 } __attribute__((aligned(16))) ecs_words;

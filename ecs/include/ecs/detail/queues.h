@@ -93,7 +93,7 @@ ecs_detail_command_value(const ecs_command_view* view, const ecs_init* init, uin
     return true;
 }
 /// One more command like the last one. The first two values are no loop, so that a value that the
-/// caller has just put together goes from registers to the row (defer_record_values_100k: a third
+/// caller has just put together goes from registers to the row (defer_record_values_100k: a fifth
 /// less time). @return false when it is not like it.
 static inline __attribute__((always_inline)) bool
 ecs_detail_command_join(ecs_command_view* view, ecs_command_op op, ecs_entity target, uint16_t kind,
