@@ -359,13 +359,14 @@ static void find_near(solo_row* r) {
         if (other == r->own || other->template_ != r->template_ || !other->has_motion ||
             other->ticks != r->coder.ticks || other->ticks2 != r->coder.ticks2)
             continue;
+        uint64_t far = 0, misfit = 0;
+        for (uint32_t k = 0; k < PROTO_SOLO_PLACE; k++)
+            far += row_magnitude((int64_t)other->before.to[k] - base[k]);
+        if (far >= least) continue; // so is its score
         int64_t moved[PROTO_SOLO_PLACE];
         move_along(&other->before, base2, moved);
-        uint64_t far = 0, misfit = 0;
-        for (uint32_t k = 0; k < PROTO_SOLO_PLACE; k++) {
-            far += row_magnitude((int64_t)other->before.to[k] - base[k]);
+        for (uint32_t k = 0; k < PROTO_SOLO_PLACE; k++)
             misfit += row_magnitude(moved[k] - base[k]);
-        }
         uint64_t score = misfit * SCORE_MISFIT + far;
         if (score >= least) continue;
         least = score;
