@@ -202,8 +202,7 @@ static body_result read_update(cf_mirror* mirror, const cf_run* run, cf_record* 
     update->handle = slot->handle;
     update->is_absolute = run->kind == RUN_ABSOLUTE;
     update->template = slot->template;
-    if (!update->is_past &&
-        mirror->indices[slot->handle & 0x3fffff].created_body == mirror->body_number)
+    if (mirror->indices[slot->handle & 0x3fffff].created_body == mirror->body_number)
         return BODY_MALFORMED;
     if (!find_bases(mirror, run, slot, &bases, update)) return miss(mirror, place);
     read_row(mirror, update, &bases);

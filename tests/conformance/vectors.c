@@ -378,11 +378,11 @@ static const struct vector_kind {
              {"no_varsize ", check_no_varsize, 9, 0},
              {"item ", check_item, 8, 0},
              {"schema ", check_schema, 1, 0},
-             {"session index_max=", check_session, 0, 1},
+             {"session index_max=", check_session, 0, 3},
              {"packet seq=", check_packet, 12, 100},
              {"late seq=", check_packet, 0, 1},
-             {"accepted ", check_accepted, 10, 0},
-             {"refused ", check_refused, 24, 0},
+             {"accepted ", check_accepted, 10, 6},
+             {"refused ", check_refused, 24, 1},
              {"scope ", check_scope, 12, 100}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The recorded sessions of proto/wire_vectors.txt: packets over a line that loses, delays and
-// reorders them, with the scope after each. The mirror reads it here; tests/conformance reads it
-// with its own decoder. What the writer chooses may change; the lines stay right.
+// reorders them, with the scope after each; and bodies without a header. The mirror reads them
+// here; tests/conformance reads them with its own decoder. What the writer chooses may change; the
+// lines stay right.
 // `test_wire_session record SEED` prints a session.
 #include "wire/wire_page.h"
 
@@ -218,12 +219,17 @@ static const char* word_of(const char* line, const char* key) {
     return place + strlen(key);
 }
 
+static size_t read_hex(const char* line, const char* key, uint8_t* bytes, size_t bytes_max) {
+    size_t size = 0;
+    for (const char* at = word_of(line, key);
+         size < bytes_max && sscanf(at, "%2hhx", &bytes[size]) == 1; at += 2)
+        size++;
+    return size;
+}
+
 static void expect_packet(session* s, const char* line, net_result expected) {
     uint8_t bytes[1172];
-    size_t size = 0;
-    for (const char* at = word_of(line, " hex=");
-         size < sizeof bytes && sscanf(at, "%2hhx", &bytes[size]) == 1; at += 2)
-        size++;
+    size_t size = read_hex(line, " hex=", bytes, sizeof bytes);
     Shoal__Wire__StatePacket* packet = shoal__wire__state_packet__unpack(NULL, size, bytes);
     assert_non_null(packet);
     net_packet_header header;
@@ -232,6 +238,15 @@ static void expect_packet(session* s, const char* line, net_result expected) {
     assert_int_not_equal(result, NET_ERR_MALFORMED);
     assert_int_equal(header.tick, strtoull(word_of(line, " tick="), NULL, 10));
     shoal__wire__state_packet__free_unpacked(packet, NULL);
+}
+
+static void expect_body(session* s, const char* line, net_result expected) {
+    uint8_t bytes[1172];
+    size_t size = read_hex(line, " body=", bytes, sizeof bytes);
+    proto_bit_reader bits = proto_bit_reader_make(bytes, size);
+    uint16_t seq = (uint16_t)strtoul(word_of(line, " seq="), NULL, 10);
+    ecs_tick tick = strtoull(word_of(line, " tick="), NULL, 10);
+    assert_int_equal(net_mirror_read(s->mirror, seq, tick, &bits, NULL), expected);
 }
 
 static void expect_scope(session* s, const char* line) {
@@ -244,7 +259,7 @@ static void a_mirror_reads_the_recorded_sessions(void** state) {
     (void)state;
     static session s;
     char line[LINE_BYTES_MAX];
-    uint32_t sessions = 0, packets = 0, late = 0, scopes = 0;
+    uint32_t sessions = 0, packets = 0, late = 0, bodies = 0, refused = 0, scopes = 0;
     char* page = wire_page_read();
     FILE* file = fopen(PROTO_FOLDER "/wire_vectors.txt", "rb");
     assert_non_null(file);
@@ -258,6 +273,12 @@ static void a_mirror_reads_the_recorded_sessions(void** state) {
         } else if (strncmp(line, "late seq=", 9) == 0) {
             expect_packet(&s, line, NET_ERR_STALE);
             late++;
+        } else if (strncmp(line, "accepted ", 9) == 0) {
+            expect_body(&s, line, NET_OK);
+            bodies++;
+        } else if (strncmp(line, "refused ", 8) == 0) {
+            expect_body(&s, line, NET_ERR_STALE); // a late packet is no fault
+            refused++;
         } else if (strncmp(line, "scope ", 6) == 0) {
             expect_scope(&s, line);
             scopes++;
@@ -266,7 +287,8 @@ static void a_mirror_reads_the_recorded_sessions(void** state) {
     fclose(file);
     close_client(&s);
     free(page);
-    assert_true(sessions >= 2 && packets >= 200 && late >= 1 && scopes == packets);
+    assert_true(sessions >= 3 && packets >= 200 && late >= 1 && bodies >= 6 && refused >= 1);
+    assert_int_equal(scopes, packets + bodies);
 }
 
 int main(int argc, char** argv) {
