@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Everything here is read from a header, which is untrusted: what a layout asserts is checked
 // before a layout is finished.
-#include "log/log_layout.h"
+#include "log/log_layout_internal.h"
 
 #include "base/assert.h"
-#include "base/text.h"
 #include "log/log_delta_format.h"
 #include "log/log_header.h"
 #include "state/rows.h"
@@ -19,139 +18,11 @@ enum {
     INDEX_LIMIT = 1 << 20,
 };
 
-typedef struct field_row {
-    char name[ECS_NAME_BYTES_MAX];
-    uint64_t bits;
-    double min, step;
-} field_row;
-
-// A component with what only this file needs of it.
-typedef struct component_row {
-    net_log_component public;
-    char name[ECS_NAME_BYTES_MAX], type[ECS_NAME_BYTES_MAX];
-    net_log_field* fields;
-    field_row* rows;
-} component_row;
-
-struct net_log_layout {
-    const base_allocator* allocator;
-    uint32_t tick_rate_hz, index_max;
-    component_row** components; // by rising id
-    uint32_t component_count, component_capacity;
-    proto_tables* tables;         // NULL: the built-in ones
-    net_log_template** templates; // by number
-    uint32_t template_count, template_capacity;
-    uint32_t loaded_count;
-};
-
-// ---- components ----
-
-static double as_double(uint64_t bits) {
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static bool read_field(base_reader reader, net_log_field* field, field_row* row) {
-    proto_pb_field at;
-    uint64_t kind = 0, count = 0;
-    while (proto_pb_next(&reader, &at)) {
-        if (at.id == 1 && !net_log_header_text(&at, row->name, sizeof row->name)) return false;
-        if (at.id == 2) kind = at.number;
-        if (at.id == 3) count = at.number;
-        if (at.id == 4) row->bits = at.number;
-        if (at.id == 5) row->min = as_double(at.number);
-        if (at.id == 6) row->step = as_double(at.number);
-    }
-    if (reader.failed || kind >= ECS_FIELD_KIND_COUNT || count < 1 || count > ECS_TYPE_BYTES_MAX)
-        return false;
-    *field = (net_log_field){row->name, (ecs_field_kind)kind, (uint32_t)count};
-    return true;
-}
-
-static bool read_fields(net_log_layout* layout, component_row* component, base_reader reader,
-                        uint32_t count) {
-    const base_allocator* allocator = layout->allocator;
-    component->public.field_count = count;
-    component->fields = base_allocate_zero(allocator, (count + 1) * sizeof *component->fields);
-    component->rows = base_allocate_zero(allocator, (count + 1) * sizeof *component->rows);
-    if (!component->fields || !component->rows) return false;
-    proto_pb_field at;
-    for (uint32_t i = 0; proto_pb_next(&reader, &at);) {
-        if (at.id != 4) continue;
-        if (!read_field(base_reader_make(at.data, at.size), &component->fields[i],
-                        &component->rows[i]))
-            return false;
-        component->public.value_count += component->fields[i++].count;
-    }
-    component->public.fields = component->fields;
-    return true;
-}
-
-static void release_component(const net_log_layout* layout, component_row* component) {
-    if (!component) return;
-    uint32_t count = component->public.field_count + 1;
-    BASE_ARRAY_RELEASE(layout->allocator, component->fields, count);
-    BASE_ARRAY_RELEASE(layout->allocator, component->rows, count);
-    base_release(layout->allocator, component, sizeof *component);
-}
-
-static net_result add_component(net_log_layout* layout, const proto_pb_field* whole) {
-    if (whole->type != 2 || layout->component_count == ECS_COMPONENTS_MAX) return NET_ERR_DAMAGED;
-    if (!BASE_ARRAY_RESERVE(layout->allocator, layout->components, layout->component_capacity,
-                            layout->component_count + 1))
-        return NET_ERR_MEMORY;
-    component_row* component = base_allocate_zero(layout->allocator, sizeof *component);
-    if (!component) return NET_ERR_MEMORY;
-    layout->components[layout->component_count++] = component;
-    component->public.name = component->name;
-    component->public.type = component->type;
-    base_reader reader = base_reader_make(whole->data, whole->size);
-    proto_pb_field at;
-    uint32_t fields = 0;
-    bool is_right = true;
-    while (proto_pb_next(&reader, &at)) {
-        if (at.id == 1) component->public.id = (uint32_t)at.number;
-        if (at.id == 2)
-            is_right = is_right && net_log_header_text(&at, component->name, ECS_NAME_BYTES_MAX);
-        if (at.id == 3)
-            is_right = is_right && net_log_header_text(&at, component->type, ECS_NAME_BYTES_MAX);
-        if (at.id == 4) {
-            is_right = is_right && at.type == 2;
-            fields++;
-        }
-        if (at.id == 5) component->public.is_varsize = at.number != 0;
-    }
-    uint32_t before = layout->component_count > 1
-                          ? layout->components[layout->component_count - 2]->public.id
-                          : 0;
-    if (reader.failed || !is_right || fields > ECS_FIELDS_MAX || component->public.id <= before ||
-        component->public.id > ECS_COMPONENTS_MAX)
-        return NET_ERR_DAMAGED;
-    return read_fields(layout, component, base_reader_make(whole->data, whole->size), fields)
-               ? NET_OK
-               : NET_ERR_DAMAGED;
-}
-
-static component_row* find_component(const net_log_layout* layout, uint64_t id) {
-    uint32_t low = 0, high = layout->component_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (layout->components[middle]->public.id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < layout->component_count && layout->components[low]->public.id == id
-               ? layout->components[low]
-               : NULL;
-}
-
 // ---- templates ----
 
 // SchemaTemplateComponent.
 typedef struct part {
-    const component_row* component;
+    const net_log_component_row* component;
     uint64_t flags, bits, integral;
     double min, step;
     bool is_rotation;
@@ -164,11 +35,11 @@ static bool read_part(const net_log_layout* layout, const proto_pb_field* whole,
     base_reader reader = base_reader_make(whole->data, whole->size);
     proto_pb_field at;
     while (proto_pb_next(&reader, &at)) {
-        if (at.id == 1) found->component = find_component(layout, at.number);
+        if (at.id == 1) found->component = net_log_component_find(layout, at.number);
         if (at.id == 2) found->flags = at.number;
         if (at.id == 3) found->bits = at.number;
-        if (at.id == 4) found->min = as_double(at.number);
-        if (at.id == 5) found->step = as_double(at.number);
+        if (at.id == 4) found->min = net_log_f64(at.number);
+        if (at.id == 5) found->step = net_log_f64(at.number);
         if (at.id == 6) found->is_rotation = at.number != 0;
         if (at.id == 7) found->integral = at.number;
         if (at.id == 8 && at.type != 2) return false;
@@ -178,7 +49,7 @@ static bool read_part(const net_log_layout* layout, const proto_pb_field* whole,
 }
 
 static bool add_rotation(proto_layout* row, const part* added) {
-    const component_row* component = added->component;
+    const net_log_component_row* component = added->component;
     uint64_t bits = added->bits;
     if (bits < PROTO_ROTATION_BITS_MIN || bits > PROTO_ROTATION_BITS_MAX ||
         component->public.value_count != PROTO_ROTATION_WORDS ||
@@ -198,11 +69,11 @@ static bool add_rotation(proto_layout* row, const part* added) {
 }
 
 static bool add_fields(proto_layout* row, const part* added) {
-    const component_row* component = added->component;
+    const net_log_component_row* component = added->component;
     uint32_t offset = 0;
     for (uint32_t i = 0; i < component->public.field_count; i++) {
         const net_log_field* field = &component->fields[i];
-        const field_row* own = &component->rows[i];
+        const net_log_field_row* own = &component->rows[i];
         bool is_other =
             added->bits > 0 && field->kind != ECS_FIELD_BOOL && field->kind != ECS_FIELD_ENTITY;
         uint64_t bits = is_other ? added->bits : own->bits;
@@ -407,7 +278,7 @@ static net_result read_items(net_log_layout* layout, base_reader schema, uint32_
     net_result result = NET_OK;
     while (result == NET_OK && proto_pb_next(&schema, &at)) {
         if (at.id != kind) continue;
-        if (kind == NET_LOG_SCHEMA_COMPONENT) result = add_component(layout, &at);
+        if (kind == NET_LOG_SCHEMA_COMPONENT) result = net_log_component_add(layout, &at);
         if (kind == NET_LOG_SCHEMA_TABLES) result = read_tables(layout, &at);
         if (kind != NET_LOG_SCHEMA_TEMPLATE) continue;
         if (at.type != 2) return NET_ERR_DAMAGED;
@@ -464,7 +335,7 @@ void net_log_layout_destroy(net_log_layout* layout) {
     for (uint32_t i = 0; i < layout->template_count; i++)
         release_template(layout, layout->templates[i]);
     for (uint32_t i = 0; i < layout->component_count; i++)
-        release_component(layout, layout->components[i]);
+        net_log_component_release(layout, layout->components[i]);
     BASE_ARRAY_RELEASE(allocator, layout->templates, layout->template_capacity);
     BASE_ARRAY_RELEASE(allocator, layout->components, layout->component_capacity);
     if (layout->tables) base_release(allocator, layout->tables, sizeof *layout->tables);
@@ -488,7 +359,7 @@ const net_log_component* net_log_layout_component(const net_log_layout* layout, 
 }
 
 const net_log_component* net_log_layout_find(const net_log_layout* layout, uint32_t id) {
-    const component_row* found = find_component(layout, id);
+    const net_log_component_row* found = net_log_component_find(layout, id);
     return found ? &found->public : NULL;
 }
 

@@ -16,26 +16,9 @@
 // Bounds: each record takes at least one bit, so there are at most 8 times as many records as
 // bytes; rows of one snapshot are at most NET_SNAPSHOT_WORDS_MAX words; compositions at most
 // NET_ROW_TEMPLATES_MAX.
-#include "mirror/snapshot_reader.h"
+#include "mirror/snapshot_decoder.h"
 
 #include "base/assert.h"
-
-typedef struct decoder {
-    net_mirror* mirror;
-    uint16_t seq;
-    ecs_tick tick;
-    proto_bit_reader* reader;
-    proto_solo_coder* solo; // reads numbers, or notes them; NULL: there are no statistics
-    bool is_coded;          // in solo code
-    uint32_t number_bits;
-    net_result result;
-    bool is_overtaken; // a newer fact explains what is missing
-    bool misses_base;
-    const net_row_template* row_template; // of the create before
-    uint32_t index, generation;           // of the create before
-    uint64_t base[PROTO_ROW_FIELDS_MAX];  // of the update that is read
-    uint64_t base2[PROTO_ROW_FIELDS_MAX];
-} decoder;
 
 // What the rows of a run are coded against.
 typedef struct run_head {
@@ -45,207 +28,6 @@ typedef struct run_head {
     uint32_t base2_ticks;
     const net_mirror_packet* packet;
 } run_head;
-
-static bool fail(decoder* d, net_result result) {
-    if (d->result == NET_OK) d->result = result;
-    return false;
-}
-
-static bool is_readable(decoder* d) {
-    bool has_failed = d->reader->failed || (d->is_coded && d->solo->failed);
-    return has_failed ? fail(d, NET_ERR_MALFORMED) : true;
-}
-
-static bool miss_base(decoder* d, const net_mirror_slot* slot) {
-    d->misses_base = true;
-    d->is_overtaken = slot && slot->is_known && slot->tick >= d->tick;
-    return fail(d, NET_ERR_MALFORMED);
-}
-
-// In solo code: read a number of 0..most. Otherwise it is `value`, and noted.
-static uint32_t take(decoder* d, uint32_t field, uint64_t situation, uint32_t value,
-                     uint32_t most) {
-    if (!d->solo) return value;
-    int64_t number = proto_solo_number(d->solo, field, situation, value);
-    if (number >= 0 && number <= most) return (uint32_t)number;
-    fail(d, NET_ERR_MALFORMED);
-    if (d->is_coded) d->solo->failed = true;
-    return 0;
-}
-
-static uint32_t read_golomb(decoder* d, uint32_t order) {
-    return d->is_coded ? 0 : proto_bits_read_golomb(d->reader, order);
-}
-
-static uint32_t read_bits(decoder* d, uint32_t count) {
-    return d->is_coded ? 0 : (uint32_t)proto_bits_read(d->reader, count);
-}
-
-static uint32_t read_count(decoder* d, uint32_t list, uint32_t order) {
-    return take(d, PROTO_SOLO_COUNT, proto_solo_situation(list, 0), read_golomb(d, order),
-                UINT32_MAX);
-}
-
-// Name a slot: each at most once in a snapshot.
-static net_mirror_slot* name_slot(decoder* d, uint32_t number) {
-    net_mirror_slot* slot = net_mirror_slot_at(d->mirror, number);
-    if (!slot) {
-        fail(d, NET_ERR_MEMORY);
-        return NULL;
-    }
-    if (slot->stamp == d->mirror->snapshot_number) {
-        fail(d, NET_ERR_MALFORMED);
-        return NULL;
-    }
-    slot->stamp = d->mirror->snapshot_number;
-    return slot;
-}
-
-// Read the next slot of a list or run.
-static net_mirror_slot* read_slot(decoder* d, uint32_t list, uint32_t order, uint32_t* next,
-                                  uint32_t* number) {
-    uint32_t gap =
-        take(d, PROTO_SOLO_GAP, proto_solo_situation(list, 0), read_golomb(d, order), UINT32_MAX);
-    if (!is_readable(d)) return NULL;
-    uint32_t index_max = d->mirror->index_max;
-    if (gap >= index_max || *next + gap >= index_max) {
-        fail(d, NET_ERR_MALFORMED);
-        return NULL;
-    }
-    *number = *next + gap;
-    *next = *number + 1;
-    return name_slot(d, *number);
-}
-
-static net_mirror_record* add_record(decoder* d, net_mirror_record record) {
-    net_mirror* mirror = d->mirror;
-    if (mirror->record_count == mirror->record_capacity &&
-        !BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->records, mirror->record_capacity,
-                            mirror->record_count + 1)) {
-        fail(d, NET_ERR_MEMORY);
-        return NULL;
-    }
-    mirror->records[mirror->record_count] = record;
-    return &mirror->records[mirror->record_count++];
-}
-
-// Decode a row and add its record.
-static bool read_row(decoder* d, net_mirror_record record, const proto_row_base* base) {
-    BASE_ASSERT(record.row_template && base->base);
-    net_mirror* mirror = d->mirror;
-    const proto_layout* layout = &record.row_template->layout;
-    uint32_t word_count = mirror->word_count + layout->field_count;
-    if (word_count > NET_SNAPSHOT_WORDS_MAX) return fail(d, NET_ERR_MALFORMED);
-    if (word_count >= mirror->word_capacity &&
-        !BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->words, mirror->word_capacity,
-                            word_count + 1))
-        return fail(d, NET_ERR_MEMORY);
-    record.words_first = mirror->word_count;
-    mirror->word_count = word_count;
-    if (!add_record(d, record)) return false;
-    uint64_t* row = mirror->words + record.words_first;
-    if (d->is_coded) {
-        proto_solo_row(d->solo, net_solo_template(record.row_template), layout, base, row);
-        return is_readable(d);
-    }
-    uint32_t bits[PROTO_ROW_COMPONENTS_MAX];
-    proto_row_read(layout, base, row, d->reader, bits);
-    if (d->solo && !d->reader->failed)
-        proto_solo_row(d->solo, net_solo_template(record.row_template), layout, base, row);
-    for (uint32_t c = 0; c < layout->component_count; c++)
-        mirror->body_bits[layout->components[c].key] += bits[c];
-    return is_readable(d);
-}
-
-// ---- lists ----
-
-static bool read_destroy(decoder* d, uint32_t order, uint32_t* next) {
-    uint32_t number;
-    if (!read_slot(d, NET_SOLO_LIST_DESTROYS, order, next, &number)) return false;
-    return add_record(d, (net_mirror_record){.kind = NET_MIRROR_DESTROY, .slot = number});
-}
-
-static int64_t take_create(decoder* d, uint32_t what, int64_t value) {
-    if (!d->solo) return value;
-    int64_t number =
-        proto_solo_number(d->solo, PROTO_SOLO_CREATE, proto_solo_situation(what, 0), value);
-    if (number >= -(int64_t)UINT32_MAX && number <= UINT32_MAX) return number;
-    fail(d, NET_ERR_MALFORMED);
-    d->solo->failed = true;
-    return 0;
-}
-
-static bool read_handle(decoder* d, ecs_entity* handle) {
-    net_mirror* mirror = d->mirror;
-    int64_t index = (int64_t)d->index + 1, generation = 1;
-    if (!d->is_coded) {
-        if (!proto_bits_read(d->reader, 1))
-            index = (int64_t)proto_bits_read(d->reader, mirror->index_bits);
-        if (!proto_bits_read(d->reader, 1))
-            generation = (int64_t)proto_bits_read(d->reader, ECS_GENERATION_BITS);
-    }
-    index = d->index + 1 + take_create(d, NET_SOLO_CREATE_INDEX, index - d->index - 1);
-    generation =
-        d->generation + take_create(d, NET_SOLO_CREATE_GENERATION, generation - d->generation);
-    if (!is_readable(d)) return false;
-    if (index <= 0 || index > mirror->index_max || generation <= 0 ||
-        generation > ECS_GENERATION_MAX)
-        return fail(d, NET_ERR_MALFORMED);
-    net_mirror_index* known = net_mirror_index_at(mirror, (uint32_t)index);
-    if (!known) return fail(d, NET_ERR_MEMORY);
-    if (known->stamp == mirror->snapshot_number) return fail(d, NET_ERR_MALFORMED);
-    known->stamp = mirror->snapshot_number;
-    d->index = (uint32_t)index;
-    d->generation = (uint32_t)generation;
-    *handle = ecs_entity_make(d->index, d->generation);
-    return true;
-}
-
-static bool read_parts(decoder* d, uint16_t* parts, uint32_t* count) {
-    enum { MORE_MAX = (1 << NET_SNAPSHOT_PARTS_BITS) - 1 };
-    int64_t more = take_create(d, NET_SOLO_CREATE_PARTS, read_bits(d, NET_SNAPSHOT_PARTS_BITS));
-    if (more < 0 || more > MORE_MAX) return fail(d, NET_ERR_MALFORMED);
-    *count = (uint32_t)more + 1;
-    for (uint32_t i = 0; i < *count; i++) {
-        int64_t part = take_create(d, NET_SOLO_CREATE_PART, read_bits(d, d->number_bits));
-        if (part < 0 || part > UINT16_MAX) return fail(d, NET_ERR_MALFORMED);
-        parts[i] = (uint16_t)part;
-    }
-    return is_readable(d);
-}
-
-static bool read_template(decoder* d) {
-    bool is_other = d->is_coded || !proto_bits_read(d->reader, 1);
-    uint16_t parts[1u << NET_SNAPSHOT_PARTS_BITS];
-    uint32_t count = 0;
-    int64_t other = take_create(d, NET_SOLO_CREATE_OTHER, is_other);
-    if (other < 0 || other > 1) return fail(d, NET_ERR_MALFORMED);
-    is_other = other;
-    if (!is_other) return d->row_template ? is_readable(d) : fail(d, NET_ERR_MALFORMED);
-    if (!read_parts(d, parts, &count)) return false;
-    d->row_template = net_rows_compose(d->mirror->rows, parts, count);
-    return d->row_template ? true : fail(d, NET_ERR_MALFORMED);
-}
-
-static bool read_create(decoder* d, uint32_t order, uint32_t* next) {
-    net_mirror_record record = {.kind = NET_MIRROR_CREATE, .is_absolute = true};
-    if (!read_slot(d, NET_SOLO_LIST_CREATES, order, next, &record.slot)) return false;
-    if (!read_handle(d, &record.handle) || !read_template(d)) return false;
-    record.row_template = d->row_template;
-    return read_row(d, record, &(proto_row_base){.base = d->row_template->defaults});
-}
-
-typedef bool (*read_fn)(decoder* d, uint32_t order, uint32_t* next);
-
-static bool read_list(decoder* d, uint32_t list, read_fn read) {
-    uint32_t count = read_count(d, list, NET_SNAPSHOT_LIST_ORDER);
-    if (!is_readable(d)) return false;
-    if (count == 0) return true;
-    uint32_t next = 0, order = read_bits(d, NET_SNAPSHOT_ORDER_BITS);
-    while (count-- > 0)
-        if (!read(d, order, &next)) return false;
-    return true;
-}
 
 // ---- runs ----
 
@@ -259,8 +41,9 @@ static const uint64_t* find_row(const net_mirror_incarnation* incarnation, ecs_t
     return row;
 }
 
-static bool find_bases(decoder* d, const run_head* run, const net_mirror_incarnation* incarnation,
-                       proto_row_base* base, ecs_tick* oldest) {
+static bool find_bases(net_decoder* d, const run_head* run,
+                       const net_mirror_incarnation* incarnation, proto_row_base* base,
+                       ecs_tick* oldest) {
     if (run->kind == NET_SNAPSHOT_ABSOLUTE) {
         base->base = incarnation->row_template->defaults;
         return true;
@@ -284,11 +67,12 @@ static bool find_bases(decoder* d, const run_head* run, const net_mirror_incarna
 }
 
 // Read an update of a slot that was just named.
-static bool read_update(decoder* d, const run_head* run, uint32_t number, net_mirror_slot* slot) {
+static bool read_update(net_decoder* d, const run_head* run, uint32_t number,
+                        net_mirror_slot* slot) {
     bool is_present = slot->handle != ECS_ENTITY_NONE && slot->incarnation.tick < d->tick;
     const net_mirror_previous* previous =
         is_present ? NULL : net_mirror_find_previous(slot, d->tick);
-    if (!is_present && !previous) return miss_base(d, slot);
+    if (!is_present && !previous) return net_decode_miss_base(d, slot);
     const net_mirror_incarnation* incarnation =
         previous ? &previous->incarnation : &slot->incarnation;
     net_mirror* mirror = d->mirror;
@@ -300,19 +84,22 @@ static bool read_update(decoder* d, const run_head* run, uint32_t number, net_mi
                                 .is_previous = previous != NULL};
     // Created elsewhere in this snapshot: it cannot be in two slots at one tick.
     if (mirror->indices[ecs_entity_index(record.handle)].stamp == mirror->snapshot_number)
-        return fail(d, NET_ERR_MALFORMED);
+        return net_decode_fail(d, NET_ERR_MALFORMED);
     proto_row_base base = {0};
-    if (!find_bases(d, run, incarnation, &base, &record.base_tick)) return miss_base(d, slot);
-    return read_row(d, record, &base);
+    if (!find_bases(d, run, incarnation, &base, &record.base_tick))
+        return net_decode_miss_base(d, slot);
+    return net_decode_read_row(d, record, &base);
 }
 
-static bool read_named_updates(decoder* d, const run_head* run) {
-    uint32_t more = read_count(d, NET_SOLO_LIST_RECORDS, NET_SNAPSHOT_RUN_ORDER), next = 0;
-    uint32_t order = read_bits(d, NET_SNAPSHOT_ORDER_BITS);
-    if (!is_readable(d)) return false;
+static bool read_named_updates(net_decoder* d, const run_head* run) {
+    uint32_t more = net_decode_read_count(d, NET_SOLO_LIST_RECORDS, NET_SNAPSHOT_RUN_ORDER),
+             next = 0;
+    uint32_t order = net_decode_read_bits(d, NET_SNAPSHOT_ORDER_BITS);
+    if (!net_decode_is_readable(d)) return false;
     do {
         uint32_t number;
-        net_mirror_slot* slot = read_slot(d, NET_SOLO_LIST_RECORDS, order, &next, &number);
+        net_mirror_slot* slot =
+            net_decode_read_slot(d, NET_SOLO_LIST_RECORDS, order, &next, &number);
         if (!slot || !read_update(d, run, number, slot)) return false;
     } while (more-- > 0);
     return true;
@@ -325,14 +112,14 @@ typedef struct list_cursor {
 
 // Slots and rows of many entities are in no cache, and a list tells which come next. Measured with
 // 100 thin bots of arena: 7.8 s of processor time instead of 9.6.
-static void prefetch_slot(const decoder* d, const run_head* run, list_cursor* cursor) {
+static void prefetch_slot(const net_decoder* d, const run_head* run, list_cursor* cursor) {
     uint32_t number;
     if (net_mirror_next_slot(run->packet, &cursor->at, &cursor->next, &number) &&
         number < d->mirror->slot_capacity)
         __builtin_prefetch(&d->mirror->slots[number]);
 }
 
-static void prefetch_row(const decoder* d, const run_head* run, list_cursor* cursor) {
+static void prefetch_row(const net_decoder* d, const run_head* run, list_cursor* cursor) {
     uint32_t number;
     if (!net_mirror_next_slot(run->packet, &cursor->at, &cursor->next, &number) ||
         number >= d->mirror->slot_capacity)
@@ -347,16 +134,17 @@ static void prefetch_row(const decoder* d, const run_head* run, list_cursor* cur
     __builtin_prefetch(ring->entries + (size_t)place * ring->stride_bytes);
 }
 
-static bool read_absent(decoder* d, uint32_t number, uint32_t before) {
+static bool read_absent(net_decoder* d, uint32_t number, uint32_t before) {
     bool is_absent = !d->is_coded && proto_row_read_absent(d->reader);
     if (!d->solo) return is_absent;
     const net_mirror* mirror = d->mirror;
     bool is_named =
         number < mirror->slot_capacity && mirror->slots[number].stamp == mirror->snapshot_number;
-    return take(d, PROTO_SOLO_ABSENT, proto_solo_situation(is_named, before), is_absent, 1);
+    return net_decode_take(d, PROTO_SOLO_ABSENT, proto_solo_situation(is_named, before), is_absent,
+                           1);
 }
 
-static bool read_listed_updates(decoder* d, const run_head* run) {
+static bool read_listed_updates(net_decoder* d, const run_head* run) {
     enum { SLOTS_AHEAD = 8, ROWS_AHEAD = 4 };
     uint32_t at = 0, next = 0, before = 0, number;
     list_cursor slots = {0, 0}, rows = {0, 0};
@@ -369,52 +157,55 @@ static bool read_listed_updates(decoder* d, const run_head* run) {
         prefetch_row(d, run, &rows);
         bool is_absent = read_absent(d, number, before);
         before = before << 1 | is_absent;
-        if (!is_readable(d)) return false;
+        if (!net_decode_is_readable(d)) return false;
         if (is_absent) continue;
-        net_mirror_slot* slot = name_slot(d, number);
+        net_mirror_slot* slot = net_decode_name_slot(d, number);
         if (!slot || !read_update(d, run, number, slot)) return false;
     }
-    return is_readable(d);
+    return net_decode_is_readable(d);
 }
 
-static bool read_base2(decoder* d, run_head* run) {
-    run->base2_ticks = take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_D,
-                            read_golomb(d, NET_SNAPSHOT_BASE2_ORDER), UINT32_MAX);
-    if (!is_readable(d)) return false;
+static bool read_base2(net_decoder* d, run_head* run) {
+    run->base2_ticks =
+        net_decode_take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_D,
+                        net_decode_read_golomb(d, NET_SNAPSHOT_BASE2_ORDER), UINT32_MAX);
+    if (!net_decode_is_readable(d)) return false;
     bool is_fine = run->base2_ticks <= (run->is_settled ? 0 : NET_SNAPSHOT_BASE2_TICKS_MAX);
-    if (!is_fine) return fail(d, NET_ERR_MALFORMED);
-    return run->base2_ticks <= run->base_tick ? true : miss_base(d, NULL);
+    if (!is_fine) return net_decode_fail(d, NET_ERR_MALFORMED);
+    return run->base2_ticks <= run->base_tick ? true : net_decode_miss_base(d, NULL);
 }
 
-static bool read_age(decoder* d, run_head* run) {
-    uint32_t age = take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_AGE, read_bits(d, NET_SNAPSHOT_AGE_BITS),
-                        NET_SNAPSHOT_AGE_SETTLED);
-    if (!is_readable(d)) return false;
-    if (age == 0) return fail(d, NET_ERR_MALFORMED);
-    if (age > d->tick) return miss_base(d, NULL);
+static bool read_age(net_decoder* d, run_head* run) {
+    uint32_t age =
+        net_decode_take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_AGE,
+                        net_decode_read_bits(d, NET_SNAPSHOT_AGE_BITS), NET_SNAPSHOT_AGE_SETTLED);
+    if (!net_decode_is_readable(d)) return false;
+    if (age == 0) return net_decode_fail(d, NET_ERR_MALFORMED);
+    if (age > d->tick) return net_decode_miss_base(d, NULL);
     run->is_settled = age == NET_SNAPSHOT_AGE_SETTLED;
     run->base_tick = d->tick - age;
     return read_base2(d, run);
 }
 
-static bool read_back(decoder* d, run_head* run) {
-    uint32_t back = take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_BACK, read_bits(d, NET_SNAPSHOT_BACK_BITS),
-                         (1u << NET_SNAPSHOT_BACK_BITS) - 1);
-    if (!is_readable(d)) return false;
-    if (back == 0) return fail(d, NET_ERR_MALFORMED);
+static bool read_back(net_decoder* d, run_head* run) {
+    uint32_t back = net_decode_take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_BACK,
+                                    net_decode_read_bits(d, NET_SNAPSHOT_BACK_BITS),
+                                    (1u << NET_SNAPSHOT_BACK_BITS) - 1);
+    if (!net_decode_is_readable(d)) return false;
+    if (back == 0) return net_decode_fail(d, NET_ERR_MALFORMED);
     run->packet = net_mirror_find_packet(d->mirror, (uint16_t)(d->seq - back));
-    if (!run->packet) return miss_base(d, NULL);
+    if (!run->packet) return net_decode_miss_base(d, NULL);
     run->base_tick = run->packet->tick;
     if (run->base_tick > d->tick || d->tick - run->base_tick > UINT32_MAX)
-        return fail(d, NET_ERR_MALFORMED);
+        return net_decode_fail(d, NET_ERR_MALFORMED);
     return read_base2(d, run);
 }
 
-static bool read_run(decoder* d) {
-    uint32_t kind =
-        take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_KIND, read_bits(d, NET_SNAPSHOT_KIND_BITS), UINT8_MAX);
+static bool read_run(net_decoder* d) {
+    uint32_t kind = net_decode_take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_KIND,
+                                    net_decode_read_bits(d, NET_SNAPSHOT_KIND_BITS), UINT8_MAX);
     run_head run = {.kind = (net_snapshot_kind)kind};
-    if (!is_readable(d)) return false;
+    if (!net_decode_is_readable(d)) return false;
     switch (run.kind) {
     case NET_SNAPSHOT_ABSOLUTE:
         return read_named_updates(d, &run);
@@ -423,45 +214,44 @@ static bool read_run(decoder* d) {
     case NET_SNAPSHOT_BY_PACKET:
         return read_back(d, &run) && read_listed_updates(d, &run);
     }
-    return fail(d, NET_ERR_MALFORMED);
+    return net_decode_fail(d, NET_ERR_MALFORMED);
 }
 
-static bool read_all(decoder* d) {
-    if (!read_list(d, NET_SOLO_LIST_DESTROYS, read_destroy) ||
-        !read_list(d, NET_SOLO_LIST_CREATES, read_create))
-        return false;
-    uint32_t runs = read_count(d, NET_SOLO_LIST_RUNS, NET_SNAPSHOT_LIST_ORDER);
-    if (!is_readable(d)) return false;
+static bool read_all(net_decoder* d) {
+    if (!net_decode_lists(d)) return false;
+    uint32_t runs = net_decode_read_count(d, NET_SOLO_LIST_RUNS, NET_SNAPSHOT_LIST_ORDER);
+    if (!net_decode_is_readable(d)) return false;
     while (runs-- > 0)
         if (!read_run(d)) return false;
     return true;
 }
 
-static bool read_padding(decoder* d) {
-    if (d->is_coded && proto_solo_end(d->solo) == 0) return fail(d, NET_ERR_MALFORMED);
+static bool read_padding(net_decoder* d) {
+    if (d->is_coded && proto_solo_end(d->solo) == 0) return net_decode_fail(d, NET_ERR_MALFORMED);
     uint64_t left = d->reader->size_bits - d->reader->offset_bits;
     if (left >= 8 || proto_bits_read(d->reader, (uint32_t)left) != 0)
-        return fail(d, NET_ERR_MALFORMED);
+        return net_decode_fail(d, NET_ERR_MALFORMED);
     return true;
 }
 
-static bool read_solo_head(decoder* d) {
+static bool read_solo_head(net_decoder* d) {
     if (!d->mirror->solo) return true;
     switch (net_solo_receiver_begin(d->mirror->solo, d->seq, d->reader, &d->solo, &d->is_coded)) {
     case NET_SOLO_OK:
         return true;
     case NET_SOLO_MISSING:
-        return miss_base(d, NULL);
+        return net_decode_miss_base(d, NULL);
     case NET_SOLO_MALFORMED:
         break;
     }
-    return fail(d, NET_ERR_MALFORMED);
+    return net_decode_fail(d, NET_ERR_MALFORMED);
 }
 
-static bool keep_samples(decoder* d) {
+static bool keep_samples(net_decoder* d) {
     if (!d->solo) return true;
     d->mirror->counters.solo += d->is_coded;
-    return net_solo_receiver_end(d->mirror->solo, d->seq) ? true : fail(d, NET_ERR_MEMORY);
+    return net_solo_receiver_end(d->mirror->solo, d->seq) ? true
+                                                          : net_decode_fail(d, NET_ERR_MEMORY);
 }
 
 // Bits of rows count for their components; bits of a refused snapshot are not counted.
@@ -489,7 +279,7 @@ net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
     mirror->word_count = 0;
     mirror->snapshot_number++;
     if (!snapshot) return NET_OK;
-    decoder d; // its rows are set when they are needed
+    net_decoder d; // its rows are set when they are needed
     d.mirror = mirror;
     d.seq = seq;
     d.tick = tick;
