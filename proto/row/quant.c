@@ -163,7 +163,8 @@ static int64_t sign_extend(uint64_t raw, uint32_t width) {
 }
 
 uint64_t proto_quant_canonical(const proto_quant* quant, uint64_t q) {
-    if (!quant->is_exact) return q < quant->q_max ? q : quant->q_max;
+    if (q >= quant->q_max) q = quant->q_max;
+    if (!quant->is_exact) return q;
     if (quant->kind == PROTO_F32 && (q & 0x7fffffff) > 0x7f800000) return NAN_F32;
     if (quant->kind == PROTO_F64 && (q & INT64_MAX) > UINT64_C(0x7ff0000000000000)) return NAN_F64;
     return q;

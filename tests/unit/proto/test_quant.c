@@ -199,6 +199,18 @@ static void all_nans_are_one(void** state) {
                 UINT64_C(0x7ff0000000000000));
 }
 
+static void words_wider_than_an_exact_field_are_not_canonical(void** state) {
+    (void)state;
+    for (int kind = PROTO_BOOL; kind < PROTO_KIND_COUNT; kind++) {
+        proto_quant quant = make((proto_kind)kind, 0, 0, 0);
+        if (quant.bits == 64) continue;
+        uint64_t wide = UINT64_C(1) << quant.bits | 1;
+        uint64_t canonical = proto_quant_canonical(&quant, wide);
+        assert_true(canonical != wide);
+        assert_true(canonical >> quant.bits == 0);
+    }
+}
+
 static void declarations_out_of_range_are_refused(void** state) {
     (void)state;
     proto_quant quant;
@@ -299,6 +311,7 @@ int main(void) {
         TEST(wide_whole_numbers_keep_their_low_bits),
         TEST(exact_fields_keep_their_bits),
         TEST(all_nans_are_one),
+        TEST(words_wider_than_an_exact_field_are_not_canonical),
         TEST(declarations_out_of_range_are_refused),
         TEST(grids_finer_than_float_are_refused),
         TEST(a_game_rounds_as_the_wire_does),
