@@ -248,7 +248,8 @@ int main(int argc, char** argv) {
         (all.sums.rows_checked == 0 || all.sums.datagrams_lost == 0 || all.sums.sessions == 0 ||
          all.sums.rows_hidden == 0 || all.sums.kin_checked == 0 || all.sums.varsize_checked == 0 ||
          all.sums.bandwidth_bits == 0 || (all.sums.secrets == 0 && !is_all_threads) ||
-         all.sums.interest_checked == 0 || (all.sums.solo == 0 && !is_all_threads));
+         all.sums.interest_checked == 0 ||
+         (all.sums.solo == 0 && count >= 100 && !is_all_threads)); // one match in twenty has it
     if (is_blind) printf("nothing was checked\n");
     return all.failed || is_blind ? 1 : 0;
 }
