@@ -71,7 +71,7 @@ case_cpp_and_python_see_the_match_of_the_server() {
     are_equal $count server "${players[@]}"
     for player in "${players[@]}"; do
         # It sent one of the Cheers, heard all, and had pictures to show.
-        says $player.out "^client id=[1-9] tick=400 entities=[0-9]+ game=breakout .* frames=[1-9][0-9]+ events=.*Cheered:$count end=goodbye"
+        says $player.out "^client id=[1-9] tick=400 entities=[0-9]+ game=breakout .* frames=[1-9][0-9]+ events=(.*,)?Cheered:$count(,.*)? end=goodbye"
     done
     if has_python; then
         python reader --log match.slog

@@ -383,6 +383,7 @@ static void mutate(harness* h) {
 // ---- traffic ----
 
 static void join(harness* h, client* c) {
+    c->harness = h;
     repl_open_with(&c->side, true, h->server.index_max, class_text);
     net_mirror_config config = {.world = c->side.world,
                                 .rows = c->side.rows,
@@ -391,7 +392,6 @@ static void join(harness* h, client* c) {
                                 .trace = on_applied,
                                 .trace_context = c};
     assert_int_equal(net_mirror_create(&config, &c->mirror), NET_OK);
-    c->harness = h;
     assert_true(net_interest_add_client(h->interest, number_of(c)));
     assert_int_equal(net_repl_state_create(h->replicator, number_of(c), &c->repl), NET_OK);
     if (config.is_solo) assert_int_equal(net_repl_state_use_solo(c->repl), NET_OK);
