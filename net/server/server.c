@@ -26,6 +26,7 @@
 static bool allocate_scratch(net_server* server) {
     uint32_t count = server->session_count;
     server->sessions = base_allocate_zero(server->allocator, count * sizeof(net_session*));
+    server->name_keys = base_allocate_zero(server->allocator, count * sizeof *server->name_keys);
     server->leaves = base_allocate_zero(server->allocator, count * sizeof(net_log_leave));
     server->joins = base_allocate_zero(server->allocator, count * sizeof *server->joins);
     server->joining = base_allocate(server->allocator, count * sizeof(net_session*));
@@ -40,10 +41,10 @@ static bool allocate_scratch(net_server* server) {
     server->events = base_allocate_zero(server->allocator, events * sizeof(net_log_event));
     server->event_copies =
         base_allocate(server->allocator, events * sizeof(net_event_outbox_entry));
-    return server->sessions && server->leaves && server->joins && server->joining &&
-           server->inputs && server->roster && server->roster_gone && server->events &&
-           server->event_copies && server->out.sessions && server->by_slot && server->admission &&
-           server->leavers;
+    return server->sessions && server->name_keys && server->leaves && server->joins &&
+           server->joining && server->inputs && server->roster && server->roster_gone &&
+           server->events && server->event_copies && server->out.sessions && server->by_slot &&
+           server->admission && server->leavers;
 }
 
 // Rows, interest, replication: what clients should have, and what they have.
@@ -161,6 +162,7 @@ void net_server_destroy(net_server* server) {
         if (server->sessions[i]) release_session(server, server->sessions[i]);
     }
     base_release(server->allocator, server->sessions, count * sizeof(net_session*));
+    base_release(server->allocator, server->name_keys, count * sizeof *server->name_keys);
     base_release(server->allocator, server->leaves, count * sizeof(net_log_leave));
     base_release(server->allocator, server->joins, count * sizeof *server->joins);
     base_release(server->allocator, server->joining, count * sizeof(net_session*));

@@ -19,10 +19,6 @@
 
 // ---- places
 
-static bool is_player(const net_session* session) {
-    return session->state == NET_SESSION_ACCEPTED || net_session_is_in_match(session);
-}
-
 static bool is_greeting(const net_session* session) {
     return session->state == NET_SESSION_GREETING || session->state == NET_SESSION_ASKED;
 }
@@ -108,15 +104,8 @@ void net_server_judge_ban(net_server* server, const net_session* session, net_re
                            ban->reason);
 }
 
-static uint32_t count_players(const net_server* server) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < server->session_count; i++)
-        count += server->sessions[i] && is_player(server->sessions[i]);
-    return count;
-}
-
 void net_server_judge_join(net_server* server, const net_session* session, net_refusal* refusal) {
-    const uint32_t here = count_origin(server, session->origin, is_player);
+    const uint32_t here = count_origin(server, session->origin, net_session_is_player);
     const uint64_t wait_us = net_session_take_pace(server, session);
     if (wait_us > 0) {
         net_server_drop(server, NET_DROP_JOIN_FLOOD, 1);
@@ -127,7 +116,7 @@ void net_server_judge_join(net_server* server, const net_session* session, net_r
         net_server_drop(server, NET_DROP_ADDRESS_FULL, 1);
         (void)base_text_format(refusal->text, sizeof refusal->text,
                                "%u players of your address are here already", here);
-    } else if (count_players(server) >= server->config.clients_max && !evict(server)) {
+    } else if (server->player_count >= server->config.clients_max && !evict(server)) {
         (void)base_text_format(refusal->text, sizeof refusal->text,
                                "the server is full (%u players): try later",
                                server->config.clients_max);

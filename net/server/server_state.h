@@ -13,6 +13,7 @@
 #include "replicate/bandwidth.h"
 #include "server/server_lane.h"
 #include "server/session.h"
+#include "session/names.h"
 
 #include "base/rng.h"
 #include "net/ration.h"
@@ -82,9 +83,11 @@ struct net_server {
     uint16_t seq_first;     ///< of state packets to each client: 0; tests begin near the wrap
     net_session** sessions; ///< session_count pointers; a session is made on first use
     uint32_t session_count;
-    net_session** by_slot;  ///< by slot of net_peer: NET_PEER_SLOTS pointers
-    uint32_t clients_named; ///< client numbers given so far; none is used twice
-    base_rng rng;           ///< of secrets, when the config has no source of entropy
+    net_name_key* name_keys; ///< session_count; of players, by place
+    uint32_t player_count;   ///< net_session_is_player
+    net_session** by_slot;   ///< by slot of net_peer: NET_PEER_SLOTS pointers
+    uint32_t clients_named;  ///< client numbers given so far; none is used twice
+    base_rng rng;            ///< of secrets, when the config has no source of entropy
     net_rows* rows;
     net_interest* interest;
     net_replicator* replicator;

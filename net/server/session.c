@@ -21,7 +21,6 @@
 #include "server/session_report.h"
 #include "server/session_trace.h"
 #include "session/control.h"
-#include "session/names.h"
 #include "state/varsize.h"
 
 #include "base/assert.h"
@@ -52,7 +51,11 @@ void net_session_set_state(net_server* server, net_session* session, net_session
     BASE_ASSERT(to != NET_SESSION_AWAY || session->peer == 0);
     BASE_ASSERT(to != NET_SESSION_PLAYING || session->peer != 0);
     net_session_trace_state(server, session, to, reason);
+    const bool was_player = net_session_is_player(session);
     session->state = to;
+    const bool is_player = net_session_is_player(session);
+    server->player_count += (uint32_t)is_player - (uint32_t)was_player;
+    if (!is_player) server->name_keys[session->place] = (net_name_key){0};
     session->since_us = server->now_us;
 }
 
@@ -81,6 +84,7 @@ static net_session* find_free(net_server* server) {
         net_session* session = server->sessions[i];
         if (!session) {
             session = base_allocate_zero(server->allocator, sizeof *session);
+            if (session) session->place = i;
             server->sessions[i] = session;
             return session;
         }
@@ -93,7 +97,9 @@ net_session* net_server_add_session(net_server* server, net_peer peer) {
     BASE_ASSERT(peer != 0);
     net_session* session = find_free(server);
     if (!session) return NULL;
+    const uint32_t place = session->place;
     memset(session, 0, sizeof *session);
+    session->place = place;
     net_session_set_peer(server, session, peer);
     session->report = UINT32_MAX;
     session->received_us = server->now_us;
@@ -170,22 +176,13 @@ bool net_session_welcome(net_server* server, net_session* session, bool is_resum
     return false;
 }
 
-static const char* name_at(void* context, uint32_t place) {
-    const net_session* session = ((const net_server*)context)->sessions[place];
-    bool is_player =
-        session && (session->state == NET_SESSION_ACCEPTED || net_session_is_in_match(session));
-    return is_player ? session->name : NULL;
-}
-
 static bool is_coded_solo(const net_server* server, const net_session* session) {
     if (!session->has_solo || server->config.coder == NET_CODER_SHARED) return false;
     if (server->config.coder == NET_CODER_SOLO) return true;
     uint32_t count = 0;
     for (uint32_t i = 0; i < server->session_count; i++) {
         const net_session* other = server->sessions[i];
-        bool is_player =
-            other && (other->state == NET_SESSION_ACCEPTED || net_session_is_in_match(other));
-        count += is_player && other->is_solo && other != session;
+        count += other && net_session_is_player(other) && other->is_solo && other != session;
     }
     return count < NET_SOLO_CLIENTS_MAX;
 }
@@ -194,8 +191,10 @@ bool net_session_accept(net_server* server, net_session* session) {
     _Static_assert(NET_CLIENTS_MAX + NET_SERVER_SPARE_SESSIONS <= NET_NAMES_MAX, "all are asked");
     BASE_ASSERT(session->state == NET_SESSION_GREETING && session->client == 0);
     if (!net_session_open_report(server, session)) return false;
-    net_name_distinguish(session->name, server->session_count, name_at, server);
+    const net_name_key key =
+        net_name_distinguish(session->name, server->name_keys, server->session_count);
     net_session_set_state(server, session, NET_SESSION_ACCEPTED, "accepted");
+    server->name_keys[session->place] = key;
     net_server_draw(server, session->resume, sizeof session->resume);
     session->is_solo = is_coded_solo(server, session);
     (void)net_session_welcome(server, session, false);

@@ -87,6 +87,7 @@ typedef struct net_session_out {
 
 typedef struct net_session {
     net_session_state state;
+    uint32_t place;   ///< in net_server.sessions
     net_peer peer;    ///< 0: no connection
     uint32_t lane;    ///< of its newest connection
     bool is_deferred; ///< its lane left an event to the server's thread
@@ -149,6 +150,10 @@ void net_session_set_peer(net_server* server, net_session* session, net_peer pee
 /// PLAYING or AWAY: its player is in the match.
 static inline bool net_session_is_in_match(const net_session* session) {
     return session->state == NET_SESSION_PLAYING || session->state == NET_SESSION_AWAY;
+}
+/// The same, or accepted: it has a name and a place.
+static inline bool net_session_is_player(const net_session* session) {
+    return session->state == NET_SESSION_ACCEPTED || net_session_is_in_match(session);
 }
 
 /// Send a control message, count its bytes and trace it.

@@ -4,6 +4,7 @@
 #include "session/names.h"
 
 #include "base/assert.h"
+#include "base/hash.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -15,19 +16,16 @@ typedef struct stem {
     uint32_t number; // 1: the name has none
 } stem;
 
-static char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool is_equal(const char* a, const char* b, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++)
-        if (lower(a[i]) != lower(b[i])) return false;
-    return true;
-}
-
-bool net_name_is_equal(const char* a, const char* b) {
-    size_t bytes = strlen(a);
-    return strlen(b) == bytes && is_equal(a, b, bytes);
+// Names are compared by the hash of their stem in lower case. Two stems with one hash cost the
+// later player a number, no more.
+static uint64_t hash_stem(const char* name, size_t bytes) {
+    char lower[NET_PLAYER_NAME_BYTES_MAX];
+    BASE_ASSERT(bytes < sizeof lower);
+    for (size_t i = 0; i < bytes; i++) {
+        char c = name[i];
+        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    return base_hash64(lower, bytes, 0);
 }
 
 // "Ada (12)" is "Ada" and 12. A number that net_name_distinguish would not write is a part of the
@@ -61,30 +59,29 @@ static size_t cut(const char* name, size_t bytes) {
     return bytes;
 }
 
-void net_name_distinguish(char name[NET_PLAYER_NAME_BYTES_MAX], uint32_t count, net_name_fn other,
-                          void* context) {
+net_name_key net_name_distinguish(char name[NET_PLAYER_NAME_BYTES_MAX], const net_name_key* others,
+                                  uint32_t count) {
     _Static_assert(NET_NAMES_MAX + 1 <= 9999, "a number has four digits");
     BASE_ASSERT(count <= NET_NAMES_MAX);
+    const stem of = stem_of(name);
+    net_name_key key = {hash_stem(name, of.bytes), of.number};
     bool is_taken = false;
-    for (uint32_t i = 0; i < count && !is_taken; i++) {
-        const char* taken = other(context, i);
-        is_taken = taken && net_name_is_equal(taken, name);
-    }
-    if (!is_taken) return;
-    const size_t bytes = cut(name, stem_of(name).bytes);
+    for (uint32_t i = 0; i < count && !is_taken; i++)
+        is_taken = others[i].stem == key.stem && others[i].number == key.number;
+    if (!is_taken) return key;
+    const size_t bytes = cut(name, of.bytes);
+    if (bytes < of.bytes) key.stem = hash_stem(name, bytes);
     uint64_t numbers[(NET_NAMES_MAX + 2) / 64 + 1] = {3}; // 0 and 1 are not written
     for (uint32_t i = 0; i < count; i++) {
-        const char* taken = other(context, i);
-        if (!taken) continue;
-        stem of = stem_of(taken);
-        if (of.bytes != bytes || of.number > NET_NAMES_MAX + 1 || !is_equal(taken, name, bytes))
-            continue;
-        numbers[of.number / 64] |= UINT64_C(1) << of.number % 64;
+        const uint32_t number = others[i].number;
+        if (others[i].stem != key.stem || number > NET_NAMES_MAX + 1) continue;
+        numbers[number / 64] |= UINT64_C(1) << number % 64;
     }
-    uint32_t number = 2;
-    while (numbers[number / 64] >> number % 64 & 1)
-        number++;
+    key.number = 2;
+    while (numbers[key.number / 64] >> key.number % 64 & 1)
+        key.number++;
     char made[NET_PLAYER_NAME_BYTES_MAX];
-    base_text_format(made, sizeof made, "%.*s (%u)", (int)bytes, name, number);
+    base_text_format(made, sizeof made, "%.*s (%u)", (int)bytes, name, key.number);
     memcpy(name, made, sizeof made);
+    return key;
 }

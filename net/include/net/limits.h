@@ -62,7 +62,7 @@ BASE_C_BEGIN
 #define NET_SESSIONS_MAX 5u            ///< sessions of one player or address within the window
 #define NET_SESSIONS_WINDOW_MS 10000u
 #define NET_FLOOD_MS_MAX 10000u ///< a client that sends too much for so long is dropped
-#define NET_JOINS_PER_TICK 64u  ///< begun per tick; the others wait
+#define NET_JOINS_PER_TICK 32u  ///< begun per tick; the others wait
 #define NET_JOINS_PER_ADDRESS_PER_TICK 4u
 #define NET_LEAVES_PER_TICK 64u
 #define NET_WORK_PER_TICK 10000 ///< entities in the first scopes of clients that joined, on average

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define JOINS_PER_SECOND 100u
-#define CROWD 48u
+#define CROWD NET_JOINS_PER_TICK
 
 // ---- ten minutes of joins and leaves
 
@@ -115,6 +115,44 @@ static void sixty_thousand_joins_and_leaves_leak_nothing(void** state) {
 }
 
 // ---- the work of a tick
+
+static uint32_t count_scopes(const table* at) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < at->server->session_count; i++)
+        count += at->server->sessions[i] && at->server->sessions[i]->out.repl;
+    return count;
+}
+
+// In a world that is not large each has its scope, and so its first packet, in the tick in which it
+// joins: the last of `count` clients in tick count / NET_JOINS_PER_TICK, rounded up.
+static void a_crowd_has_its_first_states_within_known_ticks(void** state) {
+    (void)state;
+    static const uint32_t COUNTS[] = {CROWD - 1, CROWD, CROWD + 1, TABLE_SEATS};
+    for (uint32_t k = 0; k < BASE_COUNT(COUNTS); k++) {
+        static table at;
+        const uint32_t count = COUNTS[k];
+        table_open(&at, (table_config){.seed = 6, .clients_max = TABLE_SEATS});
+        for (uint32_t i = 0; i < count; i++)
+            (void)table_raw_client(&at);
+        table_run(&at, 10);
+        for (uint32_t i = 0; i < count; i++)
+            raw_client_hello(&at.raw_clients[i], NET_PROTOCOL_VERSION, table_schema(&at), "swarm",
+                             "x");
+        const net_server_counters* counters = net_server_get_counters(at.server);
+        while (counters->joins == 0)
+            table_step(&at);
+        for (uint32_t joined = 0; joined < count; table_step(&at)) {
+            joined = joined + CROWD < count ? joined + CROWD : count;
+            assert_int_equal(counters->joins, joined);
+            assert_int_equal(count_scopes(&at), joined);
+        }
+        assert_int_equal(counters->joins_waited, count > CROWD ? count - CROWD : 0);
+        table_run(&at, 10);
+        for (uint32_t i = 0; i < count; i++)
+            assert_true(at.raw_clients[i].states > 0);
+        table_close(&at);
+    }
+}
 
 #define ENTITIES 10000u
 
@@ -250,6 +288,7 @@ static void what_leavers_leave_is_destroyed_over_ticks(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(sixty_thousand_joins_and_leaves_leak_nothing),
+        TEST(a_crowd_has_its_first_states_within_known_ticks),
         TEST(scopes_of_a_large_world_wait_for_their_turn),
         cmocka_unit_test(who_waits_for_a_scope_may_leave),
         TEST(what_leavers_leave_is_destroyed_over_ticks),

@@ -2,6 +2,7 @@
 // Names of players: what others see of them, and that no two look alike.
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "test.h"
 
@@ -94,20 +95,21 @@ static void any_bytes_give_a_clean_name_that_stays_clean(void** state) {
 
 typedef struct house {
     char names[64][NET_PLAYER_NAME_BYTES_MAX];
+    net_name_key keys[64];
     uint32_t count;
 } house;
-
-static const char* name_at(void* context, uint32_t place) {
-    house* of = context;
-    return of->names[place][0] ? of->names[place] : NULL;
-}
 
 static const char* enter(house* of, const char* requested) {
     char name[NET_PLAYER_NAME_BYTES_MAX];
     net_control_clean_name(name, requested);
-    net_name_distinguish(name, of->count, name_at, of);
+    of->keys[of->count] = net_name_distinguish(name, of->keys, of->count);
     memcpy(of->names[of->count], name, sizeof name);
     return of->names[of->count++];
+}
+
+static void leave(house* of, uint32_t place) {
+    of->names[place][0] = '\0';
+    of->keys[place] = (net_name_key){0};
 }
 
 static void the_second_of_a_name_gets_a_number(void** state) {
@@ -119,7 +121,7 @@ static void the_second_of_a_name_gets_a_number(void** state) {
     assert_string_equal(enter(&of, "Ad\u200Ba"), "Ada (4)");
     assert_string_equal(enter(&of, "Ada (2)"), "Ada (5)");
     assert_string_equal(enter(&of, "Adam"), "Adam");
-    of.names[1][0] = '\0'; // "Ada (2)" left
+    leave(&of, 1); // "Ada (2)"
     assert_string_equal(enter(&of, "Ada"), "Ada (2)");
 }
 
@@ -150,19 +152,45 @@ static void a_long_name_is_cut_for_its_number(void** state) {
                         "12\U0001F680\U0001F680\U0001F680\U0001F680\U0001F680 (2)");
 }
 
-static const char* always_bot(void* context, uint32_t place) {
-    static char name[NET_PLAYER_NAME_BYTES_MAX];
-    (void)context;
-    if (place == 0) return "bot";
-    (void)snprintf(name, sizeof name, "bot (%u)", place + 1);
-    return name;
+static net_name_key key_of(const char* name) {
+    char copy[NET_PLAYER_NAME_BYTES_MAX];
+    (void)snprintf(copy, sizeof copy, "%s", name);
+    net_name_key key = net_name_distinguish(copy, NULL, 0);
+    assert_string_equal(copy, name);
+    return key;
+}
+
+// Few names, so that many are equal. A changed name has the key of a name that came so.
+static void any_names_differ_and_have_their_keys(void** state) {
+    (void)state;
+    static const char* const NAMES[] = {
+        "a", "A",     "a (2)", "A (3)", "b (2)", "a (2) (2)", "123456789012345678901234567",
+        "B", "a (1)", "b"};
+    base_rng rng = base_rng_make(1, 1);
+    for (uint32_t round = 0; round < 40; round++) {
+        house of = {.count = 0};
+        while (of.count < BASE_COUNT(of.names)) {
+            const uint32_t place = of.count;
+            const char* name = enter(&of, NAMES[base_rng_below(&rng, BASE_COUNT(NAMES))]);
+            const net_name_key key = key_of(name);
+            assert_int_equal(of.keys[place].stem, key.stem);
+            assert_int_equal(of.keys[place].number, key.number);
+            for (uint32_t i = 0; i < place; i++)
+                assert_int_not_equal(strcasecmp(of.names[i], name), 0);
+            if (base_rng_below(&rng, 4) == 0) leave(&of, base_rng_below(&rng, place + 1));
+        }
+    }
 }
 
 static void a_full_house_of_one_name_has_a_number_for_the_next(void** state) {
     (void)state;
-    char name[NET_PLAYER_NAME_BYTES_MAX] = "bot";
-    net_name_distinguish(name, NET_NAMES_MAX, always_bot, NULL);
-    char expected[NET_PLAYER_NAME_BYTES_MAX];
+    static net_name_key bots[NET_NAMES_MAX];
+    char expected[NET_PLAYER_NAME_BYTES_MAX], name[NET_PLAYER_NAME_BYTES_MAX] = "bot";
+    for (uint32_t i = 0; i < NET_NAMES_MAX; i++) {
+        (void)snprintf(expected, sizeof expected, i > 0 ? "bot (%u)" : "bot", i + 1);
+        bots[i] = key_of(expected);
+    }
+    (void)net_name_distinguish(name, bots, NET_NAMES_MAX);
     (void)snprintf(expected, sizeof expected, "bot (%u)", NET_NAMES_MAX + 1);
     assert_string_equal(name, expected);
 }
@@ -193,6 +221,7 @@ int main(void) {
         TEST(the_second_of_a_name_gets_a_number),
         TEST(a_number_that_nobody_was_given_belongs_to_the_name),
         TEST(a_long_name_is_cut_for_its_number),
+        TEST(any_names_differ_and_have_their_keys),
         TEST(a_full_house_of_one_name_has_a_number_for_the_next),
         TEST(the_roster_cleans_what_a_server_sends),
     };
