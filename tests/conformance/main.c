@@ -10,17 +10,18 @@ enum { PLAY_WORDS = 6 };
 static int usage(void) {
     fprintf(stderr,
             "usage: conformance vectors WIRE.md [wire_vectors.txt]\n"
-            "       conformance play WIRE.md ADDR:PORT SCHEMA_HASH GAME [OPTION NUMBER]...\n"
+            "       conformance play WIRE.md ADDR:PORT SCHEMA_HASH GAME [OPTION VALUE]...\n"
             "A client written from WIRE.md alone: checks its vectors, or plays breakout or arena.\n"
             "  --loss PERCENT   drop this share of datagrams on purpose, both ways\n"
             "  --seed N         seed of the loss\n"
             "  --corrupt TICKS  change a shown word so often, and request resyncs\n"
-            "  --rate BYTES     request at most this many bytes per second\n");
+            "  --rate BYTES     request at most this many bytes per second\n"
+            "  --tables FILE    the game's own tables, NAME.tables\n");
     return 2;
 }
 
-static bool parse_option(play_options* options, const char* name, const char* number) {
-    uint32_t value = (uint32_t)strtoul(number, NULL, 10);
+static bool parse_option(play_options* options, const char* name, const char* text) {
+    uint32_t value = (uint32_t)strtoul(text, NULL, 10);
     if (strcmp(name, "--loss") == 0)
         options->loss_percent = value;
     else if (strcmp(name, "--seed") == 0)
@@ -29,6 +30,8 @@ static bool parse_option(play_options* options, const char* name, const char* nu
         options->corrupt_ticks = value;
     else if (strcmp(name, "--rate") == 0)
         options->rate_bytes_max = value;
+    else if (strcmp(name, "--tables") == 0)
+        options->codes_path = text;
     else
         return false;
     return true;

@@ -151,8 +151,16 @@ static int play_with(game_client* client) {
     return 1;
 }
 
-int play(const play_options* options) {
+static cf_tables* read_codes(const play_options* options) {
     cf_tables* tables = tables_read(options->page_path);
+    if (!tables || !options->codes_path) return tables;
+    cf_tables* own = tables_read_own(options->codes_path, tables);
+    free(tables);
+    return own;
+}
+
+int play(const play_options* options) {
+    cf_tables* tables = read_codes(options);
     cf_schema* schema = tables ? schema_create(options->game, tables) : NULL;
     int code = 2;
     if (schema) {
