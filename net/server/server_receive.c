@@ -27,8 +27,8 @@
 
 #include <string.h>
 
-static void refuse(net_server* server, net_session* session, Shoal__Wire__RefusedReason reason,
-                   const char* text) {
+static void send_refused(net_server* server, net_session* session,
+                         Shoal__Wire__RefusedReason reason, const char* text) {
     BASE_ASSERT(session->state == NET_SESSION_GREETING || session->state == NET_SESSION_ASKED);
     Shoal__Wire__Refused refused = SHOAL__WIRE__REFUSED__INIT;
     refused.reason = reason;
@@ -41,6 +41,11 @@ static void refuse(net_server* server, net_session* session, Shoal__Wire__Refuse
     net_transport* transport = server->config.transport;
     transport->ops->disconnect(transport, session->peer, (uint32_t)reason, false);
     net_session_set_state(server, session, NET_SESSION_CLOSING, "refused");
+}
+
+static void refuse(net_server* server, net_session* session, Shoal__Wire__RefusedReason reason,
+                   const char* text) {
+    send_refused(server, session, reason, text);
     server->counters.refusals++;
     net_session_report_refused(server, session, text);
 }
@@ -97,7 +102,11 @@ static void take_hello(net_server* server, net_session* session, const Shoal__Wi
     const char* game = net_match_get_config(server->config.match)->module->game->name;
     if (strcmp(hello->game, game) != 0) {
         base_text_format(text, sizeof text, "this server runs the game %s", game);
-        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME, text);
+        // Without a name it is a question: the client loads the game and comes back.
+        if (hello->game[0])
+            refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME, text);
+        else
+            send_refused(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME, text);
         return;
     }
     net_refusal refusal = {.reason = SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE};

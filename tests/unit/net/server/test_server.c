@@ -67,6 +67,7 @@ static void another_game_is_refused_with_the_name_of_ours(void** state) {
     assert_true(raw->is_refused);
     assert_int_equal(raw->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME);
     assert_string_equal(raw->refused_game, "swarm");
+    assert_int_equal(net_server_get_counters(at.server)->refusals, 1);
     assert_true(raw->is_gone);
     table_close(&at);
 }
@@ -83,6 +84,7 @@ static void a_client_that_names_no_game_learns_it(void** state) {
     assert_int_equal(net_client_refusal(seat->client, text, sizeof text),
                      SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME);
     assert_string_equal(net_client_refusal_game(seat->client), "swarm");
+    assert_int_equal(net_server_get_counters(at.server)->refusals, 0); // it was a question
     assert_non_null(strstr(text, "swarm"));
     net_client_report report = net_client_get_report(seat->client);
     assert_int_equal(report.client, 0);

@@ -176,6 +176,8 @@ static void an_event_is_one_line_of_pairs(void** state) {
 static void check_session_arrow(net_session_state from, net_session_state to, bool is_legal) {
     static net_server server;
     static net_session session;
+    static net_name_key key; // of the session's place
+    server.name_keys = &key;
     session = (net_session){.state = from, .peer = to == NET_SESSION_AWAY ? 0 : 1};
     if (is_legal) {
         net_session_set_state(&server, &session, to, "test");
