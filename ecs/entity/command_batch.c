@@ -97,7 +97,7 @@ static inline ecs_record* record_at(ecs_record_page* const* pages, ecs_entity en
 }
 
 // The record of the entity of command `i`; NULL when it does not live, or not in the source. Asks
-// for records some commands ahead, but for those in order, which the processor foresees itself.
+// for records some commands ahead. Those in order need no such request.
 static inline __attribute__((always_inline)) ecs_record*
 read_record(run_reader* reader, const ecs_archetype* source, uint32_t i, ecs_entity* entity) {
     ecs_entity target = reader->targets[i];

@@ -230,9 +230,9 @@ static bool read_run(const ecs_fast* fast, event_block* block) {
     return strange == 0;
 }
 
-// The same when they lie anywhere. Records are asked for some events ahead; targets in order the
-// processor foresees itself. The place of a column of the first handler is known from the last
-// block, so these cells are asked for too.
+// The same when they lie anywhere. Records are asked for some events ahead. Targets in order need
+// no such request: the processor sees the pattern. The place of a column of the first handler is
+// known from the last block, so these cells are asked for too.
 static void read_scattered(const ecs_fast* fast, uint32_t left, const handler_spot* spot,
                            event_block* block) {
     enum { AHEAD = 24 };

@@ -91,13 +91,8 @@ static BASE_NOINLINE uint32_t encode_counted(net_encoded_rows* encoded_rows,
                                              net_encoded_row* encoded) {
     const proto_layout* layout = &row_template->layout;
     uint64_t rows[3][PROTO_ROW_FIELDS_MAX];
-    proto_row_base base = {.base = rows[1], .ticks = against->ticks, .ticks2 = against->ticks2};
+    const proto_row_base base = proto_row_unpack_base(layout, against, &rows[1]);
     proto_row_unpack(layout, row, rows[0]);
-    proto_row_unpack(layout, against->base, rows[1]);
-    if (against->base2) {
-        proto_row_unpack(layout, against->base2, rows[2]);
-        base.base2 = rows[2];
-    }
     uint32_t* parts = &encoded_rows->parts[encoded_rows->part_count];
     encoded->parts_first = encoded_rows->part_count;
     encoded_rows->part_count += POINTER_WORDS + layout->component_count;

@@ -155,14 +155,8 @@ static void code_row(net_solo_sender* sender, const net_repl_state* repl,
     net_encoded_row_result found =
         net_encoded_rows_sources(&lane->encoded_rows, &key, &row, &packed);
     BASE_ASSERT(found == NET_ENCODED_ROW_OK); // it was encoded in this tick
-    proto_row_base against = {
-        .base = sender->rows[1], .ticks = packed.ticks, .ticks2 = packed.ticks2};
+    const proto_row_base against = proto_row_unpack_base(layout, &packed, &sender->rows[1]);
     proto_row_unpack(layout, row, sender->rows[0]);
-    proto_row_unpack(layout, packed.base, sender->rows[1]);
-    if (packed.base2) {
-        proto_row_unpack(layout, packed.base2, sender->rows[2]);
-        against.base2 = sender->rows[2];
-    }
     proto_solo_row(&sender->coder, net_solo_template(row_template), layout, &against,
                    sender->rows[0]);
 }

@@ -279,13 +279,8 @@ static void write_components(row_encoder* e) {
 static uint32_t encode_unpacked(const proto_layout* layout, const proto_packed_base* against,
                                 const uint32_t* row, uint8_t* bytes) {
     uint64_t rows[3][PROTO_ROW_FIELDS_MAX];
-    proto_row_base base = {.base = rows[1], .ticks = against->ticks, .ticks2 = against->ticks2};
+    const proto_row_base base = proto_row_unpack_base(layout, against, &rows[1]);
     proto_row_unpack(layout, row, rows[0]);
-    proto_row_unpack(layout, against->base, rows[1]);
-    if (against->base2) {
-        proto_row_unpack(layout, against->base2, rows[2]);
-        base.base2 = rows[2];
-    }
     size_t capacity = (layout->bits_max + 63) / 64 * 8;
     proto_bit_writer writer = proto_bit_writer_make(bytes, capacity);
     proto_row_write(layout, &base, rows[0], &writer, NULL);

@@ -73,27 +73,6 @@ static inline const proto_layout_word* encoder_word(const row_encoder* e, uint32
 }
 
 /// A bit per word in which two rows differ; `count` is even.
-static inline uint64_t differing(const uint32_t* a, const uint32_t* b, uint32_t count) {
-    uint64_t mask = 0;
-    uint32_t i = 0;
-#ifdef __SSE2__
-    for (; i + 4 <= count; i += 4) {
-        __m128i same = _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i*)(const void*)(a + i)),
-                                       _mm_loadu_si128((const __m128i*)(const void*)(b + i)));
-        mask |= (uint64_t)(uint32_t)(_mm_movemask_ps(_mm_castsi128_ps(same)) ^ 15) << i;
-    }
-#endif
-    for (; i < count; i += 2) {
-        uint64_t left, right;
-        memcpy(&left, a + i, sizeof left);
-        memcpy(&right, b + i, sizeof right);
-        if (left == right) continue;
-        mask |= (uint64_t)(a[i] != b[i]) << i | (uint64_t)(a[i + 1] != b[i + 1]) << (i + 1);
-    }
-    return mask;
-}
-
-/// A bit per word in which two rows differ; `count` is even.
 static inline uint64_t encoder_differing(const uint32_t* a, const uint32_t* b, uint32_t count) {
     uint64_t mask = 0;
     uint32_t i = 0;

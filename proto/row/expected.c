@@ -66,12 +66,7 @@ static void follow_line(const bases* b, const proto_layout_part* part, uint32_t*
 static void expect_unpacked(const proto_layout* layout, const proto_packed_base* against,
                             uint32_t* row) {
     uint64_t words[3][PROTO_ROW_FIELDS_MAX];
-    proto_row_base base = {.base = words[1], .ticks = against->ticks, .ticks2 = against->ticks2};
-    proto_row_unpack(layout, against->base, words[1]);
-    if (against->base2) {
-        proto_row_unpack(layout, against->base2, words[2]);
-        base.base2 = words[2];
-    }
+    const proto_row_base base = proto_row_unpack_base(layout, against, &words[1]);
     proto_row_expected(layout, &base, words[0]);
     proto_row_pack(layout, words[0], row);
 }

@@ -21,6 +21,17 @@ void proto_row_unpack(const proto_layout* layout, const uint32_t* packed, uint64
     }
 }
 
+proto_row_base proto_row_unpack_base(const proto_layout* layout, const proto_packed_base* packed,
+                                     uint64_t (*rows)[PROTO_ROW_FIELDS_MAX]) {
+    proto_row_base base = {.base = rows[0], .ticks = packed->ticks, .ticks2 = packed->ticks2};
+    proto_row_unpack(layout, packed->base, rows[0]);
+    if (packed->base2) {
+        proto_row_unpack(layout, packed->base2, rows[1]);
+        base.base2 = rows[1];
+    }
+    return base;
+}
+
 // A component with words of more than 32 bits, or a rotation.
 static BASE_NOINLINE void read_wide(const proto_layout* layout, uint32_t component,
                                     const void* memory, uint32_t* packed) {

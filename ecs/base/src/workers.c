@@ -84,7 +84,7 @@ static inline void pause_shortly(void) {
 static void do_items(base_workers* workers, uint32_t number) {
     for (uint32_t i = 0; i < workers->share_count; i++) {
         work_share* from = &workers->shares[(number + i) % workers->share_count];
-        // A look first: it leaves the line of a share that is done where it is.
+        // A load comes first: a share that is done keeps its cache line where it is.
         while (atomic_load_explicit(&from->next, memory_order_relaxed) < from->end) {
             uint32_t item = atomic_fetch_add_explicit(&from->next, 1, memory_order_relaxed);
             if (item >= from->end) break;

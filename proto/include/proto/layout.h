@@ -143,6 +143,9 @@ typedef struct proto_packed_base {
     uint32_t ticks, ticks2;
 } proto_packed_base;
 
+/// Unpack the rows of a base. `rows` has room for two rows, which the result borrows.
+proto_row_base proto_row_unpack_base(const proto_layout* layout, const proto_packed_base* packed,
+                                     uint64_t (*rows)[PROTO_ROW_FIELDS_MAX]);
 /// Encode a packed row: the bits are those of proto_row_write, and it is several times faster.
 /// `bytes` has room for bits_max bits and 16 bytes more; the bits after the last one are 0 in its
 /// group of 8 bytes. @return the bits of the row.

@@ -160,7 +160,8 @@ static net_name_key key_of(const char* name) {
     return key;
 }
 
-// Few names, so that many are equal. A changed name has the key of a name that came so.
+// There are few names, so many are equal. A name that was changed has the key of a client that
+// asked for that name itself.
 static void any_names_differ_and_have_their_keys(void** state) {
     (void)state;
     static const char* const NAMES[] = {
