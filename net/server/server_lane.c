@@ -31,7 +31,9 @@ net_result net_server_open_lanes(net_server* server, bool is_threaded) {
         lane->has_codec =
             proto_codec_init(&lane->codec, server->allocator, PROTO_UNPACK_CLIENT_BYTES_MAX);
         if (!lane->places || !lane->has_codec ||
-            net_match_reader_init(server->config.match, server->allocator, &lane->reader) != NET_OK)
+            net_match_reader_init(server->config.match, server->allocator, &lane->reader) !=
+                NET_OK ||
+            !proto_codec_reserve(&lane->codec) || !proto_codec_reserve(&lane->reader.codec))
             return NET_ERR_MEMORY;
         if (is_threaded && i > 0)
             lane->worker = net_worker_create(server->allocator, run_worker, lane);

@@ -5,7 +5,7 @@
 // unknown fields and does not check strings and enums. So walk_message goes through the bytes
 // first, with the descriptor: wire types, lengths, depth, number of values, UTF-8, enum values. The
 // walk allocates nothing, reads each byte a bounded number of times and refuses what our own
-// encoder never writes. Then decode unpacks the message into an arena of fixed size. The next
+// encoder never writes. Then decode unpacks the message into an arena of bounded size. The next
 // decode resets the arena; nothing is freed before.
 //
 // Invariant: a walk never leaves [at, end). The meaning of fields is left to net.
@@ -23,7 +23,9 @@ enum {
     WIRE_32BIT = 5,
     TAG_BYTES_MAX = 5,
     LENGTH_BYTES_MAX = 5,
-    VARINT_BYTES_MAX = 10
+    VARINT_BYTES_MAX = 10,
+    ARENA_BYTES_MIN = 1024,
+    ARENA_GROWTH = 4,
 };
 
 // A position in untrusted bytes.
@@ -201,35 +203,66 @@ bool proto_wire_check(const ProtobufCMessageDescriptor* descriptor, const void* 
     return walk_message(&w, descriptor, 1, &budget);
 }
 
-static void* arena_alloc(void* arena, size_t size) {
-    return base_arena_push(arena, size);
+static void* arena_alloc(void* context, size_t size) {
+    proto_codec* codec = context;
+    void* memory = base_arena_push(&codec->arena, size);
+    codec->is_full |= !memory;
+    return memory;
 }
 
-static void arena_free(void* arena, void* memory) {
-    (void)arena;
+static void arena_free(void* context, void* memory) {
+    (void)context;
     (void)memory;
 }
 
 bool proto_codec_init(proto_codec* codec, const base_allocator* allocator, size_t arena_bytes) {
     BASE_ASSERT(arena_bytes > 0);
-    *codec = (proto_codec){.allocator = {.alloc = arena_alloc, .free = arena_free}};
-    return base_arena_init(&codec->arena, allocator, arena_bytes);
+    *codec = (proto_codec){.bytes_max = arena_bytes,
+                           .allocator = {.alloc = arena_alloc, .free = arena_free}};
+    return base_arena_init(&codec->arena, allocator,
+                           arena_bytes < ARENA_BYTES_MIN ? arena_bytes : ARENA_BYTES_MIN);
 }
 
 void proto_codec_deinit(proto_codec* codec) {
     base_arena_deinit(&codec->arena);
 }
 
+// @return false: memory ran out, nothing changed.
+static bool make_arena(proto_codec* codec, size_t bytes) {
+    base_arena larger;
+    if (!base_arena_init(&larger, codec->arena.allocator, bytes)) return false;
+    base_arena_deinit(&codec->arena);
+    codec->arena = larger;
+    return true;
+}
+
+bool proto_codec_reserve(proto_codec* codec) {
+    return codec->arena.capacity == codec->bytes_max || make_arena(codec, codec->bytes_max);
+}
+
+// Make the arena larger for a message that did not fit. @return false: it has its limit, or memory
+// ran out.
+static bool grow(proto_codec* codec) {
+    const size_t capacity = codec->arena.capacity;
+    if (capacity > codec->bytes_max / ARENA_GROWTH)
+        return capacity < codec->bytes_max && proto_codec_reserve(codec);
+    return make_arena(codec, capacity * ARENA_GROWTH);
+}
+
 const ProtobufCMessage* proto_codec_decode(proto_codec* codec,
                                            const ProtobufCMessageDescriptor* descriptor,
                                            const void* data, size_t size, size_t size_max) {
     BASE_ASSERT(codec->allocator.alloc == arena_alloc); // init was called
-    base_arena_reset(&codec->arena);
-    codec->allocator.allocator_data = &codec->arena; // set here, so that a codec may be moved
+    codec->allocator.allocator_data = codec;            // set here, so that a codec may be moved
     const ProtobufCMessage* message = NULL;
-    if (size <= size_max && proto_wire_check(descriptor, data, size))
-        message = protobuf_c_message_unpack(descriptor, &codec->allocator, size,
-                                            size ? data : (const void*)"");
+    const bool is_right = size <= size_max && proto_wire_check(descriptor, data, size);
+    do {
+        base_arena_reset(&codec->arena);
+        codec->is_full = false;
+        if (is_right)
+            message = protobuf_c_message_unpack(descriptor, &codec->allocator, size,
+                                                size ? data : (const void*)"");
+    } while (!message && codec->is_full && grow(codec));
     BASE_ASSERT(!message || message->descriptor == descriptor);
     if (!message) codec->refused++;
     return message;

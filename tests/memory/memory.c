@@ -10,6 +10,7 @@
 #include "base/options.h"
 #include "breakout.h"
 #include "ecs/ecs.h"
+#include "memory_counter.h"
 #include "net/client.h"
 #include "net/link.h"
 #include "net/match.h"
@@ -26,12 +27,6 @@
 #define CLIENTS_MAX 16u
 #define INDEX_MAX 65535u
 #define SLACK_BYTES 131072 ///< peaks may be a little higher than those of the warm-up
-
-typedef struct counter {
-    base_allocator allocator;
-    uint64_t allocations;
-    int64_t bytes;
-} counter;
 
 typedef struct member {
     net_match* match;
@@ -55,36 +50,6 @@ typedef struct memory {
     uint32_t index_top;
     ecs_entity handles[INDEX_MAX + 1]; // the last entity of each index
 } memory;
-
-static void* counter_allocate(void* context, size_t size, size_t align) {
-    counter* self = context;
-    self->allocations++;
-    self->bytes += (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    return heap->allocate(heap->context, size, align);
-}
-
-static void counter_release(void* context, void* block, size_t size) {
-    counter* self = context;
-    self->bytes -= (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    heap->release(heap->context, block, size);
-}
-
-static void counter_init(counter* self) {
-    *self = (counter){.allocator = {counter_allocate, counter_release, self}};
-}
-
-static char* read_file(const char* name) {
-    FILE* file = fopen(name, "rb");
-    if (!file) return NULL;
-    char* text = calloc(1, 1u << 16);
-    BASE_ASSERT(text);
-    size_t size = fread(text, 1, (1u << 16) - 1, file);
-    fclose(file);
-    BASE_ASSERT(size > 0);
-    return text;
-}
 
 // ---- opening ----
 

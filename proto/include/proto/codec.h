@@ -3,7 +3,8 @@
 /// them.
 ///
 /// protobuf-c 1.4.1 allocates up to 60 bytes per byte of input and recurses without a limit. So a
-/// codec checks the bytes first, and unpacks into an arena of fixed size.
+/// codec checks the bytes first, and unpacks into an arena of bounded size. The arena begins small
+/// and grows for the first message that needs more.
 ///
 /// Threads: One thread at a time per codec. The functions without a codec may run in any thread.
 #pragma once
@@ -25,21 +26,26 @@ BASE_C_BEGIN
 /// Memory for unpacking. It holds one message at a time. A codec may be moved between calls.
 typedef struct proto_codec {
     base_arena arena;
+    size_t bytes_max; ///< of the arena
+    bool is_full;     ///< a message that was decoded did not fit
     ProtobufCAllocator allocator;
     uint64_t refused; ///< count of messages that decode refused
 } proto_codec;
 
-/// Create the arena of a codec, of `arena_bytes` bytes, with `allocator` (NULL: the heap).
+/// Create the arena of a codec, of at most `arena_bytes` bytes, with `allocator` (NULL: the heap).
 /// @return true; false (no memory: the codec is not usable).
 BASE_MUST_USE bool proto_codec_init(proto_codec* codec, const base_allocator* allocator,
                                     size_t arena_bytes);
+/// Give the arena all its bytes at once: decoding allocates nothing from then on.
+/// @return false: memory ran out; the codec is as it was.
+BASE_MUST_USE bool proto_codec_reserve(proto_codec* codec);
 /// Free the arena, and with it the message that decode returned last.
 void proto_codec_deinit(proto_codec* codec);
 /// Check and unpack `size` bytes of untrusted input. `size_max` is the limit of this kind of
 /// message.
 /// @return the message, borrowed until the next decode or deinit of this codec; NULL, with
 ///         `refused` one higher, when the bytes are longer than `size_max`, are no such message,
-///         break one of the limits above, need more memory than the arena has, or have a string
+///         break one of the limits above, need a larger arena than there may be, or have a string
 ///         that is not UTF-8 or contains a NUL, or an enum with an unknown value. Then drop the
 ///         packet and count it.
 const ProtobufCMessage* proto_codec_decode(proto_codec* codec,
