@@ -23,6 +23,8 @@ static void print_system(const ecs_world* world, uint32_t stage, uint32_t positi
         printf(" runs=alone because=declares_nothing");
     else if (info->may_cut)
         printf(" runs=in_ranges quantum=%u", info->quantum);
+    else if (info->may_share)
+        printf(" runs=in_loops quantum=%u", info->quantum);
     else if (info->quantum > 0 && own.kind == ECS_CONFLICT_ACCESS)
         printf(" runs=whole because=shares name=%s", own.name);
     else

@@ -25,7 +25,9 @@ struct ecs_world {
     uint64_t chance;                     ///< what ecs_stage_rng begins with in this step
     const base_reporter* write_reporter; ///< ecs_inspect_writes; NULL: nothing is compared
     struct ecs_system* running;          ///< whose turn it is; NULL: none, or an event handler
-    struct base_workers* workers;        ///< NULL: one thread
+    const struct ecs_query*
+        shared_query;             ///< in a part of a shared loop: whose rows it has; NULL: none
+    struct base_workers* workers; ///< NULL: one thread
     char (*tags)[ECS_NAME_BYTES_MAX];
     uint32_t tag_count;
     void** contexts; ///< ecs_world_context blocks

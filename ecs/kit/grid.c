@@ -28,16 +28,32 @@ void ecs_grid_clear(ecs_grid* grid) {
     grid->count = 0;
 }
 
-static uint32_t square_of(float value, float scale, uint32_t squares) {
+// Without branches: which side of an edge a point is on cannot be foreseen.
+static inline uint32_t square_of(float value, float scale, uint32_t squares) {
+    const float last = (float)(squares - 1);
     float square = value * scale;
-    if (!(square > 0.0f)) return 0; // NaN too
-    return square >= (float)(squares - 1) ? squares - 1 : (uint32_t)square;
+    square = square > 0.0f ? square : 0.0f; // NaN too
+    square = square < last ? square : last;
+    return (uint32_t)(int32_t)square;
+}
+
+uint32_t ecs_grid_resize(ecs_grid* grid, uint32_t count) {
+    return grid->count = count < grid->capacity ? count : grid->capacity;
+}
+
+void ecs_grid_put(const ecs_grid* grid, uint32_t first, const ecs_vec2* places, uint32_t count) {
+    BASE_ASSERT(first <= grid->count && count <= grid->count - first);
+    const float scale = grid->scale;
+    const uint32_t columns = grid->columns, rows = grid->rows;
+    uint32_t* restrict squares = grid->squares + first;
+    for (uint32_t i = 0; i < count; i++)
+        squares[i] =
+            square_of(places[i].y, scale, rows) * columns + square_of(places[i].x, scale, columns);
 }
 
 bool ecs_grid_add(ecs_grid* grid, ecs_vec2 place) {
     if (grid->count == grid->capacity) return false;
-    grid->squares[grid->count++] = square_of(place.y, grid->scale, grid->rows) * grid->columns +
-                                   square_of(place.x, grid->scale, grid->columns);
+    ecs_grid_put(grid, grid->count++, &place, 1);
     return true;
 }
 

@@ -43,8 +43,7 @@ static void fill_rows(ecs_declared* declared, const ecs_query* query) {
         if (component == ECS_COMPONENT_NONE) continue;
         if (access == ECS_READ || access == ECS_OPTIONAL_READ)
             ecs_declared_add(&declared->row_reads, component);
-        if (access == ECS_WRITE || access == ECS_OPTIONAL_WRITE)
-            ecs_declared_add(&declared->row_writes, component);
+        if (ecs_access_is_write(access)) ecs_declared_add(&declared->row_writes, component);
         if (access == ECS_READ || access == ECS_WRITE || access == ECS_REQUIRE)
             ecs_declared_add(&declared->all, component);
         if (access == ECS_REQUIRE_NOT) ecs_declared_add(&declared->none, component);
@@ -179,6 +178,18 @@ void ecs_declared_note(const ecs_world* world, uint32_t component, bool is_write
     ecs_declared_add(&world->running->declared.writes, (ecs_component_id)component);
 }
 
+void ecs_declared_check_part(const ecs_world* world, uint32_t component, bool is_write) {
+    const ecs_query* query = world->shared_query;
+    if (component > ECS_COMPONENTS_MAX) return;
+    if (is_write)
+        ecs_declared_fail(world, world->running, component, "writes by handle in a shared loop");
+    for (uint32_t i = 0; query && i < query->term_count; i++)
+        if (query->components[i] == component && ecs_access_is_write(query->access[i]))
+            ecs_declared_fail(world, world->running, component,
+                              "reads by handle what its shared loop writes:");
+    if (world->running->is_confined) ecs_declared_check(world, component, false);
+}
+
 // The bytes of a column that the system may only read, as a hash; 0 for any other term.
 static uint64_t hash_of_read(const ecs_world* world, const ecs_query* query, const ecs_rows* rows,
                              uint32_t term) {
@@ -191,33 +202,34 @@ static uint64_t hash_of_read(const ecs_world* world, const ecs_query* query, con
 }
 
 // Without a reporter it is an assertion.
-static void tell_written(ecs_system* system, const ecs_stage* stage, uint32_t term) {
-    const ecs_component_id component = system->query->components[term];
-    const base_reporter* reporter = stage->world->write_reporter;
-    if (!reporter)
-        ecs_declared_fail(stage->world, system, component, "declares that it only reads");
-    const uint32_t bit = 1u << term;
+static void tell_written(ecs_system* system, const ecs_world* world, ecs_component_id component,
+                         uint32_t bit) {
+    const base_reporter* reporter = world->write_reporter;
+    if (!reporter) ecs_declared_fail(world, system, component, "declares that it only reads");
     if (__atomic_fetch_or(&system->written, bit, __ATOMIC_RELAXED) & bit) return;
     base_report(reporter, NULL, 0, "system %s declares that it only reads %s, and writes it",
-                system->name, ecs_component_get(stage->world, component)->name);
+                system->name, ecs_component_get(world, component)->name);
 }
 
-static void run_watched(ecs_system* system, const ecs_stage* stage, const ecs_rows* rows) {
-    const ecs_query* query = system->query;
-    uint64_t before[ECS_QUERY_TERMS_MAX];
-    for (uint32_t i = 0; i < query->term_count; i++)
-        before[i] = hash_of_read(stage->world, query, rows, i);
-    system->run(stage, rows);
-    for (uint32_t i = 0; i < query->term_count; i++)
-        if (hash_of_read(stage->world, query, rows, i) != before[i] &&
+void ecs_declared_watch(ecs_watch* watch, const ecs_world* world, const ecs_query* query,
+                        const ecs_rows* rows) {
+    watch->query = BASE_VALIDATE_ON || world->write_reporter ? query : NULL;
+    for (uint32_t i = 0; watch->query && i < query->term_count; i++)
+        watch->before[i] = hash_of_read(world, query, rows, i);
+}
+
+void ecs_declared_compare(const ecs_watch* watch, const ecs_world* world, const ecs_rows* rows) {
+    const ecs_query* query = watch->query;
+    ecs_system* system = world->running;
+    for (uint32_t i = 0; query && i < query->term_count; i++)
+        if (hash_of_read(world, query, rows, i) != watch->before[i] &&
             !ecs_component_set_has(&system->declared.writes, query->components[i]))
-            tell_written(system, stage, i);
+            tell_written(system, world, query->components[i], 1u << i);
 }
 
 void ecs_declared_run(ecs_system* system, const ecs_stage* stage, const ecs_rows* rows) {
-    const bool is_watched = BASE_VALIDATE_ON || stage->world->write_reporter != NULL;
-    if (is_watched && rows->count > 0)
-        run_watched(system, stage, rows);
-    else
-        system->run(stage, rows);
+    ecs_watch watch;
+    ecs_declared_watch(&watch, stage->world, rows->count > 0 ? system->query : NULL, rows);
+    system->run(stage, rows);
+    ecs_declared_compare(&watch, stage->world, rows);
 }

@@ -20,6 +20,18 @@ __attribute__((noreturn)) void ecs_declared_fail(const ecs_world* world, const e
 void ecs_declared_note(const ecs_world* world, uint32_t component, bool is_write);
 /// ecs_fast.check of a confined one: assert that the running system declares this access.
 void ecs_declared_check(const ecs_world* world, uint32_t component, bool is_write);
-/// Call `run` of a system with these rows. In validating builds a column that it declares as read
-/// and writes is asserted by name.
+/// ecs_fast.check of a part of a shared loop: by handle nothing is written, and nothing read that
+/// the loop writes.
+void ecs_declared_check_part(const ecs_world* world, uint32_t component, bool is_write);
+/// Columns that are only read, before a call. query NULL: nothing is watched.
+typedef struct ecs_watch {
+    const ecs_query* query;
+    uint64_t before[ECS_QUERY_TERMS_MAX];
+} ecs_watch;
+/// In validating builds, and with ecs_inspect_writes: a column that is declared as read and written
+/// by the call between the two is asserted, or reported, by name.
+void ecs_declared_watch(ecs_watch* watch, const ecs_world* world, const ecs_query* query,
+                        const ecs_rows* rows);
+void ecs_declared_compare(const ecs_watch* watch, const ecs_world* world, const ecs_rows* rows);
+/// Call `run` of a system with these rows, watched.
 void ecs_declared_run(ecs_system* system, const ecs_stage* stage, const ecs_rows* rows);

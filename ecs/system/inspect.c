@@ -25,7 +25,7 @@ static bool is_named(const ecs_names* names, const char* name) {
 }
 
 static bool is_access(ecs_access access, ecs_use use) {
-    if (use == ECS_USE_WRITE) return access == ECS_WRITE || access == ECS_OPTIONAL_WRITE;
+    if (use == ECS_USE_WRITE) return ecs_access_is_write(access);
     return access == ECS_READ || access == ECS_OPTIONAL_READ;
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/world_internal.h"
 #include "event/systems.h"
+#include "system/cut.h"
 #include "system/recorder.h"
 
 /// Some rows of one system, and what belongs to them alone. Kept from tick to tick.
@@ -12,11 +13,9 @@ typedef struct ecs_range {
     ecs_recorder recorder;
     ecs_stage stage;
     ecs_system* system;
-    uint32_t position;      ///< of the system in its stage: the key of its commands
-    uint32_t number;        ///< among the ranges of the system
-    const uintptr_t* entry; ///< of the query's cache: where the rows begin; NULL: one call, no rows
-    uint32_t row;           ///< in that chunk
-    uint32_t row_count;
+    uint32_t position; ///< of the system in its stage: the key of its commands
+    uint32_t number;   ///< among the ranges of the system
+    ecs_cut rows;
     bool is_open; ///< `view` and `stage` are those of this turn
 } ecs_range;
 
@@ -32,4 +31,6 @@ BASE_MUST_USE bool ecs_wave_add(ecs_world* world, ecs_wave* wave, uint32_t posit
                                 ecs_system* system);
 /// Run all ranges, then take what they recorded, in their order.
 void ecs_wave_run(ecs_world* world, const ecs_wave* wave, const ecs_stage* stage);
+/// Add what another thread counted. Sums: the order does not matter.
+void ecs_counters_add(ecs_counters* to, const ecs_counters* from);
 void ecs_ranges_deinit(ecs_world* world);

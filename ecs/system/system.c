@@ -259,6 +259,10 @@ static const ecs_system* system_at(const ecs_world* world, uint32_t stage, uint3
     return systems->list[systems->stages[stage].order.systems[position]];
 }
 
+static bool may_share(const ecs_system* system) {
+    return system->quantum > 0 && !system->query && system->run;
+}
+
 bool ecs_stage_system_info(const ecs_world* world, uint32_t stage, uint32_t position,
                            ecs_system_info* info) {
     const ecs_system* system = system_at(world, stage, position);
@@ -269,7 +273,8 @@ bool ecs_stage_system_info(const ecs_world* world, uint32_t stage, uint32_t posi
                               .wave = world->systems->stages[stage].waves[position],
                               .is_sync_point = system->is_sync_point,
                               .is_confined = system->is_confined,
-                              .may_cut = system->declared.may_cut};
+                              .may_cut = system->declared.may_cut,
+                              .may_share = may_share(system)};
     return true;
 }
 
@@ -285,7 +290,8 @@ uint32_t ecs_world_threads_max(const ecs_world* world) {
         for (uint32_t i = 0, sum = 0; i < stage->order.count; i++) {
             const ecs_system* system = world->systems->list[stage->order.systems[i]];
             if (i == 0 || stage->waves[i] != stage->waves[i - 1]) sum = 0;
-            if (!system->is_sync_point) sum += system->declared.may_cut ? ECS_RANGES_MAX : 1;
+            const bool is_many = system->declared.may_cut || may_share(system);
+            if (!system->is_sync_point) sum += is_many ? ECS_RANGES_MAX : 1;
             if (sum > most) most = sum;
         }
     }

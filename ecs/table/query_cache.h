@@ -73,6 +73,10 @@ static inline ecs_match* ecs_query_match(const ecs_query* query, const ecs_arche
     return position == 0 ? NULL : &query->matches[position - 1];
 }
 
+/// Does a term with this access write?
+static inline bool ecs_access_is_write(ecs_access access) {
+    return access == ECS_WRITE || access == ECS_OPTIONAL_WRITE;
+}
 /// What walks of a query read.
 static inline const ecs_query_cache* ecs_query_walked(const ecs_query* query) {
     return query->sparse_terms != 0 ? &query->runs : &query->cache;

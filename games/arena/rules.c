@@ -272,38 +272,44 @@ static void end_beacons_es(const ecs_stage* stage, ecs_entity entity, uint32_t b
 
 // ---- the grid ----
 
-static void build_grid(ecs_world* world, arena_game* game) {
+static void place_fighters(const ecs_stage* stage, void* context, const ecs_part* part) {
+    (void)stage;
+    arena_crowd* crowd = context;
+    const ecs_vec2* pos = part->rows.columns[0];
+    const ecs_vec2* vel = part->rows.columns[1];
+    const uint8_t* team = part->rows.columns[2];
+    const uint8_t* health = part->rows.columns[4];
+    if (part->first >= crowd->grid.count) return;
+    const uint32_t room = crowd->grid.count - part->first;
+    const uint32_t count = part->rows.count < room ? part->rows.count : room;
+    arena_body* bodies = &crowd->bodies[part->first];
+    ecs_grid_put(&crowd->grid, part->first, pos, count);
+    for (uint32_t i = 0; i < count; i++)
+        bodies[i] = (arena_body){part->rows.entities[i], pos[i], vel[i], team[i], health[i] == 0};
+}
+
+static void build_grid(const ecs_stage* stage, arena_game* game) {
     arena_crowd* crowd = game->grid;
-    ecs_grid_clear(&crowd->grid);
-    ecs_query_iter it = ecs_query_begin(world, game->fighters);
-    while (ecs_query_next(&it)) {
-        const ecs_vec2* pos = it.rows.columns[0];
-        const ecs_vec2* vel = it.rows.columns[1];
-        const uint8_t* team = it.rows.columns[2];
-        const uint8_t* health = it.rows.columns[4];
-        for (uint32_t i = 0; i < it.rows.count; i++) {
-            const uint32_t number = crowd->grid.count;
-            if (!ecs_grid_add(&crowd->grid, pos[i])) continue;
-            crowd->bodies[number] =
-                (arena_body){it.rows.entities[i], pos[i], vel[i], team[i], health[i] == 0};
-        }
-    }
+    (void)ecs_grid_resize(&crowd->grid, ecs_query_count(stage->world, game->fighters));
+    (void)ecs_stage_share_rows(stage, game->fighters, place_fighters, crowd);
     ecs_grid_sort(&crowd->grid);
 }
 
 ES_TAG(server)
 ES_BEFORE(think_es)
+ES_QUANTUM(512)
 ES_READS(pos, vel, team, owner, health, condition)
 ES_WRITES(grid)
 static void see_es(const ecs_stage* stage, ES_CONTEXT arena_game* game) {
-    build_grid(stage->world, game);
+    build_grid(stage, game);
 }
 
 ES_TAG(server)
 ES_AFTER(move_soldiers_es)
 ES_BEFORE(pull_triggers_es, fly_es)
+ES_QUANTUM(512)
 ES_READS(pos, vel, team, owner, health, condition)
 ES_WRITES(grid)
 static void see_again_es(const ecs_stage* stage, ES_CONTEXT arena_game* game) {
-    build_grid(stage->world, game);
+    build_grid(stage, game);
 }

@@ -59,6 +59,7 @@ case_any_number_of_threads_gives_the_same_match() {
     run stages shoal-server check --stages arena
     [ "$code" = 0 ] || fail "check --stages ended with $code"
     says stages.out '^wave=[0-9]+ system=think_es runs=in_ranges quantum=128$'
+    says stages.out '^wave=[0-9]+ system=see_es runs=in_loops quantum=512$'
     says stages.out '^apart=see_es,think_es because=order$'
     says stages.out '^ok threads=64$'
 }

@@ -3,6 +3,8 @@
 //
 // A seed gives some systems with random terms, declarations, order and quantum. Each changes what
 // it may write by what it may read, in its rows and by handle, records commands and sends events.
+// Some have no rows of their own: they share a loop over those of a query, and send what its parts
+// found, in the order of parts.
 // Every tick must have the hash that one thread gives, commands and events included.
 #include "system/live_world.h"
 
@@ -42,7 +44,9 @@ typedef struct random_system {
     uint32_t read_fields[NAMES_MAX], write_fields[NAMES_MAX];
     uint32_t read_count, write_count;
     const char* after[1];
-    uint32_t mood; ///< which commands and events it records
+    uint32_t mood;                  ///< which commands and events it records
+    ecs_query* loop;                ///< NULL: its terms are those of its rows
+    uint32_t found[ECS_RANGES_MAX]; ///< by the parts of its loop
 } random_system;
 
 struct model {
@@ -90,6 +94,10 @@ static void record(const random_system* self, const ecs_stage* stage, ecs_entity
                              &(live_hit){entity, (int32_t)roll});
 }
 
+static bool is_write(ecs_access access) {
+    return access == ECS_WRITE || access == ECS_OPTIONAL_WRITE;
+}
+
 static void run_random(const ecs_stage* stage, const ecs_rows* rows) {
     const random_system* self = stage->context;
     const model* owner = self->owner;
@@ -109,8 +117,7 @@ static void run_random(const ecs_stage* stage, const ecs_rows* rows) {
                    17;
         for (uint32_t t = 0; t < self->term_count; t++) {
             uint8_t* column = rows->columns[t];
-            const ecs_access access = self->terms[t].access;
-            if (column && (access == ECS_WRITE || access == ECS_OPTIONAL_WRITE))
+            if (column && is_write(self->terms[t].access))
                 change(column + (size_t)fields[self->fields[t]].bytes * i, self->fields[t], sum);
         }
         for (uint32_t k = 0; k < self->write_count; k++) {
@@ -119,6 +126,49 @@ static void run_random(const ecs_stage* stage, const ecs_rows* rows) {
             if (value) change(value, self->write_fields[k], sum);
         }
         record(self, stage, rows->entities[i], &rng);
+    }
+}
+
+static bool is_written(const random_system* self, uint32_t field) {
+    for (uint32_t t = 0; t < self->term_count; t++)
+        if (self->fields[t] == field && is_write(self->terms[t].access)) return true;
+    return false;
+}
+
+static void run_part(const ecs_stage* stage, void* context, const ecs_part* part) {
+    random_system* self = context;
+    const model* owner = self->owner;
+    for (uint32_t i = 0; i < part->rows.count; i++) {
+        base_rng rng = ecs_stage_rng(stage, part->rows.entities[i]);
+        uint32_t sum = base_rng_below(&rng, 7) + part->first;
+        for (uint32_t k = 0; k < self->read_count; k++) {
+            const uint32_t field = self->read_fields[k];
+            if (is_written(self, field)) continue;
+            const ecs_entity other = any_entity(owner, &rng);
+            sum += look(ecs_find(stage->world, other, owner->components[field]), field) % 17;
+        }
+        for (uint32_t t = 0; t < self->term_count; t++) {
+            uint8_t* column = part->rows.columns[t];
+            if (!column) continue;
+            column += (size_t)fields[self->fields[t]].bytes * i;
+            sum += look(column, self->fields[t]) % 31;
+            if (is_write(self->terms[t].access)) change(column, self->fields[t], sum);
+        }
+        self->found[part->number] = self->found[part->number] * 31 + sum;
+    }
+}
+
+static void run_loop(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)rows;
+    random_system* self = stage->context;
+    memset(self->found, 0, sizeof self->found);
+    const uint32_t parts = ecs_stage_share_rows(stage, self->loop, run_part, self);
+    base_rng rng = ecs_stage_rng(stage, ECS_ENTITY_NONE);
+    for (uint32_t i = 0; i < parts; i++) {
+        const ecs_entity target = any_entity(self->owner, &rng);
+        const live_hit hit = {target, (int32_t)(self->found[i] % 1000)};
+        (void)ecs_event_send(stage->world, target, self->owner->fixture.hit, &hit);
+        record(self, stage, target, &rng);
     }
 }
 
@@ -157,6 +207,7 @@ static void add_system(model* self, base_rng* rng) {
     choose_names(made, rng, made->reads, made->read_fields, &made->read_count);
     choose_names(made, rng, made->writes, made->write_fields, &made->write_count);
     made->mood = base_rng_below(rng, 16);
+    const bool is_loop = base_rng_below(rng, 4) == 0;
     made->after[0] = self->systems[base_rng_below(rng, self->system_count)].name;
     const bool is_confined = base_rng_below(rng, 8) != 0;
     ecs_system_desc desc = {.name = made->name,
@@ -171,11 +222,28 @@ static void add_system(model* self, base_rng* rng) {
                             .quantum = base_rng_below(rng, 3) * 24,
                             .is_confined = is_confined};
     if (made->after[0] == made->name) desc.after_count = 0;
+    const char *reads[TERMS_MAX + NAMES_MAX], *writes[TERMS_MAX + NAMES_MAX];
     if (is_confined) {
-        desc.reads = made->reads;
-        desc.writes = made->writes;
+        memcpy(reads, made->reads, sizeof made->reads);
+        memcpy(writes, made->writes, sizeof made->writes);
+        desc.reads = reads;
+        desc.writes = writes;
         desc.read_count = made->read_count;
         desc.write_count = made->write_count;
+    }
+    if (is_loop) {
+        assert_int_equal(
+            ecs_query_create(self->fixture.world, made->terms, made->term_count, &made->loop),
+            ECS_OK);
+        desc.run = run_loop;
+        desc.terms = NULL;
+        desc.term_count = 0;
+        desc.quantum = 8 + base_rng_below(rng, 3) * 24;
+        for (uint32_t i = 0; i < made->term_count && is_confined; i++)
+            if (is_write(made->terms[i].access))
+                writes[desc.write_count++] = made->terms[i].component;
+            else
+                reads[desc.read_count++] = made->terms[i].component;
     }
     assert_int_equal(ecs_system_register(self->fixture.world, &desc), ECS_OK);
 }
@@ -206,12 +274,12 @@ static void model_open(model* self, uint32_t seed) {
             live_create(&self->fixture, kinds[base_rng_below(&rng, BASE_COUNT(kinds))]);
 }
 
-// @return how many systems ran beside another one or in ranges.
+// @return how many systems ran beside another one, in ranges or in loops.
 static uint32_t count_parallel(const ecs_world* world) {
     uint32_t count = 0;
     ecs_system_info info, next;
     for (uint32_t i = 0; ecs_stage_system_info(world, 0, i, &info); i++)
-        count += info.may_cut ||
+        count += info.may_cut || info.may_share ||
                  (ecs_stage_system_info(world, 0, i + 1, &next) && next.wave == info.wave);
     return count;
 }

@@ -48,7 +48,14 @@ void ecs_grid_init(ecs_grid* grid, float square, uint32_t columns, uint32_t rows
 void ecs_grid_clear(ecs_grid* grid);
 /// @return false when the grid is full: the point is not added.
 BASE_MUST_USE bool ecs_grid_add(ecs_grid* grid, ecs_vec2 place);
-/// After the last ecs_grid_add and before the first search.
+/// For loops that threads share (ecs_stage_share_rows): the grid has `count` points, or its
+/// capacity, with numbers from 0 on, and gets all their places by ecs_grid_put.
+/// @return how many it has.
+uint32_t ecs_grid_resize(ecs_grid* grid, uint32_t count);
+/// Place the points [first, first + count), which the grid has (asserted). Several threads may do
+/// this at the same time for different points.
+void ecs_grid_put(const ecs_grid* grid, uint32_t first, const ecs_vec2* places, uint32_t count);
+/// After the last point was placed and before the first search.
 void ecs_grid_sort(ecs_grid* grid);
 /// Begin a search within `reach` of a place, along each axis.
 ecs_grid_area ecs_grid_around(const ecs_grid* grid, ecs_vec2 place, float reach);

@@ -72,7 +72,8 @@ typedef struct ecs_system_desc {
     uint32_t every_ticks; ///< 0, 1: each tick; else only when tick % every_ticks == 0
     /// Least rows that are worth a thread: the rows of a system that is_confined are cut into
     /// ranges of this number or more, ECS_RANGES_MAX at most. 0: never cut. A range ends where a
-    /// chunk ends, or at a multiple of 16 rows.
+    /// chunk ends, or at a multiple of 16 rows. For a system without terms: the least items of a
+    /// part of its loops (ecs_stage_share).
     uint32_t quantum;
     /// Its functions touch only: columns of its terms as they declare it; components in `reads` and
     /// `writes`, by handle or by other queries; commands, events and ecs_stage_rng through
@@ -135,7 +136,8 @@ typedef struct ecs_system_info {
     uint32_t wave; ///< number of its wave; those of one wave run at the same time
     bool is_sync_point;
     bool is_confined;
-    bool may_cut; ///< ranges of its rows run at the same time
+    bool may_cut;   ///< ranges of its rows run at the same time
+    bool may_share; ///< it has a quantum and no terms: parts of its own loops run at the same time
 } ecs_system_info;
 /// Get the system at a position of a stage. @return false past the end.
 bool ecs_stage_system_info(const ecs_world* world, uint32_t stage, uint32_t position,
@@ -164,6 +166,31 @@ ecs_conflict ecs_stage_conflict(const ecs_world* world, uint32_t stage, uint32_t
 /// of the system and the handle: neither threads nor other systems change them. In systems only
 /// (asserted), not in event handlers.
 base_rng ecs_stage_rng(const ecs_stage* stage, ecs_entity entity);
+
+/// A part of a loop that a system shares with other threads.
+typedef struct ecs_part {
+    uint32_t number; ///< from 0 on; several calls have the same one when its rows lie apart
+    uint32_t first;  ///< of its items in the whole loop
+    ecs_rows rows;   ///< its rows; of ecs_stage_share only their count, which is that of the items
+} ecs_part;
+/// Does one part, on any thread. It reads components as the system declares, writes the columns of
+/// its rows that the query writes, and memory that no other part touches: by item or by number. By
+/// handle it writes nothing. It records no commands and sends no events (asserted); the system does
+/// so afterwards. stage->world is a view of the world, ecs_stage_rng works as in the system.
+typedef void (*ecs_part_fn)(const ecs_stage* stage, void* context, const ecs_part* part);
+
+/// Share the loop over the items [0, count), in a function of a system that has a quantum
+/// (asserted). Parts follow from `count` and the quantum, ECS_RANGES_MAX at most, whatever the
+/// number of threads is; a caller that needs results of parts keeps one for each number, and puts
+/// them together in that order afterwards. Other threads help when the system has its wave to
+/// itself, and two quanta are there.
+/// @return how many parts there were: 0 without items.
+uint32_t ecs_stage_share(const ecs_stage* stage, uint32_t count, ecs_part_fn run, void* context);
+/// The same over the rows of a query without sparse terms (asserted). Items have the order of
+/// walks, so `first` numbers rows as ecs_query_next would.
+/// @return how many parts there were: 0 without rows.
+uint32_t ecs_stage_share_rows(const ecs_stage* stage, ecs_query* query, ecs_part_fn run,
+                              void* context);
 
 /// Let stages and tracking use these threads; NULL: one thread. They are borrowed, and must outlive
 /// the world or the next call. The allocator of the world must accept calls from all of them, as
