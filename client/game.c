@@ -38,6 +38,7 @@ static int ask_game(client_program* self, const client_idle* idle) {
         goto out;
     }
     await_refusal(self, client, idle);
+    client_transport_finish(&self->loop);
     const char* game = net_client_refusal_game(client);
     if (net_client_get_end(client) != NET_CLIENT_END_REFUSED) {
         code = client_report_unreachable(self, client);

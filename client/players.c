@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REST_MS_MAX 1000u
+#define SENDING_MS_MAX 1000u
 #define SERVICE_US 10000u // longest time between two checks of the connections
 #define SLACK_PER_PLAYER_US 50u
 #define SLACK_US_MAX 4000u
@@ -31,6 +31,15 @@ net_result client_transport_open(client_program* self, uint32_t index, net_trans
 void client_transport_gather(net_loop* loop, net_transport* transport) {
     loop->socket_count += transport->ops->sockets(transport, loop->sockets + loop->socket_count,
                                                   NET_LOOP_SOCKETS_MAX - loop->socket_count);
+}
+
+void client_transport_finish(net_loop* loop) {
+    uint64_t until_us = net_loop_now_us() + SENDING_MS_MAX * 1000u;
+    loop->socket_count = 0; // what still comes is not read, and must not end the waits
+    while (net_socket_is_sending() && net_loop_now_us() < until_us) {
+        (void)net_loop_wait(loop, net_loop_now_us() + 5000u);
+        net_socket_pump();
+    }
 }
 
 int client_report_refused(client_program* self, const net_client* client) {
@@ -244,19 +253,6 @@ void client_players_run(client_program* self) {
     }
 }
 
-// With --net the last acknowledgements are still on their way when the sessions have ended. The
-// server waits for them, so the simulated network must deliver them before the process ends.
-static void send_rest(client_program* self) {
-    uint64_t until_us = net_loop_now_us() + REST_MS_MAX * 1000u;
-    while (net_socket_next_us() != UINT64_MAX && net_loop_now_us() < until_us) {
-        (void)net_loop_wait(&self->loop, net_loop_now_us() + 5000u);
-        for (uint32_t i = 0; i < self->player_count; i++) {
-            net_transport* transport = self->players[i].transport;
-            transport->ops->service(transport, net_loop_now_us());
-        }
-    }
-}
-
 static const char* end_name(net_client_end end) {
     switch (end) {
     case NET_CLIENT_END_GOODBYE:
@@ -302,7 +298,7 @@ static bool write_world(void* context, void* file) {
 int client_players_finish(client_program* self) {
     int code = NET_EXIT_CLEAN;
     uint64_t dropped[NET_DROP_COUNT] = {0};
-    send_rest(self);
+    client_transport_finish(&self->loop);
     for (uint32_t i = 0; i < self->player_count; i++) {
         int one = finish_player(self, &self->players[i], dropped);
         if (one > code) code = one;

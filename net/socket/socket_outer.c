@@ -160,6 +160,10 @@ void net_socket_pump(void) {
     }
 }
 
+bool net_socket_is_sending(void) {
+    return net_socket_get_state()->release_us != UINT64_MAX;
+}
+
 uint64_t net_socket_next_us(void) {
     const net_socket_state* state = net_socket_get_state();
     const net_socket_table* const tables[] = {&state->real, &state->virtual, &state->lanes};

@@ -134,6 +134,16 @@ case_another_schema_is_refused_with_what_differs() {
     ends_with 0 server
 }
 
+# The session that asks for the game's name ends first, the bot's own last. Both acknowledge the end.
+case_a_bot_on_a_slow_line_leaves_no_session_behind() {
+    serve server --min-clients 1 --log none --trace-session trace.txt
+    run client shoal-client "$address" --bots 1 --ticks 3 --net delay=40
+    [ "$code" = 0 ] || fail "the client ended with $code"
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    [ "$(grep -c ' to=free reason=disconnected$' trace.txt)" = 2 ] || fail "trace.txt"
+}
+
 # Ten seconds without any datagram: longer than a connection lasts, shorter than a session.
 case_a_client_comes_back_after_a_black_out() {
     serve server --min-clients 2 --ticks 1080 --log a.slog

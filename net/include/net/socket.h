@@ -135,6 +135,9 @@ uint64_t net_socket_unix_s(void);
 void net_socket_fill(void* context, void* bytes, size_t size);
 /// Send the datagrams that the simulated network held back until now. Call it once per service.
 void net_socket_pump(void);
+/// Does the simulated network still hold datagrams of this process? What it holds at the end of the
+/// process is lost.
+bool net_socket_is_sending(void);
 /// Microseconds until the next simulated datagram is due; 0 when datagrams were read and not given
 /// to ENet yet; UINT64_MAX when nothing is on its way.
 uint64_t net_socket_next_us(void);

@@ -126,6 +126,30 @@ static void many_hosts_of_ipv6_keep_their_names_on_a_delayed_wire(void** state) 
     world_deinit(&at);
 }
 
+static void a_delayed_wire_says_while_it_holds_something(void** state) {
+    (void)state;
+    enum { DELAY_MS = 50 };
+    world at;
+    listen_init(&at, "[::1]:7777");
+    at.clients[0] = client_make();
+    net_link_config slow = {.delay_ms = DELAY_MS};
+    assert_int_equal(net_socket_link_set(&slow), NET_OK);
+    net_address server;
+    assert_int_equal(net_address_parse("[::1]:7777", &server), NET_OK);
+    net_socket_pump();
+    assert_false(net_socket_is_sending());
+    net_socket_wire_send((int)host_of(at.clients[0])->socket, &server, "x", 1);
+    assert_true(net_socket_is_sending());
+    net_socket_virtual_advance(net_socket_now_us() + DELAY_MS * 1000 - 1);
+    net_socket_pump();
+    assert_true(net_socket_is_sending());
+    net_socket_virtual_advance(net_socket_now_us() + 1);
+    net_socket_pump();
+    assert_false(net_socket_is_sending());
+    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    world_deinit(&at);
+}
+
 static void a_guard_answers_by_itself(void** state) {
     (void)state;
     world at;
@@ -197,6 +221,7 @@ int main(void) {
         TEST(ipv6_needs_a_guard),
         TEST(servers_listen_on_one_or_two_families),
         TEST(many_hosts_of_ipv6_keep_their_names_on_a_delayed_wire),
+        TEST(a_delayed_wire_says_while_it_holds_something),
         TEST(a_guard_answers_by_itself),
         TEST(a_session_with_a_connected_peer_begins_no_other_connection),
         TEST(a_flood_of_connects_from_a_session_reaches_enet_a_few_times),
