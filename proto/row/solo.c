@@ -4,9 +4,10 @@
 #include "row/row_coder.h"
 
 enum {
-    WEIGHT_ONE = 1 << 16,
+    WEIGHT_FIRST = 19660, // in 2^-16
+    WEIGHT_MOST = 8 << 16,
+    RATE_SHIFT = 15, // of weights
     STRETCH_MAX = 2047,
-    RATE = 6, // of weights
     COUNT_BITS = 10,
     COUNT_MAX = PROTO_SOLO_COUNT_MAX,
     CHANCE_BITS = 22,
@@ -21,6 +22,8 @@ enum {
     LENGTHS_TOLD = 24,
     GROUP_BITS = 4,
     GROUP_NONE = 255,
+    PLACE_REST = PROTO_SOLO_PLACES - 1, // nodes outside of the first group share weights
+    CONTEXTS_REST = 2,                  // and look at the first contexts only
     TOLD_BITS = 4, // highest bits of a size that have statistics, with the highest one
     FIELD_SHIFT = 12,
     SITUATION_SHIFT = 24,
@@ -59,19 +62,17 @@ void proto_solo_model_reset(proto_solo_model* model) {
     for (uint32_t i = 0; i < PROTO_SOLO_CONTEXTS; i++)
         for (uint32_t k = 0; k < 1u << PROTO_SOLO_TABLE_BITS; k++)
             model->counters[i][k] = 1u << 31;
-    for (uint32_t i = 0; i < PROTO_SOLO_NODES; i++)
-        for (uint32_t k = 0; k <= PROTO_SOLO_CONTEXTS; k++)
-            model->by_node[i][k] = k < PROTO_SOLO_CONTEXTS ? WEIGHT_ONE * 3 / 10 : 0;
     for (uint32_t i = 0; i < PROTO_SOLO_FIELDS; i++)
-        for (uint32_t k = 0; k <= PROTO_SOLO_CONTEXTS; k++)
-            model->by_field[i][k] = k < PROTO_SOLO_CONTEXTS ? WEIGHT_ONE * 3 / 10 : 0;
+        for (uint32_t k = 0; k < PROTO_SOLO_PLACES; k++)
+            for (uint32_t n = 0; n < PROTO_SOLO_CONTEXTS; n++)
+                model->weights[i][k][n] = WEIGHT_FIRST;
 }
 
 typedef struct mix {
+    uint32_t count;                   // contexts of the node: all, or the first ones
     uint32_t at[PROTO_SOLO_CONTEXTS]; // counters
-    int32_t in[PROTO_SOLO_CONTEXTS + 1];
-    uint32_t chances[2]; // of both sets of weights
-    uint32_t chance;     // 2^-16
+    int32_t in[PROTO_SOLO_CONTEXTS];
+    uint32_t chance; // 2^-16
 } mix;
 
 typedef struct contexts {
@@ -84,14 +85,8 @@ static void make_contexts(contexts* c, uint32_t field, uint64_t situation) {
     // Which features a context looks at: a mask of 5 bits each.
 #define F(i) (UINT64_C(31) << (5 * (i)))
     static const uint64_t masks[PROTO_SOLO_CONTEXTS] = {
-        0,
-        F(0) | F(1),
-        F(0) | F(2),
-        F(0) | F(3) | F(6),
-        F(0) | F(1) | F(2) | F(6),
-        F(0) | F(4) | F(5),
-        F(1) | F(2) | F(7),
-        F(6) | F(7),
+        F(0) | F(1),        F(0) | F(1) | F(2) | F(6), F(0) | F(2), F(0) | F(3) | F(6),
+        F(0) | F(4) | F(5), F(1) | F(2) | F(7),        F(6) | F(7), 0,
     };
 #undef F
     c->field = field % PROTO_SOLO_FIELDS;
@@ -110,49 +105,40 @@ static void find_group(contexts* c, uint32_t group) {
                        (32 - PROTO_SOLO_TABLE_BITS + GROUP_BITS) << GROUP_BITS;
 }
 
+static uint32_t place_of(uint32_t node) {
+    return node < PLACE_REST ? node : PLACE_REST;
+}
+
 static void predict(const proto_solo_model* model, contexts* c, uint32_t node, mix* m) {
     BASE_VALIDATE(node < PROTO_SOLO_NODES);
     if (c->group != node >> GROUP_BITS) find_group(c, node >> GROUP_BITS);
     static const uint8_t trust[] = {0, 8, 10, 12, 13, 14, 14, 15, 15, 15, 16};
-    const int32_t *a = model->by_node[node], *b = model->by_field[c->field];
-    int64_t sums[2] = {0, 0};
-    for (uint32_t i = 0; i < PROTO_SOLO_CONTEXTS; i++) {
+    const int32_t* weights = model->weights[c->field][place_of(node)];
+    int64_t sum = 0;
+    m->count = c->group == 0 ? PROTO_SOLO_CONTEXTS : CONTEXTS_REST;
+    for (uint32_t i = 0; i < m->count; i++) {
         uint32_t at = c->groups[i] | (node & ((1u << GROUP_BITS) - 1));
         uint32_t counter = model->counters[i][at], seen = counter & ((1u << COUNT_BITS) - 1);
         m->at[i] = at;
-        m->in[i] = model->stretch[counter >> 20] * trust[seen < 10 ? seen : 10] / 16;
-        sums[0] += (int64_t)m->in[i] * a[i];
-        sums[1] += (int64_t)m->in[i] * b[i];
+        m->in[i] = model->stretch[counter >> 20] * trust[seen < 10 ? seen : 10] >> 4;
+        sum += (int64_t)m->in[i] * weights[i];
     }
-    m->in[PROTO_SOLO_CONTEXTS] = 256;
-    sums[0] += (int64_t)256 * a[PROTO_SOLO_CONTEXTS];
-    sums[1] += (int64_t)256 * b[PROTO_SOLO_CONTEXTS];
-    int64_t limit = (int64_t)STRETCH_MAX * WEIGHT_ONE;
-    for (uint32_t i = 0; i < 2; i++) {
-        if (sums[i] > limit) sums[i] = limit;
-        if (sums[i] < -limit) sums[i] = -limit;
-        m->chances[i] = squash((int32_t)(sums[i] / WEIGHT_ONE));
-    }
-    m->chance = squash((int32_t)((sums[0] + sums[1]) / (2 * WEIGHT_ONE)));
+    m->chance = squash((int32_t)(sum >> 16));
 }
 
 static void update(proto_solo_model* model, const contexts* c, uint32_t node, const mix* m,
                    bool bit) {
-    const uint16_t* shares = model->shares;
-    int32_t* sets[2] = {model->by_node[node], model->by_field[c->field]};
-    for (uint32_t s = 0; s < 2; s++) {
-        int32_t error = (int32_t)((uint32_t)bit << 16) - (int32_t)m->chances[s];
-        for (uint32_t i = 0; i <= PROTO_SOLO_CONTEXTS; i++) {
-            sets[s][i] += (int32_t)(((int64_t)m->in[i] * error * RATE + (1 << 13)) >> 14);
-            if (sets[s][i] > 8 * WEIGHT_ONE) sets[s][i] = 8 * WEIGHT_ONE;
-            if (sets[s][i] < -8 * WEIGHT_ONE) sets[s][i] = -8 * WEIGHT_ONE;
-        }
-    }
-    for (uint32_t i = 0; i < PROTO_SOLO_CONTEXTS; i++) {
+    int32_t* weights = model->weights[c->field][place_of(node)];
+    int32_t error = (int32_t)((uint32_t)bit << 16) - (int32_t)m->chance;
+    int32_t goal = bit ? (1 << CHANCE_BITS) - 1 : 0;
+    for (uint32_t i = 0; i < m->count; i++) {
+        int32_t weight = weights[i] + ((m->in[i] * error + (1 << (RATE_SHIFT - 1))) >> RATE_SHIFT);
+        if (weight > WEIGHT_MOST) weight = WEIGHT_MOST;
+        weights[i] = weight < -WEIGHT_MOST ? -WEIGHT_MOST : weight;
         uint32_t* counter = &model->counters[i][m->at[i]];
         uint32_t seen = *counter & ((1u << COUNT_BITS) - 1);
-        int64_t chance = *counter >> COUNT_BITS, goal = bit ? (1 << CHANCE_BITS) - 1 : 0;
-        chance += (goal - chance) * shares[seen] / (1 << 16);
+        int32_t chance = (int32_t)(*counter >> COUNT_BITS);
+        chance += (int32_t)((int64_t)(goal - chance) * model->shares[seen] >> 16);
         *counter = (uint32_t)chance << COUNT_BITS | (seen < COUNT_MAX ? seen + 1 : seen);
     }
 }

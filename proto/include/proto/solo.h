@@ -19,6 +19,7 @@ enum {
     PROTO_SOLO_TABLE_BITS = 15, ///< counters of a context
     PROTO_SOLO_COUNT_MAX = 120,
     PROTO_SOLO_NODES = 140,           ///< places in the code of a number
+    PROTO_SOLO_PLACES = 17,           ///< of them with weights of their own
     PROTO_SOLO_FIELDS = 520,          ///< rows have those below 512
     PROTO_SOLO_NUMBERS_MAX = 1 << 16, ///< of a body; a reader refuses more
     PROTO_SOLO_NEAR = 128,            ///< rows of this body that may be neighbours
@@ -34,8 +35,7 @@ typedef struct proto_solo_model {
     int16_t stretch[4096];
     uint16_t shares[PROTO_SOLO_COUNT_MAX + 1]; ///< how much of the way a counter goes, by its age
     uint32_t counters[PROTO_SOLO_CONTEXTS][1 << PROTO_SOLO_TABLE_BITS];
-    int32_t by_node[PROTO_SOLO_NODES][PROTO_SOLO_CONTEXTS + 1];
-    int32_t by_field[PROTO_SOLO_FIELDS][PROTO_SOLO_CONTEXTS + 1];
+    int32_t weights[PROTO_SOLO_FIELDS][PROTO_SOLO_PLACES][PROTO_SOLO_CONTEXTS];
 } proto_solo_model;
 
 /// How something moved: it turned (a matrix and a quaternion in 2^-14) around a place, and went.
