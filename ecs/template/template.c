@@ -86,7 +86,7 @@ static bool reserve_all(ecs_template_set* set) {
                                    templates->count + set->draft_count) &&
                 BASE_ARRAY_RESERVE(allocator, templates->values, templates->value_capacity,
                                    templates->value_count + set->value_count);
-    return fits &&
+    return fits && ecs_components_reserve(set->world, set->name_count) &&
            base_table_reserve(&templates->index, allocator, templates->count + set->draft_count);
 }
 

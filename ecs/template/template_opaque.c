@@ -17,7 +17,7 @@ void ecs_bind_opaque(ecs_bind_pass* binder, const ecs_text_node* node) {
     const char* name = ecs_bind_type_name(type_of(binder, node));
     const char* names[ECS_TYPES_MAX];
     for (uint32_t i = 0; i < set->world->types->type_count; i++)
-        names[i] = set->world->types->types[i].name;
+        names[i] = ecs_type_at(set->world->types, i + 1)->name;
     const char* near = *name ? base_text_nearest(name, names, set->world->types->type_count) : NULL;
     if (*name)
         base_report(set->reporter, text->file, node->line,

@@ -69,7 +69,7 @@ ecs_result ecs_builtin_register(ecs_world* world) {
         ecs_result result = ecs_type_add(world, &desc, 0, NULL, &added);
         if (result != ECS_OK) return result;
         BASE_ASSERT(added == id);
-        world->types->types[id - 1].hash = row->hash;
+        ecs_type_at(world->types, id)->hash = row->hash;
     }
     return ECS_OK;
 }
@@ -77,16 +77,7 @@ ecs_result ecs_builtin_register(ecs_world* world) {
 bool ecs_types_init(ecs_world* world) {
     ecs_types* types = world->types;
     *types = (ecs_types){0};
-    // Registered types never move, so there is room for all. Room that is never written takes no
-    // memory of the machine.
-    types->types = base_allocate(world->allocator, ECS_TYPES_MAX * sizeof *types->types);
-    types->components =
-        base_allocate(world->allocator, ECS_COMPONENTS_MAX * sizeof *types->components);
-    if (!types->types || !types->components ||
-        !base_table_reserve(&types->component_names, world->allocator, ECS_COMPONENTS_MAX) ||
-        ecs_builtin_register(world) != ECS_OK) {
-        ecs_types_deinit(world);
-        return false;
-    }
-    return true;
+    if (ecs_builtin_register(world) == ECS_OK) return true;
+    ecs_types_deinit(world);
+    return false;
 }

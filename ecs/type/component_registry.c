@@ -17,8 +17,20 @@ ecs_component_id ecs_component_seek(const ecs_world* world, const char* name, ui
     for (;;) {
         uint32_t id = base_table_next(&world->types->component_names, name_hash, &cursor);
         if (id == BASE_TABLE_NONE) return ECS_COMPONENT_NONE;
-        if (strcmp(world->types->components[id - 1].name, name) == 0) return (ecs_component_id)id;
+        if (strcmp(ecs_component_at(world->types, id)->name, name) == 0) return (ecs_component_id)id;
     }
+}
+
+bool ecs_components_reserve(ecs_world* world, uint32_t more) {
+    ecs_types* types = world->types;
+    const uint32_t count = types->component_count + more;
+    BASE_ASSERT(count <= ECS_COMPONENTS_MAX);
+    for (uint32_t i = 0; i * ECS_TYPE_PAGE < count; i++) {
+        ecs_component** page = &types->component_pages[i];
+        if (!*page) *page = base_allocate(world->allocator, ECS_TYPE_PAGE * sizeof **page);
+        if (!*page) return false;
+    }
+    return base_table_reserve(&types->component_names, world->allocator, count);
 }
 
 ecs_result ecs_component_register(ecs_world* world, const char* name, ecs_type_id type,
@@ -31,12 +43,13 @@ ecs_result ecs_component_register(ecs_world* world, const char* name, ecs_type_i
     uint64_t hash = base_hash64_text(name);
     ecs_component_id found = ecs_component_seek(world, name, hash);
     if (found != ECS_COMPONENT_NONE) {
-        if (types->components[found - 1].type != type) return ECS_ERR_TYPE;
+        if (ecs_component_at(types, found)->type != type) return ECS_ERR_TYPE;
         if (id) *id = found;
         return ECS_OK;
     }
     if (types->component_count == ECS_COMPONENTS_MAX) return ECS_ERR_FULL;
-    ecs_component* component = &types->components[types->component_count++];
+    if (!ecs_components_reserve(world, 1)) return ECS_ERR_MEMORY;
+    ecs_component* component = ecs_component_at(types, ++types->component_count);
     *component = (ecs_component){
         .id = (ecs_component_id)types->component_count, .type = type, .name_hash = hash};
     (void)base_text_copy(component->name, sizeof component->name, name);
@@ -61,7 +74,7 @@ ecs_component_id ecs_component_find(ecs_world* world, const char* name) {
 
 const ecs_component* ecs_component_get(const ecs_world* world, ecs_component_id id) {
     if (id == ECS_COMPONENT_NONE || id > world->types->component_count) return NULL;
-    return &world->types->components[id - 1];
+    return ecs_component_at(world->types, id);
 }
 
 uint32_t ecs_component_count(const ecs_world* world) {

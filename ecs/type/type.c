@@ -185,6 +185,9 @@ ecs_result ecs_type_add(ecs_world* world, const ecs_type_desc* desc, uint32_t fl
     ecs_types* types = world->types;
     bool is_boxed = flags & ECS_TYPE_BOXED;
     bool is_dense = !desc->ops;
+    ecs_type** page = &types->type_pages[types->type_count / ECS_TYPE_PAGE];
+    if (!*page) *page = base_allocate(world->allocator, ECS_TYPE_PAGE * sizeof **page);
+    if (!*page) return ECS_ERR_MEMORY;
     ecs_field* fields = NULL;
     if (desc->field_count) {
         fields = copy_fields(world->allocator, desc);
@@ -202,7 +205,7 @@ ecs_result ecs_type_add(ecs_world* world, const ecs_type_desc* desc, uint32_t fl
             return ECS_ERR_MEMORY;
         }
     }
-    ecs_type* type = &types->types[types->type_count];
+    ecs_type* type = &(*page)[types->type_count % ECS_TYPE_PAGE];
     *type = (ecs_type){.id = (ecs_type_id)(types->type_count + 1),
                        .size = is_boxed ? (uint32_t)sizeof(void*) : desc->size,
                        .align = desc->size ? desc->align : 1,
@@ -236,14 +239,14 @@ ecs_result ecs_type_register_as(ecs_world* world, const ecs_type_desc* desc, uin
 ecs_type_id ecs_type_find(const ecs_world* world, const char* name) {
     BASE_ASSERT(name);
     const ecs_types* types = world->types;
-    for (uint32_t i = 0; i < types->type_count; i++)
-        if (strcmp(types->types[i].name, name) == 0) return types->types[i].id;
+    for (uint32_t id = 1; id <= types->type_count; id++)
+        if (strcmp(ecs_type_at(types, id)->name, name) == 0) return (ecs_type_id)id;
     return ECS_TYPE_NONE;
 }
 
 const ecs_type* ecs_type_get(const ecs_world* world, ecs_type_id id) {
     if (id == ECS_TYPE_NONE || id > world->types->type_count) return NULL;
-    return &world->types->types[id - 1];
+    return ecs_type_at(world->types, id);
 }
 
 uint32_t ecs_type_count(const ecs_world* world) {
@@ -252,12 +255,15 @@ uint32_t ecs_type_count(const ecs_world* world) {
 
 void ecs_types_deinit(ecs_world* world) {
     ecs_types* types = world->types;
-    for (uint32_t i = 0; i < types->type_count; i++) {
-        ecs_box_destroy(types->types[i].box);
-        release_fields(world->allocator, types->types[i].fields, types->types[i].field_count);
+    for (uint32_t id = 1; id <= types->type_count; id++) {
+        ecs_type* type = ecs_type_at(types, id);
+        ecs_box_destroy(type->box);
+        release_fields(world->allocator, type->fields, type->field_count);
     }
-    BASE_ARRAY_RELEASE(world->allocator, types->types, ECS_TYPES_MAX);
-    BASE_ARRAY_RELEASE(world->allocator, types->components, ECS_COMPONENTS_MAX);
+    for (uint32_t i = 0; i < BASE_COUNT(types->type_pages); i++)
+        BASE_ARRAY_RELEASE(world->allocator, types->type_pages[i], ECS_TYPE_PAGE);
+    for (uint32_t i = 0; i < BASE_COUNT(types->component_pages); i++)
+        BASE_ARRAY_RELEASE(world->allocator, types->component_pages[i], ECS_TYPE_PAGE);
     base_table_deinit(&types->component_names, world->allocator);
     *types = (ecs_types){0};
 }

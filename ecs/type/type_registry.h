@@ -38,15 +38,26 @@ typedef enum ecs_builtin {
 
 #define ECS_BUILTIN_COUNT ((uint32_t)ECS_BUILTIN_END - 1u)
 
-/// Both arrays are allocated once at their limit, so pointers to entries are valid as long as the
-/// world.
+#define ECS_TYPE_PAGE 32u ///< types or components of a page
+
+/// Both lie in pages by id - 1, so pointers to entries are valid as long as the world.
 typedef struct ecs_types {
-    ecs_type* types; ///< [ECS_TYPES_MAX]; id - 1
+    ecs_type* type_pages[ECS_TYPES_MAX / ECS_TYPE_PAGE];
     uint32_t type_count;
-    ecs_component* components; ///< [ECS_COMPONENTS_MAX]; id - 1
+    ecs_component* component_pages[ECS_COMPONENTS_MAX / ECS_TYPE_PAGE];
     uint32_t component_count;
     base_table component_names;
 } ecs_types;
+_Static_assert(ECS_TYPES_MAX % ECS_TYPE_PAGE == 0 && ECS_COMPONENTS_MAX % ECS_TYPE_PAGE == 0,
+               "the last page is whole");
+
+/// The type or the component of an id that exists.
+static inline ecs_type* ecs_type_at(const ecs_types* types, uint32_t id) {
+    return &types->type_pages[(id - 1) / ECS_TYPE_PAGE][(id - 1) % ECS_TYPE_PAGE];
+}
+static inline ecs_component* ecs_component_at(const ecs_types* types, uint32_t id) {
+    return &types->component_pages[(id - 1) / ECS_TYPE_PAGE][(id - 1) % ECS_TYPE_PAGE];
+}
 
 /// Is it plain data? Then memcpy copies a value and zero bytes create one.
 static inline bool ecs_type_is_plain(const ecs_type* type) {
@@ -69,6 +80,9 @@ bool ecs_quant_is_valid(const ecs_quant* quant, ecs_field_kind kind);
 BASE_MUST_USE ecs_result ecs_builtin_register(ecs_world* world);
 /// ecs_component_find without counting, for registration. `name_hash` is base_hash64_text(name).
 ecs_component_id ecs_component_seek(const ecs_world* world, const char* name, uint64_t name_hash);
+/// Make room for `more` components, so that registering them cannot fail for memory. There are at
+/// most ECS_COMPONENTS_MAX then (asserted). @return false when memory ran out.
+BASE_MUST_USE bool ecs_components_reserve(ecs_world* world, uint32_t more);
 /// base_nearest_hint among the components.
 const char* ecs_component_hint(const ecs_world* world, const char* name,
                                char hint[BASE_HINT_BYTES]);

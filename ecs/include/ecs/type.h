@@ -212,7 +212,8 @@ typedef struct ecs_component {
 /// Register a component. *id is its id, ECS_COMPONENT_NONE on failure; `id` may be NULL.
 /// @return ECS_OK, also when the same pair exists (same id);
 ///         ECS_ERR_TYPE (the name has another type); ECS_ERR_UNKNOWN (no such type, or a bad name);
-///         ECS_ERR_FULL (ECS_COMPONENTS_MAX components); ECS_ERR_SEALED (register earlier).
+///         ECS_ERR_FULL (ECS_COMPONENTS_MAX components); ECS_ERR_MEMORY; ECS_ERR_SEALED (register
+///         earlier).
 BASE_MUST_USE ecs_result ecs_component_register(ecs_world* world, const char* name,
                                                 ecs_type_id type, ecs_component_id* id);
 /// Find a component by name. Counted (ecs_counters.name_lookups): do it at registration, never in a
