@@ -17,7 +17,8 @@ ecs_component_id ecs_component_seek(const ecs_world* world, const char* name, ui
     for (;;) {
         uint32_t id = base_table_next(&world->types->component_names, name_hash, &cursor);
         if (id == BASE_TABLE_NONE) return ECS_COMPONENT_NONE;
-        if (strcmp(ecs_component_at(world->types, id)->name, name) == 0) return (ecs_component_id)id;
+        if (strcmp(ecs_component_at(world->types, id)->name, name) == 0)
+            return (ecs_component_id)id;
     }
 }
 

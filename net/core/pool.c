@@ -26,15 +26,22 @@ static size_t class_bytes(uint32_t number) {
     return (size_t)(5 + (number - 1) % 4) << (log2 - 2);
 }
 
+static void* take(net_pool* pool, uint32_t number) {
+    void* block = pool->unused[number];
+    memcpy(&pool->unused[number], block, sizeof block);
+    pool->unused_count[number]--;
+    if (pool->idle[number] > pool->unused_count[number])
+        pool->idle[number] = pool->unused_count[number];
+    return block;
+}
+
 static void* pool_allocate(void* context, size_t size, size_t align) {
     net_pool* pool = context;
     BASE_ASSERT(align <= BASE_CACHE_LINE_BYTES);
     if (size > NET_POOL_BLOCK_BYTES_MAX) return base_allocate(pool->parent, size);
     uint32_t number = class_of(size);
-    void* block = pool->unused[number];
-    if (!block) return base_allocate(pool->parent, class_bytes(number));
-    memcpy(&pool->unused[number], block, sizeof block);
-    return block;
+    return pool->unused[number] ? take(pool, number)
+                                : base_allocate(pool->parent, class_bytes(number));
 }
 
 static void pool_release(void* context, void* block, size_t size) {
@@ -46,18 +53,26 @@ static void pool_release(void* context, void* block, size_t size) {
     uint32_t number = class_of(size);
     memcpy(block, &pool->unused[number], sizeof block);
     pool->unused[number] = block;
+    pool->unused_count[number]++;
 }
 
 void net_pool_init(net_pool* pool, const base_allocator* parent) {
     *pool = (net_pool){.allocator = {pool_allocate, pool_release, pool}, .parent = parent};
 }
 
-void net_pool_deinit(net_pool* pool) {
+static void give_back(net_pool* pool, uint32_t number, uint32_t count) {
+    for (uint32_t i = 0; i < count && pool->unused[number]; i++)
+        base_release(pool->parent, take(pool, number), class_bytes(number));
+}
+
+void net_pool_trim(net_pool* pool) {
     for (uint32_t i = 0; i < NET_POOL_CLASSES; i++) {
-        while (pool->unused[i]) {
-            void* block = pool->unused[i];
-            memcpy(&pool->unused[i], block, sizeof block);
-            base_release(pool->parent, block, class_bytes(i));
-        }
+        give_back(pool, i, (pool->idle[i] + 1) / 2);
+        pool->idle[i] = pool->unused_count[i];
     }
+}
+
+void net_pool_deinit(net_pool* pool) {
+    for (uint32_t i = 0; i < NET_POOL_CLASSES; i++)
+        give_back(pool, i, UINT32_MAX);
 }

@@ -213,7 +213,6 @@ bool net_rewind_get(const net_rewind* rewind, ecs_tick tick, float fraction, ecs
 size_t net_rewind_bytes(const net_rewind* rewind) {
     size_t bytes = rewind->ring_capacity * sizeof *rewind->rings;
     for (uint32_t i = 0; i < rewind->ring_capacity; i++)
-        bytes += rewind->rings[i].bytes_allocated +
-                 rewind->rings[i].ticks_allocated * sizeof *rewind->rings[i].ticks;
+        bytes += rewind->rings[i].bytes_allocated;
     return bytes;
 }

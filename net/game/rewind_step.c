@@ -146,9 +146,7 @@ static bool take_moved(const moving* self, net_tick_ring* ring) {
     const net_rewind_state next = *newest;
     drop_old(ring, self->oldest);
     if (ring->count == ring->capacity) return false;
-    net_rewind_state* target =
-        (void*)(ring->entries +
-                (size_t)net_tick_ring_place(ring, ring->count) * ring->stride_bytes);
+    net_rewind_state* target = net_tick_ring_at(ring, net_tick_ring_place(ring, ring->count));
     net_tick_ring_close(ring, rewind->tick);
     *target = next;
     read_values(rewind, self->world, target);

@@ -92,6 +92,7 @@ net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_tick tick,
     if (!mirror->has_tick || tick > mirror->tick) mirror->tick = tick;
     mirror->has_tick = true;
     net_mirror_expire_previous(mirror);
+    if (mirror->counters.packets % NET_MIRROR_TRIM_PACKETS == 0) net_pool_trim(&mirror->pool);
     if (NET_VALIDATE_ON) net_mirror_validate(mirror);
     if (result) {
         const net_mirror_counters* now = &mirror->counters;

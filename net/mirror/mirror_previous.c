@@ -19,10 +19,6 @@
 
 #include "base/assert.h"
 
-static size_t bytes_of(const net_tick_ring* ring) {
-    return ring->bytes_allocated + ring->ticks_allocated * sizeof *ring->ticks;
-}
-
 static void drop(net_mirror* mirror, net_mirror_previous* previous) {
     BASE_ASSERT(mirror->slots[previous->slot].previous == previous);
     if (previous->older)
@@ -34,7 +30,7 @@ static void drop(net_mirror* mirror, net_mirror_previous* previous) {
     else
         mirror->previous_newest = previous->older;
     mirror->slots[previous->slot].previous = NULL;
-    mirror->previous_bytes -= bytes_of(&previous->incarnation.ring);
+    mirror->previous_bytes -= previous->incarnation.ring.bytes_allocated;
     net_tick_ring_deinit(&previous->incarnation.ring, &mirror->pool.allocator);
     base_release(&mirror->pool.allocator, previous, sizeof *previous);
 }
@@ -50,7 +46,7 @@ static net_mirror_previous* make_room(net_mirror* mirror, size_t bytes) {
 void net_mirror_keep_previous(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick) {
     BASE_ASSERT(slot->handle != ECS_ENTITY_NONE);
     if (slot->previous) drop(mirror, slot->previous);
-    size_t bytes = bytes_of(&slot->incarnation.ring);
+    size_t bytes = slot->incarnation.ring.bytes_allocated;
     net_mirror_previous* previous =
         slot->incarnation.ring.count > 0 ? make_room(mirror, bytes) : NULL;
     if (!previous) {

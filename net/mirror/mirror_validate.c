@@ -29,8 +29,7 @@ static void validate_previous(const net_mirror* mirror) {
         BASE_ASSERT(at->older == older && at->slot < mirror->slot_capacity);
         BASE_ASSERT(mirror->slots[at->slot].previous == at);
         net_tick_ring_validate(&at->incarnation.ring);
-        bytes += at->incarnation.ring.bytes_allocated +
-                 at->incarnation.ring.ticks_allocated * sizeof *at->incarnation.ring.ticks;
+        bytes += at->incarnation.ring.bytes_allocated;
         older = at;
     }
     BASE_ASSERT(mirror->previous_newest == older && mirror->previous_bytes == bytes);

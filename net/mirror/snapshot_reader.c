@@ -131,7 +131,7 @@ static void prefetch_row(const net_decoder* d, const run_head* run, list_cursor*
     uint32_t back = age < ring->count ? age : ring->count - 1u;
     uint32_t place = net_tick_ring_place(ring, ring->count - 1u - back);
     __builtin_prefetch(&ring->ticks[place]);
-    __builtin_prefetch(ring->entries + (size_t)place * ring->stride_bytes);
+    __builtin_prefetch(net_tick_ring_at(ring, place));
 }
 
 static bool read_absent(net_decoder* d, uint32_t number, uint32_t before) {

@@ -18,6 +18,9 @@
 #define NET_MIRROR_PREVIOUS_TICKS 64u
 #define NET_MIRROR_PREVIOUS_SHARE 8u
 
+/// After so many packets memory that nobody needed meanwhile is given back.
+#define NET_MIRROR_TRIM_PACKETS 64u
+
 /// An incarnation of a slot: one handle with one template.
 typedef struct net_mirror_incarnation {
     const net_row_template* row_template;

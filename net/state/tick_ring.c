@@ -2,14 +2,16 @@
 // A ring of entries by tick. Ticks rise with the position. An entry out of order is moved into its
 // place by shifting the newer ones: a late packet pays for that, the usual one does not.
 //
-// Invariants (net_tick_ring_validate): ticks rise strictly; capacity is 0 or a power of two; the
-// blocks hold at least `capacity` entries and ticks.
+// Invariants (net_tick_ring_validate): ticks rise strictly; capacity is a multiple of
+// NET_TICK_RING_ENTRIES_MIN; the block holds as many ticks and entries.
 #include "state/tick_ring.h"
 
 #include <string.h>
 
-static uint8_t* entry_in(const net_tick_ring* ring, uint32_t place) {
-    return ring->entries + (size_t)place * ring->stride_bytes;
+#define STEP 8u // entries; a large ring grows by a quarter
+
+static uint32_t bytes_of(uint32_t capacity, uint32_t stride_bytes) {
+    return capacity * ((uint32_t)sizeof(uint64_t) + stride_bytes);
 }
 
 void net_tick_ring_reset(net_tick_ring* ring, uint32_t stride_bytes) {
@@ -18,37 +20,25 @@ void net_tick_ring_reset(net_tick_ring* ring, uint32_t stride_bytes) {
 }
 
 void net_tick_ring_deinit(net_tick_ring* ring, const base_allocator* allocator) {
-    base_release(allocator, ring->entries, ring->bytes_allocated);
-    BASE_ARRAY_RELEASE(allocator, ring->ticks, ring->ticks_allocated);
+    base_release(allocator, ring->ticks, ring->bytes_allocated);
     memset(ring, 0, sizeof *ring);
 }
 
-// New blocks with the content in order from place 0.
+// A new block with the content in order from place 0.
 static bool rebuild(net_tick_ring* ring, const base_allocator* allocator, uint32_t capacity,
                     uint32_t stride_bytes) {
-    // An entry of no bytes has a place too: `entries` is never NULL beside ticks.
-    uint32_t bytes = capacity * stride_bytes + (stride_bytes == 0);
-    uint8_t* entries = base_allocate(allocator, bytes);
-    uint64_t* ticks = base_allocate(allocator, capacity * sizeof *ticks);
-    if (!entries || !ticks) {
-        base_release(allocator, entries, bytes);
-        BASE_ARRAY_RELEASE(allocator, ticks, capacity);
-        return false;
-    }
+    net_tick_ring built = {.bytes_allocated = bytes_of(capacity, stride_bytes),
+                           .stride_bytes = stride_bytes,
+                           .capacity = (uint16_t)capacity,
+                           .count = ring->count};
+    built.ticks = base_allocate(allocator, built.bytes_allocated);
+    if (!built.ticks) return false;
     for (uint32_t i = 0; i < ring->count; i++) {
-        memcpy(entries + (size_t)i * stride_bytes, net_tick_ring_entry(ring, i),
-               ring->stride_bytes);
-        ticks[i] = net_tick_ring_tick(ring, i);
+        memcpy(net_tick_ring_at(&built, i), net_tick_ring_entry(ring, i), ring->stride_bytes);
+        built.ticks[i] = net_tick_ring_tick(ring, i);
     }
-    uint16_t count = ring->count;
     net_tick_ring_deinit(ring, allocator);
-    *ring = (net_tick_ring){.entries = entries,
-                            .ticks = ticks,
-                            .bytes_allocated = bytes,
-                            .stride_bytes = stride_bytes,
-                            .ticks_allocated = (uint16_t)capacity,
-                            .capacity = (uint16_t)capacity,
-                            .count = count};
+    *ring = built;
     return true;
 }
 
@@ -61,11 +51,14 @@ bool net_tick_ring_widen(net_tick_ring* ring, const base_allocator* allocator,
     return true;
 }
 
-// Twice the capacity. An empty ring takes the blocks that it kept, when they are large enough.
-static bool grow(net_tick_ring* ring, const base_allocator* allocator) {
-    uint32_t capacity = ring->capacity ? ring->capacity * 2u : NET_TICK_RING_ENTRIES_MIN;
-    uint32_t bytes = capacity * ring->stride_bytes + (ring->stride_bytes == 0);
-    if (ring->count > 0 || bytes > ring->bytes_allocated || capacity > ring->ticks_allocated)
+// An empty ring takes the block that it kept, when that is large enough.
+static bool grow(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit) {
+    const uint32_t more = ring->capacity / 4u;
+    uint32_t capacity = ring->capacity + (more > STEP ? more : STEP);
+    if (ring->capacity < STEP) capacity = ring->capacity + NET_TICK_RING_ENTRIES_MIN;
+    capacity -= capacity % NET_TICK_RING_ENTRIES_MIN;
+    if (capacity > limit) capacity = limit;
+    if (ring->count > 0 || bytes_of(capacity, ring->stride_bytes) > ring->bytes_allocated)
         return rebuild(ring, allocator, capacity, ring->stride_bytes);
     ring->first = 0;
     ring->capacity = (uint16_t)capacity;
@@ -74,9 +67,9 @@ static bool grow(net_tick_ring* ring, const base_allocator* allocator) {
 
 bool net_tick_ring_reserve(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit) {
     BASE_ASSERT(limit >= NET_TICK_RING_ENTRIES_MIN && limit <= NET_TICK_RING_ENTRIES_MAX);
-    BASE_ASSERT((limit & (limit - 1)) == 0);
+    BASE_ASSERT(limit % NET_TICK_RING_ENTRIES_MIN == 0);
     bool must_grow = ring->count == ring->capacity && ring->capacity < limit;
-    return !must_grow || grow(ring, allocator);
+    return !must_grow || grow(ring, allocator, limit);
 }
 
 bool net_tick_ring_put(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit,
@@ -94,11 +87,11 @@ bool net_tick_ring_put(net_tick_ring* ring, const base_allocator* allocator, uin
     uint32_t position = below + 1;
     for (uint32_t i = ring->count; i > position; i--) {
         uint32_t to = net_tick_ring_place(ring, i), from = net_tick_ring_place(ring, i - 1);
-        memcpy(entry_in(ring, to), entry_in(ring, from), ring->stride_bytes);
+        memcpy(net_tick_ring_at(ring, to), net_tick_ring_at(ring, from), ring->stride_bytes);
         ring->ticks[to] = ring->ticks[from];
     }
     uint32_t place = net_tick_ring_place(ring, position);
-    if (bytes > 0) memcpy(entry_in(ring, place), entry, bytes);
+    if (bytes > 0) memcpy(net_tick_ring_at(ring, place), entry, bytes);
     ring->ticks[place] = tick;
     ring->count++;
     return is_whole;
@@ -107,7 +100,7 @@ bool net_tick_ring_put(net_tick_ring* ring, const base_allocator* allocator, uin
 void* net_tick_ring_open(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit) {
     if (!net_tick_ring_reserve(ring, allocator, limit) && ring->capacity == 0) return NULL;
     if (ring->count == ring->capacity) net_tick_ring_drop(ring, 1);
-    return entry_in(ring, net_tick_ring_place(ring, ring->count));
+    return net_tick_ring_at(ring, net_tick_ring_place(ring, ring->count));
 }
 
 void net_tick_ring_close(net_tick_ring* ring, uint64_t tick) {
@@ -147,9 +140,9 @@ void net_tick_ring_drop(net_tick_ring* ring, uint32_t position) {
 }
 
 void net_tick_ring_validate(const net_tick_ring* ring) {
-    BASE_ASSERT(ring->count <= ring->capacity && ring->capacity <= ring->ticks_allocated);
-    BASE_ASSERT((ring->capacity & (ring->capacity - 1u)) == 0);
-    BASE_ASSERT((size_t)ring->capacity * ring->stride_bytes <= ring->bytes_allocated);
+    BASE_ASSERT(ring->count <= ring->capacity);
+    BASE_ASSERT(ring->capacity % NET_TICK_RING_ENTRIES_MIN == 0);
+    BASE_ASSERT(bytes_of(ring->capacity, ring->stride_bytes) <= ring->bytes_allocated);
     for (uint32_t i = 1; i < ring->count; i++)
         BASE_ASSERT(net_tick_ring_tick(ring, i - 1) < net_tick_ring_tick(ring, i));
 }

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: MIT
 /// Entries by rising tick in a ring: the last states of one thing, oldest first.
 ///
-/// The ring doubles from 4 entries up to the caller's limit (a power of two); then a new entry
-/// pushes out the oldest. Every entry has the same size, `stride_bytes`.
-/// Memory: one block of entries and one of ticks, from the allocator that each call is given; it
-///         must be the same one for the life of the ring. A zeroed ring is empty and holds none.
+/// The ring grows in steps up to the caller's limit; then a new entry pushes out the oldest. Every
+/// entry has the same size, `stride_bytes`, and begins at a multiple of it behind one of 32 bytes.
+/// Memory: one block, from the allocator that each call is given; it must be the same one for the
+///         life of the ring. A zeroed ring is empty and holds none.
 /// Threads: one at a time.
 #pragma once
 
 #include "base/alloc.h"
 #include "base/assert.h"
 
-#define NET_TICK_RING_ENTRIES_MIN 4u
+#define NET_TICK_RING_ENTRIES_MIN 4u     ///< limits are multiples of it
 #define NET_TICK_RING_ENTRIES_MAX 32768u ///< no limit is higher
 
 typedef struct net_tick_ring {
-    uint8_t* entries; ///< `capacity` entries of stride_bytes
-    uint64_t* ticks;  ///< `capacity`
+    uint64_t* ticks; ///< `capacity`, and behind them as many entries
     uint32_t bytes_allocated;
     uint32_t stride_bytes;
-    uint16_t ticks_allocated;
     uint16_t capacity, first, count;
 } net_tick_ring;
 
@@ -52,15 +50,20 @@ void net_tick_ring_drop(net_tick_ring* ring, uint32_t position);
 /// Check (asserts): ticks rise strictly, sizes fit the memory.
 void net_tick_ring_validate(const net_tick_ring* ring);
 
-/// Where a position lies in `entries` and `ticks`.
+/// Where a position lies.
 static inline uint32_t net_tick_ring_place(const net_tick_ring* ring, uint32_t position) {
-    return (ring->first + position) & (ring->capacity - 1u);
+    const uint32_t place = ring->first + position;
+    return place < ring->capacity ? place : place - ring->capacity;
+}
+/// The entry at a place, also of a position that is not filled yet.
+static inline void* net_tick_ring_at(const net_tick_ring* ring, uint32_t place) {
+    return (uint8_t*)(ring->ticks + ring->capacity) + (size_t)place * ring->stride_bytes;
 }
 
 /// The entry and the tick at a position, 0 the oldest. Borrowed until the ring changes.
 static inline void* net_tick_ring_entry(const net_tick_ring* ring, uint32_t position) {
     BASE_ASSERT(position < ring->count);
-    return ring->entries + (size_t)net_tick_ring_place(ring, position) * ring->stride_bytes;
+    return net_tick_ring_at(ring, net_tick_ring_place(ring, position));
 }
 static inline uint64_t net_tick_ring_tick(const net_tick_ring* ring, uint32_t position) {
     BASE_ASSERT(position < ring->count);

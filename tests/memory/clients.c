@@ -21,7 +21,7 @@
 #define TICK_RATE_HZ 30u
 #define TICK_US 33333u
 #define CLIENTS_MAX 512u
-#define FULL_BYTES_MAX 1500000 ///< of a client with a world
+#define FULL_BYTES_MAX 1150000 ///< of a client with a world
 #define THIN_BYTES_MAX 700000  ///< of a client that keeps rows alone
 
 const net_game_module* arena_module(void);

@@ -145,9 +145,42 @@ static void blocks_do_not_overlap_and_a_second_round_asks_for_nothing(void** sta
     assert_int_equal(counts.blocks, 0);
 }
 
+static void trimming_gives_back_half_of_what_nobody_needs(void** state) {
+    (void)state;
+    enum { PEAK = 33, ALL_THE_TIME = 5 };
+    counting counts = {0};
+    const base_allocator parent = {counting_allocate, counting_release, &counts};
+    net_pool pool;
+    net_pool_init(&pool, &parent);
+    net_pool_trim(&pool);
+    void* blocks[PEAK];
+    for (uint32_t i = 0; i < PEAK; i++)
+        blocks[i] = base_allocate(&pool.allocator, 100);
+    for (uint32_t i = 0; i < PEAK; i++)
+        base_release(&pool.allocator, blocks[i], 100);
+    net_pool_trim(&pool); // all were needed since the last call
+    assert_int_equal(counts.blocks, PEAK);
+    int64_t left = PEAK - ALL_THE_TIME;
+    for (uint32_t round = 0; round < 8; round++) {
+        const uint64_t before = counts.allocations;
+        for (uint32_t i = 0; i < ALL_THE_TIME; i++)
+            blocks[i] = base_allocate(&pool.allocator, 100);
+        for (uint32_t i = 0; i < ALL_THE_TIME; i++)
+            base_release(&pool.allocator, blocks[i], 100);
+        assert_int_equal(counts.allocations, before);
+        net_pool_trim(&pool);
+        left /= 2;
+        assert_int_equal(counts.blocks, left + ALL_THE_TIME);
+    }
+    assert_int_equal(left, 0);
+    net_pool_deinit(&pool);
+    assert_int_equal(counts.blocks, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_block_is_used_again_by_who_asks_for_about_as_much),
+        TEST(trimming_gives_back_half_of_what_nobody_needs),
         TEST(blocks_are_at_most_a_quarter_larger),
         TEST(what_is_larger_is_the_parents_at_once),
         TEST(without_memory_there_is_no_block_and_nothing_breaks),

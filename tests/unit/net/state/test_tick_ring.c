@@ -2,6 +2,7 @@
 /// Entries by tick: order, growth, the limit, longer entries, and faults that validation finds.
 #include "test.h"
 
+#include "base/rng.h"
 #include "net/limits.h"
 #include "state/tick_ring.h"
 
@@ -84,12 +85,74 @@ static void validating_finds_ticks_that_do_not_rise(void** state) {
     net_tick_ring_deinit(&ring, NULL);
 }
 
+// What a ring of at most TWIN_MAX entries should hold.
+#define TWIN_MAX 28u
+typedef struct twin {
+    uint64_t ticks[TWIN_MAX + 1];
+    uint32_t count;
+} twin;
+
+static void twin_drop(twin* of, uint32_t count) {
+    of->count -= count;
+    memmove(of->ticks, of->ticks + count, of->count * sizeof *of->ticks);
+}
+
+static void twin_put(twin* of, uint64_t tick) {
+    uint32_t at = 0;
+    while (at < of->count && of->ticks[at] < tick)
+        at++;
+    if (at < of->count && of->ticks[at] == tick) return;
+    if (at == 0 && of->count == TWIN_MAX) return;
+    memmove(of->ticks + at + 1, of->ticks + at, (of->count - at) * sizeof *of->ticks);
+    of->ticks[at] = tick;
+    of->count++;
+    if (of->count > TWIN_MAX) twin_drop(of, 1);
+}
+
+static void assert_twin(const net_tick_ring* ring, const twin* of) {
+    net_tick_ring_validate(ring);
+    assert_int_equal(ring->count, of->count);
+    for (uint32_t i = 0; i < of->count; i++) {
+        uint64_t entry;
+        memcpy(&entry, net_tick_ring_entry(ring, i), sizeof entry);
+        assert_int_equal(net_tick_ring_tick(ring, i), of->ticks[i]);
+        assert_int_equal(entry, of->ticks[i]);
+    }
+}
+
+static void a_ring_holds_what_a_list_holds(void** state) {
+    (void)state;
+    static const uint64_t steps[] = {1, 1, 1, 1, 1, 2, 5, 300, UINT32_MAX, UINT64_C(1) << 50};
+    base_rng rng = base_rng_make(1, 1);
+    for (uint32_t round = 0; round < 200; round++) {
+        net_tick_ring ring = {0};
+        twin of = {.count = 0};
+        net_tick_ring_reset(&ring, 12);
+        uint64_t tick = 0;
+        for (uint32_t i = 0; i < 100; i++) {
+            tick += steps[base_rng_below(&rng, BASE_COUNT(steps))];
+            const uint64_t late = base_rng_below(&rng, 4) ? 0 : base_rng_below(&rng, 40);
+            const uint64_t put_tick = tick - (late < tick ? late : 0);
+            assert_true(net_tick_ring_put(&ring, NULL, TWIN_MAX, put_tick, &put_tick, 8));
+            twin_put(&of, put_tick);
+            if (base_rng_below(&rng, 10) == 0) {
+                const uint32_t dropped = base_rng_below(&rng, of.count);
+                net_tick_ring_drop(&ring, dropped);
+                twin_drop(&of, dropped);
+            }
+            assert_twin(&ring, &of);
+        }
+        net_tick_ring_deinit(&ring, NULL);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_ring_puts_late_rows_in_their_place),
         TEST(entries_keep_their_bytes_when_they_become_longer),
         TEST(an_entry_that_was_not_closed_was_never_there),
         TEST(validating_finds_ticks_that_do_not_rise),
+        TEST(a_ring_holds_what_a_list_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
