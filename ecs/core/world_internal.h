@@ -20,7 +20,6 @@ struct ecs_world {
     bool is_mirror;
     bool is_sealed;
     bool has_loader;                     ///< creations may have to wait for resources
-    uint32_t stage_depth;                ///< > 0 while a stage runs: structure is deferred
     bool is_view;                        ///< a copy that a range of a system gets (system/range.h)
     uint64_t chance;                     ///< what ecs_stage_rng begins with in this step
     const base_reporter* write_reporter; ///< ecs_inspect_writes; NULL: nothing is compared

@@ -164,6 +164,6 @@ void ecs_commands_apply(ecs_world* world) {
 }
 
 void ecs_command_flush(ecs_world* world) {
-    BASE_ASSERT(world->stage_depth == 0 && "inside a stage the flush points apply commands");
+    BASE_ASSERT(world->fast.stage_depth == 0 && "inside a stage the flush points apply commands");
     ecs_commands_apply(world);
 }

@@ -168,13 +168,23 @@ ecs_result ecs_detail_set(ecs_world* world, ecs_entity entity, ecs_component_id 
     return ecs_cell_assign(world, column->type, cell, value) ? ECS_OK : ECS_ERR_MEMORY;
 }
 
-ecs_result ecs_add(ecs_world* world, ecs_entity entity, ecs_component_id component,
-                   const void* value) {
+ecs_result ecs_detail_add(ecs_world* world, ecs_entity entity, ecs_component_id component,
+                          const void* value) {
     ecs_structure_check(world);
     return ecs_structure_sparse_add(world, entity, component, value);
 }
 
+// A call, since the value's size is known here only; with all that a short value needs.
 ecs_result ecs_remove(ecs_world* world, ecs_entity entity, ecs_component_id component) {
+    const ecs_fast* fast = &world->fast;
+    if (component < fast->slot_count && (fast->walk_depth | fast->stage_depth) == 0) {
+        ecs_sparse* set = fast->sparse[component];
+        uint32_t* entry = set && set->words != 0 ? ecs_sparse_entry(set, entity) : NULL;
+        if (entry && *entry - 1 < set->count && set->entities[*entry - 1] == entity) {
+            ecs_sparse_pull_short(set, entry, *entry - 1);
+            return ECS_OK;
+        }
+    }
     ecs_structure_check(world);
     return ecs_structure_sparse_remove(world, entity, component);
 }

@@ -189,14 +189,14 @@ static interruption interrupt(ecs_world* world) {
     BASE_ASSERT(world->fast.walk_depth == 0);
     interruption kept = {commands->is_flushing, commands->view.created_count};
     commands->is_flushing = false;
-    world->stage_depth++;
+    world->fast.stage_depth++;
     return kept;
 }
 
 static void resume(ecs_world* world, interruption kept) {
     ecs_commands* commands = world->commands;
     BASE_ASSERT(world->fast.walk_depth == 0 && "a handler left a walk open");
-    world->stage_depth--;
+    world->fast.stage_depth--;
     commands->is_flushing = kept.was_flushing;
     // Creations that the handlers recorded stand for nothing until this flush comes to them.
     for (uint32_t i = kept.created_count; i < commands->view.created_count; i++)

@@ -139,7 +139,7 @@ static inline void call_at(ecs_world* world, const ecs_system* system, ecs_stage
 
 void ecs_system_call_rows(ecs_world* world, const ecs_system* system, ecs_stage* stage,
                           const ecs_event* event) {
-    BASE_ASSERT(system->on_event && world->stage_depth > 0);
+    BASE_ASSERT(system->on_event && world->fast.stage_depth > 0);
     stage->context = system->context;
     if (!system->query) {
         const ecs_rows none = {0};
@@ -434,7 +434,7 @@ static void deliver_run(ecs_world* world, ecs_stage* stage, const ecs_event_kind
 // posted meanwhile are behind it. What is left of the last run gets a head in front of it.
 void ecs_events_deliver(ecs_world* world, const ecs_stage* stage, uint32_t count) {
     ecs_events* events = world->events;
-    BASE_ASSERT(count <= ecs_events_count(events) && world->stage_depth > 0 &&
+    BASE_ASSERT(count <= ecs_events_count(events) && world->fast.stage_depth > 0 &&
                 !events->is_delivering);
     ecs_stage own_stage = *stage;
     handler_spot spots[SPOTS];

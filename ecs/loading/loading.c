@@ -183,7 +183,7 @@ static bool complete(ecs_world* world, ecs_pending* pending) {
 
 uint32_t ecs_loading_poll(ecs_world* world) {
     ecs_structure_check(world);
-    BASE_ASSERT(world->stage_depth == 0 && !world->commands->is_flushing);
+    BASE_ASSERT(world->fast.stage_depth == 0 && !world->commands->is_flushing);
     ecs_loading* loading = world->loading;
     ecs_requests_poll(world);
     loading->is_polling = true;

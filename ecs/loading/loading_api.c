@@ -24,7 +24,7 @@ static uint32_t poll_nothing(void* context, ecs_loaded* loaded, uint32_t capacit
 }
 
 void ecs_loading_set(ecs_world* world, const ecs_loading_config* config) {
-    BASE_ASSERT(world->stage_depth == 0 && world->fast.walk_depth == 0);
+    BASE_ASSERT(world->fast.stage_depth == 0 && world->fast.walk_depth == 0);
     ecs_loading* loading = world->loading;
     ecs_requests_reset(world);
     loading->config = !config ? (ecs_loading_config){0} : *config;

@@ -10,17 +10,15 @@
 #include "table/storage.h"
 #include "track/track.h"
 
-static __attribute__((noinline)) void tell(ecs_world* world, ecs_sparse* set, uint32_t position,
-                                           bool is_added) {
+static void tell(ecs_world* world, ecs_sparse* set, uint32_t position, bool is_added) {
     const uint64_t hash = ecs_track_hash(world, set->entities[position], set->component,
                                          ecs_sparse_shadow(set, position));
     world->tracker->hashes[set->component] += is_added ? hash : 0 - hash;
     ecs_sparse_note(set, set->entities[position]);
 }
 
-// Apart, so that a short value saves no registers.
-static __attribute__((noinline)) ecs_result add_any(ecs_world* world, ecs_entity entity,
-                                                    ecs_component_id component, const void* value) {
+ecs_result ecs_structure_sparse_add(ecs_world* world, ecs_entity entity, ecs_component_id component,
+                                    const void* value) {
     const ecs_record* record = ecs_fast_record(&world->fast, entity);
     ecs_sparse* set = ecs_sparse_of(world, component);
     if (!record) return ECS_ERR_STALE;
@@ -39,17 +37,7 @@ static __attribute__((noinline)) ecs_result add_any(ecs_world* world, ecs_entity
     return ECS_OK;
 }
 
-ecs_result ecs_structure_sparse_add(ecs_world* world, ecs_entity entity, ecs_component_id component,
-                                    const void* value) {
-    const ecs_record* record = ecs_fast_record(&world->fast, entity);
-    ecs_sparse* set = ecs_sparse_of(world, component);
-    if (record && set && value && set->known == record->template_id && set->known_default &&
-        ecs_sparse_push_short(world, set, entity, value))
-        return ECS_OK;
-    return add_any(world, entity, component, value);
-}
-
-static __attribute__((noinline)) void take(ecs_world* world, ecs_sparse* set, uint32_t position) {
+static void take(ecs_world* world, ecs_sparse* set, uint32_t position) {
     if (set->is_tracked) tell(world, set, position, false);
     ecs_sparse_pull(world, set, position);
 }
@@ -60,10 +48,7 @@ ecs_result ecs_structure_sparse_remove(ecs_world* world, ecs_entity entity,
     const uint32_t position = set ? ecs_sparse_position(set, entity) : UINT32_MAX;
     if (position == UINT32_MAX)
         return ecs_is_alive(world, entity) ? ECS_ERR_MISSING : ECS_ERR_STALE;
-    if (set->words != 0)
-        ecs_sparse_pull_short(set, position);
-    else
-        take(world, set, position);
+    take(world, set, position);
     return ECS_OK;
 }
 

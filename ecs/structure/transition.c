@@ -160,7 +160,7 @@ ecs_result ecs_structure_create(ecs_world* world, ecs_template_id template_id,
     ecs_storage* storage = world->storage;
     ecs_runway* runway = &storage->runway;
     if (runway->left == 0 || runway->template_id != template_id || world->fast.walk_depth > 0 ||
-        (world->stage_depth > 0 && !world->commands->is_flushing))
+        (world->fast.stage_depth > 0 && !world->commands->is_flushing))
         return create_next(world, template_id, inits, init_count, entity);
     for (uint32_t i = 0; i < init_count; i++)
         if (inits[i].component >= storage->slot_count ||

@@ -12,7 +12,7 @@
 static inline void ecs_structure_check(const ecs_world* world) {
     BASE_ASSERT(world->is_sealed && "seal the world before entities are made");
     BASE_ASSERT(world->fast.walk_depth == 0 && "no structural change while a query is walked");
-    BASE_ASSERT((world->stage_depth == 0 || world->commands->is_flushing) &&
+    BASE_ASSERT((world->fast.stage_depth == 0 || world->commands->is_flushing) &&
                 "inside a stage record structural changes with ecs/command.h");
 }
 

@@ -132,7 +132,7 @@ void ecs_counters_add(ecs_counters* to, const ecs_counters* from) {
 }
 
 void ecs_wave_run(ecs_world* world, const ecs_wave* wave, const ecs_stage* stage) {
-    BASE_ASSERT(!world->is_view && world->stage_depth > 0);
+    BASE_ASSERT(!world->is_view && world->fast.stage_depth > 0);
     ecs_range** ranges = world->systems->ranges;
     ecs_hierarchy_sync(world); // a view cannot
     ecs_storage_tidy(world);   // before ranges walk at the same time

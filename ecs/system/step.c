@@ -40,7 +40,7 @@ static void set_mark(ecs_world* world, const ecs_system* system, ecs_entity enti
 }
 
 static void flush_point(ecs_world* world, const ecs_stage* stage) {
-    BASE_ASSERT(stage->world == world && world->stage_depth > 0);
+    BASE_ASSERT(stage->world == world && world->fast.stage_depth > 0);
     set_mark(world, NULL, ECS_ENTITY_NONE);
     uint32_t budget = world->limits.events_per_flush_max;
     for (;;) {
@@ -136,14 +136,14 @@ static bool run_wave(ecs_world* world, const ecs_system_order* order, uint32_t f
 // Steps do not nest, and no walk holds columns while one begins.
 static void check_idle(const ecs_world* world) {
     BASE_ASSERT(world->is_sealed && !world->is_view);
-    BASE_ASSERT(world->stage_depth == 0 && world->fast.walk_depth == 0);
+    BASE_ASSERT(world->fast.stage_depth == 0 && world->fast.walk_depth == 0);
 }
 
 static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
     BASE_ASSERT(index < world->systems->stage_count);
     ecs_stage stage = {.world = world, .tick = step->tick, .dt = step->dt, .user = step->user};
     const ecs_system_order* order = &world->systems->stages[index].order;
-    world->stage_depth++;
+    world->fast.stage_depth++;
     world->systems->now = stage;
     ecs_mark* mark = &world->systems->mark;
     atomic_store_explicit(&mark->tick, step->tick, memory_order_relaxed);
@@ -159,7 +159,7 @@ static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
     }
     world->systems->now = (ecs_stage){0};
     atomic_store_explicit(&mark->stage, NULL, memory_order_relaxed);
-    world->stage_depth--;
+    world->fast.stage_depth--;
 }
 
 bool ecs_world_where(const ecs_world* world, ecs_where* where) {
@@ -194,7 +194,7 @@ void ecs_world_set_workers(ecs_world* world, base_workers* workers) {
 
 // ComponentChanged of what tracking noticed; delivered in the next step.
 static void post_changes(ecs_world* world) {
-    BASE_ASSERT(world->stage_depth == 0);
+    BASE_ASSERT(world->fast.stage_depth == 0);
     ecs_change_list* noticed = &world->tracker->noticed;
     for (uint32_t i = 0; i < noticed->count; i++) {
         const ecs_component_changed changed = {noticed->items[i].component};

@@ -227,7 +227,7 @@ ecs_result ecs_storage_seal(ecs_world* world, const base_reporter* reporter) {
         if (first == ECS_OK) first = bound;
     }
     storage->slot_count = ecs_component_count(world) + 1;
-    world->fast.slot_count = storage->slot_count;
+    world->fast.slot_count = first == ECS_OK ? storage->slot_count : 0;
     return first;
 }
 

@@ -36,12 +36,16 @@ const void* ecs_sparse_find_default(const ecs_world* world, ecs_sparse* set, ecs
     const ecs_template* made_from = ecs_template_get(world, id);
     const ecs_template_component* stated =
         made_from ? ecs_template_find_component(made_from, set->component) : NULL;
+    if (!stated) return NULL;
     set->known = id;
-    return set->known_default = stated ? stated->value : NULL;
+    return set->known_default = stated->value;
 }
 
-static uint32_t* no_page(const ecs_world* world) {
-    return (uint32_t*)(void*)world->storage->zero_page; // never written
+// What a missing page is: entries that hold no position, and are not 0, which an add looks for.
+static uint32_t* no_page(void) {
+    __extension__ static const uint32_t page[ECS_PAGE_RECORDS] = {[0 ... ECS_PAGE_RECORDS - 1] =
+                                                                      ECS_SPARSE_MOVED};
+    return (uint32_t*)(uintptr_t)page; // never written
 }
 
 static ecs_result make_set(ecs_world* world, const ecs_template_component* stated) {
@@ -56,7 +60,7 @@ static ecs_result make_set(ecs_world* world, const ecs_template_component* state
         set->size <= 4 * ECS_SLOT_WORDS_MAX)
         set->words = (uint8_t)(set->size / 4);
     for (uint32_t i = 0; i < ECS_PAGES; i++)
-        set->pages[i] = no_page(world);
+        set->pages[i] = no_page();
     uint32_t place = storage->sparse_count++; // room for as many as there are components
     for (; place > 0 && storage->sparse[place - 1]->component > set->component; place--)
         storage->sparse[place] = storage->sparse[place - 1];
@@ -92,6 +96,7 @@ ecs_result ecs_sparse_seal(ecs_world* world, const base_reporter* reporter) {
         return ECS_ERR_MEMORY;
     }
     storage->sparse_by = storage->sparse + storage->sparse_capacity;
+    world->fast.sparse = storage->sparse_by;
     ecs_result result = ECS_OK;
     for (uint32_t id = 1; id <= ecs_template_count(world); id++) {
         const ecs_template* made_from = ecs_template_get(world, (ecs_template_id)id);
@@ -118,9 +123,9 @@ void ecs_sparse_clear(ecs_world* world) {
             if (set->is_tracked) ecs_cell_destroy(world, set->type, ecs_sparse_shadow(set, at));
         }
         for (uint32_t page = 0; page < ECS_PAGES; page++) {
-            if (set->pages[page] != no_page(world))
+            if (set->pages[page] != no_page())
                 BASE_ARRAY_RELEASE(world->allocator, set->pages[page], ECS_PAGE_RECORDS);
-            set->pages[page] = no_page(world);
+            set->pages[page] = no_page();
         }
         const size_t bytes = (size_t)set->type->size * set->capacity;
         BASE_ARRAY_RELEASE(world->allocator, set->entities, set->capacity);
@@ -144,6 +149,7 @@ void ecs_sparse_deinit(ecs_world* world) {
         base_release(world->allocator, storage->sparse[i], sizeof *storage->sparse[i]);
     BASE_ARRAY_RELEASE(world->allocator, storage->sparse, 2 * storage->sparse_capacity);
     storage->sparse = storage->sparse_by = NULL;
+    world->fast.sparse = NULL;
     storage->sparse_count = storage->sparse_capacity = 0;
 }
 
@@ -196,7 +202,7 @@ static bool grow(ecs_world* world, ecs_sparse* set) {
 // Room for one more: its page, its place, and two notes (it comes, and it may go).
 static __attribute__((noinline)) bool reserve(ecs_world* world, ecs_sparse* set, uint32_t index) {
     uint32_t** page = &set->pages[index >> ECS_PAGE_BITS];
-    if (*page == no_page(world)) {
+    if (*page == no_page()) {
         uint32_t* made = base_allocate_zero(world->allocator, ECS_PAGE_RECORDS * sizeof *made);
         if (!made) return false;
         *page = made;

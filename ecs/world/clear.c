@@ -13,7 +13,7 @@
 #include "loading/loading.h"
 
 void ecs_world_clear(ecs_world* world) {
-    BASE_ASSERT(world->is_sealed && world->stage_depth == 0 && world->fast.walk_depth == 0);
+    BASE_ASSERT(world->is_sealed && world->fast.stage_depth == 0 && world->fast.walk_depth == 0);
     ecs_core_event_broadcast(world, ECS_EVENT_BEFORE_CLEAR);
     for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
          entity = ecs_entity_next(world, entity)) {

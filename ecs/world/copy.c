@@ -219,7 +219,8 @@ static ecs_result copy_by_save(ecs_world* world, const ecs_world* from) {
 
 ecs_result ecs_world_copy(ecs_world* world, const ecs_world* from) {
     BASE_ASSERT(world != from && world->is_sealed && from->is_sealed);
-    BASE_ASSERT(world->stage_depth == 0 && world->fast.walk_depth == 0 && from->stage_depth == 0);
+    BASE_ASSERT(world->fast.stage_depth == 0 && world->fast.walk_depth == 0 &&
+                from->fast.stage_depth == 0);
     ecs_commands_clear(world);
     if (!is_same_structure(world, from)) return copy_by_save(world, from);
     ecs_events_clear(world);

@@ -347,7 +347,7 @@ static ecs_result read_world(loader* load) {
 }
 
 ecs_result ecs_world_restore(ecs_world* world, const void* data, size_t size) {
-    BASE_ASSERT(world->is_sealed && world->stage_depth == 0 && world->fast.walk_depth == 0);
+    BASE_ASSERT(world->is_sealed && world->fast.stage_depth == 0 && world->fast.walk_depth == 0);
     ecs_membership_leave_all(world);
     empty_world(world);
     loader load = {.world = world, .reader = base_reader_make(data, size)};

@@ -302,14 +302,14 @@ static void write_world(const saver* save) {
 }
 
 ecs_result ecs_world_save(const ecs_world* world, base_bytes* bytes) {
-    BASE_ASSERT(world->is_sealed && world->stage_depth == 0);
+    BASE_ASSERT(world->is_sealed && world->fast.stage_depth == 0);
     saver save = {world, bytes, NULL};
     write_world(&save);
     return bytes->failed ? ECS_ERR_MEMORY : ECS_OK;
 }
 
 uint64_t ecs_world_hash(const ecs_world* world) {
-    BASE_ASSERT(world->is_sealed && world->stage_depth == 0);
+    BASE_ASSERT(world->is_sealed && world->fast.stage_depth == 0);
     base_hasher hasher;
     base_hasher_init(&hasher, 0);
     saver save = {world, world->tracker->scratch, &hasher};

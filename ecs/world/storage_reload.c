@@ -180,7 +180,7 @@ static ecs_result fill_rows(ecs_reload_plan* plan) {
 }
 
 ecs_result ecs_reload_stage(ecs_reload_plan* plan) {
-    BASE_ASSERT(plan->world->is_sealed && plan->world->stage_depth == 0);
+    BASE_ASSERT(plan->world->is_sealed && plan->world->fast.stage_depth == 0);
     ecs_world* world = plan->world;
     plan->archetype_count = world->storage->archetype_count;
     ecs_storage_tidy(world);

@@ -330,7 +330,7 @@ ecs_result ecs_template_reload(ecs_world* world, const void* pack, size_t bytes,
                                bool is_replicated_locked, const base_reporter* reporter,
                                ecs_reload_report* report) {
     BASE_ASSERT(world && (pack || bytes == 0));
-    BASE_ASSERT(world->is_sealed && world->fast.walk_depth == 0 && world->stage_depth == 0 &&
+    BASE_ASSERT(world->is_sealed && world->fast.walk_depth == 0 && world->fast.stage_depth == 0 &&
                 "templates are exchanged between ticks");
     reload self = {.world = world, .reporter = reporter};
     ecs_template_set_init(&self.set, world, reporter);

@@ -14,14 +14,48 @@ BASE_C_BEGIN
 /// or remove. @return false when it is refused (counted).
 bool ecs_detail_command_record(ecs_world* world, ecs_command_op op, ecs_entity target,
                                uint16_t kind, const ecs_init* inits, uint32_t init_count);
+/// Detail: the words of a value; 0: the compiler does not know, or they are too many.
+#define ECS_DETAIL_INIT_WORDS(inits, i) ecs_words_of(__builtin_object_size((inits)[i].value, 0))
+/// Detail: a command with one or two values, which is like the last one or not.
+static inline __attribute__((always_inline)) bool
+ecs_detail_command_add_words(ecs_world* world, ecs_command_op op, ecs_entity target, uint16_t kind,
+                             const ecs_init* inits, uint32_t first_words, uint32_t second_words) {
+    ecs_command_words values;
+    values.component[0] = inits[0].component;
+    values.count[0] = first_words;
+    values.count[1] = second_words;
+    ecs_words_load(values.word[0], inits[0].value, first_words);
+    if (second_words > 0) {
+        values.component[1] = inits[1].component;
+        ecs_words_load(values.word[1], inits[1].value, second_words);
+    }
+    if (ecs_detail_command_join_words(ecs_fast_of(world)->commands, op, target, kind, &values))
+        return true;
+    const ecs_words first = ecs_words_kept(values.word[0], first_words);
+    if (second_words == 0) {
+        const ecs_init copy = {values.component[0], &first};
+        return ecs_detail_command_record(world, op, target, kind, &copy, 1);
+    }
+    const ecs_words second = ecs_words_kept(values.word[1], second_words);
+    const ecs_init copies[] = {{values.component[0], &first}, {values.component[1], &second}};
+    return ecs_detail_command_record(world, op, target, kind, copies, 2);
+}
+/// Detail: a command.
 static inline __attribute__((always_inline)) bool
 ecs_detail_command_add(ecs_world* world, ecs_command_op op, ecs_entity target, uint16_t kind,
                        const ecs_init* inits, uint32_t init_count) {
+    if (__builtin_constant_p(init_count) && init_count == 1 && ECS_DETAIL_INIT_WORDS(inits, 0) > 0)
+        return ecs_detail_command_add_words(world, op, target, kind, inits,
+                                            ECS_DETAIL_INIT_WORDS(inits, 0), 0);
+    if (__builtin_constant_p(init_count) && init_count == 2 &&
+        ECS_DETAIL_INIT_WORDS(inits, 0) > 0 && ECS_DETAIL_INIT_WORDS(inits, 1) > 0)
+        return ecs_detail_command_add_words(world, op, target, kind, inits,
+                                            ECS_DETAIL_INIT_WORDS(inits, 0),
+                                            ECS_DETAIL_INIT_WORDS(inits, 1));
     return ecs_detail_command_join(ecs_fast_of(world)->commands, op, target, kind, inits,
                                    init_count) ||
            ecs_detail_command_record(world, op, target, kind, inits, init_count);
 }
-
 /// Record a creation. Values are copied. Flush points come after each system and after each batch
 /// of events.
 /// @return a placeholder. Until the next flush point, commands and events may name it as a target

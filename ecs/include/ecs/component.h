@@ -6,7 +6,7 @@
 /// stays immediate.
 #pragma once
 
-#include "ecs/detail/fast.h"
+#include "ecs/detail/sparse.h"
 #include "ecs/world.h"
 
 BASE_C_BEGIN
@@ -151,8 +151,12 @@ ecs_set(ecs_world* world, ecs_entity entity, ecs_component_id component, const v
 /// entity that has the component gets the value.
 /// @return ECS_OK; ECS_ERR_STALE (it does not live); ECS_ERR_MISSING (its template does not state
 ///         the component as sparse); ECS_ERR_MEMORY (nothing changed).
-BASE_MUST_USE ecs_result ecs_add(ecs_world* world, ecs_entity entity, ecs_component_id component,
-                                 const void* value);
+BASE_MUST_USE static inline __attribute__((always_inline)) ecs_result
+ecs_add(ecs_world* world, ecs_entity entity, ecs_component_id component, const void* value) {
+    const uint32_t words = ecs_words_of(__builtin_object_size(value, 0));
+    if (words > 0) return ecs_fast_add(world, entity, component, value, words);
+    return ecs_detail_add(world, entity, component, value);
+}
 /// Take a sparse component from an entity.
 /// @return ECS_OK; ECS_ERR_STALE (it does not live); ECS_ERR_MISSING (it does not have it).
 BASE_MUST_USE ecs_result ecs_remove(ecs_world* world, ecs_entity entity,

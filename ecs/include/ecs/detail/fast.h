@@ -77,6 +77,8 @@ typedef struct ecs_fast {
     const uint32_t* chunk_counts;      ///< rows by chunk id
     uint32_t slot_count;               ///< component ids are below
     uint32_t walk_depth;               ///< > 0 while a query is walked: structure asserts
+    uint32_t stage_depth;              ///< > 0 while a stage runs: structure is deferred
+    struct ecs_sparse* const* sparse;  ///< by component id; NULL: it lies in tables (sparse.h)
     struct ecs_command_view* commands; ///< of the recorder (queues.h)
     struct ecs_event_view* events;
     /// In validating builds, while a system that is_confined runs: asserts that it declares this

@@ -203,12 +203,12 @@ static void a_flush_inside_a_stage_is_left_to_its_flush_points(void** state) {
     store_make(&fixture, NULL);
     ecs_world* world = fixture.world;
     (void)ecs_command_create(world, fixture.ball, NULL, 0);
-    world->stage_depth = 1;
+    world->fast.stage_depth = 1;
     base_assert_handler_set(test_assert_handler);
     expect_assert_failure(ecs_command_flush(world));
     base_assert_handler_set(NULL);
     ecs_commands_apply(world);
-    world->stage_depth = 0;
+    world->fast.stage_depth = 0;
     assert_int_equal(ecs_world_entity_count(world), 1);
     store_close(&fixture);
 }

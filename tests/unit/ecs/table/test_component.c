@@ -314,12 +314,12 @@ static void structure_does_not_change_inside_a_stage(void** state) {
     ecs_world* world = fixture.world;
     ecs_entity entity = store_create(&fixture, fixture.ball);
     base_assert_handler_set(test_assert_handler);
-    world->stage_depth = 1;
+    world->fast.stage_depth = 1;
     expect_assert_failure((void)!ecs_create(world, fixture.ball, NULL, 0, &entity));
     expect_assert_failure((void)!ecs_create_many(world, fixture.ball, 2, NULL));
     expect_assert_failure((void)!ecs_destroy(world, entity));
     expect_assert_failure((void)!ecs_recreate(world, entity, fixture.rock, NULL, 0));
-    world->stage_depth = 0;
+    world->fast.stage_depth = 0;
     base_assert_handler_set(NULL);
     store_close(&fixture);
 }
