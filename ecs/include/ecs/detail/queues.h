@@ -113,6 +113,7 @@ typedef struct ecs_command_words {
     uint32_t word[2][ECS_SLOT_WORDS_MAX];
 } ecs_command_words;
 
+/// Is value `i` the one that slot holds?
 static inline __attribute__((always_inline)) bool
 ecs_detail_command_fits(const ecs_value_slot* slot, const ecs_command_words* values, uint32_t i) {
     return slot->component == values->component[i] && slot->size == 4 * values->count[i];
