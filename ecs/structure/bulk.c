@@ -10,6 +10,7 @@
 #include "structure/transition.h"
 #include "table/archetype.h"
 #include "table/chunk.h"
+#include "table/handle.h"
 #include "table/index.h"
 #include "table/record.h"
 #include "table/row.h"
@@ -112,4 +113,46 @@ ecs_result ecs_structure_create_many(ecs_world* world, ecs_template_id template_
     }
     world->storage->entity_count += count;
     return ECS_OK;
+}
+
+// The record and, where types have functions, the cells of one row that was appended.
+static ecs_result place_row(ecs_world* world, ecs_chunk* chunk, uint32_t row,
+                            const ecs_row_head* head) {
+    ecs_storage* storage = world->storage;
+    const uint32_t index = ecs_entity_index(head->entity);
+    ecs_binding* binding = &storage->bindings[head->template_id];
+    BASE_ASSERT(binding->archetype == chunk->archetype);
+    if (index == 0 || index > storage->ranges[1].last || ecs_entity_generation(head->entity) == 0)
+        return ECS_ERR_STALE;
+    if (storage->pages[index >> ECS_PAGE_BITS] == storage->zero_page &&
+        !ecs_record_reserve(world, index))
+        return ECS_ERR_MEMORY;
+    if (ecs_record_at(storage, index)->life & ECS_LIFE_CREATED) return ECS_ERR_TAKEN;
+    if (chunk->archetype->has_ops && !ecs_row_fill(world, chunk, row, binding->defaults))
+        return ECS_ERR_MEMORY;
+    ecs_row_settle(storage, chunk, row, head->entity, head->template_id);
+    storage->entity_count++;
+    if (storage->held.count > 0) ecs_held_created(world, head->entity);
+    if (binding->is_singleton) binding->single = head->entity;
+    return ECS_OK;
+}
+
+ecs_result ecs_structure_place_rows(ecs_world* world, ecs_archetype* archetype,
+                                    const ecs_row_head* heads, uint32_t count) {
+    ecs_result result = count > 0 ? ecs_archetype_reserve(world, archetype, count) : ECS_OK;
+    world->storage->runway.left = 0;
+    for (uint32_t done = 0; result == ECS_OK && done < count;) {
+        ecs_chunk* chunk = ecs_archetype_tail(world, archetype);
+        uint32_t wanted = chunk->capacity - ecs_chunk_count(world->storage, chunk);
+        if (wanted > count - done) wanted = count - done;
+        const uint32_t row = ecs_chunk_append(world, chunk, wanted);
+        uint32_t placed = 0;
+        while (placed < wanted && result == ECS_OK) {
+            result = place_row(world, chunk, row + placed, &heads[done + placed]);
+            placed += result == ECS_OK;
+        }
+        if (placed < wanted) ecs_chunk_retract(world, chunk, wanted - placed);
+        done += placed;
+    }
+    return result;
 }

@@ -75,12 +75,11 @@ static ecs_result create_row(ecs_world* world, const ecs_binding* binding,
     return ECS_ERR_MEMORY;
 }
 
-// `given`: the handle that the caller chose; ECS_ENTITY_NONE: the next free one. Tracking does not
-// list a row that is not `is_listed`.
+// `given`: the handle that the caller chose; ECS_ENTITY_NONE: the next free one.
 static __attribute__((noinline)) ecs_result create_any(ecs_world* world, ecs_entity given,
                                                        ecs_template_id template_id,
                                                        const ecs_init* inits, uint32_t init_count,
-                                                       bool is_listed, ecs_entity* entity) {
+                                                       ecs_entity* entity) {
     ecs_storage* storage = world->storage;
     ecs_binding* binding = NULL;
     ecs_result result = ecs_row_bind(world, template_id, &binding);
@@ -91,8 +90,8 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world, ecs_ent
     if (index == 0) return ECS_ERR_FULL;
     if (binding->is_singleton && !is_given && !ecs_singleton_has_room(world, template_id))
         return ECS_ERR_TAKEN;
-    const ecs_edge* edge = is_listed ? binding->archetype->on_create : NULL;
-    if (!ecs_record_reserve(world, index) || (is_listed && !ecs_row_reserve_lists(world, 1, 0)) ||
+    const ecs_edge* edge = binding->archetype->on_create;
+    if (!ecs_record_reserve(world, index) || !ecs_row_reserve_lists(world, 1, 0) ||
         (edge && !ecs_core_event_reserve(world, edge, index)))
         return ECS_ERR_MEMORY;
     ecs_chunk* chunk = NULL;
@@ -103,7 +102,7 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world, ecs_ent
     ecs_row_settle(storage, chunk, row, made, template_id);
     storage->entity_count++;
     if (is_given && storage->held.count > 0) ecs_held_created(world, made);
-    if (is_listed) ecs_structure_created(world, chunk, row, made);
+    ecs_structure_created(world, chunk, row, made);
     // Room in tracking's lists that a series was promised may be used up.
     if (is_given)
         storage->runway.left = 0;
@@ -136,7 +135,7 @@ static __attribute__((noinline)) ecs_result create_next(ecs_world* world,
         if (runway->left > 0)
             return ecs_structure_create(world, template_id, inits, init_count, entity);
     }
-    return create_any(world, ECS_ENTITY_NONE, template_id, inits, init_count, true, entity);
+    return create_any(world, ECS_ENTITY_NONE, template_id, inits, init_count, entity);
 }
 
 // Take the next freed index of the runway's word of bits.
@@ -190,28 +189,13 @@ ecs_result ecs_structure_create(ecs_world* world, ecs_template_id template_id,
     return finish_prepared(world, row, inits, init_count);
 }
 
-// An entity at a handle that the caller chose.
-static ecs_result create_given(ecs_world* world, ecs_entity handle, ecs_template_id template_id,
-                               const ecs_init* inits, uint32_t init_count, bool is_listed) {
-    BASE_ASSERT(ecs_entity_index(handle) != 0 && ecs_entity_generation(handle) != 0);
-    if (!(ecs_record_at(world->storage, ecs_entity_index(handle))->life & ECS_LIFE_CREATED))
-        return create_any(world, handle, template_id, inits, init_count, is_listed, &handle);
-    if (ecs_is_alive(world, handle)) ecs_world_count_bad_transition(world);
-    return ECS_ERR_TAKEN;
-}
-
 ecs_result ecs_structure_create_at(ecs_world* world, ecs_entity handle, ecs_template_id template_id,
                                    const ecs_init* inits, uint32_t init_count) {
-    return create_given(world, handle, template_id, inits, init_count, true);
-}
-
-ecs_result ecs_storage_place(ecs_world* world, ecs_entity handle, ecs_template_id template_id) {
-    uint32_t index = ecs_entity_index(handle);
-    uint32_t index_max = world->limits.replicated_index_max + world->limits.local_entities_max;
-    if (index == 0 || index > index_max || ecs_entity_generation(handle) == 0) return ECS_ERR_STALE;
-    ecs_result result = create_given(world, handle, template_id, NULL, 0, false);
-    if (result == ECS_OK) ecs_index_settle(world, index);
-    return result;
+    BASE_ASSERT(ecs_entity_index(handle) != 0 && ecs_entity_generation(handle) != 0);
+    if (!(ecs_record_at(world->storage, ecs_entity_index(handle))->life & ECS_LIFE_CREATED))
+        return create_any(world, handle, template_id, inits, init_count, &handle);
+    if (ecs_is_alive(world, handle)) ecs_world_count_bad_transition(world);
+    return ECS_ERR_TAKEN;
 }
 
 static __attribute__((noinline)) void destroy_any(ecs_world* world, ecs_record* record,

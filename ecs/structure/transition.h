@@ -25,12 +25,17 @@ BASE_MUST_USE ecs_result ecs_structure_create(ecs_world* world, ecs_template_id 
 BASE_MUST_USE ecs_result ecs_structure_create_at(ecs_world* world, ecs_entity handle,
                                                  ecs_template_id template_id, const ecs_init* inits,
                                                  uint32_t init_count);
-/// Append an entity with a given handle and its template's defaults, after
-/// ecs_storage_read_indices. Tracking does not list it and shadows are copies of the defaults: the
-/// caller overwrites cells and shadows.
-/// @return ECS_OK; ECS_ERR_TAKEN; ECS_ERR_STALE (a handle outside both ranges); those of create.
-BASE_MUST_USE ecs_result ecs_storage_place(ecs_world* world, ecs_entity handle,
-                                           ecs_template_id template_id);
+/// An entity of a save, and a template of its archetype that is bound.
+typedef struct ecs_row_head {
+    ecs_entity entity;
+    ecs_template_id template_id;
+} ecs_row_head;
+/// Append entities with given handles, after ecs_storage_read_indices. Tracking does not list them.
+/// The caller fills values and shadows; where a type has functions, they are there with defaults.
+/// @return ECS_OK; otherwise those in front of the first that is refused are placed: ECS_ERR_TAKEN;
+///         ECS_ERR_STALE (a handle outside both ranges); ECS_ERR_FULL (chunks); ECS_ERR_MEMORY.
+BASE_MUST_USE ecs_result ecs_structure_place_rows(ecs_world* world, ecs_archetype* archetype,
+                                                  const ecs_row_head* heads, uint32_t count);
 /// Destroy the row of a living entity; its children stay. @return ECS_OK.
 ecs_result ecs_structure_destroy(ecs_world* world, ecs_entity entity);
 /// Move a living entity to another template. @return as ecs_recreate.

@@ -67,6 +67,9 @@ void ecs_track_count_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
 /// The same for `count` rows from `row` on.
 void ecs_track_count_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row, uint32_t count,
                           bool is_added);
+/// The sum of ecs_track_hash over rows of one tracked column.
+uint64_t ecs_track_sum(const ecs_world* world, const ecs_chunk* chunk, uint32_t track, uint32_t row,
+                       uint32_t count);
 /// Forget lists and hashes (restore).
 void ecs_track_reset(ecs_world* world);
 /// Forget the lists, not the hashes.

@@ -109,29 +109,37 @@ static uint64_t sum_hashes(const ecs_track_cells* column, const void* cells, con
     return base_hash64_rows(cells, column->size, column->entities, column->name_hash, rows, count);
 }
 
-void ecs_track_count_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row, uint32_t count,
-                          bool is_added) {
+uint64_t ecs_track_sum(const ecs_world* world, const ecs_chunk* chunk, uint32_t track, uint32_t row,
+                       uint32_t count) {
     BASE_ASSERT(row + count <= chunk->capacity);
     const uint32_t end = row + count;
-    for (uint32_t track = 0; track < chunk->archetype->track_count; track++) {
-        ecs_track_cells column = column_of(world, chunk, track);
-        ecs_track_learn(&column);
-        uint64_t sum = 0;
-        for (uint32_t first = row, some; first < end; first += some) {
-            uint32_t rows[ECS_TRACK_ROWS_MAX], flat[ECS_TRACK_ROWS_MAX], next = 0;
-            some = end - first < ECS_TRACK_ROWS_MAX ? end - first : ECS_TRACK_ROWS_MAX;
-            for (uint32_t i = 0; i < some; i++)
-                rows[i] = first + i;
-            const uint32_t flat_count = ecs_track_find_flat(&column, rows, some, flat);
-            for (uint32_t i = 0; i < some && flat_count < some; i++) {
-                if (next < flat_count && flat[next] == rows[i])
-                    next++;
-                else
-                    sum += shadow_hash(&column, rows[i]);
-            }
-            sum += sum_hashes(&column, column.shadows, flat, flat_count);
+    ecs_track_cells column = column_of(world, chunk, track);
+    ecs_track_learn(&column);
+    uint64_t sum = 0;
+    for (uint32_t first = row, some; first < end; first += some) {
+        uint32_t rows[ECS_TRACK_ROWS_MAX], flat[ECS_TRACK_ROWS_MAX], next = 0;
+        some = end - first < ECS_TRACK_ROWS_MAX ? end - first : ECS_TRACK_ROWS_MAX;
+        for (uint32_t i = 0; i < some; i++)
+            rows[i] = first + i;
+        const uint32_t flat_count = ecs_track_find_flat(&column, rows, some, flat);
+        for (uint32_t i = 0; i < some && flat_count < some; i++) {
+            if (next < flat_count && flat[next] == rows[i])
+                next++;
+            else
+                sum += shadow_hash(&column, rows[i]);
         }
-        world->tracker->hashes[column.component] += is_added ? sum : 0 - sum;
+        sum += sum_hashes(&column, column.shadows, flat, flat_count);
+    }
+    return sum;
+}
+
+void ecs_track_count_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row, uint32_t count,
+                          bool is_added) {
+    const ecs_archetype* archetype = chunk->archetype;
+    for (uint32_t track = 0; track < archetype->track_count; track++) {
+        const uint64_t sum = ecs_track_sum(world, chunk, track, row, count);
+        world->tracker->hashes[archetype->columns[archetype->tracked[track]].component] +=
+            is_added ? sum : 0 - sum;
     }
 }
 

@@ -35,18 +35,25 @@
 #include "table/storage.h"
 #include "track/track.h"
 #include "type/type_registry.h"
+#include "world/save_cells.h"
 #include "world/save_format.h"
 #include "world/storage_save.h"
 
 #include <string.h>
 
-#define DRAIN_BYTES (64u << 10)
+enum {
+    DRAIN_BYTES = 64 << 10,
+    HEAD_BYTES = sizeof(ecs_entity) + sizeof(ecs_template_id),
+    SHARED_ENTITIES_MIN = 2048, // fewer are saved by one thread: waking another costs more
+};
 
 // Writing. With a hasher, finished bytes go there and are forgotten.
 typedef struct saver {
     const ecs_world* world;
     base_bytes* bytes;
     base_hasher* hasher;
+    ecs_save_blocks blocks; // plain data, which workers fill in
+    bool differs;           // they found a value that differs from its shadow without a mark
 } saver;
 
 static void drain(const saver* save, size_t bytes_min) {
@@ -107,10 +114,11 @@ static uint32_t template_id_max(const ecs_world* world) {
         uint32_t id = storage->archetypes[i]->made_by;
         id_max = id > id_max ? id : id_max;
     }
-    for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
-         entity = ecs_entity_next(world, entity)) {
-        uint32_t id = ecs_entity_template(world, entity);
-        id_max = id > id_max ? id : id_max;
+    for (uint32_t i = 0; i < ECS_PAGES; i++) {
+        const ecs_record_page* page = storage->pages[i];
+        for (uint32_t k = 0; page != storage->zero_page && k < ECS_PAGE_RECORDS; k++)
+            if (page->records[k].life & ECS_LIFE_CREATED && page->records[k].template_id > id_max)
+                id_max = page->records[k].template_id;
     }
     for (uint32_t i = 0; i < world->commands->item_count; i++) {
         uint32_t id = world->commands->items[i].template_id;
@@ -135,62 +143,102 @@ static void write_templates(const saver* save) {
     }
 }
 
-// Canonical bytes of a dense type are its memory, on a little-endian machine and as long as nothing
-// in it has a second spelling, as NaN and bool do.
-static bool is_canonical(const ecs_type* type, const uint8_t* data, size_t bytes) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (!type->is_dense || !ecs_type_is_plain(type)) return false;
-    bool has_floats = type->fields[0].kind == ECS_FIELD_F32;
-    for (uint32_t i = 0; i < type->field_count; i++) {
-        ecs_field_kind kind = type->fields[i].kind;
-        if (kind == ECS_FIELD_BOOL || kind == ECS_FIELD_F64 ||
-            (kind == ECS_FIELD_F32) != has_floats)
-            return false;
-    }
-    uint32_t nans = 0;
-    for (size_t at = 0; at < bytes && has_floats; at += 4) {
-        uint32_t bits;
-        memcpy(&bits, data + at, 4);
-        nans += (bits & 0x7fffffffu) > 0x7f800000u;
-    }
-    return nans == 0;
-#else
-    (void)type, (void)data, (void)bytes;
-    return false;
-#endif
+static const uint8_t* cells_of(const ecs_save_block* block) {
+    return ecs_chunk_cell(block->chunk, block->column, block->first);
 }
 
-// The first `count` rows of a column of values or shadows.
-static void write_cells(const saver* save, const ecs_type* type, const ecs_chunk* chunk,
-                        uint32_t column, uint32_t count) {
-    const uint8_t* data = chunk->columns[column];
-    size_t bytes = (size_t)type->size * count;
-    if (count > 0 && is_canonical(type, data, bytes))
-        base_bytes_write(save->bytes, data, bytes);
+// Handle and template of each row.
+static void put_heads(const ecs_world* world, const ecs_save_block* block, uint8_t* target) {
+    const ecs_entity* entities = block->chunk->entities + block->first;
+    for (uint32_t i = 0; i < block->count; i++, target += HEAD_BYTES) {
+        const uint64_t head = entities[i] | (uint64_t)ecs_entity_template(world, entities[i])
+                                                << 8 * sizeof *entities;
+        for (uint32_t k = 0; k < HEAD_BYTES; k++)
+            target[k] = (uint8_t)(head >> 8 * k);
+    }
+}
+
+static void put_block(const ecs_world* world, const ecs_save_block* block, uint8_t* target) {
+    if (block->type)
+        ecs_cells_save(block->type, cells_of(block), block->count, target);
     else
-        for (uint32_t row = 0; row < count; row++)
-            ecs_type_write(type, ecs_chunk_cell(chunk, column, row), save->bytes);
+        put_heads(world, block, target);
+}
+
+// Are the values of these rows those of their shadows?
+static bool is_same_rows(const ecs_type* type, const uint8_t* values, const uint8_t* shadows,
+                         uint32_t count) {
+    const size_t size = type->size;
+    if (type->is_dense && ecs_type_is_plain(type) && memcmp(values, shadows, size * count) == 0)
+        return true;
+    for (uint32_t i = 0; i < count; i++)
+        if (!ecs_type_equal(type, values + size * i, shadows + size * i)) return false;
+    return true;
+}
+
+// A block whose place is reserved, on any thread. Nothing marks a row of it as written.
+static void fill_block(void* context, uint32_t item, uint32_t worker) {
+    (void)worker;
+    saver* save = context;
+    const ecs_save_block* block = &save->blocks.items[item];
+    put_block(save->world, block, save->bytes->data + block->offset);
+    if (block->track == ECS_SLOT_NONE) return;
+    const ecs_archetype* archetype = block->chunk->archetype;
+    const uint8_t* values =
+        ecs_chunk_cell(block->chunk, archetype->tracked[block->track], block->first);
+    if (!is_same_rows(block->type, values, cells_of(block), block->count))
+        __atomic_store_n(&save->differs, true, __ATOMIC_RELAXED);
+}
+
+// Rows of one column of plain data, or with type NULL the heads of the rows: now, or by workers.
+static void write_blocks(saver* save, const ecs_save_block* all) {
+    const size_t each = all->type ? ecs_type_canonical_bytes(all->type) : HEAD_BYTES;
+    ecs_save_block block = *all;
+    for (uint32_t left = all->count; left > 0; left -= block.count, block.first += block.count) {
+        block.count = left < ECS_BLOCK_ROWS ? left : ECS_BLOCK_ROWS;
+        block.offset = save->bytes->size;
+        uint8_t* target = base_bytes_extend(save->bytes, each * block.count);
+        if (!target) return;
+        if (!ecs_save_blocks_push(&save->blocks, &block)) put_block(save->world, &block, target);
+        drain(save, DRAIN_BYTES);
+    }
+}
+
+// The rows of a column of values or shadows. `track`: of a shadow.
+static void write_cells(saver* save, const ecs_type* type, const ecs_chunk* chunk, uint32_t column,
+                        uint32_t track) {
+    const uint32_t count = ecs_chunk_count(save->world->storage, chunk);
+    if (ecs_type_is_plain(type)) {
+        write_blocks(save, &(ecs_save_block){chunk, type, column, track, 0, count, 0});
+        return;
+    }
+    for (uint32_t row = 0; row < count; row++)
+        ecs_type_write(type, ecs_chunk_cell(chunk, column, row), save->bytes);
     drain(save, DRAIN_BYTES);
 }
 
-static void write_column(const saver* save, const ecs_archetype* archetype, uint32_t column) {
-    const ecs_column* info = &archetype->columns[column];
-    for (uint32_t k = 0; k < archetype->chunk_count; k++) {
-        const ecs_chunk* chunk = archetype->chunks[k];
-        uint32_t count = ecs_chunk_count(save->world->storage, chunk);
-        write_cells(save, info->type, chunk, column, count);
-    }
+static void write_column(saver* save, const ecs_archetype* archetype, uint32_t column) {
+    for (uint32_t k = 0; k < archetype->chunk_count; k++)
+        write_cells(save, archetype->columns[column].type, archetype->chunks[k], column,
+                    ECS_SLOT_NONE);
+}
+
+// Is it left to fill_block to find out whether the values of a column differ from their shadows?
+static bool is_left(const saver* save, const ecs_type* type, const ecs_chunk* chunk,
+                    uint32_t track) {
+    return save->blocks.workers && ecs_type_is_plain(type) && chunk->written[track] == 0 &&
+           *ecs_chunk_summary(chunk, track) == 0;
 }
 
 // The values, told first; then those that were written since, each with the row's distance to the
 // one before, ended by a distance of 0.
-static void write_tracked(const saver* save, const ecs_archetype* archetype, uint32_t column) {
+static void write_tracked(saver* save, const ecs_archetype* archetype, uint32_t column) {
     const ecs_column* info = &archetype->columns[column];
     uint32_t shadow = archetype->column_count + info->track;
     for (uint32_t k = 0; k < archetype->chunk_count; k++) {
         const ecs_chunk* chunk = archetype->chunks[k];
-        uint32_t count = ecs_chunk_count(save->world->storage, chunk);
-        write_cells(save, info->type, chunk, shadow, count);
+        const bool is_checked = is_left(save, info->type, chunk, info->track);
+        write_cells(save, info->type, chunk, shadow, is_checked ? info->track : ECS_SLOT_NONE);
     }
     uint64_t at = 1;
     uint64_t last = 0;
@@ -198,9 +246,9 @@ static void write_tracked(const saver* save, const ecs_archetype* archetype, uin
         const ecs_chunk* chunk = archetype->chunks[k];
         uint32_t count = ecs_chunk_count(save->world->storage, chunk);
         // Most columns of most saves: nothing was written since the last tracking.
-        const bool is_same = info->type->is_dense && ecs_type_is_plain(info->type) &&
-                             memcmp(chunk->columns[column], chunk->columns[shadow],
-                                    (size_t)info->type->size * count) == 0;
+        const bool is_same =
+            is_left(save, info->type, chunk, info->track) ||
+            is_same_rows(info->type, chunk->columns[column], chunk->columns[shadow], count);
         for (uint32_t row = 0; row < count && !is_same; row++) {
             const void* value = ecs_chunk_cell(chunk, column, row);
             if (!ecs_type_equal(info->type, value, ecs_chunk_cell(chunk, shadow, row))) {
@@ -215,27 +263,14 @@ static void write_tracked(const saver* save, const ecs_archetype* archetype, uin
     base_bytes_write_varint(save->bytes, 0);
 }
 
-// Handle and template of each row.
-static void write_heads(const saver* save, const ecs_chunk* chunk, uint32_t count) {
-    enum { HEAD_BYTES = sizeof(ecs_entity) + sizeof(ecs_template_id) };
-    uint8_t* target = base_bytes_extend(save->bytes, (size_t)count * HEAD_BYTES);
-    for (uint32_t row = 0; target && row < count; row++, target += HEAD_BYTES) {
-        const ecs_entity entity = chunk->entities[row];
-        const uint64_t head = entity | (uint64_t)ecs_entity_template(save->world, entity)
-                                           << 8 * sizeof entity;
-        for (uint32_t i = 0; i < HEAD_BYTES; i++)
-            target[i] = (uint8_t)(head >> 8 * i);
-    }
-}
-
-static void write_archetype(const saver* save, const ecs_archetype* archetype) {
+static void write_archetype(saver* save, const ecs_archetype* archetype) {
     base_bytes_write_u16(save->bytes, archetype->made_by);
     base_bytes_write_varint(save->bytes, archetype->row_count);
     for (uint32_t k = 0; k < archetype->chunk_count; k++) {
         const ecs_chunk* chunk = archetype->chunks[k];
-        uint32_t count = ecs_chunk_count(save->world->storage, chunk);
-        write_heads(save, chunk, count);
-        drain(save, DRAIN_BYTES);
+        const uint32_t count = ecs_chunk_count(save->world->storage, chunk);
+        write_blocks(save,
+                     &(ecs_save_block){.chunk = chunk, .track = ECS_SLOT_NONE, .count = count});
     }
     for (uint32_t column = 0; column < archetype->column_count; column++) {
         if (archetype->columns[column].size == 0) continue;
@@ -274,7 +309,7 @@ static void write_sparse(const saver* save, const ecs_sparse* set) {
     drain(save, DRAIN_BYTES);
 }
 
-static void write_world(const saver* save) {
+static void write_world(saver* save) {
     const ecs_world* world = save->world;
     base_bytes_write_u32(save->bytes, ECS_SAVE_MAGIC);
     base_bytes_write_u32(save->bytes, ECS_SAVE_VERSION);
@@ -303,8 +338,17 @@ static void write_world(const saver* save) {
 
 ecs_result ecs_world_save(const ecs_world* world, base_bytes* bytes) {
     BASE_ASSERT(world->is_sealed && world->fast.stage_depth == 0);
-    saver save = {world, bytes, NULL};
+    const size_t begin = bytes->size;
+    saver save = {.world = world, .bytes = bytes};
+    ecs_save_blocks_init(&save.blocks, world, world->storage->entity_count, SHARED_ENTITIES_MIN);
     write_world(&save);
+    if (!bytes->failed) ecs_save_blocks_run(&save.blocks, fill_block, &save);
+    ecs_save_blocks_deinit(&save.blocks);
+    if (save.differs) { // a write that tracking did not see: by one thread, which compares all
+        bytes->size = begin;
+        save.blocks.workers = NULL;
+        write_world(&save);
+    }
     return bytes->failed ? ECS_ERR_MEMORY : ECS_OK;
 }
 
@@ -312,7 +356,7 @@ uint64_t ecs_world_hash(const ecs_world* world) {
     BASE_ASSERT(world->is_sealed && world->fast.stage_depth == 0);
     base_hasher hasher;
     base_hasher_init(&hasher, 0);
-    saver save = {world, world->tracker->scratch, &hasher};
+    saver save = {.world = world, .bytes = world->tracker->scratch, .hasher = &hasher};
     base_bytes_clear(save.bytes);
     write_world(&save);
     if (save.bytes->failed) return 0; // half a hash would look like a difference

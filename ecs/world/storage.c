@@ -151,14 +151,20 @@ static ecs_result read_held(ecs_world* world, base_reader* reader) {
     return reader->failed ? ECS_ERR_MALFORMED : ECS_OK;
 }
 
-// The next index after `index` whose generation is not 0; 0 when there is none.
-static uint32_t next_used(const ecs_storage* storage, uint32_t index) {
-    for (index++; index <= ECS_INDEX_MAX; index++)
-        if (storage->pages[index >> ECS_PAGE_BITS] == storage->zero_page)
-            index |= ECS_PAGE_RECORDS - 1;
-        else if (ecs_record_at(storage, index)->life != 0)
-            return index;
-    return 0;
+// The indices of a page whose generation is not 0, each as its distance from the one before.
+static void write_page(const ecs_record_page* page, uint32_t first, uint32_t* last,
+                       base_bytes* bytes) {
+    enum { INDEX_BYTES_MAX = 4 + 2, BYTES_MAX = ECS_PAGE_RECORDS * INDEX_BYTES_MAX };
+    uint8_t* begin = base_bytes_extend(bytes, BYTES_MAX);
+    uint8_t* target = begin;
+    for (uint32_t i = 0; begin && i < ECS_PAGE_RECORDS; i++) {
+        const uint32_t generation = page->records[i].life & ECS_GENERATION_MAX;
+        if (page->records[i].life == 0) continue;
+        target += base_varint_put(target, first + i - *last);
+        target += base_varint_put(target, generation);
+        *last = first + i;
+    }
+    if (begin) bytes->size -= BYTES_MAX - (size_t)(target - begin);
 }
 
 void ecs_storage_write_indices(const ecs_world* world, base_bytes* bytes) {
@@ -168,11 +174,9 @@ void ecs_storage_write_indices(const ecs_world* world, base_bytes* bytes) {
         base_bytes_write_u32(bytes, storage->ranges[i].cursor);
     }
     uint32_t last = 0;
-    for (uint32_t index = next_used(storage, 0); index != 0; index = next_used(storage, index)) {
-        base_bytes_write_varint(bytes, index - last);
-        base_bytes_write_varint(bytes, ecs_record_at(storage, index)->life & ECS_GENERATION_MAX);
-        last = index;
-    }
+    for (uint32_t i = 0; i < ECS_PAGES; i++)
+        if (storage->pages[i] != storage->zero_page)
+            write_page(storage->pages[i], i << ECS_PAGE_BITS, &last, bytes);
     base_bytes_write_varint(bytes, 0);
     write_held(world, bytes);
 }
@@ -213,11 +217,18 @@ ecs_result ecs_storage_read_indices(ecs_world* world, base_reader* reader) {
         if (reader->failed || step > ECS_INDEX_MAX || !is_used(world, index += step) ||
             generation < 1 || generation > ECS_GENERATION_MAX)
             return ECS_ERR_MALFORMED;
-        if (!ecs_record_reserve(world, (uint32_t)index)) return ECS_ERR_MEMORY;
+        if (storage->pages[index >> ECS_PAGE_BITS] == storage->zero_page &&
+            !ecs_record_reserve(world, (uint32_t)index))
+            return ECS_ERR_MEMORY;
         ecs_record_mut(storage, (uint32_t)index)->life = (uint16_t)generation;
     }
+    return read_held(world, reader);
+}
+
+void ecs_storage_settle_indices(ecs_world* world) {
+    const ecs_storage* storage = world->storage;
     for (uint32_t i = 0; i < 2; i++)
         for (uint32_t used = storage->ranges[i].first; used < storage->ranges[i].fresh; used++)
-            ecs_index_settle(world, used);
-    return read_held(world, reader);
+            if (!(ecs_record_at(storage, used)->life & ECS_LIFE_CREATED))
+                ecs_index_settle(world, used);
 }

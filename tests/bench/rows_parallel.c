@@ -29,6 +29,7 @@ typedef struct rig {
     net_match* match;
     ecs_world* world;
     net_history* history; // NULL: nothing is replicated
+    base_bytes bytes;     // of a save; it keeps its room
     ecs_tick tick;
 } rig;
 
@@ -134,6 +135,7 @@ static void open_hundred(rig* self) {
 }
 
 static void close_rig(rig* self) {
+    base_bytes_deinit(&self->bytes);
     net_history_destroy(self->history);
     if (!self->module) {
         ecs_world_destroy(self->world);
@@ -166,20 +168,41 @@ static double step_us(rig* self, uint32_t ticks) {
     return (parallel_now_us() - begin) / ticks;
 }
 
+// Saves need a past.
+static void play_first(rig* self) {
+    if (self->tick == 0) (void)step_us(self, self->match ? SAVE_TICK : 1);
+}
+
 // A save, as keyframes of logs are.
 static double save_us(rig* self, uint32_t saves) {
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
-    if (self->tick < SAVE_TICK) (void)step_us(self, SAVE_TICK); // a past to save
-    double begin = 0;
-    for (uint32_t i = 0; i <= saves; i++) {
-        if (i == 1) begin = parallel_now_us(); // the first one makes room
-        base_bytes_clear(&bytes);
-        bench_require(net_match_save(self->match, &bytes) == NET_OK, "save");
+    play_first(self);
+    const double begin = parallel_now_us();
+    for (uint32_t i = 0; i < saves; i++) {
+        base_bytes_clear(&self->bytes);
+        bench_require(net_match_save(self->match, &self->bytes) == NET_OK, "save");
     }
-    const double us = (parallel_now_us() - begin) / saves;
-    base_bytes_deinit(&bytes);
-    return us;
+    return (parallel_now_us() - begin) / saves;
+}
+
+// The whole world as bytes, and back.
+static double world_save_us(rig* self, uint32_t saves) {
+    play_first(self);
+    const double begin = parallel_now_us();
+    for (uint32_t i = 0; i < saves; i++) {
+        base_bytes_clear(&self->bytes);
+        bench_require(ecs_world_save(self->world, &self->bytes) == ECS_OK, "save");
+    }
+    return (parallel_now_us() - begin) / saves;
+}
+
+static double world_restore_us(rig* self, uint32_t times) {
+    if (self->bytes.size == 0) (void)world_save_us(self, 1);
+    const base_bytes* bytes = &self->bytes;
+    const double begin = parallel_now_us();
+    for (uint32_t i = 0; i < times; i++)
+        bench_require(ecs_world_restore(self->world, bytes->data, bytes->size) == ECS_OK,
+                      "restore");
+    return (parallel_now_us() - begin) / times;
 }
 
 // What the server remembers of each tick.
@@ -214,6 +237,10 @@ static const parallel_case cases[] = {
     {"parallel_arena_4000", open_arena, 16, 256, step_us, 0},
     {"parallel_history_4000", open_replicated, 16, 64, history_us, 0},
     {"parallel_save_4000", open_arena, 8, 1, save_us, 0},
+    {"parallel_world_save_4000", open_arena, 16, 1, world_save_us, 0},
+    {"parallel_world_save_1m", open_million, 4, 1, world_save_us, 0},
+    {"parallel_world_restore_4000", open_arena, 16, 1, world_restore_us, 0},
+    {"parallel_world_restore_1m", open_million, 2, 1, world_restore_us, 0},
     {"parallel_predict_16", open_prediction, 512, 64, step_us, 0},
     {"parallel_fall_100", open_hundred, 2048, 64, step_us, 0},
 };
@@ -255,9 +282,11 @@ static void print(const bench_row* row, uint32_t rounds) {
     static double times[2][BENCH_ROUNDS_MAX], ratios[BENCH_ROUNDS_MAX];
     base_workers* workers = base_workers_create(NULL, THREADS);
     bench_require(workers != NULL, "threads");
-    rig rigs[2] = {{NULL, NULL, NULL, NULL, 0}, {NULL, NULL, NULL, NULL, 0}};
-    for (uint32_t k = 0; k < 2; k++)
+    rig rigs[2] = {{.module = NULL}, {.module = NULL}};
+    for (uint32_t k = 0; k < 2; k++) {
+        base_bytes_init(&rigs[k].bytes, NULL);
         what->open(&rigs[k]);
+    }
     set_workers(&rigs[1], workers);
     for (uint32_t k = 0; k < 2; k++)
         (void)what->measure(&rigs[k], what->warm_ticks);

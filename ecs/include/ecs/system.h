@@ -192,9 +192,9 @@ uint32_t ecs_stage_share(const ecs_stage* stage, uint32_t count, ecs_part_fn run
 uint32_t ecs_stage_share_rows(const ecs_stage* stage, ecs_query* query, ecs_part_fn run,
                               void* context);
 
-/// Let stages and tracking use these threads; NULL: one thread. They are borrowed, and must outlive
-/// the world or the next call. The allocator of the world must accept calls from all of them, as
-/// the heap does. Between steps.
+/// Let stages, tracking, saves and restores use these threads; NULL: one thread. They are borrowed,
+/// and must outlive the world or the next call. The allocator of the world must accept calls from
+/// all of them, as the heap does. Between steps.
 void ecs_world_set_workers(ecs_world* world, base_workers* workers);
 /// Count the threads that the systems of a sealed world can use at one time, at most
 /// BASE_WORKERS_MAX.

@@ -166,10 +166,18 @@ static void indices_come_back_from_their_bytes(void** state) {
     base_reader reader = base_reader_make(bytes.data, bytes.size);
     assert_int_equal(ecs_storage_read_indices(world, &reader), ECS_OK);
     assert_int_equal(base_reader_left(&reader), 0);
+    ecs_binding* binding = NULL;
+    assert_int_equal(ecs_storage_bind(world, fixture.ball, &binding), ECS_OK);
+    ecs_archetype* archetype = binding->archetype;
+    static ecs_row_head heads[COUNT / 2];
     for (uint32_t i = 1; i < COUNT; i += 2)
-        assert_int_equal(ecs_storage_place(world, entities[i], fixture.ball), ECS_OK);
-    assert_int_equal(ecs_storage_place(world, entities[1], fixture.ball), ECS_ERR_TAKEN);
-    assert_int_equal(ecs_storage_place(world, ECS_ENTITY_NONE, fixture.ball), ECS_ERR_STALE);
+        heads[i / 2] = (ecs_row_head){entities[i], fixture.ball};
+    assert_int_equal(ecs_structure_place_rows(world, archetype, heads, COUNT / 2), ECS_OK);
+    assert_int_equal(ecs_structure_place_rows(world, archetype, heads, 1), ECS_ERR_TAKEN);
+    const ecs_row_head none = {ECS_ENTITY_NONE, fixture.ball};
+    assert_int_equal(ecs_structure_place_rows(world, archetype, &none, 1), ECS_ERR_STALE);
+    assert_int_equal(ecs_world_entity_count(world), COUNT / 2);
+    ecs_storage_settle_indices(world);
     ecs_storage_validate(world);
     assert_int_equal(ecs_state(world, ecs_entity_make(5, 2)), ECS_STATE_LOADING);
     assert_int_equal(store_create(&fixture, fixture.ball), next);

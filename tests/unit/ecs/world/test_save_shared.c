@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// Saves that workers fill in, and restores that they read: what one thread does, with any number.
+#include "system/live_world.h"
+
+#include "base/workers.h"
+
+static const uint32_t thread_counts[] = {1, 2, 3, 8, 64};
+
+typedef struct lamp {
+    bool is_on;
+    float heat;
+} lamp;
+
+static const ecs_field lamp_fields[] = {
+    {.name = "is_on", .offset = offsetof(lamp, is_on), .kind = ECS_FIELD_BOOL, .count = 1},
+    {.name = "heat", .offset = offsetof(lamp, heat), .kind = ECS_FIELD_F32, .count = 1},
+};
+
+typedef struct house {
+    live fixture;
+    ecs_template_id lit;
+    ecs_component_id lamp;
+} house;
+
+static void open_house(house* self, const base_allocator* allocator) {
+    static const char text[] = "lit { \"lamp:lamp\" { _track:b=yes; } \"mark:tag\" "
+                               "{ _track:b=yes; } }\n";
+    ecs_world_config config = ecs_world_config_default();
+    config.allocator = allocator;
+    live_open(&self->fixture, &config);
+    ecs_world* world = self->fixture.world;
+    const ecs_type_desc type = {
+        "lamp", sizeof(lamp), _Alignof(lamp), lamp_fields, BASE_COUNT(lamp_fields), NULL};
+    assert_int_equal(ecs_type_register(world, &type, NULL), ECS_OK);
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(ecs_template_load(world, "lit.blk", text, strlen(text), &reporter), ECS_OK);
+    live_seal(&self->fixture);
+    self->lit = ecs_template_find(world, "lit");
+    self->lamp = ecs_component_find(world, "lamp");
+}
+
+// Rows of all kinds in chunks of several blocks; some values are newer than their shadows.
+static void fill_house(house* self) {
+    live* fixture = &self->fixture;
+    ecs_world* world = fixture->world;
+    enum { THINGS = 5000 };
+    static ecs_entity things[THINGS];
+    assert_int_equal(ecs_create_many(world, fixture->thing, THINGS, things), ECS_OK);
+    for (uint32_t i = 0; i < THINGS; i += 7) {
+        const ecs_vec2 pos = {(float)i, i % 5 == 0 ? __builtin_nanf("1") : 1.0f};
+        assert_int_equal(ecs_set(world, things[i], fixture->pos, &pos), ECS_OK);
+    }
+    for (uint32_t i = 0; i < 300; i++) {
+        const ecs_entity named = live_create(fixture, fixture->named);
+        if (i % 3 == 0) live_set_text(fixture, named, fixture->title, "Ada");
+        (void)live_create(fixture, i % 2 == 0 ? fixture->solid : fixture->marker);
+        const lamp value = {i % 2 == 0, (float)i};
+        assert_int_equal(ecs_set(world, live_create(fixture, self->lit), self->lamp, &value),
+                         ECS_OK);
+    }
+    live_step(fixture);
+    for (uint32_t i = 0; i < THINGS; i += 1000) {
+        const int32_t hp = (int32_t)i;
+        assert_int_equal(ecs_set(world, things[i], fixture->hp, &hp), ECS_OK);
+        assert_int_equal(ecs_destroy(world, things[i + 1]), ECS_OK);
+    }
+}
+
+static base_workers* use_workers(house* self, uint32_t threads) {
+    base_workers* workers = base_workers_create(NULL, threads);
+    assert_non_null(workers);
+    base_workers_set_eager(workers);
+    ecs_world_set_workers(self->fixture.world, workers);
+    return workers;
+}
+
+static void drop_workers(house* self, base_workers* workers) {
+    ecs_world_set_workers(self->fixture.world, NULL);
+    base_workers_destroy(workers);
+}
+
+// The save behind three other bytes.
+static base_bytes save(house* self) {
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    base_bytes_write(&bytes, "any", 3);
+    assert_int_equal(ecs_world_save(self->fixture.world, &bytes), ECS_OK);
+    return bytes;
+}
+
+static ecs_result restore(house* self, const base_bytes* bytes) {
+    return ecs_world_restore(self->fixture.world, bytes->data + 3, bytes->size - 3);
+}
+
+static void expect_save(house* self, const base_bytes* expected) {
+    base_bytes bytes = save(self);
+    assert_int_equal(bytes.size, expected->size);
+    assert_memory_equal(bytes.data, expected->data, bytes.size);
+    base_bytes_deinit(&bytes);
+}
+
+static void any_number_of_threads_saves_and_restores_the_same(void** state) { // B10
+    (void)state;
+    static house a, b;
+    open_house(&a, NULL);
+    open_house(&b, NULL);
+    fill_house(&a);
+    base_bytes expected = save(&a);
+    const uint64_t hash = ecs_world_hash(a.fixture.world);
+    const uint64_t state_hash = ecs_world_state_hash(a.fixture.world);
+    for (uint32_t i = 0; i < BASE_COUNT(thread_counts); i++) {
+        base_workers* workers = use_workers(&a, thread_counts[i]);
+        expect_save(&a, &expected);
+        drop_workers(&a, workers);
+        workers = use_workers(&b, thread_counts[i]);
+        assert_int_equal(restore(&b, &expected), ECS_OK);
+        assert_true(ecs_world_hash(b.fixture.world) == hash);
+        assert_true(ecs_world_state_hash(b.fixture.world) == state_hash);
+        assert_true(ecs_world_state_hash_walk(b.fixture.world) == state_hash);
+        ecs_world_validate(b.fixture.world);
+        drop_workers(&b, workers);
+    }
+    base_bytes_deinit(&expected);
+    live_close(&a.fixture);
+    live_close(&b.fixture);
+}
+
+static void few_entities_are_saved_by_one_thread(void** state) {
+    (void)state;
+    static house a;
+    open_house(&a, NULL);
+    base_workers* workers = base_workers_create(NULL, 2);
+    ecs_world_set_workers(a.fixture.world, workers);
+    (void)live_create(&a.fixture, a.fixture.thing);
+    base_bytes expected = save(&a);
+    drop_workers(&a, workers);
+    expect_save(&a, &expected);
+    base_bytes_deinit(&expected);
+    live_close(&a.fixture);
+}
+
+// A mistake of a game, which a save must not hide.
+static void a_value_that_was_written_past_tracking_is_in_the_save(void** state) {
+    (void)state;
+    static house a, b;
+    open_house(&a, NULL);
+    open_house(&b, NULL);
+    fill_house(&a);
+    live_step(&a.fixture);
+    const ecs_entity entity = ecs_entity_make(3001, 1);
+    ecs_vec2* pos = (ecs_vec2*)(uintptr_t)ecs_get(a.fixture.world, entity, a.fixture.pos);
+    pos->x = 4711.0f;
+    base_bytes expected = save(&a);
+    base_workers* workers = use_workers(&a, 2);
+    expect_save(&a, &expected);
+    drop_workers(&a, workers);
+    workers = use_workers(&b, 2);
+    assert_int_equal(restore(&b, &expected), ECS_OK);
+    pos = ecs_get_mut(b.fixture.world, entity, b.fixture.pos);
+    assert_true(pos->x == 4711.0f);
+    drop_workers(&b, workers);
+    base_bytes_deinit(&expected);
+    live_close(&a.fixture);
+    live_close(&b.fixture);
+}
+
+static void damage_is_found_by_any_number_of_threads(void** state) { // B10
+    (void)state;
+    static house a, b, c;
+    open_house(&a, NULL);
+    open_house(&b, NULL);
+    open_house(&c, NULL);
+    fill_house(&a);
+    base_bytes bytes = save(&a);
+    base_workers* workers = use_workers(&b, 3);
+    base_rng rng = base_rng_make(31, 1);
+    uint32_t refused = 0;
+    const uint32_t rounds = test_scaled(120, 30);
+    for (uint32_t i = 0; i < rounds; i++) {
+        // At the end lie the lamps, whose bools have two values.
+        const size_t size = bytes.size - 3, tail = 300 * (4 + 2 + 5);
+        const size_t behind = i % 2 == 0 ? size - 60 : tail;
+        const size_t at = size - 1 - base_rng_below(&rng, (uint32_t)behind);
+        uint8_t* place = &bytes.data[3 + at];
+        const uint8_t before = *place;
+        *place = (uint8_t)base_rng_u32(&rng);
+        const size_t cut = i % 5 == 0 ? 1 + base_rng_below(&rng, 1000) : 0;
+        bytes.size -= cut;
+        const ecs_result result = restore(&c, &bytes);
+        assert_int_equal(restore(&b, &bytes), result);
+        assert_true(ecs_world_hash(b.fixture.world) == ecs_world_hash(c.fixture.world));
+        assert_true(ecs_world_state_hash(b.fixture.world) == ecs_world_state_hash(c.fixture.world));
+        refused += result != ECS_OK;
+        bytes.size += cut;
+        *place = before;
+    }
+    assert_true(refused > rounds / 5 && refused < rounds);
+    drop_workers(&b, workers);
+    base_bytes_deinit(&bytes);
+    live_close(&a.fixture);
+    live_close(&b.fixture);
+    live_close(&c.fixture);
+}
+
+static void* allocate_some(void* context, size_t size, size_t align) {
+    int32_t* left = context;
+    if (*left == 0) return NULL;
+    *left -= *left > 0;
+    return base_allocator_heap()->allocate(NULL, size, align);
+}
+
+static void release_any(void* context, void* memory, size_t size) {
+    (void)context;
+    base_allocator_heap()->release(NULL, memory, size);
+}
+
+static void without_memory_nothing_is_half(void** state) {
+    (void)state;
+    static house a, b;
+    int32_t left = -1;
+    const base_allocator allocator = {allocate_some, release_any, &left};
+    open_house(&a, NULL);
+    open_house(&b, &allocator);
+    fill_house(&a);
+    base_bytes expected = save(&a);
+    base_workers* workers = use_workers(&b, 2);
+    ecs_result result = ECS_ERR_MEMORY;
+    for (int32_t calls = 0; result != ECS_OK; calls = calls + 1 + calls / 16) {
+        left = calls;
+        result = restore(&b, &expected);
+        assert_true(result == ECS_OK || result == ECS_ERR_MEMORY);
+        left = -1;
+        assert_true(result == ECS_OK || ecs_world_entity_count(b.fixture.world) == 0);
+        ecs_world_validate(b.fixture.world);
+    }
+    for (int32_t calls = 0; calls < 8; calls++) { // blocks that find no room are filled at once
+        left = calls;
+        expect_save(&b, &expected);
+    }
+    left = -1;
+    drop_workers(&b, workers);
+    base_bytes_deinit(&expected);
+    live_close(&a.fixture);
+    live_close(&b.fixture);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(any_number_of_threads_saves_and_restores_the_same),
+        TEST(few_entities_are_saved_by_one_thread),
+        TEST(a_value_that_was_written_past_tracking_is_in_the_save),
+        TEST(damage_is_found_by_any_number_of_threads),
+        TEST(without_memory_nothing_is_half),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
