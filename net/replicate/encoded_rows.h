@@ -3,6 +3,8 @@
 ///
 /// Key: the entity, the age of the base, the distance of the second base, and the classes that were
 /// visible in each. Within a tick the bits depend on nothing else.
+/// A row is handed out as a *cell*, one word: its bits, and in the highest byte how many they are.
+/// Longer rows are in the arena.
 /// Memory:  two cache lines per entity; the rest grows to the peak of one tick, then stays.
 /// Threads: one at a time.
 #pragma once
@@ -10,11 +12,15 @@
 #include "base/table.h"
 #include "state/history.h"
 
-#define NET_ENCODED_ROW_CELLS 8u ///< of an entity; further encoded rows go on in a further home
+#define NET_ENCODED_ROW_CELLS 15u ///< of an entity; further encoded rows are in the table
+#define NET_ENCODED_ROW_CELL_NONE UINT8_MAX
+#define NET_ENCODED_ROW_KINDS_BITS 6 ///< kinds that are known by name, as a power of two
+#define NET_ENCODED_ROW_KINDS (1u << NET_ENCODED_ROW_KINDS_BITS)
 #define NET_ENCODED_ROW_TRIOS 64u
-#define NET_ENCODED_ROW_INLINE_BITS 64u
-#define NET_ENCODED_ROW_ASKED 32u ///< kinds of rows that are counted
-#define NET_ENCODED_ROW_USUAL 6u  ///< of those, encoded ahead
+#define NET_ENCODED_ROW_INLINE_BITS 56u ///< of a row that its cell holds
+#define NET_ENCODED_ROW_LONG 0xFFu      ///< highest byte of a cell: the row is in the arena
+#define NET_ENCODED_ROW_ASKED 32u       ///< kinds of rows that are counted
+#define NET_ENCODED_ROW_USUAL 6u        ///< of those, encoded ahead
 
 typedef struct net_encoded_row_key {
     uint32_t index;
@@ -31,17 +37,20 @@ typedef struct net_encoded_row {
     uint16_t head_bits; ///< of `bits`: in no component
 } net_encoded_row;
 
-/// The usual encoded rows of an entity, found without a hash. More of them go on in a further home.
-/// The first line answers the question, the second one has the codes.
+/// The usual encoded rows of an entity, found without a search: a kind of rows has the same cell in
+/// all homes.
 typedef struct net_encoded_row_home {
     uint32_t stamp; ///< of the tick; another one: the home is empty
-    uint32_t count;
-    uint32_t next; ///< position of the further home; 0: none
     uint32_t unused;
-    uint32_t keys[NET_ENCODED_ROW_CELLS]; ///< net_encoded_row_cell_key
-    uint16_t bits[NET_ENCODED_ROW_CELLS];
-    uint64_t codes[NET_ENCODED_ROW_CELLS];
+    uint64_t cells[NET_ENCODED_ROW_CELLS]; ///< 0: no row
 } net_encoded_row_home;
+
+/// Rows with the same ages and classes.
+typedef struct net_encoded_row_kind {
+    uint32_t wanted; ///< net_encoded_row_cell_key; 0: unused
+    uint32_t count;  ///< asked for in this tick
+    uint8_t cell;    ///< in all homes; NET_ENCODED_ROW_CELL_NONE: in the table
+} net_encoded_row_kind;
 
 /// What is counted of an encoded row in a home.
 typedef struct net_encoded_row_parts {
@@ -62,6 +71,22 @@ typedef struct net_encoded_row_asked {
     uint8_t age, d;
 } net_encoded_row_asked;
 
+static inline uint64_t net_encoded_row_cell(const net_encoded_row* encoded) {
+    if (encoded->bits <= NET_ENCODED_ROW_INLINE_BITS)
+        return encoded->code | (uint64_t)encoded->bits << NET_ENCODED_ROW_INLINE_BITS;
+    return encoded->code | (uint64_t)encoded->bits << 32 |
+           (uint64_t)NET_ENCODED_ROW_LONG << NET_ENCODED_ROW_INLINE_BITS;
+}
+/// Bits of the row of a cell.
+static inline uint32_t net_encoded_cell_bits(uint64_t cell) {
+    uint32_t bits = (uint32_t)(cell >> NET_ENCODED_ROW_INLINE_BITS);
+    return bits != NET_ENCODED_ROW_LONG ? bits : (uint16_t)(cell >> 32);
+}
+/// The bits themselves, of a row that is not long.
+static inline uint64_t net_encoded_cell_code(uint64_t cell) {
+    return cell & ((UINT64_C(1) << NET_ENCODED_ROW_INLINE_BITS) - 1);
+}
+
 /// Classes of the row and its two bases in one number.
 static inline uint64_t net_encoded_row_trio(const net_encoded_row_key* key) {
     return (uint64_t)key->classes | (uint64_t)key->base_classes << 16 |
@@ -78,11 +103,11 @@ typedef struct net_encoded_rows {
     bool is_solo, is_counted;
     uint32_t stamp;
     ecs_tick tick;
-    net_encoded_row_home* homes; ///< [index], then the further homes
+    net_encoded_row_home* homes; ///< [index]
     uint32_t home_count;
-    uint32_t further_capacity, further_count;
-    uint32_t further_wanted;                ///< in this tick; those without room are in the table
-    net_encoded_row_parts* home_parts;      ///< [home][cell], when they are counted
+    net_encoded_row_parts* home_parts;                 ///< [home][cell], when they are counted
+    net_encoded_row_kind kinds[NET_ENCODED_ROW_KINDS]; ///< open addressing
+    uint32_t kind_count, cell_count;
     uint64_t trios[NET_ENCODED_ROW_TRIOS];  ///< those seen so far, in no order
     uint8_t trio_at[NET_ENCODED_ROW_TRIOS]; ///< [low bits of a hash]: where it may be in `trios`
     uint32_t trio_count;
@@ -120,6 +145,8 @@ BASE_MUST_USE bool net_encoded_rows_ahead(net_encoded_rows* encoded_rows,
 /// `count` rows of this kind are asked for; `wanted` is that of the key.
 void net_encoded_rows_ask(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
                           uint32_t wanted, uint32_t count);
+/// The kind of rows with this number; NULL when too many are known. It is valid within the tick.
+net_encoded_row_kind* net_encoded_rows_kind(net_encoded_rows* encoded_rows, uint32_t wanted);
 /// Get the encoded row of a key. *encoded stays valid within the tick.
 net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
                                             const net_encoded_row_key* key,
@@ -136,21 +163,8 @@ net_encoded_row_result net_encoded_rows_sources(net_encoded_rows* encoded_rows,
 static inline void net_encoded_rows_prefetch(const net_encoded_rows* encoded_rows, uint32_t index) {
     if (index >= encoded_rows->home_count) return;
     __builtin_prefetch(&encoded_rows->homes[index]);
-    __builtin_prefetch(&encoded_rows->homes[index].codes[0]);
+    __builtin_prefetch(&encoded_rows->homes[index].cells[NET_ENCODED_ROW_CELLS - 1]);
 }
-static inline void net_encoded_rows_take(const net_encoded_rows* encoded_rows, uint32_t home,
-                                         uint32_t cell, net_encoded_row* encoded) {
-    const net_encoded_row_home* from = &encoded_rows->homes[home];
-    encoded->code = from->codes[cell];
-    encoded->bits = from->bits[cell];
-    if (!encoded_rows->is_counted) return;
-    const net_encoded_row_parts* parts =
-        &encoded_rows->home_parts[(size_t)home * NET_ENCODED_ROW_CELLS + cell];
-    encoded->parts_first = parts->first;
-    encoded->head_bits = (uint16_t)parts->head_bits;
-}
-bool net_encoded_rows_find_any(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
-                               net_encoded_row* encoded);
 static inline uint32_t net_encoded_row_trio_slot(uint64_t trio) {
     return (uint32_t)(trio * UINT64_C(0x9E3779B97F4A7C15) >> 58);
 }
@@ -168,39 +182,8 @@ static inline uint32_t net_encoded_rows_wanted(const net_encoded_rows* encoded_r
 }
 /// Get an encoded row that was made before; `wanted` is that of the key.
 /// @return false when there is none.
-static inline bool net_encoded_rows_find_wanted(net_encoded_rows* encoded_rows, uint32_t wanted,
-                                                const net_encoded_row_key* key,
-                                                net_encoded_row* encoded) {
-    if (wanted == NET_ENCODED_ROW_UNUSUAL)
-        return net_encoded_rows_find_any(encoded_rows, key, encoded);
-    const net_encoded_row_home* home = &encoded_rows->homes[key->index];
-    if (home->stamp != encoded_rows->stamp) return false;
-    uint32_t count = home->count;
-    for (uint32_t i = 0; i < count; i++) {
-        if (home->keys[i] != wanted) continue;
-        net_encoded_rows_take(encoded_rows, key->index, i, encoded);
-        encoded_rows->shared++;
-        return true;
-    }
-    return count == NET_ENCODED_ROW_CELLS && net_encoded_rows_find_any(encoded_rows, key, encoded);
-}
-/// The same, only in the home itself. *cell is where the newest one was, mostly the same place.
-static inline bool net_encoded_rows_find_at(net_encoded_rows* encoded_rows, uint32_t wanted,
-                                            uint32_t index, uint32_t* cell,
-                                            net_encoded_row* encoded) {
-    const net_encoded_row_home* home = &encoded_rows->homes[index];
-    if (index >= encoded_rows->home_count || home->stamp != encoded_rows->stamp) return false;
-    uint32_t count = home->count, at = *cell;
-    if (at >= count || home->keys[at] != wanted) {
-        for (at = 0; at < count && home->keys[at] != wanted;)
-            at++;
-        if (at == count) return false;
-        *cell = at;
-    }
-    net_encoded_rows_take(encoded_rows, index, at, encoded);
-    encoded_rows->shared++;
-    return true;
-}
+bool net_encoded_rows_find_wanted(net_encoded_rows* encoded_rows, uint32_t wanted,
+                                  const net_encoded_row_key* key, net_encoded_row* encoded);
 /// The same for any key.
 static inline bool net_encoded_rows_find(net_encoded_rows* encoded_rows,
                                          const net_encoded_row_key* key, net_encoded_row* encoded) {

@@ -4,6 +4,8 @@
 
 #include "replicate/encoded_rows.h"
 
+#include <string.h>
+
 /// Encode the row of a key. *encoded is in no home afterwards.
 net_encoded_row_result net_encoded_rows_encode(net_encoded_rows* encoded_rows,
                                                const net_encoded_row_key* key,
@@ -15,18 +17,18 @@ BASE_MUST_USE bool net_encoded_rows_encode_rows(net_encoded_rows* encoded_rows,
                                                 const uint32_t* row, net_encoded_row* encoded);
 static inline void net_encoded_rows_begin_home(const net_encoded_rows* encoded_rows,
                                                uint32_t home) {
-    encoded_rows->homes[home].stamp = encoded_rows->stamp;
-    encoded_rows->homes[home].count = encoded_rows->homes[home].next = 0;
+    net_encoded_row_home* begun = &encoded_rows->homes[home];
+    begun->stamp = encoded_rows->stamp;
+    memset(begun->cells, 0, sizeof begun->cells);
 }
-/// Put a row into a home that has room.
-static inline void net_encoded_rows_put_cell(const net_encoded_rows* encoded_rows, uint32_t home,
-                                             uint32_t key, const net_encoded_row* encoded) {
-    net_encoded_row_home* into = &encoded_rows->homes[home];
-    uint32_t cell = into->count++;
-    into->keys[cell] = key;
-    into->bits[cell] = encoded->bits;
-    into->codes[cell] = encoded->code;
+/// Put a row of this kind into a begun home. @return false when the kind has no cell.
+static inline bool net_encoded_rows_put_cell(net_encoded_rows* encoded_rows, uint32_t home,
+                                             uint32_t wanted, const net_encoded_row* encoded) {
+    const net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, wanted);
+    if (!kind || kind->cell == NET_ENCODED_ROW_CELL_NONE) return false;
+    encoded_rows->homes[home].cells[kind->cell] = net_encoded_row_cell(encoded);
     if (encoded_rows->is_counted)
-        encoded_rows->home_parts[(size_t)home * NET_ENCODED_ROW_CELLS + cell] =
+        encoded_rows->home_parts[(size_t)home * NET_ENCODED_ROW_CELLS + kind->cell] =
             (net_encoded_row_parts){encoded->parts_first, encoded->head_bits};
+    return true;
 }

@@ -23,6 +23,7 @@ enum {
     BASE2_TICKS_MAX = 16,
     SHARING_MIN = 3, // fewer records are not worth a run with a second base
     AGES = NET_BASE_AGE_MAX + 1,
+    ACKED_MAX = 64, // packets of net_repl_state.recent_acked
 };
 
 // A record in a run without the run's second base: the client must still know that it has no row
@@ -33,7 +34,72 @@ static uint64_t* lane_set(const net_composer* c, net_lane_set set) {
     return net_snapshot_writer_set(c->writer, set);
 }
 
+// ---- runs ----
+
+// Put what a set has. @return how many slots that are.
+static uint32_t put_set(const net_composer* c, const uint64_t* set) {
+    uint32_t count = 0;
+    for (uint32_t w = 0; w < c->words; w++) {
+        if (!set[w]) continue;
+        net_snapshot_writer_put(c->writer, w, set[w]);
+        count += net_word_count(set[w]);
+    }
+    return count;
+}
+
+// Add a run of the `count` slots that were put, without a base.
+static bool add_absolute(net_composer* c, uint32_t count) {
+    return net_snapshot_writer_add_run(c->writer, NET_SNAPSHOT_ABSOLUTE, 0, 0, count) &&
+           net_composer_add_records(c, 0, 0);
+}
+
+// The same with the packet `back` as their base.
+static bool add_run(net_composer* c, uint32_t back, uint32_t d, uint32_t count) {
+    if (count == 0) return true;
+    net_repl_state* repl = c->repl;
+    uint32_t age = c->now - net_repl_packet_tick(repl, back);
+    const uint64_t* list = net_repl_listed(repl, back);
+    if (c->list_back != back) {
+        c->list_back = back;
+        c->list_count = net_words_count(list, c->words);
+    }
+    bool is_listed = net_snapshot_writer_is_list_shorter(c->writer, count, c->list_count);
+    net_record_group* run = net_snapshot_writer_add_run(
+        c->writer, is_listed ? NET_SNAPSHOT_BY_PACKET : NET_SNAPSHOT_BY_AGE, age, d, count);
+    if (!run) return false;
+    if (is_listed) {
+        run->back = (uint8_t)back;
+        run->list = list;
+        run->list_count = c->list_count;
+    }
+    return net_composer_add_records(c, age, d);
+}
+
 // ---- by packet ----
+
+// An acknowledged packet.
+typedef struct acked_packet {
+    const uint64_t* carried;
+    uint32_t back, tick;
+} acked_packet;
+
+// Acknowledged packets that may be bases, newest first, as far as they were asked for.
+typedef struct acked_list {
+    uint64_t further; // bit i: the packet i + 1 back
+    uint32_t count;
+    acked_packet packets[ACKED_MAX];
+} acked_list;
+
+// Slots with the same newest acknowledged packet.
+typedef struct base_group {
+    const acked_packet* base;
+    const acked_packet *first, *end; // older packets that may be second bases
+    uint32_t count;                  // of its slots
+    uint32_t piece_count;
+    uint64_t seconds;            // bit i: first[i] carried some of them
+    uint32_t carried[ACKED_MAX]; // by second base: slots
+    uint32_t allowed[ACKED_MAX]; // of those, that may have it
+} base_group;
 
 // Of slots whose newest update had no second base: those that may have one of this tick.
 static uint64_t allow_second(const net_repl_state* repl, uint32_t w, uint64_t singles,
@@ -45,143 +111,182 @@ static uint64_t allow_second(const net_repl_state* repl, uint32_t w, uint64_t si
     return allowed;
 }
 
-// Add a run of the slots whose base is the packet `back`.
-static bool add_run(net_composer* c, uint32_t back, uint32_t d, const uint64_t* set,
-                    const uint64_t* seconds) {
-    net_repl_state* repl = c->repl;
-    uint32_t count = net_words_count(set, c->words);
-    if (count == 0) return true;
-    uint32_t tick = net_repl_packet_tick(repl, back);
-    const uint64_t* list = net_repl_listed(repl, back);
-    if (c->list_back != back) {
-        c->list_back = back;
-        c->list_count = net_words_count(list, c->words);
+// Divide slots of the group in a word by the newest older packet that carried them. Others go to
+// `single`.
+static void split_word(net_composer* c, base_group* group, uint32_t w, uint64_t slots) {
+    const uint64_t was_single = net_set(c->repl, NET_SET_SINGLE)[w];
+    for (const acked_packet* at = group->first; at < group->end && slots; at++) {
+        uint64_t with = slots & at->carried[w];
+        if (!with) continue;
+        uint32_t packet = (uint32_t)(at - group->first), count = net_word_count(with);
+        slots &= ~with;
+        if (!(group->seconds >> packet & 1)) group->carried[packet] = group->allowed[packet] = 0;
+        group->seconds |= UINT64_C(1) << packet;
+        group->carried[packet] += count;
+        if (with & was_single) {
+            uint64_t allowed = allow_second(c->repl, w, with & was_single, at->tick);
+            c->single[w] |= with & was_single & ~allowed;
+            with &= ~was_single | allowed;
+            count = net_word_count(with);
+        }
+        if (!with) continue;
+        group->allowed[packet] += count;
+        c->writer->pieces[group->piece_count++] = (net_run_piece){with, w, packet};
     }
-    uint32_t list_count = c->list_count;
-    bool is_listed = net_snapshot_writer_is_list_shorter(c->writer, count, list_count);
-    net_record_group* run = net_snapshot_writer_add_run(
-        c->writer, is_listed ? NET_SNAPSHOT_BY_PACKET : NET_SNAPSHOT_BY_AGE, c->now - tick, d);
-    if (!run) return false;
-    if (is_listed) {
-        run->back = (uint8_t)back;
-        run->list = list;
-        run->list_count = list_count;
-    }
-    return net_composer_add_records(c, set, seconds,
-                                    (net_encoded_row_key){.age = c->now - tick, .d = (uint8_t)d});
+    c->single[w] |= slots;
 }
 
-// Slots of the group that certainly have no row of this tick: nothing was sent in its packets.
-static void join_free(net_composer* c, uint32_t back, uint64_t* run) {
+// Choose the packets that are second bases of many slots; the slots of others go to `single`.
+// @return the one of most slots; ACKED_MAX: there is none.
+static uint32_t choose_seconds(net_composer* c, base_group* group) {
+    uint32_t left = group->count, most = ACKED_MAX;
+    uint64_t chosen = 0;
+    for (uint64_t bits = group->seconds; bits && left >= SHARING_MIN; bits &= bits - 1) {
+        uint32_t i = base_bit_lowest(bits);
+        left -= group->carried[i];
+        if (group->allowed[i] < SHARING_MIN) continue;
+        chosen |= bits & (0 - bits);
+        if (most == ACKED_MAX || group->allowed[i] > group->allowed[most]) most = i;
+    }
+    group->seconds = chosen;
+    for (uint32_t i = 0; i < group->piece_count; i++) {
+        const net_run_piece* piece = &c->writer->pieces[i];
+        if (!(chosen >> piece->packet & 1)) c->single[piece->word] |= piece->slots;
+    }
+    return most;
+}
+
+// Of slots without a second base in a word: those that certainly have no row of the tick of this
+// packet. Nothing was sent in the packets of that tick.
+static uint64_t find_free(const net_composer* c, uint32_t back, uint32_t w) {
     const net_repl_state* repl = c->repl;
+    uint64_t none = c->single[w] & ~net_set(repl, NET_SET_PREVIOUS)[w];
     uint32_t tick = net_repl_packet_tick(repl, back), backs = net_repl_state_backs(repl);
-    if (net_repl_packet_tick(repl, backs) == tick && backs == repl->window) return;
-    const uint64_t* previous = net_set(repl, NET_SET_PREVIOUS);
-    for (uint32_t w = 0; w < c->words; w++) {
-        uint64_t none = c->single[w] & ~previous[w];
+    for (uint32_t i = back; none && i <= backs && net_repl_packet_tick(repl, i) == tick; i++)
+        none &= ~net_repl_carried(repl, i)[w];
+    for (uint32_t i = back - 1; none && i >= 1 && net_repl_packet_tick(repl, i) == tick; i--)
+        none &= ~net_repl_carried(repl, i)[w];
+    c->single[w] &= ~none;
+    return none;
+}
+
+static inline void put_word(net_composer* c, uint32_t w, uint64_t with, uint64_t without) {
+    c->doubled[w] |= with;
+    net_snapshot_writer_put(c->writer, w, with | without);
+}
+
+// Put the slots with this second base. `joins`: and those that may stand in the same run.
+// @return how many they are.
+static uint32_t put_second(net_composer* c, const base_group* group, uint32_t packet, bool joins) {
+    const net_run_piece *piece = c->writer->pieces, *end = piece + group->piece_count;
+    uint32_t back = group->first[packet].back, backs = net_repl_state_backs(c->repl), free = 0;
+    // The oldest tick of the window may have had further packets.
+    joins = joins && !(backs == c->repl->window &&
+                       net_repl_packet_tick(c->repl, backs) == group->first[packet].tick);
+    uint32_t w = 0, words = joins ? c->words : 0;
+    for (; piece < end; piece++) {
+        if (piece->packet != packet) continue;
+        for (; w < words && w <= piece->word; w++) {
+            uint64_t none = c->single[w] ? find_free(c, back, w) : 0;
+            if (none) free += net_word_count(none);
+            if (w == piece->word)
+                put_word(c, w, piece->slots, none);
+            else if (none)
+                put_word(c, w, 0, none);
+        }
+        if (!joins) put_word(c, piece->word, piece->slots, 0);
+    }
+    for (; w < words; w++) {
+        uint64_t none = c->single[w] ? find_free(c, back, w) : 0;
         if (!none) continue;
-        for (uint32_t i = back; i <= backs && net_repl_packet_tick(repl, i) == tick; i++)
-            none &= ~net_repl_carried(repl, i)[w];
-        for (uint32_t i = back - 1; i >= 1 && net_repl_packet_tick(repl, i) == tick; i--)
-            none &= ~net_repl_carried(repl, i)[w];
-        run[w] |= none;
-        c->single[w] &= ~none;
+        free += net_word_count(none);
+        put_word(c, w, 0, none);
     }
+    return group->allowed[packet] + free;
 }
 
-typedef struct second {
-    uint32_t back, d, count;
-} second;
-
-// The packets that are second bases of many slots of the group, at most BASE2_TICKS_MAX of them.
-// What is left of the group goes to `single`.
-static uint32_t find_seconds(net_composer* c, uint32_t back, uint64_t acked, uint64_t* group,
-                             second* seconds) {
-    const net_repl_state* repl = c->repl;
-    uint32_t tick = net_repl_packet_tick(repl, back), found = 0;
-    uint32_t left = net_words_count(group, c->words);
-    const uint64_t* was_single = net_set(repl, NET_SET_SINGLE);
-    for (; acked && left >= SHARING_MIN; acked &= acked - 1) {
-        uint32_t other = base_bit_lowest(acked) + 1;
-        uint32_t d = tick - net_repl_packet_tick(repl, other);
-        if (d == 0) continue;
-        if (d > BASE2_TICKS_MAX) break;
-        const uint64_t* carried = net_repl_carried(repl, other);
-        uint64_t* run = lane_set(c, NET_LANE_RUN);
-        uint32_t count = 0, taken = 0;
-        for (uint32_t w = 0; w < c->words; w++) {
-            uint64_t has = group[w] & carried[w], singles = has & was_single[w];
-            run[w] = has & ~singles;
-            if (!has) continue;
-            group[w] &= ~has;
-            uint32_t members = net_word_count(has);
-            taken += members;
-            if (singles) {
-                run[w] |= allow_second(repl, w, singles, tick - d);
-                members = net_word_count(run[w]);
-                c->single[w] |= has & ~run[w];
-            }
-            count += members;
-        }
-        left -= taken;
-        // The others do not look at them again.
-        uint64_t* to = count >= SHARING_MIN ? lane_set(c, NET_LANE_SECOND) : c->single;
-        for (uint32_t w = 0; w < c->words && taken > 0; w++)
-            to[w] |= run[w];
-        if (count < SHARING_MIN) continue;
-        seconds[found++] = (second){other, d, count};
+static bool add_group(net_composer* c, base_group* group) {
+    uint32_t back = group->base->back, most = choose_seconds(c, group);
+    for (uint64_t bits = group->seconds; bits; bits &= bits - 1) {
+        uint32_t i = base_bit_lowest(bits), count = put_second(c, group, i, i == most);
+        if (!add_run(c, back, group->base->tick - group->first[i].tick, count)) return false;
     }
+    uint32_t count = put_set(c, c->single);
     for (uint32_t w = 0; w < c->words; w++)
-        c->single[w] |= group[w];
-    return found;
+        c->single[w] = 0;
+    return add_run(c, back, 0, count);
 }
 
-// All runs of the slots whose base is the packet `back`. `acked`: older acknowledged packets.
-static bool add_group(net_composer* c, uint32_t back, uint64_t acked, uint64_t* group) {
-    net_repl_state* repl = c->repl;
-    uint64_t* all = lane_set(c, NET_LANE_SECOND);
-    uint64_t* run = lane_set(c, NET_LANE_RUN);
-    memset(c->single, 0, c->words * sizeof *c->single);
-    memset(all, 0, c->words * sizeof *all);
-    second seconds[BASE2_TICKS_MAX];
-    uint32_t found = find_seconds(c, back, acked, group, seconds), leader = 0;
-    for (uint32_t i = 1; i < found; i++)
-        if (seconds[i].count > seconds[leader].count) leader = i;
-    for (uint32_t i = 0; i < found; i++) {
-        const uint64_t* carried = net_repl_carried(repl, seconds[i].back);
-        for (uint32_t w = 0; w < c->words; w++) {
-            run[w] = all[w] & carried[w];
-            all[w] &= ~run[w];
-        }
-        uint64_t* with = group; // used up
-        memcpy(with, run, c->words * sizeof *with);
-        if (i == leader) join_free(c, seconds[i].back, run);
-        if (!add_run(c, back, seconds[i].d, run, with)) return false;
+static void begin_acked(const net_repl_state* repl, acked_list* acked) {
+    uint32_t backs = net_repl_state_backs(repl);
+    if (backs > NET_REPL_STATE_BACK_MAX) backs = NET_REPL_STATE_BACK_MAX;
+    acked->further = backs ? repl->recent_acked & (UINT64_MAX >> (64 - backs)) : 0;
+    acked->count = 0;
+}
+
+// Has the list a packet at this place?
+static inline bool reach(const net_composer* c, acked_list* acked, uint32_t at) {
+    for (; at >= acked->count && acked->further; acked->further &= acked->further - 1) {
+        uint32_t back = base_bit_lowest(acked->further) + 1;
+        uint32_t tick = net_repl_packet_tick(c->repl, back);
+        if (tick == c->now) continue;
+        acked->packets[acked->count++] =
+            (acked_packet){net_repl_carried(c->repl, back), back, tick};
     }
-    return add_run(c, back, 0, c->single, NULL);
+    return at < acked->count;
+}
+
+// Take the slots of a base from `left`. @return how many they are.
+static uint32_t take_group(const net_composer* c, const uint64_t* carried, uint64_t* left,
+                           uint64_t* slots, uint64_t* any) {
+    uint64_t has = 0, others = 0;
+    for (uint32_t w = 0; w < c->words; w++) {
+        has |= left[w] & carried[w];
+        others |= left[w] & ~carried[w];
+    }
+    *any = others;
+    if (!has) return 0;
+    uint32_t count = 0;
+    for (uint32_t w = 0; w < c->words; w++) {
+        uint64_t of = left[w] & carried[w];
+        slots[w] = of;
+        left[w] &= ~of;
+        if (of) count += net_word_count(of);
+    }
+    return count;
+}
+
+// Find the packets that may be second bases of a group: first, end.
+static void find_seconds(const net_composer* c, acked_list* acked, base_group* group) {
+    uint32_t tick = group->base->tick, at = (uint32_t)(group->base - acked->packets);
+    while (reach(c, acked, at) && acked->packets[at].tick == tick)
+        at++;
+    group->first = acked->packets + at;
+    while (reach(c, acked, at) && tick - acked->packets[at].tick <= BASE2_TICKS_MAX)
+        at++;
+    group->end = acked->packets + at;
 }
 
 static bool add_by_packet(net_composer* c, uint64_t* left) {
-    net_repl_state* repl = c->repl;
-    uint64_t* group = lane_set(c, NET_LANE_GROUP);
-    uint32_t backs = net_repl_state_backs(repl);
-    if (backs > NET_REPL_STATE_BACK_MAX) backs = NET_REPL_STATE_BACK_MAX;
-    uint64_t acked = backs ? repl->recent_acked & (UINT64_MAX >> (64 - backs)) : 0, any = 1;
-    for (; acked && any; acked &= acked - 1) {
-        uint32_t back = base_bit_lowest(acked) + 1;
-        uint32_t age = c->now - net_repl_packet_tick(repl, back);
-        if (age == 0) continue;
-        if (age > NET_BASE_AGE_MAX) break;
-        const uint64_t* carried = net_repl_carried(repl, back);
-        uint64_t has = 0;
-        any = 0;
-        for (uint32_t w = 0; w < c->words; w++) {
-            group[w] = left[w] & carried[w];
-            left[w] &= ~carried[w];
-            has |= group[w];
-            any |= left[w];
+    acked_list acked;
+    begin_acked(c->repl, &acked);
+    uint64_t *slots = lane_set(c, NET_LANE_RUN), any = 1;
+    base_group group;
+    for (uint32_t at = 0; any && reach(c, &acked, at); at++) {
+        group.base = &acked.packets[at];
+        if (c->now - group.base->tick > NET_BASE_AGE_MAX) break;
+        group.count = take_group(c, group.base->carried, left, slots, &any);
+        if (group.count == 0) continue;
+        if (group.count < SHARING_MIN) {
+            if (!add_run(c, group.base->back, 0, put_set(c, slots))) return false;
+            continue;
         }
-        if (has && !add_group(c, back, acked & (acked - 1), group)) return false;
+        find_seconds(c, &acked, &group);
+        group.piece_count = 0;
+        group.seconds = 0;
+        for (uint32_t w = 0; w < c->words; w++)
+            if (slots[w]) split_word(c, &group, w, slots[w]);
+        if (!add_group(c, &group)) return false;
     }
     return true;
 }
@@ -224,7 +329,7 @@ static inline uint32_t find_age(const net_composer* c, uint32_t slot, uint64_t i
     return find_any_age(c, slot);
 }
 
-// Add one record to the newest run.
+// Get the row of a slot of the newest run.
 static bool add_single(net_composer* c, uint32_t slot, uint32_t age) {
     net_snapshot_writer* writer = c->writer;
     net_encoded_row_key key = {.index = ecs_entity_index(c->repl->handles[slot]),
@@ -232,16 +337,22 @@ static bool add_single(net_composer* c, uint32_t slot, uint32_t age) {
                                .is_settled = age > NET_BASE_AGE_MAX,
                                .classes = c->repl->classes[slot]};
     if (age) key.base_classes = net_repl_state_classes_at(c->repl, slot, c->now - age);
-    net_encoded_row* row = &writer->rows[writer->record_count];
-    net_encoded_row_result result = net_encoded_rows_get(c->encoded_rows, &key, row);
+    net_encoded_row row;
+    net_encoded_row_result result = net_encoded_rows_get(c->encoded_rows, &key, &row);
     if (result == NET_ENCODED_ROW_NO_MEMORY) return false;
     if (result != NET_ENCODED_ROW_OK) {
         net_set_bit(c->absolute, slot);
         return true;
     }
-    writer->encoded_bits += row->bits;
-    writer->slots[writer->record_count++] = slot;
-    writer->runs[writer->run_count - 1].count++;
+    net_composer_take(c, slot, &row);
+    net_record_group* run = &writer->runs[writer->run_count - 1];
+    if (run->count == 0 || writer->run_words[run->words_end - 1].word != slot >> 6) {
+        net_snapshot_writer_put(writer, slot >> 6, 0);
+        run->words_end++;
+    }
+    writer->run_words[run->words_end - 1].slots |= UINT64_C(1) << (slot & 63);
+    run->count++;
+    writer->record_count++;
     return true;
 }
 
@@ -250,7 +361,7 @@ static bool add_one_by_one(net_composer* c, const uint64_t* left) {
     const net_repl_state* repl = c->repl;
     const uint64_t *based = net_set(repl, NET_SET_BASED), *stale = net_set(repl, NET_SET_STALE);
     const uint64_t* mixed = net_set(repl, NET_SET_MIXED);
-    uint32_t heads[AGES + 1], *next_of = c->writer->next_of, *ages_of = c->writer->record_of;
+    uint32_t heads[AGES + 1], *next_of = c->writer->next_of, *ages_of = c->writer->ages_of;
     uint64_t ages[AGES / 64 + 1] = {0};
     for (uint32_t w = c->words; w-- > 0;) {
         uint64_t resting = based[w] & ~stale[w] & ~mixed[w];
@@ -273,7 +384,7 @@ static bool add_one_by_one(net_composer* c, const uint64_t* left) {
         for (uint64_t bits = ages[w]; bits; bits &= bits - 1) {
             uint32_t age = w * 64 + base_bit_lowest(bits);
             net_record_group* run =
-                net_snapshot_writer_add_run(c->writer, NET_SNAPSHOT_BY_AGE, age, 0);
+                net_snapshot_writer_add_run(c->writer, NET_SNAPSHOT_BY_AGE, age, 0, 0);
             if (!run) return false;
             run->has_single = true;
             for (uint32_t slot = heads[age]; slot != UINT32_MAX; slot = next_of[slot])
@@ -284,17 +395,6 @@ static bool add_one_by_one(net_composer* c, const uint64_t* left) {
 }
 
 // ---- all together ----
-
-static void add_destroys(net_composer* c, const uint64_t* chosen) {
-    net_snapshot_writer* writer = c->writer;
-    const uint64_t* going = net_set(c->repl, NET_SET_GOING);
-    for (uint32_t w = 0; w < c->words; w++)
-        for (uint64_t bits = chosen[w] & going[w]; bits; bits &= bits - 1) {
-            writer->rows[writer->record_count].bits = 0;
-            writer->slots[writer->record_count++] = w * 64 + base_bit_lowest(bits);
-        }
-    writer->runs[NET_RUN_DESTROY].count = writer->record_count;
-}
 
 // Prefetch what every chosen slot looks up first.
 static void prefetch_rows(const net_composer* c, const uint64_t* chosen) {
@@ -316,21 +416,25 @@ bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
     c.single = lane_set(&c, NET_LANE_SINGLE);
     c.absolute = lane_set(&c, NET_LANE_ABSOLUTE);
     c.doubled = lane_set(&c, NET_LANE_DOUBLED);
-    if (!net_snapshot_writer_begin(c.writer, net_history_number_bits(history))) return false;
+    net_snapshot_writer_begin(c.writer, net_history_number_bits(history));
     prefetch_rows(&c, chosen);
-    add_destroys(&c, chosen);
     uint64_t *left = lane_set(&c, NET_LANE_LEFT), *creates = lane_set(&c, NET_LANE_RUN);
     const uint64_t *live = net_set(repl, NET_SET_LIVE), *going = net_set(repl, NET_SET_GOING);
     const uint64_t *resync = net_set(repl, NET_SET_RESYNC), *mixed = net_set(repl, NET_SET_MIXED);
+    uint32_t count = 0;
     for (uint32_t w = 0; w < c.words; w++) {
+        uint64_t gone = chosen[w] & going[w];
+        if (gone) net_snapshot_writer_put(c.writer, w, gone);
+        for (uint64_t bits = gone; bits; bits &= bits - 1, count++)
+            c.writer->cells[w * 64 + base_bit_lowest(bits)] = 0;
         creates[w] = chosen[w] & ~live[w] & ~going[w];
         left[w] = chosen[w] & live[w] & ~resync[w] & ~mixed[w];
         c.absolute[w] = chosen[w] & live[w] & resync[w];
         c.single[w] = c.doubled[w] = 0;
     }
-    c.writer->runs[NET_RUN_CREATE].first = c.writer->record_count;
-    if (!net_composer_add_records(&c, creates, NULL, (net_encoded_row_key){0}) ||
-        !add_by_packet(&c, left))
+    // The first two runs are those of destroys and creates.
+    if (!net_snapshot_writer_add_run(c.writer, NET_SNAPSHOT_ABSOLUTE, 0, 0, count) ||
+        !add_absolute(&c, put_set(&c, creates)) || !add_by_packet(&c, left))
         return false;
     uint64_t any = 0;
     for (uint32_t w = 0; w < c.words; w++) {
@@ -338,12 +442,6 @@ bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
         any |= left[w];
     }
     if (any && !add_one_by_one(&c, left)) return false;
-    for (uint32_t w = 0; w < c.words; w++)
-        any |= c.absolute[w];
-    if (any) {
-        if (!net_snapshot_writer_add_run(c.writer, NET_SNAPSHOT_ABSOLUTE, 0, 0) ||
-            !net_composer_add_records(&c, c.absolute, NULL, (net_encoded_row_key){0}))
-            return false;
-    }
-    return true;
+    count = put_set(&c, c.absolute);
+    return count == 0 || add_absolute(&c, count);
 }

@@ -21,8 +21,9 @@ static inline void net_set_bit(uint64_t* set, uint32_t slot) {
     set[slot >> 6] |= UINT64_C(1) << (slot & 63);
 }
 
-/// Add the records of a set to the newest run. `seconds`: those with the second base; NULL when the
-/// run has none. A slot whose base is forgotten goes to `single` or `absolute`.
+/// Get the rows of the newest run: with the second base at this distance for the slots that are in
+/// `doubled`. A slot whose base is forgotten goes to `single` or `absolute`.
 /// @return true; false when memory ran out.
-BASE_MUST_USE bool net_composer_add_records(net_composer* c, const uint64_t* set,
-                                            const uint64_t* seconds, net_encoded_row_key key);
+BASE_MUST_USE bool net_composer_add_records(net_composer* c, uint32_t age, uint32_t d);
+/// The row of a slot in the snapshot.
+void net_composer_take(net_composer* c, uint32_t slot, const net_encoded_row* encoded);

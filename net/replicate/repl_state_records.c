@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The records of a run: its slots, and their encoded rows. Most rows are found, in the same place
-// of their homes; those that are missing are encoded together, so that memory is read ahead.
+// The records of a run: the encoded rows of its slots. Most rows are found, in the same cell of
+// their homes; those that are missing are encoded together, so that memory is read ahead.
 #include "replicate/repl_state_compose.h"
-
-#define NET_ROW_BITS_NONE UINT16_MAX // of a record whose row could not be encoded
 
 enum { CODED_TOGETHER = 32 }; // records whose rows are prefetched together
 
@@ -11,120 +9,184 @@ enum { CODED_TOGETHER = 32 }; // records whose rows are prefetched together
 typedef struct missing_row {
     net_encoded_row_key key;
     uint32_t wanted; // the key in a home
-    uint32_t record;
+    uint32_t slot;
 } missing_row;
-
-// Encode the rows that are missing. When the history has forgotten a base, the slot goes to
-// those without a second base, or without any. @return false when memory ran out.
-static bool make_missing(net_composer* c, const missing_row* missing, uint32_t count,
-                         bool* has_failed) {
-    net_snapshot_writer* writer = c->writer;
-    for (uint32_t step = 0; step <= 1 && count > 1; step++)
-        for (uint32_t i = 0; i < count; i++)
-            net_history_warm(c->encoded_rows->history, missing[i].key.index, c->encoded_rows->tick,
-                             missing[i].key.age, missing[i].key.d, step == 1);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t record = missing[i].record, slot = writer->slots[record];
-        net_encoded_row_result result = net_encoded_rows_make(
-            c->encoded_rows, &missing[i].key, missing[i].wanted, &writer->rows[record]);
-        if (result == NET_ENCODED_ROW_NO_MEMORY) return false;
-        if (result == NET_ENCODED_ROW_OK) {
-            writer->encoded_bits += writer->rows[record].bits;
-            continue;
-        }
-        *has_failed = true;
-        writer->rows[record].bits = NET_ROW_BITS_NONE;
-        c->doubled[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
-        net_set_bit(result == NET_ENCODED_ROW_NO_BASE2 ? c->single : c->absolute, slot);
-    }
-    return true;
-}
-
-// Take records without an encoded row out again.
-static void drop_empty(net_snapshot_writer* writer, uint32_t first) {
-    uint32_t count = first;
-    for (uint32_t i = first; i < writer->record_count; i++) {
-        if (writer->rows[i].bits == NET_ROW_BITS_NONE) continue;
-        writer->slots[count] = writer->slots[i];
-        writer->rows[count++] = writer->rows[i];
-    }
-    writer->record_count = count;
-}
 
 // Rows of one kind: all that is asked for with the same bases and classes.
 typedef struct row_kind {
     net_encoded_row_key key;
+    uint32_t is_for; // classes; UINT32_MAX: not known yet
     uint32_t wanted; // the key in a home
-    uint32_t is_for; // classes, and whether there is a second base
-    uint32_t cell;   // of a home, where the newest one was
-    uint32_t first;  // record
+    net_encoded_row_kind* known;
+    uint32_t count; // asked for
 } row_kind;
 
-static void end_kind(net_composer* c, const row_kind* kind, uint32_t record) {
-    if (record > kind->first)
-        net_encoded_rows_ask(c->encoded_rows, &kind->key, kind->wanted, record - kind->first);
-}
-
-static BASE_NOINLINE void begin_kind(net_composer* c, row_kind* kind, uint32_t is_for, uint32_t d,
-                                     uint32_t record) {
-    end_kind(c, kind, record);
-    bool has_second = is_for >> 16;
-    kind->is_for = is_for;
-    kind->first = record;
-    kind->cell = 0;
-    net_encoded_row_key* key = &kind->key;
-    key->classes = (uint16_t)is_for;
-    key->base_classes = key->age ? key->classes : 0;
-    key->d = has_second ? (uint8_t)d : 0;
-    key->base2_classes = has_second ? key->classes : 0;
-    kind->wanted = net_encoded_rows_wanted(c->encoded_rows, key);
-}
-
-bool net_composer_add_records(net_composer* c, const uint64_t* set, const uint64_t* seconds,
-                              net_encoded_row_key key) {
-    net_encoded_rows* encoded_rows = c->encoded_rows;
-    net_snapshot_writer* writer = c->writer;
-    net_record_group* run = &writer->runs[writer->run_count - 1];
+typedef struct row_finder {
+    net_composer* c;
+    net_record_group* run;
     missing_row missing[CODED_TOGETHER];
-    const ecs_entity* handles = c->repl->handles;
-    const uint16_t* classes = c->repl->classes;
-    uint32_t missing_count = 0, record = writer->record_count;
-    bool has_failed = false;
-    uint64_t singles = 0, encoded_bits = 0;
-    row_kind kind = {.key = key, .is_for = UINT32_MAX, .first = record};
-    for (uint32_t w = 0; w < c->words; w++) {
-        if (!set[w]) continue;
-        uint64_t with = key.d > 0 ? seconds[w] : 0;
-        c->doubled[w] |= with;
-        singles |= set[w] & ~with;
-        for (uint64_t bits = set[w]; bits; bits &= bits - 1, record++) {
-            uint32_t bit = base_bit_lowest(bits), slot = w * 64 + bit;
-            uint32_t index = ecs_entity_index(handles[slot]);
-            uint32_t is_for = classes[slot] | (uint32_t)(with >> bit & 1) << 16;
-            writer->slots[record] = slot;
-            if (is_for != kind.is_for) begin_kind(c, &kind, is_for, key.d, record);
-            net_encoded_row* row = &writer->rows[record];
-            if (net_encoded_rows_find_at(encoded_rows, kind.wanted, index, &kind.cell, row)) {
-                encoded_bits += row->bits;
-                continue;
-            }
-            kind.key.index = index;
-            if (net_encoded_rows_find_wanted(encoded_rows, kind.wanted, &kind.key, row)) {
-                encoded_bits += row->bits;
-                continue;
-            }
-            missing[missing_count++] = (missing_row){kind.key, kind.wanted, record};
-            if (missing_count < CODED_TOGETHER) continue;
-            if (!make_missing(c, missing, missing_count, &has_failed)) return false;
-            missing_count = 0;
+    uint32_t missing_count;
+} row_finder;
+
+void net_composer_take(net_composer* c, uint32_t slot, const net_encoded_row* encoded) {
+    net_snapshot_writer* writer = c->writer;
+    writer->cells[slot] = net_encoded_row_cell(encoded);
+    writer->encoded_bits += encoded->bits;
+    if (c->encoded_rows->is_counted)
+        writer->parts[slot] = (net_encoded_row_parts){encoded->parts_first, encoded->head_bits};
+}
+
+// The history has forgotten a base: the slot goes to those without a second base, or without any.
+static void move_slot(const row_finder* f, uint32_t slot, bool has_base) {
+    net_composer* c = f->c;
+    const uint64_t keep = ~(UINT64_C(1) << (slot & 63));
+    net_run_word* at = c->writer->run_words + f->run->words;
+    while (at->word != slot >> 6)
+        at++;
+    at->slots &= keep;
+    f->run->count--;
+    c->writer->record_count--;
+    c->doubled[slot >> 6] &= keep;
+    net_set_bit(has_base ? c->single : c->absolute, slot);
+}
+
+// Encode the rows that are missing. @return false when memory ran out.
+static bool make_missing(row_finder* f) {
+    net_encoded_rows* encoded_rows = f->c->encoded_rows;
+    uint32_t count = f->missing_count;
+    f->missing_count = 0;
+    for (uint32_t step = 0; step <= 1 && count > 1; step++)
+        for (uint32_t i = 0; i < count; i++) {
+            const net_encoded_row_key* key = &f->missing[i].key;
+            net_history_warm(encoded_rows->history, key->index, encoded_rows->tick, key->age,
+                             key->d, step == 1);
         }
+    for (uint32_t i = 0; i < count; i++) {
+        const missing_row* missing = &f->missing[i];
+        net_encoded_row encoded;
+        net_encoded_row_result result =
+            net_encoded_rows_make(encoded_rows, &missing->key, missing->wanted, &encoded);
+        if (result == NET_ENCODED_ROW_NO_MEMORY) return false;
+        if (result == NET_ENCODED_ROW_OK)
+            net_composer_take(f->c, missing->slot, &encoded);
+        else
+            move_slot(f, missing->slot, result == NET_ENCODED_ROW_NO_BASE2);
     }
-    end_kind(c, &kind, record);
-    writer->record_count = record;
-    writer->encoded_bits += encoded_bits;
-    if (missing_count > 0 && !make_missing(c, missing, missing_count, &has_failed)) return false;
-    if (has_failed) drop_empty(writer, run->first);
-    run->count = writer->record_count - run->first;
-    run->has_single = key.age > 0 && singles;
     return true;
+}
+
+static void end_kind(const row_finder* f, row_kind* kind) {
+    net_encoded_rows* encoded_rows = f->c->encoded_rows;
+    if (kind->count == 0) return;
+    if (kind->known) kind->known->count += kind->count;
+    net_encoded_rows_ask(encoded_rows, &kind->key, kind->wanted, kind->count);
+    kind->count = 0;
+}
+
+static void begin_kind(const row_finder* f, row_kind* kind, uint16_t classes) {
+    end_kind(f, kind);
+    net_encoded_row_key* key = &kind->key;
+    kind->is_for = key->classes = classes;
+    key->base_classes = key->age ? classes : 0;
+    key->base2_classes = key->d ? classes : 0;
+    kind->wanted = net_encoded_rows_wanted(f->c->encoded_rows, key);
+    bool is_usual = kind->wanted != NET_ENCODED_ROW_UNUSUAL;
+    kind->known = is_usual ? net_encoded_rows_kind(f->c->encoded_rows, kind->wanted) : NULL;
+}
+
+// Are rows of the kind found at once? Counted ones are taken with their parts, in no haste.
+static bool has_cell(const net_encoded_rows* encoded_rows, const row_kind* kind) {
+    return kind->known && kind->known->cell != NET_ENCODED_ROW_CELL_NONE &&
+           !encoded_rows->is_counted;
+}
+
+// Find rows that were not found at once, or let them be made. @return false when memory ran out.
+static BASE_NOINLINE bool find_others(row_finder* f, row_kind* kind, uint32_t w, uint64_t slots) {
+    const net_repl_state* repl = f->c->repl;
+    bool has_looked = has_cell(f->c->encoded_rows, kind);
+    for (; slots; slots &= slots - 1) {
+        uint32_t slot = w * 64 + base_bit_lowest(slots);
+        net_encoded_row encoded;
+        if (repl->classes[slot] != kind->is_for) {
+            begin_kind(f, kind, repl->classes[slot]);
+            has_looked = false;
+        }
+        kind->key.index = ecs_entity_index(repl->handles[slot]);
+        kind->count++;
+        if (!has_looked &&
+            net_encoded_rows_find_wanted(f->c->encoded_rows, kind->wanted, &kind->key, &encoded)) {
+            net_composer_take(f->c, slot, &encoded);
+            continue;
+        }
+        f->missing[f->missing_count++] = (missing_row){kind->key, kind->wanted, slot};
+        if (f->missing_count == CODED_TOGETHER && !make_missing(f)) return false;
+    }
+    return true;
+}
+
+// Take the rows that are in the cell of their kind, from here to the end of a word. *sum: their
+// bits are added. @return the other slots.
+static inline uint64_t find_usual(const net_encoded_rows* encoded_rows, const row_kind* kind,
+                                  const net_repl_state* repl, uint64_t* cells, uint32_t w,
+                                  uint64_t slots, uint64_t* sum) {
+    const net_encoded_row_home* homes = encoded_rows->homes;
+    const ecs_entity* handles = repl->handles + (size_t)w * 64;
+    const uint16_t* classes = repl->classes + (size_t)w * 64;
+    const uint32_t stamp = encoded_rows->stamp, is_for = kind->is_for, cell = kind->known->cell;
+    uint64_t others = 0, bits = 0;
+    cells += (size_t)w * 64;
+    for (; slots; slots &= slots - 1) {
+        size_t bit = base_bit_lowest(slots);
+        const net_encoded_row_home* home = &homes[ecs_entity_index(handles[bit])];
+        uint64_t row = home->cells[cell];
+        if (home->stamp != stamp || classes[bit] != is_for || row == 0) {
+            others |= slots & (0 - slots);
+            continue;
+        }
+        cells[bit] = row;
+        bits += net_encoded_cell_bits(row);
+    }
+    *sum += bits;
+    return others;
+}
+
+// Get the rows of the slots of the run that are in this set, or not. @return false when memory ran
+// out.
+static bool find_kind(row_finder* f, row_kind* kind, const uint64_t* set, uint64_t inverse) {
+    net_encoded_rows* encoded_rows = f->c->encoded_rows;
+    net_snapshot_writer* writer = f->c->writer;
+    const net_repl_state* repl = f->c->repl;
+    uint64_t encoded_bits = 0;
+    uint32_t found = 0;
+    for (uint32_t i = f->run->words; i < f->run->words_end; i++) {
+        uint32_t w = writer->run_words[i].word;
+        uint64_t slots = writer->run_words[i].slots & (set[w] ^ inverse), others = slots;
+        if (!slots) continue;
+        if (kind->is_for == UINT32_MAX)
+            begin_kind(f, kind, repl->classes[w * 64 + base_bit_lowest(slots)]);
+        if (has_cell(encoded_rows, kind))
+            others = find_usual(encoded_rows, kind, repl, writer->cells, w, slots, &encoded_bits);
+        if (others != slots) found += net_word_count(slots & ~others);
+        if (others && !find_others(f, kind, w, others)) return false;
+    }
+    kind->count += found;
+    encoded_rows->shared += found;
+    writer->encoded_bits += encoded_bits;
+    end_kind(f, kind);
+    return true;
+}
+
+bool net_composer_add_records(net_composer* c, uint32_t age, uint32_t d) {
+    net_snapshot_writer* writer = c->writer;
+    row_finder f; // its list is long: nothing is cleared in vain
+    f.c = c;
+    f.run = &writer->runs[writer->run_count - 1];
+    f.missing_count = 0;
+    row_kind single = {.key = {.age = age}, .is_for = UINT32_MAX}, doubled = single;
+    doubled.key.d = (uint8_t)d;
+    if ((d > 0 && !find_kind(&f, &doubled, c->doubled, 0)) ||
+        !find_kind(&f, &single, c->doubled, UINT64_MAX))
+        return false;
+    f.run->has_single = age > 0 && single.is_for != UINT32_MAX;
+    return f.missing_count == 0 || make_missing(&f);
 }

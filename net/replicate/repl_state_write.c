@@ -143,7 +143,7 @@ static uint64_t unit_bits(const net_snapshot_writer* writer, uint32_t end, uint3
     uint64_t bits = 0;
     uint32_t at = end;
     do
-        bits += writer->rows[writer->record_of[writer->order[--at] & ~UNIT_FIRST]].bits + 1u;
+        bits += net_encoded_cell_bits(writer->cells[writer->order[--at] & ~UNIT_FIRST]) + 1u;
     while (!(writer->order[at] & UNIT_FIRST));
     *first = at;
     return bits;
@@ -163,8 +163,6 @@ static void choose_unit(filler* f, uint32_t first, uint32_t end, bool is_chosen)
 // shorter ones go all the same.
 static void drop_last(filler* f, uint64_t excess) {
     net_snapshot_writer* writer = f->writer;
-    for (uint32_t i = 0; i < writer->record_count; i++)
-        writer->record_of[writer->slots[i]] = i;
     uint64_t freed = 0;
     uint32_t end = writer->order_count, first = end;
     while (end > 0 && freed < excess) {
@@ -287,9 +285,7 @@ static void learn(net_repl_state* repl, const net_snapshot_writer* writer) {
     repl->overhead_bits -= repl->overhead_bits / AVERAGE_OVER;
     const net_record_group *creates = &writer->runs[NET_RUN_CREATE],
                            *destroys = &writer->runs[NET_RUN_DESTROY];
-    uint64_t create_bits = 0;
-    for (uint32_t i = 0; i < creates->count; i++)
-        create_bits += writer->rows[creates->first + i].bits;
+    uint64_t create_bits = net_run_encoded_bits(writer, creates);
     uint32_t counts[2] = {count - creates->count - destroys->count, creates->count};
     uint64_t sums[2] = {writer->encoded_bits - create_bits, create_bits};
     uint32_t* typical[2] = {&repl->update_bits, &repl->create_bits};
@@ -311,8 +307,8 @@ static void count_records(filler* f) {
         const net_record_group* run = &writer->runs[i];
         if (run->kind == NET_SNAPSHOT_ABSOLUTE) {
             counters->records_absolute += run->count;
-            for (uint32_t k = run->first; k < run->first + run->count; k++)
-                counters->resyncs += has(resync, writer->slots[k]);
+            for (net_run_cursor at = net_run_begin(writer, run); net_run_next(&at);)
+                counters->resyncs += has(resync, at.slot);
             continue;
         }
         counters->records_update += run->count;
@@ -331,11 +327,12 @@ static void note_floors(filler* f) {
     for (uint32_t i = NET_RUN_FIRST; i < writer->run_count; i++) {
         const net_record_group* run = &writer->runs[i];
         if (!run->has_single) continue;
-        for (uint32_t k = run->first; k < run->first + run->count; k++) {
-            uint32_t slot = writer->slots[k];
-            if (has(doubled, slot)) continue;
-            add(single, slot);
-            f->repl->floors[slot] = now - run->age;
+        for (uint32_t k = run->words; k < run->words_end; k++) {
+            uint32_t w = writer->run_words[k].word;
+            uint64_t without = writer->run_words[k].slots & ~doubled[w];
+            single[w] |= without;
+            for (; without; without &= without - 1)
+                f->repl->floors[w * 64 + base_bit_lowest(without)] = now - run->age;
         }
     }
 }

@@ -80,15 +80,17 @@ static void validate_packets(const net_repl_state* repl) {
     }
 }
 
-static void validate_homes(const net_encoded_rows* rows) {
-    uint32_t end = rows->home_count + rows->further_count;
-    for (uint32_t i = 0; i < end; i++) {
-        const net_encoded_row_home* home = &rows->homes[i];
-        if (home->stamp != rows->stamp) continue;
-        BASE_ASSERT(home->count <= NET_ENCODED_ROW_CELLS);
-        BASE_ASSERT(home->next == 0 || (home->next >= rows->home_count && home->next < end));
-        BASE_ASSERT(home->next == 0 || home->count == NET_ENCODED_ROW_CELLS);
+static void validate_kinds(const net_encoded_rows* rows) {
+    uint32_t kinds = 0, used = 0;
+    for (uint32_t i = 0; i < NET_ENCODED_ROW_KINDS; i++) {
+        const net_encoded_row_kind* kind = &rows->kinds[i];
+        if (kind->wanted == 0) continue;
+        kinds++;
+        if (kind->cell == NET_ENCODED_ROW_CELL_NONE) continue;
+        BASE_ASSERT(kind->cell < rows->cell_count && !(used >> kind->cell & 1));
+        used |= 1u << kind->cell;
     }
+    BASE_ASSERT(kinds == rows->kind_count && used == (1u << rows->cell_count) - 1);
 }
 
 void net_replicator_validate(const net_replicator* replicator) {
@@ -106,5 +108,5 @@ void net_replicator_validate(const net_replicator* replicator) {
     }
     BASE_ASSERT(count == replicator->repl_count);
     for (uint32_t i = 0; i < replicator->lane_count; i++)
-        validate_homes(&replicator->lanes[i].encoded_rows);
+        validate_kinds(&replicator->lanes[i].encoded_rows);
 }

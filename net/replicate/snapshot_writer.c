@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A snapshot (WIRE.md, "State body") while it is composed, and its exact size.
 //
-// Runs (record groups) come in the order in which they are written; the records of a run are
-// neighbours in `slots` and `rows`, rising by slot. So measuring and writing are loops over arrays.
-// snapshot_write.c writes in the same order.
+// Runs (record groups) come in the order in which they are written. The slots of a run are words of
+// a set, and `cells` has the encoded row of a slot. So measuring and writing are loops over bits,
+// and dropping a record clears one. snapshot_write.c writes in the same order.
 //
 // A run names its slots by gaps. When most slots of one earlier packet are there again, it names
 // them by packet instead: a bit or two for each slot of that packet.
@@ -18,9 +18,9 @@
 #include <string.h>
 
 enum {
-    LISTED_BITS = 1,                       // size of naming one record by packet
-    GAP_SUM_BITS = 21,                     // of the sum of gaps in one order
-    GAPS_SUMMED = 1 << (GAP_SUM_BITS - 6), // none has more than 63 bits
+    LISTED_BITS = 1,                            // size of naming one record by packet
+    GAP_SUM_BITS = 21,                          // of the sum of gaps in one order
+    WORDS_SUMMED = 1 << (GAP_SUM_BITS - 6 - 6), // of 64 gaps; none has more than 63 bits
 };
 
 // ---- the scratch ----
@@ -43,8 +43,11 @@ void net_snapshot_writer_init(net_snapshot_writer* writer, const base_allocator*
     proto_bit_writer absent = proto_bit_writer_make(bytes, sizeof bytes);
     proto_row_write_absent(&absent);
     for (uint32_t low = 0; low < NET_USUAL_ORDERS; low++)
-        for (uint32_t gap = 0; gap < NET_USUAL_GAPS; gap++)
+        for (uint32_t gap = 0; gap < NET_USUAL_GAPS; gap++) {
             writer->gap_bits[low][gap] = all_gap_bits(gap, low);
+            writer->gap_codes[low][gap] =
+                (uint32_t)net_golomb_code(gap, low) | net_golomb_bits(gap, low) << 16;
+        }
     writer->absent_bits = (uint32_t)absent.size_bits;
     writer->absent_code = base_load_le64(bytes);
 }
@@ -54,11 +57,14 @@ void net_snapshot_writer_deinit(net_snapshot_writer* writer) {
     base_release(allocator, writer->sets,
                  (size_t)writer->word_capacity * NET_LANE_COUNT * sizeof *writer->sets);
     BASE_ARRAY_RELEASE(allocator, writer->runs, writer->run_capacity);
+    BASE_ARRAY_RELEASE(allocator, writer->run_words, writer->run_words_capacity);
+    BASE_ARRAY_RELEASE(allocator, writer->pieces, writer->pieces_capacity);
+    BASE_ARRAY_RELEASE(allocator, writer->cells, writer->cells_capacity);
+    BASE_ARRAY_RELEASE(allocator, writer->parts, writer->parts_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->slots, writer->slots_capacity);
-    BASE_ARRAY_RELEASE(allocator, writer->rows, writer->rows_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->order, writer->order_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->ranked, writer->ranked_capacity);
-    BASE_ARRAY_RELEASE(allocator, writer->record_of, writer->record_of_capacity);
+    BASE_ARRAY_RELEASE(allocator, writer->ages_of, writer->ages_of_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->alike, writer->alike_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->next_of, writer->next_of_capacity);
     base_release(allocator, writer->bytes, writer->byte_capacity);
@@ -85,9 +91,13 @@ bool net_snapshot_writer_reserve(net_snapshot_writer* writer, uint32_t slot_end,
     if (slot_end <= writer->slot_room && record_max <= writer->record_room) return true;
     if (!reserve_sets(writer, (slot_end + 63) / 64) ||
         !BASE_ARRAY_RESERVE(allocator, writer->slots, writer->slots_capacity, record_max) ||
-        !BASE_ARRAY_RESERVE(allocator, writer->rows, writer->rows_capacity, record_max) ||
+        !BASE_ARRAY_RESERVE(allocator, writer->run_words, writer->run_words_capacity,
+                            NET_RUNS_OF_SLOT * record_max) ||
+        !BASE_ARRAY_RESERVE(allocator, writer->pieces, writer->pieces_capacity, record_max) ||
         !BASE_ARRAY_RESERVE(allocator, writer->order, writer->order_capacity, record_max) ||
-        !BASE_ARRAY_RESERVE(allocator, writer->record_of, writer->record_of_capacity, slot_end) ||
+        !BASE_ARRAY_RESERVE(allocator, writer->cells, writer->cells_capacity, slot_end) ||
+        !BASE_ARRAY_RESERVE(allocator, writer->parts, writer->parts_capacity, slot_end) ||
+        !BASE_ARRAY_RESERVE(allocator, writer->ages_of, writer->ages_of_capacity, slot_end) ||
         !BASE_ARRAY_RESERVE(allocator, writer->next_of, writer->next_of_capacity, slot_end))
         return false;
     if (slot_end > writer->slot_room) writer->slot_room = slot_end;
@@ -96,22 +106,26 @@ bool net_snapshot_writer_reserve(net_snapshot_writer* writer, uint32_t slot_end,
 }
 
 net_record_group* net_snapshot_writer_add_run(net_snapshot_writer* writer, net_snapshot_kind kind,
-                                              uint32_t age, uint32_t d) {
+                                              uint32_t age, uint32_t d, uint32_t count) {
     if (!BASE_ARRAY_RESERVE(writer->allocator, writer->runs, writer->run_capacity,
                             writer->run_count + 1))
         return NULL;
-    net_record_group* run = &writer->runs[writer->run_count++];
-    *run = (net_record_group){
-        .kind = (uint8_t)kind, .age = (uint8_t)age, .d = (uint8_t)d, .first = writer->record_count};
+    net_record_group* run = &writer->runs[writer->run_count];
+    *run = (net_record_group){.kind = (uint8_t)kind,
+                              .age = (uint8_t)age,
+                              .d = (uint8_t)d,
+                              .words = writer->run_count > 0 ? run[-1].words_end : 0,
+                              .words_end = writer->run_word_count,
+                              .count = count};
+    writer->run_count++;
+    writer->record_count += count;
     return run;
 }
 
-bool net_snapshot_writer_begin(net_snapshot_writer* writer, uint32_t number_bits) {
-    writer->run_count = writer->record_count = 0;
+void net_snapshot_writer_begin(net_snapshot_writer* writer, uint32_t number_bits) {
+    writer->run_count = writer->run_word_count = writer->record_count = 0;
     writer->bits = writer->encoded_bits = 0;
     writer->number_bits = number_bits;
-    return net_snapshot_writer_add_run(writer, NET_SNAPSHOT_ABSOLUTE, 0, 0) &&
-           net_snapshot_writer_add_run(writer, NET_SNAPSHOT_ABSOLUTE, 0, 0);
 }
 
 bool net_snapshot_writer_is_list_shorter(const net_snapshot_writer* writer, uint32_t count,
@@ -134,22 +148,36 @@ static uint32_t lowest_order(uint32_t slot_end, uint32_t count) {
     return low < high ? low : high;
 }
 
+static BASE_NOINLINE uint64_t rare_gap_bits(uint32_t gap, uint32_t low) {
+    return all_gap_bits(gap, low);
+}
+
+// Bits of the gaps of some words of a run, in all orders. *next: behind the slot before them.
+static uint64_t sum_gaps(const net_snapshot_writer* writer, const net_run_word* at,
+                         const net_run_word* end, uint32_t low, uint32_t* next) {
+    const uint64_t* usual = writer->gap_bits[low < NET_USUAL_ORDERS ? low : 0];
+    uint32_t usual_end = low < NET_USUAL_ORDERS ? NET_USUAL_GAPS : 0, behind = *next;
+    uint64_t sum = 0;
+    for (; at < end; at++) {
+        uint32_t first = at->word * 64;
+        for (uint64_t left = at->slots; left; left &= left - 1) {
+            uint32_t slot = first + base_bit_lowest(left), gap = slot - behind;
+            behind = slot + 1;
+            sum += gap < usual_end ? usual[gap] : rare_gap_bits(gap, low);
+        }
+    }
+    *next = behind;
+    return sum;
+}
+
 // Choose the order that codes the gaps in the fewest bits. @return bits of the gaps and of the
 // order.
 static uint32_t measure_gaps(const net_snapshot_writer* writer, net_record_group* run) {
-    const uint32_t* slots = writer->slots + run->first;
     uint32_t low = lowest_order(writer->slot_end, run->count), next = 0, best = 0;
-    const uint64_t* usual = writer->gap_bits[low < NET_USUAL_ORDERS ? low : 0];
-    uint32_t usual_end = low < NET_USUAL_ORDERS ? NET_USUAL_GAPS : 0;
     uint32_t bits[NET_RUN_ORDERS] = {0};
-    for (uint32_t i = 0; i < run->count;) {
-        uint32_t end = run->count - i < GAPS_SUMMED ? run->count : i + GAPS_SUMMED;
-        uint64_t sum = 0;
-        for (; i < end; i++) {
-            uint32_t gap = slots[i] - next;
-            next = slots[i] + 1;
-            sum += gap < usual_end ? usual[gap] : all_gap_bits(gap, low);
-        }
+    for (uint32_t i = run->words; i < run->words_end; i += WORDS_SUMMED) {
+        uint32_t end = run->words_end - i < WORDS_SUMMED ? run->words_end : i + WORDS_SUMMED;
+        uint64_t sum = sum_gaps(writer, writer->run_words + i, writer->run_words + end, low, &next);
         for (uint32_t k = 0; k < NET_RUN_ORDERS; k++)
             bits[k] += (uint32_t)(sum >> (k * GAP_SUM_BITS)) & ((1u << GAP_SUM_BITS) - 1);
     }
@@ -164,8 +192,8 @@ static uint64_t measure_creates(const net_snapshot_writer* writer, const net_his
     const net_record_group* run = &writer->runs[NET_RUN_CREATE];
     net_create_state state = {.index_next = 1};
     uint64_t bits = 0;
-    for (uint32_t i = 0; i < run->count; i++) {
-        ecs_entity handle = handles[writer->slots[run->first + i]];
+    for (net_run_cursor at = net_run_begin(writer, run); net_run_next(&at);) {
+        ecs_entity handle = handles[at.slot];
         const net_row_template* row_template = net_template_of(history, handle);
         uint32_t index = ecs_entity_index(handle);
         bits += 3;
@@ -191,8 +219,8 @@ static uint64_t measure_run(const net_snapshot_writer* writer, net_record_group*
 
 static inline uint64_t sum_rows(const net_snapshot_writer* writer) {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < writer->record_count; i++)
-        sum += writer->rows[i].bits;
+    for (uint32_t i = 0; i < writer->run_count; i++)
+        sum += net_run_encoded_bits(writer, &writer->runs[i]);
     return sum;
 }
 
@@ -217,27 +245,32 @@ void net_snapshot_writer_measure(net_snapshot_writer* writer, const net_history*
 }
 
 void net_snapshot_writer_keep(net_snapshot_writer* writer, const uint64_t* kept) {
-    uint32_t count = 0;
-    uint64_t encoded_bits = 0;
-    for (uint32_t i = 0; i < writer->run_count; i++) {
-        net_record_group* run = &writer->runs[i];
-        uint32_t first = count, end = run->first + run->count;
-        for (uint32_t k = run->first; k < end; k++) {
-            uint32_t slot = writer->slots[k];
-            if (!(kept[slot >> 6] >> (slot & 63) & 1)) continue;
-            encoded_bits += writer->rows[k].bits;
-            if (count < k) {
-                writer->slots[count] = slot;
-                writer->rows[count] = writer->rows[k];
+    for (uint32_t r = 0; r < writer->run_count; r++) {
+        net_record_group* run = &writer->runs[r];
+        for (uint32_t i = run->words; i < run->words_end; i++) {
+            net_run_word* at = &writer->run_words[i];
+            uint64_t gone = at->slots & ~kept[at->word];
+            at->slots &= ~gone;
+            for (; gone; gone &= gone - 1) {
+                uint32_t slot = at->word * 64 + base_bit_lowest(gone);
+                writer->encoded_bits -= net_encoded_cell_bits(writer->cells[slot]);
+                writer->record_count--;
+                run->count--;
             }
-            count++;
         }
-        run->first = first;
-        run->count = count - first;
         if (run->kind == NET_SNAPSHOT_BY_PACKET &&
             !net_snapshot_writer_is_list_shorter(writer, run->count, run->list_count))
             run->kind = NET_SNAPSHOT_BY_AGE;
     }
-    writer->record_count = count;
-    writer->encoded_bits = encoded_bits;
+}
+
+void net_snapshot_writer_list(net_snapshot_writer* writer) {
+    uint32_t count = 0;
+    for (uint32_t r = 0; r < writer->run_count; r++) {
+        net_record_group* run = &writer->runs[r];
+        run->first = count;
+        for (net_run_cursor at = net_run_begin(writer, run); net_run_next(&at);)
+            writer->slots[count++] = at.slot;
+        BASE_ASSERT(count == run->first + run->count);
+    }
 }

@@ -166,7 +166,7 @@ static void code_row(net_solo_sender* sender, const net_repl_state* repl,
 // Was this slot in a list or run of the snapshot, so far? A set that composing does not need any
 // more says so.
 static uint64_t* named_set(const net_snapshot_writer* writer) {
-    return net_snapshot_writer_set(writer, NET_LANE_GROUP);
+    return net_snapshot_writer_set(writer, NET_LANE_RUN);
 }
 
 static bool is_named(const net_snapshot_writer* writer, uint32_t slot) {
@@ -295,6 +295,7 @@ bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl, uint16
     net_snapshot_writer* writer = &lane->writer;
     uint64_t first = output->size_bits;
     BASE_ASSERT(writer->bits + 1 <= room_bits);
+    net_snapshot_writer_list(writer);
     if (!sender->is_stopped) advance(sender, repl);
     if (sender->is_stopped || writer->bits + NET_SOLO_HEAD_BITS_MAX > room_bits) {
         proto_bits_write(output, 0, 1);

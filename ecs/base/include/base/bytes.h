@@ -9,23 +9,22 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 
+#include <string.h>
+
 BASE_C_BEGIN
 
-/// Eight bytes, the low one first. Written out: compilers make one instruction of it.
+#define BASE_IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
+/// Eight bytes, the low one first. Written out they are not always one instruction: gcc 12 takes a
+/// stored word apart when the next store overlaps it.
 static inline uint64_t base_load_le64(const uint8_t* data) {
-    return (uint64_t)data[0] | (uint64_t)data[1] << 8 | (uint64_t)data[2] << 16 |
-           (uint64_t)data[3] << 24 | (uint64_t)data[4] << 32 | (uint64_t)data[5] << 40 |
-           (uint64_t)data[6] << 48 | (uint64_t)data[7] << 56;
+    uint64_t word;
+    memcpy(&word, data, sizeof word);
+    return BASE_IS_BIG_ENDIAN ? __builtin_bswap64(word) : word;
 }
 static inline void base_store_le64(uint8_t* data, uint64_t word) {
-    data[0] = (uint8_t)word;
-    data[1] = (uint8_t)(word >> 8);
-    data[2] = (uint8_t)(word >> 16);
-    data[3] = (uint8_t)(word >> 24);
-    data[4] = (uint8_t)(word >> 32);
-    data[5] = (uint8_t)(word >> 40);
-    data[6] = (uint8_t)(word >> 48);
-    data[7] = (uint8_t)(word >> 56);
+    if (BASE_IS_BIG_ENDIAN) word = __builtin_bswap64(word);
+    memcpy(data, &word, sizeof word);
 }
 
 /// Bytes that a number takes in LEB128, 1 to 10.

@@ -3,7 +3,7 @@
 
 #include "repl_world.h"
 
-enum { MANY = 12 };
+enum { MANY = 18 };
 
 typedef struct fixture {
     repl_side server;
