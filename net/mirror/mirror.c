@@ -8,14 +8,6 @@
 
 #include <string.h>
 
-static uint32_t mark_words(const net_mirror* mirror) {
-    return mirror->index_max / 64 + 1;
-}
-
-static uint32_t mark_any_words(const net_mirror* mirror) {
-    return mirror->index_max / 4096 + 1;
-}
-
 net_result net_mirror_create(const net_mirror_config* config, net_mirror** mirror) {
     BASE_ASSERT(config && config->rows && config->index_max && mirror);
     *mirror = NULL;
@@ -37,10 +29,10 @@ net_result net_mirror_create(const net_mirror_config* config, net_mirror** mirro
     made->trace_context = config->trace_context;
     made->sink = config->sink;
     const base_allocator* memory = &made->memory.allocator;
-    made->listed = base_allocate_zero(memory, mark_words(made) * sizeof *made->listed);
-    made->listed_any = base_allocate_zero(memory, mark_any_words(made) * sizeof *made->listed_any);
+    made->part_count = net_rows_component_count(config->rows) + 1;
+    made->parts = base_allocate_zero(memory, made->part_count * sizeof *made->parts);
     if (config->is_solo) made->solo = net_solo_receiver_create(memory);
-    if (!made->listed || !made->listed_any || (config->is_solo && !made->solo)) {
+    if (!made->parts || (config->is_solo && !made->solo)) {
         net_mirror_destroy(made);
         return NET_ERR_MEMORY;
     }
@@ -53,21 +45,21 @@ void net_mirror_destroy(net_mirror* mirror) {
     const base_allocator* memory = &mirror->memory.allocator;
     net_mirror_drop_previous(mirror);
     net_mirror_drop_all_values(mirror);
-    for (uint32_t i = 0; i < mirror->slot_capacity; i++) {
-        net_mirror_release_newest(mirror, &mirror->slots[i]);
-        net_tick_ring_deinit(&mirror->slots[i].incarnation.ring, &mirror->pool.allocator);
+    for (uint32_t i = 0; i < mirror->slots.count; i++) {
+        net_mirror_release_newest(mirror, net_mirror_slot_of(mirror, i));
+        net_tick_ring_deinit(&net_mirror_slot_of(mirror, i)->incarnation.ring,
+                             &mirror->pool.allocator);
     }
     for (uint32_t i = 0; i < NET_SNAPSHOT_PACKETS; i++)
         base_release(&mirror->pool.allocator, mirror->packets[i].gaps,
                      mirror->packets[i].gaps_capacity);
     net_pool_deinit(&mirror->pool);
-    BASE_ARRAY_RELEASE(memory, mirror->slots, mirror->slot_capacity);
-    BASE_ARRAY_RELEASE(memory, mirror->indices, mirror->index_capacity);
+    net_mirror_release_pages(mirror);
     BASE_ARRAY_RELEASE(memory, mirror->records, mirror->record_capacity);
-    BASE_ARRAY_RELEASE(memory, mirror->words, mirror->word_capacity);
+    base_release(memory, mirror->packed, mirror->packed_capacity);
     base_release(memory, mirror->gaps, mirror->gaps_capacity);
-    base_release(memory, mirror->listed, mark_words(mirror) * sizeof *mirror->listed);
-    base_release(memory, mirror->listed_any, mark_any_words(mirror) * sizeof *mirror->listed_any);
+    BASE_ARRAY_RELEASE(memory, mirror->listed, mirror->listed_capacity);
+    BASE_ARRAY_RELEASE(memory, mirror->parts, mirror->part_count);
     net_solo_receiver_destroy(mirror->solo);
     net_row_world_deinit(&mirror->target);
     BASE_ASSERT(mirror->memory.used_bytes == 0);
@@ -119,11 +111,11 @@ bool net_mirror_known_incarnation(const net_mirror* mirror, uint32_t index, ecs_
                                   ecs_tick* tick) {
     *handle = ECS_ENTITY_NONE;
     *tick = 0;
-    if (index >= mirror->index_capacity) return false;
-    const net_mirror_index* at = &mirror->indices[index];
+    if (index >= mirror->indices.count) return false;
+    const net_mirror_index* at = net_mirror_index_of(mirror, index);
     if (at->slot_next > 0) {
-        *handle = mirror->slots[at->slot_next - 1].handle;
-        *tick = mirror->slots[at->slot_next - 1].tick;
+        *handle = net_mirror_slot_of(mirror, at->slot_next - 1)->handle;
+        *tick = net_mirror_slot_of(mirror, at->slot_next - 1)->tick;
         return true;
     }
     *tick = at->gone_tick > at->tick ? at->gone_tick : at->tick;
@@ -131,7 +123,7 @@ bool net_mirror_known_incarnation(const net_mirror* mirror, uint32_t index, ecs_
 }
 
 uint64_t net_mirror_component_bits(const net_mirror* mirror, ecs_component_id component) {
-    return component <= ECS_COMPONENTS_MAX ? mirror->component_bits[component] : 0;
+    return component < mirror->part_count ? mirror->parts[component].all : 0;
 }
 
 const net_mirror_counters* net_mirror_get_counters(const net_mirror* mirror) {

@@ -103,8 +103,9 @@ static void know(net_mirror_slot* slot, ecs_tick tick) {
 static void forget_incarnation(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick) {
     if (slot->handle == ECS_ENTITY_NONE) return;
     net_mirror_release_newest(mirror, slot);
-    mirror->indices[ecs_entity_index(slot->handle)].slot_next = 0;
-    net_mirror_keep_previous(mirror, slot, tick);
+    net_mirror_index* index = net_mirror_index_of(mirror, ecs_entity_index(slot->handle));
+    net_mirror_keep_previous(mirror, index->slot_next - 1u, tick);
+    index->slot_next = 0;
     slot->handle = ECS_ENTITY_NONE;
 }
 
@@ -117,14 +118,15 @@ static void end_incarnation(net_mirror* mirror, net_mirror_slot* slot, ecs_tick 
 
 static void begin_incarnation(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
     BASE_ASSERT(record->handle != ECS_ENTITY_NONE && record->row_template);
-    net_mirror_slot* slot = &mirror->slots[record->slot];
+    net_mirror_slot* slot = net_mirror_slot_of(mirror, record->slot);
     slot->has_previous = slot->is_known;
     slot->previous_tick = slot->tick;
     slot->handle = record->handle;
     slot->incarnation.row_template = record->row_template;
     slot->incarnation.tick = tick;
     slot->incarnation.has_forgotten = false;
-    mirror->indices[ecs_entity_index(record->handle)].slot_next = (record->slot + 1) & INT32_MAX;
+    net_mirror_index_of(mirror, ecs_entity_index(record->handle))->slot_next =
+        (record->slot + 1) & INT32_MAX;
     net_tick_ring_reset(&slot->incarnation.ring,
                         net_packed_row_bytes(&record->row_template->layout));
 }
@@ -135,8 +137,9 @@ static void forget(net_mirror_slot* slot, ecs_tick tick) {
     slot->incarnation.has_forgotten = true;
 }
 
+// Keep the row of a record of the slot's incarnation.
 static net_result keep(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick,
-                       const uint64_t* row) {
+                       const net_mirror_record* record) {
     BASE_ASSERT(slot->handle != ECS_ENTITY_NONE);
     net_tick_ring* ring = &slot->incarnation.ring;
     const base_allocator* pool = &mirror->pool.allocator;
@@ -144,12 +147,10 @@ static net_result keep(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick,
         ecs_tick oldest = net_tick_ring_tick(ring, 0);
         forget(slot, tick < oldest ? tick : oldest);
     }
-    uint8_t packed[NET_PACKED_ROW_BYTES_MAX];
-    net_packed_row_write(&slot->incarnation.row_template->layout, row, packed);
     // Rows of present incarnations go before rows of ended ones.
     if (!net_tick_ring_reserve(ring, pool, NET_ROW_HISTORY_MAX)) net_mirror_drop_previous(mirror);
-    bool is_kept =
-        net_tick_ring_put(ring, pool, NET_ROW_HISTORY_MAX, tick, packed, ring->stride_bytes);
+    bool is_kept = net_tick_ring_put(ring, pool, NET_ROW_HISTORY_MAX, tick,
+                                     mirror->packed + record->row_first, ring->stride_bytes);
     return is_kept ? NET_OK : NET_ERR_MEMORY;
 }
 
@@ -158,22 +159,22 @@ static net_result keep(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick,
 // A record that is older than the entity: a possible base, nothing to apply.
 static net_result keep_stale(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick,
                              const uint64_t* row) {
-    net_mirror_slot* slot = &mirror->slots[record->slot];
+    net_mirror_slot* slot = net_mirror_slot_of(mirror, record->slot);
     mirror->counters.stale_records++;
     if (slot->handle != record->handle || slot->incarnation.row_template != record->row_template)
         return NET_OK;
     if (slot->has_previous && tick <= slot->previous_tick) return NET_OK;
     if (tick < slot->incarnation.tick) slot->incarnation.tick = tick;
     report_row(mirror, record, tick, row);
-    return keep(mirror, slot, tick, row);
+    return keep(mirror, slot, tick, record);
 }
 
 // The index of a record is in use in another slot: that incarnation ends. @return whether the
 // entity itself goes on.
 static bool leave_other_slot(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
-    uint32_t slot_next = mirror->indices[ecs_entity_index(record->handle)].slot_next;
+    uint32_t slot_next = net_mirror_index_of(mirror, ecs_entity_index(record->handle))->slot_next;
     if (slot_next == 0 || slot_next == record->slot + 1) return false;
-    net_mirror_slot* other = &mirror->slots[slot_next - 1];
+    net_mirror_slot* other = net_mirror_slot_of(mirror, slot_next - 1);
     bool is_moved = other->handle == record->handle;
     if (is_moved) {
         forget_incarnation(mirror, other, tick);
@@ -188,14 +189,14 @@ static bool leave_other_slot(net_mirror* mirror, const net_mirror_record* record
 
 // Another entity has the slot of a record: that incarnation ends.
 static void evict(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
-    net_mirror_slot* slot = &mirror->slots[record->slot];
+    net_mirror_slot* slot = net_mirror_slot_of(mirror, record->slot);
     ecs_entity previous = slot->handle;
     if (previous == ECS_ENTITY_NONE) return;
     mirror->counters.evicted++;
     end_incarnation(mirror, slot, tick);
     if (ecs_entity_index(previous) == ecs_entity_index(record->handle)) return;
     report_gone(mirror, previous, tick);
-    mirror->indices[ecs_entity_index(previous)].gone_tick = tick;
+    net_mirror_index_of(mirror, ecs_entity_index(previous))->gone_tick = tick;
 }
 
 // Show the entity in the world, or create it there.
@@ -214,7 +215,7 @@ static net_result apply_new_incarnation(net_mirror* mirror, const net_mirror_rec
                                         ecs_tick tick, const uint64_t* row) {
     net_result result = net_row_world_retain(&mirror->target, record->row_template, row);
     if (result != NET_OK) return result;
-    net_mirror_slot* slot = &mirror->slots[record->slot];
+    net_mirror_slot* slot = net_mirror_slot_of(mirror, record->slot);
     const net_mirror_slot* before = net_mirror_find(mirror, record->handle);
     const net_row_template* previous = before ? before->incarnation.row_template : NULL;
     bool goes_on = leave_other_slot(mirror, record, tick);
@@ -225,7 +226,7 @@ static net_result apply_new_incarnation(net_mirror* mirror, const net_mirror_rec
         evict(mirror, record, tick);
     }
     begin_incarnation(mirror, record, tick);
-    result = keep(mirror, slot, tick, row);
+    result = keep(mirror, slot, tick, record);
     if (slot->incarnation.ring.count == 0)
         net_row_world_release(&mirror->target, slot->incarnation.row_template, row);
     return result == NET_OK ? show(mirror, slot, goes_on, previous, row) : result;
@@ -233,7 +234,7 @@ static net_result apply_new_incarnation(net_mirror* mirror, const net_mirror_rec
 
 static net_result apply_same_incarnation(net_mirror* mirror, const net_mirror_record* record,
                                          ecs_tick tick, const uint64_t* row) {
-    net_mirror_slot* slot = &mirror->slots[record->slot];
+    net_mirror_slot* slot = net_mirror_slot_of(mirror, record->slot);
     BASE_ASSERT(has_row(slot));
     const net_row_template* row_template = slot->incarnation.row_template;
     uint64_t old_row[PROTO_ROW_FIELDS_MAX];
@@ -245,7 +246,7 @@ static net_result apply_same_incarnation(net_mirror* mirror, const net_mirror_re
         net_result result = net_row_world_retain(&mirror->target, row_template, row);
         if (result != NET_OK) return result;
     }
-    net_result result = keep(mirror, slot, tick, row);
+    net_result result = keep(mirror, slot, tick, record);
     bool is_kept =
         net_tick_ring_tick(&slot->incarnation.ring, slot->incarnation.ring.count - 1u) == tick;
     if (result == NET_OK) result = update_entity(mirror, slot, row, components);
@@ -271,9 +272,10 @@ static net_result apply_row(net_mirror* mirror, const net_mirror_record* record,
         mirror->counters.stale_records++;
         return NET_OK;
     }
-    net_mirror_slot* slot = &mirror->slots[record->slot];
-    net_mirror_index* index = &mirror->indices[ecs_entity_index(record->handle)];
-    const uint64_t* row = mirror->words + record->words_first;
+    net_mirror_slot* slot = net_mirror_slot_of(mirror, record->slot);
+    net_mirror_index* index = net_mirror_index_of(mirror, ecs_entity_index(record->handle));
+    uint64_t row[PROTO_ROW_FIELDS_MAX];
+    net_mirror_unpack_record(mirror, record, row);
     bool is_news =
         is_newer(slot->is_known, slot->tick, tick) && is_newer(index->is_known, index->tick, tick);
     if (net_fault_is_planted(NET_FAULT_APPLY_OLD) && slot->handle == record->handle) is_news = true;
@@ -298,14 +300,14 @@ static net_result apply_row(net_mirror* mirror, const net_mirror_record* record,
 }
 
 static void apply_destroy(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
-    net_mirror_slot* slot = &mirror->slots[record->slot];
+    net_mirror_slot* slot = net_mirror_slot_of(mirror, record->slot);
     if (!is_newer(slot->is_known, slot->tick, tick)) {
         mirror->counters.stale_records++;
         return;
     }
     if (slot->handle != ECS_ENTITY_NONE) {
         report_gone(mirror, slot->handle, tick);
-        mirror->indices[ecs_entity_index(slot->handle)].gone_tick = tick;
+        net_mirror_index_of(mirror, ecs_entity_index(slot->handle))->gone_tick = tick;
         mirror->counters.destroys++;
         end_incarnation(mirror, slot, tick);
     }
@@ -316,13 +318,13 @@ static void apply_destroy(net_mirror* mirror, const net_mirror_record* record, e
 // mirrors of 150 entities on busy cores: 300 ns per record instead of 380.
 static void prefetch(const net_mirror* mirror, uint32_t i) {
     if (i >= mirror->record_count) return;
-    const net_mirror_slot* slot = &mirror->slots[mirror->records[i].slot];
+    const net_mirror_slot* slot = net_mirror_slot_of(mirror, mirror->records[i].slot);
     if (!has_row(slot)) return;
     const net_tick_ring* ring = &slot->incarnation.ring;
     const uint8_t* row = net_tick_ring_entry(ring, ring->count - 1u);
     __builtin_prefetch(row, 0);
     __builtin_prefetch(row + ring->stride_bytes, 1); // nearly always the place of the next row
-    __builtin_prefetch(&mirror->indices[ecs_entity_index(slot->handle)], 1);
+    __builtin_prefetch(net_mirror_index_of(mirror, ecs_entity_index(slot->handle)), 1);
 }
 
 net_result net_mirror_apply(net_mirror* mirror, ecs_tick tick) {

@@ -45,8 +45,8 @@ net_mirror_probe_result net_mirror_check_probe(const net_mirror* mirror, uint32_
     net_mirror_difference unused;
     if (!difference) difference = &unused;
     *difference = (net_mirror_difference){ECS_ENTITY_NONE, ECS_COMPONENT_NONE};
-    if (slot >= mirror->slot_capacity) return NET_MIRROR_UNKNOWN;
-    const net_mirror_slot* at = &mirror->slots[slot];
+    if (slot >= mirror->slots.count) return NET_MIRROR_UNKNOWN;
+    const net_mirror_slot* at = net_mirror_slot_of(mirror, slot);
     if (!is_comparable(mirror, at)) return NET_MIRROR_UNKNOWN;
     const net_tick_ring* ring = &at->incarnation.ring;
     const uint32_t position = net_tick_ring_find(ring, tick);
@@ -66,10 +66,10 @@ bool net_mirror_sweep(net_mirror* mirror, net_mirror_difference* difference) {
     *difference = (net_mirror_difference){ECS_ENTITY_NONE, ECS_COMPONENT_NONE};
     if (!mirror->world) return false;
     const uint32_t part =
-        (mirror->slot_capacity + NET_MIRROR_SWEEP_CALLS - 1) / NET_MIRROR_SWEEP_CALLS;
+        (mirror->slots.count + NET_MIRROR_SWEEP_CALLS - 1) / NET_MIRROR_SWEEP_CALLS;
     for (uint32_t i = 0; i < part; i++) {
-        if (mirror->sweep_next >= mirror->slot_capacity) mirror->sweep_next = 0;
-        const net_mirror_slot* slot = &mirror->slots[mirror->sweep_next++];
+        if (mirror->sweep_next >= mirror->slots.count) mirror->sweep_next = 0;
+        const net_mirror_slot* slot = net_mirror_slot_of(mirror, mirror->sweep_next++);
         if (difference->entity != ECS_ENTITY_NONE || !is_comparable(mirror, slot)) continue;
         if (is_world_different(mirror, slot, &difference->component))
             difference->entity = slot->handle;

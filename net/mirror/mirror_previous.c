@@ -20,7 +20,7 @@
 #include "base/assert.h"
 
 static void drop(net_mirror* mirror, net_mirror_previous* previous) {
-    BASE_ASSERT(mirror->slots[previous->slot].previous == previous);
+    BASE_ASSERT(net_mirror_slot_of(mirror, previous->slot)->previous == previous);
     if (previous->older)
         previous->older->newer = previous->newer;
     else
@@ -29,7 +29,7 @@ static void drop(net_mirror* mirror, net_mirror_previous* previous) {
         previous->newer->older = previous->older;
     else
         mirror->previous_newest = previous->older;
-    mirror->slots[previous->slot].previous = NULL;
+    net_mirror_slot_of(mirror, previous->slot)->previous = NULL;
     mirror->previous_bytes -= previous->incarnation.ring.bytes_allocated;
     net_tick_ring_deinit(&previous->incarnation.ring, &mirror->pool.allocator);
     base_release(&mirror->pool.allocator, previous, sizeof *previous);
@@ -43,7 +43,8 @@ static net_mirror_previous* make_room(net_mirror* mirror, size_t bytes) {
     return base_allocate(&mirror->pool.allocator, sizeof(net_mirror_previous));
 }
 
-void net_mirror_keep_previous(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick) {
+void net_mirror_keep_previous(net_mirror* mirror, uint32_t number, ecs_tick tick) {
+    net_mirror_slot* slot = net_mirror_slot_of(mirror, number);
     BASE_ASSERT(slot->handle != ECS_ENTITY_NONE);
     if (slot->previous) drop(mirror, slot->previous);
     size_t bytes = slot->incarnation.ring.bytes_allocated;
@@ -55,7 +56,7 @@ void net_mirror_keep_previous(net_mirror* mirror, net_mirror_slot* slot, ecs_tic
     }
     *previous = (net_mirror_previous){.incarnation = slot->incarnation,
                                       .handle = slot->handle,
-                                      .slot = (uint32_t)(slot - mirror->slots),
+                                      .slot = number,
                                       .end_tick = tick,
                                       .older = mirror->previous_newest};
     if (previous->older)

@@ -24,30 +24,54 @@ void net_mirror_unpack(const net_mirror_incarnation* incarnation, uint32_t posit
                         net_tick_ring_entry(&incarnation->ring, position), row);
 }
 
+void net_mirror_unpack_record(const net_mirror* mirror, const net_mirror_record* record,
+                              uint64_t* row) {
+    net_packed_row_read(&record->row_template->layout, mirror->packed + record->row_first, row);
+}
+
+// Make the pages up to this entry. @return false when memory ran out.
+static bool reserve(net_mirror* mirror, net_mirror_pages* of, uint32_t number, size_t bytes) {
+    const base_allocator* memory = &mirror->memory.allocator;
+    while (number >= of->count) {
+        const uint32_t page = of->count / NET_MIRROR_PAGE;
+        if (!BASE_ARRAY_RESERVE(memory, of->pages, of->page_capacity, page + 1)) return false;
+        of->pages[page] = base_allocate_zero(memory, NET_MIRROR_PAGE * bytes);
+        if (!of->pages[page]) return false;
+        of->count += NET_MIRROR_PAGE;
+    }
+    return true;
+}
+
+static void release(net_mirror* mirror, net_mirror_pages* of, size_t bytes) {
+    const base_allocator* memory = &mirror->memory.allocator;
+    for (uint32_t i = 0; i < of->count / NET_MIRROR_PAGE; i++)
+        base_release(memory, of->pages[i], NET_MIRROR_PAGE * bytes);
+    BASE_ARRAY_RELEASE(memory, of->pages, of->page_capacity);
+}
+
+void net_mirror_release_pages(net_mirror* mirror) {
+    release(mirror, &mirror->slots, sizeof(net_mirror_slot));
+    release(mirror, &mirror->indices, sizeof(net_mirror_index));
+}
+
 net_mirror_slot* net_mirror_slot_at(net_mirror* mirror, uint32_t slot) {
     BASE_ASSERT(slot < mirror->index_max);
-    if (slot >= mirror->slot_capacity &&
-        !BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->slots, mirror->slot_capacity,
-                            slot + 1))
-        return NULL;
-    return &mirror->slots[slot];
+    if (!reserve(mirror, &mirror->slots, slot, sizeof(net_mirror_slot))) return NULL;
+    return net_mirror_slot_of(mirror, slot);
 }
 
 net_mirror_index* net_mirror_index_at(net_mirror* mirror, uint32_t index) {
     BASE_ASSERT(index <= mirror->index_max);
-    if (index >= mirror->index_capacity &&
-        !BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->indices, mirror->index_capacity,
-                            index + 1))
-        return NULL;
-    return &mirror->indices[index];
+    if (!reserve(mirror, &mirror->indices, index, sizeof(net_mirror_index))) return NULL;
+    return net_mirror_index_of(mirror, index);
 }
 
 net_mirror_slot* net_mirror_find(const net_mirror* mirror, ecs_entity entity) {
     uint32_t index = ecs_entity_index(entity);
-    if (entity == ECS_ENTITY_NONE || index >= mirror->index_capacity) return NULL;
-    uint32_t slot_next = mirror->indices[index].slot_next;
+    if (entity == ECS_ENTITY_NONE || index >= mirror->indices.count) return NULL;
+    uint32_t slot_next = net_mirror_index_of(mirror, index)->slot_next;
     if (slot_next == 0) return NULL;
-    net_mirror_slot* slot = &mirror->slots[slot_next - 1];
+    net_mirror_slot* slot = net_mirror_slot_of(mirror, slot_next - 1);
     return slot->handle == entity ? slot : NULL;
 }
 
@@ -77,10 +101,8 @@ static bool advance(net_mirror* mirror, uint16_t seq) {
 }
 
 static void mark(net_mirror* mirror, uint32_t slot) {
-    BASE_ASSERT(slot < mirror->index_max);
-    uint32_t word = slot / 64;
-    mirror->listed[word] |= UINT64_C(1) << (slot % 64);
-    mirror->listed_any[word / 64] |= UINT64_C(1) << (word % 64);
+    BASE_ASSERT(slot / 64 < mirror->listed_capacity);
+    mirror->listed[slot / 64] |= UINT64_C(1) << (slot % 64);
 }
 
 static uint32_t put_gap(uint8_t* gaps, uint32_t gap) {
@@ -94,17 +116,13 @@ static uint32_t put_gap(uint8_t* gaps, uint32_t gap) {
 // Write the marked slots as gaps and clear the marks. @return bytes.
 static uint32_t take_marks(net_mirror* mirror) {
     uint32_t size = 0, next = 0;
-    for (uint32_t any = 0; any <= mirror->index_max / 4096; any++) {
-        for (uint64_t words = mirror->listed_any[any]; words; words &= words - 1) {
-            uint32_t word = any * 64 + (uint32_t)__builtin_ctzll(words);
-            for (uint64_t bits = mirror->listed[word]; bits; bits &= bits - 1) {
-                uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
-                size += put_gap(mirror->gaps + size, slot - next);
-                next = slot + 1;
-            }
-            mirror->listed[word] = 0;
+    for (uint32_t word = 0; word < mirror->listed_capacity; word++) {
+        for (uint64_t bits = mirror->listed[word]; bits; bits &= bits - 1) {
+            uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
+            size += put_gap(mirror->gaps + size, slot - next);
+            next = slot + 1;
         }
-        mirror->listed_any[any] = 0;
+        mirror->listed[word] = 0;
     }
     return size;
 }
@@ -113,8 +131,11 @@ net_result net_mirror_remember(net_mirror* mirror, uint16_t seq, ecs_tick tick) 
     if (!advance(mirror, seq)) return NET_OK;
     net_mirror_packet* packet = packet_of(mirror, seq);
     packet->is_decoded = false;
-    if (!BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->gaps, mirror->gaps_capacity,
-                            mirror->record_count * GAP_BYTES_MAX))
+    const base_allocator* memory = &mirror->memory.allocator;
+    if (!BASE_ARRAY_RESERVE(memory, mirror->gaps, mirror->gaps_capacity,
+                            mirror->record_count * GAP_BYTES_MAX) ||
+        !BASE_ARRAY_RESERVE(memory, mirror->listed, mirror->listed_capacity,
+                            mirror->record_count > 0 ? mirror->slots.count / 64 : 0))
         return NET_ERR_MEMORY;
     for (uint32_t i = 0; i < mirror->record_count; i++)
         if (mirror->records[i].kind != NET_MIRROR_DESTROY) mark(mirror, mirror->records[i].slot);

@@ -64,9 +64,9 @@ net_result net_mirror_keep_value(net_mirror* mirror, ecs_entity entity, ecs_comp
 
 static ecs_entity next_entity(const void* context, ecs_entity previous) {
     const net_mirror* mirror = context;
-    for (uint32_t i = ecs_entity_index(previous) + 1; i < mirror->index_capacity; i++) {
-        uint32_t slot_next = mirror->indices[i].slot_next;
-        if (slot_next > 0) return mirror->slots[slot_next - 1].handle;
+    for (uint32_t i = ecs_entity_index(previous) + 1; i < mirror->indices.count; i++) {
+        uint32_t slot_next = net_mirror_index_of(mirror, i)->slot_next;
+        if (slot_next > 0) return net_mirror_slot_of(mirror, slot_next - 1)->handle;
     }
     return ECS_ENTITY_NONE;
 }

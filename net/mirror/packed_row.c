@@ -15,7 +15,8 @@ uint32_t net_packed_row_bytes(const proto_layout* layout) {
     return bytes;
 }
 
-void net_packed_row_write(const proto_layout* layout, const uint64_t* row, uint8_t* packed) {
+uint32_t net_packed_row_write(const proto_layout* layout, const uint64_t* row, uint8_t* packed) {
+    const uint8_t* first = packed;
     for (uint32_t f = 0; f < layout->field_count; f++) {
         const uint32_t bytes = bytes_of(layout, f);
         switch (bytes) {
@@ -33,6 +34,7 @@ void net_packed_row_write(const proto_layout* layout, const uint64_t* row, uint8
         }
         packed += bytes;
     }
+    return (uint32_t)(packed - first);
 }
 
 void net_packed_row_read(const proto_layout* layout, const uint8_t* packed, uint64_t* row) {

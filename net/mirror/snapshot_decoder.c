@@ -3,6 +3,7 @@
 #include "mirror/snapshot_decoder.h"
 
 #include "base/assert.h"
+#include "mirror/packed_row.h"
 
 bool net_decode_fail(net_decoder* d, net_result result) {
     if (d->result == NET_OK) d->result = result;
@@ -87,6 +88,15 @@ net_mirror_record* net_decode_add_record(net_decoder* d, net_mirror_record recor
     return &mirror->records[mirror->record_count++];
 }
 
+static bool add_packed(net_decoder* d, const proto_layout* layout, const uint64_t* row) {
+    net_mirror* mirror = d->mirror;
+    if (!BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->packed, mirror->packed_capacity,
+                            mirror->packed_size + NET_PACKED_ROW_BYTES_MAX))
+        return net_decode_fail(d, NET_ERR_MEMORY);
+    mirror->packed_size += net_packed_row_write(layout, row, mirror->packed + mirror->packed_size);
+    return true;
+}
+
 // Decode a row and add its record.
 bool net_decode_read_row(net_decoder* d, net_mirror_record record, const proto_row_base* base) {
     BASE_ASSERT(record.row_template && base->base);
@@ -94,23 +104,19 @@ bool net_decode_read_row(net_decoder* d, net_mirror_record record, const proto_r
     const proto_layout* layout = &record.row_template->layout;
     uint32_t word_count = mirror->word_count + layout->field_count;
     if (word_count > NET_SNAPSHOT_WORDS_MAX) return net_decode_fail(d, NET_ERR_MALFORMED);
-    if (word_count >= mirror->word_capacity &&
-        !BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->words, mirror->word_capacity,
-                            word_count + 1))
-        return net_decode_fail(d, NET_ERR_MEMORY);
-    record.words_first = mirror->word_count;
     mirror->word_count = word_count;
+    record.row_first = mirror->packed_size;
     if (!net_decode_add_record(d, record)) return false;
-    uint64_t* row = mirror->words + record.words_first;
+    uint64_t row[PROTO_ROW_FIELDS_MAX];
     if (d->is_coded) {
         proto_solo_row(d->solo, net_solo_template(record.row_template), layout, base, row);
-        return net_decode_is_readable(d);
+        return net_decode_is_readable(d) && add_packed(d, layout, row);
     }
     uint32_t bits[PROTO_ROW_COMPONENTS_MAX];
     proto_row_read(layout, base, row, d->reader, bits);
     if (d->solo && !d->reader->failed)
         proto_solo_row(d->solo, net_solo_template(record.row_template), layout, base, row);
     for (uint32_t c = 0; c < layout->component_count; c++)
-        mirror->body_bits[layout->components[c].key] += bits[c];
-    return net_decode_is_readable(d);
+        mirror->parts[layout->components[c].key].here += bits[c];
+    return net_decode_is_readable(d) && add_packed(d, layout, row);
 }

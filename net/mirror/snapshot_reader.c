@@ -83,7 +83,8 @@ static bool read_update(net_decoder* d, const run_head* run, uint32_t number,
                                 .is_absolute = run->kind == NET_SNAPSHOT_ABSOLUTE,
                                 .is_previous = previous != NULL};
     // Created elsewhere in this snapshot: it cannot be in two slots at one tick.
-    if (mirror->indices[ecs_entity_index(record.handle)].stamp == mirror->snapshot_number)
+    if (net_mirror_index_of(mirror, ecs_entity_index(record.handle))->stamp ==
+        mirror->snapshot_number)
         return net_decode_fail(d, NET_ERR_MALFORMED);
     proto_row_base base = {0};
     if (!find_bases(d, run, incarnation, &base, &record.base_tick))
@@ -115,22 +116,22 @@ typedef struct list_cursor {
 static void prefetch_slot(const net_decoder* d, const run_head* run, list_cursor* cursor) {
     uint32_t number;
     if (net_mirror_next_slot(run->packet, &cursor->at, &cursor->next, &number) &&
-        number < d->mirror->slot_capacity)
-        __builtin_prefetch(&d->mirror->slots[number]);
+        number < d->mirror->slots.count)
+        __builtin_prefetch(net_mirror_slot_of(d->mirror, number));
 }
 
 static void prefetch_row(const net_decoder* d, const run_head* run, list_cursor* cursor) {
     uint32_t number;
     if (!net_mirror_next_slot(run->packet, &cursor->at, &cursor->next, &number) ||
-        number >= d->mirror->slot_capacity)
+        number >= d->mirror->slots.count)
         return;
-    const net_tick_ring* ring = &d->mirror->slots[number].incarnation.ring;
+    const net_tick_ring* ring = &net_mirror_slot_of(d->mirror, number)->incarnation.ring;
     if (ring->count == 0) return;
     // The base is a few rows before the newest one: where every tick has a row, by its age.
     uint32_t age = (uint32_t)(d->tick - run->base_tick);
     uint32_t back = age < ring->count ? age : ring->count - 1u;
     uint32_t place = net_tick_ring_place(ring, ring->count - 1u - back);
-    __builtin_prefetch(&ring->ticks[place]);
+    __builtin_prefetch(&ring->lows[place]);
     __builtin_prefetch(net_tick_ring_at(ring, place));
 }
 
@@ -138,8 +139,8 @@ static bool read_absent(net_decoder* d, uint32_t number, uint32_t before) {
     bool is_absent = !d->is_coded && proto_row_read_absent(d->reader);
     if (!d->solo) return is_absent;
     const net_mirror* mirror = d->mirror;
-    bool is_named =
-        number < mirror->slot_capacity && mirror->slots[number].stamp == mirror->snapshot_number;
+    bool is_named = number < mirror->slots.count &&
+                    net_mirror_slot_of(mirror, number)->stamp == mirror->snapshot_number;
     return net_decode_take(d, PROTO_SOLO_ABSENT, proto_solo_situation(is_named, before), is_absent,
                            1);
 }
@@ -261,10 +262,10 @@ static void account(net_mirror* mirror, bool is_decoded, uint64_t body_bits) {
         const net_row_template* row_template = mirror->records[i].row_template;
         if (!row_template) continue;
         for (uint32_t c = 0; c < row_template->layout.component_count; c++) {
-            uint32_t key = row_template->layout.components[c].key;
-            row_bits += mirror->body_bits[key];
-            mirror->component_bits[key] += is_decoded ? mirror->body_bits[key] : 0;
-            mirror->body_bits[key] = 0;
+            net_mirror_part* part = &mirror->parts[row_template->layout.components[c].key];
+            row_bits += part->here;
+            part->all += is_decoded ? part->here : 0;
+            part->here = 0;
         }
     }
     if (!is_decoded) return;
@@ -276,7 +277,7 @@ net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
                              proto_bit_reader* snapshot) {
     BASE_ASSERT(mirror->broken == NET_OK);
     mirror->record_count = 0;
-    mirror->word_count = 0;
+    mirror->word_count = mirror->packed_size = 0;
     mirror->snapshot_number++;
     if (!snapshot) return NET_OK;
     net_decoder d; // its rows are set when they are needed

@@ -19,7 +19,7 @@
 #define NET_MIRROR_PREVIOUS_SHARE 8u
 
 /// After so many packets memory that nobody needed meanwhile is given back.
-#define NET_MIRROR_TRIM_PACKETS 64u
+#define NET_MIRROR_TRIM_PACKETS 16u
 
 /// An incarnation of a slot: one handle with one template.
 typedef struct net_mirror_incarnation {
@@ -81,6 +81,20 @@ typedef struct net_mirror_value {
     uint8_t* bytes;
 } net_mirror_value;
 
+/// Slots or indices: they lie in pages, so they never move and are never copied.
+#define NET_MIRROR_PAGE 64u
+typedef struct net_mirror_pages {
+    void** pages; ///< of NET_MIRROR_PAGE each
+    uint32_t page_capacity;
+    uint32_t count; ///< of all pages that exist
+} net_mirror_pages;
+
+/// The bits of a component.
+typedef struct net_mirror_part {
+    uint64_t all;  ///< of all snapshots that were read
+    uint32_t here; ///< of the one that is being read; else 0
+} net_mirror_part;
+
 typedef enum net_mirror_kind {
     NET_MIRROR_DESTROY,
     NET_MIRROR_CREATE,
@@ -92,7 +106,7 @@ typedef struct net_mirror_record {
     net_mirror_kind kind;
     uint32_t slot;
     ecs_entity handle;                    ///< update: of the slot's incarnation; NONE for a destroy
-    uint32_t words_first;                 ///< its row
+    uint32_t row_first;                   ///< of its packed row in mirror->packed
     const net_row_template* row_template; ///< NULL for a destroy
     bool is_absolute;                     ///< complete, independent of any base
     bool is_previous;                     ///< an update of the slot's previous incarnation
@@ -112,12 +126,10 @@ struct net_mirror {
     net_mirror_trace_fn trace;
     void* trace_context;
     net_mirror_sink sink;
-    net_mirror_slot* slots;
-    uint32_t slot_capacity;
+    net_mirror_pages slots; ///< net_mirror_slot
     net_mirror_previous *previous_oldest, *previous_newest;
-    size_t previous_bytes;     ///< of their rows
-    net_mirror_index* indices; ///< [index]
-    uint32_t index_capacity;
+    size_t previous_bytes;                           ///< of their rows
+    net_mirror_pages indices;                        ///< net_mirror_index, by index
     net_mirror_packet packets[NET_SNAPSHOT_PACKETS]; ///< [seq % NET_SNAPSHOT_PACKETS]
     uint16_t seq;                                    ///< newest; with has_seq
     bool has_seq;
@@ -127,18 +139,18 @@ struct net_mirror {
     uint32_t snapshot_number;
     net_mirror_record* records; ///< of the snapshot that is being read
     uint32_t record_count, record_capacity;
-    uint64_t* words;
-    uint32_t word_count, word_capacity;
-    uint32_t sweep_next;  ///< slot that net_mirror_sweep compares next
-    uint64_t* listed;     ///< a bit per slot: scratch of a list that is being sorted, else 0
-    uint64_t* listed_any; ///< a bit per word of `listed`
-    uint8_t* gaps;        ///< scratch
-    uint32_t gaps_capacity;
+    uint8_t* packed; ///< rows of that snapshot
+    uint32_t packed_size, packed_capacity;
+    uint32_t word_count; ///< of those rows
+    uint32_t sweep_next; ///< slot that net_mirror_sweep compares next
+    uint64_t* listed;    ///< a bit per slot: scratch of a list that is being sorted, else 0
+    uint8_t* gaps;       ///< scratch
+    uint32_t listed_capacity, gaps_capacity;
     net_solo_receiver* solo; ///< NULL: snapshots are in shared code
     net_row_world target;
     net_mirror_counters counters;
-    uint64_t component_bits[ECS_COMPONENTS_MAX + 1]; ///< of all rows read, by ecs_component_id
-    uint32_t body_bits[ECS_COMPONENTS_MAX + 1];      ///< of the snapshot that is being read; else 0
+    net_mirror_part* parts; ///< by ecs_component_id: what they took of snapshots
+    uint32_t part_count;
 };
 
 /// Decode a snapshot into mirror->records and words. Nothing else changes except counters. @return
@@ -159,18 +171,30 @@ void net_mirror_drop_values(net_mirror* mirror, ecs_entity entity,
 void net_mirror_drop_all_values(net_mirror* mirror);
 
 // mirror_store.c
+/// A slot below slots.count, an index below indices.count.
+static inline net_mirror_slot* net_mirror_slot_of(const net_mirror* mirror, uint32_t slot) {
+    return (net_mirror_slot*)mirror->slots.pages[slot / NET_MIRROR_PAGE] + slot % NET_MIRROR_PAGE;
+}
+static inline net_mirror_index* net_mirror_index_of(const net_mirror* mirror, uint32_t index) {
+    return (net_mirror_index*)mirror->indices.pages[index / NET_MIRROR_PAGE] +
+           index % NET_MIRROR_PAGE;
+}
 /// Is the entity of a slot alive in the world? Without a world: always.
 static inline bool net_mirror_is_alive(const net_mirror* mirror, const net_mirror_slot* slot) {
     return !mirror->world || ecs_is_alive(mirror->world, slot->handle);
 }
 /// Unpack the row at a position of an incarnation's ring.
 void net_mirror_unpack(const net_mirror_incarnation* incarnation, uint32_t position, uint64_t* row);
-/// The entry of a slot below index_max, or of an index up to it; NULL when memory ran out. Valid
-/// until the next call of the same function.
+/// The entry of a slot below index_max, or of an index up to it; NULL when memory ran out.
 net_mirror_slot* net_mirror_slot_at(net_mirror* mirror, uint32_t slot);
 net_mirror_index* net_mirror_index_at(net_mirror* mirror, uint32_t index);
+/// Give back the memory of all slots and indices; their rings hold none any more.
+void net_mirror_release_pages(net_mirror* mirror);
 /// The slot of an entity, or NULL.
 net_mirror_slot* net_mirror_find(const net_mirror* mirror, ecs_entity entity);
+/// Unpack the row of a record of the decoded snapshot; not of a destroy.
+void net_mirror_unpack_record(const net_mirror* mirror, const net_mirror_record* record,
+                              uint64_t* row);
 /// The slots of a decoded packet that is remembered, or NULL.
 const net_mirror_packet* net_mirror_find_packet(const net_mirror* mirror, uint16_t seq);
 /// Remember the slots whose rows the decoded snapshot contains. @return NET_OK; NET_ERR_MEMORY.
@@ -180,9 +204,9 @@ bool net_mirror_next_slot(const net_mirror_packet* packet, uint32_t* at, uint32_
                           uint32_t* slot);
 
 // mirror_previous.c
-/// The present incarnation of a slot ended at `tick`. It becomes the previous one, if there is
+/// The present incarnation of this slot ended at `tick`. It becomes the previous one, if there is
 /// room. The slot's ring is empty afterwards.
-void net_mirror_keep_previous(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick);
+void net_mirror_keep_previous(net_mirror* mirror, uint32_t number, ecs_tick tick);
 /// Drop previous incarnations that ended too long before mirror->tick, or all.
 void net_mirror_expire_previous(net_mirror* mirror);
 void net_mirror_drop_previous(net_mirror* mirror);

@@ -18,7 +18,8 @@ bool net_scene_samples_put(net_tick_ring* samples, const base_allocator* allocat
     if (!net_tick_ring_put(samples, allocator, NET_SCENE_SAMPLES_MAX, tick, sample, sizeof *sample))
         return false;
     position = net_tick_ring_find(samples, tick);
-    if (position == UINT32_MAX) return true; // older than all of a full ring: forgotten
+    if (position == UINT32_MAX || net_tick_ring_tick(samples, position) != tick)
+        return true; // it was forgotten at once
     uint8_t* place = net_tick_ring_entry(samples, position);
     if (row_bytes > 0) memcpy(place + sizeof *sample, row, row_bytes);
     return true;

@@ -185,6 +185,10 @@ void net_rows_destroy(net_rows* rows) {
     base_release(rows->allocator, rows, sizeof *rows);
 }
 
+uint32_t net_rows_component_count(const net_rows* rows) {
+    return ecs_component_count(rows->world);
+}
+
 uint32_t net_rows_number_count(const net_rows* rows) {
     return rows->number_count;
 }

@@ -76,6 +76,8 @@ void net_rows_set_tables(net_rows* rows, const proto_tables* tables);
 /// Bits of a template's wire number; the numbers are positions among the loaded replicated
 /// templates sorted by name.
 uint32_t net_rows_number_bits(const net_rows* rows);
+/// How many components its world has: ids run up to it.
+uint32_t net_rows_component_count(const net_rows* rows);
 /// The loaded replicated templates in the order of their wire numbers.
 uint32_t net_rows_number_count(const net_rows* rows);
 const net_row_template* net_rows_by_number(const net_rows* rows, uint32_t number);

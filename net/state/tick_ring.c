@@ -11,7 +11,7 @@
 #define STEP 8u // entries; a large ring grows by a quarter
 
 static uint32_t bytes_of(uint32_t capacity, uint32_t stride_bytes) {
-    return capacity * ((uint32_t)sizeof(uint64_t) + stride_bytes);
+    return capacity * ((uint32_t)sizeof(uint32_t) + stride_bytes);
 }
 
 void net_tick_ring_reset(net_tick_ring* ring, uint32_t stride_bytes) {
@@ -20,22 +20,24 @@ void net_tick_ring_reset(net_tick_ring* ring, uint32_t stride_bytes) {
 }
 
 void net_tick_ring_deinit(net_tick_ring* ring, const base_allocator* allocator) {
-    base_release(allocator, ring->ticks, ring->bytes_allocated);
+    base_release(allocator, ring->lows, ring->bytes_allocated);
     memset(ring, 0, sizeof *ring);
 }
 
 // A new block with the content in order from place 0.
 static bool rebuild(net_tick_ring* ring, const base_allocator* allocator, uint32_t capacity,
                     uint32_t stride_bytes) {
-    net_tick_ring built = {.bytes_allocated = bytes_of(capacity, stride_bytes),
+    net_tick_ring built = {.oldest = ring->oldest,
+                           .newest = ring->newest,
+                           .bytes_allocated = bytes_of(capacity, stride_bytes),
                            .stride_bytes = stride_bytes,
                            .capacity = (uint16_t)capacity,
                            .count = ring->count};
-    built.ticks = base_allocate(allocator, built.bytes_allocated);
-    if (!built.ticks) return false;
+    built.lows = base_allocate(allocator, built.bytes_allocated);
+    if (!built.lows) return false;
     for (uint32_t i = 0; i < ring->count; i++) {
         memcpy(net_tick_ring_at(&built, i), net_tick_ring_entry(ring, i), ring->stride_bytes);
-        built.ticks[i] = net_tick_ring_tick(ring, i);
+        built.lows[i] = ring->lows[net_tick_ring_place(ring, i)];
     }
     net_tick_ring_deinit(ring, allocator);
     *ring = built;
@@ -72,11 +74,24 @@ bool net_tick_ring_reserve(net_tick_ring* ring, const base_allocator* allocator,
     return !must_grow || grow(ring, allocator, limit);
 }
 
+// Note the tick of an entry that is newer than all. What would be too far from it is forgotten, but
+// for the oldest.
+static void advance(net_tick_ring* ring, uint64_t tick) {
+    while (ring->count > 1 && tick - net_tick_ring_tick(ring, 1) > UINT32_MAX)
+        net_tick_ring_drop(ring, 1);
+    ring->newest = tick;
+    if (ring->count == 0) ring->oldest = tick;
+}
+
 bool net_tick_ring_put(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit,
                        uint64_t tick, const void* entry, uint32_t bytes) {
     BASE_ASSERT(bytes <= ring->stride_bytes);
     uint32_t below = net_tick_ring_find(ring, tick);
     if (below != UINT32_MAX && net_tick_ring_tick(ring, below) == tick) return true;
+    // Too far from the newest one to have another entry before it, or behind it.
+    if (ring->count > 0 && tick < ring->newest &&
+        ring->newest - (tick < ring->oldest ? ring->oldest : tick) > UINT32_MAX)
+        return true;
     bool is_whole = net_tick_ring_reserve(ring, allocator, limit);
     if (ring->capacity == 0) return false;
     if (ring->count == ring->capacity) {
@@ -84,15 +99,21 @@ bool net_tick_ring_put(net_tick_ring* ring, const base_allocator* allocator, uin
         net_tick_ring_drop(ring, 1);
         below--; // wraps to UINT32_MAX when it was the oldest
     }
+    if (below + 1 == ring->count) {
+        advance(ring, tick);
+        below = ring->count - 1u;
+    } else if (below == UINT32_MAX) {
+        ring->oldest = tick;
+    }
     uint32_t position = below + 1;
     for (uint32_t i = ring->count; i > position; i--) {
         uint32_t to = net_tick_ring_place(ring, i), from = net_tick_ring_place(ring, i - 1);
         memcpy(net_tick_ring_at(ring, to), net_tick_ring_at(ring, from), ring->stride_bytes);
-        ring->ticks[to] = ring->ticks[from];
+        ring->lows[to] = ring->lows[from];
     }
     uint32_t place = net_tick_ring_place(ring, position);
     if (bytes > 0) memcpy(net_tick_ring_at(ring, place), entry, bytes);
-    ring->ticks[place] = tick;
+    ring->lows[place] = (uint32_t)tick;
     ring->count++;
     return is_whole;
 }
@@ -105,26 +126,26 @@ void* net_tick_ring_open(net_tick_ring* ring, const base_allocator* allocator, u
 
 void net_tick_ring_close(net_tick_ring* ring, uint64_t tick) {
     BASE_ASSERT(ring->count < ring->capacity);
-    BASE_ASSERT(ring->count == 0 || net_tick_ring_tick(ring, ring->count - 1u) < tick);
-    ring->ticks[net_tick_ring_place(ring, ring->count)] = tick;
+    BASE_ASSERT(ring->count == 0 || ring->newest < tick);
+    advance(ring, tick);
+    ring->lows[net_tick_ring_place(ring, ring->count)] = (uint32_t)tick;
     ring->count++;
 }
 
 uint32_t net_tick_ring_find(const net_tick_ring* ring, uint64_t tick) {
     if (ring->count == 0) return UINT32_MAX;
     uint32_t last = ring->count - 1u;
-    uint64_t newest = ring->ticks[net_tick_ring_place(ring, last)];
-    if (newest <= tick) return last;
+    if (ring->newest <= tick) return last;
+    if (ring->oldest > tick) return UINT32_MAX;
     // Ticks are distinct, so n positions back a tick is at least n less. Where every tick has an
     // entry, as for what moves, the first guess is the answer.
-    uint64_t back = newest - tick;
+    uint64_t back = ring->newest - tick;
     uint32_t low = back <= last ? last - (uint32_t)back : 0;
     uint32_t high = last; // the answer is below high
-    if (ring->ticks[net_tick_ring_place(ring, low)] > tick) return UINT32_MAX;
-    if (ring->ticks[net_tick_ring_place(ring, low + 1)] > tick) return low;
+    if (net_tick_ring_age(ring, low + 1) < back) return low;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (ring->ticks[net_tick_ring_place(ring, middle)] <= tick)
+        if (net_tick_ring_age(ring, middle) >= back)
             low = middle;
         else
             high = middle;
@@ -135,6 +156,7 @@ uint32_t net_tick_ring_find(const net_tick_ring* ring, uint64_t tick) {
 void net_tick_ring_drop(net_tick_ring* ring, uint32_t position) {
     BASE_ASSERT(position <= ring->count);
     if (position == 0) return;
+    if (position < ring->count) ring->oldest = net_tick_ring_tick(ring, position);
     ring->first = (uint16_t)net_tick_ring_place(ring, position);
     ring->count = (uint16_t)(ring->count - position);
 }
@@ -143,6 +165,9 @@ void net_tick_ring_validate(const net_tick_ring* ring) {
     BASE_ASSERT(ring->count <= ring->capacity);
     BASE_ASSERT(ring->capacity % NET_TICK_RING_ENTRIES_MIN == 0);
     BASE_ASSERT(bytes_of(ring->capacity, ring->stride_bytes) <= ring->bytes_allocated);
+    if (ring->count == 0) return;
+    BASE_ASSERT(net_tick_ring_tick(ring, ring->count - 1u) == ring->newest);
+    BASE_ASSERT((uint32_t)ring->oldest == ring->lows[ring->first]);
     for (uint32_t i = 1; i < ring->count; i++)
         BASE_ASSERT(net_tick_ring_tick(ring, i - 1) < net_tick_ring_tick(ring, i));
 }

@@ -2,7 +2,8 @@
 /// Entries by rising tick in a ring: the last states of one thing, oldest first.
 ///
 /// The ring grows in steps up to the caller's limit; then a new entry pushes out the oldest. Every
-/// entry has the same size, `stride_bytes`, and begins at a multiple of it behind one of 32 bytes.
+/// entry has the same size, `stride_bytes`, and begins at a multiple of it behind one of 16 bytes.
+/// All but the oldest have at most UINT32_MAX ticks to the newest; what has more is forgotten.
 /// Memory: one block, from the allocator that each call is given; it must be the same one for the
 ///         life of the ring. A zeroed ring is empty and holds none.
 /// Threads: one at a time.
@@ -15,7 +16,8 @@
 #define NET_TICK_RING_ENTRIES_MAX 32768u ///< no limit is higher
 
 typedef struct net_tick_ring {
-    uint64_t* ticks; ///< `capacity`, and behind them as many entries
+    uint32_t* lows;          ///< low bits of `capacity` ticks, and behind them as many entries
+    uint64_t oldest, newest; ///< ticks; unless it is empty
     uint32_t bytes_allocated;
     uint32_t stride_bytes;
     uint16_t capacity, first, count;
@@ -57,9 +59,13 @@ static inline uint32_t net_tick_ring_place(const net_tick_ring* ring, uint32_t p
 }
 /// The entry at a place, also of a position that is not filled yet.
 static inline void* net_tick_ring_at(const net_tick_ring* ring, uint32_t place) {
-    return (uint8_t*)(ring->ticks + ring->capacity) + (size_t)place * ring->stride_bytes;
+    return (uint8_t*)(ring->lows + ring->capacity) + (size_t)place * ring->stride_bytes;
 }
 
+/// Ticks from the entry at a position to the newest; of the oldest only when they fit.
+static inline uint32_t net_tick_ring_age(const net_tick_ring* ring, uint32_t position) {
+    return (uint32_t)ring->newest - ring->lows[net_tick_ring_place(ring, position)];
+}
 /// The entry and the tick at a position, 0 the oldest. Borrowed until the ring changes.
 static inline void* net_tick_ring_entry(const net_tick_ring* ring, uint32_t position) {
     BASE_ASSERT(position < ring->count);
@@ -67,5 +73,5 @@ static inline void* net_tick_ring_entry(const net_tick_ring* ring, uint32_t posi
 }
 static inline uint64_t net_tick_ring_tick(const net_tick_ring* ring, uint32_t position) {
     BASE_ASSERT(position < ring->count);
-    return ring->ticks[net_tick_ring_place(ring, position)];
+    return position == 0 ? ring->oldest : ring->newest - net_tick_ring_age(ring, position);
 }

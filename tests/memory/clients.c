@@ -21,8 +21,8 @@
 #define TICK_RATE_HZ 30u
 #define TICK_US 33333u
 #define CLIENTS_MAX 512u
-#define FULL_BYTES_MAX 1150000 ///< of a client with a world
-#define THIN_BYTES_MAX 700000  ///< of a client that keeps rows alone
+#define FULL_BYTES_MAX 1048576 ///< of a client with a world
+#define THIN_BYTES_MAX 524288  ///< of a client that keeps rows alone
 
 const net_game_module* arena_module(void);
 

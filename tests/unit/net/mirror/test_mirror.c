@@ -570,12 +570,12 @@ static void validating_finds_an_index_without_its_slot(void** state) {
     assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
     net_mirror_validate(m.mirror);
     base_assert_handler_set(test_assert_handler);
-    m.mirror->indices[ecs_entity_index(ball)].slot_next = 0;
+    net_mirror_index_of(m.mirror, ecs_entity_index(ball))->slot_next = 0;
     expect_assert_failure(net_mirror_validate(m.mirror));
-    m.mirror->indices[ecs_entity_index(ball)].slot_next = 1;
-    m.mirror->slots[0].tick = 2; // there is no row of this tick
+    net_mirror_index_of(m.mirror, ecs_entity_index(ball))->slot_next = 1;
+    net_mirror_slot_of(m.mirror, 0)->tick = 2; // there is no row of this tick
     expect_assert_failure(net_mirror_validate(m.mirror));
-    m.mirror->slots[0].tick = 1;
+    net_mirror_slot_of(m.mirror, 0)->tick = 1;
     base_assert_handler_set(NULL);
     net_mirror_validate(m.mirror);
     mirror_close(&m);

@@ -30,7 +30,7 @@ typedef struct model {
 static uint32_t slot_of(const model* w, ecs_entity entity) {
     const net_mirror_slot* slot = net_mirror_find(w->m.mirror, entity);
     assert_non_null(slot);
-    return (uint32_t)(slot - w->m.mirror->slots);
+    return net_mirror_index_of(w->m.mirror, ecs_entity_index(slot->handle))->slot_next - 1u;
 }
 
 static void check_row(void* context, ecs_entity entity, const net_row_template* entry,
@@ -51,8 +51,9 @@ static void check_formers(model* w, ecs_tick tick) {
         w->previous++;
         const uint64_t* truth = teller_row_at(&w->t, record->slot, tick);
         assert_non_null(truth);
-        assert_memory_equal(mirror->words + record->words_first, truth,
-                            record->row_template->layout.field_count * sizeof *truth);
+        uint64_t row[PROTO_ROW_FIELDS_MAX];
+        net_mirror_unpack_record(mirror, record, row);
+        assert_memory_equal(row, truth, record->row_template->layout.field_count * sizeof *truth);
     }
 }
 

@@ -23,7 +23,7 @@ static void check(const proto_layout* layout, const uint64_t* row) {
     const uint32_t bytes = net_packed_row_bytes(layout);
     memset(packed, UNTOUCHED, sizeof packed);
     memset(read, UNTOUCHED, sizeof read);
-    net_packed_row_write(layout, row, packed);
+    assert_int_equal(net_packed_row_write(layout, row, packed), net_packed_row_bytes(layout));
     assert_int_equal(packed[bytes], UNTOUCHED);
     packed[bytes] = (uint8_t)~UNTOUCHED; // what follows a row has no influence
     net_packed_row_read(layout, packed, read);

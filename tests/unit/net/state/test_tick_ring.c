@@ -78,7 +78,7 @@ static void validating_finds_ticks_that_do_not_rise(void** state) {
     for (uint64_t tick = 1; tick <= 3; tick++)
         assert_true(put(&ring, tick, &tick));
     net_tick_ring_validate(&ring);
-    ring.ticks[1] = 3;
+    ring.lows[1] = 3;
     base_assert_handler_set(test_assert_handler);
     expect_assert_failure(net_tick_ring_validate(&ring));
     base_assert_handler_set(NULL);
@@ -103,10 +103,14 @@ static void twin_put(twin* of, uint64_t tick) {
         at++;
     if (at < of->count && of->ticks[at] == tick) return;
     if (at == 0 && of->count == TWIN_MAX) return;
+    if (at < of->count && of->ticks[of->count - 1] - of->ticks[at] > UINT32_MAX) return;
+    if (at < of->count && at > 0 && of->ticks[of->count - 1] - tick > UINT32_MAX) return;
     memmove(of->ticks + at + 1, of->ticks + at, (of->count - at) * sizeof *of->ticks);
     of->ticks[at] = tick;
     of->count++;
     if (of->count > TWIN_MAX) twin_drop(of, 1);
+    while (of->count > 1 && of->ticks[of->count - 1] - of->ticks[1] > UINT32_MAX)
+        twin_drop(of, 1);
 }
 
 static void assert_twin(const net_tick_ring* ring, const twin* of) {
@@ -146,6 +150,26 @@ static void a_ring_holds_what_a_list_holds(void** state) {
     }
 }
 
+static void only_the_oldest_is_far_from_the_newest(void** state) {
+    (void)state;
+    for (uint64_t more = 0; more < 2; more++) {
+        net_tick_ring ring = {0};
+        net_tick_ring_reset(&ring, sizeof(uint64_t));
+        const uint64_t ticks[] = {3, 7, more + 7 + UINT32_MAX};
+        for (uint32_t i = 0; i < BASE_COUNT(ticks); i++)
+            assert_true(put(&ring, ticks[i], &ticks[i]));
+        assert_int_equal(ring.count, 3 - more);
+        assert_int_equal(net_tick_ring_tick(&ring, 0), ticks[more]);
+        assert_int_equal(net_tick_ring_find(&ring, 8), 1 - more);
+        assert_int_equal(net_tick_ring_find(&ring, 6), more ? UINT32_MAX : 0);
+        const uint64_t late = 2; // before an oldest one that is far
+        assert_true(put(&ring, late, &late));
+        assert_int_equal(net_tick_ring_tick(&ring, 0), ticks[more]);
+        net_tick_ring_validate(&ring);
+        net_tick_ring_deinit(&ring, NULL);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_ring_puts_late_rows_in_their_place),
@@ -153,6 +177,7 @@ int main(void) {
         TEST(an_entry_that_was_not_closed_was_never_there),
         TEST(validating_finds_ticks_that_do_not_rise),
         TEST(a_ring_holds_what_a_list_holds),
+        TEST(only_the_oldest_is_far_from_the_newest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -555,7 +555,7 @@ static hand take_hand(story* s) {
     h.handle = ecs_entity_make(4, 1);
     const net_mirror_slot* slot = net_mirror_find(s->mirror, h.handle);
     assert_true(slot && slot->incarnation.row_template == h.both);
-    h.slot = (uint32_t)(slot - s->mirror->slots);
+    h.slot = net_mirror_index_of(s->mirror, ecs_entity_index(slot->handle))->slot_next - 1u;
     h.entry = slot->incarnation.row_template;
     net_mirror_unpack(&slot->incarnation, slot->incarnation.ring.count - 1u, h.newest);
     h.age = (uint32_t)(s->tick + 1 - slot->tick);
