@@ -58,20 +58,19 @@ bool ecs_grid_add(ecs_grid* grid, ecs_vec2 place) {
 }
 
 void ecs_grid_sort(ecs_grid* grid) {
-    const uint32_t squares = grid->columns * grid->rows;
-    uint32_t* starts = grid->starts;
-    memset(starts, 0, ((size_t)squares + 1) * sizeof *starts);
+    const uint32_t count = grid->columns * grid->rows;
+    uint32_t* restrict starts = grid->starts;
+    uint32_t* restrict numbers = grid->numbers;
+    const uint32_t* restrict squares = grid->squares;
+    memset(starts, 0, ((size_t)count + 1) * sizeof *starts);
     for (uint32_t i = 0; i < grid->count; i++)
-        starts[grid->squares[i]]++;
+        starts[squares[i]]++;
     uint32_t sum = 0;
-    for (uint32_t i = 0; i <= squares; i++) {
-        uint32_t here = starts[i];
-        sum += here;
-        starts[i] = sum; // the end of the square
-    }
+    for (uint32_t i = 0; i <= count; i++)
+        starts[i] = sum += starts[i]; // the end of the square
     // From the last point on, each square is filled from its end, and its end becomes its start.
     for (uint32_t i = grid->count; i-- > 0;)
-        grid->numbers[--starts[grid->squares[i]]] = i;
+        numbers[--starts[squares[i]]] = i;
 }
 
 ecs_grid_area ecs_grid_around(const ecs_grid* grid, ecs_vec2 place, float reach) {

@@ -27,6 +27,7 @@ typedef struct shared_loop {
     const ecs_query* query; ///< NULL: items are numbers
     uint32_t firsts[ECS_RANGES_MAX + 1];
     ecs_cut cuts[ECS_RANGES_MAX];
+    ecs_counters counters; ///< of the parts: views are copied while others count
 } shared_loop;
 
 static void run_rows(const shared_loop* loop, const ecs_stage* view, ecs_part* part) {
@@ -44,11 +45,10 @@ static void run_rows(const shared_loop* loop, const ecs_stage* view, ecs_part* p
 
 static void run_part(void* context, uint32_t item, uint32_t worker) {
     (void)worker;
-    const shared_loop* loop = context;
-    ecs_world* world = loop->stage->world;
+    shared_loop* loop = context;
     ecs_commands commands = {.is_flushing = true}; // it takes no command
     ecs_events events = {.kind_count = 0};         // and no type of event is known to it
-    ecs_world view = *world;
+    ecs_world view = *loop->stage->world;
     view.is_view = true;
     view.shared_query = loop->query;
     view.counters = (ecs_counters){0};
@@ -67,7 +67,7 @@ static void run_part(void* context, uint32_t item, uint32_t worker) {
     else
         loop->run(&stage, loop->context, &part);
     BASE_ASSERT(view.fast.walk_depth == 1 && "a walk of the part is still open");
-    ecs_counters_add(&world->counters, &view.counters);
+    ecs_counters_add(&loop->counters, &view.counters);
 }
 
 static uint32_t run_loop(shared_loop* loop, uint32_t parts) {
@@ -75,7 +75,9 @@ static uint32_t run_loop(shared_loop* loop, uint32_t parts) {
     ecs_hierarchy_sync(world); // a view cannot
     ecs_storage_tidy(world);
     base_workers* workers = world->is_view ? NULL : world->workers;
+    loop->counters = (ecs_counters){0};
     base_workers_run(base_workers_worth(workers, parts, 2), run_part, loop, parts);
+    ecs_counters_add(&world->counters, &loop->counters);
     return parts;
 }
 
