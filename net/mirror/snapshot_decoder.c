@@ -3,6 +3,8 @@
 #include "mirror/snapshot_decoder.h"
 
 #include "base/assert.h"
+
+#include <string.h>
 #include "mirror/packed_row.h"
 
 bool net_decode_fail(net_decoder* d, net_result result) {
@@ -97,6 +99,23 @@ static bool add_packed(net_decoder* d, const proto_layout* layout, const uint64_
     return true;
 }
 
+// Code or note the row with all that both sides know of it.
+static void take_row(net_decoder* d, const net_mirror_record* record, const proto_row_base* base,
+                     uint64_t* row) {
+    proto_solo_third third = {.row = d->base3, .ticks = d->third_ticks};
+    bool has_third = d->third_ticks > 0;
+    if (record->kind == NET_MIRROR_CREATE) {
+        has_third = d->has_like;
+        third = (proto_solo_third){.row = d->like};
+    }
+    const proto_layout* layout = &record->row_template->layout;
+    proto_solo_row(d->solo, net_solo_template(record->row_template), layout, base,
+                   has_third ? &third : NULL, row);
+    if (record->kind != NET_MIRROR_CREATE) return;
+    memcpy(d->like, row, layout->field_count * sizeof *row);
+    d->has_like = true;
+}
+
 // Decode a row and add its record.
 bool net_decode_read_row(net_decoder* d, net_mirror_record record, const proto_row_base* base) {
     BASE_ASSERT(record.row_template && base->base);
@@ -109,13 +128,12 @@ bool net_decode_read_row(net_decoder* d, net_mirror_record record, const proto_r
     if (!net_decode_add_record(d, record)) return false;
     uint64_t row[PROTO_ROW_FIELDS_MAX];
     if (d->is_coded) {
-        proto_solo_row(d->solo, net_solo_template(record.row_template), layout, base, row);
+        take_row(d, &record, base, row);
         return net_decode_is_readable(d) && add_packed(d, layout, row);
     }
     uint32_t bits[PROTO_ROW_COMPONENTS_MAX];
     proto_row_read(layout, base, row, d->reader, bits);
-    if (d->solo && !d->reader->failed)
-        proto_solo_row(d->solo, net_solo_template(record.row_template), layout, base, row);
+    if (d->solo && !d->reader->failed) take_row(d, &record, base, row);
     for (uint32_t c = 0; c < layout->component_count; c++)
         mirror->parts[layout->components[c].key].here += bits[c];
     return net_decode_is_readable(d) && add_packed(d, layout, row);

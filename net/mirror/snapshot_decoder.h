@@ -20,6 +20,10 @@ typedef struct net_decoder {
     uint32_t index, generation;           ///< of the create before
     uint64_t base[PROTO_ROW_FIELDS_MAX];  ///< of the update that is read
     uint64_t base2[PROTO_ROW_FIELDS_MAX];
+    uint64_t base3[PROTO_ROW_FIELDS_MAX];
+    uint32_t third_ticks;                ///< base3 is so much older than the base; 0: there is none
+    bool has_like;                       ///< the create before has the same template
+    uint64_t like[PROTO_ROW_FIELDS_MAX]; ///< its row
 } net_decoder;
 
 /// Refuse the snapshot. @return false.

@@ -69,6 +69,7 @@ static bool read_template(net_decoder* d) {
     is_other = other;
     if (!is_other)
         return d->row_template ? net_decode_is_readable(d) : net_decode_fail(d, NET_ERR_MALFORMED);
+    d->has_like = false;
     if (!read_parts(d, parts, &count)) return false;
     d->row_template = net_rows_compose(d->mirror->rows, parts, count);
     return d->row_template ? true : net_decode_fail(d, NET_ERR_MALFORMED);

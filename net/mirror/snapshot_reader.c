@@ -26,6 +26,7 @@ typedef struct run_head {
     bool is_settled;
     ecs_tick base_tick; // settled: the row has this tick or an older one
     uint32_t base2_ticks;
+    uint32_t base3_ticks; // 0: no record has a third row
     const net_mirror_packet* packet;
 } run_head;
 
@@ -66,6 +67,16 @@ static bool find_bases(net_decoder* d, const run_head* run,
     return base->base && (base->base2 || run->base2_ticks == 0 || !may_be_forgotten);
 }
 
+// In solo code a record with two base rows says whether it has a third one.
+static bool read_third(net_decoder* d, const run_head* run,
+                       const net_mirror_incarnation* incarnation, const proto_row_base* base) {
+    d->third_ticks = 0;
+    if (run->base3_ticks == 0 || !base->base2) return true;
+    if (!net_decode_take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_HAS_THIRD, 0, 1)) return true;
+    d->third_ticks = run->base3_ticks;
+    return find_row(incarnation, run->base_tick - run->base3_ticks, d->base3) != NULL;
+}
+
 // Read an update of a slot that was just named.
 static bool read_update(net_decoder* d, const run_head* run, uint32_t number,
                         net_mirror_slot* slot) {
@@ -87,7 +98,8 @@ static bool read_update(net_decoder* d, const run_head* run, uint32_t number,
         mirror->snapshot_number)
         return net_decode_fail(d, NET_ERR_MALFORMED);
     proto_row_base base = {0};
-    if (!find_bases(d, run, incarnation, &base, &record.base_tick))
+    if (!find_bases(d, run, incarnation, &base, &record.base_tick) ||
+        !read_third(d, run, incarnation, &base))
         return net_decode_miss_base(d, slot);
     return net_decode_read_row(d, record, &base);
 }
@@ -173,7 +185,14 @@ static bool read_base2(net_decoder* d, run_head* run) {
     if (!net_decode_is_readable(d)) return false;
     bool is_fine = run->base2_ticks <= (run->is_settled ? 0 : NET_SNAPSHOT_BASE2_TICKS_MAX);
     if (!is_fine) return net_decode_fail(d, NET_ERR_MALFORMED);
-    return run->base2_ticks <= run->base_tick ? true : net_decode_miss_base(d, NULL);
+    if (run->base2_ticks > 0) {
+        uint32_t more =
+            net_decode_take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_THIRD, 0, NET_SOLO_THIRD_MAX);
+        if (!net_decode_is_readable(d)) return false;
+        if (more > 0) run->base3_ticks = run->base2_ticks + more;
+    }
+    uint32_t oldest = run->base3_ticks > 0 ? run->base3_ticks : run->base2_ticks;
+    return oldest <= run->base_tick ? true : net_decode_miss_base(d, NULL);
 }
 
 static bool read_age(net_decoder* d, run_head* run) {
@@ -293,6 +312,8 @@ net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
     d.generation = 1;
     d.solo = NULL;
     d.is_coded = false;
+    d.third_ticks = 0;
+    d.has_like = false;
     uint64_t first = snapshot->offset_bits;
     bool is_decoded = false;
     if (snapshot->size_bits > NET_SNAPSHOT_BYTES_MAX * 8u) {

@@ -18,7 +18,11 @@
 enum {
     EPOCH_PACKETS = 16, // acknowledged packets until the next epoch; fewer for the first ones
     EPOCH_SAMPLES_MAX = 6144,
+    THIRD_MIN = 5, // ticks from a third row to the second one
+    // The client keeps the newest NET_ROW_HISTORY_MAX rows of an entity.
+    THIRD_AGE_MAX = NET_ROW_HISTORY_MAX - 1,
 };
+_Static_assert(NET_SOLO_THIRD_MAX <= NET_SNAPSHOT_BASE_SLACK_TICKS, "it keeps rows so much older");
 
 struct net_solo_sender {
     const base_allocator* allocator;
@@ -31,6 +35,8 @@ struct net_solo_sender {
     proto_solo_coder coder;
     proto_solo_sample samples[NET_SOLO_SAMPLES_MAX];
     uint64_t rows[3][PROTO_ROW_FIELDS_MAX]; // of the record that is coded
+    uint64_t third[PROTO_ROW_FIELDS_MAX];   // its third base, or the create before
+    uint32_t third_back;                    // packet of the run's third rows; 0: none
     uint8_t bytes[NET_SNAPSHOT_BYTES_MAX];
 };
 
@@ -143,22 +149,68 @@ static net_encoded_row_key key_of(const net_repl_state* repl, const net_snapshot
     return key;
 }
 
-static void code_row(net_solo_sender* sender, const net_repl_state* repl,
-                     const net_record_group* run, bool is_create, uint32_t slot) {
+// The row of the record that is coded, and what it is coded against.
+static proto_row_base find_row(net_solo_sender* sender, const net_repl_state* repl,
+                               const net_encoded_row_key* key, const proto_layout* layout) {
     net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
-    net_encoded_row_key key = key_of(repl, &lane->writer, run, is_create, slot);
-    const net_row_template* row_template =
-        net_template_of(repl->replicator->history, repl->handles[slot]);
-    const proto_layout* layout = &row_template->layout;
     const uint32_t* row;
     proto_packed_base packed;
     net_encoded_row_result found =
-        net_encoded_rows_sources(&lane->encoded_rows, &key, &row, &packed);
+        net_encoded_rows_sources(&lane->encoded_rows, key, &row, &packed);
     BASE_ASSERT(found == NET_ENCODED_ROW_OK); // it was encoded in this tick
-    const proto_row_base against = proto_row_unpack_base(layout, &packed, &sender->rows[1]);
     proto_row_unpack(layout, row, sender->rows[0]);
+    return proto_row_unpack_base(layout, &packed, &sender->rows[1]);
+}
+
+// The newest acknowledged packet that is some ticks older than the second rows of a run; 0: none.
+// The client keeps rows that are NET_SNAPSHOT_BASE_SLACK_TICKS older than the oldest base so far.
+static uint32_t find_third(const net_repl_state* repl, const net_record_group* run) {
+    uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
+    uint32_t second = now - run->age - run->d, backs = net_repl_state_backs(repl);
+    if (backs > NET_REPL_STATE_BACK_MAX) backs = NET_REPL_STATE_BACK_MAX;
+    for (uint32_t back = 1; back <= backs; back++) {
+        uint32_t tick = net_repl_packet_tick(repl, back), more = second - tick;
+        if (!is_acked(repl, back) || (int32_t)more < THIRD_MIN) continue;
+        return more <= NET_SOLO_THIRD_MAX && now - tick <= THIRD_AGE_MAX ? back : 0;
+    }
+    return 0;
+}
+
+// The third row of the record that is coded. @return false: the client may not have it.
+static bool find_third_row(net_solo_sender* sender, const net_repl_state* repl,
+                           net_encoded_row_key key, uint32_t slot, const proto_layout* layout) {
+    if (!(net_repl_carried(repl, sender->third_back)[slot >> 6] >> (slot & 63) & 1)) return false;
+    uint32_t tick = net_repl_packet_tick(repl, sender->third_back);
+    key.age = (uint32_t)net_replicator_now(repl->replicator) - tick;
+    key.d = 0;
+    key.base_classes = net_repl_state_classes_at(repl, slot, tick);
+    const uint32_t* row;
+    proto_packed_base packed;
+    if (net_encoded_rows_sources(&repl->replicator->lanes[repl->lane].encoded_rows, &key, &row,
+                                 &packed) != NET_ENCODED_ROW_OK)
+        return false;
+    proto_row_unpack(layout, packed.base, sender->third);
+    return true;
+}
+
+static void code_update(net_solo_sender* sender, const net_repl_state* repl,
+                        const net_record_group* run, uint32_t slot) {
+    net_encoded_row_key key =
+        key_of(repl, &repl->replicator->lanes[repl->lane].writer, run, false, slot);
+    const net_row_template* row_template =
+        net_template_of(repl->replicator->history, repl->handles[slot]);
+    const proto_layout* layout = &row_template->layout;
+    proto_row_base against = find_row(sender, repl, &key, layout);
+    proto_solo_third third = {.row = sender->third};
+    if (against.base2 && sender->third_back) {
+        if (find_third_row(sender, repl, key, slot, layout))
+            third.ticks = (uint32_t)net_replicator_now(repl->replicator) - key.age -
+                          net_repl_packet_tick(repl, sender->third_back);
+        (void)proto_solo_number(&sender->coder, PROTO_SOLO_RUN, NET_SOLO_RUN_HAS_THIRD,
+                                third.ticks > 0);
+    }
     proto_solo_row(&sender->coder, net_solo_template(row_template), layout, &against,
-                   sender->rows[0]);
+                   third.ticks > 0 ? &third : NULL, sender->rows[0]);
 }
 
 // ---- the body ----
@@ -215,8 +267,14 @@ static void code_creates(net_solo_sender* sender, const net_repl_state* repl,
             for (uint32_t k = 0; k < row_template->part_count; k++)
                 code_create(sender, NET_SOLO_CREATE_PART, row_template->parts[k]);
         }
+        net_encoded_row_key key = key_of(repl, writer, run, true, slot);
+        const proto_layout* layout = &row_template->layout;
+        proto_row_base against = find_row(sender, repl, &key, layout);
+        const proto_solo_third like = {.row = sender->third};
+        proto_solo_row(&sender->coder, net_solo_template(row_template), layout, &against,
+                       row_template == before ? &like : NULL, sender->rows[0]);
+        memcpy(sender->third, sender->rows[0], layout->field_count * sizeof *sender->third);
         before = row_template;
-        code_row(sender, repl, run, true, slot);
     }
 }
 
@@ -231,7 +289,7 @@ static void code_listed(net_solo_sender* sender, const net_repl_state* repl,
                                     proto_solo_situation(is_named(writer, slot), before),
                                     is_absent);
             before = before << 1 | is_absent;
-            if (!is_absent) code_row(sender, repl, run, false, writer->slots[at++]);
+            if (!is_absent) code_update(sender, repl, run, writer->slots[at++]);
         }
     }
     BASE_ASSERT(at == end);
@@ -247,6 +305,16 @@ static void code_run(net_solo_sender* sender, const net_repl_state* repl,
         (void)proto_solo_number(coder, PROTO_SOLO_RUN, NET_SOLO_RUN_AGE, run->age);
     if (run->kind != NET_SNAPSHOT_ABSOLUTE)
         (void)proto_solo_number(coder, PROTO_SOLO_RUN, NET_SOLO_RUN_D, run->d);
+    sender->third_back = 0;
+    if (run->d > 0) {
+        uint32_t more = 0;
+        // Shared code cannot name third rows.
+        if (coder->mode == PROTO_SOLO_WRITE) sender->third_back = find_third(repl, run);
+        if (sender->third_back)
+            more = (uint32_t)net_replicator_now(repl->replicator) - run->age - run->d -
+                   net_repl_packet_tick(repl, sender->third_back);
+        (void)proto_solo_number(coder, PROTO_SOLO_RUN, NET_SOLO_RUN_THIRD, more);
+    }
     if (run->kind == NET_SNAPSHOT_BY_PACKET) {
         code_listed(sender, repl, writer, run);
         return;
@@ -255,7 +323,7 @@ static void code_run(net_solo_sender* sender, const net_repl_state* repl,
     uint32_t next = 0;
     for (uint32_t i = run->first; i < run->first + run->count; i++) {
         code_gap(sender, NET_SOLO_LIST_RECORDS, writer->slots[i], &next);
-        code_row(sender, repl, run, false, writer->slots[i]);
+        code_update(sender, repl, run, writer->slots[i]);
     }
 }
 
@@ -309,6 +377,11 @@ bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl, uint16
                            NET_SOLO_SAMPLES_MAX);
     code_body(sender, repl, writer);
     size_t size = proto_solo_end(&sender->coder);
+    if (size == 0) {
+        proto_solo_begin_note(&sender->coder, &sender->model, sender->samples,
+                              NET_SOLO_SAMPLES_MAX);
+        code_body(sender, repl, writer);
+    }
     if (!net_solo_keep(&sender->packets, sender->allocator, seq, sender->epoch, sender->samples,
                        sender->coder.sample_count))
         return false;

@@ -11,6 +11,7 @@ enum {
     NET_SOLO_PACKETS = 128,      ///< newest packets whose samples are kept
     NET_SOLO_TRAINED_MAX = 64,   ///< packets of an epoch
     NET_SOLO_SAMPLES_MAX = 2048, ///< of a packet; its further numbers are not noted
+    NET_SOLO_THIRD_MAX = 16,     ///< ticks from a third row to the second one
     NET_SOLO_EPOCH_BITS = 2,
     NET_SOLO_BACK_BITS = 7,
     NET_SOLO_COUNT_BITS = 6,
@@ -33,7 +34,14 @@ enum {
     NET_SOLO_CREATE_PARTS,
     NET_SOLO_CREATE_PART,
 };
-enum { NET_SOLO_RUN_KIND, NET_SOLO_RUN_BACK, NET_SOLO_RUN_AGE, NET_SOLO_RUN_D };
+enum {
+    NET_SOLO_RUN_KIND,
+    NET_SOLO_RUN_BACK,
+    NET_SOLO_RUN_AGE,
+    NET_SOLO_RUN_D,
+    NET_SOLO_RUN_THIRD,    ///< how much older third rows are than second ones; 0: there are none
+    NET_SOLO_RUN_HAS_THIRD ///< of a record with a second row
+};
 
 typedef struct net_solo_packet {
     proto_solo_sample* samples;

@@ -4,7 +4,7 @@
 #include "row/row_coder.h"
 
 enum {
-    WEIGHT_FIRST = 19660, // in 2^-16
+    WEIGHT_FIRST = 8192, // in 2^-16: an eighth
     WEIGHT_MOST = 8 << 16,
     RATE_SHIFT = 15, // of weights
     STRETCH_MAX = 2047,

@@ -8,6 +8,7 @@ typedef struct solo_row {
     proto_solo_coder* solo;
     row_coder coder;
     uint32_t template_;
+    const proto_solo_third* third; // NULL: none that helps
     const proto_solo_near* near;
     proto_solo_near* own;
     uint32_t flags;           // of the components before, newest lowest
@@ -93,8 +94,10 @@ static uint64_t code_off(solo_row* r, uint32_t f, uint64_t situation, uint64_t e
     return size;
 }
 
-// A component that differs from its expected words.
-static void code_plain(solo_row* r, uint32_t c, const uint64_t* expected, const uint64_t* lines) {
+// A component that differs from its expected words. `lines`: what a neighbour replaced; `others`: the
+// other guess; NULL: none.
+static void code_plain(solo_row* r, uint32_t c, const uint64_t* expected, const uint64_t* lines,
+                       const uint64_t* others) {
     const proto_row_component* component = &r->coder.layout->components[c];
     int64_t before = 0;
     uint64_t scale = (uint64_t)(r->coder.plans[c].scale + 1);
@@ -110,10 +113,32 @@ static void code_plain(solo_row* r, uint32_t c, const uint64_t* expected, const 
             at(bucket(turned(rest, is_mirrored)), 2) | at(bucket(turned(near, is_mirrored)), 3) |
             at(at_most(r->active), 4) | at(r->bases | (r->flags & 3) << 3, 5) |
             at(component->shape == SHAPE_MIXED ? r->coder.base[f] : i, 6) |
-            at(r->coder.base[f] >> (bits > 5 ? bits - 5 : 0), 7);
+            at(others ? bucket(turned(row_difference(others[i], expected[i], bits), is_mirrored))
+                      : r->coder.base[f] >> (bits > 5 ? bits - 5 : 0),
+               7);
         (void)code_off(r, f, situation, expected[i], is_mirrored);
         before = row_difference(r->coder.row[f], expected[i], bits);
     }
+}
+
+// How much further a driven field should have gone from `row` to base by the words of its source, in
+// 1 / ROW_STEP steps.
+static int64_t drive_lag(const solo_row* r, uint32_t f, uint32_t source, const uint64_t* row,
+                         int64_t ticks) {
+    const proto_row_field* field = &r->coder.layout->fields[f];
+    int64_t came = (ticks - 1) * row_drive(field, row[source]) +
+                   (ticks + 1) * row_drive(field, r->coder.base[source]);
+    return row_divide(came, 2) -
+           row_difference(r->coder.base[f], row[f], field->quant.bits) * ROW_STEP;
+}
+
+// What the third row says of where a driven field is between the steps, in eighths of a step.
+static uint64_t driven_third(const solo_row* r, uint32_t f, uint32_t source, bool is_down) {
+    int64_t lag = drive_lag(r, f, source, r->third->row, r->third->ticks) -
+                  drive_lag(r, f, source, r->coder.base2, r->coder.ticks2);
+    int64_t eighths = row_divide(turned(lag, is_down) * 8, ROW_STEP);
+    uint64_t size = row_magnitude(eighths) < 15 ? row_magnitude(eighths) : 15;
+    return eighths < 0 ? 16 + size : size;
 }
 
 static void code_driven(solo_row* r, uint32_t c) {
@@ -138,27 +163,38 @@ static void code_driven(solo_row* r, uint32_t c) {
                              at(bucket(doubt * sign), 1) | at(bucket((int64_t)r->coder.ticks), 2) |
                              at(bucket(near_off(r, f) * sign), 3) | at(at_most(r->active), 4) |
                              at(r->bases | (r->flags & 3) << 3, 5) | at(bucket(before * sign), 6) |
-                             at(bucket(motion_of(r, f) * sign), 7);
+                             at(r->third ? driven_third(r, f, source + i, guess.is_down)
+                                         : bucket(motion_of(r, f) * sign),
+                                7);
         (void)code_off(r, f, situation, guess.word, guess.is_down);
         before = row_difference(r->coder.row[f], guess.word, field->quant.bits);
     }
 }
 
-static proto_rotation_guess expect_rotation(const solo_row* r, uint32_t c) {
+static proto_rotation_guess expect_rotation(const solo_row* r, uint32_t c, bool is_by_third) {
     const row_coder* coder = &r->coder;
     uint32_t first = coder->layout->components[c].field_first;
-    proto_rotation_guess guess = proto_rotation_expect(
-        coder->layout->fields[first + 1].quant.q_max, coder->base + first,
-        coder->base2 ? coder->base2 + first : NULL, coder->ticks, coder->ticks2);
+    const uint64_t *base = coder->base, *older = coder->base2;
+    uint32_t ticks2 = coder->ticks2;
+    if (is_by_third && r->third->ticks == 0) {
+        base = r->third->row;
+        older = NULL;
+    } else if (is_by_third) {
+        older = r->third->row;
+        ticks2 = r->third->ticks;
+    }
+    proto_rotation_guess guess =
+        proto_rotation_expect(coder->layout->fields[first + 1].quant.q_max, base + first,
+                              older ? older + first : NULL, coder->ticks, ticks2);
     if (r->has_along && c == r->rotation && guess.motion > 0) turn_along(r, &guess);
     return guess;
 }
 
-static void code_rotation(solo_row* r, uint32_t c) {
+static void code_rotation(solo_row* r, uint32_t c, bool is_by_third) {
     row_coder* coder = &r->coder;
     uint32_t first = coder->layout->components[c].field_first;
     const proto_quant* quant = &coder->layout->fields[first + 1].quant;
-    proto_rotation_guess guess = expect_rotation(r, c);
+    proto_rotation_guess guess = expect_rotation(r, c, is_by_third);
     int64_t unit = coder->layout->fields[first].drive;
     uint64_t three[3];
     uint64_t scale = coder->base2 ? proto_row_line_scale(coder, guess.motion) + 1 : 0;
@@ -196,6 +232,88 @@ static uint64_t motion_sum(const solo_row* r, const proto_row_component* compone
     return sum;
 }
 
+static void guess_rotation(const solo_row* r, uint32_t c, bool is_by_third, uint64_t* words) {
+    uint32_t first = r->coder.layout->components[c].field_first;
+    const proto_row_field* fields = &r->coder.layout->fields[first];
+    proto_rotation_guess guess = expect_rotation(r, c, is_by_third);
+    words[0] = guess.largest;
+    proto_rotation_words(&guess, fields[1].quant.q_max, fields[0].drive, guess.largest, words + 1);
+}
+
+// ---- the other guess ----
+
+typedef struct other_guess {
+    bool has_other, is_chosen;
+    uint64_t about;                       // of the fact that it is better
+    uint64_t words[PROTO_ROW_FIELDS_MAX]; // of the guess that was not chosen
+} other_guess;
+
+static uint64_t distance(const solo_row* r, uint32_t c, const uint64_t* a, const uint64_t* b) {
+    const proto_row_component* component = &r->coder.layout->components[c];
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < component->field_count; i++) {
+        const proto_quant* quant = &r->coder.layout->fields[component->field_first + i].quant;
+        sum += row_magnitude(row_difference(a[i], b[i], quant->bits));
+    }
+    return sum;
+}
+
+// The words of a component by the third row. @return false: it says nothing of it.
+static bool guess_by_third(const solo_row* r, uint32_t c, uint64_t* words) {
+    const row_coder* coder = &r->coder;
+    const proto_row_component* component = &coder->layout->components[c];
+    uint32_t first = component->field_first;
+    if (r->third->ticks == 0) {
+        memcpy(words, r->third->row + first, component->field_count * sizeof *words);
+        return true;
+    }
+    if (component->shape == SHAPE_ROTATION) {
+        guess_rotation(r, c, true, words);
+        return true;
+    }
+    if (component->shape != SHAPE_LINEAR) return false;
+    int64_t ticks = r->third->ticks;
+    for (uint32_t i = 0; i < component->field_count; i++) {
+        uint32_t f = first + i, bits = coder->layout->fields[f].quant.bits;
+        int64_t way =
+            row_difference(coder->base[f], r->third->row[f], bits) * (int64_t)coder->ticks;
+        words[i] =
+            (coder->base[f] + (uint64_t)row_divide(2 * way + ticks, 2 * ticks)) & row_mask(bits);
+    }
+    return true;
+}
+
+// Choose between the expected words and those by the third row: what was nearer in such situations.
+static void choose_guess(solo_row* r, uint32_t c, uint64_t* expected, other_guess* other) {
+    const proto_row_component* component = &r->coder.layout->components[c];
+    other->has_other = other->is_chosen = false;
+    if (!r->third || (r->has_along && c == r->rotation) || !guess_by_third(r, c, other->words))
+        return;
+    uint64_t far = distance(r, c, other->words, expected);
+    if (far == 0) return;
+    other->has_other = true;
+    other->about = at(field_number(r, c), 0) | at(bucket((int64_t)far), 1) |
+                   at(bucket((int64_t)motion_sum(r, component)), 2) |
+                   at(bucket((int64_t)r->coder.ticks), 3);
+    other->is_chosen = proto_solo_expects(r->solo, PROTO_SOLO_OTHER, other->about);
+    for (uint32_t i = 0; other->is_chosen && i < component->field_count; i++) {
+        uint64_t word = expected[i];
+        expected[i] = other->words[i];
+        other->words[i] = word;
+    }
+}
+
+// `expected` and the other words are as choose_guess left them.
+static void note_guess(solo_row* r, uint32_t c, const uint64_t* expected,
+                       const other_guess* other) {
+    if (!other->has_other) return;
+    const uint64_t* row = r->coder.row + r->coder.layout->components[c].field_first;
+    uint64_t chosen = distance(r, c, row, expected), left = distance(r, c, row, other->words);
+    if (chosen != left)
+        proto_solo_note(r->solo, PROTO_SOLO_OTHER, other->about,
+                        (left < chosen) != other->is_chosen);
+}
+
 static void code_component(solo_row* r, uint32_t c) {
     row_coder* coder = &r->coder;
     const proto_row_component* component = &coder->layout->components[c];
@@ -205,22 +323,19 @@ static void code_component(solo_row* r, uint32_t c) {
         code_driven(r, c);
         return;
     }
-    uint64_t expected[PROTO_ROW_FIELDS_MAX];
-    if (component->shape == SHAPE_ROTATION && coder->base2) {
-        proto_rotation_guess guess = expect_rotation(r, c);
-        expected[0] = guess.largest;
-        proto_rotation_words(&guess, coder->layout->fields[first + 1].quant.q_max,
-                             coder->layout->fields[first].drive, guess.largest, expected + 1);
-    } else {
+    uint64_t expected[PROTO_ROW_FIELDS_MAX], lines[PROTO_ROW_FIELDS_MAX];
+    if (component->shape == SHAPE_ROTATION && coder->base2)
+        guess_rotation(r, c, false, expected);
+    else
         proto_row_expect(coder, c, expected);
-    }
+    other_guess other;
+    choose_guess(r, c, expected, &other);
     bool is_along = r->has_along && c == r->place;
-    uint64_t lines[PROTO_SOLO_PLACE] = {0};
+    memcpy(lines, expected, count * sizeof *lines);
     if (is_along) {
         for (uint32_t i = 0; i < count; i++) {
-            const proto_quant* quant = &coder->layout->fields[first + i].quant;
-            lines[i] = expected[i];
-            int64_t most = (int64_t)quant->q_max, word = r->along[i];
+            int64_t most = (int64_t)coder->layout->fields[first + i].quant.q_max;
+            int64_t word = r->along[i];
             expected[i] = (uint64_t)(word < 0 ? 0 : word > most ? most : word);
         }
     }
@@ -257,11 +372,12 @@ static void code_component(solo_row* r, uint32_t c) {
             r->solo->failed = true;
         if (state) r->active += 2;
     } else if (component->shape == SHAPE_ROTATION) {
-        code_rotation(r, c);
+        code_rotation(r, c, other.is_chosen);
     } else {
-        code_plain(r, c, expected, is_along ? lines : NULL);
+        code_plain(r, c, expected, is_along ? lines : NULL, other.has_other ? other.words : NULL);
         if (is_one) r->flags |= coder->row[first] != expected[0];
     }
+    note_guess(r, c, lines, &other);
 }
 
 // ---- neighbours ----
@@ -430,7 +546,7 @@ static void note_motion(solo_row* r) {
 }
 
 void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_layout* layout,
-                    const proto_row_base* against, uint64_t* row) {
+                    const proto_row_base* against, const proto_solo_third* third, uint64_t* row) {
     solo_row r;
     r.solo = coder;
     r.template_ = template_;
@@ -441,6 +557,10 @@ void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_lay
     r.coder.row = row;
     r.bases =
         r.coder.ticks == 0 ? 0 : 1u + (r.coder.has_base2 ? 2u : 0u) + (r.coder.ticks > 2 ? 1u : 0u);
+    // A third base continues two; another row is for those without any.
+    bool is_third =
+        third && (r.coder.ticks == 0 ? third->ticks == 0 : r.coder.has_base2 && third->ticks > 0);
+    r.third = is_third ? third : NULL;
     proto_row_plan(&r.coder);
     find_body(&r);
     find_near(&r);

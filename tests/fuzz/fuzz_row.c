@@ -151,20 +151,22 @@ static void check_solo(const proto_layout* layout, const proto_row_base* against
     uint64_t rows[SOLO_ROWS][WORDS_MAX], again[WORDS_MAX];
     uint8_t bytes[ROW_BYTES_MAX];
     proto_solo_coder* coder = &solo->coder;
+    const proto_solo_third third = {.row = against->base2 ? against->base2 : against->base,
+                                    .ticks = against->ticks % 7};
     proto_solo_begin_read(coder, &solo->model, source->at, source->left, solo->samples,
                           SOLO_SAMPLES);
     for (uint32_t i = 0; i < SOLO_ROWS; i++)
-        proto_solo_row(coder, i, layout, against, rows[i]);
+        proto_solo_row(coder, i, layout, against, &third, rows[i]);
     if (coder->failed) return;
     FUZZ_CHECK(coder->sample_count <= SOLO_SAMPLES);
     proto_solo_begin_write(coder, &solo->model, bytes, sizeof bytes, solo->samples, SOLO_SAMPLES);
     for (uint32_t i = 0; i < SOLO_ROWS; i++)
-        proto_solo_row(coder, i, layout, against, rows[i]);
+        proto_solo_row(coder, i, layout, against, &third, rows[i]);
     size_t size = proto_solo_end(coder);
     if (size == 0) return; // no room, or no bytes
     proto_solo_begin_read(coder, &solo->model, bytes, size, solo->samples, SOLO_SAMPLES);
     for (uint32_t i = 0; i < SOLO_ROWS; i++) {
-        proto_solo_row(coder, i, layout, against, again);
+        proto_solo_row(coder, i, layout, against, &third, again);
         FUZZ_CHECK(memcmp(again, rows[i], layout->field_count * sizeof *again) == 0);
     }
     FUZZ_CHECK(proto_solo_end(coder) == size);

@@ -60,7 +60,8 @@ enum {
     PROTO_SOLO_ABSENT,
     PROTO_SOLO_CREATE,
     PROTO_SOLO_RUN,
-    PROTO_SOLO_ALONG
+    PROTO_SOLO_ALONG,
+    PROTO_SOLO_OTHER
 };
 
 typedef enum proto_solo_mode {
@@ -109,10 +110,18 @@ int64_t proto_solo_number(proto_solo_coder* coder, uint32_t field, uint64_t situ
 bool proto_solo_expects(const proto_solo_coder* coder, uint32_t field, uint64_t situation);
 /// Note whether it was one.
 void proto_solo_note(proto_solo_coder* coder, uint32_t field, uint64_t situation, bool is_fact);
-/// Code a row against its bases. `template_` is the same for rows of one template. Reading fills
-/// `row` with canonical words or sets coder->failed; `row` must be neither base nor base2.
+/// A further row that both sides know: with two bases a third one, `ticks` older than the base; with
+/// ticks 0 the row of an entity that the new one may be like.
+typedef struct proto_solo_third {
+    const uint64_t* row;
+    uint32_t ticks;
+} proto_solo_third;
+
+/// Code a row against its bases. `template_` is the same for rows of one template. `third` may be
+/// NULL. Reading fills `row` with canonical words or sets coder->failed; `row` must be none of the
+/// older rows.
 void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_layout* layout,
-                    const proto_row_base* against, uint64_t* row);
+                    const proto_row_base* against, const proto_solo_third* third, uint64_t* row);
 /// A number that two features of 5 bits make a situation of.
 static inline uint64_t proto_solo_situation(uint32_t first, uint32_t second) {
     return (uint64_t)(first & 31) | (uint64_t)(second & 31) << 5;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { SOLO_SAMPLES = 1 << 16, SOLO_AHEAD = 32 };
+enum { SOLO_SAMPLES = 1 << 16, SOLO_AHEAD = 32, THIRD_MIN = 5 /* as the server */ };
 
 struct stream_solo {
     proto_solo_model model;
@@ -35,13 +35,13 @@ void stream_solo_destroy(stream_solo* solo) {
 }
 
 static void solo_row(stream* s, proto_solo_coder* coder, uint32_t slot,
-                     const proto_row_base* against) {
+                     const proto_row_base* against, const proto_solo_third* third) {
     uint64_t row[FIELDS_MAX] = {0};
     const uint64_t* real = stream_row(s, s->tick, slot, NULL);
     const proto_layout* layout = stream_layout(s, slot);
     if (coder->mode == PROTO_SOLO_WRITE) memcpy(row, real, layout->field_count * sizeof *row);
     proto_solo_row(coder, trace_template(s->of, s->tick, stream_life(s, slot)->place), layout,
-                   against, row);
+                   against, third, row);
     bench_require(memcmp(row, real, layout->field_count * sizeof *row) == 0, "a solo row");
 }
 
@@ -61,7 +61,15 @@ static void solo_update(stream* s, proto_solo_coder* coder, uint32_t slot, uint3
         against.base2 = stream_row(s, base_tick - d, slot, scratch[1]);
         against.ticks2 = d;
     }
-    solo_row(s, coder, slot, &against);
+    uint64_t words[FIELDS_MAX];
+    proto_solo_third third = {.ticks = d + THIRD_MIN * s->stride};
+    if (against.base2) {
+        bool has_third =
+            base_tick > third.ticks && stream_has_row(s, base_tick - third.ticks, slot);
+        if (has_third) third.row = stream_row(s, base_tick - third.ticks, slot, words);
+        solo_number(coder, PROTO_SOLO_RUN, 5, has_third);
+    }
+    solo_row(s, coder, slot, &against, third.row ? &third : NULL);
 }
 
 static bool is_named(const stream* s, uint32_t slot) {
@@ -92,9 +100,12 @@ static void solo_body(stream* s, proto_solo_coder* coder) {
         solo_number(coder, PROTO_SOLO_CREATE, 1, own->generation);
         uint32_t what = trace_template(s->of, s->tick, own->place);
         solo_number(coder, PROTO_SOLO_CREATE, 2 + template_, what);
+        // The create before, of the same template.
+        proto_solo_third like = {.row = NULL};
+        if (i > 0 && what == template_) like.row = stream_row(s, s->tick, s->create[i - 1], NULL);
         template_ = what;
         proto_row_base against = {.base = s->of->defaults[what]};
-        solo_row(s, coder, slot, &against);
+        solo_row(s, coder, slot, &against, like.row ? &like : NULL);
     }
     uint32_t was = 0;
     for (uint32_t i = 0, n = 0; i < s->base_count; i++) {

@@ -330,6 +330,7 @@ static size_t check_solo_body(solo_side* sides, const proto_layout* layout,
                               uint64_t (*rows)[WORDS_MAX], base_rng* rng) {
     static uint8_t bytes[SOLO_BYTES];
     proto_row_base bases[SOLO_BODY];
+    proto_solo_third thirds[SOLO_BODY];
     uint64_t back[WORDS_MAX];
     proto_solo_begin_write(&sides[0].coder, &sides[0].model, bytes, sizeof bytes, sides[0].samples,
                            SOLO_SAMPLES);
@@ -340,7 +341,10 @@ static size_t check_solo_body(solo_side* sides, const proto_layout* layout,
             bases[i].base2 = rows[old];
             bases[i].ticks2 = 1 + base_rng_below(rng, 3);
         }
-        proto_solo_row(&sides[0].coder, i % 2, layout, &bases[i], rows[STEPS - 1 - i % STEPS]);
+        thirds[i] = (proto_solo_third){.row = rows[base_rng_below(rng, STEPS)]};
+        if (base_rng_chance(rng, 0.8)) thirds[i].ticks = base_rng_below(rng, 20);
+        proto_solo_row(&sides[0].coder, i % 2, layout, &bases[i], i % 4 ? &thirds[i] : NULL,
+                       rows[STEPS - 1 - i % STEPS]);
     }
     size_t size = proto_solo_end(&sides[0].coder);
     assert_true(size > 0 || layout->field_count <= 2);
@@ -351,9 +355,9 @@ static size_t check_solo_body(solo_side* sides, const proto_layout* layout,
     for (uint32_t i = 0; i < SOLO_BODY; i++) {
         uint64_t* row = rows[STEPS - 1 - i % STEPS];
         memset(back, 0xee, sizeof back);
-        proto_solo_row(&sides[1].coder, i % 2, layout, &bases[i], back);
+        proto_solo_row(&sides[1].coder, i % 2, layout, &bases[i], i % 4 ? &thirds[i] : NULL, back);
         assert_memory_equal(back, row, layout->field_count * sizeof *row);
-        proto_solo_row(&sides[2].coder, i % 2, layout, &bases[i], row);
+        proto_solo_row(&sides[2].coder, i % 2, layout, &bases[i], i % 4 ? &thirds[i] : NULL, row);
     }
     assert_int_equal(proto_solo_end(&sides[1].coder), size);
     for (uint32_t i = 0; i < 3; i++) {

@@ -162,7 +162,7 @@ static void check_solo(const char* line) {
     static proto_solo_model model;
     static proto_solo_coder coder;
     char text[BITS_MAX], hex[BITS_MAX] = "";
-    uint64_t base[WORDS_MAX], base2[WORDS_MAX], row[WORDS_MAX], back[WORDS_MAX];
+    uint64_t base[WORDS_MAX], base2[WORDS_MAX], base3[WORDS_MAX], row[WORDS_MAX], back[WORDS_MAX];
     proto_solo_sample samples[SAMPLES];
     uint8_t data[BITS_MAX / 2];
     read_layout(find_value(line, "layout", text, sizeof text), &layout);
@@ -175,13 +175,19 @@ static void check_solo(const char* line) {
         read_words(find_value(line, "base2", text, sizeof text), layout.field_count, base2);
         against.base2 = base2;
     }
+    proto_solo_third third = {.row = base3};
+    bool has_third = strstr(line, " base3=") != NULL;
+    if (has_third) {
+        read_words(find_value(line, "base3", text, sizeof text), layout.field_count, base3);
+        third.ticks = (uint32_t)number(line, "d3");
+    }
     uint32_t times = (uint32_t)number(line, "times"), rows = (uint32_t)number(line, "rows");
     proto_solo_model_reset(&model);
     for (uint32_t i = 0; i <= times; i++) {
         if (i > 0) proto_solo_train(&model, samples, coder.sample_count);
         proto_solo_begin_write(&coder, &model, data, sizeof data, samples, SAMPLES);
         for (uint32_t k = 0; k < rows; k++)
-            proto_solo_row(&coder, 0, &layout, &against, row);
+            proto_solo_row(&coder, 0, &layout, &against, has_third ? &third : NULL, row);
         assert_in_range(coder.sample_count, 1, SAMPLES - 1);
         if (i < times) (void)proto_solo_end(&coder);
     }
@@ -191,7 +197,7 @@ static void check_solo(const char* line) {
     assert_string_equal(hex, find_value(line, "hex", text, sizeof text));
     proto_solo_begin_read(&coder, &model, data, size, samples, SAMPLES);
     for (uint32_t k = 0; k < rows; k++) {
-        proto_solo_row(&coder, 0, &layout, &against, back);
+        proto_solo_row(&coder, 0, &layout, &against, has_third ? &third : NULL, back);
         assert_memory_equal(back, row, layout.field_count * sizeof *row);
     }
     assert_int_equal(proto_solo_end(&coder), size);
