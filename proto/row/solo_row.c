@@ -94,8 +94,8 @@ static uint64_t code_off(solo_row* r, uint32_t f, uint64_t situation, uint64_t e
     return size;
 }
 
-// A component that differs from its expected words. `lines`: what a neighbour replaced; `others`: the
-// other guess; NULL: none.
+// A component that differs from its expected words. `lines`: what a neighbour replaced; `others`:
+// the other guess; NULL: none.
 static void code_plain(solo_row* r, uint32_t c, const uint64_t* expected, const uint64_t* lines,
                        const uint64_t* others) {
     const proto_row_component* component = &r->coder.layout->components[c];
@@ -121,8 +121,8 @@ static void code_plain(solo_row* r, uint32_t c, const uint64_t* expected, const 
     }
 }
 
-// How much further a driven field should have gone from `row` to base by the words of its source, in
-// 1 / ROW_STEP steps.
+// How much further a driven field should have gone from `row` to base by the words of its source,
+// in 1 / ROW_STEP steps.
 static int64_t drive_lag(const solo_row* r, uint32_t f, uint32_t source, const uint64_t* row,
                          int64_t ticks) {
     const proto_row_field* field = &r->coder.layout->fields[f];

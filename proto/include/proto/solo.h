@@ -110,8 +110,8 @@ int64_t proto_solo_number(proto_solo_coder* coder, uint32_t field, uint64_t situ
 bool proto_solo_expects(const proto_solo_coder* coder, uint32_t field, uint64_t situation);
 /// Note whether it was one.
 void proto_solo_note(proto_solo_coder* coder, uint32_t field, uint64_t situation, bool is_fact);
-/// A further row that both sides know: with two bases a third one, `ticks` older than the base; with
-/// ticks 0 the row of an entity that the new one may be like.
+/// A further row that both sides know: with two bases a third one, `ticks` older than the base;
+/// with ticks 0 the row of an entity that the new one may be like.
 typedef struct proto_solo_third {
     const uint64_t* row;
     uint32_t ticks;
