@@ -23,7 +23,8 @@
 // One thread applies, whatever workers a match has. A packet of arena has some 70 records. One of a
 // join has 119 creates, which take 583 thousand instructions; making rows has an order, and values
 // and hashes, which have none, are less than half. So a second thread could save 30 us of a packet
-// at most, 84 times in a join that takes 427 ms on its line (join_10k), and less than nothing later.
+// at most, 84 times in a join that takes 427 ms on its line (join_10k), and less than nothing
+// later.
 //
 // References: the newest row of an entity retains each replicated handle in its entity fields. A
 // named handle without an entity is ALLOCATED.
