@@ -280,7 +280,7 @@ void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype) {
         world->storage->chunks[chunk->id] = NULL;
         world->storage->places[chunk->id] = (ecs_place){0};
         world->storage->chunk_counts[chunk->id] = 0;
-        base_release(world->allocator, chunk, chunk->bytes);
+        ecs_block_release(world, chunk);
     }
     BASE_ARRAY_RELEASE(world->allocator, archetype->chunks, archetype->chunk_capacity);
     BASE_ARRAY_RELEASE(world->allocator, archetype->queries, archetype->query_capacity);

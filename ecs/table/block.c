@@ -18,10 +18,16 @@
 #include "table/archetype.h"
 #include "table/bytes.h"
 #include "table/chunk.h"
+#include "table/storage.h"
 
 #include <string.h>
 
-enum { SKEW_LINES = 9, SKEW_BYTES_MIN = 4096, LARGE_BYTES_MIN = 4 << 20 };
+enum {
+    SKEW_LINES = 9,
+    SKEW_BYTES_MIN = 4096,
+    LARGE_BYTES_MIN = 4 << 20,
+    KEPT_BYTES_MIN = 64 << 10
+};
 
 _Static_assert((sizeof(ecs_chunk) + 2 * ECS_TEMPLATE_COMPONENTS_MAX * sizeof(void*) +
                 ECS_TEMPLATE_COMPONENTS_MAX * (ECS_CHUNK_ROWS_MAX / 64 + 2) * sizeof(uint64_t)) /
@@ -62,12 +68,48 @@ size_t ecs_chunk_layout(const ecs_archetype* archetype, uint32_t capacity, size_
     return align_line(end);
 }
 
+void ecs_block_release(const ecs_world* world, ecs_chunk* chunk) {
+    ecs_storage* storage = world->storage;
+    if (!storage->keeps_blocks || chunk->bytes < KEPT_BYTES_MIN) {
+        base_release(world->allocator, chunk, chunk->bytes);
+        return;
+    }
+    *chunk = (ecs_chunk){.bytes = chunk->bytes, .next_kept = storage->kept_blocks};
+    storage->kept_blocks = chunk;
+}
+
+void ecs_blocks_drop_kept(const ecs_world* world) {
+    ecs_storage* storage = world->storage;
+    while (storage->kept_blocks) {
+        ecs_chunk* chunk = storage->kept_blocks;
+        storage->kept_blocks = chunk->next_kept;
+        base_release(world->allocator, chunk, chunk->bytes);
+    }
+}
+
+// One that is kept, else a new one; when there is no memory, those that are kept make room.
+static ecs_chunk* take_block(const ecs_world* world, size_t bytes) {
+    ecs_storage* storage = world->storage;
+    for (ecs_chunk** at = &storage->kept_blocks; *at; at = &(*at)->next_kept) {
+        ecs_chunk* chunk = *at;
+        if (chunk->bytes != bytes) continue;
+        *at = chunk->next_kept;
+        return chunk;
+    }
+    ecs_chunk* chunk = base_allocate(world->allocator, bytes);
+    if (!chunk && storage->kept_blocks) {
+        ecs_blocks_drop_kept(world);
+        chunk = base_allocate(world->allocator, bytes);
+    }
+    if (chunk && bytes >= LARGE_BYTES_MIN) base_advise_large(chunk, bytes);
+    return chunk;
+}
+
 ecs_chunk* ecs_block_create(const ecs_world* world, ecs_archetype* archetype, uint32_t capacity) {
     size_t offsets[2 * ECS_TEMPLATE_COMPONENTS_MAX + 1];
     size_t bytes = ecs_chunk_layout(archetype, capacity, offsets);
-    ecs_chunk* chunk = base_allocate(world->allocator, bytes);
+    ecs_chunk* chunk = take_block(world, bytes);
     if (!chunk) return NULL;
-    if (bytes >= LARGE_BYTES_MIN) base_advise_large(chunk, bytes);
     memset(chunk, 0, offsets[0]);
     uint8_t* block = (uint8_t*)chunk;
     chunk->capacity = capacity;

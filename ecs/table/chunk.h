@@ -18,7 +18,10 @@ struct ecs_chunk {
     const uint16_t* slots;  ///< archetype->slots
     const ecs_slot* lookup; ///< archetype->lookup
     const uint32_t* sizes;  ///< archetype->sizes
-    ecs_archetype* archetype;
+    union {
+        ecs_archetype* archetype;
+        struct ecs_chunk* next_kept; ///< of a block that is kept (block.h)
+    };
     ecs_entity* entities;
     uint8_t* written;     ///< by track index: opened by a WRITE walk since the last tracking
     uint64_t* marks;      ///< by track index, mark_words each: ecs_chunk_summary, ecs_chunk_dirty

@@ -97,9 +97,11 @@ typedef struct ecs_storage {
     struct ecs_sparse** sparse_by; ///< by component id; NULL: it lies in tables
     uint32_t sparse_count;
     uint32_t sparse_capacity;
-    struct ecs_archetype* soiled; ///< those that ecs_storage_tidy makes zero again
-    uint32_t slot_count;          ///< of every archetype's slots: components + 1, fixed by seal
-    uint8_t mark_sink;            ///< where walks mark columns that are not tracked
+    struct ecs_chunk* kept_blocks; ///< of a storage that was cleared, to be filled again
+    bool keeps_blocks;             ///< a restore is under way: fresh memory costs it most
+    struct ecs_archetype* soiled;  ///< those that ecs_storage_tidy makes zero again
+    uint32_t slot_count;           ///< of every archetype's slots: components + 1, fixed by seal
+    uint8_t mark_sink;             ///< where walks mark columns that are not tracked
     ecs_runway runway;
 } ecs_storage;
 

@@ -14,6 +14,7 @@
 #include "event/event_queue.h"
 #include "event/membership.h"
 #include "loading/loading.h"
+#include "table/block.h"
 #include "table/sparse.h"
 #include "table/storage.h"
 #include "track/track.h"
@@ -189,6 +190,7 @@ static ecs_result read_world(restorer* load) {
 ecs_result ecs_world_restore(ecs_world* world, const void* data, size_t size) {
     BASE_ASSERT(world->is_sealed && world->fast.stage_depth == 0 && world->fast.walk_depth == 0);
     ecs_membership_leave_all(world);
+    world->storage->keeps_blocks = true;
     empty_world(world);
     restorer load = {.world = world, .reader = base_reader_make(data, size)};
     ecs_save_blocks_init(&load.blocks, world, size, SHARED_BYTES_MIN);
@@ -198,5 +200,7 @@ ecs_result ecs_world_restore(ecs_world* world, const void* data, size_t size) {
                  sizeof(ecs_template_id) * (load.template_count + 1));
     if (result != ECS_OK && load.has_entered) ecs_membership_leave_all(world);
     if (result != ECS_OK) empty_world(world);
+    world->storage->keeps_blocks = false;
+    ecs_blocks_drop_kept(world);
     return result;
 }

@@ -202,23 +202,56 @@ static void damage_is_found_by_any_number_of_threads(void** state) { // B10
     live_close(&c.fixture);
 }
 
+typedef struct memory {
+    int32_t left;    // calls that get some; below 0: all
+    size_t size_max; // of them
+    size_t out;
+} memory;
+
 static void* allocate_some(void* context, size_t size, size_t align) {
-    int32_t* left = context;
-    if (*left == 0) return NULL;
-    *left -= *left > 0;
+    memory* self = context;
+    if (self->left == 0) return NULL;
+    self->left -= self->left > 0;
+    if (size > self->size_max) self->size_max = size;
+    self->out += size;
     return base_allocator_heap()->allocate(NULL, size, align);
 }
 
-static void release_any(void* context, void* memory, size_t size) {
-    (void)context;
-    base_allocator_heap()->release(NULL, memory, size);
+static void release_any(void* context, void* block, size_t size) {
+    ((memory*)context)->out -= size;
+    base_allocator_heap()->release(NULL, block, size);
+}
+
+// Fresh pages cost more than all else.
+static void a_restore_uses_the_blocks_that_the_world_had(void** state) {
+    (void)state;
+    static house a;
+    memory own = {.left = -1};
+    const base_allocator allocator = {allocate_some, release_any, &own};
+    open_house(&a, &allocator);
+    fill_house(&a);
+    base_bytes expected = save(&a);
+    assert_true(own.size_max > 128 << 10);
+    assert_int_equal(restore(&a, &expected), ECS_OK); // as many rows in each block as fit
+    const size_t out = own.out;
+    own.size_max = 0;
+    assert_int_equal(restore(&a, &expected), ECS_OK);
+    assert_true(own.size_max < 64 << 10);
+    assert_int_equal(own.out, out);
+    expect_save(&a, &expected);
+    expected.size -= 40;
+    assert_int_equal(restore(&a, &expected), ECS_ERR_MALFORMED);
+    assert_true(own.out < out / 2);
+    base_bytes_deinit(&expected);
+    live_close(&a.fixture);
+    assert_int_equal(own.out, 0);
 }
 
 static void without_memory_nothing_is_half(void** state) {
     (void)state;
     static house a, b;
-    int32_t left = -1;
-    const base_allocator allocator = {allocate_some, release_any, &left};
+    memory own = {.left = -1};
+    const base_allocator allocator = {allocate_some, release_any, &own};
     open_house(&a, NULL);
     open_house(&b, &allocator);
     fill_house(&a);
@@ -226,18 +259,19 @@ static void without_memory_nothing_is_half(void** state) {
     base_workers* workers = use_workers(&b, 2);
     ecs_result result = ECS_ERR_MEMORY;
     for (int32_t calls = 0; result != ECS_OK; calls = calls + 1 + calls / 16) {
-        left = calls;
+        if (calls % 2 == 0) assert_int_equal(restore(&b, &expected), ECS_OK); // blocks to keep
+        own.left = calls;
         result = restore(&b, &expected);
         assert_true(result == ECS_OK || result == ECS_ERR_MEMORY);
-        left = -1;
+        own.left = -1;
         assert_true(result == ECS_OK || ecs_world_entity_count(b.fixture.world) == 0);
         ecs_world_validate(b.fixture.world);
     }
     for (int32_t calls = 0; calls < 8; calls++) { // blocks that find no room are filled at once
-        left = calls;
+        own.left = calls;
         expect_save(&b, &expected);
     }
-    left = -1;
+    own.left = -1;
     drop_workers(&b, workers);
     base_bytes_deinit(&expected);
     live_close(&a.fixture);
@@ -250,6 +284,7 @@ int main(void) {
         TEST(few_entities_are_saved_by_one_thread),
         TEST(a_value_that_was_written_past_tracking_is_in_the_save),
         TEST(damage_is_found_by_any_number_of_threads),
+        TEST(a_restore_uses_the_blocks_that_the_world_had),
         TEST(without_memory_nothing_is_half),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
