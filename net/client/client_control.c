@@ -58,9 +58,7 @@ static void hang_up(net_client* client, net_client_end end, uint32_t reason) {
 
 static void trace_update(void* context, ecs_entity entity, ecs_tick tick, uint64_t row_hash) {
     net_client* client = context;
-    if (client->config.trace) {
-        client->config.trace(client->config.trace_context, client->client, entity, tick, row_hash);
-    }
+    client->config.trace(client->config.trace_context, client->client, entity, tick, row_hash);
 }
 
 static void receive_roster(net_client* client, const Shoal__Wire__Roster* roster) {
@@ -124,7 +122,7 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
         .world = client->config.is_thin ? NULL : net_match_world(client->config.match),
         .rows = client->rows,
         .index_max = index_max,
-        .trace = trace_update,
+        .trace = client->config.trace ? trace_update : NULL,
         .trace_context = client,
         .is_solo = welcome->is_solo,
     };

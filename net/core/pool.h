@@ -22,11 +22,11 @@ typedef struct net_pool {
     const base_allocator* parent;
     void* unused[NET_POOL_CLASSES]; ///< chained by their first word
     uint32_t unused_count[NET_POOL_CLASSES];
-    uint32_t idle[NET_POOL_CLASSES]; ///< of them, those that nobody needed since the last trim
+    uint32_t idle[NET_POOL_CLASSES]; ///< of them, those not used since the last trim
 } net_pool;
 
 void net_pool_init(net_pool* pool, const base_allocator* parent);
-/// Give half of the blocks back to the parent that nobody needed since the last call. Called now
+/// Give half of the blocks back to the parent that were not used since the last call. Called now
 /// and then, it lets go of a peak and keeps what a match takes and gives all the time.
 void net_pool_trim(net_pool* pool);
 /// Give all memory back to the parent. Every block must have been released. A zeroed pool is valid:

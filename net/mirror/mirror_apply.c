@@ -242,6 +242,7 @@ static net_result apply_same_incarnation(net_mirror* mirror, const net_mirror_re
                                          ecs_tick tick, const uint64_t* row) {
     net_mirror_slot* slot = net_mirror_slot_of(mirror, record->slot);
     BASE_ASSERT(has_row(slot));
+    if (!mirror->world) return keep(mirror, slot, tick, record);
     const net_row_template* row_template = slot->incarnation.row_template;
     uint64_t old_row[PROTO_ROW_FIELDS_MAX];
     unpack_newest(slot, old_row);
@@ -273,6 +274,11 @@ static void forget_older(net_mirror_slot* slot, const net_mirror_record* record)
     net_tick_ring_drop(&slot->incarnation.ring, position);
 }
 
+// Rows alone are kept as they are packed.
+static bool is_row_used(const net_mirror* mirror) {
+    return mirror->world || mirror->sink.row || mirror->trace;
+}
+
 static net_result apply_row(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
     if (record->is_previous) {
         mirror->counters.stale_records++;
@@ -281,7 +287,7 @@ static net_result apply_row(net_mirror* mirror, const net_mirror_record* record,
     net_mirror_slot* slot = net_mirror_slot_of(mirror, record->slot);
     net_mirror_index* index = net_mirror_index_of(mirror, ecs_entity_index(record->handle));
     uint64_t row[PROTO_ROW_FIELDS_MAX];
-    net_mirror_unpack_record(mirror, record, row);
+    if (is_row_used(mirror)) net_mirror_unpack_record(mirror, record, row);
     bool is_news =
         is_newer(slot->is_known, slot->tick, tick) && is_newer(index->is_known, index->tick, tick);
     if (net_fault_is_planted(NET_FAULT_APPLY_OLD) && slot->handle == record->handle) is_news = true;

@@ -18,7 +18,7 @@
 #define NET_MIRROR_PREVIOUS_TICKS 64u
 #define NET_MIRROR_PREVIOUS_SHARE 8u
 
-/// After so many packets memory that nobody needed meanwhile is given back.
+/// After so many packets memory that was not used meanwhile is given back.
 #define NET_MIRROR_TRIM_PACKETS 16u
 
 /// An incarnation of a slot: one handle with one template.
