@@ -3,7 +3,7 @@
 //
 // Clients with the same delay have bases of the same ages, so most rows that a tick asks for are of
 // a few kinds: the same age, the same second base, the same classes. What was asked for in the tick
-// before is counted by kind. Each kind that was asked for more than twice per changed entity is
+// before is counted by kind. Each kind that was asked for as often as entities changed, or more, is
 // encoded for all entities that changed, before the first client asks. All rows of an entity lie
 // together, so this reads memory once and in order, where the clients' questions come in no order.
 //
@@ -12,11 +12,11 @@
 #include "replicate/encoded_rows_internal.h"
 
 enum {
-    SHARED_MIN = 2, // questions per changed entity
     ENTITIES_AHEAD = 12,
     ROWS_AHEAD = 6,
 };
 
+_Static_assert(NET_ENCODED_ROW_USUAL <= PROTO_ROW_JOBS_MAX, "those of an entity at once");
 _Static_assert(NET_ENCODED_ROW_USUAL < NET_ENCODED_ROW_CELLS, "a home has room for others");
 
 void net_encoded_rows_ask(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
@@ -41,7 +41,7 @@ static uint32_t choose(net_encoded_rows* encoded_rows, uint32_t changed_count,
     uint32_t count = 0;
     for (uint32_t i = 0; i < encoded_rows->asked_count; i++) {
         const net_encoded_row_asked* asked = &encoded_rows->asked[i];
-        if (asked->count <= SHARED_MIN * changed_count) continue;
+        if (asked->count < changed_count) continue; // one alone costs as much as some ahead
         uint32_t at = count < NET_ENCODED_ROW_USUAL ? count++ : count;
         for (; at > 0 && usual[at - 1].count < asked->count; at--)
             if (at < NET_ENCODED_ROW_USUAL) usual[at] = usual[at - 1];
@@ -72,45 +72,70 @@ static inline void fetch_ahead(const net_encoded_rows* encoded_rows,
     __builtin_prefetch((const uint8_t*)entity->rows + entity->block_bytes - entity->capacity);
 }
 
-static bool encode_entity(net_encoded_rows* encoded_rows, uint32_t index,
-                          const net_encoded_row_asked* usual, uint32_t count) {
+// The kinds of rows that are encoded in this tick.
+typedef struct usual_rows {
+    net_encoded_row_asked kinds[NET_ENCODED_ROW_USUAL];
+    proto_row_times times[NET_ENCODED_ROW_USUAL];
+    uint32_t count;
+    uint32_t age_max; ///< of a second base
+} usual_rows;
+
+// Find the rows of the entity that are encoded. @return how many they are; `wanted` gets their
+// kinds.
+static uint32_t find_jobs(const net_history_entity* entity, ecs_tick now, const usual_rows* usual,
+                          proto_row_job* jobs, uint32_t* wanted) {
+    const uint32_t* row = net_history_newest(entity);
+    // Ticks of rows rise: when the oldest one is as many rows as ticks behind, so are all.
+    const bool is_dense =
+        entity->change_tick == now && net_history_recent(entity, now, usual->age_max);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < usual->count; i++) {
+        const net_encoded_row_asked* kind = &usual->kinds[i];
+        if (kind->classes != entity->row_template->class_mask) continue;
+        const uint32_t age = kind->age, age2 = age + kind->d;
+        const uint32_t* base =
+            is_dense ? net_history_back(entity, age) : net_history_recent(entity, now, age);
+        const uint32_t* base2 =
+            is_dense ? net_history_back(entity, age2) : net_history_recent(entity, now, age2);
+        if (!base || !base2) continue;
+        wanted[count] = kind->wanted;
+        jobs[count++] = (proto_row_job){row, base, base2, &usual->times[i]};
+    }
+    return count;
+}
+
+static bool encode_entity(net_encoded_rows* encoded_rows, uint32_t index, const usual_rows* usual) {
     const net_history_entity* entity = net_history_find(encoded_rows->history, index);
     if (!entity || index >= encoded_rows->home_count) return true;
-    const uint32_t* row = net_history_newest(entity);
-    const ecs_tick now = encoded_rows->tick;
-    bool is_begun = false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (usual[i].classes != entity->row_template->class_mask) continue;
-        const proto_packed_base against = {
-            .base = net_history_recent(entity, now, usual[i].age),
-            .base2 = net_history_recent(entity, now, (uint32_t)usual[i].age + usual[i].d),
-            .ticks = usual[i].age,
-            .ticks2 = usual[i].d};
-        if (!against.base || !against.base2) continue;
-        net_encoded_row encoded;
-        if (!net_encoded_rows_encode_rows(encoded_rows, entity->row_template, &against, row,
-                                          &encoded))
-            return false;
-        if (!is_begun) net_encoded_rows_begin_home(encoded_rows, index);
-        is_begun = true;
-        net_encoded_rows_put_cell(encoded_rows, index, usual[i].wanted, &encoded);
-    }
+    proto_row_job jobs[NET_ENCODED_ROW_USUAL];
+    uint32_t wanted[NET_ENCODED_ROW_USUAL];
+    net_encoded_row encoded[NET_ENCODED_ROW_USUAL];
+    uint32_t count = find_jobs(entity, encoded_rows->tick, usual, jobs, wanted);
+    if (count == 0) return true;
+    if (!net_encoded_rows_encode_many(encoded_rows, entity->row_template, jobs, count, encoded))
+        return false;
+    net_encoded_rows_begin_home(encoded_rows, index);
+    for (uint32_t i = 0; i < count; i++)
+        net_encoded_rows_put_cell(encoded_rows, index, wanted[i], &encoded[i]);
     return true;
 }
 
 bool net_encoded_rows_ahead(net_encoded_rows* encoded_rows, const net_history_event* events,
                             uint32_t event_count) {
-    net_encoded_row_asked usual[NET_ENCODED_ROW_USUAL];
-    uint32_t count = choose(encoded_rows, event_count, usual);
-    if (count == 0 || encoded_rows->is_solo) return true;
+    usual_rows usual = {.age_max = 0};
+    usual.count = choose(encoded_rows, event_count, usual.kinds);
+    if (usual.count == 0 || encoded_rows->is_solo) return true;
     const net_history_entity* entities = net_history_entities(encoded_rows->history);
-    uint32_t back = 0; // rows behind the newest one that are read
-    for (uint32_t i = 0; i < count; i++)
-        if ((uint32_t)usual[i].age + usual[i].d > back) back = (uint32_t)usual[i].age + usual[i].d;
+    for (uint32_t i = 0; i < usual.count; i++) {
+        const net_encoded_row_asked* kind = &usual.kinds[i];
+        usual.times[i] = proto_row_times_make(kind->age, kind->d);
+        uint32_t age2 = (uint32_t)kind->age + kind->d;
+        if (age2 > usual.age_max) usual.age_max = age2;
+    }
     for (uint32_t i = 0; i < event_count; i++) {
-        fetch_ahead(encoded_rows, entities, events, i, event_count, back);
+        fetch_ahead(encoded_rows, entities, events, i, event_count, usual.age_max);
         if (events[i].kind == NET_HISTORY_CHANGED &&
-            !encode_entity(encoded_rows, ecs_entity_index(events[i].handle), usual, count))
+            !encode_entity(encoded_rows, ecs_entity_index(events[i].handle), &usual))
             return false;
     }
     return true;

@@ -10,11 +10,11 @@
 net_encoded_row_result net_encoded_rows_encode(net_encoded_rows* encoded_rows,
                                                const net_encoded_row_key* key,
                                                net_encoded_row* encoded);
-/// The same from rows. @return false when memory ran out.
-BASE_MUST_USE bool net_encoded_rows_encode_rows(net_encoded_rows* encoded_rows,
+/// The same for rows of one template, PROTO_ROW_JOBS_MAX at most. @return false when memory ran out.
+BASE_MUST_USE bool net_encoded_rows_encode_many(net_encoded_rows* encoded_rows,
                                                 const net_row_template* row_template,
-                                                const proto_packed_base* against,
-                                                const uint32_t* row, net_encoded_row* encoded);
+                                                const proto_row_job* jobs, uint32_t count,
+                                                net_encoded_row* encoded);
 static inline void net_encoded_rows_begin_home(const net_encoded_rows* encoded_rows,
                                                uint32_t home) {
     net_encoded_row_home* begun = &encoded_rows->homes[home];

@@ -8,13 +8,16 @@
 
 #include <string.h>
 
-enum { ARENA_ALIGN = 8, POINTER_WORDS = sizeof(void*) / sizeof(uint32_t) };
+enum { ARENA_ALIGN = 8, ARENA_MIN = 1 << 16, POINTER_WORDS = sizeof(void*) / sizeof(uint32_t) };
 
-static bool reserve(net_encoded_rows* encoded_rows, const net_row_template* row_template) {
-    uint32_t bytes = NET_ROW_BYTES_MAX + 64;
+_Static_assert(ARENA_MIN >= PROTO_ROW_JOBS_MAX * (NET_ROW_BYTES_MAX + 64), "those at once fit");
+
+static bool reserve(net_encoded_rows* encoded_rows, const net_row_template* row_template,
+                    uint32_t count) {
+    uint32_t bytes = count * (NET_ROW_BYTES_MAX + 64);
     if (encoded_rows->arena_capacity - encoded_rows->arena_size < bytes) {
         uint32_t capacity =
-            encoded_rows->arena_capacity ? encoded_rows->arena_capacity * 2 : 1u << 16;
+            encoded_rows->arena_capacity ? encoded_rows->arena_capacity * 2 : ARENA_MIN;
         uint8_t* arena = base_reallocate(encoded_rows->allocator, encoded_rows->arena,
                                          encoded_rows->arena_capacity, capacity);
         if (!arena) return false;
@@ -22,9 +25,10 @@ static bool reserve(net_encoded_rows* encoded_rows, const net_row_template* row_
         encoded_rows->arena_capacity = capacity;
     }
     return !encoded_rows->is_counted ||
-           BASE_ARRAY_RESERVE(
-               encoded_rows->allocator, encoded_rows->parts, encoded_rows->part_capacity,
-               encoded_rows->part_count + POINTER_WORDS + row_template->layout.component_count);
+           BASE_ARRAY_RESERVE(encoded_rows->allocator, encoded_rows->parts,
+                              encoded_rows->part_capacity,
+                              encoded_rows->part_count +
+                                  count * (POINTER_WORDS + row_template->layout.component_count));
 }
 
 // A base with classes that are hidden now is named only while all rows are known: later, whether it
@@ -79,7 +83,7 @@ net_encoded_row_result net_encoded_rows_sources(net_encoded_rows* encoded_rows,
                      base);
 }
 
-static uint64_t load_code(const uint8_t* data, uint32_t bits) {
+static inline uint64_t load_code(const uint8_t* data, uint32_t bits) {
     uint64_t word = base_load_le64(data);
     return bits < 64 ? word & ((UINT64_C(1) << bits) - 1) : word;
 }
@@ -87,12 +91,13 @@ static uint64_t load_code(const uint8_t* data, uint32_t bits) {
 // Encode with the general coder, which says where the bits are, and keep that. @return the bits.
 static BASE_NOINLINE uint32_t encode_counted(net_encoded_rows* encoded_rows,
                                              const net_row_template* row_template,
-                                             const proto_packed_base* against, const uint32_t* row,
-                                             net_encoded_row* encoded) {
+                                             const proto_row_job* job, net_encoded_row* encoded) {
     const proto_layout* layout = &row_template->layout;
     uint64_t rows[3][PROTO_ROW_FIELDS_MAX];
-    const proto_row_base base = proto_row_unpack_base(layout, against, &rows[1]);
-    proto_row_unpack(layout, row, rows[0]);
+    const proto_packed_base against = {job->base, job->base2, job->times->ticks,
+                                       job->times->ticks2};
+    const proto_row_base base = proto_row_unpack_base(layout, &against, &rows[1]);
+    proto_row_unpack(layout, job->row, rows[0]);
     uint32_t* parts = &encoded_rows->parts[encoded_rows->part_count];
     encoded->parts_first = encoded_rows->part_count;
     encoded_rows->part_count += POINTER_WORDS + layout->component_count;
@@ -109,23 +114,42 @@ static BASE_NOINLINE uint32_t encode_counted(net_encoded_rows* encoded_rows,
     return bits;
 }
 
-bool net_encoded_rows_encode_rows(net_encoded_rows* encoded_rows,
-                                  const net_row_template* row_template,
-                                  const proto_packed_base* against, const uint32_t* row,
-                                  net_encoded_row* encoded) {
-    if (!reserve(encoded_rows, row_template)) return false;
-    uint8_t* code = encoded_rows->arena + encoded_rows->arena_size;
-    uint32_t bits = encoded_rows->is_counted
-                        ? encode_counted(encoded_rows, row_template, against, row, encoded)
-                        : proto_row_encode(&row_template->layout, against, row, code);
+// Keep the bits of a row, which are at or behind the end of the arena.
+static inline void keep(net_encoded_rows* encoded_rows, const uint8_t* code, uint32_t bits,
+                        net_encoded_row* encoded) {
     BASE_ASSERT(bits <= NET_ROW_BYTES_MAX * 8);
-    encoded->code = encoded_rows->arena_size;
     encoded->bits = (uint16_t)bits;
-    if (bits <= NET_ENCODED_ROW_INLINE_BITS)
-        encoded->code = load_code(code, bits);
-    else
-        encoded_rows->arena_size += (bits + 63) / 64 * ARENA_ALIGN;
     encoded_rows->made++;
+    if (bits <= NET_ENCODED_ROW_INLINE_BITS) {
+        encoded->code = load_code(code, bits);
+        return;
+    }
+    const uint32_t bytes = (bits + 63) / 64 * ARENA_ALIGN;
+    encoded->code = encoded_rows->arena_size;
+    memmove(encoded_rows->arena + encoded_rows->arena_size, code, bytes);
+    encoded_rows->arena_size += bytes;
+}
+
+bool net_encoded_rows_encode_many(net_encoded_rows* encoded_rows,
+                                  const net_row_template* row_template, const proto_row_job* jobs,
+                                  uint32_t count, net_encoded_row* encoded) {
+    if (!reserve(encoded_rows, row_template, count)) return false;
+    const uint8_t* code = encoded_rows->arena + encoded_rows->arena_size;
+    uint32_t bits[PROTO_ROW_JOBS_MAX];
+    if (encoded_rows->is_counted) {
+        for (uint32_t i = 0; i < count; i++) {
+            bits[i] = encode_counted(encoded_rows, row_template, &jobs[i], &encoded[i]);
+            keep(encoded_rows, encoded_rows->arena + encoded_rows->arena_size, bits[i],
+                 &encoded[i]);
+        }
+        return true;
+    }
+    proto_row_encode_many(&row_template->layout, jobs, count,
+                          encoded_rows->arena + encoded_rows->arena_size, bits);
+    for (uint32_t i = 0; i < count; i++) {
+        keep(encoded_rows, code, bits[i], &encoded[i]);
+        code += (bits[i] + 63) / 64 * ARENA_ALIGN;
+    }
     return true;
 }
 
@@ -139,7 +163,9 @@ net_encoded_row_result net_encoded_rows_encode(net_encoded_rows* encoded_rows,
     proto_packed_base base;
     net_encoded_row_result result = find_rows(encoded_rows, key, entity, &row, &base);
     if (result != NET_ENCODED_ROW_OK) return result;
-    return net_encoded_rows_encode_rows(encoded_rows, row_template, &base, row, encoded)
+    const proto_row_times times = proto_row_times_make(base.ticks, base.base2 ? base.ticks2 : 1);
+    const proto_row_job job = {row, base.base, base.base2, &times};
+    return net_encoded_rows_encode_many(encoded_rows, row_template, &job, 1, encoded)
                ? NET_ENCODED_ROW_OK
                : NET_ENCODED_ROW_NO_MEMORY;
 }

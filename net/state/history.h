@@ -95,10 +95,14 @@ void net_history_warm(const net_history* history, uint32_t index, ecs_tick tick,
                       uint32_t d, bool is_known);
 /// The highest index ever used + 1: the end of a walk with net_history_find.
 uint32_t net_history_index_end(const net_history* history);
-/// The newest row with all classes, packed. Borrowed until the next step.
-static inline const uint32_t* net_history_newest(const net_history_entity* entity) {
-    uint32_t place = (entity->first + entity->count - 1u) & (entity->capacity - 1u);
+/// The row `back` rows before the newest one, `back` < count, with all classes, packed. Borrowed
+/// until the next step.
+static inline const uint32_t* net_history_back(const net_history_entity* entity, uint32_t back) {
+    uint32_t place = (entity->first + entity->count - 1u - back) & (entity->capacity - 1u);
     return entity->rows + (size_t)place * entity->words;
+}
+static inline const uint32_t* net_history_newest(const net_history_entity* entity) {
+    return net_history_back(entity, 0);
 }
 /// Of a mask of classes: those that the entity's template uses.
 static inline uint32_t net_history_classes(const net_history_entity* entity, uint32_t classes) {

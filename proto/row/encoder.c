@@ -14,27 +14,18 @@
 
 // ---- what is coded ----
 
-// row_divide, mostly of small numbers by 4.
-static inline int64_t divide(int64_t value, int32_t divisor) {
-    if (divisor == 4) return value >> 2;
-    if ((int32_t)value != value) return row_divide(value, divisor);
-    int32_t quotient = (int32_t)value / divisor;
-    return quotient - ((int32_t)value % divisor < 0);
-}
-
 // Keep the words of a component less what the straight line through the bases gives.
 // @return the steps between the bases, summed over the words.
 static inline uint64_t follow_line(row_encoder* e, const proto_layout_part* part, bool* is_off) {
     uint64_t motion = 0;
     uint32_t off = 0, end = part->first + (uint32_t)part->count;
-    const int64_t ticks = e->ticks, ticks2 = e->ticks2;
+    const proto_row_times times = proto_row_times_make(e->ticks, e->ticks2);
     for (uint32_t f = part->first; f < end; f++) {
         uint32_t shift = encoder_word(e, f)->shift, base = e->base[f];
-        int64_t pace = encoder_difference(base, e->base2[f], shift);
-        motion += (uint64_t)(pace < 0 ? -pace : pace);
-        int64_t way = pace * ticks;
-        if (ticks2 != 1) way = divide(2 * way + ticks2, 2 * (int32_t)ticks2);
-        int32_t own = encoder_difference(e->row[f], base + (uint32_t)way, shift);
+        int32_t pace = encoder_difference(base, e->base2[f], shift);
+        motion += row_magnitude(pace);
+        uint32_t expected = base + (uint32_t)row_line_way(&times, pace);
+        int32_t own = encoder_difference(e->row[f], expected, shift);
         e->off[f] = own;
         off |= (uint32_t)own;
     }
@@ -291,10 +282,9 @@ static uint32_t encode_unpacked(const proto_layout* layout, const proto_packed_b
     return (uint32_t)writer.size_bits;
 }
 
-uint32_t proto_row_encode(const proto_layout* layout, const proto_packed_base* against,
-                          const uint32_t* row, uint8_t* bytes) {
-    uint32_t plain = layout->plan.is_plain ? proto_encoder_plain(layout, against, row, bytes) : 0;
-    if (plain > 0) return plain;
+static BASE_NOINLINE uint32_t encode_any(const proto_layout* layout,
+                                         const proto_packed_base* against, const uint32_t* row,
+                                         uint8_t* bytes) {
     row_encoder e;
     if (!begin(&e, layout, against, row, bytes))
         return encode_unpacked(layout, against, row, bytes);
@@ -305,4 +295,45 @@ uint32_t proto_row_encode(const proto_layout* layout, const proto_packed_base* a
     uint32_t bits = (uint32_t)(e.at - bytes) * 8 + e.fill;
     BASE_ASSERT(bits <= layout->bits_max);
     return bits;
+}
+
+proto_row_times proto_row_times_make(uint32_t ticks, uint32_t ticks2) {
+    enum { THIRD = 21846, FIFTH = 13108 }; // of 2^16, rounded up
+    proto_row_times times = {.ticks = ticks, .ticks2 = ticks2};
+    if (ticks - 1 >= ROW_TICKS_MAX || ticks2 - 1 >= ROW_TICKS2_MAX) return times;
+    times.is_usual = true;
+    times.inverse = 1.0 / (double)(int32_t)ticks2;
+    times.factor = times.inverse * (double)(int32_t)ticks;
+    times.speed_share = ticks <= ROW_TICKS_SHORT ? FIFTH : THIRD;
+    times.log = (uint8_t)row_line_scale(ticks, 1, 0);
+    times.rest_class = row_rest_class(false, ticks);
+    return times;
+}
+
+void proto_row_encode_many(const proto_layout* layout, const proto_row_job* jobs, uint32_t count,
+                           uint8_t* bytes, uint32_t* bits) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (layout->plan.is_plain) {
+            uint32_t end = i + proto_encoder_plain(layout, jobs + i, count - i, bytes, bits + i);
+            if (end == count) return;
+            for (; i < end; i++)
+                bytes += (bits[i] + 63) / 64 * 8;
+        }
+        const proto_packed_base against = {jobs[i].base, jobs[i].base2, jobs[i].times->ticks,
+                                           jobs[i].times->ticks2};
+        bits[i] = encode_any(layout, &against, jobs[i].row, bytes);
+        bytes += (bits[i] + 63) / 64 * 8;
+    }
+}
+
+uint32_t proto_row_encode(const proto_layout* layout, const proto_packed_base* against,
+                          const uint32_t* row, uint8_t* bytes) {
+    if (layout->plan.is_plain) {
+        const proto_row_times times =
+            proto_row_times_make(against->ticks, against->base2 ? against->ticks2 : 1);
+        const proto_row_job job = {row, against->base, against->base2, &times};
+        uint32_t bits;
+        if (proto_encoder_plain(layout, &job, 1, bytes, &bits) == 1) return bits;
+    }
+    return encode_any(layout, against, row, bytes);
 }

@@ -5,7 +5,7 @@
 /// it cannot read. A test compares both, bit for bit.
 #pragma once
 
-#include "row/row_coder.h"
+#include "row/line.h"
 
 #include "base/bytes.h"
 
@@ -95,10 +95,10 @@ static inline uint64_t encoder_differing(const uint32_t* a, const uint32_t* b, u
 
 // ---- encoder_plain.c ----
 
-/// Encode a row of a plain layout. @return its bits; 0: the row is none of the usual ones, and
-///         `bytes` has no meaning.
-uint32_t proto_encoder_plain(const proto_layout* layout, const proto_packed_base* against,
-                             const uint32_t* row, uint8_t* bytes);
+/// The same as proto_row_encode_many for a plain layout. @return the rows that are done: the next
+///         one is none of the usual ones.
+uint32_t proto_encoder_plain(const proto_layout* layout, const proto_row_job* jobs, uint32_t count,
+                             uint8_t* bytes, uint32_t* bits);
 
 // ---- encoder_number.c ----
 

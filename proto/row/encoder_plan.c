@@ -55,11 +55,14 @@ static void plan_part(proto_layout* layout, uint32_t c) {
     if (component->shape == SHAPE_MIXED) plan->mixed_words |= part->words;
     if (component->shape == SHAPE_LINEAR || component->shape == SHAPE_ROTATION)
         plan->steps[plan->step_count++] = (uint8_t)c;
-    for (uint32_t f = first; f < first + count; f++)
+    part->is_vector = count == 3;
+    for (uint32_t f = first; f < first + count; f++) {
         plan_word(layout, c, f);
+        if (plan->words[f].small_count == 0) part->is_vector = false;
+    }
 }
 
-// No sources, no rotations, few fields in each component, no references.
+// No sources, no rotations, few fields in each component, no references, and what moves has few bits.
 static bool is_plain(const proto_layout* layout) {
     const proto_layout_plan* plan = &layout->plan;
     if (plan->is_driven || layout->component_count > PROTO_PLAIN_COMPONENTS_MAX ||
@@ -70,20 +73,26 @@ static bool is_plain(const proto_layout* layout) {
             layout->order[c] != c)
             return false;
     for (uint32_t f = 0; f < layout->field_count; f++)
-        if (plan->words[f].codes == ENCODER_ENTITY) return false;
+        if (plan->words[f].codes == ENCODER_ENTITY ||
+            (plan->parts[plan->words[f].component].shape == SHAPE_LINEAR &&
+             layout->fields[f].quant.bits > PROTO_PLAIN_LINE_BITS_MAX))
+            return false;
     return true;
 }
 
 static void plan_plain(proto_layout* layout) {
     proto_layout_plan* plan = &layout->plan;
     plan->is_plain = true;
+    for (uint32_t f = 0; f < layout->field_count; f++) {
+        plan->masks[f] = UINT32_MAX >> plan->words[f].shift;
+        plan->lines[f] = plan->mixed_words >> f & 1 ? 0 : UINT32_MAX;
+    }
     for (uint32_t c = 0; c < layout->component_count; c++)
         if (plan->parts[c].shape == SHAPE_MIXED) plan->mixed |= 1u << c;
     for (uint32_t i = 0; i < plan->step_count; i++) {
         const proto_layout_part* part = &plan->parts[plan->steps[i]];
         plan->plain_steps[i] =
-            (proto_plain_step){(uint32_t)part->words, part->first,
-                               (uint8_t)(part->first + part->count), plan->steps[i]};
+            (proto_plain_step){(uint32_t)part->words, part->first, part->count, plan->steps[i]};
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The expected row of packed bases (WIRE.md, "Expected words"): what proto_row_expected gives, by
 // the plan of the layout. Most components rest, and their words are those of the base.
-#include "row/row_coder.h"
+#include "row/line.h"
 
 // The older rows as the code sees them: base2 is `base` when there is none.
 typedef struct bases {
@@ -11,7 +11,7 @@ typedef struct bases {
     bool has_base2;
 } bases;
 
-static int64_t pace_of(const bases* b, uint32_t f) {
+static int32_t pace_of(const bases* b, uint32_t f) {
     uint32_t shift = b->layout->plan.words[f].shift;
     return (int32_t)((b->base[f] - b->base2[f]) << shift) >> shift;
 }
@@ -54,11 +54,10 @@ static void drive(const bases* b, const proto_layout_part* part, uint32_t* row) 
 }
 
 static void follow_line(const bases* b, const proto_layout_part* part, uint32_t* row) {
-    const int64_t ticks = b->ticks, ticks2 = b->ticks2;
+    const proto_row_times times = proto_row_times_make(b->ticks, b->ticks2);
     for (uint32_t f = part->first; f < part->first + (uint32_t)part->count; f++) {
         if (b->base[f] == b->base2[f]) continue;
-        int64_t way = pace_of(b, f) * ticks;
-        if (ticks2 > 1) way = row_divide(2 * way + ticks2, 2 * ticks2);
+        int64_t way = row_line_way(&times, pace_of(b, f));
         row[f] = (b->base[f] + (uint32_t)way) & UINT32_MAX >> b->layout->plan.words[f].shift;
     }
 }

@@ -29,6 +29,7 @@ enum {
     ROW_DRIVE_FIELDS = 3, ///< fields in one symbol of an integral
     ROW_DRIVE_OTHER =
         1, ///< scale of a driven field with neither its expected word nor the next one
+    ROW_VECTOR_MORE = 3,    ///< more scale for several fields that rested
     ROW_SOURCE_LESS = 4,    ///< less scale for the fields of a source after its first coded one
     ROW_SIGNED_SYMBOLS = 7, ///< of a number: sizes up to 3 with their sign
     ROW_SMALL_SYMBOLS = 11, ///< and sizes up to 7
@@ -209,16 +210,19 @@ static inline uint8_t row_rest_class(bool is_source, uint32_t ticks) {
     return (uint8_t)((is_source ? ROW_CLASS_SOURCE : ROW_CLASS_REST) + is_long);
 }
 static inline int32_t row_rest_scale(uint32_t ticks, uint32_t fields) {
-    enum { VECTOR_MORE = 3 };
-    return (int32_t)row_line_scale(ticks, 1, 0) + (fields > 1 ? VECTOR_MORE : 0);
+    return (int32_t)row_line_scale(ticks, 1, 0) + (fields > 1 ? ROW_VECTOR_MORE : 0);
+}
+
+/// The row of `head` for two rising classes.
+static inline uint32_t row_head_pair(uint32_t a, uint32_t b) {
+    static const uint8_t pairs[ROW_CLASS_COUNT] = {6, 11, 15, 18, 20, 21};
+    return pairs[a] + b;
 }
 
 /// The row of `head` for up to ROW_WARM_MAX rising classes.
 static inline uint32_t row_head_row(const uint32_t* classes, uint32_t count) {
-    static const uint8_t pairs[6] = {0, 6, 11, 15, 18, 20};
     BASE_ASSERT(count >= 1 && count <= ROW_WARM_MAX && classes[count - 1] < ROW_CLASS_COUNT);
-    uint32_t a = classes[0];
-    return count == 1 ? a : 6u + pairs[a] + classes[1] - a;
+    return count == 1 ? classes[0] : row_head_pair(classes[0], classes[1]);
 }
 
 /// The row of `drive` for up to ROW_DRIVE_FIELDS guesses of rising class.
@@ -269,8 +273,8 @@ static inline int32_t row_number_surprise(uint64_t size, uint32_t row) {
 /// The row of the table for `scale`, with the correction of the numbers so far.
 static inline int32_t row_number_row(int32_t scale, int32_t surprise) {
     int32_t row = (scale * 4 + surprise + 2) >> 2;
-    if (row < 0) row = 0;
-    return row < (int32_t)PROTO_NUMBER_SCALES ? row : (int32_t)PROTO_NUMBER_SCALES - 1;
+    if ((uint32_t)row < PROTO_NUMBER_SCALES) return row;
+    return row < 0 ? 0 : (int32_t)PROTO_NUMBER_SCALES - 1;
 }
 
 /// Move the pending bits to the writer.

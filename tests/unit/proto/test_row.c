@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "proto/layout.h"
 #include "proto/solo.h"
+#include "row/line.h"
 
 #include <string.h>
 
@@ -14,6 +15,7 @@ enum { WORDS_MAX = 72, BYTES_MAX = 1024, ROUNDS = 400, STEPS = 12, SPEED_NONE = 
 // Make a layout from a text: a word per component, a letter per field.
 //   b bool, x exact float, X exact double, q 16-bit float, p 3-bit float, i exact i32, l exact i64,
 //   u u8 from 1, e entity,
+//   f, g, h floats of 22, 23 and 24 bits,
 //   n 9-bit integer; "r" alone is a rotation of 9 bits, "R" one of 15; a word beginning with 'v' is
 //   a velocity of 12-bit floats, one with 's' a position of 16-bit floats that is the integral of
 //   the component before it.
@@ -25,6 +27,9 @@ static void add_field(proto_layout* layout, char letter) {
                    : letter == 'x' ? proto_quant_make(quant, PROTO_F32, 0, 0, 0)
                    : letter == 'X' ? proto_quant_make(quant, PROTO_F64, 0, 0, 0)
                    : letter == 'q' ? proto_quant_make(quant, PROTO_F32, 16, -3.3, 0.01)
+                   : letter == 'f' ? proto_quant_make(quant, PROTO_F64, 22, 0, 1)
+                   : letter == 'g' ? proto_quant_make(quant, PROTO_F64, 23, 0, 1)
+                   : letter == 'h' ? proto_quant_make(quant, PROTO_F64, 24, 0, 1)
                    : letter == 'p' ? proto_quant_make(quant, PROTO_F32, 3, 0, 1)
                    : letter == 'v' ? proto_quant_make(quant, PROTO_F32, 12, -64, 1.0 / 32)
                    : letter == 's' ? proto_quant_make(quant, PROTO_F32, 16, 0, 1.0 / 128)
@@ -94,7 +99,10 @@ static const char* const texts[] = {
     "q vv ss r u u e b qq qq",
     "v s u q vv ss n",
     "r qqq vvvv ssss b u",
-    // Plain ones, and the limits of these: 4 fields, 16 components, 32 words.
+    // Plain ones, and the limits of these: 4 fields, 16 components, 32 words, 23 bits.
+    "f fff gg",
+    "g u ggg",
+    "h u ggg",
     "q u qqq u",
     "qqq uu b bbbb qq n i u",
     "qqqq q bbbb",
@@ -112,7 +120,9 @@ static const char* const texts[] = {
 };
 
 _Static_assert(PROTO_ROW_PLANNED_MAX == 64, "the texts above are at this limit");
-_Static_assert(PROTO_PLAIN_COMPONENTS_MAX == 16 && PROTO_PLAIN_WORDS_MAX == 32, "and at these");
+_Static_assert(PROTO_PLAIN_COMPONENTS_MAX == 16 && PROTO_PLAIN_WORDS_MAX == 32 &&
+                   PROTO_PLAIN_LINE_BITS_MAX == 23,
+               "and at these");
 
 static uint64_t all_bits(const proto_quant* quant) {
     return quant->bits == 64 ? UINT64_MAX : (UINT64_C(1) << quant->bits) - 1;
@@ -202,6 +212,33 @@ static void check_encoder(const proto_layout* layout, const proto_row_base* agai
     assert_true(are_all(encoded, layout->bits_max / 8 + 16, BYTES_MAX, 0xee));
 }
 
+// Several rows at once have the bits that each has alone.
+static void check_many(const proto_layout* layout, uint64_t (*rows)[WORDS_MAX], base_rng* rng) {
+    uint32_t packed[STEPS][2 * WORDS_MAX + 1], bits[PROTO_ROW_JOBS_MAX];
+    proto_row_times times[PROTO_ROW_JOBS_MAX];
+    proto_row_job jobs[PROTO_ROW_JOBS_MAX];
+    uint8_t one[BYTES_MAX], many[PROTO_ROW_JOBS_MAX * BYTES_MAX];
+    const uint32_t count = 1 + base_rng_below(rng, PROTO_ROW_JOBS_MAX);
+    for (uint32_t i = 0; i < STEPS; i++)
+        proto_row_pack(layout, rows[i], packed[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t ticks = base_rng_below(rng, 40), ticks2 = 1 + base_rng_below(rng, 300);
+        times[i] = proto_row_times_make(ticks, base_rng_chance(rng, 0.5) ? 1 : ticks2);
+        jobs[i] = (proto_row_job){packed[base_rng_below(rng, STEPS)],
+                                  packed[base_rng_below(rng, STEPS)], NULL, &times[i]};
+        if (base_rng_chance(rng, 0.8)) jobs[i].base2 = packed[base_rng_below(rng, STEPS)];
+    }
+    proto_row_encode_many(layout, jobs, count, many, bits);
+    const uint8_t* at = many;
+    for (uint32_t i = 0; i < count; i++) {
+        const proto_packed_base base = {jobs[i].base, jobs[i].base2, times[i].ticks,
+                                        times[i].ticks2};
+        assert_int_equal(proto_row_encode(layout, &base, jobs[i].row, one), bits[i]);
+        assert_memory_equal(one, at, (bits[i] + 63) / 64 * 8);
+        at += (bits[i] + 63) / 64 * 8;
+    }
+}
+
 static void check_round_trip(const proto_layout* layout, const proto_row_base* against,
                              const uint64_t* row) {
     uint8_t data[BYTES_MAX];
@@ -263,6 +300,8 @@ static void check_random_rows(const proto_tables* tables, uint32_t rounds, uint6
                     rows[0][f] = 9;
             for (uint32_t i = 1; i < STEPS; i++)
                 step_row(&layout, &rng, rows[i - 1], pace, rows[i]);
+            for (uint32_t i = 0; i < STEPS; i++)
+                check_many(&layout, rows, &rng);
             for (uint32_t i = 0; i < STEPS; i++) {
                 for (uint32_t k = 0; k < STEPS; k++) {
                     proto_row_base against = {.base = rows[k]};
@@ -305,6 +344,39 @@ static void rows_survive_coding_with_chosen_tables(void** state) {
     proto_tables_choose(counts, usual, 1, lengths);
     assert_true(proto_tables_make(lengths, &tables));
     check_random_rows(&tables, ROUNDS / STEPS / 3, 47);
+}
+
+// Lines are followed with doubles: each of them gives the word that whole numbers give.
+static void lines_are_exact_at_all_distances(void** state) {
+    (void)state;
+    static proto_layout layout;
+    build(&layout, "g u ggg", 0);
+    base_rng rng = base_rng_make(48, 1);
+    const uint32_t most = (1u << PROTO_PLAIN_LINE_BITS_MAX) - 1;
+    for (uint32_t ticks = 1; ticks <= 32; ticks++) {
+        for (uint32_t ticks2 = 1; ticks2 <= 255; ticks2++) {
+            const proto_row_times times = proto_row_times_make(ticks, ticks2);
+            const int64_t least = INT64_C(1) << base_rng_below(&rng, 32);
+            for (int64_t near = -2; near <= 2; near++) {
+                int64_t pace = (base_rng_chance(&rng, 0.5) ? least : -least) + near;
+                if (pace > INT32_MAX || pace < INT32_MIN) pace = INT32_MIN;
+                assert_int_equal(row_line_way(&times, (int32_t)pace),
+                                 row_divide(2 * pace * ticks + ticks2, 2 * (int64_t)ticks2));
+            }
+            uint64_t rows[3][WORDS_MAX] = {{0}};
+            for (uint32_t f = 0; f < layout.field_count; f++) {
+                rows[1][f] = f == 1 ? 5 : base_rng_below(&rng, most + 1);
+                uint64_t step = base_rng_below(&rng, 1u << base_rng_below(&rng, 23));
+                rows[2][f] = f == 1 ? 5 : (rows[1][f] - step) & most;
+                step = (step * ticks + ticks2 / 2) / ticks2; // the line, more or less
+                rows[0][f] = f == 1 ? 5 : (rows[1][f] + step) & most;
+            }
+            rows[1][2] = 0; // half of all words from one to the other
+            rows[2][2] = (most + 1) / 2;
+            const proto_row_base against = {rows[1], rows[2], ticks, ticks2};
+            check_encoder(&layout, &against, rows[0]);
+        }
+    }
 }
 
 // ---- solo code ----
@@ -672,6 +744,7 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         TEST(rows_survive_coding_against_any_bases),
         TEST(rows_survive_coding_with_other_tables),
+        TEST(lines_are_exact_at_all_distances),
         TEST(rows_survive_coding_with_chosen_tables),
         TEST(rows_survive_solo_code),
         TEST(solo_code_learns_what_repeats),
