@@ -10,7 +10,8 @@
 net_encoded_row_result net_encoded_rows_encode(net_encoded_rows* encoded_rows,
                                                const net_encoded_row_key* key,
                                                net_encoded_row* encoded);
-/// The same for rows of one template, PROTO_ROW_JOBS_MAX at most. @return false when memory ran out.
+/// The same for rows of one template, PROTO_ROW_JOBS_MAX at most.
+/// @return false when memory ran out.
 BASE_MUST_USE bool net_encoded_rows_encode_many(net_encoded_rows* encoded_rows,
                                                 const net_row_template* row_template,
                                                 const proto_row_job* jobs, uint32_t count,

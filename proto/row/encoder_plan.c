@@ -62,7 +62,7 @@ static void plan_part(proto_layout* layout, uint32_t c) {
     }
 }
 
-// No sources, no rotations, few fields in each component, no references, and what moves has few bits.
+// No sources, no rotations, few fields in each component, no references, few bits in what moves.
 static bool is_plain(const proto_layout* layout) {
     const proto_layout_plan* plan = &layout->plan;
     if (plan->is_driven || layout->component_count > PROTO_PLAIN_COMPONENTS_MAX ||

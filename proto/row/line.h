@@ -2,7 +2,7 @@
 /// Private: how far the straight line through two rows goes on (WIRE.md, "Expected words"), without
 /// a division for each word.
 ///
-/// A way is pace * ticks / ticks2, rounded to the nearest whole number, and up when two are as near.
+/// A way is pace * ticks / ticks2, rounded to the nearest whole number, up when two are as near.
 /// Doubles give the same on every machine: what is no whole number is 1/510 away from one or more,
 /// and the error of a double of this size is far less.
 #pragma once

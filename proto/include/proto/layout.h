@@ -166,6 +166,7 @@ typedef struct proto_row_times {
     bool is_usual; ///< there is a line through two bases
 } proto_row_times;
 
+/// Make the times of rows. Without a second base `ticks2` is 1.
 proto_row_times proto_row_times_make(uint32_t ticks, uint32_t ticks2);
 
 /// A row to encode, and its bases, all packed.
