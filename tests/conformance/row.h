@@ -76,6 +76,18 @@ void code_parts(row_coder* coder);
 /// Set the expected words of a component with a source. The row has the source's words.
 void expect_driven(row_coder* coder, uint32_t component);
 void code_driven(row_coder* coder, uint32_t component);
+/// Step 5 of "Driven components": the expected word, and f and D.
+typedef struct driven_look {
+    uint64_t word;
+    int64_t f, doubt;
+} driven_look;
+driven_look driven_at(const row_coder* coder, uint32_t component, uint32_t i);
 
 // ---- row_rotation.c ----
 void code_rotation(row_coder* coder, uint32_t component);
+/// Spread words; the root of 512 Q²; steps 1, 2 and 4 of "Rotations in rows".
+void rotation_spread(const uint64_t* words, int64_t q, int64_t* parts);
+int64_t rotation_unit(int64_t q);
+void rotation_line(const row_coder* coder, uint32_t component, int64_t* parts, uint64_t* sum);
+uint64_t rotation_largest(const int64_t* parts, uint64_t largest);
+void rotation_words(const int64_t* parts, uint64_t largest, int64_t q, uint64_t* words);

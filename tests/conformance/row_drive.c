@@ -9,6 +9,7 @@ static const int64_t unit = INT64_C(1) << 20, eighth = INT64_C(1) << 17;
 typedef struct driven_guess {
     uint32_t field;
     uint64_t word, next;
+    int64_t f, doubt;
     int class;
 } driven_guess;
 
@@ -49,10 +50,17 @@ static driven_guess guess(const row_coder* coder, uint32_t component, uint32_t i
     return (driven_guess){.field = field,
                           .word = word,
                           .next = words_add(word, f < 0 ? -1 : 1, bits),
+                          .f = f,
+                          .doubt = doubt,
                           .class = x <= 0               ? 0
                                    : 8 * x <= doubt     ? 1
                                    : 8 * x <= 3 * doubt ? 2
                                                         : 3};
+}
+
+driven_look driven_at(const row_coder* coder, uint32_t component, uint32_t i) {
+    driven_guess made = guess(coder, component, i);
+    return (driven_look){.word = made.word, .f = made.f, .doubt = made.doubt};
 }
 
 void expect_driven(row_coder* coder, uint32_t component) {

@@ -99,3 +99,31 @@ void code_rotation(row_coder* coder, uint32_t component) {
         code_scaled(coder, first + 1 + i, words[i], scale, NULL);
     if (!rotation_is_canonical(coder->row + first, (uint64_t)q)) coder->bits->failed = true;
 }
+
+// ---- for solo code ----
+
+void rotation_spread(const uint64_t* words, int64_t q, int64_t* parts) {
+    spread(words, q, parts);
+}
+
+int64_t rotation_unit(int64_t q) {
+    return root(512 * q * q);
+}
+
+void rotation_line(const row_coder* coder, uint32_t component, int64_t* parts, uint64_t* sum) {
+    rotation_guess made = expect_rotation(coder, component);
+    memcpy(parts, made.parts, sizeof made.parts);
+    *sum = made.sum;
+}
+
+uint64_t rotation_largest(const int64_t* parts, uint64_t largest) {
+    rotation_guess made = {.sum = 0};
+    memcpy(made.parts, parts, sizeof made.parts);
+    return expected_largest(&made, largest);
+}
+
+void rotation_words(const int64_t* parts, uint64_t largest, int64_t q, uint64_t* words) {
+    rotation_guess made = {.sum = 0};
+    memcpy(made.parts, parts, sizeof made.parts);
+    expected_words(&made, largest, q, words);
+}

@@ -2,7 +2,7 @@
 // The vectors of WIRE.md, read from the text of the page: lines `WORD key=value...` in its code
 // blocks, and from wire_vectors.txt beside it. Every kind of line must occur, so that a misspelt
 // word fails the test.
-#include "conform.h"
+#include "solo.h"
 
 #include "wire.pb-c.h"
 
@@ -353,6 +353,50 @@ static bool has_all_parts(const cf_mirror* mirror) {
            counts.from_default && (counts.bases || counts.from_packet) && counts.absent;
 }
 
+static void solo_rows(const char* line, const cf_layout* layout, solo_body* body, uint64_t* row) {
+    char text[LINE_BYTES_MAX];
+    uint64_t base[WORDS_MAX] = {0}, base2[WORDS_MAX] = {0}, base3[WORDS_MAX] = {0};
+    read_words(value_of(line, "base", text, sizeof text), base);
+    read_words(value_of(line, "base3", text, sizeof text), base3);
+    bool has_base3 = text[0] != 0;
+    read_words(value_of(line, "base2", text, sizeof text), base2);
+    cf_bases bases = {.base = base,
+                      .base2 = text[0] ? base2 : NULL,
+                      .ticks = (uint32_t)number_of(line, "h"),
+                      .ticks2 = (uint32_t)number_of(line, "d")};
+    for (double left = number_of(line, "rows"); left > 0; left--)
+        solo_row(body, 0, layout, &bases, has_base3 ? base3 : NULL, (uint32_t)number_of(line, "d3"),
+                 row);
+}
+
+static bool check_solo(page_state* page, const char* line) {
+    if (page->is_reading) return true; // misreadings are of the shared code
+    static cf_layout layout;
+    char text[LINE_BYTES_MAX];
+    uint64_t row[WORDS_MAX] = {0}, back[WORDS_MAX] = {0};
+    uint8_t bytes[256];
+    size_t size = 0;
+    vector_layout(value_of(line, "layout", text, sizeof text), &layout);
+    layout_finish(&layout, page->tables, 60);
+    read_words(value_of(line, "row", text, sizeof text), row);
+    for (const char* at = value_of(line, "hex", text, sizeof text); at[0] && at[1]; at += 2)
+        bytes[size++] = (uint8_t)strtoul((char[]){at[0], at[1], 0}, NULL, 16);
+    solo_body* body = calloc(1, sizeof *body);
+    if (!body) abort();
+    body->statistics = solo_statistics_create();
+    for (double left = number_of(line, "times"); left > 0; left--) {
+        solo_begin(body, NULL, 0);
+        solo_rows(line, &layout, body, row);
+        solo_train(body);
+    }
+    solo_begin(body, bytes, size);
+    solo_rows(line, &layout, body, back);
+    bool is_equal = solo_end(body) && memcmp(row, back, sizeof row) == 0;
+    free(body->statistics);
+    free(body);
+    return is_equal;
+}
+
 // A recorded session begins with an empty mirror.
 static bool check_session(page_state* page, const char* line) {
     page->has_all |= has_all_parts(page->mirror);
@@ -366,23 +410,15 @@ static const struct vector_kind {
     bool (*check)(page_state* page, const char* line);
     int least;
     int least_beside; ///< in the file beside the page
-} kinds[] = {{"golomb ", check_golomb, 12, 0},
-             {"quant ", check_quant, 8, 0},
-             {"rotation ", check_rotation, 6, 0},
-             {"row layout=", check_row, 19, 60},
-             {"row_read layout=", check_row, 0, 4},
-             {"no_row layout=", check_no_row, 0, 4},
-             {"low_bits low=", check_low_bits, 0, 6},
-             {"descriptor ", check_descriptor, 2, 0},
-             {"varsize ", check_varsize, 8, 0},
-             {"no_varsize ", check_no_varsize, 9, 0},
-             {"item ", check_item, 8, 0},
-             {"schema ", check_schema, 1, 0},
-             {"session index_max=", check_session, 0, 3},
-             {"packet seq=", check_packet, 12, 100},
-             {"late seq=", check_packet, 0, 1},
-             {"accepted ", check_accepted, 10, 6},
-             {"refused ", check_refused, 24, 1},
+} kinds[] = {{"golomb ", check_golomb, 12, 0},        {"quant ", check_quant, 8, 0},
+             {"rotation ", check_rotation, 6, 0},     {"row layout=", check_row, 19, 60},
+             {"solo layout=", check_solo, 16, 0},     {"row_read layout=", check_row, 0, 4},
+             {"no_row layout=", check_no_row, 0, 4},  {"low_bits low=", check_low_bits, 0, 6},
+             {"descriptor ", check_descriptor, 2, 0}, {"varsize ", check_varsize, 8, 0},
+             {"no_varsize ", check_no_varsize, 9, 0}, {"item ", check_item, 8, 0},
+             {"schema ", check_schema, 1, 0},         {"session index_max=", check_session, 0, 3},
+             {"packet seq=", check_packet, 12, 100},  {"late seq=", check_packet, 0, 1},
+             {"accepted ", check_accepted, 10, 6},    {"refused ", check_refused, 24, 1},
              {"scope ", check_scope, 12, 100}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

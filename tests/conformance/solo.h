@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+/// Private: "Solo code". solo.c reads numbers, solo_row.c reads rows, solo_near.c has neighbours.
+#pragma once
+
+#include "row.h"
+
+enum {
+    SOLO_CONTEXTS = 8,
+    SOLO_FIELDS = 520,
+    SOLO_FEATURES = 8,
+    SOLO_SAMPLES_MAX = 2048,
+    SOLO_NUMBERS_MAX = 65536,
+    SOLO_RING = 128,
+    SOLO_OFFS = 24,
+    SOLO_PLACE = 3,
+    SOLO_ALONG = 517,
+    SOLO_OTHER = 518
+};
+
+typedef struct solo_statistics solo_statistics;
+
+typedef struct solo_sample {
+    uint32_t field;
+    uint64_t features[SOLO_FEATURES];
+    int64_t value;
+} solo_sample;
+
+/// A motion of the page: a turn around one place, and the way to another.
+typedef struct solo_motion {
+    int64_t q[4], from[SOLO_PLACE], to[SOLO_PLACE];
+} solo_motion;
+
+/// A row of the body with h > 0.
+typedef struct solo_near {
+    uint32_t name;
+    int64_t h, d;
+    bool has_base2;
+    solo_motion before, now;
+    int64_t offs[SOLO_OFFS];
+} solo_near;
+
+/// A body that is read, or walked because its numbers are known.
+typedef struct solo_body {
+    solo_statistics* statistics;
+    bool is_noted, failed;
+    const uint8_t* bytes;
+    size_t size, at;
+    uint32_t range, number, numbers;
+    solo_sample samples[SOLO_SAMPLES_MAX];
+    uint32_t sample_count;
+    solo_near rows[SOLO_RING];
+    uint32_t row_count;
+} solo_body;
+
+// ---- solo.c ----
+/// Empty statistics, made with calloc.
+solo_statistics* solo_statistics_create(void);
+/// `bytes` NULL: the numbers are known.
+void solo_begin(solo_body* body, const uint8_t* bytes, size_t size);
+/// @return false: refused.
+bool solo_end(const solo_body* body);
+/// @return the number that was read; `value` when it is known.
+int64_t solo_number(solo_body* body, uint32_t field, const uint64_t* features, int64_t value);
+bool solo_is_likely(solo_body* body, uint32_t field, const uint64_t* features);
+void solo_fact(solo_body* body, uint32_t field, const uint64_t* features, bool is_true);
+/// Train with the samples of the body.
+void solo_train(solo_body* body);
+
+// ---- solo_near.c ----
+/// A row and its neighbour.
+typedef struct solo_guide {
+    int place, turn; ///< components; -1: none
+    const solo_near* near;
+    uint64_t misfit; ///< its bucket
+    bool is_along;
+    int64_t along[SOLO_PLACE];
+    uint64_t about[SOLO_FEATURES]; ///< of fact 517, with has_fact
+    bool has_fact;
+} solo_guide;
+
+void solo_find_near(solo_body* body, const row_coder* row, uint32_t name, solo_guide* guide);
+/// The parts of the rotation of a row that goes along.
+void solo_turn_along(const row_coder* row, const solo_guide* guide, int64_t* parts);
+/// Keep the row, which is known now, as a neighbour of the next ones.
+void solo_keep(solo_body* body, const row_coder* row, uint32_t name, const solo_guide* guide,
+               const int64_t* offs);
+uint64_t solo_bucket(int64_t value);
+uint64_t solo_size(int64_t value);
+
+// ---- solo_row.c ----
+/// `third` NULL: none. A row that is known is in `row`; else it gets there.
+void solo_row(solo_body* body, uint32_t name, const cf_layout* layout, const cf_bases* bases,
+              const uint64_t* third, uint32_t d3, uint64_t* row);

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+// WIRE.md, "Solo code", "Rows" and "Another guess".
+#include "solo.h"
+
+#include <string.h>
+
+enum { STATE = 256, PARTS = 4 };
+
+typedef struct solo_coder {
+    solo_body* body;
+    row_coder row, by_third; ///< by_third: as if the third row were base2
+    uint32_t name, d3;
+    const uint64_t* third;
+    solo_guide guide;
+    uint64_t active, flags, bases;
+    int64_t offs[SOLO_OFFS];
+} solo_coder;
+
+static uint32_t bits_of(const solo_coder* r, uint32_t f) {
+    return r->row.layout->elements[f].bits;
+}
+
+static int64_t motion(const solo_coder* r, uint32_t f) {
+    return r->row.base2 ? words_apart(r->row.base[f], r->row.base2[f], bits_of(r, f)) : 0;
+}
+
+static int64_t motions(const solo_coder* r, uint32_t c) {
+    const cf_layout* layout = r->row.layout;
+    uint64_t sum = 0;
+    for (uint32_t f = layout->first[c]; f < layout->first[c] + layout->count[c]; f++)
+        sum += solo_size(motion(r, f));
+    return (int64_t)sum;
+}
+
+static int64_t near_of(const solo_coder* r, uint32_t f) {
+    return r->guide.near && f < SOLO_OFFS ? r->guide.near->offs[f] : 0;
+}
+
+static uint64_t active(const solo_coder* r) {
+    return r->active < 31 ? r->active : 31;
+}
+
+static uint64_t lower(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static uint64_t common(const solo_coder* r) {
+    return r->bases + 8 * (r->flags & 3);
+}
+
+static void keep_off(solo_coder* r, uint32_t f, int64_t off) {
+    if (f < SOLO_OFFS) r->offs[f] = off > 32767 ? 32767 : off < -32768 ? -32768 : off;
+}
+
+// The word of a field, `expected` plus what is read. @return its off.
+static int64_t code_off(solo_coder* r, uint32_t f, const uint64_t* features, uint64_t expected,
+                        int64_t sign) {
+    const cf_element* element = &r->row.layout->elements[f];
+    int64_t off = words_apart(r->row.row[f], expected, element->bits);
+    off = sign * solo_number(r->body, (67 * r->name + f) % 256, features, sign * off);
+    if (!r->body->is_noted)
+        r->row.row[f] = element_canonical(element, words_add(expected, off, element->bits));
+    keep_off(r, f, off);
+    if (off != 0) r->active += (uint64_t)log_halves(solo_size(off)) + 1;
+    return words_apart(r->row.row[f], expected, element->bits);
+}
+
+// ---- what is expected ----
+
+typedef struct guesses {
+    uint64_t words[ELEMENTS_MAX], other[ELEMENTS_MAX]; // of one component
+    bool has_other, is_swapped;
+    uint64_t about[SOLO_FEATURES];
+} guesses;
+
+static void rotation_parts(const solo_coder* r, uint32_t c, bool is_by_third, int64_t* parts,
+                           uint64_t* sum) {
+    uint32_t first = r->row.layout->first[c];
+    int64_t q = (int64_t)r->row.layout->elements[first + 1].q_max;
+    *sum = 0;
+    if (is_by_third && r->d3 == 0) {
+        rotation_spread(r->third + first, q, parts);
+        return;
+    }
+    rotation_line(is_by_third ? &r->by_third : &r->row, c, parts, sum);
+    if (r->guide.is_along && (int)c == r->guide.turn && *sum > 0)
+        solo_turn_along(&r->row, &r->guide, parts);
+}
+
+static uint64_t rotation_l(const solo_coder* r, uint32_t c, bool is_by_third,
+                           const int64_t* parts) {
+    const uint64_t* base = is_by_third && r->d3 == 0 ? r->third : r->row.base;
+    return rotation_largest(parts, base[r->row.layout->first[c]]);
+}
+
+static void expect(const solo_coder* r, uint32_t c, bool is_by_third, uint64_t* words) {
+    const cf_layout* layout = r->row.layout;
+    uint32_t first = layout->first[c];
+    const uint64_t* simple = is_by_third ? r->by_third.expected : r->row.expected;
+    if (is_by_third && r->d3 == 0) simple = r->third;
+    memcpy(words, simple + first, layout->count[c] * sizeof *words);
+    if (layout->shape[c] != SHAPE_ROTATION || r->row.h == 0 || !r->row.base2) return;
+    int64_t parts[PARTS];
+    uint64_t sum;
+    rotation_parts(r, c, is_by_third, parts, &sum);
+    words[0] = rotation_l(r, c, is_by_third, parts);
+    rotation_words(parts, words[0], (int64_t)layout->elements[first + 1].q_max, words + 1);
+}
+
+static uint64_t far(const solo_coder* r, uint32_t c, const uint64_t* a, const uint64_t* b) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < r->row.layout->count[c]; i++)
+        sum += solo_size(words_apart(a[i], b[i], bits_of(r, r->row.layout->first[c] + i)));
+    return sum;
+}
+
+static void guess(solo_coder* r, uint32_t c, guesses* g) {
+    *g = (guesses){.has_other = false};
+    expect(r, c, false, g->words);
+    bool is_known = r->third && (r->d3 == 0 || r->row.layout->shape[c] != SHAPE_MIXED);
+    if (!is_known || (r->guide.is_along && (int)c == r->guide.turn)) return;
+    expect(r, c, true, g->other);
+    uint64_t apart = far(r, c, g->other, g->words);
+    if (apart == 0) return;
+    g->has_other = true;
+    g->about[0] = (67 * r->name + c) % 256;
+    g->about[1] = solo_bucket((int64_t)apart);
+    g->about[2] = solo_bucket(motions(r, c));
+    g->about[3] = solo_bucket(r->row.h);
+    g->is_swapped = solo_is_likely(r->body, SOLO_OTHER, g->about);
+    if (!g->is_swapped) return;
+    uint64_t words[ELEMENTS_MAX];
+    memcpy(words, g->words, sizeof words);
+    memcpy(g->words, g->other, sizeof words);
+    memcpy(g->other, words, sizeof words);
+}
+
+static void judge(solo_coder* r, uint32_t c, const guesses* g) {
+    if (!g->has_other) return;
+    const uint64_t* row = r->row.row + r->row.layout->first[c];
+    uint64_t taken = far(r, c, row, g->words), left = far(r, c, row, g->other);
+    if (taken != left)
+        solo_fact(r->body, SOLO_OTHER, g->about, g->is_swapped ? taken < left : left < taken);
+}
+
+// ---- components ----
+
+static uint64_t along_scale(const solo_coder* r) {
+    return lower(31, 24 + r->guide.misfit);
+}
+
+// `replaced`: the words that a neighbour's replaced; NULL: none.
+static void code_plain(solo_coder* r, uint32_t c, const guesses* g, const uint64_t* expected,
+                       const uint64_t* replaced) {
+    const cf_layout* layout = r->row.layout;
+    int64_t before = 0;
+    for (uint32_t i = 0; i < layout->count[c]; i++) {
+        uint32_t f = layout->first[c] + i, bits = bits_of(r, f);
+        uint64_t base = r->row.base[f];
+        int64_t sign = motion(r, f) < 0 ? -1 : 1;
+        int64_t near = replaced ? words_apart(replaced[i], expected[i], bits) : near_of(r, f);
+        int64_t other = g->has_other ? words_apart(g->other[i], expected[i], bits) : 0;
+        const uint64_t features[SOLO_FEATURES] = {
+            replaced ? along_scale(r) : (uint64_t)(r->row.plans[c].scale + 1),
+            solo_bucket(sign * before),
+            solo_bucket(sign * words_apart(base, expected[i], bits)),
+            solo_bucket(sign * near),
+            active(r),
+            common(r),
+            layout->shape[c] == SHAPE_MIXED ? base : i,
+            g->has_other ? solo_bucket(sign * other) : base >> (bits > 5 ? bits - 5 : 0)};
+        before = code_off(r, f, features, expected[i], sign);
+    }
+}
+
+static void code_turn(solo_coder* r, uint32_t c, bool is_by_third) {
+    uint32_t first = r->row.layout->first[c];
+    int64_t q = (int64_t)r->row.layout->elements[first + 1].q_max, parts[PARTS];
+    uint64_t sum, words[PARTS - 1], *row = r->row.row + first;
+    rotation_parts(r, c, is_by_third, parts, &sum);
+    uint64_t largest = rotation_l(r, c, is_by_third, parts);
+    uint64_t scale = r->row.h > 0 ? (uint64_t)scale_of_motion(&r->row, sum) + 1 : 0;
+    if (is_by_third && r->d3 > 0) scale = (uint64_t)scale_of_motion(&r->row, sum) + 1;
+    if (r->guide.is_along && (int)c == r->guide.turn) scale = along_scale(r);
+    const uint64_t about[SOLO_FEATURES] = {scale, 0, largest, 0, 0, common(r)};
+    int64_t step = (int64_t)((row[0] - largest) & 3);
+    step = solo_number(r->body, (67 * r->name + first) % 256, about, step);
+    row[0] = (largest + (uint64_t)step) & 3;
+    rotation_words(parts, row[0], q, words);
+    int64_t before = 0, before_that = 0;
+    for (uint32_t i = 0; i < PARTS - 1; i++) {
+        uint32_t f = first + 1 + i;
+        int64_t way = row[0] == r->row.base[first] ? motion(r, f) : 0, sign = way < 0 ? -1 : 1;
+        const uint64_t features[SOLO_FEATURES] = {scale,
+                                                  solo_bucket(sign * before),
+                                                  solo_bucket(sign * way),
+                                                  solo_bucket(sign * near_of(r, f)),
+                                                  active(r),
+                                                  common(r),
+                                                  i,
+                                                  solo_bucket(sign * before_that)};
+        before_that = before;
+        before = code_off(r, f, features, words[i], sign);
+    }
+}
+
+// What o of "Driven components", step 3, is with another row and its distance.
+static int64_t lag(const solo_coder* r, uint32_t f, uint32_t source, const uint64_t* row,
+                   int64_t d) {
+    const cf_layout* layout = r->row.layout;
+    int64_t k = layout->drive[f], z = layout->drive_zero[f];
+    int64_t v1 = (int64_t)r->row.base[source] * k + z, v2 = (int64_t)row[source] * k + z;
+    return divide_down((d - 1) * v2 + (d + 1) * v1, 2) -
+           words_apart(r->row.base[f], row[f], bits_of(r, f)) * (1 << 20);
+}
+
+static void code_drive(solo_coder* r, uint32_t c) {
+    const cf_layout* layout = r->row.layout;
+    int64_t before = 0;
+    for (uint32_t i = 0; i < layout->count[c]; i++) {
+        uint32_t f = layout->first[c] + i, source = layout->first[layout->source[c]] + i;
+        driven_look look = driven_at(&r->row, c, i);
+        int64_t sign = look.f < 0 ? -1 : 1;
+        int64_t off = words_apart(r->row.row[source], r->row.expected[source], bits_of(r, source));
+        int64_t doubt = off * layout->drive[f] * r->row.h / (1 << 16);
+        uint64_t last = solo_bucket(sign * motion(r, f));
+        if (r->third && r->d3 > 0) {
+            int64_t x = divide_down(sign *
+                                        (lag(r, f, source, r->third, r->d3) -
+                                         lag(r, f, source, r->row.base2, r->row.d)) *
+                                        8,
+                                    1 << 20);
+            last = lower(15, solo_size(x)) + (x < 0 ? 16 : 0);
+        }
+        const uint64_t features[SOLO_FEATURES] = {4 * lower(7, solo_size(look.f) * 8 >> 20) +
+                                                      lower(3, (uint64_t)look.doubt * 4 >> 20),
+                                                  solo_bucket(sign * doubt),
+                                                  solo_bucket(r->row.h),
+                                                  solo_bucket(sign * near_of(r, f)),
+                                                  active(r),
+                                                  common(r),
+                                                  solo_bucket(sign * before),
+                                                  last};
+        before = code_off(r, f, features, look.word, sign);
+    }
+}
+
+static int64_t code_state(solo_coder* r, uint32_t c, const uint64_t* expected, bool is_still) {
+    const cf_layout* layout = r->row.layout;
+    uint32_t first = layout->first[c];
+    size_t bytes = layout->count[c] * sizeof *expected;
+    uint64_t near = 0;
+    for (uint32_t i = 0; i < layout->count[c]; i++)
+        near |= solo_size(near_of(r, first + i));
+    int64_t state = 1;
+    if (memcmp(r->row.row + first, expected, bytes) == 0)
+        state = 0;
+    else if (memcmp(r->row.row + first, r->row.base + first, bytes) == 0)
+        state = -1;
+    const uint64_t features[SOLO_FEATURES] = {(uint64_t)(r->row.plans[c].scale + 1),
+                                              solo_bucket(motions(r, c)),
+                                              r->flags,
+                                              solo_bucket((int64_t)near),
+                                              active(r),
+                                              r->bases,
+                                              is_still,
+                                              r->row.base[first]};
+    state = solo_number(r->body, STATE + (67 * r->name + c) % 256, features, state);
+    if (state < -1 || state > 1) r->body->failed = true;
+    return state;
+}
+
+static void take_words(solo_coder* r, uint32_t c, const uint64_t* words, const uint64_t* expected) {
+    const cf_layout* layout = r->row.layout;
+    for (uint32_t i = 0; i < layout->count[c]; i++) {
+        uint32_t f = layout->first[c] + i;
+        r->row.row[f] = words[i];
+        keep_off(r, f, words_apart(words[i], expected[i], bits_of(r, f)));
+    }
+}
+
+static void code_component(solo_coder* r, uint32_t c) {
+    const cf_layout* layout = r->row.layout;
+    uint32_t first = layout->first[c], count = layout->count[c];
+    if (layout->source[c] >= 0 && r->row.h > 0) {
+        code_drive(r, c);
+        return;
+    }
+    guesses g;
+    guess(r, c, &g);
+    uint64_t expected[ELEMENTS_MAX];
+    memcpy(expected, g.words, count * sizeof *expected);
+    bool is_along = r->guide.is_along && (int)c == r->guide.place;
+    for (uint32_t i = 0; is_along && i < count; i++) {
+        int64_t most = (int64_t)layout->elements[first + i].q_max, word = r->guide.along[i];
+        expected[i] = (uint64_t)(word < 0 ? 0 : word > most ? most : word);
+    }
+    bool is_still = memcmp(r->row.base + first, expected, count * sizeof *expected) == 0;
+    bool is_one = count == 1 && is_still;
+    int64_t state = is_one ? 1 : code_state(r, c, expected, is_still);
+    r->flags = (r->flags << 1 | (!is_one && state != 0)) & 31;
+    if (state <= 0) {
+        take_words(r, c, state == 0 ? expected : r->row.base + first, expected);
+        if (state < 0) r->active += 2;
+    } else if (layout->shape[c] == SHAPE_ROTATION) {
+        code_turn(r, c, g.is_swapped);
+    } else {
+        code_plain(r, c, &g, expected, is_along ? g.words : NULL);
+        if (is_one) r->flags |= r->row.row[first] != expected[0];
+    }
+    if (layout->shape[c] == SHAPE_ROTATION &&
+        !rotation_is_canonical(r->row.row + first, layout->elements[first + 1].q_max))
+        r->body->failed = true;
+    judge(r, c, &g);
+}
+
+void solo_row(solo_body* body, uint32_t name, const cf_layout* layout, const cf_bases* bases,
+              const uint64_t* third, uint32_t d3, uint64_t* row) {
+    solo_coder r = {.body = body, .name = name, .third = third, .d3 = d3};
+    row_begin(&r.row, layout, bases, NULL);
+    if (body->is_noted) memcpy(r.row.row, row, layout->element_count * sizeof *row);
+    if (third && (r.row.h == 0 ? d3 != 0 : !r.row.base2 || d3 == 0)) r.third = NULL;
+    r.by_third = r.row;
+    if (r.third && d3 > 0) {
+        r.by_third.base2 = third;
+        r.by_third.d = d3;
+        plan_row(&r.by_third);
+    }
+    r.bases = r.row.h == 0 ? 0 : 1 + (r.row.base2 ? 2u : 0u) + (r.row.h > 2);
+    solo_find_near(body, &r.row, name, &r.guide);
+    for (uint32_t pass = 0; pass < 2; pass++)
+        for (uint32_t c = 0; c < layout->component_count; c++)
+            if (layout->count[c] > 0 && (layout->source[c] >= 0) == (pass == 1))
+                code_component(&r, c);
+    solo_keep(body, &r.row, name, &r.guide, r.offs);
+    memcpy(row, r.row.row, layout->element_count * sizeof *row);
+}
