@@ -23,7 +23,7 @@
 #include "world/save_format.h"
 #include "world/storage_save.h"
 
-enum { SHARED_BYTES_MIN = 64 << 10 }; // less is read by one thread: waking another costs more
+enum { SHARED_BYTES_MIN = 128 << 10 }; // less is read by one thread: waking another costs more
 
 typedef ecs_restorer restorer;
 

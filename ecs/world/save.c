@@ -44,7 +44,7 @@
 enum {
     DRAIN_BYTES = 64 << 10,
     HEAD_BYTES = sizeof(ecs_entity) + sizeof(ecs_template_id),
-    SHARED_ENTITIES_MIN = 2048, // fewer are saved by one thread: waking another costs more
+    SHARED_ENTITIES_MIN = 4096, // fewer are saved by one thread: waking another costs more
 };
 
 // Writing. With a hasher, finished bytes go there and are forgotten.
