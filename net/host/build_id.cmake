@@ -3,8 +3,9 @@
 #
 #     cmake -DSOURCE=FOLDER -DVERSION=0.1.0 -DFILE=build_id.h -P build_id.cmake
 #
-#     shoal-0.1.0-g1234567890ab         the commit; with a tag v0.1.0 behind it: shoal-0.1.0-12-g1234567890ab
-#     shoal-0.1.0-g1234567890ab-dirty   and files that differ from it
+#     shoal-0.1.0-g1234567890ab         the commit; no tag v0.1.0 is behind it
+#     shoal-0.1.0-12-g1234567890ab      12 commits after the tag v0.1.0; 0: the release itself
+#     shoal-0.1.0-g1234567890ab-dirty   files differ from the commit
 #     shoal-0.1.0-no-commit             not built in a git checkout of its own
 set(commit "")
 find_program(GIT git)
@@ -13,7 +14,9 @@ if(GIT)
                     OUTPUT_VARIABLE up OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE code ERROR_QUIET)
     # An unpacked archive may lie inside a checkout of something else.
     if(code EQUAL 0 AND up STREQUAL "")
-        execute_process(COMMAND ${GIT} -C ${SOURCE} describe --always --long --dirty --abbrev=12 --match v[0-9]*
+        # Tags of other versions do not count: the next version begins before its tag. Tags without a message do.
+        execute_process(COMMAND ${GIT} -C ${SOURCE} describe --tags --always --long --dirty --abbrev=12
+                                --match v${VERSION}
                         OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
     endif()
 endif()
