@@ -60,19 +60,6 @@ struct net_log_capture {
     const net_log_capture_sink* sink;
 };
 
-static bool has_untracked(const ecs_world* world) {
-    for (uint32_t id = 1; id <= ecs_template_count(world); id++) {
-        const ecs_template* template_ = ecs_template_get(world, (ecs_template_id)id);
-        for (uint32_t i = 0; i < template_->component_count; i++) {
-            const ecs_template_component* own = &template_->components[i];
-            const ecs_type* type =
-                ecs_type_get(world, ecs_component_get(world, own->component)->type);
-            if (!(own->flags & ECS_COMPONENT_TRACKED) && type->object_size > 0) return true;
-        }
-    }
-    return false;
-}
-
 // The schema numbers its replicated templates in its order.
 static bool number_loaded(net_log_capture* capture) {
     uint32_t count = ecs_template_count(capture->world);
@@ -102,7 +89,7 @@ net_result net_log_capture_create(const base_allocator* allocator, const net_mat
     capture->rows = net_schema_rows(net_match_schema(match));
     capture->has_rows = has_rows;
     capture->has_varsizes = net_rows_varsize_count(capture->rows) > 0;
-    capture->untracked_values = has_untracked(capture->world) ? NET_LOG_UNTRACKED_VALUES : 0;
+    capture->untracked_values = net_log_sums_untracked(capture->world);
     capture->is_start = true;
     base_bytes_init(&capture->value, allocator);
     if (!number_loaded(capture)) {
@@ -140,21 +127,9 @@ static bool is_long(const net_log_capture* capture) {
     return capture->out - capture->bytes >= (ptrdiff_t)NET_LOG_RAW_BYTES_MAX;
 }
 
-static inline void store_u32(uint8_t* at, uint32_t value) { // one store
-    at[0] = (uint8_t)value;
-    at[1] = (uint8_t)(value >> 8);
-    at[2] = (uint8_t)(value >> 16);
-    at[3] = (uint8_t)(value >> 24);
-}
-
 static void put(net_log_capture* capture, uint32_t value, uint32_t bytes) {
     for (uint32_t i = 0; i < bytes; i++)
         *capture->out++ = (uint8_t)(value >> (8 * i));
-}
-
-static void put_data(net_log_capture* capture, const void* data, size_t size) {
-    if (size > 0) memcpy(capture->out, data, size);
-    capture->out += size;
 }
 
 // A list begins with its count, which is known at its end.
@@ -166,7 +141,7 @@ static void begin_list(net_log_capture* capture) {
 }
 
 static void end_list(net_log_capture* capture) {
-    if (!capture->has_failed) store_u32(capture->count_at, capture->count);
+    if (!capture->has_failed) base_store_le32(capture->count_at, capture->count);
 }
 
 static void write_head(net_log_capture* capture, bool has_rows) {
@@ -204,7 +179,7 @@ static bool define(net_log_capture* capture, ecs_template_id id) {
     proto_pb_writer wire = {.data = capture->out + 4, .capacity = NET_LOG_DEFINITION_BYTES_MAX};
     net_log_header_write_template(&wire, capture->world, capture->rows, id);
     if (wire.failed) return false;
-    store_u32(capture->out, (uint32_t)wire.size);
+    base_store_le32(capture->out, (uint32_t)wire.size);
     capture->out += 4 + wire.size;
     capture->count++;
     return true;
@@ -273,7 +248,7 @@ static void make_plan(plan* made, const proto_layout* layout) {
 static void split(net_log_capture* capture, uint32_t index) {
     if (capture->has_failed) return;
     end_list(capture);
-    store_u32(capture->bytes + END_AT, index);
+    base_store_le32(capture->bytes + END_AT, index);
     bool is_values = index == UINT32_MAX;
     if (!is_values) put(capture, 0, 4); // no values
     put(capture, 0, 2);                 // no sums
@@ -289,23 +264,13 @@ static inline uint8_t* put_pair(uint8_t* out, const uint32_t* pair) {
     return out + sizeof(uint64_t);
 }
 
-// The pairs that differ from the default row.
+// The pairs that differ from the default row; all pairs when `base` is NULL.
 static uint8_t* put_whole(uint8_t* mask, const uint32_t* row, const uint32_t* base,
                           uint32_t words) {
     uint8_t* out = mask + (words / 2 + 7) / 8;
     memset(mask, 0, (size_t)(out - mask));
     for (uint32_t at = 0; at < words; at += 2) {
-        if (row[at] == base[at] && row[at + 1] == base[at + 1]) continue;
-        mask[at / 16] |= (uint8_t)(1u << (at / 2 % 8));
-        out = put_pair(out, row + at);
-    }
-    return out;
-}
-
-static uint8_t* put_all(uint8_t* mask, const uint32_t* row, uint32_t words) {
-    uint8_t* out = mask + (words / 2 + 7) / 8;
-    memset(mask, 0, (size_t)(out - mask));
-    for (uint32_t at = 0; at < words; at += 2) {
+        if (base && row[at] == base[at] && row[at + 1] == base[at + 1]) continue;
         mask[at / 16] |= (uint8_t)(1u << (at / 2 % 8));
         out = put_pair(out, row + at);
     }
@@ -316,7 +281,7 @@ static uint8_t* put_all(uint8_t* mask, const uint32_t* row, uint32_t words) {
 static inline uint8_t* put_changed(uint8_t* out, const plan* own, const net_history_entity* entity,
                                    uint32_t components) {
     const uint32_t* row = net_history_newest(entity);
-    if (entity->words > 2 * MASK_PAIRS) return put_all(out, row, entity->words);
+    if (entity->words > 2 * MASK_PAIRS) return put_whole(out, row, NULL, entity->words);
     uint64_t pairs = 0;
     for (; components; components &= components - 1)
         pairs |= own->pairs[base_bit_lowest(components)];
@@ -332,7 +297,7 @@ static void write_whole(net_log_capture* capture, const net_history_entity* enti
     plan* own = &capture->plans[row_template->id];
     uint8_t* out = capture->out;
     if (!own->is_made) make_plan(own, &row_template->layout);
-    store_u32(out, entity->handle);
+    base_store_le32(out, entity->handle);
     out[4] = NET_LOG_ENTRY_WHOLE;
     out[5] = (uint8_t)(own->number - 1u);
     out[6] = (uint8_t)((own->number - 1u) >> 8);
@@ -348,7 +313,7 @@ static void write_event(net_log_capture* capture, const net_history_entity* enti
         return;
     }
     uint8_t* out = capture->out;
-    store_u32(out, event->handle);
+    base_store_le32(out, event->handle);
     out[4] = NET_LOG_ENTRY_DESTROYED;
     capture->out = out + 5;
     capture->count++;
@@ -376,7 +341,7 @@ static void write_events(net_log_capture* capture, const net_history* history) {
             part_end = capture->bytes + NET_LOG_RAW_BYTES_MAX;
             if (is_other) continue;
         }
-        store_u32(out, event->handle);
+        base_store_le32(out, event->handle);
         out[4] = NET_LOG_ENTRY_CHANGED;
         out = put_changed(out + 5, &plans[entity->row_template->id], entity, event->components);
         written++;
@@ -409,13 +374,8 @@ static void write_value(net_log_capture* capture, ecs_entity entity, ecs_compone
     put(capture, entity, 4);
     put(capture, component, 2);
     put(capture, (uint32_t)capture->value.size, 4);
-    put_data(capture, capture->value.data, capture->value.size);
-}
-
-static void write_values_of(net_log_capture* capture, const net_history_entity* entity) {
-    const net_row_template* row_template = entity->row_template;
-    for (uint32_t v = 0; v < row_template->varsize_count; v++)
-        write_value(capture, entity->handle, row_template->varsizes[v].component);
+    if (capture->value.size > 0) memcpy(capture->out, capture->value.data, capture->value.size);
+    capture->out += capture->value.size;
 }
 
 static void write_changed_values(net_log_capture* capture, const net_history* history) {
@@ -433,8 +393,11 @@ static void write_changed_values(net_log_capture* capture, const net_history* hi
 
 static void write_values(net_log_capture* capture, const net_history* history) {
     begin_list(capture);
-    for (uint32_t i = 0; i < capture->spawned_count && capture->has_varsizes; i++)
-        write_values_of(capture, net_history_find(history, capture->spawned[i]));
+    for (uint32_t i = 0; i < capture->spawned_count && capture->has_varsizes; i++) {
+        const net_history_entity* entity = net_history_find(history, capture->spawned[i]);
+        for (uint32_t v = 0; v < entity->row_template->varsize_count; v++)
+            write_value(capture, entity->handle, entity->row_template->varsizes[v].component);
+    }
     if (!capture->is_start && capture->has_varsizes) write_changed_values(capture, history);
     end_list(capture);
 }

@@ -5,6 +5,20 @@
 
 #include <string.h>
 
+uint32_t net_log_sums_untracked(const ecs_world* world) {
+    for (uint32_t id = 1; id <= ecs_template_count(world); id++) {
+        const ecs_template* template_ = ecs_template_get(world, (ecs_template_id)id);
+        for (uint32_t i = 0; i < template_->component_count; i++) {
+            const ecs_template_component* own = &template_->components[i];
+            const ecs_component* component = ecs_component_get(world, own->component);
+            if (!(own->flags & ECS_COMPONENT_TRACKED) &&
+                ecs_type_get(world, component->type)->object_size > 0)
+                return NET_LOG_UNTRACKED_VALUES;
+        }
+    }
+    return 0;
+}
+
 void net_log_sums_of(const ecs_world* world, uint32_t untracked_values, uint64_t* sums) {
     uint32_t count = ecs_component_count(world);
     if (untracked_values > 0)

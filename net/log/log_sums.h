@@ -11,6 +11,8 @@
 /// A tick's sums are about so many untracked values (Header.untracked_values).
 #define NET_LOG_UNTRACKED_VALUES 256u
 
+/// Header.untracked_values of a log of this world: 0 when all components are tracked.
+uint32_t net_log_sums_untracked(const ecs_world* world);
 /// The sums of a world's components by id, as a log with this Header.untracked_values has them (0:
 /// without untracked components). `sums` has room for ECS_COMPONENTS_MAX + 1.
 void net_log_sums_of(const ecs_world* world, uint32_t untracked_values, uint64_t* sums);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The replay (playback_run.c) stands at the tick after the shown moment; the view world shows a
-// moment between that tick and the one before. The view gets what a client on a perfect network
-// would get: the quantised rows that changed, and the events that go to all clients.
+// moment between that tick and the one before. What flows from one to the other: playback_feed.c.
 //
 // The same moment looks the same however it was reached. A seek creates the view again, because a
 // module's effects keep state outside of the world, which is destroyed with the match. Then it
@@ -9,20 +8,16 @@
 // Advancing keeps the view, so effects then depend on the length of the frames.
 //
 // Left to others: windows, pictures, keys.
-#include "net/match_messages.h"
 #include "net/playback.h"
 
-#include "base/assert.h"
-#include "ecs/change.h"
-#include "ecs/system.h"
-#include "playback/playback_marks.h"
 #include "playback/playback_draw.h"
+#include "playback/playback_feed.h"
+#include "playback/playback_marks.h"
 #include "playback/playback_source.h"
-#include "state/history.h"
-#include "state/varsize.h"
 #include "present/scene.h"
 
-#include <string.h>
+#include "base/assert.h"
+#include "ecs/system.h"
 
 // Blocks of marks with each call: someone who steps back waits for each seek.
 enum { MARKS_BLOCKS_FIRST = 256, MARKS_BLOCKS_SEEK = 4, MARKS_BLOCKS = 32 };
@@ -36,16 +31,11 @@ struct net_playback {
     base_reporter reporter;
     net_playback_marks_list marks;
     net_playback_source source;
-    net_rows* rows;       // of the replay's world
-    uint32_t rows_number; // of the match that they belong to
-    net_history* history;
-    net_varsize_source* varsize; // of the replay's world, and its one client
-    net_varsize_sender* varsize_view;
+    net_playback_feed feed; // with a run
     net_match* view;
-    net_scene* scene;      // NULL: nothing can be shown until a seek succeeds
-    uint32_t event_number; // of the last reliable one
-    double tick;           // shown
-    double drawn_tick;     // effects ran up to this moment
+    net_scene* scene;  // NULL: nothing can be shown until a seek succeeds
+    double tick;       // shown
+    double drawn_tick; // effects ran up to this moment
     bool has_reported_divergence;
 };
 
@@ -53,133 +43,26 @@ static void close_view(net_playback* playback) {
     net_scene_destroy(playback->scene);
     if (playback->source.values) net_playback_values_leave(playback->source.values);
     net_match_destroy(playback->view);
-    net_history_destroy(playback->history);
-    net_varsize_sender_destroy(playback->varsize_view);
-    net_varsize_source_destroy(playback->varsize);
-    playback->varsize_view = NULL;
-    playback->varsize = NULL;
+    net_playback_feed_leave(&playback->feed);
     playback->scene = NULL;
     playback->view = NULL;
-    playback->history = NULL;
 }
 
-static void close_rows(net_playback* playback) {
-    close_view(playback);
-    net_rows_destroy(playback->rows);
-    playback->rows = NULL;
-}
-
-// ---- from the replay to the view ----
-
-static void feed_event(net_playback* playback, net_match* match, const ecs_event* event) {
-    uint32_t message = net_match_message_of(match, event->type);
-    if (message == 0) return;
-    const net_message* known = &playback->module->game->messages[message - 1];
-    net_event_outbox_entry entry = {
-        .message = message, .tick = net_match_tick(match), .target = event->target};
-    size_t size;
-    // A server does not send an event that is too long, so the view does not get it.
-    if (net_match_pack(match, message, event->payload, entry.payload, sizeof entry.payload,
-                       &size) != NET_OK)
-        return;
-    entry.size = (uint32_t)size;
-    if (known->is_reliable) entry.number = ++playback->event_number;
-    net_scene_event(playback->scene, &entry);
-}
-
-typedef struct showing {
-    net_scene* scene;
-    uint64_t versions[NET_VARSIZE_FLIGHT_MAX];
-    uint32_t count;
-} showing;
-
-static net_result show_varsize(void* context, const net_varsize_message* message) {
-    showing* to = context;
-    net_result result = net_scene_varsize(to->scene, message);
-    if (result == NET_OK) to->versions[to->count++] = message->version;
-    return result;
-}
-
-// Each value arrives as soon as it is sent.
-static net_result feed_varsize(net_playback* playback, const ecs_world* world, ecs_tick tick) {
-    net_result result = net_varsize_source_step(playback->varsize, world, tick);
-    if (result != NET_OK) return result;
-    uint32_t count;
-    const net_history_event* events = net_history_events(playback->history, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (events[i].kind == NET_HISTORY_SPAWNED)
-            net_varsize_sender_enter(playback->varsize_view, events[i].handle, UINT32_MAX, tick);
-    showing to = {.scene = playback->scene};
-    do {
-        to.count = 0;
-        net_varsize_sender_publish(playback->varsize_view, UINT32_MAX, show_varsize, &to);
-        for (uint32_t i = 0; i < to.count; i++)
-            (void)net_varsize_sender_ack(playback->varsize_view, to.versions[i]);
-    } while (to.count > 0);
-    return net_varsize_sender_is_broken(playback->varsize_view) ? NET_ERR_MEMORY : NET_OK;
-}
-
-// `is_new`: the view has nothing yet.
+// What the run or the values have for the view.
 static net_result feed(net_playback* playback, bool is_new) {
-    if (playback->source.values)
-        return net_playback_values_feed(playback->source.values, playback->scene, is_new);
-    net_match* match = net_playback_source_match(&playback->source);
-    ecs_world* world = net_match_world(match);
-    ecs_tick tick = net_match_tick(match);
-    // The first step takes the whole world; events of the ticks before it are over.
-    bool is_first = net_history_step_count(playback->history) == 0;
-    net_result result = net_history_step(playback->history, world, tick);
-    if (result != NET_OK) return result;
-    uint32_t count;
-    const net_history_event* events = net_history_events(playback->history, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        if (events[i].kind == NET_HISTORY_DESPAWNED) {
-            net_scene_gone(playback->scene, events[i].handle, tick);
-            continue;
-        }
-        const net_history_entity* entity =
-            net_history_find(playback->history, ecs_entity_index(events[i].handle));
-        uint64_t row[PROTO_ROW_FIELDS_MAX];
-        proto_row_unpack(&entity->row_template->layout, net_history_newest(entity), row);
-        net_scene_row(playback->scene, entity->handle, entity->row_template, tick, row);
-    }
-    result = feed_varsize(playback, world, tick);
-    if (result != NET_OK) return result;
-    net_scene_packet(playback->scene, tick);
-    ecs_changes changes = ecs_changes_get(world);
-    for (uint32_t i = 0; i < changes.event_count && !is_first; i++)
-        feed_event(playback, match, &changes.events[i]);
-    return NET_OK;
+    net_playback_source* source = &playback->source;
+    if (source->values) return net_playback_values_feed(source->values, playback->scene, is_new);
+    return net_playback_feed_step(&playback->feed, net_playback_source_match(source),
+                                  playback->scene);
 }
 
-static net_result open_rows(net_playback* playback) {
-    net_playback_run* run = playback->source.run;
-    if (!run) return NET_OK;
-    if (playback->rows && playback->rows_number == net_playback_run_match_number(run))
-        return NET_OK;
-    close_rows(playback);
-    playback->rows_number = net_playback_run_match_number(run);
-    return net_rows_create(playback->allocator, net_match_world(net_playback_run_match(run)),
-                           &playback->reporter, &playback->rows);
-}
-
-static uint32_t index_max(const net_match_config* config) {
-    return config->replicated_index_max ? config->replicated_index_max
-                                        : ecs_limits_default().replicated_index_max;
-}
-
-// What a run tells its view.
-static net_result open_feed(net_playback* playback, uint32_t indices) {
-    if (playback->source.values)
-        return net_playback_values_enter(playback->source.values, net_match_world(playback->view));
-    net_result result =
-        net_history_create(playback->allocator, playback->rows, indices, &playback->history);
-    if (result == NET_OK)
-        result = net_varsize_source_create(playback->allocator, playback->rows, indices,
-                                           &playback->reporter, &playback->varsize);
-    if (result == NET_OK)
-        result = net_varsize_sender_create(playback->varsize, &playback->varsize_view);
-    return result;
+static net_result enter(net_playback* playback, const net_match_config* config) {
+    net_playback_source* source = &playback->source;
+    if (source->values)
+        return net_playback_values_enter(source->values, net_match_world(playback->view));
+    return net_playback_feed_enter(
+        &playback->feed, config->replicated_index_max ? config->replicated_index_max
+                                                      : ecs_limits_default().replicated_index_max);
 }
 
 // Open a view that has the whole world at the replay's tick and no past.
@@ -196,12 +79,11 @@ static net_result open_view(net_playback* playback) {
     if (result != NET_OK) return result;
     net_match_mirror_start(playback->view, of_log.tick_rate_hz, of_log.settings,
                            playback->module->game->setting_count);
-    result = open_feed(playback, index_max(&of_log));
+    result = enter(playback, &of_log);
     if (result != NET_OK) return result;
     result = net_scene_create(playback->allocator, playback->view, &playback->reporter,
                               &playback->scene);
     if (result != NET_OK) return result;
-    playback->event_number = 0;
     playback->tick = playback->drawn_tick = (double)net_playback_source_tick(&playback->source);
     result = feed(playback, true);
     return result == NET_OK ? net_scene_advance(playback->scene, playback->tick) : result;
@@ -209,7 +91,7 @@ static net_result open_view(net_playback* playback) {
 
 // ---- showing ----
 
-static void draw(net_playback* playback, const net_draw* with) {
+void net_playback_draw(net_playback* playback, const net_draw* with) {
     if (!playback->scene) return;
     net_playback_drawing drawing = {.draw = with,
                                     .marks = &playback->marks,
@@ -283,7 +165,7 @@ static net_result warm_until(net_playback* playback, double tick) {
          next++) {
         const bool is_frame = is_warm_frame(playback, next, tick);
         result = is_frame ? show(playback, (double)next) : feed_until(playback, next);
-        if (result == NET_OK && is_frame) draw(playback, NULL);
+        if (result == NET_OK && is_frame) net_playback_draw(playback, NULL);
     }
     return result == NET_OK ? show(playback, tick) : result;
 }
@@ -311,7 +193,8 @@ static net_result open_at(net_playback* playback, double tick, bool uses_keyfram
     ecs_tick warm = warm_tick(playback, (ecs_tick)tick);
     close_view(playback);
     net_result result = net_playback_source_to(&playback->source, warm, !uses_keyframes);
-    if (result == NET_OK) result = open_rows(playback);
+    if (result == NET_OK && playback->source.run)
+        result = net_playback_feed_open(&playback->feed, playback->source.run);
     if (result == NET_OK) result = open_view(playback);
     if (result == NET_OK) result = warm_until(playback, tick);
     if (result != NET_OK) close_view(playback);
@@ -328,7 +211,8 @@ static double clamp(const net_playback* playback, double tick) {
 
 // The run is another match from here on: show what the log has.
 static net_result give_up(net_playback* playback, double tick) {
-    close_rows(playback);
+    close_view(playback);
+    net_playback_feed_close(&playback->feed);
     net_result result =
         net_playback_source_give_up(&playback->source, playback->reader, &playback->reporter);
     return result == NET_OK ? open_at(playback, clamp(playback, tick), true) : result;
@@ -375,10 +259,6 @@ net_result net_playback_advance(net_playback* playback, double ticks) {
     return finish(playback, result, tick);
 }
 
-void net_playback_draw(net_playback* playback, const net_draw* with) {
-    draw(playback, with);
-}
-
 // ---- create, destroy, get ----
 
 net_result net_playback_create(net_log_reader* reader, const net_module* module,
@@ -391,6 +271,8 @@ net_result net_playback_create(net_log_reader* reader, const net_module* module,
     playback->allocator = allocator;
     playback->module = module;
     playback->reader = reader;
+    playback->feed = (net_playback_feed){
+        .allocator = allocator, .reporter = &playback->reporter, .game = module->game};
     net_playback_marks_init(&playback->marks, allocator, reader);
     net_log_record close = {0};
     (void)!net_log_reader_close(reader, &close); // without one it stays empty
@@ -413,7 +295,8 @@ net_result net_playback_create(net_log_reader* reader, const net_module* module,
 
 void net_playback_destroy(net_playback* playback) {
     if (!playback) return;
-    close_rows(playback);
+    close_view(playback);
+    net_playback_feed_close(&playback->feed);
     net_playback_source_destroy(&playback->source);
     net_playback_marks_deinit(&playback->marks);
     base_release(playback->allocator, playback, sizeof *playback);

@@ -17,6 +17,7 @@
 #include "state/schema_rows.h"
 
 #include "base/assert.h"
+#include "base/bytes.h"
 #include "base/hash.h"
 
 #include <inttypes.h>
@@ -26,8 +27,8 @@
 enum { ROW_BYTES_MAX = PROTO_ROW_FIELDS_MAX * 8 };
 
 static void hash_u32(base_hasher* hasher, uint32_t value) {
-    uint8_t bytes[4] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16),
-                        (uint8_t)(value >> 24)};
+    uint8_t bytes[4];
+    base_store_le32(bytes, value);
     base_hasher_add(hasher, bytes, sizeof bytes);
 }
 

@@ -15,12 +15,16 @@ BASE_C_BEGIN
 
 #define BASE_IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
-/// Eight bytes, the low one first. Written out they are not always one instruction: gcc 12 takes a
-/// stored word apart when the next store overlaps it.
+/// Eight or four bytes, the low one first. Written out they are not always one instruction: gcc 12
+/// takes a stored word apart when the next store overlaps it.
 static inline uint64_t base_load_le64(const uint8_t* data) {
     uint64_t word;
     memcpy(&word, data, sizeof word);
     return BASE_IS_BIG_ENDIAN ? __builtin_bswap64(word) : word;
+}
+static inline void base_store_le32(uint8_t* data, uint32_t word) {
+    if (BASE_IS_BIG_ENDIAN) word = __builtin_bswap32(word);
+    memcpy(data, &word, sizeof word);
 }
 static inline void base_store_le64(uint8_t* data, uint64_t word) {
     if (BASE_IS_BIG_ENDIAN) word = __builtin_bswap64(word);
