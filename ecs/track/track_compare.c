@@ -143,8 +143,8 @@ void ecs_track_count_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row
     }
 }
 
-// Rows that differ, of which the bytes are all there is: their hashes are taken at once, which is
-// half the time of one after the other (change_find).
+// Compare rows of plain bytes. The hashes of those that differ are computed together, in half of
+// the time that one after the other takes (change_find).
 static void change_dense_rows(ecs_world* world, const ecs_track_cells* column, const uint32_t* rows,
                               uint32_t count) {
     uint32_t changed[ECS_TRACK_ROWS_MAX], flat[ECS_TRACK_ROWS_MAX];

@@ -18,7 +18,7 @@ static bool is_present_in(net_match* match, const char* system) {
     return false;
 }
 
-// No program has other tags and runs other stages.
+// No program runs other stages than these.
 static void check_stages(net_checker* self, net_match* match) {
     const ecs_world* world = match ? net_match_world(match) : NULL;
     const char* stage = NULL;

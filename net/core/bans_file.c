@@ -43,7 +43,7 @@ static bool has_bits_behind(const uint8_t ip[16], uint32_t bits) {
     return false;
 }
 
-// ::/16 and the like contain all of IPv4.
+// Short prefixes such as ::/16 contain all of IPv4.
 static bool has_all_ipv4(const uint8_t ip[16], uint32_t bits) {
     static const uint8_t MAPPED[16] = {[10] = 0xFF, [11] = 0xFF};
     for (uint32_t bit = 0; bit < bits && bit < MAPPED_BITS; bit++)

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-// Its length comes first, because it is restored after the world, which takes all the bytes that
-// are left.
+// The length comes first. The rewind is restored after the world, and the restore of a world uses
+// all bytes that are left.
 static bool save_rewind(const net_match* match, base_bytes* bytes) {
     size_t mark = bytes->size;
     base_bytes_write_u64(bytes, 0);

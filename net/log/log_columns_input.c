@@ -153,7 +153,7 @@ static uint64_t code_value(coder* self, uint32_t field, uint64_t last, uint64_t 
     return is_difference ? last + net_log_unfold(coded) : coded;
 }
 
-// The fields that differ from those in `last`, which become those of `parsed`.
+// Code the fields that differ from those in `last`. `last` becomes a copy of the parsed fields.
 static void code_fields(coder* self, uint64_t* last, const numbers* parsed) {
     net_log_inputs* inputs = self->inputs;
     net_log_input_models* models = &inputs->models;

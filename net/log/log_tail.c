@@ -66,7 +66,7 @@ static void note_other_log(scan* self, uint64_t offset, const net_log_block* blo
                 offset);
 }
 
-// Blocks of one file by their headers.
+// Walk through the blocks of one file. Only their headers are read.
 static void walk(scan* self, uint64_t offset, uint64_t end) {
     net_log_reader* reader = self->reader;
     net_log_block block;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Who may come in.
 //
-// A full house: the member that shows least life gives its place to a new client. Life is an
-// acknowledgement of something new, and inputs. A member that plays has both, so it is never
-// evicted, and neither is one in a blackout of ten seconds.
+// When the server is full, the least active member gives its place to a new client. A member is
+// active when it acknowledges something new and sends inputs. A member that plays does both, so it
+// is never evicted. Neither is one in a blackout of ten seconds.
 #include "server/server_admission.h"
 
 #include "server/server_send.h"

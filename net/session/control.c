@@ -24,7 +24,7 @@ net_result net_control_send(net_transport* transport, net_peer peer,
 }
 
 const char* net_control_name(const ProtobufCMessage* message) {
-    // Both envelopes begin alike: the base, then the case of their one oneof.
+    // Both envelopes begin with the same fields: the base, then the case of their only oneof.
     _Static_assert(offsetof(Shoal__Wire__ServerControl, kind_case) ==
                        offsetof(Shoal__Wire__ClientControl, kind_case),
                    "net_control_name reads either");

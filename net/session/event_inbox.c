@@ -126,7 +126,7 @@ const net_event_outbox_entry* net_event_inbox_next(net_event_inbox* inbox, const
             i++;
             continue;
         }
-        // Beyond the end of the queue it stays readable until the next call.
+        // The entry moves behind the end of the queue. There it stays readable until the next call.
         net_event_inbox_entry taken = *entry;
         remove_entry(inbox, i);
         inbox->entries[inbox->count] = taken;

@@ -111,7 +111,7 @@ enum {
     SHOAL_TO_CLIENTS = 2, ///< comes by shoal_client_next_event
 };
 
-/// The version of the ABI that the library has, SHOAL_ABI_VERSION of its header.
+/// Get the version of the library's ABI: SHOAL_ABI_VERSION of the header that it was built with.
 SHOAL_API uint32_t shoal_abi_version(void);
 /// "0.1.0". Static text.
 SHOAL_API const char* shoal_version(void);

@@ -16,7 +16,7 @@ void base_json_put(base_bytes* json, const char* format, ...) {
     if (size > 0) base_bytes_write(json, text, strlen(text));
 }
 
-// Bytes of the UTF-8 sequence at `text`; 0 when it is none.
+// Count the bytes of the UTF-8 sequence at `text`. @return 0: it is no such sequence.
 static size_t utf8_bytes(const uint8_t* text) {
     static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
     size_t size = text[0] < 0x80 ? 1 : text[0] >= 0xF0 ? 4 : text[0] >= 0xE0 ? 3 : 2;

@@ -53,8 +53,8 @@ typedef struct net_client_config {
     /// NULL: the heap. With a base_quota of NET_CLIENT_BYTES_MAX for client, match and presenter, a
     /// hostile server ends its session instead of the program.
     const base_allocator* allocator;
-    /// Role MIRROR, owned by the caller. NULL: only ask which game the server runs. Then the
-    /// session ends REFUSED, and net_client_refusal_game has the game.
+    /// A match of role MIRROR, owned by the caller. NULL: the client only asks for the server's
+    /// game. Then the session ends REFUSED, and net_client_refusal_game returns the game's name.
     net_match* match;
     net_transport* transport; ///< of this client alone; owned by the caller
     const char* address;      ///< "HOST:PORT"
@@ -177,8 +177,8 @@ typedef struct net_client_meter {
     double pace;                         ///< client ticks per server tick now, 0.95..1.05
 } net_client_meter;
 void net_client_get_meter(const net_client* client, net_client_meter* meter);
-/// Bits of snapshots that carried a component, by ecs_component_id of the mirror; 0 for an unknown
-/// id.
+/// Get the number of bits with which snapshots carried a component. The id is one of the mirror's;
+/// an unknown one has 0.
 uint64_t net_client_component_bits(const net_client* client, ecs_component_id component);
 
 BASE_C_END

@@ -64,8 +64,8 @@ typedef struct net_message {
     /// clients that see the target only, and is delivered without the others; the target must
     /// exist.
     bool is_delivered_late;
-    /// Which field makes from_wire refuse a message: "emote is outside of 0..7". The text lives as
-    /// long as the module; NULL: no field does. The function itself may be NULL.
+    /// Say which field makes from_wire refuse a message: "emote is outside of 0..7". The text lives
+    /// as long as the module. @return NULL: no field does. The function itself may be NULL.
     const char* (*refusal)(const ProtobufCMessage* message);
 } net_message;
 

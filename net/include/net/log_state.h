@@ -106,8 +106,8 @@ const net_log_component* net_log_state_template_component(const net_log_state* s
 /// bytes.
 bool net_log_state_read(const net_log_state* state, ecs_entity entity,
                         const net_log_component* component, net_log_value* values);
-/// The bytes of a variable-size value, borrowed until the next step. @return NULL: no such entity,
-/// it lacks the component, or its values are no bytes.
+/// Find the bytes of a variable-size value. They are borrowed until the next step. @return NULL:
+/// there is no such entity, it lacks the component, or the component's values are no bytes.
 const uint8_t* net_log_state_bytes(const net_log_state* state, ecs_entity entity,
                                    const net_log_component* component, size_t* size);
 /// What the last step did, by rising index of entity; borrowed until the next step. After a seek:

@@ -88,10 +88,10 @@ BASE_MUST_USE net_result net_log_writer_create_as(const base_allocator* allocato
                                                   uint64_t now_unix_ms,
                                                   const base_reporter* reporter,
                                                   net_log_writer** writer);
-/// Write all queued records and, unless net_log_append_close did, a close record, to the disk.
+/// Write all queued records to the disk, and a close record when net_log_append_close did not.
 /// Nothing may be appended afterwards. A disk that takes nothing for 5 s is given up. @return
-/// NET_OK; NET_ERR_IO (the log is incomplete: net_log_take_failure has the reason, FILE.queue what
-/// FILE lacks).
+/// NET_OK; NET_ERR_IO (the log is incomplete: net_log_take_failure has the reason, and FILE.queue
+/// has what FILE lacks).
 net_result net_log_writer_finish(net_log_writer* writer);
 /// Write all queued records and, unless net_log_append_close did, a close record; remove
 /// FILE.queue; free the writer. After a failure there is no close record and FILE.queue stays,

@@ -33,7 +33,7 @@ static inline float base_floor(float value) {
     return whole > value ? whole - 1 : whole;
 }
 
-/// Its distance from zero.
+/// Get the absolute value.
 static inline float base_abs(float value) {
     return value != value ? __builtin_nanf("") : __builtin_fabsf(value);
 }

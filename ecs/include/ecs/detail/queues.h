@@ -92,7 +92,7 @@ ecs_detail_command_value(const ecs_command_view* view, const ecs_init* init, uin
     ecs_detail_copy_value(view->row + slot->offset, init->value, slot->size);
     return true;
 }
-/// One more command like the last one. @return false when it is not like it.
+/// Add a command of the same form as the last one. @return false: it has another form.
 static inline __attribute__((always_inline)) bool
 ecs_detail_command_join(ecs_command_view* view, ecs_command_op op, ecs_entity target, uint16_t kind,
                         const ecs_init* inits, uint32_t init_count) {
