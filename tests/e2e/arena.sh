@@ -56,6 +56,9 @@ case_any_number_of_threads_gives_the_same_match() {
         run verify shoal-replay verify "a$threads.slog" --threads 1
         cmp -s verify.out wanted.txt || fail "the match of $threads threads differs"
     done
+}
+
+case_the_stages_of_arena_are_explained() {
     run stages shoal-server check --stages arena
     [ "$code" = 0 ] || fail "check --stages ended with $code"
     says stages.out '^wave=[0-9]+ system=think_es runs=in_ranges quantum=128$'

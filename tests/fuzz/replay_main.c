@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FILE_BYTES_MAX = 1 << 20, VARIANTS_MAX = 2048, VARIANTS_SHORT = 24, PATH_BYTES = 4096 };
+enum { FILE_BYTES_MAX = 1 << 20, VARIANTS_MAX = 2048, VARIANTS_SHORT = 16, PATH_BYTES = 4096 };
 
 typedef struct replay_state {
     unsigned long files, runs;

@@ -27,6 +27,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SEEDS_MIN = 25 }; // so many see every check at work
+
 static uint64_t number_after(int argc, char** argv, const char* name, uint64_t fallback) {
     for (int i = 1; i + 1 < argc; i++) {
         uint64_t value;
@@ -218,8 +220,9 @@ int main(int argc, char** argv) {
     const char* scale_text = getenv("SHOAL_TEST_SCALE");
     double scale = 1;
     if (scale_text && base_text_parse_f64(scale_text, &scale) && scale > 0 && !fault) {
+        uint64_t least = count < SEEDS_MIN ? count : SEEDS_MIN;
         count = (uint64_t)((double)count * scale);
-        if (count < 5) count = 5;
+        if (count < least) count = least;
     }
     printf("seeds %" PRIu64 "..%" PRIu64 "\n", first, first + count - 1);
     totals all = {0};
@@ -244,7 +247,7 @@ int main(int argc, char** argv) {
     print_totals(&all);
     // A check that saw no data has proved nothing, so this fails.
     bool is_blind =
-        all.failed == 0 && count >= 25 &&
+        all.failed == 0 && count >= SEEDS_MIN &&
         (all.sums.rows_checked == 0 || all.sums.datagrams_lost == 0 || all.sums.sessions == 0 ||
          all.sums.rows_hidden == 0 || all.sums.kin_checked == 0 || all.sums.varsize_checked == 0 ||
          all.sums.bandwidth_bits == 0 || (all.sums.secrets == 0 && !is_all_threads) ||

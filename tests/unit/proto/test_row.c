@@ -321,14 +321,14 @@ static void check_random_rows(const proto_tables* tables, uint32_t rounds, uint6
 
 static void rows_survive_coding_against_any_bases(void** state) {
     (void)state;
-    check_random_rows(NULL, ROUNDS / STEPS, 41);
+    check_random_rows(NULL, test_scaled(ROUNDS / STEPS, 4), 41);
 }
 
 static void rows_survive_coding_with_other_tables(void** state) {
     (void)state;
     static proto_tables tables;
     make_flat_tables(&tables);
-    check_random_rows(&tables, ROUNDS / STEPS / 3, 45);
+    check_random_rows(&tables, test_scaled(ROUNDS / STEPS / 3, 2), 45);
 }
 
 // Chosen codes leave no room: every string of bits is one.
@@ -343,7 +343,7 @@ static void rows_survive_coding_with_chosen_tables(void** state) {
         counts[i] = base_rng_below(&rng, 1u << base_rng_below(&rng, 12));
     proto_tables_choose(counts, usual, 1, lengths);
     assert_true(proto_tables_make(lengths, &tables));
-    check_random_rows(&tables, ROUNDS / STEPS / 3, 47);
+    check_random_rows(&tables, test_scaled(ROUNDS / STEPS / 3, 2), 47);
 }
 
 // Lines are followed with doubles: each of them gives the word that whole numbers give.
@@ -542,7 +542,7 @@ static void wild_rows_stay_below_the_bound(void** state) {
     static proto_layout layout;
     for (size_t t = 0; t < BASE_COUNT(texts); t++) {
         build(&layout, texts[t], 60);
-        for (uint32_t round = 0; round < ROUNDS; round++) {
+        for (uint32_t round = 0; round < test_scaled(ROUNDS, 40); round++) {
             uint64_t rows[3][WORDS_MAX];
             for (uint32_t i = 0; i < 3; i++) {
                 for (uint32_t f = 0; f < layout.field_count; f++) {
@@ -569,7 +569,7 @@ static void any_bits_give_a_canonical_row_or_a_failed_reader(void** state) {
     static proto_layout layout;
     for (size_t t = 0; t < BASE_COUNT(texts); t++) {
         build(&layout, texts[t], 60);
-        for (uint32_t round = 0; round < 2000; round++) {
+        for (uint32_t round = 0; round < test_scaled(2000, 200); round++) {
             uint64_t rows[2][WORDS_MAX] = {{0}}, row[WORDS_MAX];
             int32_t pace[WORDS_MAX] = {0};
             for (uint32_t c = 0; c < layout.component_count; c++)

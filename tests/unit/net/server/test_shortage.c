@@ -264,7 +264,7 @@ static uint64_t play(shortage_part part, bool is_lasting, uint64_t fail_at) {
 
 static void sweep(shortage_part part, bool is_lasting) {
     uint64_t calls = play(part, is_lasting, 0);
-    uint32_t count = test_scaled(SAMPLE, 20);
+    uint32_t count = test_scaled(SAMPLE, 12);
     uint64_t stride = count >= calls || count >= FULL_SCALE * SAMPLE ? 1 : calls / count;
     print_message("%s: %llu allocations, every %llu. fails\n", part_names[part],
                   (unsigned long long)calls, (unsigned long long)stride);
