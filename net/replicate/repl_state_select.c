@@ -8,7 +8,8 @@
 // be due with half of the interval, then to others.
 //
 // There is no sorting: recent packets, bits of weights and bits of phases are sets, so 64 slots
-// that are equally urgent are found and counted together. They fall into levels: what is due, above
+// that are equally urgent are found and counted together. Mostly what is due and half due is
+// enough: then the age matters only among the last ones that fit. They fall into levels: what is due, above
 // it what is late, by lateness, twice as much for a slot that changed again while it waits. A slot
 // that waited NET_REPL_STATE_OVERDUE_TICKS is in levels above all, by its age: from then on only
 // older slots go before it. So the wait is bounded by these ticks plus the time to send all that
@@ -46,11 +47,14 @@ typedef struct collector {
     net_snapshot_writer* writer;
     const uint64_t* held;
     bool is_lifecycle;
+    bool is_whole; // levels below HALF_DUE are wanted too
     uint32_t now;
-    uint32_t all; // slots that wait
+    uint32_t first; // slot where a collection begins
+    uint32_t all;   // slots that wait
     uint32_t urgencies[URGENCIES];
     uint32_t interval; // of what weighs 1, as a power of two
-    uint32_t count;    // of sets of equally urgent slots
+    uint32_t backs[NET_REPL_STATE_PHASE_PLANES + 1]; // [i] newest packets of 1 << i ticks
+    uint32_t count;                                  // of sets of equally urgent slots
     uint32_t counts[LEVELS];
 } collector;
 
@@ -99,17 +103,38 @@ static inline uint64_t find_alike(const net_repl_state* repl, uint32_t w, uint64
     return of;
 }
 
-static inline void add(collector* c, uint32_t w, uint64_t slots, uint32_t level) {
+static inline void put(collector* c, uint32_t w, uint64_t slots, uint32_t level, bool is_mixed) {
     if (!slots) return;
-    c->writer->alike[c->count++] = (net_alike){slots, w, level};
+    c->writer->alike[c->count++] = (net_alike){slots, w, (uint16_t)level, is_mixed};
     c->counts[level] += net_word_count(slots);
+}
+
+static inline void add(collector* c, uint32_t w, uint64_t slots, uint32_t level) {
+    put(c, w, slots, level, false);
+}
+
+// The interval of an urgency, as a power of two.
+static inline uint32_t interval_of(const collector* c, uint32_t urgency) {
+    uint32_t interval = c->interval > urgency ? c->interval - urgency : 0;
+    return interval < NET_REPL_STATE_PHASE_PLANES ? interval : NET_REPL_STATE_PHASE_PLANES;
+}
+
+// The age of what a packet carried; 0: too old to count.
+static inline uint32_t packet_age(const collector* c, uint32_t back) {
+    uint32_t age = c->now - net_repl_packet_tick(c->repl, back);
+    return age >= NET_REPL_STATE_OVERDUE_TICKS ? 0 : age ? age : 1;
+}
+
+// Packets that show the age of a slot.
+static inline uint32_t backs_of(const collector* c) {
+    uint32_t backs = net_repl_state_backs(c->repl);
+    return backs < BACKS_MAX ? backs : BACKS_MAX;
 }
 
 // phases[i]: slots of the word that are due now with intervals of 1 << i ticks.
 static void add_aged(collector* c, uint32_t w, uint64_t slots, uint32_t urgency, uint32_t age,
                      const uint64_t* phases) {
-    uint32_t interval = c->interval > urgency ? c->interval - urgency : 0;
-    if (interval > NET_REPL_STATE_PHASE_PLANES) interval = NET_REPL_STATE_PHASE_PLANES;
+    uint32_t interval = interval_of(c, urgency);
     if (!c->is_lifecycle && age >> interval) {
         uint64_t again = slots & net_set(c->repl, NET_SET_AGAIN)[w];
         uint32_t level = LATE + log2_quarters(age >> interval);
@@ -126,23 +151,19 @@ static void add_aged(collector* c, uint32_t w, uint64_t slots, uint32_t urgency,
     add(c, w, slots, 4 * urgency + log2_quarters(age));
 }
 
-// Sort what waits in a word: by age as the recent packets show it, the rest one by one.
-static void collect_word(collector* c, uint32_t w, uint64_t left) {
+// Sort slots of a word: by age as the recent packets show it, the rest one by one.
+static void split_word(collector* c, uint32_t w, uint64_t left, const uint64_t* phases) {
     const net_repl_state* repl = c->repl;
-    uint32_t backs = net_repl_state_backs(repl), urgency;
-    uint64_t phases[NET_REPL_STATE_PHASE_PLANES + 1] = {UINT64_MAX};
-    for (uint32_t i = 0; i < NET_REPL_STATE_PHASE_PLANES; i++)
-        phases[i + 1] = phases[i] & (net_set(repl, (net_repl_set)(NET_SET_PHASE + i))[w] ^
-                                     ((uint64_t)(c->now >> i & 1) - 1));
-    for (uint32_t back = 1; back <= backs && back <= BACKS_MAX && left; back++) {
+    uint32_t backs = backs_of(c), urgency;
+    for (uint32_t back = 1; back <= backs && left; back++) {
         uint64_t of = left & net_repl_carried(repl, back)[w];
         if (!of) continue;
-        uint32_t age = c->now - net_repl_packet_tick(repl, back);
-        if (age >= NET_REPL_STATE_OVERDUE_TICKS) break;
+        uint32_t age = packet_age(c, back);
+        if (age == 0) break;
         left &= ~of;
         for (uint64_t alike; of; of &= ~alike) {
             alike = find_alike(repl, w, of, &urgency);
-            add_aged(c, w, alike, urgency, age ? age : 1, phases);
+            add_aged(c, w, alike, urgency, age, phases);
         }
     }
     for (; left; left &= left - 1) {
@@ -156,6 +177,32 @@ static void collect_word(collector* c, uint32_t w, uint64_t left) {
         (void)find_alike(repl, w, left, &urgency);
         add_aged(c, w, slot, urgency, wait + 1, phases);
     }
+}
+
+// Collect what waits in a word. Of what is not late only the phases count, as long as only the due
+// ones are wanted.
+static void collect_word(collector* c, uint32_t w, uint64_t left) {
+    const net_repl_state* repl = c->repl;
+    uint64_t phases[NET_REPL_STATE_PHASE_PLANES + 1] = {UINT64_MAX};
+    for (uint32_t i = 0; i < NET_REPL_STATE_PHASE_PLANES; i++)
+        phases[i + 1] = phases[i] & (net_set(repl, (net_repl_set)(NET_SET_PHASE + i))[w] ^
+                                     ((uint64_t)(c->now >> i & 1) - 1));
+    uint64_t others = c->is_whole ? 0 : left, alike, due = 0, half_due = 0;
+    for (uint32_t urgency; others; others &= ~alike) {
+        alike = find_alike(repl, w, others, &urgency);
+        uint32_t interval = interval_of(c, urgency);
+        uint64_t recent = 0;
+        for (uint32_t back = 1; back <= c->backs[interval]; back++)
+            recent |= net_repl_carried(repl, back)[w];
+        recent &= alike;
+        if (!recent) continue;
+        due |= recent & phases[interval];
+        half_due |= recent & ~phases[interval] & phases[interval - 1];
+        left &= ~recent;
+    }
+    put(c, w, due, DUE, true);
+    put(c, w, half_due, HALF_DUE, true);
+    if (left) split_word(c, w, left, phases);
 }
 
 // Count what waits by urgency. @return the mean weight.
@@ -186,33 +233,76 @@ static void find_interval(collector* c, uint64_t need, uint64_t each) {
         }
         if (due * each <= need << 6) break;
     }
+    uint32_t backs = backs_of(c), back = 0;
+    for (uint32_t i = 0; i <= NET_REPL_STATE_PHASE_PLANES; i++) {
+        while (back < backs && packet_age(c, back + 1) && packet_age(c, back + 1) >> i == 0)
+            back++;
+        c->backs[i] = back;
+    }
+}
+
+// Slots of a word, of those that are collected together: the first word is looked at twice.
+static uint64_t collected(const collector* c, uint32_t w, bool is_end) {
+    uint64_t behind = UINT64_MAX << (c->first & 63);
+    return waiting(c, w) & (w != c->first >> 6 ? UINT64_MAX : is_end ? ~behind : behind);
+}
+
+static void collect_words(collector* c) {
+    uint32_t words = net_repl_state_words(c->repl);
+    memset(c->counts, 0, sizeof c->counts);
+    c->count = 0;
+    for (uint32_t i = 0, w = c->first >> 6; i <= words; i++) {
+        uint64_t left = collected(c, w, i == words);
+        if (left) collect_word(c, w, left);
+        if (++w == words) w = 0;
+    }
+}
+
+static inline uint32_t list_bits(uint32_t* into, uint32_t at, uint32_t w, uint64_t bits) {
+    for (; bits; bits &= bits - 1)
+        into[at++] = w * 64 + base_bit_lowest(bits);
+    return at;
+}
+
+// List slots in the order in which split_word finds them.
+static uint32_t list_mixed(const collector* c, const net_alike* of, uint32_t* into, uint32_t at) {
+    const uint64_t behind = UINT64_MAX << (c->first & 63);
+    uint64_t left = collected(c, of->word, !(of->slots & behind));
+    bool is_uniform = c->urgencies[0] == c->all;
+    for (uint32_t back = 1; left & of->slots; back++) {
+        uint64_t group = left & net_repl_carried(c->repl, back)[of->word], alike;
+        left &= ~group;
+        for (uint32_t urgency; group & of->slots; group &= ~alike) {
+            alike = is_uniform ? group : find_alike(c->repl, of->word, group, &urgency);
+            at = list_bits(into, at, of->word, alike & of->slots);
+        }
+    }
+    return at;
 }
 
 // Collect the slots of the highest levels that make `need` at `each` per slot, in order. Another
 // slot is the first one in each tick. @return how many they are.
 static uint32_t collect(collector* c, uint64_t need, uint64_t each, uint32_t* into) {
-    uint32_t lowest = LEVELS, places[LEVELS], sum = 0, words = net_repl_state_words(c->repl);
+    uint32_t lowest = LEVELS, places[LEVELS], sum = 0;
     if (c->all == 0) return 0;
-    memset(c->counts, 0, sizeof c->counts);
-    c->count = 0;
-    uint32_t first = (uint32_t)((uint64_t)(c->now * TURN) * c->repl->slot_end >> 32);
-    uint64_t behind = UINT64_MAX << (first & 63);
-    for (uint32_t i = 0, w = first >> 6; i <= words; i++) {
-        uint64_t left = waiting(c, w) & (i == 0 ? behind : i == words ? ~behind : UINT64_MAX);
-        if (left) collect_word(c, w, left);
-        if (++w == words) w = 0;
-    }
+    c->is_whole = c->is_lifecycle;
+    collect_words(c);
     while (sum < c->all && sum * each < need) {
+        if (lowest == HALF_DUE && !c->is_whole) {
+            c->is_whole = true;
+            collect_words(c);
+            lowest = LEVELS;
+            sum = 0;
+        }
         places[--lowest] = sum;
         sum += c->counts[lowest];
     }
     for (uint32_t i = 0; i < c->count; i++) {
         const net_alike* alike = &c->writer->alike[i];
         if (alike->level < lowest) continue;
-        uint32_t at = places[alike->level];
-        for (uint64_t bits = alike->slots; bits; bits &= bits - 1)
-            into[at++] = alike->word * 64 + base_bit_lowest(bits);
-        places[alike->level] = at;
+        uint32_t* at = &places[alike->level];
+        *at = alike->is_mixed ? list_mixed(c, alike, into, *at)
+                              : list_bits(into, *at, alike->word, alike->slots);
     }
     return sum > need / each + 1 ? (uint32_t)(need / each) + 1 : sum;
 }
@@ -241,19 +331,19 @@ bool net_repl_state_order(net_repl_state* repl, const uint64_t* held, uint64_t b
                    .writer = writer,
                    .held = held,
                    .now = (uint32_t)net_replicator_now(repl->replicator)};
+    c.first = (uint32_t)((uint64_t)(c.now * TURN) * repl->slot_end >> 32);
+    collector lifecycle = c;
+    lifecycle.is_lifecycle = true;
     uint64_t weight = count_urgencies(&c), updates = (uint64_t)c.all * repl->update_bits;
-    c.is_lifecycle = true;
-    uint64_t share = 2 * count_urgencies(&c) < weight ? need / 4 : need / 4 * 3;
+    uint64_t share = 2 * count_urgencies(&lifecycle) < weight ? need / 4 : need / 4 * 3;
     if (updates < need - share) share = need - updates;
     // Destroys are short. Counting with them makes a list of creates too long, never too short.
     uint64_t each = repl->create_bits < DESTROY_BITS ? repl->create_bits : DESTROY_BITS;
-    uint32_t found = collect(&c, share, each, writer->ranked), count = 0;
+    uint32_t found = collect(&lifecycle, share, each, writer->ranked), count = 0;
     uint64_t spent = 0;
     for (; count < found && spent < share; count++)
         spent += net_set_has(repl, NET_SET_GOING, writer->ranked[count]) ? DESTROY_BITS
                                                                          : repl->create_bits;
-    c.is_lifecycle = false;
-    (void)count_urgencies(&c);
     find_interval(&c, need - spent, repl->update_bits);
     found = collect(&c, need - spent, repl->update_bits, writer->ranked + count);
     writer->ranked_count = count + found;

@@ -64,7 +64,9 @@ typedef enum net_lane_set {
 /// Waiting slots of a word that are equally urgent.
 typedef struct net_alike {
     uint64_t slots;
-    uint32_t word, level;
+    uint32_t word;
+    uint16_t level;
+    bool is_mixed; ///< they differ in age or weight, which decides only which of them go first
 } net_alike;
 
 typedef struct net_snapshot_writer {
