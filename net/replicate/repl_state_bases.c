@@ -23,7 +23,8 @@ enum {
     BASE2_TICKS_MAX = 16,
     SHARING_MIN = 3, // fewer records are not worth a run with a second base
     AGES = NET_BASE_AGE_MAX + 1,
-    ACKED_MAX = 64, // packets of net_repl_state.recent_acked
+    ACKED_MAX = 64,      // packets of net_repl_state.recent_acked
+    HOMES_CACHED = 2048, // of encoded rows: what all clients look up stays in the cache
 };
 
 // A record in a run without the run's second base: the client must still know that it has no row
@@ -396,8 +397,9 @@ static bool add_one_by_one(net_composer* c, const uint64_t* left) {
 
 // ---- all together ----
 
-// Prefetch what every chosen slot looks up first.
+// Prefetch what every chosen slot looks up first, when there is more of it than cache.
 static void prefetch_rows(const net_composer* c, const uint64_t* chosen) {
+    if (c->encoded_rows->home_count <= HOMES_CACHED) return;
     for (uint32_t w = 0; w < c->words; w++)
         for (uint64_t bits = chosen[w]; bits; bits &= bits - 1)
             net_encoded_rows_prefetch(
@@ -421,6 +423,7 @@ bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
     uint64_t *left = lane_set(&c, NET_LANE_LEFT), *creates = lane_set(&c, NET_LANE_RUN);
     const uint64_t *live = net_set(repl, NET_SET_LIVE), *going = net_set(repl, NET_SET_GOING);
     const uint64_t *resync = net_set(repl, NET_SET_RESYNC), *mixed = net_set(repl, NET_SET_MIXED);
+    const uint64_t* recent = net_set(repl, NET_SET_RECENT);
     uint32_t count = 0;
     for (uint32_t w = 0; w < c.words; w++) {
         uint64_t gone = chosen[w] & going[w];
@@ -428,7 +431,7 @@ bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
         for (uint64_t bits = gone; bits; bits &= bits - 1, count++)
             c.writer->cells[w * 64 + base_bit_lowest(bits)] = 0;
         creates[w] = chosen[w] & ~live[w] & ~going[w];
-        left[w] = chosen[w] & live[w] & ~resync[w] & ~mixed[w];
+        left[w] = chosen[w] & live[w] & ~resync[w] & ~mixed[w] & recent[w];
         c.absolute[w] = chosen[w] & live[w] & resync[w];
         c.single[w] = c.doubled[w] = 0;
     }
@@ -438,7 +441,7 @@ bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
         return false;
     uint64_t any = 0;
     for (uint32_t w = 0; w < c.words; w++) {
-        left[w] |= chosen[w] & live[w] & mixed[w] & ~resync[w];
+        left[w] |= chosen[w] & live[w] & ~resync[w] & (mixed[w] | ~recent[w]);
         any |= left[w];
     }
     if (any && !add_one_by_one(&c, left)) return false;

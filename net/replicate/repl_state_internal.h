@@ -45,6 +45,7 @@ typedef enum net_repl_set {
     NET_SET_REPEAT,    ///< waits only because a packet was lost
     NET_SET_UNSETTLED, ///< the client may not have the newest row
     NET_SET_RESYNC,    ///< send absolutely
+    NET_SET_RECENT,    ///< an acknowledged packet of the window carried it in this epoch
     NET_SET_BASED,     ///< `bases` has an acknowledged tick, from before the window
     NET_SET_STALE,     ///< something was sent after that tick and before the window
     NET_SET_SINGLE,    ///< the newest update had no second base

@@ -56,6 +56,7 @@ static void free_slots(net_repl_state* repl, uint32_t w, uint64_t gone) {
 }
 
 static void take_word(net_repl_state* repl, uint32_t back, uint32_t w, uint64_t got) {
+    net_set(repl, NET_SET_RECENT)[w] |= got;
     uint64_t* pending = &net_set(repl, NET_SET_PENDING)[w];
     uint64_t* repeat = &net_set(repl, NET_SET_REPEAT)[w];
     uint64_t gone = got & net_set(repl, NET_SET_GOING)[w];
@@ -134,10 +135,12 @@ static void fold(net_repl_state* repl, uint32_t back) {
     uint32_t words = net_repl_state_words(repl), tick = net_repl_packet_tick(repl, back);
     bool is_acked = net_repl_packet_state(repl, back) == NET_PACKET_ACKED;
     for (uint32_t w = 0; w < words; w++) {
-        uint64_t left = carried[w] & net_set(repl, NET_SET_LIVE)[w];
+        uint64_t left = carried[w];
         for (uint32_t i = back - 1; i >= 1 && left; i--)
             if (net_repl_packet_state(repl, i) == NET_PACKET_ACKED)
                 left &= ~net_repl_carried(repl, i)[w];
+        if (is_acked) net_set(repl, NET_SET_RECENT)[w] &= ~left;
+        left &= net_set(repl, NET_SET_LIVE)[w];
         if (!left) continue;
         if (!is_acked) {
             net_set(repl, NET_SET_STALE)[w] |= left;

@@ -124,21 +124,25 @@ static BASE_NOINLINE bool find_others(row_finder* f, row_kind* kind, uint32_t w,
     return true;
 }
 
-// Take the rows that are in the cell of their kind, from here to the end of a word. *sum: their
-// bits are added. @return the other slots.
+// Take the rows of these slots of a word that are in the cell of their kind. *sum: their bits are
+// added. @return the other slots.
 static inline uint64_t find_usual(const net_encoded_rows* encoded_rows, const row_kind* kind,
                                   const net_repl_state* repl, uint64_t* cells, uint32_t w,
                                   uint64_t slots, uint64_t* sum) {
-    const net_encoded_row_home* homes = encoded_rows->homes;
     const ecs_entity* handles = repl->handles + (size_t)w * 64;
     const uint16_t* classes = repl->classes + (size_t)w * 64;
-    const uint32_t stamp = encoded_rows->stamp, is_for = kind->is_for, cell = kind->known->cell;
+    const uint32_t stamp = encoded_rows->stamp, is_for = kind->is_for;
+    const net_encoded_row_home* homes = encoded_rows->homes;
+    const uint32_t cell = kind->known->cell;
     uint64_t others = 0, bits = 0;
     cells += (size_t)w * 64;
+    BASE_KEEP_POINTER(handles);
+    BASE_KEEP_POINTER(classes);
+    BASE_KEEP_POINTER(cells);
     for (; slots; slots &= slots - 1) {
-        size_t bit = base_bit_lowest(slots);
+        uint32_t bit = base_bit_lowest(slots);
         const net_encoded_row_home* home = &homes[ecs_entity_index(handles[bit])];
-        uint64_t row = home->cells[cell];
+        const uint64_t row = home->cells[cell];
         if (home->stamp != stamp || classes[bit] != is_for || row == 0) {
             others |= slots & (0 - slots);
             continue;

@@ -105,9 +105,9 @@ static void begin_epoch(net_repl_state* repl, uint32_t slot) {
         for (uint32_t back = 1; back <= backs; back++)
             net_repl_carried(repl, back)[w] &= keep;
     }
-    static const net_repl_set of_epoch[] = {NET_SET_LIVE,   NET_SET_GOING, NET_SET_REPEAT,
-                                            NET_SET_RESYNC, NET_SET_BASED, NET_SET_STALE,
-                                            NET_SET_SINGLE, NET_SET_YOUNG};
+    static const net_repl_set of_epoch[] = {NET_SET_LIVE,   NET_SET_GOING,  NET_SET_REPEAT,
+                                            NET_SET_RESYNC, NET_SET_RECENT, NET_SET_BASED,
+                                            NET_SET_STALE,  NET_SET_SINGLE, NET_SET_YOUNG};
     for (uint32_t i = 0; i < sizeof of_epoch / sizeof *of_epoch; i++)
         net_set(repl, of_epoch[i])[w] &= keep;
     if (net_set_has(repl, NET_SET_MIXED, slot)) forget_reclasses(repl, slot);

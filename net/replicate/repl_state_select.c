@@ -52,7 +52,7 @@ typedef struct collector {
     uint32_t first; // slot where a collection begins
     uint32_t all;   // slots that wait
     uint32_t urgencies[URGENCIES];
-    uint32_t interval; // of what weighs 1, as a power of two
+    uint32_t interval;                               // of what weighs 1, as a power of two
     uint32_t backs[NET_REPL_STATE_PHASE_PLANES + 1]; // [i] newest packets of 1 << i ticks
     uint32_t count;                                  // of sets of equally urgent slots
     uint32_t counts[LEVELS];
@@ -268,12 +268,11 @@ static inline uint32_t list_bits(uint32_t* into, uint32_t at, uint32_t w, uint64
 static uint32_t list_mixed(const collector* c, const net_alike* of, uint32_t* into, uint32_t at) {
     const uint64_t behind = UINT64_MAX << (c->first & 63);
     uint64_t left = collected(c, of->word, !(of->slots & behind));
-    bool is_uniform = c->urgencies[0] == c->all;
     for (uint32_t back = 1; left & of->slots; back++) {
         uint64_t group = left & net_repl_carried(c->repl, back)[of->word], alike;
         left &= ~group;
         for (uint32_t urgency; group & of->slots; group &= ~alike) {
-            alike = is_uniform ? group : find_alike(c->repl, of->word, group, &urgency);
+            alike = find_alike(c->repl, of->word, group, &urgency);
             at = list_bits(into, at, of->word, alike & of->slots);
         }
     }
@@ -297,14 +296,15 @@ static uint32_t collect(collector* c, uint64_t need, uint64_t each, uint32_t* in
         places[--lowest] = sum;
         sum += c->counts[lowest];
     }
+    uint32_t limit = sum > need / each + 1 ? (uint32_t)(need / each) + 1 : sum;
     for (uint32_t i = 0; i < c->count; i++) {
         const net_alike* alike = &c->writer->alike[i];
-        if (alike->level < lowest) continue;
         uint32_t* at = &places[alike->level];
+        if (alike->level < lowest || *at >= limit) continue;
         *at = alike->is_mixed ? list_mixed(c, alike, into, *at)
                               : list_bits(into, *at, alike->word, alike->slots);
     }
-    return sum > need / each + 1 ? (uint32_t)(need / each) + 1 : sum;
+    return limit;
 }
 
 // Move overdue updates, which begin a list behind `count` others, before these. In every other

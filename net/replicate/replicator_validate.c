@@ -68,13 +68,15 @@ static void validate_packets(const net_repl_state* repl) {
     }
     BASE_ASSERT(flying == repl->flying);
     for (uint32_t w = 0; w < words; w++) {
-        uint64_t acked = word(repl, NET_SET_BASED, w);
+        uint64_t acked = word(repl, NET_SET_BASED, w), recent = 0;
         for (uint32_t back = 1; back <= backs; back++) {
             uint64_t carried = net_repl_carried(repl, back)[w];
             BASE_ASSERT((carried & ~word(repl, NET_SET_USED, w)) == 0);
             BASE_ASSERT((carried & ~word(repl, NET_SET_KNOWN, w)) == 0);
-            if (net_repl_packet_state(repl, back) == NET_PACKET_ACKED) acked |= carried;
+            if (net_repl_packet_state(repl, back) == NET_PACKET_ACKED) recent |= carried;
         }
+        BASE_ASSERT(recent == word(repl, NET_SET_RECENT, w));
+        acked |= recent;
         // An acknowledged create makes a slot live, and only that.
         BASE_ASSERT((word(repl, NET_SET_LIVE, w) & ~acked) == 0);
     }

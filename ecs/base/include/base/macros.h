@@ -21,6 +21,8 @@
 
 /// Keep a function out of line. The `restrict` of its parameters holds then; inlining may lose it.
 #define BASE_NOINLINE __attribute__((noinline))
+/// Have a pointer ready in front of a loop: gcc would add up its parts again in every round.
+#define BASE_KEEP_POINTER(pointer) __asm__("" : "+r"(pointer))
 
 /// Elements of an array (never of a pointer).
 #define BASE_COUNT(array) (sizeof(array) / sizeof((array)[0]))

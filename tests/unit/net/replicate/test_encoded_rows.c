@@ -202,6 +202,34 @@ static void more_codes_than_an_entity_has_room_for_are_found_too(void** state) {
     close_all(&f);
 }
 
+static uint32_t cell_of(fixture* f, uint32_t wanted) {
+    return net_encoded_rows_kind(&f->encoded_rows, wanted)->cell;
+}
+
+static void the_kinds_most_wanted_have_cells_in_the_next_tick(void** state) {
+    (void)state;
+    fixture f;
+    open(&f, false, false);
+    const uint32_t most = NET_ENCODED_ROW_KINDS - NET_ENCODED_ROW_KINDS / 4;
+    for (uint32_t wanted = 1; wanted <= most; wanted++) {
+        net_encoded_row_kind* kind = net_encoded_rows_kind(&f.encoded_rows, wanted);
+        kind->count = wanted % 2 ? wanted : 0;
+        assert_int_equal(kind->cell,
+                         wanted <= NET_ENCODED_ROW_CELLS ? wanted - 1 : NET_ENCODED_ROW_CELL_NONE);
+    }
+    // No further ones are known, but those are.
+    assert_null(net_encoded_rows_kind(&f.encoded_rows, most + 1));
+    assert_non_null(net_encoded_rows_kind(&f.encoded_rows, most));
+    assert_true(net_encoded_rows_begin(&f.encoded_rows, 20));
+    // The most wanted one first. What was not asked for is forgotten.
+    uint32_t newest = most - 1 + most % 2;
+    for (uint32_t i = 0; i < NET_ENCODED_ROW_CELLS; i++)
+        assert_int_equal(cell_of(&f, newest - 2 * i), i);
+    assert_int_equal(f.encoded_rows.kind_count, NET_ENCODED_ROW_CELLS);
+    assert_int_equal(cell_of(&f, 2), NET_ENCODED_ROW_CELL_NONE);
+    close_all(&f);
+}
+
 static void a_tick_forgets_the_codes_of_the_one_before(void** state) {
     (void)state;
     fixture f;
@@ -287,6 +315,7 @@ int main(void) {
         TEST(the_kinds_that_are_encoded_ahead_are_limited),
         TEST(every_part_of_the_key_matters),
         TEST(more_codes_than_an_entity_has_room_for_are_found_too),
+        TEST(the_kinds_most_wanted_have_cells_in_the_next_tick),
         TEST(a_tick_forgets_the_codes_of_the_one_before),
         TEST(a_forgotten_base_is_said_to_be),
         TEST(alone_nothing_is_shared),
