@@ -229,10 +229,19 @@ typedef struct recreation {
     uint32_t nth; // of the run's first command in its header
 } recreation;
 
+// Up to BLOCK_ROWS rows of a run: their entities, and where they were.
+typedef struct taken_rows {
+    ecs_entity entities[BLOCK_ROWS];
+    row_span spans[BLOCK_ROWS];
+    uint32_t span_count;
+} taken_rows;
+
 // Point the records of the next `room` commands from `done` on at rows from `place` on. @return how
-// many fit the run.
-static uint32_t redirect(const ecs_world* world, const batch_run* run, const recreation* to,
-                         uint32_t done, uint32_t room, uint32_t place, ecs_entity* entities) {
+// many fit the run. Apart, so that its loop has the registers for itself.
+static __attribute__((noinline)) uint32_t redirect(const ecs_world* world, const batch_run* run,
+                                                   const recreation* to, uint32_t done,
+                                                   uint32_t room, uint32_t place,
+                                                   taken_rows* taken) {
     const ecs_archetype* source = run->source;
     const uint32_t index_max = to->index_max;
     const ecs_template_id template_id = to->template_id;
@@ -240,34 +249,29 @@ static uint32_t redirect(const ecs_world* world, const batch_run* run, const rec
     run_reader reader = reader_of(world, run);
     reader.targets += done;
     reader.most -= done;
-    uint32_t i = 0;
+    uint32_t i = 0, spans = 0, next = 0, begin = 0;
     for (; i < room; i++) {
         ecs_entity entity;
         ecs_record* record = read_record(&reader, source, i, &entity);
         if (!record || ecs_entity_index(entity) > index_max) break;
-        old_places[i] = record->place;
-        *record =
-            (ecs_record){.place = place + i, .life = record->life, .template_id = template_id};
-        entities[i] = entity;
-    }
-    return i;
-}
-
-// Rows as spans. @return how many.
-static uint32_t find_spans(const ecs_storage* storage, const uint32_t* places, uint32_t count,
-                           row_span* spans) {
-    BASE_ASSERT(count <= BLOCK_ROWS);
-    uint32_t made = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t place = places[i];
-        // A span ends with its chunk: behind its last row comes row 0 of another id.
-        if (i > 0 && place == places[i - 1] + 1 && (place & ECS_ROW_MASK) != 0) {
-            spans[made - 1].count++;
-            continue;
+        const uint32_t old = record->place;
+        record->place = place + i;
+        record->template_id = template_id;
+        old_places[i] = old;
+        taken->entities[i] = entity;
+        // A span ends with its chunk: behind its last row comes row 0 of another id. Its count is
+        // written once: each row would wait for the store of the one before.
+        if (i == 0 || old != next || (old & ECS_ROW_MASK) == 0) {
+            if (i > 0) taken->spans[spans - 1].count = i - begin;
+            begin = i;
+            taken->spans[spans++] =
+                (row_span){world->storage->chunks[old >> ECS_ROW_BITS], old & ECS_ROW_MASK, 0};
         }
-        spans[made++] = (row_span){storage->chunks[place >> ECS_ROW_BITS], place & ECS_ROW_MASK, 1};
+        next = old + 1;
     }
-    return made;
+    if (i > 0) taken->spans[spans - 1].count = i - begin;
+    taken->span_count = spans;
+    return i;
 }
 
 static void copy_spans(uint8_t* to, uint32_t column, uint32_t size, const row_span* spans,
@@ -291,10 +295,10 @@ static void copy_spans(uint8_t* to, uint32_t column, uint32_t size, const row_sp
 // Cells of rows [row, row + count) of the target: what the source has too, else defaults, then the
 // commands' values. A shadow starts as its value. The hashes of tracked cells go with them.
 static void fill_block(ecs_world* world, const batch_run* run, const recreation* to, uint32_t done,
-                       ecs_chunk* chunk, uint32_t row, uint32_t count) {
+                       const taken_rows* taken, ecs_chunk* chunk, uint32_t row, uint32_t count) {
     const ecs_archetype *archetype = chunk->archetype, *source = run->source;
-    row_span spans[BLOCK_ROWS];
-    const uint32_t span_count = find_spans(world->storage, run->places + done, count, spans);
+    const row_span* spans = taken->spans;
+    const uint32_t span_count = taken->span_count;
     for (uint32_t c = 0; c < archetype->column_count; c++) {
         const uint16_t from = source->slots[archetype->columns[c].component];
         uint8_t* cells = ecs_chunk_cell(chunk, c, row);
@@ -320,6 +324,7 @@ static void fill_block(ecs_world* world, const batch_run* run, const recreation*
 static uint32_t recreate_run(ecs_world* world, batch_run* run, const recreation* to) {
     ecs_archetype* target = to->binding->archetype;
     ecs_entity_list* recreated = &world->tracker->recreated;
+    taken_rows taken;
     uint32_t done = 0, room = 0, found = 0;
     for (; done < run->most && found == room; done += found) {
         ecs_chunk* chunk = ecs_archetype_tail(world, target);
@@ -327,14 +332,13 @@ static uint32_t recreate_run(ecs_world* world, batch_run* run, const recreation*
         room = chunk->capacity - row;
         if (room > run->most - done) room = run->most - done;
         if (room > BLOCK_ROWS) room = BLOCK_ROWS;
-        ecs_entity entities[BLOCK_ROWS];
-        found = redirect(world, run, to, done, room, chunk->id << ECS_ROW_BITS | row, entities);
+        found = redirect(world, run, to, done, room, chunk->id << ECS_ROW_BITS | row, &taken);
         if (found == 0) break;
         (void)ecs_chunk_append(world, chunk, found);
-        memcpy(chunk->entities + row, entities, found * sizeof *entities);
-        memcpy(recreated->items + recreated->count, entities, found * sizeof *entities);
+        memcpy(chunk->entities + row, taken.entities, found * sizeof(ecs_entity));
+        memcpy(recreated->items + recreated->count, taken.entities, found * sizeof(ecs_entity));
         recreated->count += found;
-        fill_block(world, run, to, done, chunk, row, found);
+        fill_block(world, run, to, done, &taken, chunk, row, found);
     }
     return done;
 }
