@@ -20,10 +20,8 @@ bool ecs_detail_command_record(ecs_world* world, ecs_command_op op, ecs_entity t
 static inline __attribute__((always_inline)) bool
 ecs_detail_command_add_words(ecs_world* world, ecs_command_op op, ecs_entity target, uint16_t kind,
                              const ecs_init* inits, uint32_t first_words, uint32_t second_words) {
-    ecs_command_words values;
+    ecs_command_words values = {{0, 0}, {first_words, second_words}, {{0}, {0}}};
     values.component[0] = inits[0].component;
-    values.count[0] = first_words;
-    values.count[1] = second_words;
     ecs_words_load(values.word[0], inits[0].value, first_words);
     if (second_words > 0) {
         values.component[1] = inits[1].component;
