@@ -5,6 +5,12 @@
 
 #include "mirror/snapshot_reader.h"
 
+/// A place in the list of a packet: `number` is the slot that was found last.
+typedef struct net_decode_cursor {
+    uint32_t at, next, number;
+    bool is_ended;
+} net_decode_cursor;
+
 typedef struct net_decoder {
     net_mirror* mirror;
     uint16_t seq;
@@ -21,6 +27,7 @@ typedef struct net_decoder {
     uint64_t base[PROTO_ROW_FIELDS_MAX];  ///< of the update that is read
     uint64_t base2[PROTO_ROW_FIELDS_MAX];
     uint64_t base3[PROTO_ROW_FIELDS_MAX];
+    net_decode_cursor third_listed;      ///< in the packet of the third rows
     uint32_t third_ticks;                ///< base3 is so much older than the base; 0: there is none
     bool has_like;                       ///< the create before has the same template
     uint64_t like[PROTO_ROW_FIELDS_MAX]; ///< its row

@@ -26,8 +26,8 @@ typedef struct run_head {
     bool is_settled;
     ecs_tick base_tick; // settled: the row has this tick or an older one
     uint32_t base2_ticks;
-    uint32_t base3_ticks; // 0: no record has a third row
     const net_mirror_packet* packet;
+    const net_mirror_packet* third; // NULL: no record has a third row
 } run_head;
 
 // ---- runs ----
@@ -68,13 +68,19 @@ static bool find_bases(net_decoder* d, const run_head* run,
 }
 
 // In solo code a record with two base rows says whether it has a third one.
-static bool read_third(net_decoder* d, const run_head* run,
+static bool read_third(net_decoder* d, const run_head* run, uint32_t number,
                        const net_mirror_incarnation* incarnation, const proto_row_base* base) {
     d->third_ticks = 0;
-    if (run->base3_ticks == 0 || !base->base2) return true;
-    if (!net_decode_take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_HAS_THIRD, 0, 1)) return true;
-    d->third_ticks = run->base3_ticks;
-    return find_row(incarnation, run->base_tick - run->base3_ticks, d->base3) != NULL;
+    if (!run->third || !base->base2) return true;
+    net_decode_cursor* listed = &d->third_listed; // the slots of a run rise
+    while (!listed->is_ended && listed->next <= number)
+        listed->is_ended =
+            !net_mirror_next_slot(run->third, &listed->at, &listed->next, &listed->number);
+    bool is_listed = listed->next > 0 && listed->number == number;
+    uint32_t about = (uint32_t)proto_solo_situation(NET_SOLO_RUN_HAS_THIRD, is_listed);
+    if (!net_decode_take(d, PROTO_SOLO_RUN, about, 0, 1)) return true;
+    d->third_ticks = (uint32_t)(run->base_tick - run->third->tick);
+    return find_row(incarnation, run->third->tick, d->base3) != NULL;
 }
 
 // Read an update of a slot that was just named.
@@ -99,7 +105,7 @@ static bool read_update(net_decoder* d, const run_head* run, uint32_t number,
         return net_decode_fail(d, NET_ERR_MALFORMED);
     proto_row_base base = {0};
     if (!find_bases(d, run, incarnation, &base, &record.base_tick) ||
-        !read_third(d, run, incarnation, &base))
+        !read_third(d, run, number, incarnation, &base))
         return net_decode_miss_base(d, slot);
     return net_decode_read_row(d, record, &base);
 }
@@ -178,6 +184,20 @@ static bool read_listed_updates(net_decoder* d, const run_head* run) {
     return net_decode_is_readable(d);
 }
 
+// In solo code a run with second rows names the packet of its third ones.
+static bool read_third_packet(net_decoder* d, run_head* run) {
+    uint32_t back = net_decode_take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_THIRD, 0,
+                                    (1u << NET_SNAPSHOT_BACK_BITS) - 1);
+    if (!net_decode_is_readable(d)) return false;
+    if (back == 0) return true;
+    run->third = net_mirror_find_packet(d->mirror, (uint16_t)(d->seq - back));
+    if (!run->third) return net_decode_miss_base(d, NULL);
+    ecs_tick second = run->base_tick - run->base2_ticks;
+    bool is_older = run->third->tick < second && second - run->third->tick <= NET_SOLO_THIRD_MAX;
+    d->third_listed = (net_decode_cursor){0};
+    return is_older ? true : net_decode_fail(d, NET_ERR_MALFORMED);
+}
+
 static bool read_base2(net_decoder* d, run_head* run) {
     run->base2_ticks =
         net_decode_take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_D,
@@ -185,14 +205,8 @@ static bool read_base2(net_decoder* d, run_head* run) {
     if (!net_decode_is_readable(d)) return false;
     bool is_fine = run->base2_ticks <= (run->is_settled ? 0 : NET_SNAPSHOT_BASE2_TICKS_MAX);
     if (!is_fine) return net_decode_fail(d, NET_ERR_MALFORMED);
-    if (run->base2_ticks > 0) {
-        uint32_t more =
-            net_decode_take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_THIRD, 0, NET_SOLO_THIRD_MAX);
-        if (!net_decode_is_readable(d)) return false;
-        if (more > 0) run->base3_ticks = run->base2_ticks + more;
-    }
-    uint32_t oldest = run->base3_ticks > 0 ? run->base3_ticks : run->base2_ticks;
-    return oldest <= run->base_tick ? true : net_decode_miss_base(d, NULL);
+    if (run->base2_ticks > run->base_tick) return net_decode_miss_base(d, NULL);
+    return run->base2_ticks == 0 || read_third_packet(d, run);
 }
 
 static bool read_age(net_decoder* d, run_head* run) {

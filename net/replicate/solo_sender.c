@@ -16,9 +16,9 @@
 #include <string.h>
 
 enum {
-    EPOCH_PACKETS = 16, // acknowledged packets until the next epoch; fewer for the first ones
-    EPOCH_SAMPLES_MAX = 6144,
-    THIRD_MIN = 5, // ticks from a third row to the second one
+    EPOCH_PACKETS = 6,        // acknowledged packets until the next epoch; fewer for the first ones
+    EPOCH_SAMPLES_MAX = 1536, // training takes as long as coding, and it is done in one tick
+    THIRD_MIN = 5,            // ticks from a third row to the second one
     // The client keeps the newest NET_ROW_HISTORY_MAX rows of an entity.
     THIRD_AGE_MAX = NET_ROW_HISTORY_MAX - 1,
 };
@@ -206,7 +206,9 @@ static void code_update(net_solo_sender* sender, const net_repl_state* repl,
         if (find_third_row(sender, repl, key, slot, layout))
             third.ticks = (uint32_t)net_replicator_now(repl->replicator) - key.age -
                           net_repl_packet_tick(repl, sender->third_back);
-        (void)proto_solo_number(&sender->coder, PROTO_SOLO_RUN, NET_SOLO_RUN_HAS_THIRD,
+        bool is_listed = net_repl_listed(repl, sender->third_back)[slot >> 6] >> (slot & 63) & 1;
+        (void)proto_solo_number(&sender->coder, PROTO_SOLO_RUN,
+                                proto_solo_situation(NET_SOLO_RUN_HAS_THIRD, is_listed),
                                 third.ticks > 0);
     }
     proto_solo_row(&sender->coder, net_solo_template(row_template), layout, &against,
@@ -307,13 +309,9 @@ static void code_run(net_solo_sender* sender, const net_repl_state* repl,
         (void)proto_solo_number(coder, PROTO_SOLO_RUN, NET_SOLO_RUN_D, run->d);
     sender->third_back = 0;
     if (run->d > 0) {
-        uint32_t more = 0;
         // Shared code cannot name third rows.
         if (coder->mode == PROTO_SOLO_WRITE) sender->third_back = find_third(repl, run);
-        if (sender->third_back)
-            more = (uint32_t)net_replicator_now(repl->replicator) - run->age - run->d -
-                   net_repl_packet_tick(repl, sender->third_back);
-        (void)proto_solo_number(coder, PROTO_SOLO_RUN, NET_SOLO_RUN_THIRD, more);
+        (void)proto_solo_number(coder, PROTO_SOLO_RUN, NET_SOLO_RUN_THIRD, sender->third_back);
     }
     if (run->kind == NET_SNAPSHOT_BY_PACKET) {
         code_listed(sender, repl, writer, run);

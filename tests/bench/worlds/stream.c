@@ -29,6 +29,10 @@ bool stream_has_row(const stream* s, uint32_t tick, uint32_t slot) {
            told_of(s, tick)[slot] == s->at_slot[slot];
 }
 
+bool stream_is_listed(const stream* s, uint32_t tick, uint32_t slot) {
+    return tick < s->of->frames && told_of(s, tick)[slot] != 0;
+}
+
 const proto_layout* stream_layout(const stream* s, uint32_t slot) {
     return trace_layout(s->of, s->tick, stream_life(s, slot)->place);
 }

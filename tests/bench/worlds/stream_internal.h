@@ -69,6 +69,8 @@ typedef struct stream {
 life* stream_life(const stream* s, uint32_t slot);
 /// Check whether the packet of `tick` had a row of the slot's current incarnation.
 bool stream_has_row(const stream* s, uint32_t tick, uint32_t slot);
+/// Check whether the packet of `tick` listed the slot, whatever it held.
+bool stream_is_listed(const stream* s, uint32_t tick, uint32_t slot);
 const proto_layout* stream_layout(const stream* s, uint32_t slot);
 uint32_t stream_acked_tick(const stream* s);
 const uint64_t* stream_row(const stream* s, uint32_t tick, uint32_t slot, uint64_t* scratch);

@@ -67,7 +67,9 @@ static void solo_update(stream* s, proto_solo_coder* coder, uint32_t slot, uint3
         bool has_third =
             base_tick > third.ticks && stream_has_row(s, base_tick - third.ticks, slot);
         if (has_third) third.row = stream_row(s, base_tick - third.ticks, slot, words);
-        solo_number(coder, PROTO_SOLO_RUN, 5, has_third);
+        bool is_listed =
+            base_tick > third.ticks && stream_is_listed(s, base_tick - third.ticks, slot);
+        solo_number(coder, PROTO_SOLO_RUN, proto_solo_situation(5, is_listed), has_third);
     }
     solo_row(s, coder, slot, &against, third.row ? &third : NULL);
 }
