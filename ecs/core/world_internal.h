@@ -19,9 +19,10 @@ struct ecs_world {
     ecs_tick tick;
     bool is_mirror;
     bool is_sealed;
-    bool has_loader;                     ///< creations may have to wait for resources
-    bool is_view;                        ///< a copy that a range of a system gets (system/range.h)
-    uint64_t chance;                     ///< what ecs_stage_rng begins with in this step
+    bool has_loader; ///< creations may have to wait for resources
+    bool is_view;    ///< a copy that a range of a system gets (system/range.h)
+    bool is_part;    ///< such a copy for a part of a shared loop, which records nothing
+    uint64_t chance; ///< what ecs_stage_rng begins with in this step
     const base_reporter* write_reporter; ///< ecs_inspect_writes; NULL: nothing is compared
     struct ecs_system* running;          ///< whose turn it is; NULL: none, or an event handler
     const struct ecs_query*

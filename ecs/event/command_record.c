@@ -32,6 +32,7 @@ static bool reserve_command(ecs_world* world) {
 
 ecs_command* ecs_command_push(ecs_world* world, ecs_command_op op, ecs_entity target) {
     ecs_commands* commands = world->commands;
+    BASE_ASSERT(!world->is_part && "a part of a shared loop records no commands");
     BASE_ASSERT(world->is_sealed && !commands->is_flushing);
     if (!reserve_command(world)) return NULL;
     ecs_command_close_values(commands);

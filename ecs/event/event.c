@@ -206,6 +206,7 @@ bool ecs_event_post(ecs_world* world, ecs_entity target, ecs_event_type type, co
 
 bool ecs_detail_event_send(ecs_world* world, ecs_entity target, ecs_event_type type,
                            const void* payload) {
+    BASE_ASSERT(!world->is_part && "a part of a shared loop sends no events");
     BASE_ASSERT(type - 1u < world->events->kind_count); // refuses ECS_EVENT_NONE too: it wraps
     if (target != ECS_ENTITY_NONE) return ecs_event_post(world, target, type, payload);
     world->counters.stale_handles++; // not a broadcast by accident: no entity has this handle
@@ -213,6 +214,7 @@ bool ecs_detail_event_send(ecs_world* world, ecs_entity target, ecs_event_type t
 }
 
 bool ecs_event_broadcast(ecs_world* world, ecs_event_type type, const void* payload) {
+    BASE_ASSERT(!world->is_part && "a part of a shared loop sends no events");
     BASE_ASSERT(type != ECS_EVENT_NONE && type <= world->events->kind_count);
     return ecs_event_post(world, ECS_ENTITY_NONE, type, payload);
 }

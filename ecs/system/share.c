@@ -4,7 +4,7 @@
 // The system waits in its call while workers do the parts of its loop. Each part gets a view of the
 // world, as a range of a wave does, but without queues: what parts recorded would have to wait for
 // the flush point, and a loop that records can be the rows of a confined system. So to record is
-// asserted: the view's queues take nothing.
+// asserted.
 //
 // Parts follow from the number of items and the quantum. In a wave with others the thread of the
 // system does all of them, in their order.
@@ -46,10 +46,10 @@ static void run_rows(const shared_loop* loop, const ecs_stage* view, ecs_part* p
 static void run_part(void* context, uint32_t item, uint32_t worker) {
     (void)worker;
     shared_loop* loop = context;
-    ecs_commands commands = {.is_flushing = true}; // it takes no command
-    ecs_events events = {.kind_count = 0};         // and no type of event is known to it
+    ecs_commands commands = {.item_count = 0}; // empty: inline functions call others, which assert
+    ecs_events events = {.kind_count = 0};
     ecs_world view = *loop->stage->world;
-    view.is_view = true;
+    view.is_view = view.is_part = true;
     view.shared_query = loop->query;
     view.counters = (ecs_counters){0};
     view.commands = &commands;

@@ -290,6 +290,10 @@ static void what_parts_may_not_do_is_asserted(void** state) { // B10
     static const ecs_term terms[] = {{"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}};
     static const ecs_term inner[] = {{"score", "i", ECS_READ}};
     static const char* const faults[WAY_COUNT] = {
+        [WAY_COMMAND] = "a part of a shared loop records no commands",
+        [WAY_CREATE] = "a part of a shared loop records no commands",
+        [WAY_EVENT] = "a part of a shared loop sends no events",
+        [WAY_BROADCAST] = "a part of a shared loop sends no events",
         [WAY_READ] = "system 'trespass' does not declare that it reads 'hp'",
         [WAY_WRITE] = "system 'trespass' writes by handle in a shared loop 'score'",
         [WAY_SET] = "system 'trespass' writes by handle in a shared loop 'score'",
@@ -328,7 +332,7 @@ static void what_parts_may_not_do_is_asserted(void** state) { // B10
             base_assert_handler_set(keep_fault);
             expect_assert_failure(ecs_world_step(fixture->world, &step));
             base_assert_handler_set(NULL);
-            if (faults[k]) assert_string_equal(fault, faults[k]);
+            if (faults[k]) assert_non_null(strstr(fault, faults[k]));
         }
         live_close(fixture);
     }
@@ -346,11 +350,12 @@ static void a_loop_needs_a_system_with_a_quantum(void** state) {
     const ecs_system_desc desc = {.name = "share", .stage = "act", .run = run_without_quantum};
     assert_int_equal(ecs_system_register(fixture.world, &desc), ECS_OK);
     live_seal(&fixture);
-    base_assert_handler_set(test_assert_handler);
+    base_assert_handler_set(keep_fault);
     const ecs_stage outside = {.world = fixture.world};
     expect_assert_failure((void)ecs_stage_share(&outside, 10, count_items, NULL));
     expect_assert_failure(ecs_world_step(fixture.world, &(ecs_step){.tick = 1, .dt = 1.0f}));
     base_assert_handler_set(NULL);
+    assert_non_null(strstr(fault, "a system that shares a loop declares a quantum"));
     live_close(&fixture);
 }
 
