@@ -66,8 +66,12 @@ static void give_back(net_pool* pool, uint32_t number, uint32_t count) {
 }
 
 void net_pool_trim(net_pool* pool) {
+    uint32_t left = NET_POOL_TRIM_MAX;
     for (uint32_t i = 0; i < NET_POOL_CLASSES; i++) {
-        give_back(pool, i, (pool->idle[i] + 1) / 2);
+        const uint32_t half = pool->idle[i] - pool->idle[i] / 2;
+        const uint32_t count = half < left ? half : left;
+        give_back(pool, i, count);
+        left -= count;
         pool->idle[i] = pool->unused_count[i];
     }
 }

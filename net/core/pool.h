@@ -15,6 +15,7 @@
 
 #define NET_POOL_BLOCK_BYTES_MAX (1u << 20)
 #define NET_POOL_CLASSES 57u
+#define NET_POOL_TRIM_MAX 1024u
 
 typedef struct net_pool {
     base_allocator
@@ -26,8 +27,9 @@ typedef struct net_pool {
 } net_pool;
 
 void net_pool_init(net_pool* pool, const base_allocator* parent);
-/// Give half of the blocks back to the parent that were not used since the last call. Called now
-/// and then, it lets go of a peak and keeps what a match takes and gives all the time.
+/// Give half of the blocks back to the parent that were not used since the last call, at most
+/// NET_POOL_TRIM_MAX. Called now and then, it lets go of a peak, in no long tick, and keeps what a
+/// match takes and gives all the time.
 void net_pool_trim(net_pool* pool);
 /// Give all memory back to the parent. Every block must have been released. A zeroed pool is valid:
 /// it holds none.

@@ -3,34 +3,49 @@
 // after 100 busy ticks, with 200 clients and without them. Clients that see more give the cost of
 // each visible entity; the rest is the cost of a client that sees nothing.
 #include "bench_repl.h"
+#include "state/schema_rows.h"
 
 #include <stdio.h>
 
 #define CLIENTS 200u
 #define ENTITIES 2000u
 #define TICKS 100u
+#define HISTORY_TICKS 600u
 
 typedef struct cost {
     double bytes;   // per client
     double visible; // entities that it sees
 } cost;
 
-static size_t run(uint32_t clients, uint32_t visible, double* seen) {
+static size_t run_world(bench_repl_config config, uint32_t ticks, double* seen) {
     bench_counting counting;
     bench_counting_init(&counting);
     bench_repl world;
-    bench_repl_init(&world, &(bench_repl_config){.allocator = &counting.allocator,
-                                                 .entities = ENTITIES,
-                                                 .clients = clients,
-                                                 .dirty_percent = 20,
-                                                 .visible = visible,
-                                                 .has_bandwidth = true});
-    for (uint32_t i = 0; i < TICKS; i++)
+    config.allocator = &counting.allocator;
+    config.has_bandwidth = true;
+    bench_repl_init(&world, &config);
+    if (config.rate_hz) net_rows_set_tick_rate(net_schema_rows(world.schema), config.rate_hz);
+    for (uint32_t i = 0; i < ticks; i++)
         bench_repl_tick(&world);
-    if (clients > 0) *seen = bench_repl_visible(&world);
+    if (config.clients > 0) *seen = bench_repl_visible(&world);
     size_t bytes = counting.live_bytes;
     bench_repl_deinit(&world);
     return bytes;
+}
+
+static size_t run(uint32_t clients, uint32_t visible, double* seen) {
+    return run_world(
+        (bench_repl_config){
+            .entities = ENTITIES, .clients = clients, .dirty_percent = 20, .visible = visible},
+        TICKS, seen);
+}
+
+// Of each entity more when all move, at 30 ticks a second.
+static double per_moving(void) {
+    bench_repl_config config = {.entities = ENTITIES, .dirty_percent = 100, .rate_hz = 30};
+    const size_t few = run_world(config, HISTORY_TICKS, NULL);
+    config.entities *= 2;
+    return (double)(run_world(config, HISTORY_TICKS, NULL) - few) / ENTITIES;
 }
 
 static cost cost_of(uint32_t visible) {
@@ -60,6 +75,7 @@ bench_rows bench_rows_repl_memory(void) {
     static const bench_row rows[] = {
         {"repl_bytes_per_client", "bytes", 1, 1, 1, false, NULL, &client, NULL},
         {.name = "repl_bytes_per_visible", .unit = "bytes", .figure = per_visible},
+        {.name = "repl_bytes_history", .unit = "bytes", .figure = per_moving},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

@@ -177,10 +177,33 @@ static void trimming_gives_back_half_of_what_nobody_needs(void** state) {
     assert_int_equal(counts.blocks, 0);
 }
 
+static void one_trim_gives_back_a_bounded_number(void** state) {
+    (void)state;
+    static void* blocks[2 * NET_POOL_TRIM_MAX + 2];
+    for (uint32_t more = 0; more <= 2; more++) {
+        const uint32_t count = 2 * NET_POOL_TRIM_MAX - 1 + more;
+        const uint32_t half = (count + 1) / 2;
+        counting counts = {0};
+        const base_allocator parent = {counting_allocate, counting_release, &counts};
+        net_pool pool;
+        net_pool_init(&pool, &parent);
+        for (uint32_t i = 0; i < count; i++)
+            blocks[i] = base_allocate(&pool.allocator, 64);
+        for (uint32_t i = 0; i < count; i++)
+            base_release(&pool.allocator, blocks[i], 64);
+        net_pool_trim(&pool);
+        net_pool_trim(&pool);
+        assert_int_equal(counts.blocks,
+                         count - (half < NET_POOL_TRIM_MAX ? half : NET_POOL_TRIM_MAX));
+        net_pool_deinit(&pool);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_block_is_used_again_by_who_asks_for_about_as_much),
         TEST(trimming_gives_back_half_of_what_nobody_needs),
+        TEST(one_trim_gives_back_a_bounded_number),
         TEST(blocks_are_at_most_a_quarter_larger),
         TEST(what_is_larger_is_the_parents_at_once),
         TEST(without_memory_there_is_no_block_and_nothing_breaks),
