@@ -290,6 +290,39 @@ void ecs_events_clear_queue(ecs_world* world) {
     events->count = events->unresolved_count = 0;
 }
 
+// Payloads move when their memory grows, so the list's pointers are moved along.
+static bool reserve_exported(ecs_world* world, size_t bytes) {
+    ecs_events* events = world->events;
+    if (events->payloads && events->payload_bytes + bytes <= events->payload_capacity) return true;
+    size_t capacity = events->payload_capacity == 0 ? 4096 : events->payload_capacity * 2;
+    uint8_t* moved =
+        base_reallocate(world->allocator, events->payloads, events->payload_capacity, capacity);
+    if (!moved) return false;
+    events->payloads = moved;
+    events->payload_capacity = capacity;
+    for (uint32_t i = 0; i < events->exported_count; i++) {
+        events->exported[i].payload = moved;
+        moved += ((size_t)events->exported[i].size + 15u) & ~(size_t)15u;
+    }
+    return true;
+}
+
+bool ecs_events_export(ecs_world* world, const ecs_event* event) {
+    ecs_events* events = world->events;
+    size_t bytes = ((size_t)event->size + 15u) & ~(size_t)15u;
+    if (!BASE_ARRAY_RESERVE(world->allocator, events->exported, events->exported_capacity,
+                            events->exported_count + 1) ||
+        !reserve_exported(world, bytes))
+        return false;
+    uint8_t* place = events->payloads + events->payload_bytes;
+    if (event->size > 0) memcpy(place, event->payload, event->size);
+    events->payload_bytes += bytes;
+    ecs_event* copy = &events->exported[events->exported_count++];
+    *copy = *event;
+    copy->payload = place;
+    return true;
+}
+
 void ecs_events_clear_exported(ecs_world* world) {
     world->events->exported_count = 0;
     world->events->payload_bytes = 0;

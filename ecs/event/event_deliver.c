@@ -20,43 +20,6 @@
 
 #include <string.h>
 
-// Payloads move when their memory grows, so the list's pointers are moved along.
-static uint8_t* export_reserve(ecs_world* world, size_t bytes) {
-    BASE_ASSERT(bytes % 16 == 0);
-    ecs_events* events = world->events;
-    if (events->payload_bytes + bytes > events->payload_capacity || !events->payloads) {
-        size_t capacity = events->payload_capacity == 0 ? 4096 : events->payload_capacity * 2;
-        uint8_t* moved =
-            base_reallocate(world->allocator, events->payloads, events->payload_capacity, capacity);
-        if (!moved) return NULL;
-        events->payloads = moved;
-        events->payload_capacity = capacity;
-        size_t at = 0;
-        for (uint32_t i = 0; i < events->exported_count; i++) {
-            events->exported[i].payload = moved + at;
-            at += ((size_t)events->exported[i].size + 15u) & ~(size_t)15u;
-        }
-    }
-    uint8_t* place = events->payloads + events->payload_bytes;
-    events->payload_bytes += bytes;
-    return place;
-}
-
-static bool keep_exported(ecs_world* world, const ecs_event* event) {
-    ecs_events* events = world->events;
-    size_t bytes = ((size_t)event->size + 15u) & ~(size_t)15u;
-    if (!BASE_ARRAY_RESERVE(world->allocator, events->exported, events->exported_capacity,
-                            events->exported_count + 1))
-        return false;
-    uint8_t* place = export_reserve(world, bytes);
-    if (!place) return false;
-    if (event->size > 0) memcpy(place, event->payload, event->size);
-    ecs_event copy = *event;
-    copy.payload = place;
-    events->exported[events->exported_count++] = copy;
-    return true;
-}
-
 // Where the columns of a handler's terms lie in one archetype. Structure stays while events are
 // delivered, so the next target there needs no more than its row.
 typedef struct handler_spot {
@@ -304,7 +267,7 @@ static bool deliver_special(ecs_world* world, ecs_stage* stage, const ecs_event*
         deliver_changed(world, stage, event, place);
         return false;
     }
-    if (!keep_exported(world, event)) world->counters.changes_lost++;
+    if (!ecs_events_export(world, event)) world->counters.changes_lost++;
     return true;
 }
 

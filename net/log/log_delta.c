@@ -384,43 +384,6 @@ static const uint8_t* code(net_log_coder* coder, ecs_tick tick, const uint8_t* r
     return coder->bytes;
 }
 
-// ---- records ----
-
-// Copy a field as it is.
-static void copy_field(proto_pb_writer* wire, const proto_pb_field* field) {
-    if (field->type == 0) {
-        proto_pb_write_varint(wire, (uint64_t)field->id << 3);
-        proto_pb_write_varint(wire, field->number);
-    } else if (field->type == 2) {
-        proto_pb_write_bytes(wire, field->id, field->data, field->size);
-    } else {
-        proto_pb_write_varint(wire, (uint64_t)field->id << 3 | field->type);
-        proto_pb_write_raw(wire, field->number, field->type == 1 ? 8 : 4);
-    }
-}
-
-// The record with other changes. @return its size; 0: it does not fit.
-static uint32_t rewrite(net_log_coder* coder, const net_log_record* record, const uint8_t* changes,
-                        size_t changes_size) {
-    enum { HEAD_BYTES = 8, TAG_CHANGES = 5 };
-    proto_pb_writer wire = {.data = coder->record + HEAD_BYTES,
-                            .capacity = NET_LOG_RECORD_BYTES_MAX - HEAD_BYTES};
-    base_reader reader = base_reader_make(record->body, record->body_bytes);
-    proto_pb_field field;
-    while (proto_pb_next(&reader, &field)) {
-        if (field.id == TAG_CHANGES)
-            proto_pb_write_bytes(&wire, TAG_CHANGES, changes, changes_size);
-        else
-            copy_field(&wire, &field);
-    }
-    if (wire.failed) return 0;
-    uint32_t head = 1 + base_varint_bytes(wire.size);
-    coder->record[0] = (uint8_t)((uint32_t)record->kind << 3 | 2);
-    base_varint_put(coder->record + 1, wire.size);
-    memmove(coder->record + head, coder->record + HEAD_BYTES, wire.size);
-    return head + (uint32_t)wire.size;
-}
-
 static const uint8_t* code_record(net_log_coder* coder, const uint8_t* record, uint32_t* size) {
     net_log_record read;
     size_t changes_size = 0;
@@ -429,7 +392,8 @@ static const uint8_t* code_record(net_log_coder* coder, const uint8_t* record, u
     if (read.changes_bytes == 0 || read.changes[0] != NET_LOG_FORM_RAW) return record;
     const uint8_t* changes =
         code(coder, read.tick, read.changes, read.changes_bytes, &changes_size);
-    uint32_t rewritten = changes ? rewrite(coder, &read, changes, changes_size) : 0;
+    uint32_t rewritten =
+        changes ? net_log_record_copy_with(&read, changes, changes_size, coder->record) : 0;
     // The rows here are not those of the log any more when the part was applied and not stored.
     if (rewritten == 0) {
         coder->is_broken = true;

@@ -9,6 +9,8 @@
 
 #include "base/assert.h"
 
+#include <string.h>
+
 enum { ITEM_BYTES_MAX = NET_EVENT_PAYLOAD_BYTES_MAX + 64, TAG_TICK = 1, TAG_CHANGES = 5 };
 
 static bool take_u32(const proto_pb_field* field, uint32_t* value) {
@@ -294,4 +296,37 @@ uint8_t* net_log_draft_end_wide(net_log_draft* draft, net_log_kind kind, uint64_
     write_prefix(draft->memory, number, tick, kind);
     *size = (uint32_t)(NET_LOG_DRAFT_HEAD_BYTES + draft->body.size);
     return draft->memory;
+}
+
+static void copy_field(proto_pb_writer* wire, const proto_pb_field* field) {
+    if (field->type == 0) {
+        proto_pb_write_varint(wire, (uint64_t)field->id << 3);
+        proto_pb_write_varint(wire, field->number);
+    } else if (field->type == 2) {
+        proto_pb_write_bytes(wire, field->id, field->data, field->size);
+    } else {
+        proto_pb_write_varint(wire, (uint64_t)field->id << 3 | field->type);
+        proto_pb_write_raw(wire, field->number, field->type == 1 ? 8 : 4);
+    }
+}
+
+uint32_t net_log_record_copy_with(const net_log_record* record, const uint8_t* changes,
+                                  size_t changes_size, uint8_t* copy) {
+    enum { HEAD_BYTES = 8 };
+    proto_pb_writer wire = {.data = copy + HEAD_BYTES,
+                            .capacity = NET_LOG_RECORD_BYTES_MAX - HEAD_BYTES};
+    base_reader reader = base_reader_make(record->body, record->body_bytes);
+    proto_pb_field field;
+    while (proto_pb_next(&reader, &field)) {
+        if (field.id == TAG_CHANGES)
+            proto_pb_write_bytes(&wire, TAG_CHANGES, changes, changes_size);
+        else
+            copy_field(&wire, &field);
+    }
+    if (wire.failed) return 0;
+    uint32_t head = 1 + base_varint_bytes(wire.size);
+    copy[0] = (uint8_t)((uint32_t)record->kind << 3 | 2);
+    base_varint_put(copy + 1, wire.size);
+    memmove(copy + head, copy + HEAD_BYTES, wire.size);
+    return head + (uint32_t)wire.size;
 }

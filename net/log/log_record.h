@@ -70,6 +70,12 @@ bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, siz
 /// some, and a file of nothing else is no log.
 #define NET_LOG_OTHERS_MAX 1024u
 
+/// Copy a record with other changes of its tick. `copy` has NET_LOG_RECORD_BYTES_MAX bytes.
+/// @return its size; 0: it does not fit.
+BASE_MUST_USE uint32_t net_log_record_copy_with(const net_log_record* record,
+                                                const uint8_t* changes, size_t changes_size,
+                                                uint8_t* copy);
+
 /// The order that records keep. Zeroed at the start.
 typedef struct net_log_order {
     ecs_tick tick;   ///< of the newest record

@@ -8,11 +8,12 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "base/text.h"
 #include "log/log_convert.h"
 #include "log/log_read.h"
 #include "log/log_state_record.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { NOTES_MAX = 32, VARSIZE = UINT8_MAX };
@@ -118,20 +119,19 @@ typedef struct telling {
     const char* component;
 } telling;
 
-static void say(net_playback_values* values, const char* text) {
+__attribute__((format(printf, 2, 3))) static void tell(net_playback_values* values,
+                                                       const char* format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
     const uint64_t hash = base_hash64_text(text);
     for (uint32_t i = 0; i < values->told_count; i++)
         if (values->told[i] == hash) return;
     if (values->told_count == NOTES_MAX) return;
     values->told[values->told_count++] = hash;
     base_report(&values->reporter, net_log_reader_file(values->reader), 0, "warning: %s", text);
-}
-
-static void tell(net_playback_values* values, const char* what, const char* name,
-                 const char* fate) {
-    char text[256];
-    (void)base_text_format(text, sizeof text, "%s %s %s", what, name, fate);
-    say(values, text);
 }
 
 static void tell_field(void* context, net_log_convert_news_kind kind, const char* field) {
@@ -143,10 +143,7 @@ static void tell_field(void* context, net_log_convert_news_kind kind, const char
         [NET_LOG_CONVERT_COUNT] = "has another number of elements here",
     };
     const telling* to = context;
-    char text[256];
-    (void)base_text_format(text, sizeof text, "field %s of component %s %s", field, to->component,
-                           fates[kind]);
-    say(to->values, text);
+    tell(to->values, "field %s of component %s %s", field, to->component, fates[kind]);
 }
 
 static const ecs_type* type_of(const net_playback_values* values, ecs_component_id id) {
@@ -161,7 +158,7 @@ static void compare_component(net_playback_values* values, const net_log_compone
     for (uint32_t i = 0; i < type->field_count; i++)
         elements += type->fields[i].count;
     if (from->is_varsize != ecs_type_is_varsize(type) || elements > BASE_COUNT(steps))
-        tell(values, "component", from->name, "is of another form here and is left out");
+        tell(values, "component %s is of another form here and is left out", from->name);
     else if (!from->is_varsize)
         (void)net_log_convert_plan(from, type->fields, type->field_count, NULL, steps, tell_field,
                                    &to);
@@ -175,7 +172,7 @@ static net_result compare_components(net_playback_values* values) {
         if (from->value_count > most) most = from->value_count;
         const ecs_component_id id = ecs_component_find(values->world, from->name);
         if (id == ECS_COMPONENT_NONE) {
-            tell(values, "component", from->name, "of the log is not here and is left out");
+            tell(values, "component %s of the log is not here and is left out", from->name);
             continue;
         }
         compare_component(values, from, type_of(values, id));
@@ -220,7 +217,7 @@ static const net_row_template* find_target(net_playback_values* values, const ch
         name += length + (name[length] == '+');
         const ecs_template_id id = ecs_template_find(values->world, one);
         const net_row_template* row = id ? net_rows_find(values->rows, id) : NULL;
-        if (!row) tell(values, "template", one, "of the log is not here and is left out");
+        if (!row) tell(values, "template %s of the log is not here and is left out", one);
         if (!row || count + row->part_count > BASE_COUNT(parts)) continue;
         memcpy(parts + count, row->parts, row->part_count * sizeof *parts);
         count += row->part_count;
@@ -246,14 +243,6 @@ static bool add_part(net_playback_values* values, plan* made, part added) {
     return true;
 }
 
-static void tell_part(net_playback_values* values, const plan* made, const char* component,
-                      const char* fate) {
-    char text[512];
-    (void)base_text_format(text, sizeof text, "component %s of template %s %s", component,
-                           made->name, fate);
-    say(values, text);
-}
-
 static bool add_row_part(net_playback_values* values, plan* made, ecs_entity entity,
                          uint32_t place) {
     const proto_layout* layout = &made->target->layout;
@@ -261,7 +250,9 @@ static bool add_row_part(net_playback_values* values, plan* made, ecs_entity ent
     const ecs_component_id id = (ecs_component_id)component->key;
     const char* name = ecs_component_get(values->world, id)->name;
     const net_log_component* from = find_component(values, entity, name);
-    if (!from) tell_part(values, made, name, "is not in the log and has its default");
+    if (!from)
+        tell(values, "component %s of template %s is not in the log and has its default", name,
+             made->name);
     if (!from || from->is_varsize) return true;
     const ecs_type* type = type_of(values, id);
     const proto_row_field* row =
@@ -283,7 +274,7 @@ static bool add_varsize_part(net_playback_values* values, plan* made, ecs_entity
         find_component(values, entity, ecs_component_get(values->world, id)->name);
     if (!from || !from->is_varsize) return true;
     if (strcmp(from->type, type_of(values, id)->name) != 0) {
-        tell(values, "component", from->name, "has another type here and has its default");
+        tell(values, "component %s has another type here and has its default", from->name);
         return true;
     }
     made->has_varsize = true;
@@ -300,7 +291,8 @@ static void tell_unused(net_playback_values* values, const plan* made, ecs_entit
         for (uint32_t k = 0; k < made->part_count; k++)
             is_used = is_used || values->parts[made->part_first + k].from == component;
         if (!is_used)
-            tell_part(values, made, component->name, "is not replicated here and is left out");
+            tell(values, "component %s of template %s is not replicated here and is left out",
+                 component->name, made->name);
     }
 }
 
