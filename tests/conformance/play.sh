@@ -148,7 +148,7 @@ case_another_schema_is_refused_by_name() {
 # Allowed are only its own headers, generated code, libc, ENet, libsodium, protobuf-c and XXH3.
 case_nothing_of_ours_is_included() {
     local allowed
-    allowed='"(conform|games|row|mirror|misread_search|outer|play|wire\.pb-c|breakout\.pb-c|arena\.pb-c)\.h"|<(enet/enet|protobuf-c/protobuf-c|sodium|xxhash)\.h>'
+    allowed='"(conform|games|row|mirror|misread_search|outer|play|solo|wire\.pb-c|breakout\.pb-c|arena\.pb-c)\.h"|<(enet/enet|protobuf-c/protobuf-c|sodium|xxhash)\.h>'
     allowed+='|<(netinet/in|poll|sys/socket|inttypes|math|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|time)\.h>'
     grep -hE '^[[:space:]]*#[[:space:]]*include' "$folder"/*.[ch] >includes.txt
     [ -s includes.txt ] || fail "nothing is included"

@@ -79,7 +79,7 @@ typedef struct solo_guide {
 } solo_guide;
 
 void solo_find_near(solo_body* body, const row_coder* row, uint32_t name, solo_guide* guide);
-/// The parts of the rotation of a row that goes along.
+/// The parts of the rotation of a row that moves as its neighbour does.
 void solo_turn_along(const row_coder* row, const solo_guide* guide, int64_t* parts);
 /// Keep the row, which is known now, as a neighbour of the next ones.
 void solo_keep(solo_body* body, const row_coder* row, uint32_t name, const solo_guide* guide,
