@@ -14,7 +14,7 @@
 
 #define NET_ENCODED_ROW_CELLS 15u ///< of an entity; further encoded rows are in the table
 #define NET_ENCODED_ROW_CELL_NONE UINT8_MAX
-#define NET_ENCODED_ROW_KINDS_BITS 6 ///< kinds that are known by name, as a power of two
+#define NET_ENCODED_ROW_KINDS_BITS 8 ///< kinds that are known by name, as a power of two
 #define NET_ENCODED_ROW_KINDS (1u << NET_ENCODED_ROW_KINDS_BITS)
 #define NET_ENCODED_ROW_TRIOS 64u
 #define NET_ENCODED_ROW_INLINE_BITS 56u ///< of a row that its cell holds

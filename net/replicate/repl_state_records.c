@@ -125,16 +125,16 @@ static BASE_NOINLINE bool find_others(row_finder* f, row_kind* kind, uint32_t w,
 }
 
 // Take the rows of these slots of a word that are in the cell of their kind. *sum: their bits are
-// added. @return the other slots.
+// added. *unlike: slots with other classes. @return the slots without a row.
 static inline uint64_t find_usual(const net_encoded_rows* encoded_rows, const row_kind* kind,
                                   const net_repl_state* repl, uint64_t* cells, uint32_t w,
-                                  uint64_t slots, uint64_t* sum) {
+                                  uint64_t slots, uint64_t* sum, uint64_t* unlike) {
     const ecs_entity* handles = repl->handles + (size_t)w * 64;
     const uint16_t* classes = repl->classes + (size_t)w * 64;
     const uint32_t stamp = encoded_rows->stamp, is_for = kind->is_for;
     const net_encoded_row_home* homes = encoded_rows->homes;
     const uint32_t cell = kind->known->cell;
-    uint64_t others = 0, bits = 0;
+    uint64_t others = 0, without = 0, bits = 0;
     cells += (size_t)w * 64;
     BASE_KEEP_POINTER(handles);
     BASE_KEEP_POINTER(classes);
@@ -144,14 +144,18 @@ static inline uint64_t find_usual(const net_encoded_rows* encoded_rows, const ro
         const net_encoded_row_home* home = &homes[ecs_entity_index(handles[bit])];
         const uint64_t row = home->cells[cell];
         if (home->stamp != stamp || classes[bit] != is_for || row == 0) {
-            others |= slots & (0 - slots);
+            if (classes[bit] != is_for)
+                others |= slots & (0 - slots);
+            else
+                without |= slots & (0 - slots);
             continue;
         }
         cells[bit] = row;
         bits += net_encoded_cell_bits(row);
     }
     *sum += bits;
-    return others;
+    *unlike = others;
+    return without;
 }
 
 // Get the rows of the slots of the run that are in this set, or not. @return false when memory ran
@@ -164,16 +168,22 @@ static bool find_kind(row_finder* f, row_kind* kind, const uint64_t* set, uint64
     uint32_t found = 0;
     for (uint32_t i = f->run->words; i < f->run->words_end; i++) {
         uint32_t w = writer->run_words[i].word;
-        uint64_t slots = writer->run_words[i].slots & (set[w] ^ inverse), others = slots;
-        if (!slots) continue;
-        if (kind->is_for == UINT32_MAX)
-            begin_kind(f, kind, repl->classes[w * 64 + base_bit_lowest(slots)]);
-        if (has_cell(encoded_rows, kind))
-            others = find_usual(encoded_rows, kind, repl, writer->cells, w, slots, &encoded_bits);
-        if (others != slots) found += net_word_count(slots & ~others);
-        if (others && !find_others(f, kind, w, others)) return false;
+        uint64_t left = writer->run_words[i].slots & (set[w] ^ inverse), unlike;
+        if (left && kind->is_for == UINT32_MAX)
+            begin_kind(f, kind, repl->classes[w * 64 + base_bit_lowest(left)]);
+        for (; left; left = unlike) {
+            uint64_t without = left;
+            unlike = 0;
+            if (has_cell(encoded_rows, kind))
+                without = find_usual(encoded_rows, kind, repl, writer->cells, w, left,
+                                     &encoded_bits, &unlike);
+            uint32_t count = net_word_count(left & ~without & ~unlike);
+            kind->count += count;
+            found += count;
+            if (without && !find_others(f, kind, w, without)) return false;
+            if (unlike) begin_kind(f, kind, repl->classes[w * 64 + base_bit_lowest(unlike)]);
+        }
     }
-    kind->count += found;
     encoded_rows->shared += found;
     writer->encoded_bits += encoded_bits;
     end_kind(f, kind);

@@ -9,11 +9,11 @@
 //
 // There is no sorting: recent packets, bits of weights and bits of phases are sets, so 64 slots
 // that are equally urgent are found and counted together. Mostly what is due and half due is
-// enough: then the age matters only among the last ones that fit. They fall into levels: what is due, above
-// it what is late, by lateness, twice as much for a slot that changed again while it waits. A slot
-// that waited NET_REPL_STATE_OVERDUE_TICKS is in levels above all, by its age: from then on only
-// older slots go before it. So the wait is bounded by these ticks plus the time to send all that
-// waits.
+// enough: then the age matters only among the last ones that fit. Slots fall into levels: what is
+// due, above it what is late, by lateness, twice as much for a slot that changed again while it
+// waits. A slot that waited NET_REPL_STATE_OVERDUE_TICKS is in levels above all, by its age: from
+// then on only older slots go before it. So the wait is bounded by these ticks plus the time to
+// send all that waits.
 //
 // Creates and destroys (lifecycle records) get a quarter of the bits when they need it, three
 // quarters when they are not less urgent.
