@@ -52,8 +52,7 @@ static size_t parts_bytes(const net_encoded_rows* encoded_rows) {
 
 static void release_homes(net_encoded_rows* encoded_rows) {
     base_release(encoded_rows->allocator, encoded_rows->homes, homes_bytes(encoded_rows));
-    if (encoded_rows->home_parts)
-        base_release(encoded_rows->allocator, encoded_rows->home_parts, parts_bytes(encoded_rows));
+    base_release(encoded_rows->allocator, encoded_rows->home_parts, parts_bytes(encoded_rows));
     encoded_rows->homes = NULL;
     encoded_rows->home_parts = NULL;
     encoded_rows->home_count = 0;
@@ -79,9 +78,7 @@ static bool reserve_homes(net_encoded_rows* encoded_rows) {
         encoded_rows->home_parts =
             base_allocate_zero(encoded_rows->allocator, parts_bytes(encoded_rows));
     if (encoded_rows->homes && (encoded_rows->home_parts || !encoded_rows->is_counted)) return true;
-    // Homes without parts would be taken for whole in the next tick.
-    if (encoded_rows->homes) release_homes(encoded_rows);
-    encoded_rows->home_count = 0;
+    release_homes(encoded_rows); // one of the two alone is none
     return false;
 }
 
