@@ -53,19 +53,49 @@ void net_interest_mark_begin(net_interest_scratch* scratch) {
     scratch->stamp = 1;
 }
 
+typedef struct found_near {
+    uint32_t index;
+    float distance2;
+} found_near;
+
+// What is within `radius` is included; what is in the margin beyond, where members stay, is marked.
+// Nothing branches on which of both it is: that is hard to predict.
+static inline void mark_near(net_interest_scratch* scratch, const net_interest_client* client,
+                             float radius, found_near found) {
+    const bool is_in = found.distance2 <= radius * radius;
+    net_interest_mark* mark = &scratch->marks[found.index];
+    const uint8_t band = net_interest_band(found.distance2, client->radius);
+    if (mark->stamp == scratch->stamp) {
+        if (is_in) (void)net_interest_include(scratch, found.index);
+        mark->state |= NET_INTEREST_NEAR;
+        mark->band = band;
+        return;
+    }
+    const uint8_t state = NET_INTEREST_NEAR | (is_in ? NET_INTEREST_IN : 0);
+    *mark = (net_interest_mark){scratch->stamp, 0, state, band};
+    scratch->inside[scratch->inside_count] = found.index;
+    scratch->inside_count += is_in;
+}
+
 static void gather_packed(const net_interest* interest, net_interest_scratch* scratch,
                           const net_interest_client* client, float radius) {
+    enum { BLOCK = 64 };
+    found_near found[BLOCK];
     const net_interest_grid* grid = &interest->entities;
-    const float radius2 = radius * radius;
-    net_interest_cells cells = net_interest_grid_around(grid, client->at, radius);
+    const float leave = net_interest_leave_radius(client->radius), leave2 = leave * leave;
+    net_interest_cells cells = net_interest_grid_around(grid, client->at, leave);
     for (uint32_t first, last; net_interest_cells_next_run(&cells, &first, &last);) {
-        const net_interest_near* near = &grid->nears[grid->firsts[first]];
-        const net_interest_near* end = &grid->nears[grid->firsts[last + 1]];
-        for (; near < end; near++) {
-            float distance2 = net_interest_distance2(client->at, near->at);
-            if (!(distance2 <= radius2)) continue;
-            net_interest_include_near(scratch, near->thing,
-                                      net_interest_band(distance2, client->radius));
+        uint32_t at = grid->firsts[first], end = grid->firsts[last + 1];
+        while (at < end) {
+            uint32_t count = 0, stop = end - at < BLOCK ? end : at + BLOCK;
+            for (; at < stop; at++) {
+                const net_interest_near* near = &grid->nears[at];
+                found[count] =
+                    (found_near){near->thing, net_interest_distance2(client->at, near->at)};
+                count += found[count].distance2 <= leave2;
+            }
+            for (uint32_t i = 0; i < count; i++)
+                mark_near(scratch, client, radius, found[i]);
         }
     }
 }
@@ -73,25 +103,25 @@ static void gather_packed(const net_interest* interest, net_interest_scratch* sc
 static void gather_linked(const net_interest* interest, net_interest_scratch* scratch,
                           const net_interest_client* client, float radius) {
     const net_interest_grid* grid = &interest->entities;
-    const float radius2 = radius * radius;
-    net_interest_cells cells = net_interest_grid_around(grid, client->at, radius);
+    const float leave = net_interest_leave_radius(client->radius), leave2 = leave * leave;
+    net_interest_cells cells = net_interest_grid_around(grid, client->at, leave);
     for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);) {
         uint32_t index = grid->heads[bucket];
         for (; index; index = grid->spots[index].next) {
-            float distance2 = net_interest_distance2(client->at, grid->spots[index].at);
-            if (!(distance2 <= radius2)) continue;
-            net_interest_include_near(scratch, index, net_interest_band(distance2, client->radius));
+            const found_near found = {index,
+                                      net_interest_distance2(client->at, grid->spots[index].at)};
+            if (found.distance2 <= leave2) mark_near(scratch, client, radius, found);
         }
     }
 }
 
 void net_interest_gather(const net_interest* interest, net_interest_scratch* scratch,
-                         const net_interest_client* client, float factor) {
-    BASE_ASSERT(factor >= 1.0f && client->number != 0);
+                         const net_interest_client* client, float radius) {
+    BASE_ASSERT(client->number != 0);
     if (interest->has_grids && client->has_at && interest->entities.is_packed)
-        gather_packed(interest, scratch, client, client->radius * factor);
+        gather_packed(interest, scratch, client, radius);
     else if (interest->has_grids && client->has_at)
-        gather_linked(interest, scratch, client, client->radius * factor);
+        gather_linked(interest, scratch, client, radius);
     for (uint32_t i = 0; i < interest->loose_count; i++)
         (void)net_interest_include(scratch, interest->loose[i]);
     uint32_t index = net_interest_lists_first(&interest->owned, client->number);

@@ -42,14 +42,12 @@ void net_interest_grid_deinit(net_interest_grid* grid) {
     BASE_ARRAY_RELEASE(allocator, grid->spots, grid->spot_capacity);
     BASE_ARRAY_RELEASE(allocator, grid->prevs, grid->prev_capacity);
     BASE_ARRAY_RELEASE(allocator, grid->buckets, grid->bucket_capacity);
-    BASE_ARRAY_RELEASE(allocator, grid->moves, grid->move_capacity);
     *grid = (net_interest_grid){0};
 }
 
 bool net_interest_grid_reserve(net_interest_grid* grid, uint32_t count) {
     return BASE_ARRAY_RESERVE(grid->allocator, grid->spots, grid->spot_capacity, count) &&
            BASE_ARRAY_RESERVE(grid->allocator, grid->prevs, grid->prev_capacity, count) &&
-           BASE_ARRAY_RESERVE(grid->allocator, grid->moves, grid->move_capacity, count) &&
            BASE_ARRAY_RESERVE(grid->allocator, grid->buckets, grid->bucket_capacity, count);
 }
 
@@ -88,7 +86,7 @@ void net_interest_grid_put(net_interest_grid* grid, uint32_t thing, const float 
     uint32_t bucket = bucket_of(grid, at);
     net_interest_grid_entry* spot = &grid->spots[thing];
     memcpy(spot->at, at, sizeof spot->at);
-    grid->stamps[bucket] = grid->moves[thing] = stamp;
+    grid->stamps[bucket] = stamp;
     grid->is_packed = false;
     if (grid->buckets[thing] == bucket + 1) return;
     net_interest_grid_remove(grid, thing, stamp);
@@ -103,7 +101,6 @@ void net_interest_grid_put(net_interest_grid* grid, uint32_t thing, const float 
 
 void net_interest_grid_remove(net_interest_grid* grid, uint32_t thing, uint32_t stamp) {
     if (thing >= grid->bucket_capacity) return;
-    grid->moves[thing] = stamp;
     if (grid->buckets[thing] == 0) return;
     grid->stamps[grid->buckets[thing] - 1] = stamp;
     unlink_thing(grid, thing);

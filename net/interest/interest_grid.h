@@ -5,7 +5,7 @@
 /// Things are numbers from 1. Each bucket stores the step in which a thing in it last moved,
 /// entered or left. The grid can be packed: things of neighbouring buckets then lie side by side in
 /// memory, and a walk is three times as fast. The next movement ends that.
-/// Memory: 16 bytes per bucket (16,384 in two dimensions, 32,768 in three), 44 bytes per thing.
+/// Memory: 16 bytes per bucket (16,384 in two dimensions, 32,768 in three), 40 bytes per thing.
 #pragma once
 
 #include "base/alloc.h"
@@ -31,8 +31,7 @@ typedef struct net_interest_grid {
     uint32_t count;   ///< of things in it
     net_interest_grid_entry* spots;
     uint32_t *prevs, *buckets; ///< [thing]; bucket + 1, 0: not in the grid
-    uint32_t* moves;           ///< [thing]: stamp of the last put or remove
-    uint32_t spot_capacity, prev_capacity, bucket_capacity, move_capacity;
+    uint32_t spot_capacity, prev_capacity, bucket_capacity;
     bool is_packed;
     uint32_t* firsts; ///< [bucket], one more at the end: position of its first thing in `nears`
     net_interest_near* nears; ///< by bucket

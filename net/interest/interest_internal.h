@@ -60,8 +60,7 @@ typedef struct net_interest_client {
 typedef struct net_interest_turn {
     uint8_t turn; ///< step count modulo NET_INTEREST_EVERY_TICKS
     bool is_forced, is_due, is_queried;
-    bool is_held;  ///< it gets no turns
-    bool is_whole; ///< its next query looks at all entities, not only at those that moved
+    bool is_held; ///< it gets no turns
 } net_interest_turn;
 
 typedef struct net_interest_order {
@@ -82,6 +81,7 @@ enum {
     NET_INTEREST_JUDGED = 4,
     NET_INTEREST_MEMBER = 8,
     NET_INTEREST_GROUP = 16, ///< of a list's first entity: the whole list was added
+    NET_INTEREST_NEAR = 32,  ///< within the leaving radius
 };
 typedef struct net_interest_mark {
     uint32_t stamp;   ///< of the gathering; another one: nothing is known
@@ -227,17 +227,6 @@ static inline net_interest_mark* net_interest_include(net_interest_scratch* scra
     scratch->inside[scratch->inside_count++] = index;
     return mark;
 }
-/// The same for an entity within sight, in this band of distance.
-static inline void net_interest_include_near(net_interest_scratch* scratch, uint32_t index,
-                                             uint8_t band) {
-    net_interest_mark* mark = &scratch->marks[index];
-    if (mark->stamp == scratch->stamp) {
-        net_interest_include(scratch, index)->band = band;
-        return;
-    }
-    *mark = (net_interest_mark){scratch->stamp, 0, NET_INTEREST_IN, band};
-    scratch->inside[scratch->inside_count++] = index;
-}
 /// Index of the client's player; 0 when the client has none that is replicated.
 static inline uint32_t net_interest_player_index(const net_interest* interest,
                                                  const net_interest_client* client) {
@@ -246,10 +235,10 @@ static inline uint32_t net_interest_player_index(const net_interest* interest,
                     interest->places[index].handle == client->player;
     return is_there ? index : 0;
 }
-/// Add all that the client sees by itself, with `factor` times its radius of sight. Entities that
-/// are seen only because they travel together with others are not added.
+/// Add all that the client sees by itself, with this radius of sight, and mark what is near. What is
+/// seen only because it travels together with others is not added.
 void net_interest_gather(const net_interest* interest, net_interest_scratch* scratch,
-                         const net_interest_client* client, float factor);
+                         const net_interest_client* client, float radius);
 /// Add all that travels together with an entity of the gathering.
 void net_interest_gather_together(const net_interest* interest, net_interest_scratch* scratch);
 /// Put into `observers` each client that sees an entity by itself, with `factor` times its radius.

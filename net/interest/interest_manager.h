@@ -10,8 +10,7 @@
 /// two grids of 256 KB (512 in three dimensions); 8 bytes per callback answer of one step. A steady
 /// tick allocates nothing.
 /// Cost:   a step looks at what changed and at every fourth client. A query looks at the cells
-/// within sight and at the members; of a client that stands still at those which moved. A client is
-/// not due when nothing near it changed.
+/// within sight and at the members. A client is not due when nothing near it changed.
 /// Source: a grid with hysteresis; relevancy as in Unreal's Iris and naia.
 #pragma once
 

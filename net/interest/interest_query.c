@@ -3,8 +3,7 @@
 //
 // A query gathers what is in scope: what the client sees (interest_gather.c), the module's answers,
 // members that may stay although nothing brings them in, then all that travels with any of these.
-// The difference to the members is the answer. When nothing but other entities moved since the last
-// query, only these are looked at.
+// The difference to the members is the answer.
 //
 // Only copies are read here, so systems may run meanwhile. net_interest_judge is the exception and
 // the proof: the same rules straight from the world, without grids, lists and copies.
@@ -32,11 +31,11 @@ static void mark_verdicts(const net_interest* interest, net_interest_scratch* sc
     }
 }
 
-// May a member stay that no rule brings in?
+// May a member stay that no rule brings in and that was not found near?
 static bool may_stay(const net_interest* interest, net_interest_client* client,
                      const net_interest_entity* member) {
     const net_interest_place* place = &interest->places[member->index];
-    if (!place->facts.has_position) return false;
+    if (!place->row_template || !place->facts.has_position) return false;
     if (net_interest_is_near(client, &place->facts, net_interest_at(interest, member->index),
                              net_interest_leave_radius(client->radius)))
         return true;
@@ -47,25 +46,33 @@ static bool may_stay(const net_interest* interest, net_interest_client* client,
     return is_young;
 }
 
+// Is a member in scope that the gathering did not find?
+static bool stays(const net_interest* interest, const net_interest_scratch* scratch,
+                  net_interest_client* client, const net_interest_entity* member) {
+    if (member->index >= interest->index_end) return false;
+    const net_interest_mark* mark = &scratch->marks[member->index];
+    uint32_t state = mark->stamp == scratch->stamp ? mark->state : 0;
+    // The module is asked about all within the leaving radius, so what it did not judge is beyond.
+    if (state & NET_INTEREST_NEVER ||
+        (net_interest_is_asking(interest) && !(state & NET_INTEREST_JUDGED)))
+        return false;
+    return state & NET_INTEREST_NEAR || may_stay(interest, client, member);
+}
+
 static inline bool is_in(const net_interest_scratch* scratch, uint32_t index) {
     const net_interest_mark* mark = &scratch->marks[index];
     return mark->stamp == scratch->stamp && mark->state & NET_INTEREST_IN;
 }
 
+// What travels with a member that stays is in scope too.
 static void keep_members(const net_interest* interest, net_interest_scratch* scratch,
                          net_interest_client* client, const net_interest_entity* members,
                          uint32_t count) {
-    bool is_asking = net_interest_is_asking(interest);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = members[i].index;
-        if (index >= interest->index_end || is_in(scratch, index) ||
-            !interest->places[index].row_template)
-            continue;
-        uint16_t state = net_interest_get_mark(scratch, index)->state;
-        if (state & (NET_INTEREST_IN | NET_INTEREST_NEVER)) continue;
-        // The module is asked about all within the leaving radius, so this one is beyond it.
-        if (is_asking && !(state & NET_INTEREST_JUDGED)) continue;
-        if (may_stay(interest, client, &members[i])) (void)net_interest_include(scratch, index);
+        if (index != 0 && index < interest->index_end && !is_in(scratch, index) &&
+            stays(interest, scratch, client, &members[i]))
+            (void)net_interest_include(scratch, index);
     }
 }
 
@@ -97,19 +104,20 @@ static bool reserve_answer(const net_interest* interest, net_interest_scratch* s
 
 // @return how many members stay.
 static uint32_t compare_members(const net_interest* interest, net_interest_scratch* scratch,
-                                const net_interest_client* client,
-                                const net_interest_entity* members, uint32_t count,
-                                net_interest_answer* answer) {
+                                net_interest_client* client, const net_interest_entity* members,
+                                uint32_t count, net_interest_answer* answer) {
     uint32_t player = net_interest_player_index(interest, client), stay_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = members[i].index;
         if (index == 0) continue;
-        net_interest_mark* mark = index < interest->index_end ? &scratch->marks[index] : NULL;
-        if (!mark || mark->stamp != scratch->stamp || !(mark->state & NET_INTEREST_IN)) {
+        bool is_found = index < interest->index_end && is_in(scratch, index);
+        if (!is_found && !stays(interest, scratch, client, &members[i])) {
             if (!net_fault_is_planted(NET_FAULT_SCOPE_STUCK))
                 scratch->leave[answer->leave_count++] = i;
             continue;
         }
+        net_interest_mark* mark =
+            is_found ? &scratch->marks[index] : net_interest_include(scratch, index);
         stay_count++;
         mark->state |= NET_INTEREST_MEMBER;
         net_interest_entity now = describe_place(interest, client, player, index, mark);
@@ -141,112 +149,17 @@ static void list_entering(const net_interest* interest, net_interest_scratch* sc
     }
 }
 
-// ---- when nothing but other entities moved ----
-
-static bool add_entering(const net_interest* interest, net_interest_scratch* scratch,
-                         net_interest_answer* answer, net_interest_entity entity) {
-    uint32_t at = answer->enter_count;
-    if (!BASE_ARRAY_RESERVE(interest->config.allocator, scratch->enter, scratch->enter_capacity,
-                            at + 1))
-        return false;
-    answer->enter_count++;
-    for (; at > 0 && scratch->enter[at - 1].index > entity.index; at--)
-        scratch->enter[at] = scratch->enter[at - 1];
-    scratch->enter[at] = entity;
-    return true;
-}
-
-// The other members are as they were: the client and what the rules name did not change.
-static void look_at_moved_members(const net_interest* interest, net_interest_scratch* scratch,
-                                  net_interest_client* client, const net_interest_entity* members,
-                                  uint32_t count, net_interest_answer* answer) {
-    const uint32_t* moves = interest->entities.moves;
-    const uint32_t since = client->queried_step, end = interest->entities.move_capacity;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t index = members[i].index;
-        if (index == 0 || index >= end || moves[index] <= since) continue;
-        scratch->marks[index] = (net_interest_mark){scratch->stamp, 0, NET_INTEREST_MEMBER, 0};
-        const net_interest_place* place = &interest->places[index];
-        if (!place->row_template ||
-            (!net_interest_is_far_in(client, place->handle, &place->facts) &&
-             !may_stay(interest, client, &members[i]))) {
-            if (!net_fault_is_planted(NET_FAULT_SCOPE_STUCK))
-                scratch->leave[answer->leave_count++] = i;
-            continue;
-        }
-        uint32_t band =
-            net_interest_band_of(client, &place->facts, net_interest_at(interest, index));
-        net_interest_entity now = net_interest_describe(
-            client, index, place->handle == client->player, &interest->traits[index], band, 0);
-        if (now.classes == members[i].classes && now.weight == members[i].weight) continue;
-        now.entered = members[i].entered;
-        scratch->changed_to[answer->changed_count] = now;
-        scratch->changed[answer->changed_count++] = i;
-    }
-}
-
-// An entity that moved enters when it is near and no member.
-static bool look_at_moved(const net_interest* interest, net_interest_scratch* scratch,
-                          const net_interest_client* client, uint32_t index, const float at[3],
-                          net_interest_answer* answer) {
-    float distance2 = net_interest_distance2(client->at, at);
-    if (!(distance2 <= client->radius * client->radius) ||
-        scratch->marks[index].stamp == scratch->stamp)
-        return true;
-    bool is_player = interest->places[index].handle == client->player;
-    return add_entering(interest, scratch, answer,
-                        net_interest_describe(client, index, is_player, &interest->traits[index],
-                                              net_interest_band(distance2, client->radius), 0));
-}
-
-static bool look_at_cells(const net_interest* interest, net_interest_scratch* scratch,
-                          const net_interest_client* client, net_interest_answer* answer) {
-    const net_interest_grid* grid = &interest->entities;
-    const uint32_t since = client->queried_step;
-    net_interest_cells cells = net_interest_grid_around(grid, client->at, client->radius);
-    for (uint32_t first, last;
-         grid->is_packed && net_interest_cells_next_run(&cells, &first, &last);) {
-        const net_interest_near* near = &grid->nears[grid->firsts[first]];
-        const net_interest_near* end = &grid->nears[grid->firsts[last + 1]];
-        for (; near < end; near++)
-            if (grid->moves[near->thing] > since &&
-                !look_at_moved(interest, scratch, client, near->thing, near->at, answer))
-                return false;
-    }
-    for (uint32_t bucket; !grid->is_packed && net_interest_cells_next(&cells, &bucket);) {
-        uint32_t index = grid->stamps[bucket] > since ? grid->heads[bucket] : 0;
-        for (; index; index = grid->spots[index].next)
-            if (grid->moves[index] > since &&
-                !look_at_moved(interest, scratch, client, index, grid->spots[index].at, answer))
-                return false;
-    }
-    return true;
-}
-
-// Entities that travel together are looked at as a whole.
-static bool is_part_enough(const net_interest* interest, const net_interest_turn* turn,
-                           uint32_t member_count) {
-    return turn->is_due && !turn->is_whole && member_count > 0 &&
-           interest->together.firsts.count == 0;
-}
-
-static bool query_part(const net_interest* interest, net_interest_scratch* scratch,
-                       net_interest_client* client, const net_interest_entity* members,
-                       uint32_t count, net_interest_answer* answer) {
-    if (!reserve_answer(interest, scratch, count)) return false;
-    look_at_moved_members(interest, scratch, client, members, count, answer);
-    return look_at_cells(interest, scratch, client, answer);
-}
-
 // ---- the query ----
 
-static bool query_whole(const net_interest* interest, net_interest_scratch* scratch,
-                        net_interest_client* client, const net_interest_entity* members,
-                        uint32_t count, net_interest_answer* answer) {
+static bool compare_scope(const net_interest* interest, net_interest_scratch* scratch,
+                          net_interest_client* client, const net_interest_entity* members,
+                          uint32_t count, net_interest_answer* answer) {
     if (net_interest_is_asking(interest)) mark_verdicts(interest, scratch, client);
-    net_interest_gather(interest, scratch, client, 1.0f);
-    keep_members(interest, scratch, client, members, count);
-    net_interest_gather_together(interest, scratch);
+    net_interest_gather(interest, scratch, client, client->radius);
+    if (interest->together.firsts.count > 0) {
+        keep_members(interest, scratch, client, members, count);
+        net_interest_gather_together(interest, scratch);
+    }
     if (!reserve_answer(interest, scratch, count)) return false;
     uint32_t stay_count = compare_members(interest, scratch, client, members, count, answer);
     if (stay_count < scratch->inside_count) list_entering(interest, scratch, client, answer);
@@ -266,10 +179,7 @@ bool net_interest_query_lane(net_interest* interest, uint32_t lane, uint32_t num
     if (net_interest_is_asking(interest) && !turn->is_due) return true;
     client->has_young = false;
     net_interest_mark_begin(scratch);
-    bool ok = is_part_enough(interest, turn, member_count)
-                  ? query_part(interest, scratch, client, members, member_count, answer)
-                  : query_whole(interest, scratch, client, members, member_count, answer);
-    if (!ok) return false;
+    if (!compare_scope(interest, scratch, client, members, member_count, answer)) return false;
     answer->enter = scratch->enter;
     answer->leave = scratch->leave;
     answer->changed = scratch->changed;
@@ -277,7 +187,6 @@ bool net_interest_query_lane(net_interest* interest, uint32_t lane, uint32_t num
     client->is_changed = false;
     client->queried_step = interest->step;
     turn->is_queried = true;
-    turn->is_whole = false;
     return true;
 }
 

@@ -50,10 +50,9 @@ static void take_turn(net_interest* interest, uint32_t slot) {
     net_interest_turn* turn = &interest->turns[slot];
     const net_interest_client* client = &interest->clients[slot];
     update_viewpoint(interest, slot);
-    turn->is_whole = turn->is_whole || turn->is_forced || client->is_changed || client->has_young ||
-                     net_interest_is_asking(interest) ||
-                     interest->global_step > client->queried_step;
-    turn->is_due = turn->is_due || turn->is_whole || has_moved_near(interest, client);
+    turn->is_due = turn->is_due || turn->is_forced || client->is_changed || client->has_young ||
+                   net_interest_is_asking(interest) ||
+                   interest->global_step > client->queried_step || has_moved_near(interest, client);
     turn->is_forced = false;
 }
 
@@ -61,7 +60,7 @@ static bool ask_client(net_interest* interest, uint32_t slot) {
     net_interest_client* client = &interest->clients[slot];
     net_interest_scratch* scratch = &interest->scratch[0];
     net_interest_mark_begin(scratch);
-    net_interest_gather(interest, scratch, client, NET_INTEREST_LEAVE);
+    net_interest_gather(interest, scratch, client, net_interest_leave_radius(client->radius));
     net_interest_gather_together(interest, scratch);
     client->answer_first = interest->verdict_count;
     client->answer_count = scratch->inside_count;
