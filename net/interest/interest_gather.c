@@ -82,19 +82,20 @@ static void gather_packed(const net_interest* interest, net_interest_scratch* sc
     enum { BLOCK = 64 };
     found_near found[BLOCK];
     const net_interest_grid* grid = &interest->entities;
+    const float eye[3] = {client->at[0], client->at[1], client->at[2]};
     const float leave = net_interest_leave_radius(client->radius), leave2 = leave * leave;
     net_interest_cells cells = net_interest_grid_around(grid, client->at, leave);
     for (uint32_t first, last; net_interest_cells_next_run(&cells, &first, &last);) {
         uint32_t at = grid->firsts[first], end = grid->firsts[last + 1];
         while (at < end) {
-            uint32_t count = 0, stop = end - at < BLOCK ? end : at + BLOCK;
+            size_t count = 0;
+            const uint32_t stop = end - at < BLOCK ? end : at + BLOCK;
             for (; at < stop; at++) {
                 const net_interest_near* near = &grid->nears[at];
-                found[count] =
-                    (found_near){near->thing, net_interest_distance2(client->at, near->at)};
+                found[count] = (found_near){near->thing, net_interest_distance2(near->at, eye)};
                 count += found[count].distance2 <= leave2;
             }
-            for (uint32_t i = 0; i < count; i++)
+            for (size_t i = 0; i < count; i++)
                 mark_near(scratch, client, radius, found[i]);
         }
     }

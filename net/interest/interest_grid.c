@@ -112,19 +112,23 @@ bool net_interest_grid_pack(net_interest_grid* grid) {
     if (grid->is_packed) return true;
     if (!BASE_ARRAY_RESERVE(grid->allocator, grid->nears, grid->near_capacity, grid->count))
         return false;
-    uint32_t bucket_count = 1u << (grid->bits + grid->row_bits);
+    // Pointers of its own: a store might change those of the grid, which would be loaded each time.
+    uint32_t* const firsts = grid->firsts;
+    const uint32_t *const counts = grid->counts, *const buckets = grid->buckets;
+    const net_interest_grid_entry* const spots = grid->spots;
+    net_interest_near* const nears = grid->nears;
+    const uint32_t bucket_count = 1u << (grid->bits + grid->row_bits);
     uint32_t at = 0;
     // Shifted by one: filling moves each first to where it belongs.
     for (uint32_t i = 0; i < bucket_count; i++) {
-        grid->firsts[i + 1] = at;
-        at += grid->counts[i];
+        firsts[i + 1] = at;
+        at += counts[i];
     }
-    grid->firsts[0] = 0;
-    for (uint32_t thing = 1; thing < grid->bucket_capacity; thing++) {
-        uint32_t bucket = grid->buckets[thing];
-        if (!bucket) continue;
-        net_interest_near* near = &grid->nears[grid->firsts[bucket]++];
-        memcpy(near->at, grid->spots[thing].at, sizeof near->at);
+    firsts[0] = 0;
+    for (uint32_t thing = 1, end = grid->bucket_capacity; thing < end; thing++) {
+        if (!buckets[thing]) continue;
+        net_interest_near* near = &nears[firsts[buckets[thing]]++];
+        memcpy(near->at, spots[thing].at, sizeof near->at);
         near->thing = thing;
     }
     grid->is_packed = true;

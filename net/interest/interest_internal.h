@@ -235,8 +235,8 @@ static inline uint32_t net_interest_player_index(const net_interest* interest,
                     interest->places[index].handle == client->player;
     return is_there ? index : 0;
 }
-/// Add all that the client sees by itself, with this radius of sight, and mark what is near. What is
-/// seen only because it travels together with others is not added.
+/// Add all that the client sees by itself, with this radius of sight, and mark what is near. What
+/// is seen only because it travels together with others is not added.
 void net_interest_gather(const net_interest* interest, net_interest_scratch* scratch,
                          const net_interest_client* client, float radius);
 /// Add all that travels together with an entity of the gathering.
