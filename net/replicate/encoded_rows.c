@@ -238,8 +238,11 @@ net_encoded_row_result net_encoded_rows_make(net_encoded_rows* encoded_rows,
     if (wanted != CELL_NONE) {
         if (encoded_rows->homes[key->index].stamp != encoded_rows->stamp)
             net_encoded_rows_begin_home(encoded_rows, key->index);
-        if (net_encoded_rows_put_cell(encoded_rows, key->index, wanted, encoded))
+        const net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, wanted);
+        if (kind && kind->cell != NET_ENCODED_ROW_CELL_NONE) {
+            net_encoded_rows_put_cell(encoded_rows, key->index, kind->cell, encoded);
             return NET_ENCODED_ROW_OK;
+        }
     }
     return put_place(encoded_rows, key, encoded) ? NET_ENCODED_ROW_OK : NET_ENCODED_ROW_NO_MEMORY;
 }

@@ -118,6 +118,7 @@ typedef struct net_encoded_rows {
     uint32_t arena_size, arena_capacity;
     uint32_t* parts; ///< per encoded row: row template pointer (two words), bits per component
     uint32_t part_count, part_capacity;
+    proto_row_times times; ///< of the row that was encoded alone last
     uint64_t made, shared;
     net_encoded_row_asked asked[NET_ENCODED_ROW_ASKED]; ///< in this tick
     uint32_t asked_count;

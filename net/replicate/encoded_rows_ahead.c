@@ -76,14 +76,15 @@ static inline void fetch_ahead(const net_encoded_rows* encoded_rows,
 typedef struct usual_rows {
     net_encoded_row_asked kinds[NET_ENCODED_ROW_USUAL];
     proto_row_times times[NET_ENCODED_ROW_USUAL];
+    uint8_t cells[NET_ENCODED_ROW_USUAL]; ///< in all homes
     uint32_t count;
     uint32_t age_max; ///< of a second base
 } usual_rows;
 
-// Find the rows of the entity that are encoded. @return how many they are; `wanted` gets their
-// kinds.
+// Find the rows of the entity that are encoded. @return how many they are; `cells` gets where
+// they go.
 static uint32_t find_jobs(const net_history_entity* entity, ecs_tick now, const usual_rows* usual,
-                          proto_row_job* jobs, uint32_t* wanted) {
+                          proto_row_job* jobs, uint32_t* cells) {
     const uint32_t* row = net_history_newest(entity);
     // Ticks of rows rise: when the oldest one is as many rows as ticks behind, so are all.
     const bool is_dense =
@@ -98,7 +99,7 @@ static uint32_t find_jobs(const net_history_entity* entity, ecs_tick now, const 
         const uint32_t* base2 =
             is_dense ? net_history_back(entity, age2) : net_history_recent(entity, now, age2);
         if (!base || !base2) continue;
-        wanted[count] = kind->wanted;
+        cells[count] = usual->cells[i];
         jobs[count++] = (proto_row_job){row, base, base2, &usual->times[i]};
     }
     return count;
@@ -108,28 +109,32 @@ static bool encode_entity(net_encoded_rows* encoded_rows, uint32_t index, const 
     const net_history_entity* entity = net_history_find(encoded_rows->history, index);
     if (!entity || index >= encoded_rows->home_count) return true;
     proto_row_job jobs[NET_ENCODED_ROW_USUAL];
-    uint32_t wanted[NET_ENCODED_ROW_USUAL];
+    uint32_t cells[NET_ENCODED_ROW_USUAL];
     net_encoded_row encoded[NET_ENCODED_ROW_USUAL];
-    uint32_t count = find_jobs(entity, encoded_rows->tick, usual, jobs, wanted);
+    uint32_t count = find_jobs(entity, encoded_rows->tick, usual, jobs, cells);
     if (count == 0) return true;
     if (!net_encoded_rows_encode_many(encoded_rows, entity->row_template, jobs, count, encoded))
         return false;
     net_encoded_rows_begin_home(encoded_rows, index);
     for (uint32_t i = 0; i < count; i++)
-        net_encoded_rows_put_cell(encoded_rows, index, wanted[i], &encoded[i]);
+        net_encoded_rows_put_cell(encoded_rows, index, cells[i], &encoded[i]);
     return true;
 }
 
 bool net_encoded_rows_ahead(net_encoded_rows* encoded_rows, const net_history_event* events,
                             uint32_t event_count) {
-    usual_rows usual = {.age_max = 0};
-    usual.count = choose(encoded_rows, event_count, usual.kinds);
-    if (usual.count == 0 || encoded_rows->is_solo) return true;
+    net_encoded_row_asked asked[NET_ENCODED_ROW_USUAL];
+    const uint32_t asked_count = choose(encoded_rows, event_count, asked);
+    if (asked_count == 0 || encoded_rows->is_solo) return true;
     const net_history_entity* entities = net_history_entities(encoded_rows->history);
-    for (uint32_t i = 0; i < usual.count; i++) {
-        const net_encoded_row_asked* kind = &usual.kinds[i];
-        usual.times[i] = proto_row_times_make(kind->age, kind->d);
-        uint32_t age2 = (uint32_t)kind->age + kind->d;
+    usual_rows usual = {.count = 0};
+    for (uint32_t i = 0; i < asked_count; i++) {
+        const net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, asked[i].wanted);
+        if (!kind || kind->cell == NET_ENCODED_ROW_CELL_NONE) continue;
+        usual.kinds[usual.count] = asked[i];
+        usual.times[usual.count] = proto_row_times_make(asked[i].age, asked[i].d);
+        usual.cells[usual.count++] = kind->cell;
+        uint32_t age2 = (uint32_t)asked[i].age + asked[i].d;
         if (age2 > usual.age_max) usual.age_max = age2;
     }
     for (uint32_t i = 0; i < event_count; i++) {

@@ -22,14 +22,11 @@ static inline void net_encoded_rows_begin_home(const net_encoded_rows* encoded_r
     begun->stamp = encoded_rows->stamp;
     memset(begun->cells, 0, sizeof begun->cells);
 }
-/// Put a row of this kind into a begun home. @return false when the kind has no cell.
-static inline bool net_encoded_rows_put_cell(net_encoded_rows* encoded_rows, uint32_t home,
-                                             uint32_t wanted, const net_encoded_row* encoded) {
-    const net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, wanted);
-    if (!kind || kind->cell == NET_ENCODED_ROW_CELL_NONE) return false;
-    encoded_rows->homes[home].cells[kind->cell] = net_encoded_row_cell(encoded);
+/// Put a row into a cell of a begun home.
+static inline void net_encoded_rows_put_cell(const net_encoded_rows* encoded_rows, uint32_t home,
+                                             uint32_t cell, const net_encoded_row* encoded) {
+    encoded_rows->homes[home].cells[cell] = net_encoded_row_cell(encoded);
     if (encoded_rows->is_counted)
-        encoded_rows->home_parts[(size_t)home * NET_ENCODED_ROW_CELLS + kind->cell] =
+        encoded_rows->home_parts[(size_t)home * NET_ENCODED_ROW_CELLS + cell] =
             (net_encoded_row_parts){encoded->parts_first, encoded->head_bits};
-    return true;
 }

@@ -163,8 +163,12 @@ net_encoded_row_result net_encoded_rows_encode(net_encoded_rows* encoded_rows,
     proto_packed_base base;
     net_encoded_row_result result = find_rows(encoded_rows, key, entity, &row, &base);
     if (result != NET_ENCODED_ROW_OK) return result;
-    const proto_row_times times = proto_row_times_make(base.ticks, base.base2 ? base.ticks2 : 1);
-    const proto_row_job job = {row, base.base, base.base2, &times};
+    // Rows of one kind are asked for one after another.
+    proto_row_times* times = &encoded_rows->times;
+    const uint32_t ticks2 = base.base2 ? base.ticks2 : 1;
+    if (times->ticks != base.ticks || times->ticks2 != ticks2)
+        *times = proto_row_times_make(base.ticks, ticks2);
+    const proto_row_job job = {row, base.base, base.base2, times};
     return net_encoded_rows_encode_many(encoded_rows, row_template, &job, 1, encoded)
                ? NET_ENCODED_ROW_OK
                : NET_ENCODED_ROW_NO_MEMORY;
