@@ -77,8 +77,9 @@ bool net_tick_ring_reserve(net_tick_ring* ring, const base_allocator* allocator,
 // Note the tick of an entry that is newer than all. What would be too far from it is forgotten, but
 // for the oldest.
 static void advance(net_tick_ring* ring, uint64_t tick) {
-    while (ring->count > 1 && tick - net_tick_ring_tick(ring, 1) > UINT32_MAX)
-        net_tick_ring_drop(ring, 1);
+    if (tick - ring->oldest > UINT32_MAX)
+        while (ring->count > 1 && tick - net_tick_ring_tick(ring, 1) > UINT32_MAX)
+            net_tick_ring_drop(ring, 1);
     ring->newest = tick;
     if (ring->count == 0) ring->oldest = tick;
 }
