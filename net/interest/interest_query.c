@@ -15,6 +15,8 @@
 
 #include <string.h>
 
+#define MEMBERS_AHEAD 8u // members whose traits are prefetched: they lie far from each other
+
 // ---- finding what is in ----
 
 static void mark_verdicts(const net_interest* interest, net_interest_scratch* scratch,
@@ -109,6 +111,8 @@ static uint32_t compare_members(const net_interest* interest, net_interest_scrat
     uint32_t player = net_interest_player_index(interest, client), stay_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = members[i].index;
+        if (i + MEMBERS_AHEAD < count)
+            __builtin_prefetch(&interest->traits[members[i + MEMBERS_AHEAD].index]);
         if (index == 0) continue;
         bool is_found = index < interest->index_end && is_in(scratch, index);
         if (!is_found && !stays(interest, scratch, client, &members[i])) {

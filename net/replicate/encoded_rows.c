@@ -229,11 +229,10 @@ static bool find(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
     return place != NULL;
 }
 
-net_encoded_row_result net_encoded_rows_make(net_encoded_rows* encoded_rows,
-                                             const net_encoded_row_key* key, uint32_t wanted,
-                                             net_encoded_row* encoded) {
-    net_encoded_row_result result = net_encoded_rows_encode(encoded_rows, key, encoded);
-    if (result != NET_ENCODED_ROW_OK || encoded_rows->is_solo) return result;
+// Keep an encoded row for those that ask later.
+static net_encoded_row_result put(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
+                                  uint32_t wanted, const net_encoded_row* encoded) {
+    if (encoded_rows->is_solo) return NET_ENCODED_ROW_OK;
     if (wanted == NET_ENCODED_ROW_UNUSUAL) wanted = cell_key(encoded_rows, key);
     if (wanted != CELL_NONE) {
         if (encoded_rows->homes[key->index].stamp != encoded_rows->stamp)
@@ -245,6 +244,23 @@ net_encoded_row_result net_encoded_rows_make(net_encoded_rows* encoded_rows,
         }
     }
     return put_place(encoded_rows, key, encoded) ? NET_ENCODED_ROW_OK : NET_ENCODED_ROW_NO_MEMORY;
+}
+
+net_encoded_row_result net_encoded_rows_make(net_encoded_rows* encoded_rows,
+                                             const net_encoded_row_key* key, uint32_t wanted,
+                                             net_encoded_row* encoded) {
+    net_encoded_row_result result = net_encoded_rows_encode(encoded_rows, key, encoded);
+    return result == NET_ENCODED_ROW_OK ? put(encoded_rows, key, wanted, encoded) : result;
+}
+
+void net_encoded_rows_make_many(net_encoded_rows* encoded_rows, net_encoded_row_wish* wishes,
+                                uint32_t count) {
+    net_encoded_rows_encode_wishes(encoded_rows, wishes, count);
+    for (uint32_t i = 0; i < count; i++) {
+        net_encoded_row_wish* wish = &wishes[i];
+        if (wish->result == NET_ENCODED_ROW_OK)
+            wish->result = put(encoded_rows, &wish->key, wish->wanted, &wish->encoded);
+    }
 }
 
 bool net_encoded_rows_find_wanted(net_encoded_rows* encoded_rows, uint32_t wanted,

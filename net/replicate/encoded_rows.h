@@ -156,6 +156,17 @@ net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
 net_encoded_row_result net_encoded_rows_make(net_encoded_rows* encoded_rows,
                                              const net_encoded_row_key* key, uint32_t wanted,
                                              net_encoded_row* encoded);
+/// A row that is asked for, and what became of it.
+typedef struct net_encoded_row_wish {
+    net_encoded_row_key key;
+    uint32_t wanted; ///< net_encoded_rows_wanted
+    uint32_t slot;   ///< the caller's
+    net_encoded_row encoded;
+    net_encoded_row_result result;
+} net_encoded_row_wish;
+/// As net_encoded_rows_make for keys that all differ: rows of one template are encoded together.
+void net_encoded_rows_make_many(net_encoded_rows* encoded_rows, net_encoded_row_wish* wishes,
+                                uint32_t count);
 /// Find the rows that a key names; they stay valid until the next call. Solo code needs them.
 net_encoded_row_result net_encoded_rows_sources(net_encoded_rows* encoded_rows,
                                                 const net_encoded_row_key* key,

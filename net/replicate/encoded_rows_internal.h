@@ -10,6 +10,9 @@
 net_encoded_row_result net_encoded_rows_encode(net_encoded_rows* encoded_rows,
                                                const net_encoded_row_key* key,
                                                net_encoded_row* encoded);
+/// The same for wishes with keys that all differ: sets what became of each.
+void net_encoded_rows_encode_wishes(net_encoded_rows* encoded_rows, net_encoded_row_wish* wishes,
+                                    uint32_t count);
 /// The same for rows of one template, PROTO_ROW_JOBS_MAX at most.
 /// @return false when memory ran out.
 BASE_MUST_USE bool net_encoded_rows_encode_many(net_encoded_rows* encoded_rows,

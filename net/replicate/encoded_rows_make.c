@@ -153,25 +153,99 @@ bool net_encoded_rows_encode_many(net_encoded_rows* encoded_rows,
     return true;
 }
 
+static net_encoded_row_result encode_found(net_encoded_rows* encoded_rows,
+                                           const net_row_template* row_template,
+                                           const uint32_t* row, const proto_packed_base* base,
+                                           net_encoded_row* encoded) {
+    // Rows of one kind are asked for one after another.
+    proto_row_times* times = &encoded_rows->times;
+    const uint32_t ticks2 = base->base2 ? base->ticks2 : 1;
+    if (times->ticks != base->ticks || times->ticks2 != ticks2)
+        *times = proto_row_times_make(base->ticks, ticks2);
+    const proto_row_job job = {row, base->base, base->base2, times};
+    return net_encoded_rows_encode_many(encoded_rows, row_template, &job, 1, encoded)
+               ? NET_ENCODED_ROW_OK
+               : NET_ENCODED_ROW_NO_MEMORY;
+}
+
 net_encoded_row_result net_encoded_rows_encode(net_encoded_rows* encoded_rows,
                                                const net_encoded_row_key* key,
                                                net_encoded_row* encoded) {
     const net_history_entity* entity = net_history_find(encoded_rows->history, key->index);
     BASE_ASSERT(entity);
-    const net_row_template* row_template = entity->row_template;
     const uint32_t* row;
     proto_packed_base base;
     net_encoded_row_result result = find_rows(encoded_rows, key, entity, &row, &base);
     if (result != NET_ENCODED_ROW_OK) return result;
-    // Rows of one kind are asked for one after another.
-    proto_row_times* times = &encoded_rows->times;
-    const uint32_t ticks2 = base.base2 ? base.ticks2 : 1;
-    if (times->ticks != base.ticks || times->ticks2 != ticks2)
-        *times = proto_row_times_make(base.ticks, ticks2);
-    const proto_row_job job = {row, base.base, base.base2, times};
-    return net_encoded_rows_encode_many(encoded_rows, row_template, &job, 1, encoded)
-               ? NET_ENCODED_ROW_OK
-               : NET_ENCODED_ROW_NO_MEMORY;
+    return encode_found(encoded_rows, entity->row_template, row, &base, encoded);
+}
+
+// Wishes of one template whose rows are found.
+typedef struct wish_batch {
+    const net_row_template* row_template;
+    uint32_t count, times_count;
+    proto_row_job jobs[PROTO_ROW_JOBS_MAX];
+    proto_row_times times[PROTO_ROW_JOBS_MAX];
+    net_encoded_row_wish* wishes[PROTO_ROW_JOBS_MAX];
+} wish_batch;
+
+static void encode_batch(net_encoded_rows* encoded_rows, wish_batch* batch) {
+    net_encoded_row encoded[PROTO_ROW_JOBS_MAX];
+    const bool ok =
+        batch->count == 0 || net_encoded_rows_encode_many(encoded_rows, batch->row_template,
+                                                          batch->jobs, batch->count, encoded);
+    for (uint32_t i = 0; i < batch->count; i++) {
+        batch->wishes[i]->result = ok ? NET_ENCODED_ROW_OK : NET_ENCODED_ROW_NO_MEMORY;
+        if (ok) batch->wishes[i]->encoded = encoded[i];
+    }
+    batch->count = batch->times_count = 0;
+}
+
+static void add_to_batch(wish_batch* batch, net_encoded_row_wish* wish, const uint32_t* row,
+                         const proto_packed_base* base) {
+    const uint32_t ticks2 = base->base2 ? base->ticks2 : 1;
+    uint32_t at = batch->times_count;
+    if (at == 0 || batch->times[at - 1].ticks != base->ticks ||
+        batch->times[at - 1].ticks2 != ticks2) {
+        batch->times[at] = proto_row_times_make(base->ticks, ticks2);
+        batch->times_count = ++at;
+    }
+    batch->jobs[batch->count] =
+        (proto_row_job){row, base->base, base->base2, &batch->times[at - 1]};
+    batch->wishes[batch->count++] = wish;
+}
+
+// A masked row is overwritten by the next one that is found.
+static bool is_masked(const net_encoded_rows* encoded_rows, const uint32_t* row) {
+    const uintptr_t first = (uintptr_t)encoded_rows->rows, at = (uintptr_t)row;
+    return at >= first && at < first + sizeof encoded_rows->rows;
+}
+
+void net_encoded_rows_encode_wishes(net_encoded_rows* encoded_rows, net_encoded_row_wish* wishes,
+                                    uint32_t count) {
+    wish_batch batch;
+    batch.row_template = NULL;
+    batch.count = batch.times_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        net_encoded_row_wish* wish = &wishes[i];
+        const net_history_entity* entity = net_history_find(encoded_rows->history, wish->key.index);
+        BASE_ASSERT(entity);
+        const uint32_t* row;
+        proto_packed_base base;
+        wish->result = find_rows(encoded_rows, &wish->key, entity, &row, &base);
+        if (wish->result != NET_ENCODED_ROW_OK) continue;
+        if (is_masked(encoded_rows, row) || is_masked(encoded_rows, base.base) ||
+            is_masked(encoded_rows, base.base2)) {
+            wish->result =
+                encode_found(encoded_rows, entity->row_template, row, &base, &wish->encoded);
+            continue;
+        }
+        if (batch.count == PROTO_ROW_JOBS_MAX || batch.row_template != entity->row_template)
+            encode_batch(encoded_rows, &batch);
+        batch.row_template = entity->row_template;
+        add_to_batch(&batch, wish, row, &base);
+    }
+    encode_batch(encoded_rows, &batch);
 }
 
 const uint32_t* net_encoded_rows_component_bits(const net_encoded_rows* encoded_rows,

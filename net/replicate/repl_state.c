@@ -24,6 +24,7 @@ net_result net_repl_state_create(net_replicator* replicator, uint32_t client,
     if (!made) return NET_ERR_MEMORY;
     made->replicator = replicator;
     made->client = client;
+    made->published = replicator->published;
     made->window = NET_REPL_STATE_WINDOW_MIN;
     made->create_bits = TYPICAL_CREATE_BITS;
     made->update_bits = TYPICAL_UPDATE_BITS;

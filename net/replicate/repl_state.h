@@ -64,6 +64,10 @@ BASE_MUST_USE net_result net_repl_state_use_solo(net_repl_state* repl);
 /// Put it into a lane of its replicator (below their number, asserted), while no lane works. It
 /// begins in the first one.
 void net_repl_state_set_lane(net_repl_state* repl, uint32_t lane);
+/// Take over the published step, before a packet is written: what changed, and the scope when it is
+/// the client's turn. Only between net_replicator_publish_lane_begin and _end of its lane; nothing
+/// happens when it was done. Without memory the state is broken afterwards.
+void net_repl_state_publish(net_repl_state* repl);
 /// Entities in its scope.
 uint32_t net_repl_state_entities(const net_repl_state* repl);
 /// List them in any order; `entities` has room for net_repl_state_entities.

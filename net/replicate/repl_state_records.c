@@ -5,13 +5,6 @@
 
 enum { CODED_TOGETHER = 32 }; // records whose rows are prefetched together
 
-// A record whose row is not encoded yet.
-typedef struct missing_row {
-    net_encoded_row_key key;
-    uint32_t wanted; // the key in a home
-    uint32_t slot;
-} missing_row;
-
 // Rows of one kind: all that is asked for with the same bases and classes.
 typedef struct row_kind {
     net_encoded_row_key key;
@@ -24,7 +17,7 @@ typedef struct row_kind {
 typedef struct row_finder {
     net_composer* c;
     net_record_group* run;
-    missing_row missing[CODED_TOGETHER];
+    net_encoded_row_wish missing[CODED_TOGETHER]; // records whose rows are not encoded yet
     uint32_t missing_count;
 } row_finder;
 
@@ -61,16 +54,14 @@ static bool make_missing(row_finder* f) {
             net_history_warm(encoded_rows->history, key->index, encoded_rows->tick, key->age,
                              key->d, step == 1);
         }
+    net_encoded_rows_make_many(encoded_rows, f->missing, count);
     for (uint32_t i = 0; i < count; i++) {
-        const missing_row* missing = &f->missing[i];
-        net_encoded_row encoded;
-        net_encoded_row_result result =
-            net_encoded_rows_make(encoded_rows, &missing->key, missing->wanted, &encoded);
-        if (result == NET_ENCODED_ROW_NO_MEMORY) return false;
-        if (result == NET_ENCODED_ROW_OK)
-            net_composer_take(f->c, missing->slot, &encoded);
+        const net_encoded_row_wish* missing = &f->missing[i];
+        if (missing->result == NET_ENCODED_ROW_NO_MEMORY) return false;
+        if (missing->result == NET_ENCODED_ROW_OK)
+            net_composer_take(f->c, missing->slot, &missing->encoded);
         else
-            move_slot(f, missing->slot, result == NET_ENCODED_ROW_NO_BASE2);
+            move_slot(f, missing->slot, missing->result == NET_ENCODED_ROW_NO_BASE2);
     }
     return true;
 }
@@ -118,7 +109,10 @@ static BASE_NOINLINE bool find_others(row_finder* f, row_kind* kind, uint32_t w,
             net_composer_take(f->c, slot, &encoded);
             continue;
         }
-        f->missing[f->missing_count++] = (missing_row){kind->key, kind->wanted, slot};
+        net_encoded_row_wish* wish = &f->missing[f->missing_count++];
+        wish->key = kind->key;
+        wish->wanted = kind->wanted;
+        wish->slot = slot;
         if (f->missing_count == CODED_TOGETHER && !make_missing(f)) return false;
     }
     return true;

@@ -363,6 +363,8 @@ net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_sta
     if (repl->packet_count == 0) repl->seq_next = seq;
     BASE_ASSERT(seq == repl->seq_next);
     BASE_ASSERT(replicator->published == net_history_step_count(replicator->history));
+    BASE_ASSERT(repl->published == replicator->published || repl->is_broken ||
+                replicator->lanes[repl->lane].is_idle);
     *records = 0;
     if (repl->is_broken) return NET_ERR_MEMORY;
     prefetch_next(repl);

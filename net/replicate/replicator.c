@@ -3,9 +3,10 @@
 // what they share.
 //
 // A publish has two parts. The first marks what happened in the step: `touched` has a byte per
-// index. It also lets clients begin what spawned in their sight. The second part is a loop over the
-// clients of a lane: each looks up its slots in `touched` (net_repl_state_pull), then its scope
-// changes if its turn came. Nothing knows which clients see an entity: a lookup per slot costs
+// index. It also lets clients begin what spawned in their sight. The second part is done for each
+// client of a lane: it looks up its slots in `touched` (net_repl_state_pull), then its scope
+// changes if its turn came. That is best done just before its packet is written, while what is
+// known of the client is in the cache. Nothing knows which clients see an entity: a lookup per slot costs
 // less than keeping such lists, and an idle world costs nothing.
 //
 // Clients are handled in the order of their ids or numbers, never by address.
@@ -226,22 +227,39 @@ bool net_replicator_update_scope(net_replicator* replicator, net_repl_state* rep
            apply_answer(repl, &answer);
 }
 
-void net_replicator_publish_lane(net_replicator* replicator, uint32_t number) {
+void net_replicator_publish_lane_begin(net_replicator* replicator, uint32_t number) {
     BASE_ASSERT(number < replicator->lane_count);
     net_replicator_lane* lane = &replicator->lanes[number];
     lane->has_failed =
         !net_encoded_rows_begin(&lane->encoded_rows, net_replicator_tick(replicator)) ||
         !net_encoded_rows_ahead(&lane->encoded_rows, replicator->events, replicator->event_count);
-    bool is_idle = !replicator->has_touched && !net_interest_has_due(replicator->interest);
-    if (is_idle && !lane->has_failed) return;
+    lane->is_idle = !lane->has_failed && !replicator->has_touched &&
+                    !net_interest_has_due(replicator->interest);
+}
+
+void net_repl_state_publish(net_repl_state* repl) {
+    net_replicator* replicator = repl->replicator;
+    const net_replicator_lane* lane = &replicator->lanes[repl->lane];
+    if (repl->published == replicator->published) return;
+    repl->published = replicator->published;
+    if (lane->is_idle || repl->is_broken) return;
+    bool ok = !lane->has_failed && net_repl_state_pull(repl);
+    if (ok && net_interest_is_due(replicator->interest, repl->client))
+        ok = net_replicator_update_scope(replicator, repl);
+    if (!ok) repl->is_broken = true;
+}
+
+void net_replicator_publish_lane_end(net_replicator* replicator, uint32_t number) {
+    if (replicator->lanes[number].is_idle) return;
     for (uint32_t id = 0; id < replicator->repl_capacity; id++) {
         net_repl_state* repl = replicator->repls[id];
-        if (!repl || repl->is_broken || repl->lane != number) continue;
-        bool ok = !lane->has_failed && net_repl_state_pull(repl);
-        if (ok && net_interest_is_due(replicator->interest, repl->client))
-            ok = net_replicator_update_scope(replicator, repl);
-        if (!ok) repl->is_broken = true;
+        if (repl && repl->lane == number) net_repl_state_publish(repl);
     }
+}
+
+void net_replicator_publish_lane(net_replicator* replicator, uint32_t number) {
+    net_replicator_publish_lane_begin(replicator, number);
+    net_replicator_publish_lane_end(replicator, number);
 }
 
 void net_replicator_publish(net_replicator* replicator) {

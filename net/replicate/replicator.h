@@ -48,6 +48,10 @@ void net_replicator_publish_begin(net_replicator* replicator);
 /// then each lane once, each on any thread. Packets of a lane's clients may be written when it is
 /// done.
 void net_replicator_publish_lane(net_replicator* replicator, uint32_t lane);
+/// The same in parts, for one pass over the clients: first the part for all clients of the lane,
+void net_replicator_publish_lane_begin(net_replicator* replicator, uint32_t lane);
+/// then net_repl_state_publish (repl_state.h) for any of them, and at last those that are left.
+void net_replicator_publish_lane_end(net_replicator* replicator, uint32_t lane);
 const net_history* net_replicator_history(const net_replicator* replicator);
 ecs_tick net_replicator_tick(const net_replicator* replicator);
 /// Check the whole structure (asserts). net_replicator_publish does so in BASE_VALIDATE builds.

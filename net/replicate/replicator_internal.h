@@ -13,6 +13,7 @@ typedef struct net_replicator_lane {
     net_encoded_rows encoded_rows;
     net_snapshot_writer writer;
     bool has_failed; ///< memory ran out while the tick began
+    bool is_idle;    ///< the published step has nothing for any client
 } net_replicator_lane;
 
 struct net_replicator {

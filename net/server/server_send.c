@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The net half of a tick: what goes out.
 //
-//     publish (replication states learn which entities came, went and changed)
-//     per lane, for each of its sessions: events that it may see -> losses -> is a packet due? ->
-//     as many as its tokens allow; then one flush
+//     publish: what all clients need of the step
+//     per lane, for each of its sessions: its replication state learns which entities came, went
+//     and changed -> events that it may see -> losses -> is a packet due? -> as many as its tokens
+//     allow; then one flush
 //
 // A packet is due when rows or events wait, or when an input of the client was not used in time.
 // Otherwise it is due HEARTBEAT_HZ (server.c) times a second: a client's clock, its prediction and
@@ -293,14 +294,17 @@ static void send_to(net_server_lane* lane, net_session* session) {
 static void send_lane(net_server_lane* lane) {
     net_server* server = lane->server;
     net_transport* transport = server->config.transport;
-    if (server->out.has_stepped) net_replicator_publish_lane(server->replicator, lane->number);
+    const bool has_stepped = server->out.has_stepped;
+    if (has_stepped) net_replicator_publish_lane_begin(server->replicator, lane->number);
     for (uint32_t i = 0; i < lane->count; i++) {
         const uint32_t place = lane->places[i];
         net_session* session = server->out.sessions[place];
+        if (has_stepped) net_repl_state_publish(session->out.repl);
         net_server_queue_events(server, place);
         net_session_send_varsize(server, session);
         send_to(lane, session);
     }
+    if (has_stepped) net_replicator_publish_lane_end(server->replicator, lane->number);
     if (transport->ops->flush_lane) transport->ops->flush_lane(transport, lane->number);
 }
 
