@@ -71,7 +71,7 @@ struct net_repl_state {
     uint32_t id, client;
     uint32_t lane; ///< of the replicator
     bool is_broken;
-    uint64_t published; ///< the replicator's, of the step that was taken over last
+    uint64_t published;           ///< the replicator's, of the step that was taken over last
     struct net_solo_sender* solo; ///< NULL: shared code
     net_repl_state_watch watch;
     // ---- by slot: room for word_count times 64

@@ -6,8 +6,8 @@
 // index. It also lets clients begin what spawned in their sight. The second part is done for each
 // client of a lane: it looks up its slots in `touched` (net_repl_state_pull), then its scope
 // changes if its turn came. That is best done just before its packet is written, while what is
-// known of the client is in the cache. Nothing knows which clients see an entity: a lookup per slot costs
-// less than keeping such lists, and an idle world costs nothing.
+// known of the client is in the cache. Nothing knows which clients see an entity: a lookup per slot
+// costs less than keeping such lists, and an idle world costs nothing.
 //
 // Clients are handled in the order of their ids or numbers, never by address.
 //

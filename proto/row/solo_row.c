@@ -1,46 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A row in solo code: what situation each of its numbers is in (WIRE.md, "Solo code").
-#include "proto/solo.h"
-#include "row/rotation.h"
-#include "row/row_coder.h"
-
-typedef struct solo_row {
-    proto_solo_coder* solo;
-    row_coder coder;
-    uint32_t template_;
-    const proto_solo_third* third; // NULL: none that helps
-    const proto_solo_near* near;
-    proto_solo_near* own;
-    uint32_t flags;           // of the components before, newest lowest
-    uint32_t active;          // logs of the offs so far
-    uint32_t bases;           // 0..7
-    uint32_t place, rotation; // components; UINT32_MAX: none
-    uint32_t misfit;          // how well the neighbour fits, 0..31
-    bool has_along;           // the own motion is expected to be the neighbour's
-    int64_t along[PROTO_SOLO_PLACE];
-} solo_row;
-
-static void turn_along(const solo_row* r, proto_rotation_guess* guess);
+#include "row/solo_row.h"
 
 static bool is_read(const solo_row* r) {
     return r->solo->mode == PROTO_SOLO_READ;
 }
 
-enum { TURN_SHIFT = 14 };
-
-enum {
-    KIND_FLAG = 256,   // of the fields of a row: whether a component differs
-    SCORE_MISFIT = 64, // how much better a neighbour must fit to be chosen, in distance
-};
-
-// A signed number in 5 bits.
-static uint64_t bucket(int64_t value) {
-    uint64_t size = row_magnitude(value);
-    if (size == 0) return 0;
-    uint32_t log = size == 1 ? 1 : row_log(size);
-    if (log > 15) log = 15;
-    return value < 0 ? 16 + log : log;
-}
+enum { KIND_FLAG = 256 }; // of the fields of a row: whether a component differs
 
 // -value for one that went down.
 static int64_t turned(int64_t value, bool is_down) {
@@ -109,11 +75,14 @@ static void code_plain(solo_row* r, uint32_t c, const uint64_t* expected, const 
         int64_t near = near_off(r, f);
         if (lines) near = row_difference(lines[i], expected[i], bits);
         uint64_t situation =
-            at(lines ? along_scale(r) : scale, 0) | at(bucket(turned(before, is_mirrored)), 1) |
-            at(bucket(turned(rest, is_mirrored)), 2) | at(bucket(turned(near, is_mirrored)), 3) |
-            at(at_most(r->active), 4) | at(r->bases | (r->flags & 3) << 3, 5) |
+            at(lines ? along_scale(r) : scale, 0) |
+            at(solo_row_bucket(turned(before, is_mirrored)), 1) |
+            at(solo_row_bucket(turned(rest, is_mirrored)), 2) |
+            at(solo_row_bucket(turned(near, is_mirrored)), 3) | at(at_most(r->active), 4) |
+            at(r->bases | (r->flags & 3) << 3, 5) |
             at(component->shape == SHAPE_MIXED ? r->coder.base[f] : i, 6) |
-            at(others ? bucket(turned(row_difference(others[i], expected[i], bits), is_mirrored))
+            at(others ? solo_row_bucket(
+                            turned(row_difference(others[i], expected[i], bits), is_mirrored))
                       : r->coder.base[f] >> (bits > 5 ? bits - 5 : 0),
                7);
         (void)code_off(r, f, situation, expected[i], is_mirrored);
@@ -159,13 +128,14 @@ static void code_driven(solo_row* r, uint32_t c) {
         int64_t rest = guess.rest * 8 / ROW_STEP;
         uint64_t over = guess.doubt >= ROW_STEP ? 3 : (uint64_t)(guess.doubt * 4 / ROW_STEP);
         int64_t sign = guess.is_down ? -1 : 1;
-        uint64_t situation = at((rest < 8 ? (uint64_t)rest : 7) << 2 | over, 0) |
-                             at(bucket(doubt * sign), 1) | at(bucket((int64_t)r->coder.ticks), 2) |
-                             at(bucket(near_off(r, f) * sign), 3) | at(at_most(r->active), 4) |
-                             at(r->bases | (r->flags & 3) << 3, 5) | at(bucket(before * sign), 6) |
-                             at(r->third ? driven_third(r, f, source + i, guess.is_down)
-                                         : bucket(motion_of(r, f) * sign),
-                                7);
+        uint64_t situation =
+            at((rest < 8 ? (uint64_t)rest : 7) << 2 | over, 0) |
+            at(solo_row_bucket(doubt * sign), 1) | at(solo_row_bucket((int64_t)r->coder.ticks), 2) |
+            at(solo_row_bucket(near_off(r, f) * sign), 3) | at(at_most(r->active), 4) |
+            at(r->bases | (r->flags & 3) << 3, 5) | at(solo_row_bucket(before * sign), 6) |
+            at(r->third ? driven_third(r, f, source + i, guess.is_down)
+                        : solo_row_bucket(motion_of(r, f) * sign),
+               7);
         (void)code_off(r, f, situation, guess.word, guess.is_down);
         before = row_difference(r->coder.row[f], guess.word, field->quant.bits);
     }
@@ -186,7 +156,7 @@ static proto_rotation_guess expect_rotation(const solo_row* r, uint32_t c, bool 
     proto_rotation_guess guess =
         proto_rotation_expect(coder->layout->fields[first + 1].quant.q_max, base + first,
                               older ? older + first : NULL, coder->ticks, ticks2);
-    if (r->has_along && c == r->rotation && guess.motion > 0) turn_along(r, &guess);
+    if (r->has_along && c == r->rotation && guess.motion > 0) proto_solo_turn_along(r, &guess);
     return guess;
 }
 
@@ -212,9 +182,10 @@ static void code_rotation(solo_row* r, uint32_t c, bool is_by_third) {
         int64_t motion = coder->row[first] == coder->base[first] ? motion_of(r, f) : 0;
         bool is_mirrored = motion < 0;
         int64_t sign = is_mirrored ? -1 : 1;
-        uint64_t situation = common | at(bucket(before[0] * sign), 1) |
-                             at(bucket(motion * sign), 2) | at(bucket(near_off(r, f) * sign), 3) |
-                             at(at_most(r->active), 4) | at(i, 6) | at(bucket(before[1] * sign), 7);
+        uint64_t situation =
+            common | at(solo_row_bucket(before[0] * sign), 1) |
+            at(solo_row_bucket(motion * sign), 2) | at(solo_row_bucket(near_off(r, f) * sign), 3) |
+            at(at_most(r->active), 4) | at(i, 6) | at(solo_row_bucket(before[1] * sign), 7);
         (void)code_off(r, f, situation, three[i], is_mirrored);
         before[1] = before[0];
         before[0] = row_difference(coder->row[f], three[i], quant->bits);
@@ -292,9 +263,9 @@ static void choose_guess(solo_row* r, uint32_t c, uint64_t* expected, other_gues
     uint64_t far = distance(r, c, other->words, expected);
     if (far == 0) return;
     other->has_other = true;
-    other->about = at(field_number(r, c), 0) | at(bucket((int64_t)far), 1) |
-                   at(bucket((int64_t)motion_sum(r, component)), 2) |
-                   at(bucket((int64_t)r->coder.ticks), 3);
+    other->about = at(field_number(r, c), 0) | at(solo_row_bucket((int64_t)far), 1) |
+                   at(solo_row_bucket((int64_t)motion_sum(r, component)), 2) |
+                   at(solo_row_bucket((int64_t)r->coder.ticks), 3);
     other->is_chosen = proto_solo_expects(r->solo, PROTO_SOLO_OTHER, other->about);
     for (uint32_t i = 0; other->is_chosen && i < component->field_count; i++) {
         uint64_t word = expected[i];
@@ -351,9 +322,10 @@ static void code_component(solo_row* r, uint32_t c) {
         state = 0; // its number says it
     } else {
         uint64_t situation = at((uint64_t)(coder->plans[c].scale + 1), 0) |
-                             at(bucket((int64_t)motion_sum(r, component)), 1) | at(r->flags, 2) |
-                             at((uint64_t)bucket((int64_t)near), 3) | at(at_most(r->active), 4) |
-                             at(r->bases, 5) | at(is_still, 6) | at(coder->base[first], 7);
+                             at(solo_row_bucket((int64_t)motion_sum(r, component)), 1) |
+                             at(r->flags, 2) | at((uint64_t)solo_row_bucket((int64_t)near), 3) |
+                             at(at_most(r->active), 4) | at(r->bases, 5) | at(is_still, 6) |
+                             at(coder->base[first], 7);
         state = proto_solo_number(r->solo, KIND_FLAG + field_number(r, c), situation, state);
         if (is_read(r) && (state > 1 || state < -1)) r->solo->failed = true;
     }
@@ -380,171 +352,6 @@ static void code_component(solo_row* r, uint32_t c) {
     note_guess(r, c, lines, &other);
 }
 
-// ---- neighbours ----
-
-// The first component with two or three linear fields that is no source; the first rotation.
-static void find_body(solo_row* r) {
-    const proto_layout* layout = r->coder.layout;
-    r->place = r->rotation = UINT32_MAX;
-    for (uint32_t c = layout->component_count; c-- > 0;) {
-        const proto_row_component* component = &layout->components[c];
-        if (component->shape == SHAPE_ROTATION) r->rotation = c;
-        if (component->shape == SHAPE_LINEAR && !component->is_source &&
-            component->field_count >= 2 && component->field_count <= PROTO_SOLO_PLACE &&
-            layout->fields[component->field_first].quant.bits <= 28)
-            r->place = c;
-    }
-    if (r->place == UINT32_MAX || layout->components[r->place].field_count < PROTO_SOLO_PLACE)
-        r->rotation = UINT32_MAX;
-}
-
-static void copy_place(const solo_row* r, const uint64_t* row, int32_t* place) {
-    const proto_row_component* component = &r->coder.layout->components[r->place];
-    for (uint32_t i = 0; i < PROTO_SOLO_PLACE; i++)
-        place[i] = i < component->field_count ? (int32_t)row[component->field_first + i] : 0;
-}
-
-static void copy_rotation(const solo_row* r, const uint64_t* row, int64_t* q) {
-    const proto_row_component* component = &r->coder.layout->components[r->rotation];
-    const proto_row_field* fields = &r->coder.layout->fields[component->field_first];
-    proto_rotation_parts(fields[1].quant.q_max, row + component->field_first, q);
-    for (uint32_t i = 0; i < 4; i++)
-        q[i] = q[i] * (1 << TURN_SHIFT) / fields[0].drive;
-}
-
-static int64_t shift(int64_t value) {
-    return (value + (1 << (TURN_SHIFT - 1))) >> TURN_SHIFT;
-}
-
-// a * b, or a * the inverse of b.
-static void multiply(const int64_t* a, const int64_t* b, bool is_inverse, int64_t* q) {
-    int64_t s = is_inverse ? -1 : 1, x = s * b[0], y = s * b[1], z = s * b[2], w = b[3];
-    q[0] = shift(a[3] * x + a[0] * w + a[1] * z - a[2] * y);
-    q[1] = shift(a[3] * y - a[0] * z + a[1] * w + a[2] * x);
-    q[2] = shift(a[3] * z + a[0] * y - a[1] * x + a[2] * w);
-    q[3] = shift(a[3] * w - a[0] * x - a[1] * y - a[2] * z);
-}
-
-static void find_motion(const solo_row* r, const uint64_t* from, const uint64_t* to,
-                        proto_solo_motion* motion) {
-    copy_place(r, from, motion->from);
-    copy_place(r, to, motion->to);
-    const int64_t one = 1 << TURN_SHIFT;
-    int64_t q[4] = {0, 0, 0, one};
-    if (r->rotation != UINT32_MAX) {
-        int64_t a[4], b[4];
-        copy_rotation(r, to, a);
-        copy_rotation(r, from, b);
-        multiply(a, b, true, q);
-    }
-    for (uint32_t i = 0; i < 4; i++)
-        motion->rotation[i] = (int32_t)q[i];
-    int64_t x = q[0], y = q[1], z = q[2], w = q[3];
-    int64_t turn[9] = {one - shift(2 * (y * y + z * z)), shift(2 * (x * y - z * w)),
-                       shift(2 * (x * z + y * w)),       shift(2 * (x * y + z * w)),
-                       one - shift(2 * (x * x + z * z)), shift(2 * (y * z - x * w)),
-                       shift(2 * (x * z - y * w)),       shift(2 * (y * z + x * w)),
-                       one - shift(2 * (x * x + y * y))};
-    for (uint32_t i = 0; i < 9; i++)
-        motion->turn[i] = (int32_t)turn[i];
-}
-
-// Where something would be that moved with it.
-static void move_along(const proto_solo_motion* motion, const int32_t* from, int64_t* to) {
-    int64_t d[PROTO_SOLO_PLACE];
-    for (uint32_t i = 0; i < PROTO_SOLO_PLACE; i++)
-        d[i] = (int64_t)from[i] - motion->from[i];
-    for (uint32_t i = 0; i < PROTO_SOLO_PLACE; i++) {
-        const int32_t* turn = &motion->turn[3 * i];
-        to[i] = motion->to[i] + shift(turn[0] * d[0] + turn[1] * d[1] + turn[2] * d[2]);
-    }
-}
-
-// Find the row of this body whose motion before the base explains the own one best.
-static void find_near(solo_row* r) {
-    r->near = NULL;
-    r->misfit = 31;
-    if (r->place == UINT32_MAX || !r->coder.has_base2) return;
-    int32_t base[PROTO_SOLO_PLACE], base2[PROTO_SOLO_PLACE];
-    copy_place(r, r->coder.base, base);
-    copy_place(r, r->coder.base2, base2);
-    uint64_t least = UINT64_MAX, least_misfit = 0;
-    uint32_t all = r->solo->near_count < PROTO_SOLO_NEAR ? r->solo->near_count : PROTO_SOLO_NEAR;
-    for (uint32_t i = 0; i < all; i++) {
-        const proto_solo_near* other = &r->solo->near[i];
-        if (other == r->own || other->template_ != r->template_ || !other->has_motion ||
-            other->ticks != r->coder.ticks || other->ticks2 != r->coder.ticks2)
-            continue;
-        uint64_t far = 0, misfit = 0;
-        for (uint32_t k = 0; k < PROTO_SOLO_PLACE; k++)
-            far += row_magnitude((int64_t)other->before.to[k] - base[k]);
-        if (far >= least) continue; // so is its score
-        int64_t moved[PROTO_SOLO_PLACE];
-        move_along(&other->before, base2, moved);
-        for (uint32_t k = 0; k < PROTO_SOLO_PLACE; k++)
-            misfit += row_magnitude(moved[k] - base[k]);
-        uint64_t score = misfit * SCORE_MISFIT + far;
-        if (score >= least) continue;
-        least = score;
-        least_misfit = misfit;
-        r->near = other;
-    }
-    if (!r->near) return;
-    r->misfit = (uint32_t)bucket((int64_t)least_misfit);
-    move_along(&r->near->now, base, r->along);
-}
-
-// The rotation of something that turned with the neighbour.
-static void turn_along(const solo_row* r, proto_rotation_guess* guess) {
-    int64_t q[4], turn[4], sum = 0, most = 0;
-    copy_rotation(r, r->coder.base, q);
-    for (uint32_t i = 0; i < 4; i++)
-        turn[i] = r->near->now.rotation[i];
-    multiply(turn, q, false, guess->parts);
-    guess->largest = 0;
-    for (uint32_t i = 0; i < 4; i++) {
-        int64_t size = (int64_t)row_magnitude(guess->parts[i]);
-        sum += size * size;
-        if (size > most) {
-            most = size;
-            guess->largest = i;
-        }
-    }
-    uint32_t own = (uint32_t)r->coder.base[r->coder.layout->components[r->rotation].field_first];
-    if ((int64_t)row_magnitude(guess->parts[own]) >= most - most / 32) guess->largest = own;
-    int64_t length = 1;
-    for (uint32_t bit = 20; bit-- > 0;)
-        if ((length + (1 << bit)) * (length + (1 << bit)) <= sum) length += 1 << bit;
-    guess->length = length;
-}
-
-// Was the place nearer to where the neighbour's motion leads than to its line?
-static bool is_along_better(const solo_row* r) {
-    const proto_row_component* component = &r->coder.layout->components[r->place];
-    uint64_t lines[PROTO_ROW_FIELDS_MAX], line = 0, along = 0;
-    proto_row_expect(&r->coder, r->place, lines);
-    for (uint32_t i = 0; i < component->field_count; i++) {
-        uint32_t f = component->field_first + i;
-        line += row_magnitude(
-            row_difference(r->coder.row[f], lines[i], r->coder.layout->fields[f].quant.bits));
-        along += row_magnitude((int64_t)r->coder.row[f] - r->along[i]);
-    }
-    return along < line;
-}
-
-static void note_motion(solo_row* r) {
-    proto_solo_near* own = r->own;
-    own->template_ = r->template_;
-    own->ticks = r->coder.ticks;
-    own->ticks2 = r->coder.ticks2;
-    own->has_motion = r->place != UINT32_MAX && r->coder.has_base2;
-    if (own->has_motion) {
-        find_motion(r, r->coder.base, r->coder.row, &own->now);
-        find_motion(r, r->coder.base2, r->coder.base, &own->before);
-    }
-    r->solo->near_count++;
-}
-
 void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_layout* layout,
                     const proto_row_base* against, const proto_solo_third* third, uint64_t* row) {
     solo_row r;
@@ -562,15 +369,15 @@ void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_lay
         third && (r.coder.ticks == 0 ? third->ticks == 0 : r.coder.has_base2 && third->ticks > 0);
     r.third = is_third ? third : NULL;
     proto_row_plan(&r.coder);
-    find_body(&r);
-    find_near(&r);
+    proto_solo_find_body(&r);
+    proto_solo_find_near(&r);
     uint64_t moved = 0;
     if (r.near) moved = motion_sum(&r, &layout->components[r.place]);
-    uint64_t about = at(r.misfit, 0) | at(bucket((int64_t)moved), 1) | at(template_, 2) |
-                     at(bucket((int64_t)r.coder.ticks), 3);
+    uint64_t about = at(r.misfit, 0) | at(solo_row_bucket((int64_t)moved), 1) | at(template_, 2) |
+                     at(solo_row_bucket((int64_t)r.coder.ticks), 3);
     r.has_along = moved > 0 && proto_solo_expects(coder, PROTO_SOLO_ALONG, about);
     for (uint32_t i = 0; i < layout->component_count; i++)
         code_component(&r, layout->order[i]);
-    if (moved > 0) proto_solo_note(coder, PROTO_SOLO_ALONG, about, is_along_better(&r));
-    if (r.coder.ticks > 0) note_motion(&r);
+    if (moved > 0) proto_solo_note(coder, PROTO_SOLO_ALONG, about, proto_solo_is_along_better(&r));
+    if (r.coder.ticks > 0) proto_solo_note_motion(&r);
 }
