@@ -15,12 +15,12 @@
 #include "session/packet_header.h"
 
 enum {
-    SEEDS = 6,
+    SEEDS = 3,
     ENTITIES = 14,
     STEPS = 64,
     ACK_LAG = 3,
     LOST_AFTER = 6, ///< packets
-    FILE_BYTES_MAX = 1100,
+    FILE_BYTES_MAX = 600,
     CLIENT = 1,
     MEMORY_BYTES_MAX = 32 << 20,
 };
