@@ -193,7 +193,8 @@ static bool read_third_packet(net_decoder* d, run_head* run) {
     run->third = net_mirror_find_packet(d->mirror, (uint16_t)(d->seq - back));
     if (!run->third) return net_decode_miss_base(d, NULL);
     ecs_tick second = run->base_tick - run->base2_ticks;
-    bool is_older = run->third->tick < second && second - run->third->tick <= NET_SOLO_THIRD_MAX;
+    bool is_older =
+        run->third->tick < second && run->base_tick - run->third->tick <= NET_SOLO_THIRD_MAX;
     d->third_listed = (net_decode_cursor){0};
     return is_older ? true : net_decode_fail(d, NET_ERR_MALFORMED);
 }

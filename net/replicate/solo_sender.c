@@ -163,14 +163,16 @@ static proto_row_base find_row(net_solo_sender* sender, const net_repl_state* re
 }
 
 // The newest acknowledged packet that is some ticks older than the second rows of a run; 0: none.
-// The client keeps rows that are NET_SNAPSHOT_BASE_SLACK_TICKS older than the oldest base so far.
+// The client keeps rows that are NET_SNAPSHOT_BASE_SLACK_TICKS older than the oldest base so far,
+// which may be the base of this run: bases never become older, but second bases do.
 static uint32_t find_third(const net_repl_state* repl, const net_record_group* run) {
     uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
-    uint32_t second = now - run->age - run->d, backs = net_repl_state_backs(repl);
+    uint32_t base = now - run->age, backs = net_repl_state_backs(repl);
+    if (backs == repl->window) backs--; // its sets were emptied for the packet that is written
     if (backs > NET_REPL_STATE_BACK_MAX) backs = NET_REPL_STATE_BACK_MAX;
     for (uint32_t back = 1; back <= backs; back++) {
-        uint32_t tick = net_repl_packet_tick(repl, back), more = second - tick;
-        if (!is_acked(repl, back) || (int32_t)more < THIRD_MIN) continue;
+        uint32_t tick = net_repl_packet_tick(repl, back), more = base - tick;
+        if (!is_acked(repl, back) || (int32_t)more < (int32_t)run->d + THIRD_MIN) continue;
         return more <= NET_SOLO_THIRD_MAX && now - tick <= THIRD_AGE_MAX ? back : 0;
     }
     return 0;
