@@ -31,7 +31,8 @@ static int ask_game(client_program* self, const client_idle* idle) {
     }
     self->loop.socket_count = 0;
     client_transport_gather(&self->loop, transport);
-    net_client_config config = {.transport = transport, .address = self->config.address};
+    net_client_config config = {
+        .transport = transport, .address = self->config.address, .reporter = &self->reporter};
     result = net_client_create(&config, &client);
     if (result != NET_OK) {
         code = net_exit_report_setup(result, &self->reporter);

@@ -5,8 +5,6 @@
 // more than a few periods is given up, as when a debugger stopped the process.
 #include "local.h"
 
-#include "players.h"
-
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -236,8 +234,8 @@ void client_local_close(client_local* local) {
     base_release(NULL, local, sizeof *local);
 }
 
-void client_local_gather(client_local* local, net_loop* loop) {
-    client_transport_gather(loop, local->transport);
+net_transport* client_local_transport(const client_local* local) {
+    return local->transport;
 }
 
 void client_local_service(client_local* local, uint64_t now_us) {

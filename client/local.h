@@ -12,8 +12,8 @@
 BASE_MUST_USE int client_local_open(client_program* program, client_local** local);
 /// NULL does nothing.
 void client_local_close(client_local* local);
-/// From now on the loop waits for the server's socket too.
-void client_local_gather(client_local* local, net_loop* loop);
+/// The server's; borrowed.
+net_transport* client_local_transport(const client_local* local);
 /// Receive, and run the ticks that are due.
 void client_local_service(client_local* local, uint64_t now_us);
 /// Did the game's library or its templates change since they were opened, and are they quiet again?
@@ -22,7 +22,7 @@ bool client_local_is_stale(client_local* local, uint64_t now_us);
 /// Open the changed game and continue with the state of the match, if every type and template still
 /// has its layout; otherwise the match starts again. A report says which. All players must be
 /// closed. A game that cannot be opened ends the program.
-/// @return as client_local_open.
+/// @return NET_EXIT_CLEAN; any other exit code: the error has been reported, and the program ends.
 BASE_MUST_USE int client_local_reload(client_program* program);
 /// @return when the next tick is due.
 uint64_t client_local_due_us(const client_local* local);

@@ -141,7 +141,7 @@ int client_players_open(client_program* self, const client_eyes* eyes) {
     self->players = calloc(self->player_count, sizeof(client_player));
     if (!self->players) return net_exit_report_setup(NET_ERR_MEMORY, &self->reporter);
     self->loop.socket_count = 0;
-    if (self->local) client_local_gather(self->local, &self->loop);
+    if (self->local) client_transport_gather(&self->loop, client_local_transport(self->local));
     int code = NET_EXIT_CLEAN;
     for (uint32_t i = 0; i < self->player_count && code == NET_EXIT_CLEAN; i++) {
         code = open_player(self, i, i == 0 ? eyes : NULL);

@@ -7,7 +7,7 @@
 
 /// Open a socket for player `index`. Players take the tokens of --token-file in turn; without one
 /// they have the built-in key.
-/// @return as net_transport_enet_create.
+/// @return NET_OK; NET_ERR_SOCKET (no socket, or the socket layer does not work); NET_ERR_MEMORY.
 BASE_MUST_USE net_result client_transport_open(client_program* program, uint32_t index,
                                                net_transport** transport);
 /// From now on the loop waits for the sockets of `transport` too.

@@ -59,10 +59,12 @@ fetch_source() {
     (cd "$apt/$package" && tar -xf "$(find . -name "*.orig.tar.*" ! -name "*.asc" | head -n 1)" --strip-components=1 && touch is_unpacked)
 }
 
+# install_build_packages [PACKAGE...]: these too
 install_build_packages() {
+    [ "$(os_release ID)" != ubuntu ] || set -- dpkg-dev "$@" # for the sources of ENet
     install_packages gcc libc6-dev cmake make ninja-build pkg-config libenet-dev libprotobuf-c-dev \
         protobuf-c-compiler libzstd-dev libxxhash-dev libsodium-dev libcmocka-dev \
-        libsdl2-dev libstb-dev fonts-dejavu-core
+        libsdl2-dev libstb-dev fonts-dejavu-core "$@"
 }
 
 # configure FOLDER PRESET [cmake options]: PRESET is a file of scripts/presets. A folder that exists keeps its
@@ -72,7 +74,6 @@ configure() {
     shift 2
     # Ubuntu's libenet does not serve (scripts/package/enet.cmake).
     if [ "$(os_release ID)" = ubuntu ]; then
-        install_packages dpkg-dev
         fetch_source "$build-sources" enet
         enet=(-DSHOAL_ENET_SOURCE="$build-sources/enet")
     fi

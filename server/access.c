@@ -5,6 +5,7 @@
 
 #include "program.h"
 
+#include "base/assert.h"
 #include "host/exit_code.h"
 #include "host/keys.h"
 #include "host/secret.h"
@@ -28,7 +29,8 @@ static bool read_public_addresses(server_program* self) {
             base_report(&self->reporter, NULL, 0, "--public: at most %u", NET_TOKEN_ADDRESSES_MAX);
             return false;
         }
-        net_result result = net_address_parse(given->values[i], &self->public_addresses[i]);
+        net_result result =
+            net_address_resolve_one(NULL, given->values[i], &self->public_addresses[i]);
         if (result == NET_OK) continue;
         base_report(&self->reporter, NULL, 0, "--public %s: %s", given->values[i],
                     net_result_text(result));
@@ -40,6 +42,9 @@ static bool read_public_addresses(server_program* self) {
 int server_access_open(server_program* self) {
     if (!load_keys(self, &self->keys) || !read_public_addresses(self)) return NET_EXIT_USAGE;
     self->has_keys = self->keys.count > 0;
+    if (self->has_keys)
+        net_key_derive(&self->keys.keys[0], "shoal sessions", 0, 0, self->session_key.bytes,
+                       sizeof self->session_key.bytes);
     if (net_bans_create(NULL, &self->bans) != NET_OK) {
         base_report(&self->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
         return NET_EXIT_RUNTIME;
@@ -58,13 +63,20 @@ net_security server_access_security(server_program* self) {
     };
 }
 
+void server_access_secret(void* program, uint32_t client, void* bytes, size_t size) {
+    const server_program* self = program;
+    BASE_ASSERT(self->has_keys && self->identity != 0);
+    net_key_derive(&self->session_key, "shoal session", self->identity, client, bytes, size);
+}
+
 void server_access_wipe(server_program* self) {
     net_key_ring_wipe(&self->keys);
 }
 
 static bool listens_on_loopback(const server_program* self) {
     net_address at;
-    return net_address_parse(self->config.listen, &at) == NET_OK && net_address_is_loopback(&at);
+    return net_address_resolve_one(NULL, self->config.listen, &at) == NET_OK &&
+           net_address_is_loopback(&at);
 }
 
 void server_access_report(const server_program* self) {
@@ -114,6 +126,7 @@ void server_access_reload(server_program* self) {
 
 void server_access_close(server_program* self) {
     server_access_wipe(self);
+    net_key_wipe(&self->session_key);
     net_bans_destroy(self->bans);
     self->bans = NULL;
 }

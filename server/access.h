@@ -13,6 +13,9 @@ BASE_MUST_USE int server_access_open(server_program* program);
 /// The part of the transport's config; it borrows from the program. The transport copies the keys:
 /// call server_access_wipe after it is made.
 net_security server_access_security(server_program* program);
+/// A net_secret_fn, with has_keys: the same secret for a client of this match in each process that
+/// has the key and the match's identity.
+void server_access_secret(void* program, uint32_t client, void* bytes, size_t size);
 /// Overwrite the keys.
 void server_access_wipe(server_program* program);
 /// Report how open the server is, once it listens. Silent on loopback and with keys.

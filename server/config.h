@@ -46,6 +46,7 @@ typedef struct server_config {
 } server_config;
 
 /// Read the command line, the environment and the config file.
-/// @return as base_options_read.
+/// @return BASE_OPTIONS_OK; BASE_OPTIONS_HELP (help is printed: exit with 0); BASE_OPTIONS_ERROR
+///         (reported: exit with 2).
 BASE_MUST_USE base_options_result server_config_read(server_config* config, int argc, char** argv,
                                                      const base_reporter* reporter);

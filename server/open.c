@@ -23,7 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/// Connections beyond --max-clients, so that one client too many can be refused with a reason.
+/// Connections beyond --max-clients, so that one client too many can be refused with a reason. At
+/// NET_CLIENTS_MAX there is none, and the outer layer says that the server is full.
 #define REFUSED_PEERS_MAX 8u
 
 static int open_module(server_program* self) {
@@ -89,9 +90,10 @@ static int open_transport(server_program* self) {
         return NET_EXIT_USAGE;
     }
     if (!net_host_simulate_network(self->config.net, &self->reporter)) return NET_EXIT_USAGE;
+    const uint32_t peers = (uint32_t)self->config.clients_max + REFUSED_PEERS_MAX;
     const net_enet_config enet = {
         .listen = self->config.listen,
-        .peers_max = (uint32_t)self->config.clients_max + REFUSED_PEERS_MAX,
+        .peers_max = peers < NET_CLIENTS_MAX ? peers : NET_CLIENTS_MAX,
         .lanes = (uint32_t)self->config.net_threads,
         .bans = self->bans,
         .security = server_access_security(self),
@@ -181,6 +183,10 @@ static int open_log(server_program* self) {
 static int open_server(server_program* self) {
     if (!net_host_open_file(self->config.session_trace, &self->reporter, &self->session_trace))
         return NET_EXIT_RUNTIME;
+    if (self->log)
+        self->identity = net_log_writer_identity(self->log);
+    else
+        net_host_draw_secret(NULL, &self->identity, sizeof self->identity);
     net_server_config config = {
         .match = self->match,
         .transport = self->transport,
@@ -192,6 +198,8 @@ static int open_server(server_program* self) {
         .ticks_max = self->config.ticks,
         .reporter = &self->reporter,
         .entropy = net_host_draw_secret,
+        .secret = self->has_keys ? server_access_secret : NULL,
+        .secret_context = self,
         .rate_bytes_max = (uint32_t)self->config.rate_bytes_max,
         .send_divisor = (uint32_t)self->config.send_divisor,
         .coder = self->config.coder,
@@ -239,9 +247,9 @@ int server_program_open(server_program* self) {
 
 void server_program_close(server_program* self) {
     net_sentry_destroy(self->sentry);
+    if (self->log) (void)!net_log_writer_destroy(self->log); // it reads the server's rows
     if (self->server) net_server_destroy(self->server);
     if (self->session_trace) fclose(self->session_trace);
-    if (self->log) (void)!net_log_writer_destroy(self->log);
     if (self->match) net_match_destroy(self->match);
     if (self->transport) self->transport->ops->destroy(self->transport);
     if (self->module) base_workers_destroy(self->module->workers);

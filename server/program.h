@@ -23,7 +23,9 @@ typedef struct server_program {
     net_module* module;
     net_match* match;
     net_transport* transport;
-    net_key_ring keys; ///< wiped once the transport has them
+    net_key_ring keys;   ///< wiped once the transport has them
+    net_key session_key; ///< with has_keys: made of the first one, for server_access_secret
+    uint64_t identity;   ///< of the match: its log's
     bool has_keys;
     net_address public_addresses[NET_TOKEN_ADDRESSES_MAX];
     net_bans* bans;
@@ -51,5 +53,7 @@ void server_program_run(server_program* program);
 /// log.
 /// @return the exit code.
 BASE_MUST_USE int server_program_report(server_program* program);
+/// What the log did so far, with the segment that is written.
+net_log_counters server_program_log(const server_program* program);
 /// Destroy what was opened.
 void server_program_close(server_program* program);

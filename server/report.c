@@ -72,18 +72,26 @@ static bool write_files(server_program* self) {
     return is_written;
 }
 
+net_log_counters server_program_log(const server_program* self) {
+    if (!self->log)
+        return (net_log_counters){.ticks_lost = self->lacks_log ? net_match_tick(self->match) : 0};
+    net_log_counters log = net_log_get_counters(self->log);
+    log.segments_closed += log.bytes > 0; // the one that is written
+    return log;
+}
+
 static bool close_log(server_program* self, net_log_counters* counters) {
+    *counters = server_program_log(self);
     if (!self->log) return !self->lacks_log;
     net_log_append_close(self->log, self->match);
     net_result result = net_log_writer_finish(self->log);
     char text[256];
     if (net_log_take_failure(self->log, text, sizeof text))
         base_report(&self->reporter, self->log_file, 0, "%s", text);
-    if (net_log_take_note(self->log, text, sizeof text))
+    while (net_log_take_note(self->log, text, sizeof text))
         base_report(&self->reporter, self->log_file, 0, "%s", text);
     server_console_report_saved(self);
-    *counters = net_log_get_counters(self->log);
-    counters->segments_closed += self->has_log_file;
+    *counters = server_program_log(self);
     (void)net_log_writer_destroy(self->log);
     self->log = NULL;
     if (result == NET_OK) return true;
@@ -113,16 +121,17 @@ int server_program_report(server_program* self) {
     report_refused(self);
     ecs_world* world = net_match_world(self->match);
     uint64_t state_hash = ecs_world_state_hash(world);
-    net_log_counters log = {0};
+    net_log_counters log;
     if (!close_log(self, &log)) code = NET_EXIT_RUNTIME;
     printf("done ticks=%" PRIu64 " entities=%" PRIu32 " clients_peak=%" PRIu32
            " tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64 " sent_bytes=%" PRIu64
            " state_hash=%016" PRIx64 " log_bytes=%" PRIu64 " log_saves=%" PRIu64
-           " log_segments=%" PRIu64 " log_ticks_lost=%" PRIu64 " log=%s\n",
+           " log_segments=%" PRIu64 " log_ticks_lost=%" PRIu64 " log_waiting_s=%.1f log=%s\n",
            net_match_tick(self->match), ecs_world_entity_count(world),
            net_server_get_counters(self->server)->clients_peak,
            server_timing_percentile(&self->timing, 50), server_timing_percentile(&self->timing, 99),
            stats.sent_bytes, state_hash, log.bytes, log.saves, log.segments_closed, log.ticks_lost,
-           self->has_log_file ? self->log_file : "none");
+           (double)log.ticks_waited / (double)self->config.tick_rate_hz,
+           log.bytes > 0 ? self->log_file : "none");
     return code;
 }

@@ -31,7 +31,7 @@ static void run_tick(server_program* self) {
 static void report_log_failure(server_program* self) {
     char text[256];
     server_console_report_saved(self);
-    if (self->log && net_log_take_note(self->log, text, sizeof text))
+    while (self->log && net_log_take_note(self->log, text, sizeof text))
         base_report(&self->reporter, self->log_file, 0, "%s", text);
     if (!self->log || !net_log_take_failure(self->log, text, sizeof text)) return;
     base_report(&self->reporter, self->log_file, 0, "logging stopped, the match goes on: %s", text);
@@ -90,7 +90,7 @@ static void wait_and_receive(server_program* self, uint64_t due_us) {
     server_console_read(self);
     net_transport_enet_due(self->transport, due_us);
     net_server_service(self->server, net_loop_now_us());
-    server_status_tell(self, net_loop_now_us());
+    server_status_report(self, net_loop_now_us());
 }
 
 void server_program_run(server_program* self) {

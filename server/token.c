@@ -103,7 +103,8 @@ static bool read_claims(const token_config* config, net_token_claims* claims,
             base_report(reporter, NULL, 0, "--server: at most %u", NET_TOKEN_ADDRESSES_MAX);
             return false;
         }
-        net_result result = net_address_parse(config->servers.values[i], &claims->addresses[i]);
+        net_result result =
+            net_address_resolve_one(NULL, config->servers.values[i], &claims->addresses[i]);
         if (result != NET_OK) {
             base_report(reporter, NULL, 0, "--server %s: %s", config->servers.values[i],
                         net_result_text(result));

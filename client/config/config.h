@@ -51,6 +51,7 @@ typedef struct client_config {
 } client_config;
 
 /// Read the command line, the environment and the config file.
-/// @return the same results as base_options_read.
+/// @return BASE_OPTIONS_OK; BASE_OPTIONS_HELP (help is printed: exit with 0); BASE_OPTIONS_ERROR
+///         (reported: exit with 2).
 BASE_MUST_USE base_options_result client_config_read(client_config* config, int argc, char** argv,
                                                      const base_reporter* reporter);

@@ -84,7 +84,8 @@ struct shoal_client {
 };
 
 /// Open a game by name or file. Modules find ecs_ and base_ in libshoal.so, which this call shows
-/// to them. `path` NULL: the default. @return as net_module_open.
+/// to them. `path` NULL: the default.
+/// @return NET_OK; NET_ERR_UNKNOWN, NET_ERR_MODULE (reported); NET_ERR_MEMORY.
 BASE_MUST_USE net_result library_open_game(const char* game, const char* path,
                                            const base_reporter* reporter, net_module** module);
 

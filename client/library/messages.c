@@ -103,7 +103,7 @@ int32_t shoal_client_send(shoal_client* client, uint32_t message) {
     library_message* found = find_message(client, message);
     if (!found || shoal_client_message_kind(client, message) != SHOAL_TO_SERVER)
         return SHOAL_ERR_UNKNOWN;
-    if (shoal_client_phase(client) != SHOAL_PLAYING) return SHOAL_ERR_CLOSED;
+    if (!client->session || client->end != SHOAL_END_NONE) return SHOAL_ERR_CLOSED;
     const net_result result = net_client_send_event(client->session, message, found->payload);
     if (result == NET_OK) memset(found->payload, 0, sizeof found->payload);
     return (int32_t)result;

@@ -43,44 +43,46 @@ static bool is_at_end(const client_playback* self) {
     return net_playback_tick(self->playback) >= (double)net_playback_tick_last(self->playback);
 }
 
+// Without --speed as fast as possible; only the end of a log that is still written is waited for.
 /// @return false when the user stopped it, or when it cannot continue.
-static bool run_fast(client_playback* self) {
-    do {
-        if (net_loop_wait(self->loop, net_loop_now_us())) return false;
-        double tick = net_playback_tick(self->playback) + CHUNK_TICKS;
-        if (!client_playback_note(self, net_playback_pass(self->playback, tick))) return false;
-    } while (!is_at_end(self));
-    return true;
-}
-
-static bool run_paced(client_playback* self) {
+static bool run(client_playback* self) {
+    const bool is_paced = self->config->speed > 0.0;
     double per_us = self->config->speed * net_log_reader_info(self->reader)->tick_rate_hz * 1e-6;
     uint64_t last_us = net_loop_now_us();
-    while (!is_at_end(self) || client_playback_is_open(self)) {
-        if (net_loop_wait(self->loop, last_us + WAKE_US)) return false;
+    do {
+        bool is_waiting = is_at_end(self) && client_playback_is_open(self);
+        if (net_loop_wait(self->loop, is_paced || is_waiting ? last_us + WAKE_US : last_us))
+            return false;
         uint64_t now_us = net_loop_now_us();
         if (is_at_end(self) && !client_playback_note(self, client_playback_refresh(self, now_us)))
             return false;
-        double ticks = (double)(now_us - last_us) * per_us;
+        double ticks = is_paced ? (double)(now_us - last_us) * per_us : CHUNK_TICKS;
+        double tick = net_playback_tick(self->playback) + ticks;
         last_us = now_us;
-        if (!client_playback_note(self, net_playback_advance(self->playback, ticks))) return false;
-    }
+        net_result result = NET_OK;
+        if (is_paced)
+            result = net_playback_advance(self->playback, ticks);
+        else if (!is_waiting || !is_at_end(self))
+            result = net_playback_pass(self->playback, tick);
+        if (!client_playback_note(self, result)) return false;
+    } while (!is_at_end(self) || client_playback_is_open(self));
     return true;
 }
 
 static int play_headless(client_playback* self) {
     if (!client_playback_note(self, net_playback_seek(self->playback, self->config->at)))
         return NET_EXIT_RUNTIME;
-    bool is_whole = self->config->speed > 0.0 ? run_paced(self) : run_fast(self);
+    bool is_whole = run(self);
     net_match* match = net_playback_match(self->playback);
     if (!match) return NET_EXIT_RUNTIME;
     const ecs_world* world = net_match_world(match);
     const net_log_info* info = net_log_reader_info(self->reader); // --follow opened another one
+    self->has_result = true;
     if (self->is_diverged) {
         printf("diverged tick=%" PRIu64 "\n", net_playback_diverged(self->playback));
         return NET_EXIT_DIVERGED;
     }
-    const char* tail = info->is_damaged ? "damaged" : info->is_cut ? "cut" : "whole";
+    const char* tail = net_log_reader_verdict(self->reader);
     uint64_t clamped;
     if (net_playback_is_watched(self->playback, &clamped)) {
         printf("watched ticks=%" PRIu64 " clamped=%" PRIu64 " tail=%s lost_bytes=%" PRIu64 "\n",
@@ -112,8 +114,12 @@ int client_playback_play(const client_config* config, const base_reporter* repor
     int code = net_exit_of_replay(result);
     if (result == NET_OK) code = play(&self);
     if (code == NET_EXIT_CLEAN && self.is_diverged) code = NET_EXIT_DIVERGED;
-    if (self.reader) self.is_damaged |= net_log_reader_info(self.reader)->is_damaged;
+    if (code == NET_EXIT_CLEAN) self.is_damaged |= net_log_reader_check(self.reader) != NET_OK;
     if (code == NET_EXIT_CLEAN && self.is_damaged) code = NET_EXIT_RUNTIME;
+    bool is_silent = config->is_rendering || self.has_result || !self.reader;
+    if (!is_silent && code != NET_EXIT_CLEAN && code != NET_EXIT_USAGE)
+        printf("failed exit=%d tail=%s lost_bytes=%" PRIu64 "\n", code,
+               net_log_reader_verdict(self.reader), net_log_reader_info(self.reader)->lost_bytes);
     close_playback(&self);
     return code;
 }

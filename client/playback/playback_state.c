@@ -22,9 +22,9 @@ net_result client_playback_refresh(client_playback* self, uint64_t now_us) {
                     (now->last_tick > old->last_tick || now->is_closed != old->is_closed);
     // Why it is watched was said when it was opened.
     uint64_t clamped;
-    bool is_told = net_playback_is_watched(self->playback, &clamped);
-    result = has_more ? net_playback_create(reader, self->module, is_told ? NULL : self->reporter,
-                                            &playback)
+    bool is_reported = net_playback_is_watched(self->playback, &clamped);
+    result = has_more ? net_playback_create(reader, self->module,
+                                            is_reported ? NULL : self->reporter, &playback)
                       : NET_OK;
     if (!playback) {
         net_log_reader_destroy(reader);

@@ -39,10 +39,6 @@ static ecs_result apply(ecs_world* world, const ecs_command* command, uint32_t n
         return ecs_recreate(world, entity, command->template_id, inits, init_count);
     case ECS_COMMAND_SET:
         return ecs_set(world, entity, inits[0].component, inits[0].value);
-    case ECS_COMMAND_ADD:
-        return ecs_add(world, entity, command->component, init_count > 0 ? inits[0].value : NULL);
-    case ECS_COMMAND_REMOVE:
-        return ecs_remove(world, entity, command->component);
     case ECS_COMMAND_CREATE:
         break;
     }
@@ -123,9 +119,6 @@ static uint32_t apply_run(ecs_world* world, uint32_t first, uint32_t head) {
         return ecs_batch_apply(world, first, head);
     case ECS_COMMAND_SET:
         return apply_sets(world, first, head);
-    case ECS_COMMAND_ADD:
-    case ECS_COMMAND_REMOVE:
-        break;
     }
     return 0;
 }

@@ -35,7 +35,6 @@
 #include "table/index.h"
 #include "table/record.h"
 #include "table/row.h"
-#include "table/runway.h"
 #include "table/storage.h"
 #include "track/track.h"
 

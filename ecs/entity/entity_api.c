@@ -14,7 +14,6 @@
 #include "table/cell.h"
 #include "table/chunk.h"
 #include "table/record.h"
-#include "table/sparse.h"
 #include "table/storage.h"
 
 // A creation in a world with a loader: an entity whose resources are not there is put off.
@@ -151,12 +150,7 @@ ecs_result ecs_detail_set(ecs_world* world, ecs_entity entity, ecs_component_id 
     if (component >= world->fast.slot_count) return ECS_ERR_MISSING;
     const ecs_place* place = &world->fast.places[record->place >> ECS_ROW_BITS];
     const ecs_slot* slot = &place->slots[component];
-    if (slot->column == ECS_SLOT_NONE) {
-        void* sparse = slot->is_sparse ? ecs_detail_sparse_mut(world, entity, component) : NULL;
-        if (!sparse) return ECS_ERR_MISSING;
-        const ecs_type* type = ecs_sparse_of(world, component)->type;
-        return ecs_cell_assign(world, type, sparse, value) ? ECS_OK : ECS_ERR_MEMORY;
-    }
+    if (slot->column == ECS_SLOT_NONE) return ECS_ERR_MISSING;
     uint32_t row = ecs_record_row(record);
     void* cell = (uint8_t*)place->chunk + slot->offset + (size_t)slot->size * row;
     if (slot->track != ECS_SLOT_NONE) ecs_chunk_mark_row(place->chunk, slot->track, row);
@@ -166,25 +160,4 @@ ecs_result ecs_detail_set(ecs_world* world, ecs_entity entity, ecs_component_id 
     }
     const ecs_column* column = &place->chunk->archetype->columns[slot->column];
     return ecs_cell_assign(world, column->type, cell, value) ? ECS_OK : ECS_ERR_MEMORY;
-}
-
-ecs_result ecs_detail_add(ecs_world* world, ecs_entity entity, ecs_component_id component,
-                          const void* value) {
-    ecs_structure_check(world);
-    return ecs_structure_sparse_add(world, entity, component, value);
-}
-
-// A call, since the value's size is known here only; with all that a short value needs.
-ecs_result ecs_remove(ecs_world* world, ecs_entity entity, ecs_component_id component) {
-    const ecs_fast* fast = &world->fast;
-    if (component < fast->slot_count && (fast->walk_depth | fast->stage_depth) == 0) {
-        ecs_sparse* set = fast->sparse[component];
-        uint32_t* entry = set && set->words != 0 ? ecs_sparse_entry(set, entity) : NULL;
-        if (entry && *entry - 1 < set->count && set->entities[*entry - 1] == entity) {
-            ecs_sparse_pull_short(set, entry, *entry - 1);
-            return ECS_OK;
-        }
-    }
-    ecs_structure_check(world);
-    return ecs_structure_sparse_remove(world, entity, component);
 }

@@ -264,10 +264,10 @@ void esgen_fields_read(esgen_unit* unit, esgen_struct* target, const esgen_word*
 const esgen_word* esgen_typedef_find(esgen_unit* unit, uint32_t line, const esgen_word* at,
                                      const esgen_word* end, const char* kind, const char* mark,
                                      esgen_name* name, const esgen_word** close);
-/// Read what begins with ES_GAME_CONTEXT, ES_SETTINGS or ES_ACTIONS (game.c).
+/// Read what begins with ES_STRUCT, ES_EVENT, ES_MESSAGE or ES_TYPE (types.c).
 /// @return the word behind it; `at` when nothing of it begins here.
-const esgen_word* esgen_game_read(esgen_unit* unit, const esgen_word* at, const esgen_word* end,
-                                  bool is_here);
+const esgen_word* esgen_type_read(esgen_unit* unit, const esgen_word* at, const esgen_word* end,
+                                  bool is_near);
 /// Read ES_GAME(...) or ES_SYSTEMS(...) at file level (game_table.c).
 void esgen_game_table_read(esgen_unit* unit, const esgen_word* at, const esgen_word* end);
 void esgen_game_check(esgen_unit* unit, const esgen_words* words);

@@ -315,12 +315,22 @@ static const esgen_word* read_actions(esgen_unit* unit, const esgen_word* at,
     return close;
 }
 
-const esgen_word* esgen_game_read(esgen_unit* unit, const esgen_word* at, const esgen_word* end,
-                                  bool is_here) {
-    BASE_ASSERT(unit && at < end);
+// @return the word behind it; `at` when nothing of a game begins here.
+static const esgen_word* read_game(esgen_unit* unit, const esgen_word* at, const esgen_word* end,
+                                   bool is_here) {
     if (esgen_word_is(at, "ES_GAME_CONTEXT") && esgen_word_is(at + 1, "("))
         return read_context(unit, at, end, is_here);
     if (esgen_word_is(at, "ES_SETTINGS")) return read_settings(unit, at, end);
     if (esgen_word_is(at, "ES_ACTIONS")) return read_actions(unit, at, end);
     return at;
+}
+
+void esgen_types_read(esgen_unit* unit, const esgen_words* words, esgen_distance distance) {
+    BASE_ASSERT(unit && words);
+    const esgen_word* end = words->items + words->count;
+    for (const esgen_word* at = words->items; at + 1 < end; at++) {
+        const esgen_word* behind = read_game(unit, at, end, distance == ESGEN_HERE);
+        if (behind == at) behind = esgen_type_read(unit, at, end, distance != ESGEN_FAR);
+        if (behind != at) at = behind - 1;
+    }
 }

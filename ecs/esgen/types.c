@@ -347,24 +347,16 @@ static void read_type(esgen_unit* unit, const esgen_word* open, const esgen_word
     }
 }
 
-void esgen_types_read(esgen_unit* unit, const esgen_words* words, esgen_distance distance) {
-    BASE_ASSERT(unit && words);
-    const bool is_near = distance != ESGEN_FAR, is_here = distance == ESGEN_HERE;
-    const esgen_word* end = words->items + words->count;
-    for (const esgen_word* at = words->items; at + 1 < end; at++) {
-        const esgen_word* behind = esgen_game_read(unit, at, end, is_here);
-        if (behind != at) {
-            at = behind - 1;
-        } else if (is_struct_annotation(at)) {
-            at = read_struct(unit, at, end, is_near) - 1;
-        } else if (esgen_word_is(at, "ES_TYPE") && esgen_word_is(at + 1, "(")) {
-            const esgen_word* close = esgen_words_match(at + 1, end);
-            if (!close) {
-                esgen_fault(unit, at->line, "this ( is never closed");
-                return;
-            }
-            read_type(unit, at + 1, close);
-            at = close;
-        }
+const esgen_word* esgen_type_read(esgen_unit* unit, const esgen_word* at, const esgen_word* end,
+                                  bool is_near) {
+    BASE_ASSERT(unit && at < end);
+    if (is_struct_annotation(at)) return read_struct(unit, at, end, is_near);
+    if (!esgen_word_is(at, "ES_TYPE") || !esgen_word_is(at + 1, "(")) return at;
+    const esgen_word* close = esgen_words_match(at + 1, end);
+    if (!close) {
+        esgen_fault(unit, at->line, "this ( is never closed");
+        return end;
     }
+    read_type(unit, at + 1, close);
+    return close + 1;
 }

@@ -23,7 +23,6 @@ typedef struct ecs_command {
     uint32_t first;       ///< it stands for the commands from this one to the next header's first
     ecs_template_id template_id;
     uint8_t op;                 ///< ecs_command_op
-    ecs_component_id component; ///< of an add or remove
     ecs_command_values* values; ///< NULL: none
 } ecs_command;
 _Static_assert(sizeof(ecs_command) <= 32, "two headers fill a cache line");

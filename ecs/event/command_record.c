@@ -86,18 +86,15 @@ static bool is_template(const ecs_world* world, ecs_command_op op, ecs_template_
 
 // Queue one command under a new header. @return false when that is not possible (counted).
 static __attribute__((noinline)) bool record_first(ecs_world* world, ecs_command_op op,
-                                                   ecs_entity target, uint16_t kind,
+                                                   ecs_entity target, ecs_template_id template_id,
                                                    const ecs_init* inits, uint32_t init_count) {
     ecs_commands* commands = world->commands;
     ecs_command* command = NULL;
-    if (is_template(world, op, kind)) command = ecs_command_push(world, op, target);
+    if (is_template(world, op, template_id)) command = ecs_command_push(world, op, target);
     if (command &&
         (init_count == 0 || ecs_command_copy_values(world, command, inits, init_count))) {
-        if (op > ECS_COMMAND_SET)
-            command->component = kind;
-        else
-            command->template_id = kind;
-        open_header(world, ecs_command_key(op, kind, init_count), init_count > 0);
+        command->template_id = template_id;
+        open_header(world, ecs_command_key(op, template_id, init_count), init_count > 0);
         return true;
     }
     if (command) {
@@ -109,19 +106,21 @@ static __attribute__((noinline)) bool record_first(ecs_world* world, ecs_command
 }
 
 bool ecs_detail_command_record(ecs_world* world, ecs_command_op op, ecs_entity target,
-                               uint16_t kind, const ecs_init* inits, uint32_t init_count) {
+                               ecs_template_id template_id, const ecs_init* inits,
+                               uint32_t init_count) {
     ecs_commands* commands = world->commands;
     ecs_command_view* view = &commands->view;
-    if (commands->open_key == ecs_command_key(op, kind, init_count)) {
+    if (commands->open_key == ecs_command_key(op, template_id, init_count)) {
         // The inline path saw no room, or values with handles, or other components.
         if (view->count == view->room && reserve_command(world))
             open_header(world, commands->open_key, init_count > 0);
-        if (view->key != 0 ? ecs_detail_command_join(view, op, target, kind, inits, init_count)
-                           : view->count < view->room &&
-                                 ecs_command_add_values(world, target, inits, init_count))
+        if (view->key != 0
+                ? ecs_detail_command_join(view, op, target, template_id, inits, init_count)
+                : view->count < view->room &&
+                      ecs_command_add_values(world, target, inits, init_count))
             return true;
     }
-    return record_first(world, op, target, kind, inits, init_count);
+    return record_first(world, op, target, template_id, inits, init_count);
 }
 
 uint32_t ecs_command_count(const ecs_world* world) {

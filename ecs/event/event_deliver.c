@@ -42,7 +42,7 @@ static __attribute__((noinline)) void fill_spot(handler_spot* spot, const ecs_sy
     const ecs_query* query = system->query;
     spot->archetype = archetype;
     spot->system = system;
-    spot->is_match = query->sparse_terms == 0 && ecs_query_wants(query, archetype);
+    spot->is_match = ecs_query_wants(query, archetype);
     spot->term_count = query->term_count;
     spot->mark_count = 0;
     spot->rows.count = 1;
@@ -55,8 +55,7 @@ static __attribute__((noinline)) void fill_spot(handler_spot* spot, const ecs_sy
         const ecs_slot* slot = &archetype->lookup[query->components[i]];
         if (slot->column == ECS_SLOT_NONE) continue;
         spot->spans[i] = archetype->spans[slot->column];
-        bool is_write = access == ECS_WRITE || access == ECS_OPTIONAL_WRITE;
-        if (is_write && slot->track != ECS_SLOT_NONE)
+        if (ecs_access_is_write(access) && slot->track != ECS_SLOT_NONE)
             spot->tracks[spot->mark_count++] = slot->track;
     }
 }
@@ -66,15 +65,6 @@ static inline bool find_spot(handler_spot* spot, const ecs_system* system,
                              const ecs_archetype* archetype) {
     if (spot->archetype != archetype || spot->system != system) fill_spot(spot, system, archetype);
     return spot->is_match;
-}
-
-// A handler with sparse terms: what it matches is not decided by the archetype alone.
-static __attribute__((noinline)) void call_sparse(ecs_world* world, const ecs_system* system,
-                                                  ecs_stage* stage, const ecs_event* event) {
-    ecs_query_iter iter;
-    const ecs_record* target = ecs_fast_record(&world->fast, event->target);
-    if (target && ecs_query_find_record(world, system->query, target, &iter))
-        system->on_event(stage, event, &iter.rows);
 }
 
 // Call a handler with one row of a chunk. Its spot is that of the chunk's archetype.
@@ -96,8 +86,6 @@ static inline void call_at(ecs_world* world, const ecs_system* system, ecs_stage
     const ecs_place* place = &world->fast.places[row_place >> ECS_ROW_BITS];
     if (find_spot(spot, system, place->archetype))
         call_row(system, stage, event, place, row_place & ECS_ROW_MASK, spot);
-    else if (system->query->sparse_terms != 0)
-        call_sparse(world, system, stage, event);
 }
 
 void ecs_system_call_rows(ecs_world* world, const ecs_system* system, ecs_stage* stage,
@@ -339,10 +327,7 @@ static void call_each(ecs_world* world, const ecs_system* system, ecs_stage* sta
         const ecs_event event = event_of(block, i);
         take_events(world->events, 1);
         world->counters.events_delivered++;
-        if (is_match)
-            call_row(system, stage, &event, place, block->rows[i], spot);
-        else if (system->query->sparse_terms != 0)
-            call_sparse(world, system, stage, &event);
+        if (is_match) call_row(system, stage, &event, place, block->rows[i], spot);
     }
 }
 
@@ -359,7 +344,6 @@ static uint32_t end_of_run(const event_block* block, uint32_t first) {
 
 static void deliver_to(ecs_world* world, const ecs_system* system, ecs_stage* stage,
                        const event_block* block, handler_spot* spot) {
-    const bool takes_runs = system->on_events && system->query->sparse_terms == 0;
     stage->context = system->context;
     for (uint32_t i = 0, end; i < block->count; i = end) {
         end = i + 1;
@@ -370,7 +354,7 @@ static void deliver_to(ecs_world* world, const ecs_system* system, ecs_stage* st
             continue;
         }
         end = end_of_run(block, i);
-        if (takes_runs)
+        if (system->on_events)
             call_run(world, system, stage, block, i, end, spot);
         else
             call_each(world, system, stage, block, i, end, spot);

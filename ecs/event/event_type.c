@@ -41,12 +41,11 @@ static bool fields_are_right(const ecs_event_desc* desc) {
 }
 
 static uint64_t layout_hash(const ecs_event_kind* kind) {
-    uint64_t hash = base_hash64_mix(base_hash64_text(kind->name), kind->desc.size);
+    uint64_t hash = base_hash64_text(kind->name);
     for (uint32_t i = 0; i < kind->desc.field_count; i++) {
         const ecs_field* field = &kind->fields[i];
         hash = base_hash64_mix(hash, base_hash64_text(field->name));
-        hash = base_hash64_mix(hash, ((uint64_t)field->offset << 32) | field->count);
-        hash = base_hash64_mix(hash, (uint64_t)field->kind);
+        hash = base_hash64_mix(hash, (uint64_t)field->kind << 32 | field->count);
     }
     return hash;
 }

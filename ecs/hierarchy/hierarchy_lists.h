@@ -19,7 +19,8 @@ void ecs_hierarchy_deinit(ecs_world* world);
 void ecs_hierarchy_reset(ecs_world* world);
 /// Lists follow the values. Nothing when nothing was written.
 void ecs_hierarchy_sync(ecs_world* world);
-/// May `parent` become the parent of `child`? @return as ecs_hierarchy_set_parent.
+/// May `parent` become the parent of `child`? @return ECS_OK; ECS_ERR_STALE; ECS_ERR_MISSING;
+/// ECS_ERR_CYCLE; ECS_ERR_MEMORY (ecs_hierarchy_set_parent).
 BASE_MUST_USE ecs_result ecs_hierarchy_check_parent(ecs_world* world, ecs_entity child,
                                                     ecs_entity parent);
 /// Does the destruction of this entity destroy others? Never in mirrors.

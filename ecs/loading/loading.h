@@ -91,14 +91,16 @@ void ecs_requests_validate(const ecs_world* world);
 // Entities (loading.c).
 /// A creation whose type names resources: when one is missing the entity is LOADING afterwards and
 /// *is_put_off is set. `*entity` is the handle to use (a mirror's) or gets the one taken
-/// (ECS_ENTITY_NONE). @return as ecs_create; ECS_ERR_LOAD.
+/// (ECS_ENTITY_NONE). @return ECS_OK; ECS_ERR_MISSING; ECS_ERR_FULL; ECS_ERR_TAKEN; ECS_ERR_LOAD;
+/// ECS_ERR_MEMORY (ecs_create).
 BASE_MUST_USE ecs_result ecs_loading_create(ecs_world* world, ecs_template_id template_id,
                                             const struct ecs_binding* binding,
                                             const ecs_init* inits, uint32_t init_count,
                                             ecs_entity* entity, bool* is_put_off);
 /// @return false when the entity does not wait: nothing happened.
 bool ecs_loading_cancel(ecs_world* world, ecs_entity entity);
-/// Destroy one entity, its row or what waits; its children stay. @return as ecs_destroy.
+/// Destroy one entity, its row or what waits; its children stay. @return ECS_OK; ECS_ERR_STALE (it
+/// does not live: nothing happened).
 BASE_MUST_USE ecs_result ecs_loading_destroy(ecs_world* world, ecs_entity entity);
 /// ecs_set and ecs_recreate of an entity that waits. @return theirs; ECS_ERR_STALE when it does
 /// not.

@@ -27,9 +27,7 @@ static const ecs_type* type_of(const ecs_world* world, ecs_component_id componen
 bool ecs_pending_allows(const ecs_world* world, ecs_template_id template_id,
                         ecs_component_id component) {
     const ecs_template* template_ = ecs_template_get(world, template_id);
-    const ecs_template_component* stated =
-        template_ ? ecs_template_find_component(template_, component) : NULL;
-    return stated && !(stated->flags & ECS_COMPONENT_SPARSE);
+    return template_ && ecs_template_find_component(template_, component);
 }
 
 ecs_pending* ecs_pending_find(const ecs_world* world, ecs_entity entity) {

@@ -37,7 +37,7 @@ BASE_MUST_USE bool ecs_pending_put_values(ecs_world* world, ecs_pending* pending
                                           const ecs_init* inits, uint32_t init_count);
 /// Note all resources that the values need, in the order of components. `inits` come before the
 /// values.
-/// @return as ecs_requests_note.
+/// @return ECS_OK; ECS_ERR_FULL, ECS_ERR_MEMORY (what was noted stays noted).
 BASE_MUST_USE ecs_result ecs_pending_note_resources(ecs_world* world, const ecs_binding* binding,
                                                     const ecs_init* inits, uint32_t init_count,
                                                     ecs_pending* pending);

@@ -232,7 +232,6 @@ static __attribute__((noinline)) ecs_result recreate_any(ecs_world* world, ecs_e
     ecs_chunk_remove(world, old, old_row);
     ecs_structure_arrived(world, ecs_record_chunk(world->storage, record), ecs_record_row(record),
                           entity);
-    if (notify & ECS_NOTIFY_SPARSE) ecs_structure_sparse_keep(world, entity, template_id);
     if (notify) finish_move(world, binding, edge, entity);
     return ECS_OK;
 }

@@ -26,7 +26,6 @@
 #include "table/index.h"
 #include "table/record.h"
 #include "table/row.h"
-#include "table/runway.h"
 #include "table/storage.h"
 #include "track/track.h"
 
@@ -41,30 +40,9 @@ void ecs_row_set_plain(ecs_chunk* chunk, uint32_t row, const ecs_init* inits, ui
     }
 }
 
-// Plain data: defaults are there or copied, then what differs.
-static ecs_result create_plain_row(ecs_world* world, const ecs_binding* binding,
-                                   ecs_template_id template_id, const ecs_init* inits,
-                                   uint32_t init_count, ecs_chunk** chunk, uint32_t* row) {
-    ecs_archetype* archetype = binding->archetype;
-    if (!ecs_runway_take(world, binding, template_id, chunk, row)) {
-        ecs_result result = ecs_row_reserve(world, archetype, chunk);
-        if (result != ECS_OK) return result;
-        *row = ecs_chunk_append(world, *chunk, 1);
-        bool is_filled = ecs_row_fill(world, *chunk, *row, binding->defaults);
-        BASE_ASSERT(is_filled);
-        // The next one of such a series has more to do than to take a prepared row.
-        if (!archetype->notify) ecs_runway_created(world, *chunk, *row, template_id);
-    }
-    ecs_row_set_plain(*chunk, *row, inits, init_count);
-    return ECS_OK;
-}
-
-static ecs_result create_row(ecs_world* world, const ecs_binding* binding,
-                             ecs_template_id template_id, const ecs_init* inits,
+static ecs_result create_row(ecs_world* world, const ecs_binding* binding, const ecs_init* inits,
                              uint32_t init_count, ecs_chunk** chunk, uint32_t* row) {
     if (!ecs_row_has_inits(world, binding->archetype, inits, init_count)) return ECS_ERR_MISSING;
-    if (!binding->archetype->has_ops)
-        return create_plain_row(world, binding, template_id, inits, init_count, chunk, row);
     const void* sources[ECS_TEMPLATE_COMPONENTS_MAX];
     ecs_row_choose_sources(binding, inits, init_count, sources);
     ecs_result result = ecs_row_reserve(world, binding->archetype, chunk);
@@ -96,18 +74,14 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world, ecs_ent
         return ECS_ERR_MEMORY;
     ecs_chunk* chunk = NULL;
     uint32_t row = 0;
-    result = create_row(world, binding, template_id, inits, init_count, &chunk, &row);
+    result = create_row(world, binding, inits, init_count, &chunk, &row);
     if (result != ECS_OK) return result;
     ecs_entity made = is_given ? given : ecs_handle_take(storage, range, index);
     ecs_row_settle(storage, chunk, row, made, template_id);
     storage->entity_count++;
     if (is_given && storage->held.count > 0) ecs_held_created(world, made);
     ecs_structure_created(world, chunk, row, made);
-    // Room in tracking's lists that a series was promised may be used up.
-    if (is_given)
-        storage->runway.left = 0;
-    else
-        ecs_runway_count(world);
+    storage->runway.left = 0; // room in tracking's lists that a series was promised may be used up
     if (binding->is_singleton) binding->single = made;
     *entity = made;
     BASE_ASSERT(ecs_is_alive(world, made));
@@ -115,7 +89,7 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world, ecs_ent
     return ECS_OK;
 }
 
-// The three below are apart, so that a creation in a series saves no registers.
+// The two below are apart, so that a prepared creation saves no registers.
 static __attribute__((noinline)) ecs_result
 finish_prepared(ecs_world* world, uint32_t row, const ecs_init* inits, uint32_t init_count) {
     ecs_chunk* chunk = world->storage->runway.chunk;
@@ -124,18 +98,24 @@ finish_prepared(ecs_world* world, uint32_t row, const ecs_init* inits, uint32_t 
     return ECS_OK;
 }
 
+// Values that own memory and handlers see one entity at a time; all others are prepared.
 static __attribute__((noinline)) ecs_result create_next(ecs_world* world,
                                                         ecs_template_id template_id,
                                                         const ecs_init* inits, uint32_t init_count,
                                                         ecs_entity* entity) {
     ecs_structure_check(world);
-    const ecs_runway* runway = &world->storage->runway;
-    if (runway->left == 0 && runway->template_id == template_id) {
-        ecs_runway_count(world); // there may be rows but no indices any more: the next ones
-        if (runway->left > 0)
-            return ecs_structure_create(world, template_id, inits, init_count, entity);
-    }
-    return create_any(world, ECS_ENTITY_NONE, template_id, inits, init_count, entity);
+    ecs_binding* binding = NULL;
+    ecs_result result = ecs_row_bind(world, template_id, &binding);
+    if (result != ECS_OK) return result;
+    const ecs_archetype* archetype = binding->archetype;
+    if (archetype->has_ops || archetype->notify || world->storage->held.count > 0)
+        return create_any(world, ECS_ENTITY_NONE, template_id, inits, init_count, entity);
+    if (!ecs_row_has_inits(world, archetype, inits, init_count)) return ECS_ERR_MISSING;
+    result = ecs_runway_prepare(world, template_id);
+    if (result != ECS_OK) return result;
+    if (world->storage->runway.left == 0) // behind its index the walk over freed ones begins again
+        return create_any(world, ECS_ENTITY_NONE, template_id, inits, init_count, entity);
+    return ecs_structure_create(world, template_id, inits, init_count, entity);
 }
 
 // Take the next freed index of the runway's word of bits.
@@ -152,8 +132,7 @@ static inline ecs_entity take_recycled(ecs_runway* runway, ecs_record** record) 
     return ecs_entity_make(index, generation == ECS_GENERATION_MAX ? 1 : generation + 1);
 }
 
-// In a series the next row of the runway holds the defaults already, and there is room for the word
-// to tracking (ecs_runway_count).
+// The next row of the runway holds the defaults already, and nothing is in the way.
 ecs_result ecs_structure_create(ecs_world* world, ecs_template_id template_id,
                                 const ecs_init* inits, uint32_t init_count, ecs_entity* entity) {
     ecs_storage* storage = world->storage;
@@ -208,8 +187,6 @@ static __attribute__((noinline)) void destroy_any(ecs_world* world, ecs_record* 
     const ecs_edge* edge = archetype->on_destroy;
     if (edge) ecs_core_event_before(world, edge, entity);
     ecs_row_list_destroying(world, chunk, row, entity);
-    if (archetype->notify & ECS_NOTIFY_SPARSE)
-        ecs_structure_sparse_keep(world, entity, ECS_TEMPLATE_NONE);
     if (archetype->has_ops)
         ecs_row_destroy_cells(world, chunk, row, archetype->column_count + archetype->track_count);
     ecs_chunk_remove(world, chunk, row);

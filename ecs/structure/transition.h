@@ -68,17 +68,6 @@ BASE_MUST_USE ecs_result ecs_archetype_ensure(ecs_world* world, const ecs_templa
 /// Take back the archetype that was made last; it has no rows and no binding.
 void ecs_archetype_drop_newest(ecs_world* world);
 
-// Sparse components (come_go.c).
-/// Give an entity a sparse component, or a new value of it; the template's with `value` NULL.
-/// @return as ecs_add.
-BASE_MUST_USE ecs_result ecs_structure_sparse_add(ecs_world* world, ecs_entity entity,
-                                                  ecs_component_id component, const void* value);
-/// @return as ecs_remove.
-BASE_MUST_USE ecs_result ecs_structure_sparse_remove(ecs_world* world, ecs_entity entity,
-                                                     ecs_component_id component);
-/// Take the sparse components that a template does not state; ECS_TEMPLATE_NONE: all.
-void ecs_structure_sparse_keep(ecs_world* world, ecs_entity entity, ecs_template_id template_id);
-
 // What tracking and the links of parents must know (told.c).
 /// After a row was filled: shadow := value, hash added, listed as created.
 void ecs_structure_created(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
@@ -91,11 +80,17 @@ void ecs_structure_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t ro
                            ecs_entity entity);
 void ecs_structure_arrived(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                            ecs_entity entity);
-/// After a creation: how many of its kind nothing is in the way of. Who uses up room in tracking's
-/// lists or indices in another way sets `left` to 0: creation of others, held handles.
-void ecs_runway_count(ecs_world* world);
-/// Assert what a creation in a series relies on without looking (series.c).
-void ecs_structure_validate(const ecs_world* world);
+// Creations that are prepared ahead (runway.c). Off: create_1m 6.6 -> 29 ns, create_single_30k
+// 33 -> 76 ns.
+/// Prepare the next creations of a bound template of plain types that no handler listens to, while
+/// no handle is held. Then `left` is how many, 0 only where the next index is the last of its
+/// range. The first one follows at once: nothing may die in between. Who uses up tracking's lists
+/// or indices in another way sets `left` to 0: other creations, held handles.
+/// @return ECS_OK; ECS_ERR_FULL (indices, chunks); ECS_ERR_MEMORY.
+BASE_MUST_USE ecs_result ecs_runway_prepare(ecs_world* world, ecs_template_id template_id);
+/// Assert what a prepared creation relies on without looking.
+void ecs_runway_validate(const ecs_world* world);
+
 /// Point record and row at each other.
 static inline void ecs_row_settle(ecs_storage* storage, ecs_chunk* chunk, uint32_t row,
                                   ecs_entity entity, ecs_template_id template_id) {

@@ -22,7 +22,7 @@ uint32_t ecs_cut_mark(const ecs_world* world, const ecs_query_cache* cache) {
     uint64_t rows = 0;
     const uintptr_t* entry = cache->entries;
     for (uint32_t i = 0; i < cache->entry_count; i++, entry += cache->stride) {
-        const uint32_t count = ecs_query_counts(&world->fast, cache)[entry[ENTRY_CHUNK]];
+        const uint32_t count = world->fast.chunk_counts[entry[ENTRY_CHUNK]];
         rows += count;
         for (uint32_t k = 1; k <= cache->mark_count && count > 0; k++)
             *(uint8_t*)entry[cache->stride - k] = 1;
@@ -63,7 +63,7 @@ uint32_t ecs_cut_rows(const ecs_world* world, const ecs_query_cache* cache, uint
     const uint32_t step = (rows + parts - 1) / parts;
     row_cursor cursor = {cache->entries,
                          cache->entries + (size_t)cache->entry_count * cache->stride,
-                         ecs_query_counts(&world->fast, cache), cache->stride, 0};
+                         world->fast.chunk_counts, cache->stride, 0};
     uint32_t count = 0;
     for (uint32_t done = 0; done < rows; done += cuts[count++].row_count) {
         cuts[count] = (ecs_cut){cursor.entry, cursor.row, 0};
@@ -73,8 +73,8 @@ uint32_t ecs_cut_rows(const ecs_world* world, const ecs_query_cache* cache, uint
 }
 
 bool ecs_cut_next(const ecs_world* world, const ecs_query* query, ecs_cut* cut, ecs_cut_run* run) {
-    const ecs_query_cache* cache = ecs_query_walked(query);
-    const uint32_t* counts = ecs_query_counts(&world->fast, cache);
+    const ecs_query_cache* cache = &query->cache;
+    const uint32_t* counts = world->fast.chunk_counts;
     while (cut->row_count > 0 && counts[cut->entry[ENTRY_CHUNK]] == 0)
         cut->entry += cache->stride;
     if (cut->row_count == 0) return false;

@@ -100,7 +100,6 @@ ecs_result ecs_declared_seal(ecs_world* world, const base_reporter* reporter) {
                                 &declared->shared_writes);
         if (result != ECS_OK) return result;
         declared->may_cut = system->quantum > 0 && system->query && system->run &&
-                            system->query->sparse_terms == 0 &&
                             ecs_declared_conflict(world, system, system).kind == ECS_CONFLICT_NONE;
     }
     return ECS_OK;

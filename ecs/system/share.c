@@ -102,7 +102,6 @@ uint32_t ecs_stage_share(const ecs_stage* stage, uint32_t count, ecs_part_fn run
 
 uint32_t ecs_stage_share_rows(const ecs_stage* stage, ecs_query* query, ecs_part_fn run,
                               void* context) {
-    BASE_ASSERT(query->sparse_terms == 0 && "a shared loop has no sparse terms");
     const ecs_query_cache* cache = ecs_query_open(stage->world, query);
     const uint32_t rows = ecs_cut_mark(stage->world, cache);
     shared_loop loop;

@@ -150,32 +150,6 @@ static void forget_orders(ecs_world* world) {
     world->tracker->watched = (ecs_component_set){0};
 }
 
-// Members and handlers of core events are found by archetype, which does not know of sparse
-// components.
-static ecs_result check_sparse(const ecs_world* world, const base_reporter* reporter) {
-    static const ecs_event_type core[] = {ECS_EVENT_CREATED, ECS_EVENT_RECREATED,
-                                          ECS_EVENT_DESTROYED, ECS_EVENT_APPEAR,
-                                          ECS_EVENT_DISAPPEAR};
-    ecs_result result = ECS_OK;
-    for (uint32_t i = 0; i < world->systems->count; i++) {
-        const ecs_system* system = world->systems->list[i];
-        if (!system->is_present || !system->query || system->query->sparse_terms == 0) continue;
-        bool is_core = false;
-        for (uint32_t t = 0; t < BASE_COUNT(core); t++) {
-            const ecs_system_order* list = &world->systems->handlers[core[t]];
-            for (uint32_t k = 0; k < list->count; k++)
-                is_core = is_core || list->systems[k] == i;
-        }
-        if (!system->has_members && !is_core) continue;
-        base_report(reporter, NULL, 0, "system '%s' asks for a sparse component: it cannot have %s",
-                    system->name,
-                    system->has_members ? "on_enter, on_leave or first_update"
-                                        : "handlers of EntityCreated and the like");
-        result = ECS_ERR_TYPE;
-    }
-    return result;
-}
-
 ecs_result ecs_systems_seal(ecs_world* world, const base_reporter* reporter) {
     BASE_ASSERT(!world->is_sealed);
     forget_orders(world);
@@ -184,7 +158,6 @@ ecs_result ecs_systems_seal(ecs_world* world, const base_reporter* reporter) {
     if (result == ECS_OK) result = seal_stages(world, reporter);
     if (result == ECS_OK) result = seal_handlers(world, reporter);
     if (result == ECS_OK) result = seal_tracks(world, reporter);
-    if (result == ECS_OK) result = check_sparse(world, reporter);
     if (result == ECS_OK && world->systems->handlers[ECS_EVENT_ORDER_SET].count > 0 &&
         !ecs_event_post(world, ECS_ENTITY_NONE, ECS_EVENT_ORDER_SET, NULL))
         result = ECS_ERR_MEMORY;

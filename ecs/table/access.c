@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "core/world_internal.h"
-#include "table/sparse.h"
 
 __attribute__((noreturn, cold)) void ecs_detail_missing(const ecs_world* world, ecs_entity entity,
                                                         ecs_component_id component) {
@@ -30,21 +29,6 @@ __attribute__((noreturn, cold)) void ecs_detail_missing(const ecs_world* world, 
                                ecs_entity_index(entity), ecs_entity_generation(entity),
                                known ? known->name : "that does not exist");
     base_assert_fail(text, __FILE__, __LINE__);
-}
-
-const void* ecs_detail_sparse(const ecs_world* world, ecs_entity entity,
-                              ecs_component_id component) {
-    const ecs_sparse* set = ecs_sparse_of(world, component);
-    const uint32_t position = ecs_sparse_position(set, entity);
-    return position == UINT32_MAX ? NULL : ecs_sparse_cell(set, position);
-}
-
-void* ecs_detail_sparse_mut(const ecs_world* world, ecs_entity entity, ecs_component_id component) {
-    const ecs_sparse* set = ecs_sparse_of(world, component);
-    const uint32_t position = ecs_sparse_position(set, entity);
-    if (position == UINT32_MAX) return NULL;
-    ecs_sparse_mark(set, position);
-    return ecs_sparse_cell(set, position);
 }
 
 // Two waits per entity, one behind the other: for the record, then for the cell. So records are

@@ -18,7 +18,6 @@
 #include "table/cell.h"
 #include "table/chunk.h"
 #include "table/query_cache.h"
-#include "table/sparse.h"
 #include "table/storage.h"
 
 #include <string.h>
@@ -39,7 +38,6 @@ static void list_columns(const ecs_world* world, const ecs_template* made_from, 
     BASE_ASSERT(made_from->component_count <= ECS_TEMPLATE_COMPONENTS_MAX);
     for (uint32_t i = 0; i < made_from->component_count; i++) {
         const ecs_template_component* source = &made_from->components[i];
-        if (source->flags & ECS_COMPONENT_SPARSE) continue;
         const ecs_component* component = ecs_component_get(world, source->component);
         const ecs_type* type = ecs_type_get(world, component->type);
         bool is_tracked = source->flags & (ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED);
@@ -109,11 +107,7 @@ static ecs_archetype* make_archetype(ecs_world* world, const column_list* list) 
     archetype->slots = archetype->tracked + list->track_count;
     memset(archetype->slots, 0xff, slot_count * sizeof(uint16_t));
     for (uint32_t i = 0; i < slot_count; i++)
-        archetype->lookup[i] = (ecs_slot){
-            .column = ECS_SLOT_NONE,
-            .track = ECS_SLOT_NONE,
-            .is_sparse = ecs_sparse_of(world, (ecs_component_id)i) != NULL,
-        };
+        archetype->lookup[i] = (ecs_slot){.column = ECS_SLOT_NONE, .track = ECS_SLOT_NONE};
     for (uint32_t i = 0; i < list->count; i++) {
         const ecs_column* column = &list->items[i];
         archetype->columns[i] = *column;
@@ -180,19 +174,11 @@ ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made
     return ECS_OK;
 }
 
-uint32_t ecs_template_sparse_count(const ecs_template* made_from) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < made_from->component_count; i++)
-        count += (made_from->components[i].flags & ECS_COMPONENT_SPARSE) != 0;
-    return count;
-}
-
 void ecs_archetype_fill_defaults(const ecs_archetype* archetype, const ecs_template* made_from,
                                  const void** defaults) {
     for (uint32_t i = 0; i < made_from->component_count; i++) {
         const ecs_template_component* stated = &made_from->components[i];
-        if (!(stated->flags & ECS_COMPONENT_SPARSE))
-            defaults[archetype->slots[stated->component]] = stated->value;
+        defaults[archetype->slots[stated->component]] = stated->value;
     }
 }
 
@@ -207,8 +193,7 @@ ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id, ecs_b
     if (!BASE_ARRAY_RESERVE(world->allocator, storage->bindings, storage->binding_capacity,
                             template_id + 1u))
         return ECS_ERR_MEMORY;
-    const uint32_t sparse_count = ecs_template_sparse_count(made_from);
-    const uint32_t count = made_from->component_count - sparse_count;
+    const uint32_t count = made_from->component_count;
     const void** defaults = base_allocate_zero(world->allocator, count * sizeof *defaults);
     if (!defaults) return ECS_ERR_MEMORY;
     ecs_archetype* archetype = NULL;
@@ -218,10 +203,6 @@ ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id, ecs_b
         return result;
     }
     ecs_archetype_fill_defaults(archetype, made_from, defaults);
-    if (sparse_count > 0) {
-        archetype->notify |= ECS_NOTIFY_SPARSE;
-        archetype->is_simple = false;
-    }
     archetype->is_replicated = archetype->is_replicated || made_from->is_replicated;
     if (made_from->is_singleton) archetype->notify |= ECS_NOTIFY_SINGLE;
     *binding = &storage->bindings[template_id];

@@ -15,7 +15,6 @@ typedef enum ecs_notify {
     ECS_NOTIFY_SINGLE = 1u << 7, ///< some template of it is a singleton
     ECS_NOTIFY_LOAD = 1u << 3,   ///< a type of it names resources
     ECS_NOTIFY_PARENT = 1u << 4, ///< its rows may have parents
-    ECS_NOTIFY_SPARSE = 1u << 5, ///< its entities may have sparse components
 } ecs_notify;
 
 /// One component of an archetype.
@@ -37,9 +36,9 @@ typedef struct ecs_archetype {
     uint32_t column_count; ///< components, tags too
     uint32_t track_count; ///< tracked ones; their shadows are columns [column_count, + track_count)
     bool has_ops;         ///< some type has functions: no plain-memory path
-    bool is_simple;     ///< it has none, no tracked column, and no template with sparse components
-    bool is_soiled;     ///< rows behind its count may not be zero
-    bool is_replicated; ///< some template of it is; hint only
+    bool is_simple;       ///< it has none, and no tracked column
+    bool is_soiled;       ///< rows behind its count may not be zero
+    bool is_replicated;   ///< some template of it is; hint only
     ecs_template_id
         made_by;         ///< a template that makes it again; none: a reload removed the last one
     uint32_t rows_max;   ///< capacity of a full-grown chunk
@@ -81,18 +80,17 @@ static inline uint32_t ecs_archetype_columns(const ecs_archetype* archetype) {
     return archetype->column_count + archetype->track_count;
 }
 /// Bind a template, making its archetype if it is new (ecs_storage_bind does, with core events).
-/// @return as ecs_storage_bind.
+/// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_FULL; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id,
                                           ecs_binding** binding);
-/// How many components of a template are sparse: the others are the columns of its archetype.
-uint32_t ecs_template_sparse_count(const ecs_template* made_from);
 /// The defaults of a template by column of its archetype.
 void ecs_archetype_fill_defaults(const ecs_archetype* archetype, const ecs_template* made_from,
                                  const void** defaults);
 /// Release a binding that was made; its archetype stays.
 void ecs_binding_drop(ecs_world* world, ecs_binding* binding);
 void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype);
-/// The archetype of a template that is not bound (yet): for a reload. @return as ecs_storage_bind.
+/// The archetype of a template that is not bound (yet): for a reload.
+/// @return ECS_OK; ECS_ERR_FULL; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made_from,
                                                     ecs_archetype** found);
 /// Fill the table again. An archetype that no template makes any more (made_by is none; it has no

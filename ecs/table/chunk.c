@@ -18,7 +18,6 @@
 #include "table/close_hole.h"
 #include "table/query_cache.h"
 #include "table/record.h"
-#include "table/runway.h"
 #include "table/storage.h"
 #include "type/type_registry.h"
 
@@ -62,6 +61,19 @@ static void publish(ecs_world* world, ecs_chunk* chunk) {
     world->storage->chunks[chunk->id] = chunk;
     world->storage->places[chunk->id] =
         (ecs_place){chunk, archetype->lookup, archetype, chunk->entities};
+}
+
+void ecs_runway_close(ecs_world* world) {
+    ecs_runway* runway = &world->storage->runway;
+    ecs_chunk* chunk = runway->chunk;
+    if (!chunk) return;
+    runway->chunk = NULL;
+    runway->left = 0;
+    uint32_t count = ecs_chunk_count(world->storage, chunk);
+    if (runway->end <= count) return;
+    ecs_archetype_soil(chunk->archetype, &world->storage->soiled);
+    runway->template_id = ECS_TEMPLATE_NONE;
+    runway->length = 0;
 }
 
 // Replace a block by one of another capacity; id, rows, marks stay.

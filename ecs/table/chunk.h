@@ -77,6 +77,8 @@ static inline void ecs_archetype_soil(ecs_archetype* archetype, ecs_archetype** 
 }
 /// Before a walk: rows behind the counts are zero. Forgets the runway.
 void ecs_storage_tidy(ecs_world* world);
+/// Forget the runway (ecs_storage.runway). Its unused rows are like removed ones.
+void ecs_runway_close(ecs_world* world);
 /// Take out all but the first `count` rows of plain data; no runway is open.
 void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t count);
 /// The marks of a row that moves into a row without marks.

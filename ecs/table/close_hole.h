@@ -6,7 +6,6 @@
 #include "core/world_internal.h"
 #include "table/bytes.h"
 #include "table/record.h"
-#include "table/runway.h"
 #include "table/storage.h"
 
 /// Give memory back when less than a quarter was used for as many removals as there is room: late

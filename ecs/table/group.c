@@ -13,7 +13,6 @@
 #include "core/world_internal.h"
 #include "table/archetype.h"
 #include "table/query_cache.h"
-#include "table/sparse.h"
 #include "table/storage.h"
 
 #include <string.h>
@@ -136,9 +135,7 @@ ecs_result ecs_groups_seal(ecs_world* world, const base_reporter* reporter) {
             ecs_group_term* term = &group->terms[i];
             term->component = ecs_component_find(world, term->name);
             bool is_known = term->component != ECS_COMPONENT_NONE;
-            term->is_sparse = ecs_sparse_of(world, term->component) != NULL;
-            if (term->want == ECS_WANT_ALL && !term->is_sparse)
-                group->needs |= 1ull << (term->component % 64);
+            if (term->want == ECS_WANT_ALL) group->needs |= 1ull << (term->component % 64);
             // The query that names it reports it.
             if (term->want == ECS_WANT_ALL && !is_known) group->is_hopeless = true;
             if (term->want != ECS_WANT_ANY) continue;
@@ -178,7 +175,6 @@ bool ecs_group_matches(const ecs_group* group, const ecs_archetype* archetype) {
     bool wants_any = false, has_any = false;
     for (uint32_t i = 0; i < group->term_count; i++) {
         const ecs_group_term* term = &group->terms[i];
-        if (term->is_sparse) continue; // asked entity by entity
         bool is_there = has(archetype, term->component);
         if (term->want == ECS_WANT_ALL && !is_there) return false;
         if (term->want == ECS_WANT_NONE && is_there) return false;

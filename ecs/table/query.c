@@ -27,7 +27,6 @@
 #include "table/archetype.h"
 #include "table/chunk.h"
 #include "table/query_cache.h"
-#include "table/sparse.h"
 #include "table/storage.h"
 #include "template/template_registry.h"
 #include "type/type_registry.h"
@@ -35,10 +34,6 @@
 #include <string.h>
 
 enum { ENTRY_CHUNK, ENTRY_ENTITIES, ENTRY_COLUMNS };
-
-static bool is_write(ecs_access access) {
-    return access == ECS_WRITE || access == ECS_OPTIONAL_WRITE;
-}
 
 static bool is_required(ecs_access access) {
     return access == ECS_READ || access == ECS_WRITE || access == ECS_REQUIRE;
@@ -111,10 +106,10 @@ ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t te
             fits = fits && base_text_copy(made->names[i][1], ECS_NAME_BYTES_MAX, terms[i].type);
         BASE_ASSERT(fits && "a term's name is longer than any component's or type's");
         made->access[i] = terms[i].access;
-        if (is_write(terms[i].access)) made->write_terms[made->cache.mark_count++] = (uint16_t)i;
+        if (ecs_access_is_write(terms[i].access))
+            made->write_terms[made->cache.mark_count++] = (uint16_t)i;
     }
     made->cache.stride = ENTRY_COLUMNS + term_count + made->cache.mark_count;
-    made->runs.stride = ENTRY_COLUMNS + term_count;
     made->group->queries[made->group->query_count++] = made;
     base_table_add(&storage->query_ids, hash, made->id);
     storage->queries[storage->query_count++] = made;
@@ -150,8 +145,6 @@ void ecs_queries_deinit(ecs_world* world) {
         release_matches(world, query);
         BASE_ARRAY_RELEASE(allocator, query->names, query->term_count);
         BASE_ARRAY_RELEASE(allocator, query->cache.entries, query->entry_capacity);
-        BASE_ARRAY_RELEASE(allocator, query->runs.entries, query->run_words);
-        BASE_ARRAY_RELEASE(allocator, query->run_counts, query->run_capacity);
         BASE_ARRAY_RELEASE(allocator, query->matches, query->match_capacity);
         BASE_ARRAY_RELEASE(allocator, query->match_of, query->match_of_capacity);
         base_release(allocator, query, sizeof *query);
@@ -191,31 +184,9 @@ static ecs_result bind_term(ecs_world* world, ecs_query* query, uint32_t term,
     return ECS_ERR_TYPE;
 }
 
-// Which terms of a query are sparse, and room for its runs.
-static ecs_result bind_sparse(ecs_world* world, ecs_query* query, const base_reporter* reporter) {
-    query->sparse_terms = 0;
-    query->has_columns = false;
-    for (uint32_t i = 0; i < query->term_count; i++) {
-        if (!ecs_sparse_of(world, query->components[i])) {
-            query->has_columns = query->has_columns || has_column(query->access[i]);
-            continue;
-        }
-        if (query->access[i] == ECS_ANY) {
-            base_report(reporter, NULL, 0,
-                        "query %u of %s: '%s' is sparse and cannot be one of any", query->id,
-                        query->owner ? query->owner : "(no system)", query->names[i][0]);
-            return ECS_ERR_TYPE;
-        }
-        query->sparse_terms |= 1u << i;
-    }
-    return ecs_sparse_reserve_runs(world, query, NULL, 0) ? ECS_OK : ECS_ERR_MEMORY;
-}
-
 ecs_result ecs_storage_seal(ecs_world* world, const base_reporter* reporter) {
     ecs_storage* storage = world->storage;
-    ecs_result first = ecs_sparse_seal(world, reporter);
-    ecs_result grouped = ecs_groups_seal(world, reporter);
-    if (first == ECS_OK) first = grouped;
+    ecs_result first = ecs_groups_seal(world, reporter);
     for (uint32_t q = 0; q < storage->query_count; q++) {
         ecs_query* query = storage->queries[q];
         for (uint32_t i = 0; i < query->term_count; i++) {
@@ -223,8 +194,6 @@ ecs_result ecs_storage_seal(ecs_world* world, const base_reporter* reporter) {
             if (first == ECS_OK) first = result;
         }
         query->is_bound = true;
-        ecs_result bound = bind_sparse(world, query, reporter);
-        if (first == ECS_OK) first = bound;
     }
     storage->slot_count = ecs_component_count(world) + 1;
     world->fast.slot_count = first == ECS_OK ? storage->slot_count : 0;
@@ -309,8 +278,7 @@ bool ecs_queries_reserve_chunk(ecs_world* world, ecs_archetype* archetype) {
     for (uint32_t q = 0; q < archetype->query_count; q++) {
         ecs_query* query = archetype->queries[q];
         if (!BASE_ARRAY_RESERVE(world->allocator, query->cache.entries, query->entry_capacity,
-                                (query->cache.entry_count + 1) * query->cache.stride) ||
-            !ecs_sparse_reserve_runs(world, query, NULL, 0))
+                                (query->cache.entry_count + 1) * query->cache.stride))
             return false;
     }
     return true;

@@ -24,7 +24,6 @@ typedef enum ecs_want {
 typedef struct ecs_group_term {
     char name[ECS_NAME_BYTES_MAX];
     ecs_want want;
-    bool is_sparse;             ///< no matter of archetypes
     ecs_component_id component; ///< bound by seal; ECS_COMPONENT_NONE: no template has it
 } ecs_group_term;
 
@@ -52,12 +51,7 @@ struct ecs_query {
     ecs_component_id components[ECS_QUERY_TERMS_MAX];
     ecs_access access[ECS_QUERY_TERMS_MAX];
     char (*names)[2][ECS_NAME_BYTES_MAX]; ///< {component, type} by term
-    const char* owner;     ///< name of the system for messages; NULL: an ad-hoc query. Borrowed
-    uint32_t sparse_terms; ///< a bit per term whose component is sparse
-    bool has_columns;      ///< some term reads or writes a column of tables
-    ecs_query_cache runs;  ///< with sparse terms: what walks read instead of `cache`
-    uint32_t* run_counts;
-    uint32_t run_capacity, run_words; ///< of run_counts, of runs.entries
+    const char* owner; ///< name of the system for messages; NULL: an ad-hoc query. Borrowed
     uint32_t entry_capacity;
     ecs_match* matches; ///< rising archetype id
     uint32_t match_count;
@@ -77,14 +71,6 @@ static inline ecs_match* ecs_query_match(const ecs_query* query, const ecs_arche
 static inline bool ecs_access_is_write(ecs_access access) {
     return access == ECS_WRITE || access == ECS_OPTIONAL_WRITE;
 }
-/// What walks of a query read.
-static inline const ecs_query_cache* ecs_query_walked(const ecs_query* query) {
-    return query->sparse_terms != 0 ? &query->runs : &query->cache;
-}
-/// Rows by the first word of its entries.
-static inline const uint32_t* ecs_query_counts(const ecs_fast* fast, const ecs_query_cache* cache) {
-    return cache->counts ? cache->counts : fast->chunk_counts;
-}
 
 // Caches (query.c). Reserve may fail and changes nothing that a walk sees; the others cannot.
 BASE_MUST_USE bool ecs_queries_reserve_chunk(ecs_world* world, ecs_archetype* archetype);
@@ -96,6 +82,7 @@ void ecs_queries_drop_archetype(ecs_world* world, ecs_archetype* archetype); ///
 void ecs_queries_clear(ecs_world* world); ///< forget all archetypes
 /// Does the query match an archetype of that kind? Asks its group, not the cache.
 bool ecs_query_wants(const ecs_query* query, const ecs_archetype* archetype);
+
 uint32_t ecs_group_count(const ecs_query* query); ///< ecs_query_count
 
 // Groups (group.c).
@@ -106,9 +93,6 @@ BASE_MUST_USE ecs_result ecs_groups_seal(ecs_world* world, const base_reporter* 
 bool ecs_group_matches(const ecs_group* group, const ecs_archetype* archetype);
 void ecs_groups_deinit(ecs_world* world);
 void ecs_queries_deinit(ecs_world* world);
-/// ecs_query_find for a record that lives.
-bool ecs_query_find_record(ecs_world* world, ecs_query* query, const ecs_record* record,
-                           ecs_query_iter* iter);
 void ecs_query_validate(const ecs_world* world, const ecs_query* query);
 /// Name the owner of a query for the messages of seal; `owner` must outlive the world.
 void ecs_query_own(ecs_query* query, const char* owner);

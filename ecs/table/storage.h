@@ -40,22 +40,23 @@ typedef struct ecs_index_range {
     uint32_t free_count;
 } ecs_index_range;
 
-/// Rows [count, end) of a chunk that hold their template's defaults already (runway.c).
+/// Creations that are prepared (runway.c): rows [count, end) of a chunk hold their template's
+/// defaults already, and `left` of them need no check.
 typedef struct ecs_runway {
     ecs_chunk* chunk; ///< NULL: none
     uint32_t end;
-    uint32_t length;          ///< of the last extension
-    uint32_t left;            ///< creations that nothing is in the way of; 0 without a chunk
-    bool is_fresh;            ///< those take never-used indices, all of one page; else freed ones
+    uint32_t length;             ///< of the last extension
+    uint32_t left;               ///< creations that nothing is in the way of
+    ecs_template_id template_id; ///< of the last creation that was prepared
+    // While `left` > 0: where such a creation writes.
+    bool is_fresh;            ///< it takes never-used indices, all of one page; else freed ones
     ecs_index_range* indices; ///< from here
     uint64_t* free_word;      ///< with the bit at the cursor, and all of those
-    ecs_template_id template_id; ///< of the last creation of plain data, with or without a runway
-    // While `left` > 0 (ecs_runway_count): where such a creation writes.
-    uint32_t* rows;       ///< count of the chunk
-    uint64_t* row_count;  ///< of its archetype
-    ecs_entity* entities; ///< of the chunk
-    uint32_t place;       ///< of its row 0, as in a record
-    ecs_record* records;  ///< of the page of the next index
+    uint32_t* rows;           ///< count of the chunk
+    uint64_t* row_count;      ///< of its archetype
+    ecs_entity* entities;     ///< of the chunk
+    uint32_t place;           ///< of its row 0, as in a record
+    ecs_record* records;      ///< of the page of the next index
     const ecs_slot* lookup;
     bool is_tracked; ///< has tracked columns
 } ecs_runway;
@@ -93,10 +94,6 @@ typedef struct ecs_storage {
     base_table query_ids;
     uint32_t query_count;
     uint32_t query_capacity;
-    struct ecs_sparse** sparse;    ///< sets of sparse components, by rising id; made by seal
-    struct ecs_sparse** sparse_by; ///< by component id; NULL: it lies in tables
-    uint32_t sparse_count;
-    uint32_t sparse_capacity;
     struct ecs_chunk* kept_blocks; ///< of a storage that was cleared, to be filled again
     bool keeps_blocks;             ///< a restore is under way: fresh memory costs it most
     struct ecs_archetype* soiled;  ///< those that ecs_storage_tidy makes zero again

@@ -9,14 +9,13 @@
 #include "table/chunk.h"
 #include "table/query_cache.h"
 #include "table/record.h"
-#include "table/sparse.h"
 #include "table/storage.h"
 
 // A system that says what it touches may walk no more than that.
 static void check_terms(const ecs_world* world, const ecs_query* query) {
     for (uint32_t i = 0; i < query->term_count; i++) {
         const ecs_access access = query->access[i];
-        const bool is_write = access == ECS_WRITE || access == ECS_OPTIONAL_WRITE;
+        const bool is_write = ecs_access_is_write(access);
         if (access <= ECS_OPTIONAL_WRITE && query->components[i] != ECS_COMPONENT_NONE)
             world->fast.check(world, query->components[i], is_write);
     }
@@ -29,11 +28,6 @@ const ecs_query_cache* ecs_query_open(ecs_world* world, ecs_query* query) {
     BASE_ASSERT(world->is_sealed && "seal the world before queries are walked");
     if (world->fast.check) check_terms(world, query);
     ecs_storage_tidy(world);
-    if (query->sparse_terms != 0) {
-        BASE_ASSERT(!world->is_view && "such a walk fills the query's runs: no confined system");
-        ecs_sparse_query_fill(world, query, true);
-        return &query->runs;
-    }
     return query->cache.entry_count == 0 ? &empty : &query->cache;
 }
 
@@ -45,22 +39,12 @@ uint32_t ecs_group_count(const ecs_query* query) {
 }
 
 uint32_t ecs_query_count(ecs_world* world, ecs_query* query) {
-    if (query->sparse_terms == 0) return ecs_group_count(query);
-    uint32_t count = 0;
-    BASE_ASSERT(!world->is_view);
-    ecs_sparse_query_fill(world, query, false);
-    for (uint32_t i = 0; i < query->runs.entry_count; i++)
-        count += query->run_counts[i];
-    return count;
+    (void)world;
+    return ecs_group_count(query);
 }
 
 ecs_entity ecs_query_first(ecs_world* world, ecs_query* query) {
-    if (query->sparse_terms != 0) {
-        BASE_ASSERT(!world->is_view);
-        ecs_sparse_query_fill(world, query, false);
-        return query->runs.entry_count == 0 ? ECS_ENTITY_NONE
-                                            : *(const ecs_entity*)query->runs.entries[1];
-    }
+    (void)world;
     for (uint32_t i = 0; i < query->group->match_count; i++) {
         const ecs_archetype* archetype = query->group->matches[i];
         if (archetype->row_count > 0) return archetype->chunks[0]->entities[0];
@@ -84,11 +68,7 @@ ecs_entity ecs_query_nth(ecs_world* world, ecs_query* query, uint32_t index) {
 bool ecs_query_find(ecs_world* world, ecs_query* query, ecs_entity entity, ecs_query_iter* iter) {
     if (world->fast.check) check_terms(world, query);
     const ecs_record* record = ecs_record_find(world->storage, entity);
-    return record && ecs_query_find_record(world, query, record, iter);
-}
-
-bool ecs_query_find_record(ecs_world* world, ecs_query* query, const ecs_record* record,
-                           ecs_query_iter* iter) {
+    if (!record) return false;
     const ecs_chunk* chunk = ecs_record_chunk(world->storage, record);
     const ecs_match* match = ecs_query_match(query, chunk->archetype);
     if (!match) return false;
@@ -97,9 +77,6 @@ bool ecs_query_find_record(ecs_world* world, ecs_query* query, const ecs_record*
         uint16_t column = match->columns[i];
         iter->columns[i] = column == ECS_SLOT_NONE ? NULL : ecs_chunk_cell(chunk, column, row);
     }
-    if (query->sparse_terms != 0 &&
-        !ecs_sparse_query_find(world, query, chunk->entities[row], iter->columns))
-        return false;
     for (uint32_t i = 0; i < query->cache.mark_count && chunk->archetype->track_count > 0; i++) {
         uint16_t column = match->columns[query->write_terms[i]];
         if (column == ECS_SLOT_NONE) continue;

@@ -127,19 +127,6 @@ static void check_integral(const checked* one, const ecs_template_fold* fold) {
         refuse(one, "_integral: '%s' is not replicated", wanted);
 }
 
-// Sparse values are the server's own: clients get whole rows, and no row has them.
-static void check_sparse(const checked* one) {
-    if (!(one->slot->flags & ECS_COMPONENT_SPARSE)) return;
-    if (is_replicated(one))
-        refuse(one, "_sparse with _replicate: a sparse component is not sent to clients; keep what "
-                    "they see in a component of the row");
-    else if (one->type->ops && one->type->ops->request)
-        refuse(one, "_sparse: a %s names resources, which are waited for at creation",
-               one->type->name);
-    else if (strcmp(one->name, ECS_PARENT_NAME) == 0)
-        refuse(one, "_sparse: parents lie in rows");
-}
-
 void ecs_template_check_words(ecs_template_set* set, const ecs_draft* draft,
                               ecs_template_fold* fold) {
     BASE_ASSERT(draft->component_first + draft->component_count <= set->component_count);
@@ -153,7 +140,6 @@ void ecs_template_check_words(ecs_template_set* set, const ecs_draft* draft,
         one.type = ecs_type_get(set->world, ecs_template_set_component_type(set, own->component));
         check_interpolated(&one);
         check_rotation(&one);
-        check_sparse(&one);
         check_integral(&one, fold);
         if (own->visible && !is_replicated(&one) && !set->is_alone)
             refuse(&one, "_visible without _replicate");

@@ -150,8 +150,6 @@ bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_b
         read_flag(binder, node, ECS_COMPONENT_REPLICATED, scope);
     else if (strcmp(name, "_interpolate") == 0)
         read_flag(binder, node, ECS_COMPONENT_INTERPOLATED, scope);
-    else if (strcmp(name, "_sparse") == 0)
-        read_flag(binder, node, ECS_COMPONENT_SPARSE, scope);
     else if (strcmp(name, "_rotation") == 0)
         read_flag(binder, node, ECS_SLOT_ROTATION, scope);
     else if (strcmp(name, "_visible") == 0)
@@ -177,8 +175,8 @@ bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_b
 
 bool ecs_bind_is_scope_word(const char* name) {
     static const char* const words[] = {
-        "_track", "_replicate", "_interpolate", "_teleport", "_tags",     "_min",    "_max",
-        "_step",  "_bits",      "_visible",     "_integral", "_rotation", "_sparse", "_angle"};
+        "_track", "_replicate", "_interpolate", "_teleport", "_tags",     "_min",  "_max",
+        "_step",  "_bits",      "_visible",     "_integral", "_rotation", "_angle"};
     for (uint32_t i = 0; i < BASE_COUNT(words); i++)
         if (strcmp(name, words[i]) == 0) return true;
     return false;
@@ -223,11 +221,11 @@ const char* ecs_bind_value_text(const char* type, const char* spelling, const ch
 }
 
 void ecs_bind_unknown_word(ecs_bind_pass* binder, const ecs_text_node* node) {
-    static const char* const words[] = {
-        "_extends",  "_use",    "_tracked",   "_replicated",  "_tags",     "_singleton",
-        "_group",    "_track",  "_replicate", "_interpolate", "_teleport", "_min",
-        "_max",      "_step",   "_bits",      "_visible",     "_integral", "_rotation",
-        "_priority", "_sparse", "_angle"};
+    static const char* const words[] = {"_extends",   "_use",         "_tracked",  "_replicated",
+                                        "_tags",      "_singleton",   "_group",    "_track",
+                                        "_replicate", "_interpolate", "_teleport", "_min",
+                                        "_max",       "_step",        "_bits",     "_visible",
+                                        "_integral",  "_rotation",    "_priority", "_angle"};
     const char* near = base_text_nearest(name_of(binder, node), words, BASE_COUNT(words));
     ecs_bind_fault(binder, node->line, "'%.80s' means nothing here%s%s%s", name_of(binder, node),
                    near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");

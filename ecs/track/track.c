@@ -130,8 +130,6 @@ void ecs_track_step(ecs_world* world) {
         for (uint32_t k = 0; k < archetype->chunk_count; k++)
             ecs_track_chunk(world, archetype->chunks[k]);
     }
-    for (uint32_t i = 0; i < storage->sparse_count; i++)
-        ecs_track_sparse(world, storage->sparse[i]);
 }
 
 void ecs_track_clear_lists(ecs_world* world) {

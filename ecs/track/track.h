@@ -7,8 +7,6 @@
 #include "ecs/change.h"
 #include "ecs/detail/fast.h"
 
-typedef struct ecs_sparse ecs_sparse; ///< table/sparse.h
-
 typedef struct ecs_entity_list {
     ecs_entity* items;
     uint32_t count;
@@ -59,6 +57,12 @@ static inline bool ecs_track_is_ready(const ecs_tracker* tracker, uint32_t morta
     const uint32_t room = tracker->destroyed.capacity - tracker->destroyed.count;
     return room >= mortal || room >= ECS_DEATHS_READY;
 }
+/// How many more entities fit in the lists while `mortal` live, after ecs_track_reserve for one.
+static inline uint32_t ecs_track_room(const ecs_tracker* tracker, uint32_t mortal) {
+    const uint32_t born = tracker->created.capacity - tracker->created.count;
+    const uint32_t deaths = tracker->destroyed.capacity - tracker->destroyed.count;
+    return deaths >= ECS_DEATHS_READY || deaths - mortal > born ? born : deaths - mortal;
+}
 /// Hash of one value as part of the state hash.
 uint64_t ecs_track_hash(const ecs_world* world, ecs_entity entity, ecs_component_id component,
                         const void* value);
@@ -94,7 +98,5 @@ void ecs_track_rows(ecs_world* world, ecs_chunk* chunk, uint32_t track, uint32_t
                     uint32_t count);
 bool ecs_track_may_cut(const ecs_chunk* chunk, uint32_t track);
 void ecs_track_forget(ecs_chunk* chunk, uint32_t track); ///< drop the marks of a column
-/// Compare what was written in a sparse set, and list what came and went.
-void ecs_track_sparse(ecs_world* world, ecs_sparse* set);
 /// Compare everything opened for writing since the last call; fills the change list and `noticed`.
 void ecs_track_step(ecs_world* world);

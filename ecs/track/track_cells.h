@@ -4,7 +4,7 @@
 
 #include "ecs/type.h"
 
-/// One tracked column of one chunk, or of a sparse set.
+/// One tracked column of one chunk.
 typedef struct ecs_track_cells {
     const ecs_type* type;
     ecs_component_id component;

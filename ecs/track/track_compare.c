@@ -11,7 +11,6 @@
 #include "table/bytes.h"
 #include "table/chunk.h"
 #include "table/record.h"
-#include "table/sparse.h"
 #include "table/storage.h"
 #include "track/track.h"
 #include "track/track_cells.h"
@@ -78,6 +77,7 @@ static void list_change(ecs_world* world, ecs_entity entity, ecs_component_id co
 static void count_changes(ecs_world* world, const ecs_track_cells* column, const uint32_t* rows,
                           uint32_t count, uint64_t difference) {
     BASE_ASSERT(column->component != ECS_COMPONENT_NONE);
+    if (count == 0) return;
     world->tracker->hashes[column->component] += difference;
     world->counters.rows_changed += count;
     ecs_change_list* list = &world->tracker->changed;
@@ -322,45 +322,4 @@ void ecs_track_forget(ecs_chunk* chunk, uint32_t track) {
 void ecs_track_chunk(ecs_world* world, ecs_chunk* chunk) {
     for (uint32_t track = 0; track < chunk->archetype->track_count; track++)
         ecs_track_column(world, chunk, track);
-}
-
-// What came or went is listed once, whatever else happened to it; a new value that was written
-// since is brought up to date on the way.
-static void list_moved(ecs_world* world, ecs_sparse* set, ecs_track_cells* column) {
-    for (uint32_t i = 0; i < set->moved_count; i++) {
-        const uint32_t index = set->moved[i];
-        uint32_t* entry = &set->pages[index >> ECS_PAGE_BITS][index & (ECS_PAGE_RECORDS - 1)];
-        *entry &= ~ECS_SPARSE_MOVED;
-        const uint64_t changed = world->counters.rows_changed;
-        const uint32_t position = *entry - 1;
-        if (*entry != 0 && column->size > 0) compare_rows(world, column, &position, 1);
-        const ecs_record* record = ecs_record_at(world->storage, index);
-        if (world->counters.rows_changed != changed || !(record->life & ECS_LIFE_CREATED)) continue;
-        list_change(world, ecs_entity_make(index, record->life & ECS_GENERATION_MAX),
-                    set->component);
-    }
-    set->moved_count = 0;
-}
-
-void ecs_track_sparse(ecs_world* world, ecs_sparse* set) {
-    if (!set->is_tracked) return;
-    ecs_track_cells column = {
-        .type = set->type,
-        .component = set->component,
-        .name_hash = ecs_component_get(world, set->component)->name_hash,
-        .entities = set->entities,
-        .values = set->values,
-        .shadows = set->shadows,
-        .size = set->type->size,
-    };
-    ecs_track_learn(&column);
-    list_moved(world, set, &column);
-    for (uint32_t word = 0; word < ecs_sparse_words(set) && column.size > 0; word++) {
-        uint32_t rows[64], count = 0;
-        for (uint64_t bits = set->dirty[word]; bits != 0; bits &= bits - 1)
-            rows[count++] = word * 64 + base_bit_lowest(bits);
-        world->counters.rows_compared += count;
-        if (count > 0) compare_rows(world, &column, rows, count);
-        if (!column.is_behind) set->dirty[word] = 0;
-    }
 }

@@ -32,7 +32,7 @@ static void put_text(writer* out, const char* text) {
 static void put_float(writer* out, double value, bool is_single) {
     char text[40];
     for (int digits = is_single ? 6 : 15; digits <= (is_single ? 9 : 17); digits++) {
-        (void)snprintf(text, sizeof text, "%.*g", digits, value);
+        (void)base_text_format(text, sizeof text, "%.*g", digits, value);
         const char* next;
         double back = base_text_read_f64(text, text + strlen(text), &next);
         if (is_single ? (float)back == (float)value : back == value) break;

@@ -142,13 +142,13 @@ static void release_fields(const base_allocator* allocator, const ecs_field* fie
                  count * (sizeof(ecs_field) + ECS_NAME_BYTES_MAX));
 }
 
+// Without sizes and offsets: canonical bytes have none, and a world of another machine has others.
 static uint64_t layout_hash_of(const ecs_type* type) {
-    uint64_t hash = base_hash64_mix(type->object_size, type->field_count);
+    uint64_t hash = type->field_count;
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
         hash = base_hash64_mix(hash, base_hash64_text(field->name));
         hash = base_hash64_mix(hash, (uint64_t)field->kind << 32 | field->count);
-        hash = base_hash64_mix(hash, field->offset);
     }
     return hash;
 }

@@ -12,7 +12,6 @@
 #include "table/archetype.h"
 #include "table/chunk.h"
 #include "table/record.h"
-#include "table/sparse.h"
 #include "table/storage.h"
 #include "track/track.h"
 
@@ -65,16 +64,6 @@ static uint64_t walk_column(const ecs_world* world, const ecs_chunk* chunk, uint
     return sum;
 }
 
-static uint64_t walk_sparse(const ecs_world* world, const ecs_sparse* set) {
-    uint64_t sum = 0;
-    for (uint32_t at = 0; set->is_tracked && at < set->count; at++) {
-        bool is_marked = set->dirty[at / 64] >> (at % 64) & 1;
-        const void* cell = is_marked ? ecs_sparse_shadow(set, at) : ecs_sparse_cell(set, at);
-        sum += ecs_track_hash(world, set->entities[at], set->component, cell);
-    }
-    return sum;
-}
-
 uint64_t ecs_world_state_hash_walk(const ecs_world* world) {
     const ecs_storage* storage = world->storage;
     uint64_t sum = 0;
@@ -84,20 +73,12 @@ uint64_t ecs_world_state_hash_walk(const ecs_world* world) {
             for (uint32_t track = 0; track < archetype->track_count; track++)
                 sum += walk_column(world, archetype->chunks[k], track);
     }
-    for (uint32_t i = 0; i < storage->sparse_count; i++)
-        sum += walk_sparse(world, storage->sparse[i]);
     return sum;
 }
 
 uint64_t ecs_component_hash(const ecs_world* world, ecs_entity entity, ecs_component_id component) {
     const ecs_record* record = ecs_record_find(world->storage, entity);
     if (!record || !ecs_component_get(world, component)) return 0;
-    const ecs_sparse* set = ecs_sparse_of(world, component);
-    if (set) {
-        const uint32_t at = ecs_sparse_position(set, entity);
-        if (at == UINT32_MAX || !set->is_tracked) return 0;
-        return ecs_track_hash(world, entity, component, ecs_sparse_shadow(set, at));
-    }
     const ecs_chunk* chunk = ecs_record_chunk(world->storage, record);
     uint16_t slot = chunk->slots[component];
     if (slot == ECS_SLOT_NONE || chunk->archetype->columns[slot].track == ECS_SLOT_NONE) return 0;

@@ -23,7 +23,6 @@ void ecs_commands_write(const ecs_world* world, base_bytes* bytes) {
         base_bytes_write_u16(bytes, command->template_id);
         base_bytes_write_u32(bytes, commands->view.targets[i]);
         base_bytes_write_varint(bytes, init_count);
-        if (command->op > ECS_COMMAND_SET) base_bytes_write_u16(bytes, command->component);
         for (uint32_t k = 0; k < init_count; k++)
             base_bytes_write_u16(bytes, values->slots[k].component);
         for (uint32_t k = 0; k < init_count; k++)
@@ -73,11 +72,9 @@ ecs_result ecs_commands_read(ecs_world* world, base_reader* reader) {
         ecs_template_id template_id = base_reader_u16(reader);
         ecs_entity entity = base_reader_u32(reader);
         uint64_t init_count = base_reader_varint(reader);
-        ecs_component_id component = op > ECS_COMMAND_SET ? base_reader_u16(reader) : 0;
-        if (reader->failed || op > ECS_COMMAND_REMOVE || system > UINT32_MAX || job > UINT32_MAX ||
+        if (reader->failed || op > ECS_COMMAND_SET || system > UINT32_MAX || job > UINT32_MAX ||
             (op == ECS_COMMAND_SET && init_count != 1) ||
-            ((op == ECS_COMMAND_DESTROY || op == ECS_COMMAND_REMOVE) && init_count != 0) ||
-            (op == ECS_COMMAND_ADD && init_count > 1) ||
+            (op == ECS_COMMAND_DESTROY && init_count != 0) ||
             !is_target_valid((ecs_command_op)op, entity, created, created_count))
             return ECS_ERR_MALFORMED;
         ecs_command* command = ecs_command_push(world, (ecs_command_op)op, entity);
@@ -85,7 +82,6 @@ ecs_result ecs_commands_read(ecs_world* world, base_reader* reader) {
         command->system = (uint32_t)system;
         command->job = (uint32_t)job;
         command->template_id = template_id;
-        command->component = component;
         if (op == ECS_COMMAND_CREATE) created++;
         ecs_result result = read_inits(world, command, init_count, reader);
         if (result != ECS_OK) return result;

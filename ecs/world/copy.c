@@ -18,7 +18,6 @@
 #include "table/cell.h"
 #include "table/chunk.h"
 #include "table/held.h"
-#include "table/sparse.h"
 #include "table/storage.h"
 #include "track/track.h"
 #include "type/type_registry.h"
@@ -102,24 +101,13 @@ static bool is_same_indices(const ecs_world* world, const ecs_world* from) {
     return true;
 }
 
-// The same entities have the same sparse components, in the same order.
-static bool is_same_sparse(const ecs_storage* storage, const ecs_storage* source) {
-    for (uint32_t i = 0; i < source->sparse_count; i++) {
-        const ecs_sparse *a = storage->sparse[i], *b = source->sparse[i];
-        if (a->count != b->count ||
-            (b->count > 0 && memcmp(a->entities, b->entities, b->count * sizeof *b->entities) != 0))
-            return false;
-    }
-    return true;
-}
-
 static bool is_same_structure(const ecs_world* world, const ecs_world* from) {
     BASE_ASSERT(world != from);
     const ecs_storage* storage = world->storage;
     const ecs_storage* source = from->storage;
     if (storage->archetype_count != source->archetype_count || from->commands->view.count != 0 ||
         storage->entity_count != source->entity_count || world->loading->count != 0 ||
-        from->loading->count != 0 || !is_same_sparse(storage, source))
+        from->loading->count != 0)
         return false;
     uint32_t templates = ecs_template_count(from);
     for (uint32_t id = 1; id <= templates; id++)
@@ -183,15 +171,6 @@ static bool copy_events(ecs_world* world, const ecs_events* source) {
     return true;
 }
 
-static bool copy_sparse(ecs_world* world, ecs_sparse* set, const ecs_sparse* source) {
-    if (set->count == 0) return true;
-    if (!copy_cells(world, set->type, set->values, source->values, set->count)) return false;
-    if (!set->is_tracked) return true;
-    const uint32_t words = (set->count + 63) / 64;
-    memcpy(set->dirty, source->dirty, words * sizeof *set->dirty);
-    return copy_cells(world, set->type, set->shadows, source->shadows, set->count);
-}
-
 static bool copy_values(ecs_world* world, const ecs_world* from) {
     const ecs_storage* source = from->storage;
     for (uint32_t i = 0; i < source->archetype_count; i++) {
@@ -203,8 +182,6 @@ static bool copy_values(ecs_world* world, const ecs_world* from) {
                 return false;
         }
     }
-    for (uint32_t i = 0; i < source->sparse_count; i++)
-        if (!copy_sparse(world, world->storage->sparse[i], source->sparse[i])) return false;
     return copy_events(world, from->events);
 }
 

@@ -42,8 +42,7 @@ void ecs_dump_entity(const ecs_world* world, ecs_entity entity, ecs_line_fn line
     }
     for (uint32_t i = 0; i < template_->component_count; i++) {
         const ecs_component_id component = template_->components[i].component;
-        if (ecs_find(world, entity, component)) // a sparse one may not be there
-            dump_component(world, entity, name, ecs_component_get(world, component), line, context);
+        dump_component(world, entity, name, ecs_component_get(world, component), line, context);
     }
 }
 

@@ -15,7 +15,6 @@
 #include "event/membership.h"
 #include "loading/loading.h"
 #include "table/block.h"
-#include "table/sparse.h"
 #include "table/storage.h"
 #include "track/track.h"
 #include "type/type_registry.h"
@@ -105,48 +104,6 @@ static void empty_world(ecs_world* world) {
     ecs_track_reset(world);
 }
 
-// The value passes through a cell of its own, from which set and shadow are copied.
-static ecs_result read_sparse_value(restorer* load, ecs_sparse* set, ecs_entity entity,
-                                    void* cell) {
-    const ecs_type_context context = {load->world->allocator};
-    if (!ecs_type_read(set->type, &context, cell, &load->reader)) return ecs_restorer_fault(load);
-    if (!ecs_sparse_push(load->world, set, entity, cell)) return ECS_ERR_MEMORY;
-    if (!set->is_tracked) return ECS_OK;
-    const uint32_t at = set->count - 1;
-    load->world->tracker->hashes[set->component] +=
-        ecs_track_hash(load->world, entity, set->component, ecs_sparse_shadow(set, at));
-    if (base_reader_u8(&load->reader) == 0) return ECS_OK;
-    ecs_sparse_mark(set, at);
-    return ecs_type_read(set->type, &context, ecs_sparse_cell(set, at), &load->reader)
-               ? ECS_OK
-               : ecs_restorer_fault(load);
-}
-
-static ecs_result read_sparse(restorer* load, ecs_sparse* set) {
-    ecs_world* world = load->world;
-    const ecs_type_context context = {world->allocator};
-    const uint64_t count = base_reader_varint(&load->reader);
-    if (load->reader.failed || count > base_reader_left(&load->reader) / sizeof(ecs_entity))
-        return ECS_ERR_MALFORMED;
-    void* cell = base_allocate_zero(world->allocator, set->type->size);
-    if (!cell || !ecs_value_create(set->type, &context, cell)) {
-        base_release(world->allocator, cell, set->type->size);
-        return ECS_ERR_MEMORY;
-    }
-    ecs_result result = ECS_OK;
-    for (uint64_t i = 0; i < count && result == ECS_OK; i++) {
-        const ecs_entity entity = base_reader_u32(&load->reader);
-        if (!ecs_is_alive(world, entity) || ecs_sparse_position(set, entity) != UINT32_MAX ||
-            !ecs_sparse_default(world, set, ecs_entity_template(world, entity)))
-            result = ECS_ERR_MALFORMED;
-        else
-            result = read_sparse_value(load, set, entity, cell);
-    }
-    ecs_value_destroy(set->type, &context, cell);
-    base_release(world->allocator, cell, set->type->size);
-    return result;
-}
-
 // A world that has no such systems saves nothing here.
 static ecs_result read_members(restorer* load) {
     if (load->reader.failed) return ECS_ERR_MALFORMED;
@@ -175,8 +132,6 @@ static ecs_result read_world(restorer* load) {
     if (result == ECS_OK) result = read_commands(load);
     if (result == ECS_OK) result = read_events(load);
     if (result == ECS_OK) result = ecs_loading_read(world, reader, map_pending, load);
-    for (uint32_t i = 0; i < world->storage->sparse_count && result == ECS_OK; i++)
-        result = read_sparse(load, world->storage->sparse[i]);
     if (result == ECS_OK) result = read_members(load);
     if (result == ECS_OK && (reader->failed || base_reader_left(reader) != 0))
         result = ECS_ERR_MALFORMED;

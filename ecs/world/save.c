@@ -17,7 +17,6 @@
 //
 //     u32 magic, u32 version, u64 schema hash, u64 tick, u64 x 2 random state,
 //     templates, indices, archetypes, commands, events,
-//     the sparse sets in the order of components, when there are sparse components,
 //     members that entered and left, when systems have member lists
 //
 // The way back is in restore.c.
@@ -31,7 +30,6 @@
 #include "loading/loading.h"
 #include "table/archetype.h"
 #include "table/chunk.h"
-#include "table/sparse.h"
 #include "table/storage.h"
 #include "track/track.h"
 #include "type/type_registry.h"
@@ -292,23 +290,6 @@ static void write_events(const saver* save) {
     }
 }
 
-// A set in its order: handle, value as tracking knows it, and a newer one where it was written.
-static void write_sparse(const saver* save, const ecs_sparse* set) {
-    base_bytes_write_varint(save->bytes, set->count);
-    for (uint32_t at = 0; at < set->count; at++) {
-        const void* value = ecs_sparse_cell(set, at);
-        const void* shadow = set->is_tracked ? ecs_sparse_shadow(set, at) : value;
-        base_bytes_write_u32(save->bytes, set->entities[at]);
-        ecs_type_write(set->type, shadow, save->bytes);
-        if (!set->is_tracked) continue;
-        const bool is_newer = !ecs_type_equal(set->type, value, shadow);
-        base_bytes_write_u8(save->bytes, is_newer);
-        if (is_newer) ecs_type_write(set->type, value, save->bytes);
-        drain(save, DRAIN_BYTES);
-    }
-    drain(save, DRAIN_BYTES);
-}
-
 static void write_world(saver* save) {
     const ecs_world* world = save->world;
     base_bytes_write_u32(save->bytes, ECS_SAVE_MAGIC);
@@ -331,8 +312,6 @@ static void write_world(saver* save) {
     ecs_commands_write(world, save->bytes);
     write_events(save);
     ecs_loading_write(world, save->bytes);
-    for (uint32_t i = 0; i < world->storage->sparse_count; i++)
-        write_sparse(save, world->storage->sparse[i]);
     ecs_membership_write(world, save->bytes);
 }
 

@@ -16,7 +16,6 @@
 #include "table/index.h"
 #include "table/query_cache.h"
 #include "table/record.h"
-#include "table/sparse.h"
 #include "table/storage.h"
 #include "world/storage_save.h"
 
@@ -57,7 +56,6 @@ void ecs_storage_clear(ecs_world* world) {
     ecs_commands_clear(world);
     ecs_core_event_clear(world);
     ecs_queries_clear(world);
-    ecs_sparse_clear(world);
     ecs_hierarchy_reset(world);
     storage->runway = (ecs_runway){0};
     for (uint32_t id = 0; id < storage->binding_capacity; id++)
@@ -89,7 +87,6 @@ void ecs_storage_deinit(ecs_world* world) {
     ecs_batch_deinit(world);
     ecs_commands_deinit(world);
     ecs_queries_deinit(world);
-    ecs_sparse_deinit(world);
     BASE_ARRAY_RELEASE(allocator, storage->archetypes, storage->archetype_capacity);
     BASE_ARRAY_RELEASE(allocator, storage->tracked, storage->tracked_capacity);
     base_table_deinit(&storage->archetype_ids, allocator);

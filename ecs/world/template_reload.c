@@ -11,7 +11,6 @@
 #include "core/world_internal.h"
 #include "table/archetype.h"
 #include "table/query_cache.h"
-#include "table/sparse.h"
 #include "table/storage.h"
 #include "template/template_registry.h"
 #include "template/template_set.h"
@@ -122,34 +121,6 @@ static void check_replicated(reload* self, const ecs_template* a, const ecs_temp
         base_report(self->reporter, made->file, at ? at->line : made->line,
                     "template '%s': component '%s' is replicated: clients know it as it was",
                     made->name, ecs_component_get(self->world, one->component)->name);
-        refuse(self, ECS_ERR_TYPE);
-    }
-}
-
-/// Which templates state a sparse component stays as it was sealed: entities may have values.
-static void check_sparse(reload* self) {
-    const uint32_t kinds = ECS_COMPONENT_SPARSE | ECS_COMPONENT_TRACKED;
-    for (uint32_t id = 1; id <= self->row_count; id++) {
-        const ecs_template* made = &self->rows[id - 1]->public;
-        const ecs_template* old = ecs_template_get(self->world, (ecs_template_id)id);
-        bool is_same = !old || ecs_template_sparse_count(made) == ecs_template_sparse_count(old);
-        for (uint32_t i = 0; is_same && i < made->component_count; i++) {
-            const ecs_template_component* stated = &made->components[i];
-            const ecs_sparse* set = ecs_sparse_of(self->world, stated->component);
-            const uint32_t wanted = !set              ? 0
-                                    : set->is_tracked ? kinds
-                                                      : (uint32_t)ECS_COMPONENT_SPARSE;
-            const bool is_sparse = stated->flags & ECS_COMPONENT_SPARSE;
-            is_same = !is_sparse && !set
-                          ? true
-                          : (stated->flags & kinds) == wanted &&
-                                (!old || ecs_template_find_component(old, stated->component));
-        }
-        if (is_same) continue;
-        base_report(self->reporter, made->file, made->line,
-                    "template '%s': sparse components cannot be added, removed or changed to or "
-                    "from others while a match runs",
-                    made->name);
         refuse(self, ECS_ERR_TYPE);
     }
 }
@@ -280,8 +251,6 @@ static void exchange(reload* self) {
     ecs_world* world = self->world;
     ecs_templates* templates = world->templates;
     ecs_reload_commit(&self->plan);
-    for (uint32_t i = 0; i < world->storage->sparse_count; i++)
-        world->storage->sparse[i]->known = ECS_TEMPLATE_NONE;
     uint32_t old_count = templates->count;
     for (uint32_t i = 0; i < self->row_count; i++) {
         ecs_template_row* old = i < old_count ? templates->rows[i] : NULL;
@@ -342,7 +311,6 @@ ecs_result ecs_template_reload(ecs_world* world, const void* pack, size_t bytes,
     if (self.result == ECS_OK) check_missing(&self);
     if (self.result == ECS_OK) check_queries(&self);
     if (self.result == ECS_OK) make_rows(&self);
-    if (self.result == ECS_OK) check_sparse(&self);
     if (self.result == ECS_OK && is_replicated_locked) check_locked(&self);
     if (self.result == ECS_OK && !reserve_registry(&self)) self.result = ECS_ERR_MEMORY;
     if (self.result == ECS_OK) {

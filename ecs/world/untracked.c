@@ -7,7 +7,6 @@
 #include "ecs/save.h"
 #include "table/archetype.h"
 #include "table/record.h"
-#include "table/sparse.h"
 #include "table/storage.h"
 #include "track/track.h"
 
@@ -31,29 +30,11 @@ static uint32_t count_columns(const ecs_archetype* archetype) {
     return count;
 }
 
-static bool is_sparse_untracked(const ecs_sparse* set) {
-    return !set->is_tracked && set->size > 0 && is_plain(set->type);
-}
-
 static uint64_t count_values(const ecs_storage* storage) {
     uint64_t count = 0;
     for (uint32_t i = 0; i < storage->archetype_count; i++)
         count += storage->archetypes[i]->row_count * count_columns(storage->archetypes[i]);
-    for (uint32_t i = 0; i < storage->sparse_count; i++)
-        if (is_sparse_untracked(storage->sparse[i])) count += storage->sparse[i]->count;
     return count;
-}
-
-static void add_sparse(const ecs_world* world, ecs_entity entity, uint64_t* sums) {
-    const ecs_storage* storage = world->storage;
-    for (uint32_t i = 0; i < storage->sparse_count; i++) {
-        const ecs_sparse* set = storage->sparse[i];
-        const uint32_t at =
-            is_sparse_untracked(set) ? ecs_sparse_position(set, entity) : UINT32_MAX;
-        if (at == UINT32_MAX) continue;
-        sums[set->component] +=
-            ecs_track_hash(world, entity, set->component, ecs_sparse_cell(set, at));
-    }
 }
 
 static void add_entity(const ecs_world* world, const ecs_record* record, uint64_t* sums) {
@@ -67,7 +48,6 @@ static void add_entity(const ecs_world* world, const ecs_record* record, uint64_
             sums[column->component] +=
                 ecs_track_hash(world, entity, column->component, ecs_chunk_cell(chunk, i, row));
     }
-    if (archetype->notify & ECS_NOTIFY_SPARSE) add_sparse(world, entity, sums);
 }
 
 // The entities of each group, out of `turns`, whose turn it is.

@@ -16,7 +16,6 @@
 #include "loading/loading.h"
 #include "structure/transition.h"
 #include "system/system_registry.h"
-#include "table/sparse.h"
 #include "table/storage.h"
 #include "track/track.h"
 
@@ -66,8 +65,7 @@ static void validate_fresh(const ecs_tracker* tracker) {
 
 void ecs_world_validate(const ecs_world* world) {
     ecs_storage_validate(world);
-    ecs_sparse_validate(world);
-    ecs_structure_validate(world);
+    ecs_runway_validate(world);
     ecs_loading_validate(world);
     ecs_hierarchy_validate(world);
     validate_queue(world);

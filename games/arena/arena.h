@@ -324,7 +324,9 @@ typedef struct arena_game {
 #include "arena.h.es.h"
 
 /// @return the number of ticks in a span of time, at least 1.
-uint32_t arena_ticks(const arena_game* game, float seconds);
+static inline uint32_t arena_ticks(const arena_game* game, float seconds) {
+    return (uint32_t)((float)game->tick_rate_hz * seconds) + 1;
+}
 
 // map.c: constant, and the same on all sides
 typedef struct arena_rock {
@@ -336,6 +338,8 @@ typedef struct arena_rock {
 arena_rock arena_map_rock(uint32_t column, uint32_t row);
 ecs_vec2 arena_map_base(uint32_t team);
 ecs_vec2 arena_map_stand(uint32_t team); ///< place of its flag at home
+/// @return a free place within a team's base.
+ecs_vec2 arena_place_in_base(base_rng* rng, uint8_t team);
 static inline float arena_snap(float value) {
     return ecs_snap(value, ARENA_STEP);
 }
@@ -374,7 +378,6 @@ void arena_fire_ray(ecs_world* world, arena_game* game, arena_striker shooter, u
 bool arena_take(ecs_world* world, arena_game* game, ecs_entity entity, uint8_t kind, ecs_tick tick);
 void arena_place_pickup(ecs_world* world, const arena_game* game, uint8_t kind);
 
-// pack.c
 /// Put one pick-up into a player's pack. @return false when it is full, or the entity has no pack.
 bool arena_pack_add(ecs_world* world, const arena_game* game, ecs_entity entity, uint32_t kind);
 int32_t arena_pack_count(const ecs_object* pack, uint32_t kind);
@@ -384,6 +387,13 @@ const char* arena_phrase(uint32_t phrase);
 void arena_set_name(ecs_world* world, const arena_game* game, ecs_entity entry, const char* name);
 /// Record how a round ended. Call it before the points are cleared.
 void arena_add_round(ecs_world* world, const arena_game* game, const arena_round_over* over);
+arena_score* arena_find_score(ecs_world* world, const arena_game* game, uint8_t team);
+/// @return the board's row of a player; NULL for soldiers and for destroyed entities.
+arena_entry* arena_find_entry(ecs_world* world, const arena_game* game, ecs_entity entity);
+int32_t arena_points(const arena_score* score);
+/// @return true when `a` is above `b` on the board: more points, or equal points and a lower
+///         number.
+bool arena_is_before(const arena_entry* a, const arena_entry* b);
 
 // flag.c
 void arena_place_flag(ecs_world* world, const arena_game* game, uint8_t team);
@@ -392,15 +402,6 @@ void arena_place_flag(ecs_world* world, const arena_game* game, uint8_t team);
 void arena_start(ecs_world* world, arena_game* game, const net_game_start* start);
 ecs_entity arena_player_join(ecs_world* world, arena_game* game, const net_game_player* player);
 void arena_player_leave(ecs_world* world, arena_game* game, uint32_t client, ecs_entity entity);
-arena_score* arena_find_score(ecs_world* world, const arena_game* game, uint8_t team);
-/// @return the board's row of a player; NULL for soldiers and for destroyed entities.
-arena_entry* arena_find_entry(ecs_world* world, const arena_game* game, ecs_entity entity);
-/// @return a free place within a team's base.
-ecs_vec2 arena_place_in_base(base_rng* rng, uint8_t team);
-int32_t arena_points(const arena_score* score);
-/// @return true when `a` is above `b` on the board: more points, or equal points and a lower
-///         number.
-bool arena_is_before(const arena_entry* a, const arena_entry* b);
 
 // interest.c: these functions do nothing in a world without clients
 extern const net_interest_rules arena_interest;

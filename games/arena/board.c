@@ -27,6 +27,31 @@ const char* arena_phrase(uint32_t phrase) {
     return phrases[phrase < ARENA_PHRASES ? phrase : 0];
 }
 
+// ---- points ----
+
+int32_t arena_points(const arena_score* score) {
+    return score->kills + ARENA_CAPTURE_POINTS * score->captures;
+}
+
+static int32_t worth(const arena_entry* entry) {
+    return entry->kills + ARENA_CAPTURE_POINTS * entry->captures;
+}
+
+bool arena_is_before(const arena_entry* a, const arena_entry* b) {
+    return worth(a) != worth(b) ? worth(a) > worth(b) : a->client < b->client;
+}
+
+arena_score* arena_find_score(ecs_world* world, const arena_game* game, uint8_t team) {
+    if (team < 1 || team > ARENA_TEAMS) return NULL;
+    ecs_entity entity = ecs_singleton(world, game->team_templates[team - 1]);
+    return ecs_find_mut(world, entity, game->score);
+}
+
+arena_entry* arena_find_entry(ecs_world* world, const arena_game* game, ecs_entity entity) {
+    const arena_seat* seat = ecs_find(world, entity, game->seat);
+    return seat ? ecs_find_mut(world, seat->entry, game->entry) : NULL;
+}
+
 // ---- names ----
 
 void arena_set_name(ecs_world* world, const arena_game* game, ecs_entity entry, const char* name) {

@@ -24,8 +24,8 @@ void arena_place_flag(ecs_world* world, const arena_game* game, uint8_t team) {
         ECS_INITS({game->pos, &pos}, {game->team, &team}, {game->channel, &channel}));
 }
 
-static void tell(ecs_world* world, const arena_game* game, ecs_entity flag, uint8_t team,
-                 ecs_entity carrier, uint32_t what) {
+static void send_moved(ecs_world* world, const arena_game* game, ecs_entity flag, uint8_t team,
+                       ecs_entity carrier, uint32_t what) {
     const uint8_t* by_team = ecs_find(world, carrier, game->team);
     const uint32_t* by_client = ecs_find(world, carrier, game->owner);
     const arena_flag_moved moved = {
@@ -75,7 +75,7 @@ static void carry(ecs_world* world, arena_game* game, ecs_entity entity, ecs_vec
                   ecs_tick tick) {
     const uint8_t* health = ecs_find(world, flag->carrier, game->health);
     if (!health || *health == 0) {
-        tell(world, game, entity, team, flag->carrier, ARENA_FLAG_IS_DROPPED);
+        send_moved(world, game, entity, team, flag->carrier, ARENA_FLAG_IS_DROPPED);
         let_go(world, game, flag->carrier);
         *flag = (arena_flag){.carrier = ECS_ENTITY_NONE,
                              .back_tick = (uint32_t)tick + arena_ticks(game, BACK_S),
@@ -88,7 +88,7 @@ static void carry(ecs_world* world, arena_game* game, ecs_entity entity, ecs_vec
     *vel = *(const ecs_vec2*)ecs_get(world, flag->carrier, game->vel);
     ecs_vec2 home = arena_map_base(*(const uint8_t*)ecs_get(world, flag->carrier, game->team));
     if (ecs_vec2_distance(home, *pos) > ARENA_BASE_RADIUS * 0.5f) return;
-    tell(world, game, entity, team, flag->carrier, ARENA_FLAG_IS_CAPTURED);
+    send_moved(world, game, entity, team, flag->carrier, ARENA_FLAG_IS_CAPTURED);
     capture(world, game, flag->carrier);
     let_go(world, game, flag->carrier);
     send_home(flag, pos, together, team);
@@ -124,10 +124,10 @@ static void flags_es(const ecs_stage* stage, ES_CONTEXT arena_game* game, uint32
             look_team_run(world, game->look_team, game, team[i]);
             pos[i] = toucher->pos;
             vel[i] = toucher->vel;
-            tell(world, game, entities[i], team[i], toucher->entity, ARENA_FLAG_IS_TAKEN);
+            send_moved(world, game, entities[i], team[i], toucher->entity, ARENA_FLAG_IS_TAKEN);
         } else if (!is_home && (toucher || stage->tick >= flag[i].back_tick)) {
-            tell(world, game, entities[i], team[i], toucher ? toucher->entity : ECS_ENTITY_NONE,
-                 ARENA_FLAG_IS_BACK);
+            send_moved(world, game, entities[i], team[i],
+                       toucher ? toucher->entity : ECS_ENTITY_NONE, ARENA_FLAG_IS_BACK);
             send_home(&flag[i], &pos[i], &together[i], team[i]);
         }
     }

@@ -30,6 +30,13 @@ ecs_vec2 arena_map_base(uint32_t team) {
                       corner / 2 % 2 ? ARENA_SIZE - 40.0f : 40.0f};
 }
 
+ecs_vec2 arena_place_in_base(base_rng* rng, uint8_t team) {
+    ecs_vec2 base = arena_map_base(team);
+    float x = base.x + (base_rng_float(rng) * 2.0f - 1.0f) * ARENA_BASE_RADIUS;
+    float y = base.y + (base_rng_float(rng) * 2.0f - 1.0f) * ARENA_BASE_RADIUS;
+    return (ecs_vec2){arena_snap(x), arena_snap(y)};
+}
+
 // The stand lies on the way to the middle, where other fighters pass.
 ecs_vec2 arena_map_stand(uint32_t team) {
     ecs_vec2 base = arena_map_base(team);

@@ -3,6 +3,10 @@
 //
 // Health and ammunition are numbers. Power is another template: the fighter is recreated with
 // "boost", which makes it faster. On a client this is another set of components on the same entity.
+//
+// What is of no use when a player touches it goes into the pack, for later. `pack` is an object: it
+// has one number per kind, under the name of the kind, and no entry for a kind that the player does
+// not have. Only the owner gets it. A ghost has no pack, so a killed player loses it.
 
 #include "arena.h"
 #include "pick.es.h"
@@ -11,6 +15,7 @@
 #define KIT_HEALTH 45
 #define BOX_AMMO 30
 #define BOOST_S 8.0f
+#define PACK_MAX 3 ///< of each kind
 
 void arena_place_pickup(ecs_world* world, const arena_game* game, uint8_t kind) {
     base_rng* rng = ecs_world_rng(world);
@@ -71,6 +76,32 @@ bool arena_take(ecs_world* world, arena_game* game, ecs_entity entity, uint8_t k
     return true;
 }
 
+// ---- the pack ----
+
+static const char* const kinds[ARENA_PICKUP_KINDS] = {
+    [ARENA_HEALTH_KIT] = "kit", [ARENA_AMMO_BOX] = "box", [ARENA_POWER] = "power"};
+
+int32_t arena_pack_count(const ecs_object* pack, uint32_t kind) {
+    const int32_t* count = ecs_object_find(pack, kinds[kind % ARENA_PICKUP_KINDS], ECS_ELEMENT_I);
+    return count ? *count : 0;
+}
+
+// @return false when memory ran out.
+static bool set_count(ecs_world* world, ecs_object* pack, uint32_t kind, int32_t count) {
+    const base_allocator* allocator = ecs_world_allocator(world);
+    const char* name = kinds[kind];
+    if (count == 0) return !ecs_object_remove(allocator, pack, name);
+    return !ecs_object_set(allocator, pack, name, ECS_ELEMENT_I, &count);
+}
+
+bool arena_pack_add(ecs_world* world, const arena_game* game, ecs_entity entity, uint32_t kind) {
+    const ecs_object* pack = ecs_find(world, entity, game->pack);
+    if (!pack || kind >= ARENA_PICKUP_KINDS) return false;
+    int32_t count = arena_pack_count(pack, kind);
+    if (count >= PACK_MAX) return false;
+    return set_count(world, ecs_get_mut(world, entity, game->pack), kind, count + 1);
+}
+
 // Put a pick-up that is of no use now into the pack, also a second power while the first one lasts.
 static bool take_or_keep(ecs_world* world, arena_game* game, ecs_entity entity, uint8_t kind,
                          ecs_tick tick) {
@@ -101,4 +132,15 @@ static void end_boost_es(const ecs_stage* stage, ES_CONTEXT const arena_game* ga
     (void)ecs_command_recreate(stage->world, entity,
                                mind ? game->soldier_template : game->player_template, NULL, 0);
     arena_look_again(game, owner);
+}
+
+ES_TAG(server)
+ES_ON_EVENT(use)
+static void use_es_event_handler(const ecs_stage* stage, ES_CONTEXT arena_game* game,
+                                 const arena_use* event, ecs_entity entity, uint8_t health,
+                                 ecs_object* pack) {
+    int32_t count = arena_pack_count(pack, event->kind);
+    if (health == 0 || count == 0) return;
+    if (!arena_take(stage->world, game, entity, (uint8_t)event->kind, stage->tick)) return;
+    (void)set_count(stage->world, pack, event->kind, count - 1);
 }

@@ -17,40 +17,6 @@
 #define RAID_PERCENT 12u
 #define GUARD_PERCENT 8u
 
-uint32_t arena_ticks(const arena_game* game, float seconds) {
-    return (uint32_t)((float)game->tick_rate_hz * seconds) + 1;
-}
-
-int32_t arena_points(const arena_score* score) {
-    return score->kills + ARENA_CAPTURE_POINTS * score->captures;
-}
-
-ecs_vec2 arena_place_in_base(base_rng* rng, uint8_t team) {
-    ecs_vec2 base = arena_map_base(team);
-    float x = base.x + (base_rng_float(rng) * 2.0f - 1.0f) * ARENA_BASE_RADIUS;
-    float y = base.y + (base_rng_float(rng) * 2.0f - 1.0f) * ARENA_BASE_RADIUS;
-    return (ecs_vec2){arena_snap(x), arena_snap(y)};
-}
-
-static int32_t worth(const arena_entry* entry) {
-    return entry->kills + ARENA_CAPTURE_POINTS * entry->captures;
-}
-
-bool arena_is_before(const arena_entry* a, const arena_entry* b) {
-    return worth(a) != worth(b) ? worth(a) > worth(b) : a->client < b->client;
-}
-
-arena_score* arena_find_score(ecs_world* world, const arena_game* game, uint8_t team) {
-    if (team < 1 || team > ARENA_TEAMS) return NULL;
-    ecs_entity entity = ecs_singleton(world, game->team_templates[team - 1]);
-    return ecs_find_mut(world, entity, game->score);
-}
-
-arena_entry* arena_find_entry(ecs_world* world, const arena_game* game, ecs_entity entity) {
-    const arena_seat* seat = ecs_find(world, entity, game->seat);
-    return seat ? ecs_find_mut(world, seat->entry, game->entry) : NULL;
-}
-
 // ---- join and leave ----
 
 static void place_soldier(ecs_world* world, const arena_game* game, uint8_t team, bool is_first) {

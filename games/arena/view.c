@@ -123,7 +123,7 @@ static void spark(arena_view* view, float x, float y, float speed, float life_s,
     made->color = color;
 }
 
-static void tell(arena_view* view, arena_news news) {
+static void add_news(arena_view* view, arena_news news) {
     news.left_s = ARENA_NEWS_S;
     view->news[view->news_next] = news;
     view->news_next = (view->news_next + 1) % ARENA_NEWS;
@@ -177,7 +177,7 @@ static void hear_kill_es_event_handler(ES_CONTEXT arena_game* game, const arena_
                              .team = event->killer_team,
                              .other_team = event->victim_team,
                              .flag_what = ARENA_NEWS_KILL};
-    tell(game->view, news);
+    add_news(game->view, news);
 }
 
 ES_TAG(render)
@@ -187,7 +187,7 @@ static void hear_flag_es_event_handler(ES_CONTEXT arena_game* game, const arena_
                              .team = event->by_team,
                              .other_team = event->team,
                              .flag_what = event->what};
-    tell(game->view, news);
+    add_news(game->view, news);
 }
 
 ES_TAG(render)

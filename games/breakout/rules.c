@@ -75,8 +75,8 @@ static void ask_level(ecs_world* world, const breakout_game* game, int32_t numbe
 }
 
 // Check in the phase PLAYING whether the level is won, or no ball is left.
-static void judge(ecs_world* world, const breakout_game* game, breakout_match* match,
-                  int32_t* pause_ticks) {
+static void check_end(ecs_world* world, const breakout_game* game, breakout_match* match,
+                      int32_t* pause_ticks) {
     if (match->bricks == 0) {
         pause(match, pause_ticks, BREAKOUT_CLEARED, breakout_ticks(game, PAUSE_S));
         const breakout_level_cleared event = {(uint32_t)match->level, (uint32_t)match->score};
@@ -126,7 +126,7 @@ static void rules_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game, ecs
     match->bricks = (int32_t)ecs_query_count(stage->world, game->bricks);
     match->balls = (int32_t)ecs_query_count(stage->world, game->balls);
     if (match->phase == BREAKOUT_PLAYING) {
-        judge(stage->world, game, match, pause_ticks);
+        check_end(stage->world, game, match, pause_ticks);
         if (match->phase == BREAKOUT_PLAYING) serve(stage->world, game, entity);
     } else if (--*pause_ticks <= 0) {
         *pause_ticks = 0;

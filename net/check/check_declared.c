@@ -26,10 +26,10 @@ static void check_stages(net_checker* self, net_match* match) {
         const char* system = ecs_stage_system_name(world, i, 0);
         const bool is_drawn = match == self->view && strcmp(stage, "render") == 0;
         if (!system || is_drawn || strcmp(stage, "act") == 0) continue;
-        net_check_tell(self, "stage", stage,
-                       "system %s never runs: no program runs the stage %s here (stages are act, "
-                       "and render where there are pictures)",
-                       system, stage);
+        net_check_report(self, "stage", stage,
+                         "system %s never runs: no program runs the stage %s here (stages are act, "
+                         "and render where there are pictures)",
+                         system, stage);
     }
 }
 
@@ -40,10 +40,10 @@ void net_check_systems(net_checker* self) {
         if (is_present || is_present_in(self->view, user.name) ||
             is_present_in(self->predict, user.name))
             continue;
-        net_check_tell(self, "tags", user.name,
-                       "system %s never runs: no world has all of its tags (server; gameClient, "
-                       "with pictures render too; predict, if the module predicts)",
-                       user.name);
+        net_check_report(self, "tags", user.name,
+                         "system %s never runs: no world has all of its tags (server; gameClient, "
+                         "with pictures render too; predict, if the module predicts)",
+                         user.name);
     }
     check_stages(self, self->server);
     check_stages(self, self->view);
@@ -64,21 +64,22 @@ void net_check_handlers(net_checker* self) {
         const char* event = message->event;
         if (message->kind == NET_MESSAGE_TO_CLIENTS) {
             if (!has_handler(self->view, event) && !has_handler(self->predict, event))
-                net_check_tell(self, "handler", event,
-                               "message %s: no system of a client handles its event %s",
-                               message->name, event);
+                net_check_report(self, "handler", event,
+                                 "message %s: no system of a client handles its event %s",
+                                 message->name, event);
             continue;
         }
         if (!has_handler(self->server, event))
-            net_check_tell(self, "handler", event,
-                           "message %s: no system of the server handles its event %s: what clients "
-                           "send has no effect",
-                           message->name, event);
+            net_check_report(
+                self, "handler", event,
+                "message %s: no system of the server handles its event %s: what clients "
+                "send has no effect",
+                message->name, event);
         if (message->kind == NET_MESSAGE_INPUT && self->predict &&
             !has_handler(self->predict, event))
-            net_check_tell(self, "handler of predict", event,
-                           "prediction: no system with the tag predict handles the input event %s",
-                           event);
+            net_check_report(
+                self, "handler of predict", event,
+                "prediction: no system with the tag predict handles the input event %s", event);
     }
 }
 
@@ -105,10 +106,11 @@ static void check_input_of(net_checker* self, const char* system, ecs_component_
         if (!found || !ecs_inspect_matches(world, system, source->id)) continue;
         if (found->flags & (ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED)) continue;
         const char* name = ecs_component_get(world, component)->name;
-        net_check_tell(self, "input", name,
-                       "component %s of template %s: system %s writes inputs into it, but it is "
-                       "not tracked, so a log cannot tell where a re-run differs: add _track:b=yes",
-                       name, source->name, system);
+        net_check_report(
+            self, "input", name,
+            "component %s of template %s: system %s writes inputs into it, but it is "
+            "not tracked, so a log cannot tell where a re-run differs: add _track:b=yes",
+            name, source->name, system);
     }
 }
 
@@ -151,11 +153,12 @@ static void check_reads_of(net_checker* self, const ecs_world* client, ecs_compo
             const ecs_template* source =
                 find_unsent(self, component, client, reader.name, writer.name);
             if (!source) continue;
-            net_check_tell(self, "reads", name,
-                           "component %s of template %s: system %s of the client reads it, system "
-                           "%s of the server writes it, and it is not replicated: clients see the "
-                           "template's value; add _replicate:b=yes",
-                           name, source->name, reader.name, writer.name);
+            net_check_report(
+                self, "reads", name,
+                "component %s of template %s: system %s of the client reads it, system "
+                "%s of the server writes it, and it is not replicated: clients see the "
+                "template's value; add _replicate:b=yes",
+                name, source->name, reader.name, writer.name);
         }
     }
 }

@@ -21,8 +21,8 @@ typedef struct net_checker {
 } net_checker;
 
 /// Report a finding, once for each topic and name.
-void net_check_tell(net_checker* self, const char* topic, const char* name, const char* format, ...)
-    __attribute__((format(printf, 4, 5)));
+void net_check_report(net_checker* self, const char* topic, const char* name, const char* format,
+                      ...) __attribute__((format(printf, 4, 5)));
 
 /// check_declared.c
 void net_check_systems(net_checker* self);

@@ -84,11 +84,11 @@ static void check_field(net_checker* self, uint32_t message, const ecs_event_des
     const net_message* known = &self->game->messages[message - 1];
     char name[2 * ECS_NAME_BYTES_MAX];
     (void)base_text_format(name, sizeof name, "%s.%s", known->name, field->name);
-    net_check_tell(self, "message", name,
-                   "message %s: field %s of %s does not come back from the wire%s%s: see its "
-                   "to_wire and from_wire",
-                   known->name, field->name, event->name, other ? ", it changes " : "",
-                   other ? other->name : "");
+    net_check_report(self, "message", name,
+                     "message %s: field %s of %s does not come back from the wire%s%s: see its "
+                     "to_wire and from_wire",
+                     known->name, field->name, event->name, other ? ", it changes " : "",
+                     other ? other->name : "");
 }
 
 // A struct that from_wire takes: zeros, or one value in all fields. @return false: none was found.

@@ -58,16 +58,16 @@ typedef struct check_table {
 
 // ---- who writes ----
 
-static void tell_write(void* context, const char* file, uint32_t line, const char* message) {
+static void report_write(void* context, const char* file, uint32_t line, const char* message) {
     check_table* table = context;
     (void)file, (void)line;
     table->is_sly = true;
-    net_check_tell(table->self, "write", message, "%s", message);
+    net_check_report(table->self, "write", message, "%s", message);
 }
 
 // What clients and server say of entities that differ: the line loses nothing, so only a system of
 // the client can have written.
-static void tell_note(void* context, const char* file, uint32_t line, const char* message) {
+static void report_note(void* context, const char* file, uint32_t line, const char* message) {
     check_table* table = context;
     (void)file, (void)line;
     const char* what = strstr(message, ": entity ");
@@ -78,18 +78,19 @@ static void tell_note(void* context, const char* file, uint32_t line, const char
     const char* component = strstr(what, before);
     if (component) (void)base_text_copy(name, sizeof name, component + strlen(before));
     name[strcspn(name, " ")] = '\0';
-    net_check_tell(table->self, "mirror", name,
-                   "a system of the client writes what the server sends%s", what);
+    net_check_report(table->self, "mirror", name,
+                     "a system of the client writes what the server sends%s", what);
 }
 
-static void tell_change(check_table* table, const char* who, const net_check_change* change) {
+static void report_change(check_table* table, const char* who, const net_check_change* change) {
     table->is_written = table->has_writer = true;
-    net_check_tell(table->self, who, change->component ? change->component : change->template_name,
-                   "%s writes %s%s of %s (entity %u:%u), which the server sends: only the server "
-                   "may",
-                   who, change->component ? "component " : "",
-                   change->component ? change->component : "the life", change->template_name,
-                   ecs_entity_index(change->entity), ecs_entity_generation(change->entity));
+    net_check_report(table->self, who,
+                     change->component ? change->component : change->template_name,
+                     "%s writes %s%s of %s (entity %u:%u), which the server sends: only the server "
+                     "may",
+                     who, change->component ? "component " : "",
+                     change->component ? change->component : "the life", change->template_name,
+                     ecs_entity_index(change->entity), ecs_entity_generation(change->entity));
 }
 
 // All rows of a large world in each tick would take seconds.
@@ -109,7 +110,7 @@ static void think(void* context, const net_player_context* player, void* input) 
     game->bot_think(player, input);
     net_check_change change;
     if (is_compared && net_check_rows_differ(&table->before, bot->mirror, &change))
-        tell_change(table, "bot_think", &change);
+        report_change(table, "bot_think", &change);
 }
 
 // ---- pictures ----
@@ -162,7 +163,7 @@ static void show(check_table* table, check_bot* bot) {
     net_presenter_draw(bot->presenter, &draw);
     net_check_change change;
     if (is_compared && net_check_rows_differ(&table->before, view, &change))
-        tell_change(table, "a system of stage render", &change);
+        report_change(table, "a system of stage render", &change);
 }
 
 // ---- open and close ----
@@ -208,8 +209,8 @@ static net_result open_table(check_table* table, net_checker* self) {
                            .now_us = START_US,
                            .tick_us = 1000000u / match->tick_rate_hz,
                            .before = {.allocator = config->allocator},
-                           .writes = {tell_write, table},
-                           .notes = {tell_note, table}};
+                           .writes = {report_write, table},
+                           .notes = {report_note, table}};
     ecs_inspect_writes(net_match_world(self->server), &table->writes);
     net_result result = net_log_writer_create(config->allocator, config->log_file, self->server,
                                               "check", 0, config->reporter, &table->log);
@@ -239,8 +240,8 @@ static void close_table(check_table* table) {
         if (bot->transport) bot->transport->ops->destroy(bot->transport);
         net_match_destroy(bot->mirror);
     }
-    net_server_destroy(table->server);
     if (table->log) (void)net_log_writer_destroy(table->log);
+    net_server_destroy(table->server);
     if (table->transport) table->transport->ops->destroy(table->transport);
     net_sim_destroy(table->sim);
     net_check_rows_deinit(&table->before);
@@ -273,12 +274,13 @@ static void compare_worlds(check_table* table) {
         // With rules of interest a client has less.
         if (self->game->interest || !net_check_rows_differ(&table->before, bot->mirror, &change))
             continue;
-        net_check_tell(self, "worlds", change.template_name,
-                       "at the end %s%s of %s (entity %u:%u) is not on a client what it is on the "
-                       "server",
-                       change.component ? "component " : "",
-                       change.component ? change.component : "the life", change.template_name,
-                       ecs_entity_index(change.entity), ecs_entity_generation(change.entity));
+        net_check_report(
+            self, "worlds", change.template_name,
+            "at the end %s%s of %s (entity %u:%u) is not on a client what it is on the "
+            "server",
+            change.component ? "component " : "", change.component ? change.component : "the life",
+            change.template_name, ecs_entity_index(change.entity),
+            ecs_entity_generation(change.entity));
     }
 }
 
@@ -297,7 +299,7 @@ static void step_table(check_table* table) {
         step_bot(table, &table->bots[i]);
 }
 
-static void judge_predictions(check_table* table) {
+static void check_predictions(check_table* table) {
     net_checker* self = table->self;
     if (table->is_written) return;
     for (uint32_t i = 0; i < BOTS; i++) {
@@ -309,11 +311,12 @@ static void judge_predictions(check_table* table) {
             const uint32_t differs = net_predict_differs(predict, (ecs_component_id)id);
             if (compared < COMPARED_MIN || differs * 100u < compared * DIFFERING_PERCENT) continue;
             const char* name = ecs_component_get(world, (ecs_component_id)id)->name;
-            net_check_tell(self, "predict", name,
-                           "prediction: component %s differs from the server's in %u of %llu "
-                           "rows: systems with the tag predict do something else than those of the "
-                           "server, or need what is not replicated",
-                           name, differs, (unsigned long long)compared);
+            net_check_report(
+                self, "predict", name,
+                "prediction: component %s differs from the server's in %u of %llu "
+                "rows: systems with the tag predict do something else than those of the "
+                "server, or need what is not replicated",
+                name, differs, (unsigned long long)compared);
         }
     }
 }
@@ -330,12 +333,13 @@ static net_result run_again(net_checker* self) {
     result = net_log_verify(reader, config->module, 0, NULL, NULL, config->reporter, &verified);
     net_log_reader_destroy(reader);
     if (result != NET_ERR_DIVERGED) return result;
-    net_check_tell(self, "log", "diverged",
-                   "the log does not run again: tick %llu differs in component %s of entity %u:%u: "
-                   "something besides inputs and the world's chance decides (an address, memory "
-                   "that was not set, what is kept outside of the world)",
-                   (unsigned long long)verified.diverged_tick, verified.component,
-                   ecs_entity_index(verified.entity), ecs_entity_generation(verified.entity));
+    net_check_report(
+        self, "log", "diverged",
+        "the log does not run again: tick %llu differs in component %s of entity %u:%u: "
+        "something besides inputs and the world's chance decides (an address, memory "
+        "that was not set, what is kept outside of the world)",
+        (unsigned long long)verified.diverged_tick, verified.component,
+        ecs_entity_index(verified.entity), ecs_entity_generation(verified.entity));
     return NET_OK;
 }
 
@@ -358,7 +362,7 @@ net_result net_check_match(net_checker* self) {
     }
     if (result == NET_OK) {
         net_transport_stats stats;
-        judge_predictions(&table);
+        check_predictions(&table);
         table.transport->ops->stats(table.transport, &stats);
         self->result.ticks = net_match_tick(self->server);
         self->result.datagrams = stats.sent_datagrams + stats.recv_datagrams;

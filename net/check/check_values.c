@@ -49,10 +49,10 @@ static void check_number(const place* at, const ecs_field* field, double value) 
                    generation = ecs_entity_generation(at->entity);
     const unsigned long long tick = net_match_tick(at->self->server);
     if (value - value != 0.0) { // infinite, or no number
-        net_check_tell(at->self, "finite", topic,
-                       "component %s of template %s: field %s is %s in tick %llu (entity %u:%u)",
-                       at->name, at->source->name, field->name,
-                       value != value ? "not a number" : "infinite", tick, index, generation);
+        net_check_report(at->self, "finite", topic,
+                         "component %s of template %s: field %s is %s in tick %llu (entity %u:%u)",
+                         at->name, at->source->name, field->name,
+                         value != value ? "not a number" : "infinite", tick, index, generation);
         return;
     }
     const ecs_quant* quant = at->component->quant.bits > 0 ? &at->component->quant : &field->quant;
@@ -63,7 +63,7 @@ static void check_number(const place* at, const ecs_field* field, double value) 
     const double max = quant->min + (double)((UINT64_C(1) << quant->bits) - 1) * quant->step;
     const double slack = quant->step * 0.51;
     if (value >= quant->min - slack && value <= max + slack) return;
-    net_check_tell(
+    net_check_report(
         at->self, "range", topic,
         "component %s of template %s: field %s is %g in tick %llu (entity %u:%u), outside "
         "of its range %g..%g: clients get the limit",
@@ -117,12 +117,13 @@ static void check_hidden(const place* at, net_match* mirror) {
     char a[64], b[64];
     (void)ecs_type_format(type, ecs_type_object(type, here), a, sizeof a);
     (void)ecs_type_format(type, ecs_type_object(type, shown), b, sizeof b);
-    net_check_tell(at->self, "reads", at->name,
-                   "component %s of template %s: system %s of the client reads it, and it "
-                   "is not replicated: on the server it is %s, on a client %s (entity %u:%u); add "
-                   "_replicate:b=yes",
-                   at->name, at->source->name, reader.name, a, b, ecs_entity_index(at->entity),
-                   ecs_entity_generation(at->entity));
+    net_check_report(
+        at->self, "reads", at->name,
+        "component %s of template %s: system %s of the client reads it, and it "
+        "is not replicated: on the server it is %s, on a client %s (entity %u:%u); add "
+        "_replicate:b=yes",
+        at->name, at->source->name, reader.name, a, b, ecs_entity_index(at->entity),
+        ecs_entity_generation(at->entity));
 }
 
 void net_check_hidden(net_checker* self, net_match* mirror) {

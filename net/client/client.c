@@ -101,7 +101,7 @@ static bool step_mirror(net_client* client) {
 
 void net_client_tick(net_client* client, uint64_t now_us) {
     client->now_us = now_us;
-    net_ration_tell(&client->ration, now_us);
+    net_ration_report(&client->ration, now_us);
     net_pace_tick(&client->pace, now_us);
     if (client->phase != NET_CLIENT_PLAYING || client->is_closing) return;
     BASE_ASSERT(client->mirror && client->varsize && client->has_peer);

@@ -112,7 +112,7 @@ static void show_packet(net_client* client, const net_packet_header* header) {
                          header->input_used, header->input_repeats, has_player_row);
 }
 
-static void tell_difference(net_client* client, const net_mirror_difference* difference) {
+static void report_difference(net_client* client, const net_mirror_difference* difference) {
     const base_reporter* reporter =
         net_ration_take(&client->ration, NET_RATION_DIFFERS, client->now_us);
     if (!reporter) return;
@@ -149,7 +149,7 @@ static void resync(net_client* client, const net_mirror_difference* difference) 
     client->resync_us = client->now_us + RESYNC_MS_MIN * 1000u;
     *place = (net_client_resync){.entity = entity};
     (void)net_mirror_entity_tick(client->mirror, entity, &place->tick);
-    tell_difference(client, difference);
+    report_difference(client, difference);
 }
 
 static void check_probe(net_client* client, const net_packet_header* header) {
@@ -260,14 +260,28 @@ static void receive_realtime(net_client* client, const uint8_t* bytes, size_t si
     net_client_deliver_events(client);
 }
 
-static void receive_disconnected(net_client* client, const net_transport_event* event) {
-    client->has_peer = false;
-    if (event->reason > NET_TRANSPORT_SECURE &&
-        event->reason - NET_TRANSPORT_SECURE <= NET_SECURE_END_SILENT)
+// What the outer layer says about the connection; NULL: nothing.
+static const char* secure_text(const net_transport_event* event) {
+    const uint32_t end = event->reason - NET_TRANSPORT_SECURE;
+    return event->reason > NET_TRANSPORT_SECURE && end <= NET_SECURE_END_SILENT
+               ? net_secure_end_text(end)
+               : NULL;
+}
+
+static void receive_notice(net_client* client, const net_transport_event* event) {
+    const char* why = secure_text(event);
+    if (why)
         base_report(net_ration_take(&client->ration, NET_RATION_LOST, client->now_us), NULL, 0,
-                    "connection ended: %s",
-                    net_secure_end_text(event->reason - NET_TRANSPORT_SECURE));
+                    "note: %s: %s; trying on", client->config.address, why);
+}
+
+static void receive_disconnected(net_client* client, const net_transport_event* event) {
+    const char* why = secure_text(event);
+    client->has_peer = false;
     if (client->phase == NET_CLIENT_RESUMING && !client->is_closing) {
+        if (why)
+            base_report(net_ration_take(&client->ration, NET_RATION_LOST, client->now_us), NULL, 0,
+                        "connection ended: %s", why);
         client->retry_us = client->now_us + NET_CLIENT_RETRY_MS * 1000u;
         return;
     }
@@ -277,6 +291,7 @@ static void receive_disconnected(net_client* client, const net_transport_event* 
         net_client_begin_resuming(client);
         return;
     }
+    if (why && !client->is_closing) net_client_give_up(client, why);
     net_client_finish(client, client->phase == NET_CLIENT_PLAYING ? NET_CLIENT_END_LOST
                                                                   : NET_CLIENT_END_UNREACHABLE);
 }
@@ -315,6 +330,9 @@ void net_client_receive(net_client* client, const net_transport_event* event) {
         break;
     case NET_TRANSPORT_RECEIVED:
         receive_message(client, event);
+        break;
+    case NET_TRANSPORT_NOTICE:
+        receive_notice(client, event);
         break;
     }
 }

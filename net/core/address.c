@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Addresses by getaddrinfo: ENet's own resolver knows one host, no ports and no IPv6.
+// Texts and names by getaddrinfo: ENet's own resolver knows one host, no ports and no IPv6.
 #include "net/address.h"
 
 #include "base/text.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { HOST_BYTES_MAX = 256, NAMES_MAX = 16 };
+enum { HOST_BYTES_MAX = 256, NAMES_MAX = 32 };
 
 static const uint8_t mapped_prefix[12] = {[10] = 0xFF, [11] = 0xFF};
 static const uint8_t zeros[16];
@@ -37,50 +37,97 @@ static bool split(const char* text, char host[HOST_BYTES_MAX], bool* is_literal,
     return true;
 }
 
-static bool convert(const struct addrinfo* from, uint16_t port, net_address* to) {
+static bool convert(const struct addrinfo* from, net_address* to) {
     if (from->ai_family == AF_INET) {
         struct sockaddr_in found;
         memcpy(&found, from->ai_addr, sizeof found);
-        *to = net_address_ipv4(found.sin_addr.s_addr, port);
+        *to = net_address_ipv4(found.sin_addr.s_addr, 0);
         return true;
     }
     if (from->ai_family != AF_INET6) return false;
     struct sockaddr_in6 found;
     memcpy(&found, from->ai_addr, sizeof found);
-    *to = (net_address){.scope = found.sin6_scope_id, .port = port};
+    *to = (net_address){.scope = found.sin6_scope_id};
     memcpy(to->ip, &found.sin6_addr, sizeof to->ip);
     return true;
 }
 
-net_result net_address_resolve(const char* text, net_address* found, uint32_t capacity,
-                               uint32_t* count) {
+static uint32_t look_up(const char* host, int family, int flags, net_address* found,
+                        uint32_t capacity) {
+    struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_DGRAM, .ai_flags = flags};
+    struct addrinfo* list = NULL;
+    uint32_t count = 0;
+    if (getaddrinfo(host, NULL, &hints, &list) != 0) return 0;
+    for (const struct addrinfo* at = list; at && count < capacity; at = at->ai_next)
+        if (convert(at, &found[count])) count++;
+    freeaddrinfo(list);
+    return count;
+}
+
+static uint32_t find_by_system(void* context, const char* host, net_address* found,
+                               uint32_t capacity) {
+    (void)context;
+    return look_up(host, AF_UNSPEC, 0, found, capacity);
+}
+
+static const net_resolver by_system = {.find = find_by_system};
+
+// All addresses of a text, in the resolver's order; without one names have none.
+// @return their number.
+static uint32_t find_all(const net_resolver* resolver, const char* text, net_address* found,
+                         uint32_t capacity) {
     char host[HOST_BYTES_MAX];
     bool is_literal = false;
     uint16_t port = 0;
+    if (!split(text, host, &is_literal, &port)) return 0;
+    uint32_t count =
+        look_up(host, is_literal ? AF_INET6 : AF_INET, AI_NUMERICHOST, found, capacity);
+    if (count == 0 && !is_literal && resolver)
+        count = resolver->find(resolver->context, host, found, capacity);
+    for (uint32_t i = 0; i < count; i++)
+        found[i].port = port;
+    return count;
+}
+
+// @return the index of the next address of a family; `count`: there is none.
+static uint32_t find_family(const net_address* all, uint32_t count, uint32_t from, bool is_ipv4) {
+    while (from < count && net_address_is_ipv4(&all[from]) != is_ipv4)
+        from++;
+    return from;
+}
+
+// The order of RFC 8305, section 4.
+net_result net_address_resolve(const net_resolver* resolver, const char* text, net_address* found,
+                               uint32_t capacity, uint32_t* count) {
+    net_address all[NAMES_MAX];
+    const uint32_t all_count = find_all(resolver ? resolver : &by_system, text, all, NAMES_MAX);
+    bool is_ipv4 = all_count > 0 && net_address_is_ipv4(&all[0]);
+    uint32_t next[] = {find_family(all, all_count, 0, false), find_family(all, all_count, 0, true)};
     *count = 0;
-    if (!split(text, host, &is_literal, &port)) return NET_ERR_ADDRESS;
-    struct addrinfo hints = {.ai_family = is_literal ? AF_INET6 : AF_UNSPEC,
-                             .ai_socktype = SOCK_DGRAM,
-                             .ai_flags = is_literal ? AI_NUMERICHOST : 0};
-    struct addrinfo* list = NULL;
-    if (getaddrinfo(host, NULL, &hints, &list) != 0) return NET_ERR_ADDRESS;
-    for (const struct addrinfo* at = list; at && *count < capacity; at = at->ai_next)
-        if (convert(at, port, &found[*count])) ++*count;
-    freeaddrinfo(list);
+    for (; *count < capacity && (next[0] < all_count || next[1] < all_count); is_ipv4 = !is_ipv4) {
+        if (next[is_ipv4] == all_count) continue;
+        found[(*count)++] = all[next[is_ipv4]];
+        next[is_ipv4] = find_family(all, all_count, next[is_ipv4] + 1, is_ipv4);
+    }
     return *count > 0 ? NET_OK : NET_ERR_ADDRESS;
 }
 
-net_result net_address_parse(const char* text, net_address* address) {
-    net_address found[NAMES_MAX];
-    uint32_t count = 0;
-    if (net_address_resolve(text, found, NAMES_MAX, &count) != NET_OK) return NET_ERR_ADDRESS;
-    *address = found[0];
-    for (uint32_t i = 0; i < count; i++) {
-        if (!net_address_is_ipv4(&found[i])) continue;
-        *address = found[i];
-        break;
-    }
+static net_result find_one(const net_resolver* resolver, const char* text, net_address* address) {
+    net_address all[NAMES_MAX];
+    const uint32_t count = find_all(resolver, text, all, NAMES_MAX);
+    if (count == 0) return NET_ERR_ADDRESS;
+    const uint32_t first = find_family(all, count, 0, true);
+    *address = all[first < count ? first : 0];
     return NET_OK;
+}
+
+net_result net_address_resolve_one(const net_resolver* resolver, const char* text,
+                                   net_address* address) {
+    return find_one(resolver ? resolver : &by_system, text, address);
+}
+
+net_result net_address_parse(const char* text, net_address* address) {
+    return find_one(NULL, text, address);
 }
 
 bool net_address_print(const net_address* address, char* text, size_t text_bytes) {

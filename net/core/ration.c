@@ -36,7 +36,7 @@ static void spend(net_ration* ration, net_ration_kind kind, uint64_t now_us) {
     ration->full_us[kind] = from_us + LINE_US;
 }
 
-static void tell(net_ration* ration, net_ration_kind kind) {
+static void report(net_ration* ration, net_ration_kind kind) {
     uint64_t count = ration->withheld[kind];
     if (count == 0) return;
     ration->withheld[kind] = 0;
@@ -51,20 +51,20 @@ const base_reporter* net_ration_take(net_ration* ration, net_ration_kind kind, u
         ration->withheld_all++;
         return NULL;
     }
-    tell(ration, kind);
+    report(ration, kind);
     spend(ration, kind, now_us);
     return ration->reporter;
 }
 
-void net_ration_tell(net_ration* ration, uint64_t now_us) {
+void net_ration_report(net_ration* ration, uint64_t now_us) {
     for (uint32_t kind = 0; kind < NET_RATION_COUNT; kind++) {
         if (ration->withheld[kind] == 0 || !has_token(ration, kind, now_us)) continue;
-        tell(ration, kind);
+        report(ration, kind);
         spend(ration, kind, now_us);
     }
 }
 
 void net_ration_end(net_ration* ration) {
     for (uint32_t kind = 0; kind < NET_RATION_COUNT; kind++)
-        tell(ration, kind);
+        report(ration, kind);
 }

@@ -169,9 +169,6 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
         result = net_schema_create(&match->memory.allocator, match->world, match->game->messages,
                                    match->game->message_count, reporter, &match->schema);
     }
-    if (!result && !config->like && config->module->tables)
-        result = net_schema_set_tables(match->schema, config->module->tables,
-                                       config->module->tables_hash);
     if (!result) result = net_match_services_init(match, reporter);
     if (!result) net_match_set_workers(match, config->workers);
     if (!result && config->role == NET_ROLE_SERVER) start_game(match);

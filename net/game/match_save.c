@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Saves of a match: players, known resources, then the past of lag compensation, then the world.
+// Saves of a match: players with what the module requested for them, known resources, then the past
+// of lag compensation, then the world.
 //
-// The bytes are for this process, but every length is checked: a test cuts them at each place.
+// Most of it is the same on every machine. Memory of plain structs are the last inputs and the past
+// of lag compensation: the same where numbers of 8 bytes lie at multiples of 8 (x86-64, arm64,
+// wasm32). The bytes may be foreign: every length is checked, and a test cuts them at each place.
 #include "game/match_internal.h"
 
 #include "base/assert.h"
@@ -9,6 +12,8 @@
 #include "ecs/save.h"
 
 #include <string.h>
+
+enum { REQUEST_IS_THERE = 2 }; // 1: it has a viewpoint
 
 // The length comes first. The rewind is restored after the world, and the restore of a world uses
 // all bytes that are left.
@@ -20,6 +25,29 @@ static bool save_rewind(const net_match* match, base_bytes* bytes) {
     uint64_t size = bytes->size - mark - sizeof size;
     memcpy(bytes->data + mark, &size, sizeof size);
     return true;
+}
+
+// A server that begins here has to learn of all requests; a refresh is for one tick.
+static void save_request(const net_match* match, uint32_t client, base_bytes* bytes) {
+    const net_interest_request* request = net_interest_requests_find(&match->requests, client);
+    base_bytes_write_u8(bytes, request ? REQUEST_IS_THERE | request->has_viewpoint : 0);
+    if (!request) return;
+    base_bytes_write_u64(bytes, request->groups);
+    base_bytes_write(bytes, request->position, sizeof request->position);
+    base_bytes_write(bytes, &request->radius, sizeof request->radius);
+}
+
+static net_result restore_request(net_match* match, uint32_t client, base_reader* bytes) {
+    const uint8_t what = base_reader_u8(bytes);
+    if (what == 0) return NET_OK; // and at the end of the bytes
+    if (what < REQUEST_IS_THERE || what > (REQUEST_IS_THERE | 1)) return NET_ERR_MALFORMED;
+    net_interest_request* request = net_interest_requests_add(&match->requests, client);
+    if (!request) return NET_ERR_MEMORY;
+    request->has_viewpoint = what & 1;
+    request->groups = base_reader_u64(bytes);
+    bool is_read = base_reader_read(bytes, request->position, sizeof request->position) &&
+                   base_reader_read(bytes, &request->radius, sizeof request->radius);
+    return is_read ? NET_OK : NET_ERR_MALFORMED;
 }
 
 net_result net_match_save(const net_match* match, base_bytes* bytes) {
@@ -36,6 +64,7 @@ net_result net_match_save(const net_match* match, base_bytes* bytes) {
         base_bytes_write_u64(bytes, one->seen);
         base_bytes_write(bytes, one->name, sizeof one->name);
         base_bytes_write(bytes, one->input, input_bytes);
+        save_request(match, one->client, bytes);
     }
     ecs_resources_save(match->world, bytes);
     if (!save_rewind(match, bytes)) return NET_ERR_MEMORY;
@@ -63,8 +92,11 @@ static net_result restore_players(net_match* match, base_reader* bytes) {
         if (!base_reader_read(bytes, one->name, sizeof one->name) ||
             !base_reader_read(bytes, one->input, input_bytes))
             return NET_ERR_MALFORMED;
-        if (one->client > match->client_last || (i > 0 && one->client <= one[-1].client))
+        if (one->client == 0 || one->client > match->client_last ||
+            (i > 0 && one->client <= one[-1].client))
             return NET_ERR_MALFORMED;
+        net_result result = restore_request(match, one->client, bytes);
+        if (result != NET_OK) return result;
     }
     match->player_count = count;
     return NET_OK;
@@ -78,7 +110,7 @@ static net_result restore_resources(net_match* match, base_reader* bytes) {
 
 net_result net_match_restore(net_match* match, const void* data, size_t size) {
     base_reader bytes = base_reader_make(data, size);
-    match->player_count = 0;
+    match->player_count = match->requests.count = 0;
     match->memory.is_lacking = false;
     match->end = (net_match_end){0}; // the module decides it again, as it did
     net_result result = restore_players(match, &bytes);
@@ -98,6 +130,6 @@ net_result net_match_restore(net_match* match, const void* data, size_t size) {
     if (result == NET_OK && match->rewind)
         result = net_rewind_restore(match->rewind, match->world, &past);
     if (result == NET_OK && match->memory.is_lacking) result = NET_ERR_MEMORY;
-    if (result != NET_OK) match->player_count = 0;
+    if (result != NET_OK) match->player_count = match->requests.count = 0;
     return result;
 }

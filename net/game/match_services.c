@@ -59,7 +59,7 @@ static bool rewind_nothing(void* context, ecs_tick tick, float fraction, ecs_ent
 // module may make requests before its player_join has returned.
 static net_interest_request* add_request(net_match* match, uint32_t client) {
     bool is_playing =
-        client > 0 && (client == match->client_last || net_match_find_player(match, client));
+        client > 0 && (client == match->joining || net_match_find_player(match, client));
     return is_playing && match->game->interest ? net_interest_requests_add(&match->requests, client)
                                                : NULL;
 }

@@ -10,8 +10,6 @@
 #include "game/module_files.h"
 #include "game/module_table.h"
 
-#include "proto/tables.h"
-
 #include "base/assert.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -140,8 +138,6 @@ static void destroy_box(module_box* box) {
     if (!box) return;
     base_bytes_deinit(&box->templates);
     base_bytes_deinit(&box->pack);
-    if (box->module.tables)
-        base_release(NULL, (void*)(uintptr_t)box->module.tables, sizeof *box->module.tables);
     if (box->module.library) dlclose(box->module.library);
     base_release(NULL, box, sizeof *box);
 }
@@ -214,53 +210,13 @@ static net_result load_library(module_box* box, const char* file, const char* na
     return NET_OK;
 }
 
-net_result net_module_set_tables(net_module* module, const char* text, size_t bytes,
-                                 const char* file, const base_reporter* reporter) {
-    BASE_ASSERT(module && text && text[bytes] == '\0');
-    uint8_t lengths[PROTO_TABLES_LENGTHS];
-    proto_tables* tables = base_allocate(NULL, sizeof *tables);
-    if (!tables) return NET_ERR_MEMORY;
-    const char* wrong = strlen(text) != bytes ? "a zero byte" : proto_tables_read(text, lengths);
-    if (!wrong && !proto_tables_make(lengths, tables)) wrong = "its lengths give no codes";
-    if (wrong) {
-        base_report(reporter, file, 0, "is no file of tables (%s): make it with shoal-replay train",
-                    wrong);
-        base_release(NULL, tables, sizeof *tables);
-        return NET_ERR_MODULE;
-    }
-    if (module->tables)
-        base_release(NULL, (void*)(uintptr_t)module->tables, sizeof *module->tables);
-    module->tables = tables;
-    module->tables_hash = proto_tables_hash(lengths);
-    return NET_OK;
-}
-
-// NAME.tables beside NAME.blk; a game may have none.
-static net_result read_tables(module_box* box, const base_reporter* reporter) {
-    char file[PATH_BYTES_MAX];
-    size_t stem = strlen(box->templates_file) - strlen(".blk");
-    if (!base_text_format(file, sizeof file, "%.*s.tables", (int)stem, box->templates_file) ||
-        access(file, F_OK) != 0)
-        return NET_OK;
-    base_bytes text;
-    base_bytes_init(&text, NULL);
-    net_result result = net_module_read_file(file, NET_TABLES_FILE_BYTES_MAX, reporter, &text);
-    if (result == NET_ERR_IO) result = NET_ERR_MODULE;
-    if (!result) base_bytes_write_u8(&text, 0);
-    if (!result && text.failed) result = NET_ERR_MEMORY;
-    if (!result)
-        result = net_module_set_tables(&box->module, (const char*)text.data, text.size - 1, file,
-                                       reporter);
-    base_bytes_deinit(&text);
-    return result;
-}
-
 static net_result open_file(module_box* box, const char* file, const base_reporter* reporter) {
     char name[NET_GAME_NAME_BYTES_MAX];
     if (!name_templates(file, box->templates_file, sizeof box->templates_file, name, sizeof name)) {
         base_report(reporter, file, 0, "the file's name is no game's name ([a-z0-9_]{1,32}.so)");
         return NET_ERR_MODULE;
     }
+    if (!net_module_may_run(file, reporter)) return NET_ERR_MODULE;
     base_bytes code;
     base_bytes_init(&code, NULL);
     net_result result = net_module_read_file(file, NET_MODULE_FILE_BYTES_MAX, reporter, &code);
@@ -273,7 +229,6 @@ static net_result open_file(module_box* box, const char* file, const base_report
     if (result == NET_ERR_IO) return NET_ERR_MODULE;
     if (!result) result = check_texts(box, reporter);
     if (!result) result = copy_templates(box);
-    if (!result) result = read_tables(box, reporter);
     if (!result) result = load_library(box, file, name, reporter);
     return result;
 }

@@ -19,6 +19,35 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// The sticky bit of /tmp keeps others from replacing a file, but not from adding NAME.tables.
+static bool may_all_write(const char* path, const base_reporter* reporter) {
+    struct stat status;
+    if (stat(path, &status) != 0 || (status.st_mode & S_IWOTH) == 0) return false;
+    if (status.st_mode & S_ISVTX)
+        base_report(reporter, path, 0,
+                    "all users may write here, so no code from here is run: put the game into a "
+                    "folder of its own");
+    else
+        base_report(reporter, path, 0,
+                    "all users may write it, so no code of it is run: chmod o-w %s", path);
+    return true;
+}
+
+static bool is_folder_open(const char* file, const base_reporter* reporter) {
+    const char* slash = strrchr(file, '/');
+    char folder[4096];
+    (void)base_text_format(folder, sizeof folder, "%.*s",
+                           slash ? (int)(slash - file) + (slash == file) : 1, slash ? file : ".");
+    return may_all_write(folder, reporter);
+}
+
+bool net_module_may_run(const char* file, const base_reporter* reporter) {
+    BASE_ASSERT(file);
+    char real[4096];
+    return !may_all_write(file, reporter) && !is_folder_open(file, reporter) &&
+           (!realpath(file, real) || !is_folder_open(real, reporter));
+}
+
 net_result net_module_read_file(const char* file, size_t bytes_max, const base_reporter* reporter,
                                 base_bytes* bytes) {
     BASE_ASSERT(file && bytes_max > 0);

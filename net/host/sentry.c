@@ -145,7 +145,7 @@ static void uninstall(net_sentry* sentry) {
 
 // ---- a tick that does not come back ----
 
-static void tell_stall(const net_sentry* sentry, uint64_t stalled_us) {
+static void report_stall(const net_sentry* sentry, uint64_t stalled_us) {
     char what[96], text[REPORT_BYTES];
     (void)base_text_format(what, sizeof what, "for %.1f s nothing came back",
                            (double)stalled_us * 1e-6);
@@ -191,7 +191,7 @@ static void* watch(void* context) {
         if (stalled_us >= next_us) {
             told_busy_us = busy_us;
             next_us = 2 * stalled_us;
-            tell_stall(sentry, stalled_us);
+            report_stall(sentry, stalled_us);
         }
         take_signals(sentry);
     }

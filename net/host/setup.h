@@ -9,8 +9,8 @@
 BASE_MUST_USE bool net_host_prepare(const base_reporter* reporter);
 /// Open the game of this name or file. A name is looked up in the module path
 /// (net_module_default_path).
-/// @return as net_module_open; reported through `reporter` (NULL: silent). The caller closes the
-/// module.
+/// @return NET_OK (the caller closes the module); NET_ERR_UNKNOWN, NET_ERR_MODULE (reported through
+///         `reporter`; NULL: silent); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_host_open_module(const char* name, const base_reporter* reporter,
                                               net_module** module);
 /// Make the threads of --threads for the matches of a module, in module->workers; 0: a number that

@@ -78,7 +78,7 @@ typedef struct net_interest_verdict {
 enum {
     NET_INTEREST_IN = 1,
     NET_INTEREST_NEVER = 2,
-    NET_INTEREST_JUDGED = 4,
+    NET_INTEREST_ANSWERED = 4,
     NET_INTEREST_MEMBER = 8,
     NET_INTEREST_GROUP = 16, ///< of a list's first entity: the whole list was added
     NET_INTEREST_NEAR = 32,  ///< within the leaving radius

@@ -106,8 +106,8 @@ uint32_t net_interest_get_observers(net_interest* interest, uint32_t index,
 /// The definition of interest, for proofs: from the world itself, without copies, grids and lists;
 /// only the hysteresis is remembered. @return classes of the entity for the client; 0: not in scope
 /// (beyond the radius; within the margin membership decides).
-uint32_t net_interest_judge(net_interest* interest, const ecs_world* world, uint32_t client,
-                            ecs_entity entity, bool is_member);
+uint32_t net_interest_find_classes(net_interest* interest, const ecs_world* world, uint32_t client,
+                                   ecs_entity entity, bool is_member);
 /// Number of a visibility class by its name; UINT32_MAX when no template has it.
 uint32_t net_interest_find_class(const net_interest* interest, const char* name);
 /// Check the whole structure (asserts). net_interest_step does so in BASE_VALIDATE builds.

@@ -5,8 +5,9 @@
 // members that may stay although nothing brings them in, then all that travels with any of these.
 // The difference to the members is the answer.
 //
-// Only copies are read here, so systems may run meanwhile. net_interest_judge is the exception and
-// the proof: the same rules straight from the world, without grids, lists and copies.
+// Only copies are read here, so systems may run meanwhile. net_interest_find_classes is the
+// exception and the proof: the same rules straight from the world, without grids, lists and
+// copies.
 #include "interest/interest_internal.h"
 
 #include "core/fault.h"
@@ -25,7 +26,7 @@ static void mark_verdicts(const net_interest* interest, net_interest_scratch* sc
     const net_interest_verdict* verdict = &interest->verdicts[client->answer_first];
     for (uint32_t i = 0; i < client->answer_count; i++) {
         net_interest_mark* mark = net_interest_get_mark(scratch, verdict[i].index);
-        mark->state |= NET_INTEREST_JUDGED;
+        mark->state |= NET_INTEREST_ANSWERED;
         mark->classes = verdict[i].classes;
         if (verdict[i].relevance == NET_RELEVANT_NEVER) mark->state |= NET_INTEREST_NEVER;
         if (verdict[i].relevance == NET_RELEVANT_ALWAYS)
@@ -54,9 +55,9 @@ static bool stays(const net_interest* interest, const net_interest_scratch* scra
     if (member->index >= interest->index_end) return false;
     const net_interest_mark* mark = &scratch->marks[member->index];
     uint32_t state = mark->stamp == scratch->stamp ? mark->state : 0;
-    // The module is asked about all within the leaving radius, so what it did not judge is beyond.
+    // The module is asked about all within the leaving radius, so what it did not answer is beyond.
     if (state & NET_INTEREST_NEVER ||
-        (net_interest_is_asking(interest) && !(state & NET_INTEREST_JUDGED)))
+        (net_interest_is_asking(interest) && !(state & NET_INTEREST_ANSWERED)))
         return false;
     return state & NET_INTEREST_NEAR || may_stay(interest, client, member);
 }
@@ -246,63 +247,63 @@ uint32_t net_interest_get_observers(net_interest* interest, uint32_t index,
 
 // ---- by definition ----
 
-typedef struct judgement {
+typedef struct decision {
     bool is_asked; // near enough, or visible at any distance
     bool is_in;
     uint32_t more; // classes that the module adds
     uint32_t band;
-} judgement;
+} decision;
 
 // One entity by itself, without those that travel with it.
-static judgement judge_one(const net_interest* interest, const ecs_world* world,
+static decision decide_one(const net_interest* interest, const ecs_world* world,
                            const net_interest_client* client, ecs_entity entity, bool is_member,
                            net_interest_facts* facts) {
     float at[3];
     net_interest_facts_read(&interest->rules, world, entity, facts, at);
     float leave = net_interest_leave_radius(client->radius);
-    judgement judged = {0};
-    judged.is_in = net_interest_is_far_in(client, entity, facts) ||
-                   net_interest_is_near(client, facts, at, is_member ? leave : client->radius);
-    judged.is_asked = judged.is_in || net_interest_is_near(client, facts, at, leave);
-    judged.band = net_interest_band_of(client, facts, at);
-    return judged;
+    decision decided = {0};
+    decided.is_in = net_interest_is_far_in(client, entity, facts) ||
+                    net_interest_is_near(client, facts, at, is_member ? leave : client->radius);
+    decided.is_asked = decided.is_in || net_interest_is_near(client, facts, at, leave);
+    decided.band = net_interest_band_of(client, facts, at);
+    return decided;
 }
 
 static void ask(const net_interest* interest, const ecs_world* world,
-                const net_interest_client* client, ecs_entity entity, judgement* judged) {
-    if (!judged->is_asked || !net_interest_is_asking(interest)) return;
+                const net_interest_client* client, ecs_entity entity, decision* decided) {
+    if (!decided->is_asked || !net_interest_is_asking(interest)) return;
     net_interest_verdict verdict =
         net_interest_ask(interest, world, client, ecs_entity_index(entity), entity);
-    judged->more = verdict.classes;
-    if (verdict.relevance == NET_RELEVANT_ALWAYS) judged->is_in = true;
-    if (verdict.relevance == NET_RELEVANT_NEVER) judged->is_in = judged->is_asked = false;
+    decided->more = verdict.classes;
+    if (verdict.relevance == NET_RELEVANT_ALWAYS) decided->is_in = true;
+    if (verdict.relevance == NET_RELEVANT_NEVER) decided->is_in = decided->is_asked = false;
 }
 
 // Is one of the entities that travel together in scope? When one is near enough to ask about, all
 // are.
-static judgement judge_together(net_interest* interest, const ecs_world* world,
+static decision decide_together(net_interest* interest, const ecs_world* world,
                                 const net_interest_client* client, uint32_t key, bool is_member) {
-    judgement all = {0};
+    decision all = {0};
     for (uint32_t pass = 0; pass < 2; pass++) {
         ecs_entity other = ecs_entity_next(world, ECS_ENTITY_NONE);
         for (; other != ECS_ENTITY_NONE; other = ecs_entity_next(world, other)) {
             if (ecs_entity_index(other) > interest->config.index_max) break;
             if (!net_rows_find(interest->config.rows, ecs_entity_template(world, other))) continue;
             net_interest_facts facts;
-            judgement judged = judge_one(interest, world, client, other, is_member, &facts);
+            decision decided = decide_one(interest, world, client, other, is_member, &facts);
             if (facts.together != key) continue;
-            all.is_asked = all.is_asked || judged.is_asked;
+            all.is_asked = all.is_asked || decided.is_asked;
             if (pass == 0) continue;
-            judged.is_asked = all.is_asked;
-            ask(interest, world, client, other, &judged);
-            all.is_in = all.is_in || judged.is_in;
+            decided.is_asked = all.is_asked;
+            ask(interest, world, client, other, &decided);
+            all.is_in = all.is_in || decided.is_in;
         }
     }
     return all;
 }
 
-uint32_t net_interest_judge(net_interest* interest, const ecs_world* world, uint32_t number,
-                            ecs_entity entity, bool is_member) {
+uint32_t net_interest_find_classes(net_interest* interest, const ecs_world* world, uint32_t number,
+                                   ecs_entity entity, bool is_member) {
     const net_interest_client* found = net_interest_find(interest, number);
     const net_row_template* row_template =
         net_rows_find(interest->config.rows, ecs_entity_template(world, entity));
@@ -315,16 +316,16 @@ uint32_t net_interest_judge(net_interest* interest, const ecs_world* world, uint
             client.has_at = true;
     }
     net_interest_facts facts;
-    judgement judged = judge_one(interest, world, &client, entity, is_member, &facts);
+    decision decided = decide_one(interest, world, &client, entity, is_member, &facts);
     if (facts.together) {
-        judgement all = judge_together(interest, world, &client, facts.together, is_member);
-        judged.is_asked = judged.is_asked || all.is_asked;
-        judged.is_in = judged.is_in || all.is_in;
+        decision all = decide_together(interest, world, &client, facts.together, is_member);
+        decided.is_asked = decided.is_asked || all.is_asked;
+        decided.is_in = decided.is_in || all.is_in;
     }
-    ask(interest, world, &client, entity, &judged);
-    if (!judged.is_in) return 0;
+    ask(interest, world, &client, entity, &decided);
+    if (!decided.is_in) return 0;
     net_interest_traits traits = net_interest_get_traits(row_template, &facts);
     return net_interest_describe(&client, ecs_entity_index(entity), entity == client.player,
-                                 &traits, judged.band, judged.more)
+                                 &traits, decided.band, decided.more)
         .classes;
 }

@@ -2,7 +2,8 @@
 /// What a module requested about clients' interest (net_game_services): groups, viewpoint, refresh.
 ///
 /// One entry per client; a later request replaces an earlier one. The server takes the new ones
-/// after each step. A replay makes the same requests, and no code takes them.
+/// after each step. A replay makes the same requests, and no code takes them. A save of the match
+/// has them, and all that it had are new after a restore.
 /// Memory: grows with the number of clients. Threads: the thread that owns the world.
 #pragma once
 

@@ -11,7 +11,8 @@
 #include <zstd.h>
 
 enum {
-    VERSION = 1,
+    VERSION = 2,       // of a log
+    BLOCK_VERSION = 1, // of the header of a block
     ZSTD_LEVEL = 1,
     ZSTD_LEVEL_KEYFRAME = 6, // an eighth smaller; there is one in 10 s
     HEADER_CRC_AT = 68,
@@ -48,7 +49,7 @@ net_result net_log_prologue_check(const uint8_t source[NET_LOG_PROLOGUE_BYTES], 
 void net_log_block_header_write(const net_log_block* block,
                                 uint8_t target[NET_LOG_BLOCK_HEADER_BYTES]) {
     memcpy(target, sync_bytes, sizeof sync_bytes);
-    put(target + 8, VERSION, 1);
+    put(target + 8, BLOCK_VERSION, 1);
     put(target + 9, block->flags, 1);
     put(target + 10, block->type, 2);
     put(target + 12, block->stored_bytes, 4);
@@ -69,7 +70,8 @@ static bool is_ratio_right(uint64_t stored_bytes, uint64_t unpacked_bytes) {
 
 bool net_log_block_header_read(net_log_block* block,
                                const uint8_t source[NET_LOG_BLOCK_HEADER_BYTES]) {
-    if (memcmp(source, sync_bytes, sizeof sync_bytes) != 0 || source[8] != VERSION) return false;
+    if (memcmp(source, sync_bytes, sizeof sync_bytes) != 0 || source[8] != BLOCK_VERSION)
+        return false;
     if (take(source + HEADER_CRC_AT, 4) != base_crc32c(0, source, HEADER_CRC_AT)) return false;
     *block = (net_log_block){
         .flags = source[9],

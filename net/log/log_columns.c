@@ -29,7 +29,7 @@ enum {
 
 typedef struct record_models {
     net_log_model kind[4][1 << KIND_BITS]; // by the kind before
-    net_log_model has_world_hash, has_late_hashes;
+    net_log_model has_world_hash;
     net_log_number_models tick[4]; // by kind
     net_log_number_models raw_bytes, middle_bytes, changes_bytes[2], events_bytes;
 } record_models;
@@ -105,26 +105,20 @@ static void write_begin(net_log_columns* self, const net_log_record* record,
     net_log_inputs_write(&self->inputs, &self->range, record, rest);
 }
 
-// Do the hashes of an end stand behind the changes? *behind: the offset of what follows both.
-static bool find_behind(const net_log_record* record, size_t* behind) {
+// The offset of what follows the changes.
+static size_t find_behind(const net_log_record* record) {
     base_reader body = base_reader_make(record->body, record->body_bytes);
     proto_pb_field field;
-    bool is_late = false;
-    *behind = 0;
-    while (proto_pb_next(&body, &field) && field.id <= FIELD_CHANGES) {
-        is_late = is_late || (field.id == FIELD_STATE_HASH && *behind > 0);
-        if (field.id == FIELD_CHANGES || is_late) *behind = body.offset;
-    }
-    return is_late;
+    while (proto_pb_next(&body, &field))
+        if (field.id == FIELD_CHANGES) return body.offset;
+    return record->body_bytes;
 }
 
 // The changes, and for an end its hashes and what follows.
 static void write_end(net_log_columns* self, const net_log_record* record, proto_pb_writer* rest) {
     const bool is_end = record->kind == NET_LOG_KIND_END;
-    size_t behind;
-    const bool is_late = find_behind(record, &behind);
+    const size_t behind = find_behind(record);
     if (is_end) {
-        (void)net_log_range_bit(&self->range, &self->models.has_late_hashes, is_late);
         (void)net_log_range_bit(&self->range, &self->models.has_world_hash, record->has_world_hash);
         proto_pb_write_raw(rest, record->state_hash, 8);
         if (record->has_world_hash) proto_pb_write_raw(rest, record->world_hash, 8);
@@ -216,11 +210,9 @@ static void read_begin(net_log_columns* self, base_reader* rest, proto_pb_writer
 
 static void read_end(net_log_columns* self, bool is_end, base_reader* rest, proto_pb_writer* to) {
     size_t size;
-    bool is_late = false;
     uint8_t memory[32];
     proto_pb_writer hashes = {.data = memory, .capacity = sizeof memory};
     if (is_end) {
-        is_late = net_log_range_bit(&self->range, &self->models.has_late_hashes, 0) != 0;
         const bool has_world_hash =
             net_log_range_bit(&self->range, &self->models.has_world_hash, 0) != 0;
         proto_pb_write_fixed64(&hashes, FIELD_STATE_HASH, base_reader_u64(rest));
@@ -230,9 +222,8 @@ static void read_end(net_log_columns* self, bool is_end, base_reader* rest, prot
         }
     }
     const uint8_t* changes = read_span(self, rest, &self->models.changes_bytes[is_end], &size);
-    if (!is_late) write_bytes(to, memory, hashes.size);
+    write_bytes(to, memory, hashes.size);
     proto_pb_write_bytes(to, FIELD_CHANGES, changes, size);
-    if (is_late) write_bytes(to, memory, hashes.size);
     const uint8_t* events = read_span(self, rest, &self->models.events_bytes, &size);
     write_bytes(to, events, size);
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "ecs/entity.h"
 #include "ecs/save.h"
+#include "log/log_recorder.h"
 #include "log/log_sums.h"
 #include "log/log_state_record.h"
 #include "state/schema_rows.h"
@@ -97,7 +98,7 @@ static bool differ_in_bytes(const comparison* self, ecs_entity entity,
     bool is_same = !here.failed && there && size == here.size &&
                    (size == 0 || memcmp(there, here.data, size) == 0);
     // A value that is too long for a client is not in the log.
-    bool is_skipped = here.failed || here.size > NET_LOG_RAW_BYTES_MAX;
+    bool is_skipped = here.failed || here.size > NET_LOG_STATE_VALUE_BYTES_MAX;
     if (!is_same && !is_skipped) {
         net_verify_result* result = self->result;
         (void)base_text_format(result->log_value, sizeof result->log_value, "%zu bytes", size);

@@ -73,6 +73,7 @@ static net_result begin_file(copy* self, ecs_tick start) {
     config.sync_ticks = UINT32_MAX;
     config.start_tick = start;
     config.is_manual = true;
+    config.has_state = true; // perhaps; then blocks are cut where they are in the source
     net_result result = net_log_file_create(&config, header, size, self->reporter, &self->file);
     if (result == NET_ERR_DISK) result = NET_ERR_IO;
     self->result->first_tick = start + 1;
@@ -138,17 +139,23 @@ static net_result copy_records(copy* self) {
     ecs_tick start = keyframe ? keyframe->tick : 0;
     while (result == NET_OK && net_log_cursor_next(self->reader, &self->cursor, &record)) {
         if (record.kind == NET_LOG_KIND_CLOSE || is_behind_gap(self)) break;
-        if (record.kind == NET_LOG_KIND_OTHER) {
-            self->result->records_left_out++;
+        if (record.kind == NET_LOG_KIND_OTHER || record.kind == NET_LOG_KIND_ALIVE) {
+            self->result->records_left_out += record.kind == NET_LOG_KIND_OTHER;
             continue;
         }
         if (config->last > 0 && record.tick > config->last) break;
         if (self->cursor.resumed > 0) start = self->cursor.resumed;
         if (!self->file) result = begin_file(self, start);
         if (result != NET_OK) break;
+        if (record.kind == NET_LOG_KIND_STATE) {
+            result = append(self, NET_LOG_KIND_STATE, record.tick, record.body, record.body_bytes);
+            continue;
+        }
         keep(self, &record);
-        has_begin = record.kind == NET_LOG_KIND_BEGIN;
-        if (!has_begin) result = append_tick(self, &record);
+        has_begin = has_begin || record.kind == NET_LOG_KIND_BEGIN;
+        if (record.kind != NET_LOG_KIND_END) continue;
+        has_begin = false;
+        result = append_tick(self, &record);
     }
     if (has_begin && result == NET_OK) self->result->unfinished_tick = self->result->last_tick + 1;
     return result;

@@ -132,32 +132,44 @@ static bool read_next(side* of) {
     return of->has_record;
 }
 
+// The next records of a tick that both logs have: a slice begins later, and ticks may be lost.
+static bool read_both(diff* self) {
+    side *a = &self->a, *b = &self->b;
+    bool is_read = read_next(a) && read_next(b);
+    while (is_read && (a->record.tick != b->record.tick || a->record.kind != b->record.kind)) {
+        const bool is_same_tick = a->record.tick == b->record.tick;
+        if (is_same_tick && self->result->input_tick == 0) {
+            self->result->input_tick = a->record.tick;
+            tell(self, "differs what=records tick=%" PRIu64, a->record.tick);
+        }
+        // Of one tick, the log with one more begin has something to read.
+        const bool is_a =
+            is_same_tick ? a->record.kind == NET_LOG_KIND_BEGIN : a->record.tick < b->record.tick;
+        is_read = read_next(is_a ? a : b);
+    }
+    return is_read;
+}
+
 static net_result compare_records(diff* self) {
     net_log_diff_result* result = self->result;
     self->a.cursor = net_log_cursor_begin(self->a.reader);
     self->b.cursor = net_log_cursor_begin(self->b.reader);
-    while (result->state_tick == 0) {
-        const bool is_a = read_next(&self->a);
-        const bool is_b = read_next(&self->b);
-        if (!is_a || !is_b) break;
+    while (result->state_tick == 0 && read_both(self)) {
         const net_log_record* a = &self->a.record;
         const net_log_record* b = &self->b.record;
-        if (a->kind != b->kind || a->tick != b->tick) {
-            tell(self, "differs what=records tick=%" PRIu64, a->tick < b->tick ? a->tick : b->tick);
-            break;
-        }
         if (a->kind == NET_LOG_KIND_BEGIN) {
             if (result->input_tick == 0) (void)!compare_begins(self);
             continue;
         }
         if (a->state_hash == b->state_hash) {
-            result->ticks = a->tick;
+            result->ticks++;
             continue;
         }
         result->state_tick = a->tick;
         tell(self, "differs what=state tick=%" PRIu64 " a=%016" PRIx64 " b=%016" PRIx64, a->tick,
              a->state_hash, b->state_hash);
     }
+    compare_number(self, "first_tick", self->a.info->first_tick, self->b.info->first_tick);
     compare_number(self, "last_tick", self->a.info->last_tick, self->b.info->last_tick);
     return self->a.cursor.has_failed || self->b.cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
 }

@@ -257,15 +257,18 @@ static bool write_entity(export* self, ecs_tick tick, ecs_entity entity) {
 static net_result write_values(export* self) {
     const net_log_export_config* config = self->config;
     const uint64_t every = config->every > 0 ? config->every : 1;
+    ecs_tick last = net_log_reader_info(self->reader)->last_tick;
+    if (config->last > 0 && config->last < last) last = config->last;
     net_result result = net_log_source_create(self->reader, self->module, config->first,
                                               self->reporter, &self->source);
     if (result == NET_OK) result = choose(self);
     if (result == NET_OK && self->is_csv && !write_value_names(self)) result = NET_ERR_MEMORY;
     while (result == NET_OK) {
-        ecs_tick tick = net_log_source_tick(self->source) + 1;
-        if (config->last > 0 && tick > config->last) break;
-        if (tick > net_log_reader_info(self->reader)->last_tick) break;
+        if (net_log_source_tick(self->source) >= last) break;
         result = net_log_source_step(self->source);
+        // Behind damage, and in a part of a log, the next tick is a later one.
+        const ecs_tick tick = net_log_source_tick(self->source);
+        if (tick > last) break;
         self->exported->diverged_tick = net_log_source_diverged(self->source);
         if (result != NET_OK || tick < config->first) continue;
         self->exported->ticks++;

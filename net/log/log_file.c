@@ -3,12 +3,11 @@
 // lock. The log's thread wakes a few times per block, copies records into the block that it builds,
 // and gives their room in the queue back only after the block is in the file: at any moment every
 // record is in the file, in the queue, or in both. log_pump.c is what that thread does.
-#include "log/log_delta.h"
 #include "log/log_header.h"
 #include "log/log_file_internal.h"
 
 #include "base/assert.h"
-#include "log/log_lock.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -31,6 +30,11 @@ static int sync_fd(void* context, int fd) {
     return fdatasync(fd);
 }
 
+static int create_file(void* context, const char* file) {
+    (void)context;
+    return base_file_create(file);
+}
+
 // A keyframe stands between two blocks.
 static uint32_t keyframe_ticks(uint32_t tick_rate_hz, uint32_t block_ticks) {
     uint32_t ticks = tick_rate_hz * (NET_LOG_KEYFRAME_MS / 1000u);
@@ -47,7 +51,6 @@ net_log_file_config net_log_file_config_default(const char* file, uint32_t tick_
         .sync_ticks = tick_rate_hz * NET_LOG_SYNC_MS / 1000u,
         .keyframe_ticks = keyframe_ticks(tick_rate_hz, block_ticks),
         .stall_ms_max = NET_LOG_STALL_MS_MAX,
-        .ops = {.write = write_to_fd, .sync = sync_fd},
     };
 }
 
@@ -67,6 +70,16 @@ void net_log_file_config_apply(net_log_file_config* config, const net_log_option
     config->ring_memory_bytes = options->ring_bytes;
     config->is_in_memory = options->is_in_memory;
     if (options->is_in_memory) config->segments.on_close = NULL;
+    if (options->waiting_bytes > 0) config->ring_bytes = options->waiting_bytes;
+    config->ops = options->ops;
+    config->is_manual = options->is_manual;
+    config->has_patience = true;
+}
+
+static void complete_ops(net_log_file_ops* ops) {
+    if (!ops->write) ops->write = write_to_fd;
+    if (!ops->sync) ops->sync = sync_fd;
+    if (!ops->create) ops->create = create_file;
 }
 
 static struct timespec after_ms(long ms) {
@@ -134,72 +147,52 @@ void net_log_file_wait_room(net_log_file* file) {
         pthread_cond_signal(&file->wake);
         struct timespec until = after_ms(NET_LOG_WAKE_MS);
         pthread_cond_timedwait(&file->room, &file->mutex, &until);
+        int trouble = atomic_load_explicit(&file->trouble, memory_order_relaxed);
+        if (trouble != 0) file->seen_trouble = trouble;
     }
     pthread_mutex_unlock(&file->mutex);
 }
 
 net_log_draft* net_log_file_begin(net_log_file* file) {
     if (net_log_file_has_failed(file) || file->is_leaving_out) return NULL;
-    file->is_long = false;
     net_log_draft_begin(&file->draft);
     return &file->draft;
-}
-
-net_log_draft* net_log_file_begin_long(net_log_file* file) {
-    if (net_log_file_has_failed(file) || file->is_leaving_out) return NULL;
-    const char* harm = net_log_queue_harm(&file->queue);
-    if (harm) {
-        net_log_file_fail(file, harm);
-        return NULL;
-    }
-    uint8_t* place = net_log_queue_reserve(&file->queue, NET_LOG_DRAFT_BYTES);
-    file->is_long = true;
-    file->long_draft.memory = place ? place : file->draft.memory;
-    net_log_draft_begin(&file->long_draft);
-    return &file->long_draft;
 }
 
 // End the draft and push it. @return false: the queue has no room for it.
 static bool push(net_log_file* file, net_log_kind kind, ecs_tick tick) {
     const uint64_t number = file->next_number;
     uint32_t size;
-    if (!file->is_long) {
-        const uint8_t* record = net_log_draft_end(&file->draft, kind, number, tick, &size);
-        return net_log_queue_push(&file->queue, record, size, number);
-    }
-    const uint8_t* record = net_log_draft_end_wide(&file->long_draft, kind, number, tick, &size);
-    return record == file->draft.memory ? net_log_queue_push(&file->queue, record, size, number)
-                                        : net_log_queue_commit(&file->queue, size, number);
+    const uint8_t* record = net_log_draft_end(&file->draft, kind, number, tick, &size);
+    return net_log_queue_push(&file->queue, record, size, number);
 }
 
 // Until the queue has emptied; log_offer.c ends it.
 static void leave_out(net_log_file* file, ecs_tick tick) {
-    file->is_leaving_out = file->is_news = true;
+    file->is_leaving_out = file->is_left_news = true;
     file->left_out_from = tick;
-    atomic_store_explicit(&file->must_flush, true, memory_order_release);
 }
 
 void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
     BASE_ASSERT(kind != NET_LOG_KIND_OTHER && file->next_number > 0);
-    bool is_result = kind == NET_LOG_KIND_END || kind == NET_LOG_KIND_STATE;
-    if (is_result && tick == file->resumed_tick) return;
+    if (kind == NET_LOG_KIND_END && tick == file->resumed_tick) return;
     const char* harm = net_log_queue_harm(&file->queue);
     if (harm) {
         net_log_file_fail(file, harm);
         return;
     }
-    const net_log_draft* draft = file->is_long ? &file->long_draft : &file->draft;
-    bool may_fit = NET_LOG_DRAFT_HEAD_BYTES + draft->body.size <= file->config.ring_bytes / 2;
+    bool may_fit = NET_LOG_DRAFT_HEAD_BYTES + file->draft.body.size <= file->config.ring_bytes / 2;
     if (!may_fit || !push(file, kind, tick)) {
         if (may_fit && file->config.keyframe_ticks > 0)
-            leave_out(file, tick);
+            leave_out(file, tick + (kind == NET_LOG_KIND_STATE)); // its tick is whole without it
         else
             net_log_file_fail(file, "the log's queue is full: the disk is too slow");
         return;
     }
     BASE_VALIDATE((net_log_queue_validate(&file->queue, file->next_number), true));
     file->next_number++;
-    file->pushed_tick = tick;
+    file->pushed_tick = tick - net_log_is_between(kind);
+    file->pushed_ends += kind == NET_LOG_KIND_END;
     file->has_close = file->has_close || kind == NET_LOG_KIND_CLOSE;
     // A lost wake-up costs at most NET_LOG_WAKE_MS: the lock is not worth a stall.
     if (file->has_thread && base_spsc_used(file->queue.ring) > file->config.ring_bytes / 4)
@@ -233,7 +226,6 @@ static net_result start_thread(net_log_file* file, const base_reporter* reporter
 static void free_file(net_log_file* file, bool is_queue_kept) {
     const base_allocator* allocator = file->config.allocator;
     net_log_queue_destroy(&file->queue, is_queue_kept);
-    net_log_coder_destroy(file->config.coder);
     net_log_packer_deinit(&file->packer);
     net_log_ring_deinit(&file->ring);
     base_bytes_deinit(&file->save);
@@ -255,14 +247,15 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     BASE_ASSERT(header_bytes >= 1 && header_bytes <= NET_LOG_RECORD_BYTES_MAX);
     *file_out = NULL;
     net_log_file* file = base_allocate_zero(config->allocator, sizeof *file);
-    if (!file) {
-        net_log_coder_destroy(config->coder);
-        return NET_ERR_MEMORY;
-    }
+    if (!file) return NET_ERR_MEMORY;
     file->config = *config;
+    complete_ops(&file->config.ops);
+    file->next_number = file->next_record = 1;
+    file->segment_tick = config->start_tick;
     file->fd = -1;
     file->queue.fd = -1;
     init_conditions(file);
+    net_log_file_reset_block(file);
     file->payload = base_allocate(config->allocator, NET_LOG_BLOCK_BYTES_MAX);
     file->draft.memory = base_allocate(config->allocator, NET_LOG_DRAFT_BYTES);
     net_result result = net_log_file_init_segments(file, header, header_bytes);
@@ -271,18 +264,17 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
         result = NET_ERR_MEMORY;
     file->packer.has_columns =
         (net_log_header_features(header, header_bytes) & NET_LOG_FEATURE_COLUMNS) != 0;
-    bool has_file = !config->is_in_memory;
-    BASE_ASSERT(has_file || config->ring_ticks > 0);
-    if (result == NET_OK && has_file)
-        result = net_log_lock_create(config->file, reporter, &file->fd);
-    bool is_ours = result == NET_OK && has_file;
-    if (result == NET_OK)
-        result = net_log_queue_create(&file->queue, has_file ? config->file : NULL,
-                                      config->identity, config->ring_bytes, reporter);
-    if (result == NET_OK) result = net_log_file_write_start(file, header, header_bytes, reporter);
+    BASE_ASSERT(!config->is_in_memory || config->ring_ticks > 0);
+    if (result == NET_OK) result = net_log_file_open(file, reporter);
+    if (result == NET_ERR_DISK && file->wait_error != 0 && config->has_patience) {
+        leave_out(file, config->start_tick + 1);
+        file->trouble = file->wait_error;
+        file->is_trouble_told = true;
+        result = NET_OK;
+    }
     if (result == NET_OK) result = start_thread(file, reporter);
     if (result != NET_OK) {
-        if (is_ours) unlink(config->file);
+        if (file->is_open && !config->is_in_memory) unlink(config->file);
         free_file(file, false);
         return result;
     }
@@ -300,7 +292,8 @@ net_log_counters net_log_file_counters(const net_log_file* file) {
                               .segments_deleted = count_of(&file->counts.segments_deleted),
                               .keyframes = count_of(&file->counts.keyframes),
                               .keyframes_dropped = file->keyframes_dropped,
-                              .ticks_lost = file->ticks_lost,
+                              .ticks_lost = net_log_file_ticks_lost(file),
+                              .ticks_waited = file->ticks_waited,
                               .commands_failed = count_of(&file->counts.commands_failed),
                               .saves = count_of(&file->counts.saves),
                               .saves_failed = count_of(&file->counts.saves_failed)};

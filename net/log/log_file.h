@@ -8,17 +8,8 @@
 #include "log/log_record.h"
 #include "net/log_writer.h"
 
-#include <sys/types.h>
-
-/// How the file is written; tests put faults in here.
-typedef struct net_log_file_ops {
-    ssize_t (*write)(void* context, int fd, const void* data, size_t size);
-    int (*sync)(void* context, int fd);
-    void* context;
-} net_log_file_ops;
-
 /// A block is written at the latest after so many milliseconds of ticks.
-#define NET_LOG_BLOCK_MS_MAX 250u
+#define NET_LOG_BLOCK_MS_MAX 1000u
 /// A log is synced at the latest after so many milliseconds of ticks; a power cut loses no more.
 #define NET_LOG_SYNC_MS 1000u
 
@@ -40,13 +31,13 @@ typedef struct net_log_file_config {
     uint32_t stall_ms_max;
     net_log_segments segments;
     uint64_t segment_ticks; ///< of a segment; 0: no limit
+    bool has_state;         ///< state records follow the end of a tick
     ecs_tick start_tick;    ///< 0; else the log is a later part: its first keyframe is of this tick
-    /// Owned by the file from create on, also when that fails; NULL: records stay as they are.
-    struct net_log_coder* coder;
-    ecs_tick ring_ticks;        ///< the ring keeps so many (net_log_save); 0: there is no ring
+    ecs_tick ring_ticks;    ///< the ring keeps so many (net_log_save); 0: there is no ring
     uint64_t ring_memory_bytes; ///< of the ring's blocks
     bool is_in_memory; ///< no file is written, and the queue has none: there is a ring only
     bool is_manual;    ///< no thread: net_log_file_pump does its work
+    bool has_patience; ///< a disk that is full at the start is waited for
     net_log_file_ops ops;
 } net_log_file_config;
 
@@ -59,21 +50,19 @@ void net_log_file_config_apply(net_log_file_config* config, const net_log_option
                                uint32_t tick_rate_hz);
 
 /// Create FILE and FILE.queue, write prologue and header block (a packed Header message), start the
-/// thread. A log that lies there becomes FILE.N (log_lock.h). @return NET_OK; NET_ERR_DISK,
-/// NET_ERR_IO (reported); NET_ERR_MEMORY.
+/// thread. A log that lies there becomes FILE.N (log_lock.h). With has_patience a full disk is
+/// reported, and the rest follows later. @return NET_OK; NET_ERR_DISK, NET_ERR_IO (reported);
+/// NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_file_create(const net_log_file_config* config, const void* header,
                                              size_t header_bytes, const base_reporter* reporter,
                                              net_log_file** file);
 /// Begin the next record. @return the draft to write its body into; NULL after logging stopped, and
 /// while records are left out because the disk takes none.
 net_log_draft* net_log_file_begin(net_log_file* file);
-/// The same for a long record of a log whose records are coded: it is written where it will lie in
-/// the queue, when there is room for the longest.
-net_log_draft* net_log_file_begin_long(net_log_file* file);
 /// Push the draft as a record.
 void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick);
-/// Begin a keyframe of the tick whose end record comes next. @return where to save the match to;
-/// NULL when none is due.
+/// A tick ends: count it, and begin its keyframe; its end record comes next. @return where to save
+/// the match to; NULL when no keyframe is due.
 base_bytes* net_log_file_begin_keyframe(net_log_file* file, ecs_tick tick);
 /// Pass the save on to the log's thread. One that failed or is too long is dropped.
 void net_log_file_end_keyframe(net_log_file* file, ecs_tick tick);
@@ -81,7 +70,7 @@ void net_log_file_end_keyframe(net_log_file* file, ecs_tick tick);
 void net_log_file_fail(net_log_file* file, const char* text);
 /// @return true once, after logging stopped; `text` gets the reason.
 bool net_log_file_take_failure(net_log_file* file, char* text, size_t text_bytes);
-/// @return true when records began or ceased to be left out, once each; `text` says it.
+/// As net_log_take_note.
 bool net_log_file_take_note(net_log_file* file, char* text, size_t text_bytes);
 /// As net_log_save; the newest tick is the one whose end record was pushed last. @return as it.
 BASE_MUST_USE net_result net_log_file_save(net_log_file* file, const char* name);

@@ -31,20 +31,28 @@ struct net_log_file {
 
     // Of the simulation's thread.
     net_log_draft draft;
-    net_log_draft long_draft; // its memory is that of `draft` or a place in the queue
-    bool is_long;             // long_draft is the one that was begun
     uint64_t next_number;
     ecs_tick pushed_tick;   // of the newest record
+    ecs_tick ended_tick;    // the newest one
+    uint64_t pushed_ends;   // end records
+    uint64_t resumed_ends;  // up to resumed_tick
     bool has_close;         // the end record was pushed
-    bool is_leaving_out;    // records, because the queue is full
-    bool is_news;           // is_leaving_out changed
+    bool is_left_news;      // to be told to the operator
+    bool is_resumed_news;   // and this
+    bool is_trouble_told;   // that there is any
+    int seen_trouble;       // while the simulation waited
     ecs_tick left_out_from; // the first such tick
     ecs_tick resumed_tick;  // the log goes on behind it: its own end record is left out too
-    uint64_t keyframes_dropped, ticks_lost;
+    uint64_t keyframes_dropped, ticks_waited;
 
-    // Records are left out: nothing completes the block in the making. The simulation's thread sets
-    // it.
-    _Atomic bool must_flush;
+    // Records are left out because the queue is full, or is not there yet. The simulation's thread
+    // sets it. Until there is a keyframe it pushes nothing, and nothing completes the block in the
+    // making.
+    _Atomic bool is_leaving_out;
+    // Of the log's thread. An errno: the disk takes nothing. Below 0, an errno too: the folder
+    // takes no new segment.
+    _Atomic int trouble;
+    _Atomic bool is_open; // FILE and FILE.queue are there
 
     // A keyframe on its way. The simulation's thread has it until is_offered, then the log's.
     base_bytes save;
@@ -76,9 +84,9 @@ struct net_log_file {
     net_log_ring ring;
     uint64_t saved_bytes; // of all saves
     net_log_command command;
-    bool is_waiting; // the disk is full; the block in the making is complete
-    int wait_error;
+    int wait_error;      // not 0: the disk is full; the block in the making is complete
     uint32_t wait_wakes; // until the next try
+    int segment_error;   // of the newest try to begin one
     bool is_stopped;
 
     net_log_file_counts counts;
@@ -104,6 +112,8 @@ bool net_log_file_has_failed(const net_log_file* file);
 void net_log_file_reset_block(net_log_file* file);
 /// Write all of a record's or block's bytes to a descriptor of this log; errno has the reason.
 BASE_MUST_USE bool net_log_file_put(net_log_file* file, int fd, const uint8_t* data, size_t size);
+/// A full disk may have room again. Without keyframes there would be no way back from a full queue.
+bool net_log_file_may_wait(const net_log_file* file, int error);
 /// Write bytes behind the last block. On a full disk the log begins to wait; other failures end it.
 /// @return false: the file is as it was before.
 BASE_MUST_USE bool net_log_file_append(net_log_file* file, const uint8_t* data, size_t size);
@@ -121,6 +131,8 @@ BASE_MUST_USE bool net_log_file_sync(net_log_file* file, int fd);
 /// Note a failure with the text of an errno.
 void net_log_file_fail_errno(net_log_file* file, const char* what, int error);
 
+/// Ticks that ended without an end record in the log.
+uint64_t net_log_file_ticks_lost(const net_log_file* file);
 /// log_offer.c: write the keyframe that was offered, when it is one before `tick` or of it; first
 /// the block in the making. It begins a new segment when the one that is written is full.
 /// @return false: the log waits or stopped; call it again with the same tick.
@@ -147,9 +159,8 @@ void net_log_file_run_commands(net_log_file* file, bool with_last);
 /// a moment without a block in the making. `is_end`: no further block follows.
 void net_log_file_write_save(net_log_file* file, bool is_end);
 
-/// Write prologue and header block, and sync. @return NET_OK; NET_ERR_DISK (reported).
-BASE_MUST_USE net_result net_log_file_write_start(net_log_file* file, const void* header,
-                                                  size_t header_bytes,
-                                                  const base_reporter* reporter);
+/// Create FILE and FILE.queue, write prologue and header block, and sync. @return NET_OK;
+/// NET_ERR_DISK, NET_ERR_IO (reported). After an error neither of them is there.
+BASE_MUST_USE net_result net_log_file_open(net_log_file* file, const base_reporter* reporter);
 /// The last bytes reach the disk, and the file is still the one of its name. A failure is noted.
 void net_log_file_end_disk(net_log_file* file);

@@ -7,9 +7,9 @@
 #include "log/log_header.h"
 
 #include "base/assert.h"
-#include "log/log_delta_format.h"
-#include "log/log_sums.h"
 #include "log/log_record.h"
+#include "log/log_schema_rows.h"
+#include "log/log_sums.h"
 
 #include "base/text.h"
 #include "proto/pb_wire.h"
@@ -18,7 +18,7 @@
 #include <stdio.h>
 
 enum {
-    VERSION = 1,
+    VERSION = 2,
     FIELD_GAME = 3,
     FIELD_BUILD = 4,
     FIELD_SETTING = 10,
@@ -108,12 +108,6 @@ void net_log_header_write_template(proto_pb_writer* wire, ecs_world* world, cons
     }
 }
 
-static void write_tables(proto_pb_writer* wire, const proto_tables* tables) {
-    uint8_t lengths[PROTO_TABLES_LENGTHS];
-    proto_tables_lengths(tables, lengths);
-    proto_pb_write_bytes(wire, NET_LOG_SCHEMA_TABLES, lengths, sizeof lengths);
-}
-
 static void write_schema(proto_pb_writer* wire, const net_match* match, detail much) {
     ecs_world* world = net_match_world((net_match*)match);
     const net_module* module = net_match_get_config(match)->module;
@@ -131,7 +125,6 @@ static void write_schema(proto_pb_writer* wire, const net_match* match, detail m
     for (uint32_t i = 0; i < game->message_count; i++)
         proto_pb_write_bytes(wire, NET_LOG_SCHEMA_MESSAGE, game->messages[i].name,
                              strlen(game->messages[i].name));
-    if (much == DETAIL_ALL && module->tables) write_tables(wire, module->tables);
     proto_pb_write_end(wire, mark, NET_LOG_HEADER_SCHEMA);
 }
 
@@ -164,7 +157,7 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
         proto_pb_write_text(&wire, FIELD_GAME, config->module->game->name);
         proto_pb_write_text(&wire, FIELD_BUILD, build_text);
         proto_pb_write_fixed64(&wire, 5, config->module->content_hash);
-        proto_pb_write_fixed64(&wire, 6, net_schema_world_hash(net_match_schema(match)));
+        proto_pb_write_fixed64(&wire, 6, net_schema_hash(net_match_schema(match)));
         proto_pb_write_number(&wire, 7, config->seed);
         proto_pb_write_number(&wire, 8, config->tick_rate_hz);
         // The value in force: a default may be another one in the program that runs this again.
@@ -187,6 +180,12 @@ net_result net_log_header_write(base_bytes* bytes, const net_match* match, const
         return NET_OK;
     }
     return NET_ERR_FULL;
+}
+
+// The bits of all fields of this number count.
+void net_log_header_demand(base_bytes* bytes, uint64_t features) {
+    base_bytes_write_u8(bytes, NET_LOG_HEADER_PART_TAG);
+    base_bytes_write_u64(bytes, features);
 }
 
 bool net_log_header_text(const proto_pb_field* field, char* target, size_t target_bytes) {
@@ -222,7 +221,9 @@ static bool read_setting(const proto_pb_field* field, net_log_info* info) {
 }
 
 // Must-understand bits that this reader understands.
-#define FEATURES_KNOWN (NET_LOG_FEATURE_VIEWS | NET_LOG_FEATURE_SEGMENT | NET_LOG_FEATURE_COLUMNS)
+#define FEATURES_KNOWN                                                                             \
+    (NET_LOG_FEATURE_VIEWS | NET_LOG_FEATURE_SEGMENT | NET_LOG_FEATURE_COLUMNS |                   \
+     NET_LOG_FEATURE_CONTROLS)
 
 static net_result read_demand(net_log_demand* demand, const void* data, size_t size) {
     base_reader reader = base_reader_make(data, size);
@@ -231,6 +232,9 @@ static net_result read_demand(net_log_demand* demand, const void* data, size_t s
     while (proto_pb_next(&reader, &field)) {
         if (field.id == 1 && field.type == 0) demand->version = field.number;
         if (field.id == FIELD_FEATURES && field.type == 1) demand->features |= field.number;
+        if (field.id == FIELD_BUILD &&
+            !net_log_header_text(&field, demand->build, sizeof demand->build))
+            demand->build[0] = 0;
         bool is_ours =
             (field.id != 1 || field.type == 0) && (field.id != FIELD_FEATURES || field.type == 1);
         if (!is_ours) return NET_ERR_DAMAGED;

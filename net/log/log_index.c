@@ -8,9 +8,13 @@
 
 #include <string.h>
 
-enum { KEYFRAME_BYTES_MAX = 20, HEAD_BYTES_MAX = 40 };
+enum {
+    KEYFRAME_BYTES_MAX = 20,
+    HEAD_BYTES_MAX = 40,
+    CHAIN_BYTES_MAX = 2 * NET_LOG_HASH_BYTES + 2 + NET_LOG_SIGNATURE_BYTES_MAX,
+};
 
-_Static_assert(NET_LOG_INDEX_KEYFRAMES_MAX* KEYFRAME_BYTES_MAX + HEAD_BYTES_MAX <=
+_Static_assert(NET_LOG_INDEX_KEYFRAMES_MAX* KEYFRAME_BYTES_MAX + HEAD_BYTES_MAX + CHAIN_BYTES_MAX <=
                    NET_LOG_BLOCK_BYTES_MAX / 2,
                "an index is one record");
 
@@ -32,6 +36,10 @@ static uint32_t write_body(const net_log_index* index, uint8_t* target) {
         to += base_varint_put(to, keyframe->offset - last.offset);
         last = *keyframe;
     }
+    memcpy(to, index->chain.before, NET_LOG_HASH_BYTES);
+    memcpy(to + NET_LOG_HASH_BYTES, index->chain.total, NET_LOG_HASH_BYTES);
+    to += 2 * NET_LOG_HASH_BYTES;
+    *to++ = 0; // it is not signed
     return (uint32_t)(to - target);
 }
 
@@ -42,6 +50,17 @@ uint32_t net_log_index_write(const net_log_index* index, uint8_t* target) {
     uint32_t length_bytes = base_varint_put(target, body_bytes);
     memmove(target + length_bytes, target + 5, body_bytes);
     return length_bytes + body_bytes;
+}
+
+// Logs of before have none.
+static bool read_chain(net_log_index* index, base_reader* bytes) {
+    index->has_chain = base_reader_left(bytes) > 0;
+    if (!index->has_chain) return true;
+    bool is_read = base_reader_read(bytes, index->chain.before, NET_LOG_HASH_BYTES) &&
+                   base_reader_read(bytes, index->chain.total, NET_LOG_HASH_BYTES);
+    uint64_t signature_bytes = base_reader_varint(bytes);
+    return is_read && !bytes->failed && signature_bytes <= NET_LOG_SIGNATURE_BYTES_MAX &&
+           base_reader_left(bytes) == signature_bytes;
 }
 
 bool net_log_index_read(net_log_index* index, const uint8_t* payload, size_t size, uint64_t end) {
@@ -65,5 +84,5 @@ bool net_log_index_read(net_log_index* index, const uint8_t* payload, size_t siz
         index->keyframes[i] = last;
     }
     index->keyframe_count = (uint32_t)count;
-    return base_reader_left(&bytes) == 0;
+    return read_chain(index, &bytes);
 }

@@ -132,6 +132,7 @@ void net_log_json_item(net_log_json* self, const net_log_item* item) {
         break;
     default:
         if (item->kind == NET_LOG_ITEM_EVENT) net_log_json_put(self, ",");
+        if (item->number > 0) net_log_json_put(self, "\"number\":%u,", item->number);
         net_log_json_put(self, "\"message\":%u,\"target\":", item->message);
         net_log_json_entity(self, item->target);
         net_log_json_payload(self, item);

@@ -19,8 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Is the name still that of the open file?
-static bool is_file_of(int fd, const char* name) {
+bool net_log_lock_has_name(int fd, const char* name) {
     struct stat of_fd, of_name;
     return fstat(fd, &of_fd) == 0 && lstat(name, &of_name) == 0 && of_fd.st_dev == of_name.st_dev &&
            of_fd.st_ino == of_name.st_ino;
@@ -102,7 +101,7 @@ static bool move_old(const char* name, const base_reporter* reporter) {
         base_report(reporter, name, 0, "cannot be opened: %s", base_file_why(errno));
         return false;
     }
-    bool is_free = flock(fd, LOCK_EX | LOCK_NB) == 0 && is_file_of(fd, name);
+    bool is_free = flock(fd, LOCK_EX | LOCK_NB) == 0 && net_log_lock_has_name(fd, name);
     // Moved under the lock: a server that starts at the same time keeps its own.
     bool is_moved = is_free && move_locked(name, fd, reporter);
     close(fd);
@@ -118,6 +117,7 @@ net_result net_log_lock_create(const char* name, const base_reporter* reporter, 
         int error = errno;
         base_report(reporter, name, 0, "cannot be created: %s",
                     error == EEXIST ? "another server took this log" : strerror(error));
+        errno = error;
         return net_log_result_of(error);
     }
     if (flock(*fd, LOCK_EX | LOCK_NB) != 0) {
@@ -126,7 +126,7 @@ net_result net_log_lock_create(const char* name, const base_reporter* reporter, 
     }
     // Only now it is certain: another server may have created, filled or moved the file in between.
     struct stat status;
-    if (!is_file_of(*fd, name) || fstat(*fd, &status) != 0 || status.st_size != 0) {
+    if (!net_log_lock_has_name(*fd, name) || fstat(*fd, &status) != 0 || status.st_size != 0) {
         base_report(reporter, name, 0, "another server took this log");
         return NET_ERR_IO;
     }

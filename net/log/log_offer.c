@@ -16,6 +16,7 @@
 #include "base/text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,11 +32,15 @@ static bool is_due(const net_log_file* file, ecs_tick tick) {
     if (every == 0 || net_log_file_has_failed(file)) return false;
     if (file->config.start_tick > 0 && tick == file->config.start_tick) return true;
     if (!file->is_leaving_out) return tick % every == 0;
-    return tick % file->config.block_ticks == 0 &&
+    return atomic_load_explicit(&file->is_open, memory_order_acquire) &&
+           tick % file->config.block_ticks == 0 &&
            base_spsc_used(file->queue.ring) <= file->config.ring_bytes / QUEUE_PART_FREE;
 }
 
 base_bytes* net_log_file_begin_keyframe(net_log_file* file, ecs_tick tick) {
+    file->ended_tick = tick;
+    file->ticks_waited += !net_log_file_has_failed(file) &&
+                          atomic_load_explicit(&file->trouble, memory_order_relaxed) != 0;
     if (!is_due(file, tick)) return NULL;
     if (atomic_load_explicit(&file->is_offered, memory_order_acquire)) {
         file->keyframes_dropped++;
@@ -55,26 +60,68 @@ void net_log_file_end_keyframe(net_log_file* file, ecs_tick tick) {
     file->save_tick = tick;
     if (file->is_leaving_out) {
         file->is_leaving_out = false;
-        file->is_news = true;
+        file->is_resumed_news = true;
         file->resumed_tick = tick;
-        file->ticks_lost += tick - file->left_out_from + 1;
+        file->resumed_ends = file->pushed_ends;
     }
     atomic_store_explicit(&file->is_offered, true, memory_order_release);
 }
 
-bool net_log_file_take_note(net_log_file* file, char* text, size_t text_bytes) {
-    if (!file->is_news) return false;
-    file->is_news = false;
-    if (file->is_leaving_out)
+// Behind a gap the ticks are of no use until their keyframe is in the file.
+static bool is_resuming(const net_log_file* file) {
+    return atomic_load_explicit(&file->is_offered, memory_order_acquire) &&
+           file->save_tick == file->resumed_tick;
+}
+
+uint64_t net_log_file_ticks_lost(const net_log_file* file) {
+    uint64_t there =
+        file->config.start_tick + (is_resuming(file) ? file->resumed_ends : file->pushed_ends);
+    return file->ended_tick > there ? file->ended_tick - there : 0;
+}
+
+// The disk, or the folder, began or ceased to take nothing.
+static bool take_trouble(net_log_file* file, char* text, size_t text_bytes) {
+    char reason[128] = "";
+    int trouble = atomic_load_explicit(&file->trouble, memory_order_relaxed);
+    if (trouble == 0 && !file->is_trouble_told) trouble = file->seen_trouble;
+    file->seen_trouble = 0;
+    if ((trouble != 0) == file->is_trouble_told || net_log_file_has_failed(file)) return false;
+    file->is_trouble_told = trouble != 0;
+    if (strerror_r(abs(trouble), reason, sizeof reason) != 0) reason[0] = 0;
+    if (trouble > 0)
         (void)base_text_format(text, text_bytes,
-                               "the disk takes nothing and the queue is full: ticks from %" PRIu64
-                               " on are left out until it does",
-                               file->left_out_from);
+                               "the disk takes nothing: %s; the log waits until it does", reason);
+    else if (trouble < 0)
+        (void)base_text_format(text, text_bytes,
+                               "no new segment can be begun: %s; the log goes on in this one",
+                               reason);
     else
         (void)base_text_format(text, text_bytes,
-                               "the log goes on behind tick %" PRIu64 "; %" PRIu64
+                               "note: the disk takes the log again, which waited for %" PRIu64
+                               " ticks; %" PRIu64 " ticks are missing in it by now",
+                               file->ticks_waited, net_log_file_ticks_lost(file));
+    return true;
+}
+
+bool net_log_file_take_note(net_log_file* file, char* text, size_t text_bytes) {
+    if (take_trouble(file, text, text_bytes)) return true;
+    // Both may be news; the one that happened first comes first.
+    if (file->is_resumed_news &&
+        !(file->is_left_news && file->left_out_from <= file->resumed_tick)) {
+        if (is_resuming(file)) return false;
+        file->is_resumed_news = false;
+        (void)base_text_format(text, text_bytes,
+                               "note: the log goes on behind tick %" PRIu64 "; %" PRIu64
                                " ticks are missing in it by now",
-                               file->resumed_tick, file->ticks_lost);
+                               file->resumed_tick, net_log_file_ticks_lost(file));
+        return true;
+    }
+    if (!file->is_left_news) return false;
+    file->is_left_news = false;
+    (void)base_text_format(text, text_bytes,
+                           "the disk takes nothing and no more can wait: ticks from %" PRIu64
+                           " on are left out until it does",
+                           file->left_out_from);
     return true;
 }
 
@@ -110,6 +157,7 @@ static bool put_header_copy(net_log_file* file) {
 static bool put_keyframe(net_log_file* file) {
     const mark before = {net_log_file_bytes(file), file->next_ordinal, file->index.block_count,
                          file->ring.head};
+    const net_log_chain chain = file->index.chain;
     uint32_t header_age = file->header_age;
     bool is_put = put_header_copy(file);
     uint64_t offset = net_log_file_bytes(file);
@@ -131,6 +179,7 @@ static bool put_keyframe(net_log_file* file) {
     atomic_fetch_sub_explicit(&file->counts.bytes, undone, memory_order_relaxed);
     file->next_ordinal = before.ordinal;
     file->index.block_count = before.blocks;
+    file->index.chain = chain;
     file->header_age = header_age;
     return false;
 }

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "log/log_header.h"
+#include "log/log_index.h"
 
 #include <inttypes.h>
 
@@ -21,12 +22,16 @@ static net_result refuse(const net_log_reader* reader, const char* text) {
     return NET_ERR_DAMAGED;
 }
 
-static net_result refuse_later(const net_log_reader* reader, net_log_demand demand) {
-    if (demand.features != 0)
+static net_result refuse_version(const net_log_reader* reader, net_log_demand demand) {
+    if (demand.version == 1)
+        base_report(&reader->reporter, reader->file, 0,
+                    "this log is of version 1, which this build does not read: use shoal-replay of "
+                    "commit 76a02b2f, the last one with that version");
+    else if (demand.features != 0)
         base_report(&reader->reporter, reader->file, 0,
                     "this log is of a later version (features 0x%" PRIx64
-                    "): use a newer shoal-replay",
-                    demand.features);
+                    "): use shoal-replay of build %s or a newer one",
+                    demand.features, demand.build[0] ? demand.build : "(unknown)");
     else
         base_report(&reader->reporter, reader->file, 0,
                     "this log is of a later version (%" PRIu64 "): use a newer shoal-replay",
@@ -44,7 +49,7 @@ static net_result take_header(net_log_reader* reader, uint64_t offset, const net
     net_log_demand demand;
     net_log_info info = {0};
     net_result result = net_log_header_read(&info, header, size, &demand);
-    if (result == NET_ERR_VERSION) return refuse_later(reader, demand);
+    if (result == NET_ERR_VERSION) return refuse_version(reader, demand);
     if (result != NET_OK || info.identity != block->identity) return NET_ERR_DAMAGED;
     reader->info = info;
     reader->is_part = (demand.features & NET_LOG_FEATURE_SEGMENT) != 0;
@@ -93,8 +98,8 @@ static net_result read_start(net_log_reader* reader) {
         !net_log_set_read(&reader->set, 0, prologue, sizeof prologue))
         return refuse(reader, "too short for an event log");
     net_result result = net_log_prologue_check(prologue, &version);
-    if (result == NET_ERR_MALFORMED && version > 1)
-        return refuse_later(reader, (net_log_demand){.version = version});
+    if (result == NET_ERR_MALFORMED && version > 0)
+        return refuse_version(reader, (net_log_demand){.version = version});
     if (result != NET_OK) return find_header(reader, "no event log, or its start is damaged");
     result = NET_ERR_DAMAGED;
     if (net_log_read_block(reader, sizeof prologue, &block) && is_header_block(&block))
@@ -155,17 +160,50 @@ static net_result merge_queue(net_log_reader* reader, net_log_tail* tail,
 
 // ---- create and destroy ----
 
-static ecs_tick first_tick(const net_log_reader* reader, ecs_tick last) {
-    if (!reader->is_part) return last > 0 ? 1 : 0;
-    bool has_ticks = reader->info.keyframe_count > 0 && reader->keyframes[0].tick < last;
-    return has_ticks ? reader->keyframes[0].tick + 1 : 0;
+// A part begins behind its first keyframe. When that is damaged, the block behind it says so.
+static ecs_tick first_tick(net_log_reader* reader, ecs_tick last) {
+    ecs_tick first = 1;
+    if (reader->is_part) {
+        net_log_block block;
+        uint64_t offset = net_log_find_block(reader, reader->data_start, reader->set.bytes);
+        bool is_ours = net_log_read_block(reader, offset, &block) &&
+                       block.identity == reader->info.identity &&
+                       block.type != NET_LOG_BLOCK_HEADER && block.type != NET_LOG_BLOCK_INDEX;
+        first = reader->info.keyframe_count > 0 ? reader->keyframes[0].tick + 1 : UINT64_MAX;
+        ecs_tick begins = is_ours ? block.first_tick + (block.type != NET_LOG_BLOCK_DATA) : first;
+        if (begins < first) first = begins;
+    }
+    return first <= last ? first : 0;
+}
+
+// A closed log whose last file has keyframes ends with an index.
+static bool lacks_index(const net_log_reader* reader, const net_log_tail* tail) {
+    const uint32_t count = reader->info.keyframe_count;
+    const uint64_t base = reader->set.files[reader->set.count - 1].base;
+    uint32_t first = count;
+    while (first > 0 && reader->keyframes[first - 1].offset >= base)
+        first--;
+    return !tail->has_index && count > first && count - first <= NET_LOG_INDEX_KEYFRAMES_MAX;
+}
+
+// The header of a later segment does not speak for the first one.
+static void make_whole(net_log_reader* reader) {
+    base_bytes* header = &reader->header;
+    reader->is_part = false;
+    reader->data_start = NET_LOG_PROLOGUE_BYTES;
+    if (header->size > NET_LOG_HEADER_PART_BYTES &&
+        header->data[header->size - NET_LOG_HEADER_PART_BYTES] == NET_LOG_HEADER_PART_TAG)
+        header->size -= NET_LOG_HEADER_PART_BYTES;
 }
 
 static net_result open_log(net_log_reader* reader, net_log_queue_copy* copy) {
     net_log_tail tail;
     net_log_info* info = &reader->info;
     net_result result = read_start(reader);
+    if (result == NET_OK && reader->is_part && reader->set.files[0].number == 1) make_whole(reader);
     if (result == NET_OK) result = net_log_tail_find(reader, &tail);
+    // With a queue, its writer was killed before the next segment had the file's name.
+    if (result == NET_OK && copy->exists && !tail.order.is_closed) tail.has_index = false;
     if (result == NET_OK) result = merge_queue(reader, &tail, copy);
     if (result != NET_OK) return result;
     reader->tail_number = tail.number;
@@ -173,7 +211,9 @@ static net_result open_log(net_log_reader* reader, net_log_queue_copy* copy) {
     info->segment_count = reader->set.count;
     info->is_closed = tail.order.is_closed;
     info->is_damaged = info->is_damaged || tail.has_other_log;
-    info->is_cut = (!tail.order.is_closed && !tail.has_index) || info->lost_bytes > 0;
+    info->is_cut = info->lost_bytes > 0 ||
+                   (tail.order.is_closed ? lacks_index(reader, &tail) : !tail.has_index);
+    reader->tail_lost_bytes = info->lost_bytes;
     info->first_tick = first_tick(reader, tail.order.last_end);
     info->last_tick = info->first_tick > 0 ? tail.order.last_end : 0;
     return info->is_damaged ? NET_ERR_DAMAGED : NET_OK;

@@ -3,17 +3,20 @@
 // with is_manual.
 //
 // Blocks are cut by ticks and sizes, never by the clock, so that equal matches give equal files.
-#include "log/log_delta.h"
 #include "log/log_file_internal.h"
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "log/log_lock.h"
 
 #include <stdatomic.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+// While no tick runs no tick ends a block, and the queue would fill up.
+enum { QUIET_RECORDS = 64 };
 
 static uint64_t span_of(const net_log_file* file, ecs_tick tick) {
     return tick == 0 ? 0 : (tick - 1) / file->config.block_ticks;
@@ -25,10 +28,12 @@ static void append_to_block(net_log_file* file, const uint8_t* record, uint32_t 
     net_log_block* block = &file->block;
     if (block->record_count == 0) {
         block->first_record = number;
-        block->first_tick = tick;
+        block->first_tick = block->last_tick = tick;
     }
     block->record_count++;
-    block->last_tick = tick;
+    // A close may come behind records of a tick that never came.
+    if (tick < block->first_tick) block->first_tick = tick;
+    if (tick > block->last_tick) block->last_tick = tick;
     file->payload_bytes += base_varint_put(file->payload + file->payload_bytes, size);
     memcpy(file->payload + file->payload_bytes, record, size);
     file->payload_bytes += size;
@@ -42,22 +47,25 @@ static bool take_record(net_log_file* file, const uint8_t* data, uint32_t size, 
     ecs_tick tick = base_reader_u64(&reader);
     uint32_t kind = base_reader_u32(&reader);
     uint32_t record_bytes = size - NET_LOG_QUEUE_PREFIX_BYTES;
+    const bool is_over =
+        file->block.record_count > 0 && span_of(file, tick) != span_of(file, file->block.last_tick);
+    if (is_over && !net_log_file_write_block(file)) return false;
+    if (is_over) net_log_file_write_save(file, false);
     if (!net_log_file_write_keyframe(file, tick - (kind != NET_LOG_KIND_CLOSE))) return false;
-    const uint8_t* record = data + NET_LOG_QUEUE_PREFIX_BYTES;
-    if (file->config.coder)
-        record = net_log_coder_record(file->config.coder, number, file->segment_next, record,
-                                      &record_bytes);
     uint32_t needed = base_varint_bytes(record_bytes) + record_bytes;
-    bool is_full = file->block.record_count > 0 &&
-                   (needed > NET_LOG_BLOCK_BYTES_MAX - file->payload_bytes ||
-                    span_of(file, tick) != span_of(file, file->block.last_tick));
+    bool is_full =
+        file->block.record_count > 0 && needed > NET_LOG_BLOCK_BYTES_MAX - file->payload_bytes;
     if (is_full && !net_log_file_write_block(file)) return false;
-    append_to_block(file, record, record_bytes, number, tick);
+    append_to_block(file, data + NET_LOG_QUEUE_PREFIX_BYTES, record_bytes, number, tick);
     file->cursor = file->block_cursor = cursor;
     file->next_record = number + 1;
-    bool is_last = kind == NET_LOG_KIND_END && tick % file->config.block_ticks == 0;
-    if (!is_last) return true;
+    // Behind an end the state of the tick may follow.
+    bool is_last =
+        kind == NET_LOG_KIND_END && !file->config.has_state && tick % file->config.block_ticks == 0;
+    bool is_quiet = kind == NET_LOG_KIND_ALIVE && file->block.record_count % QUIET_RECORDS == 0;
+    if (!is_last && !is_quiet) return true;
     if (!net_log_file_write_block(file)) return false;
+    if (is_quiet) return true;
     net_log_file_write_save(file, false);
     return net_log_file_write_keyframe(file, tick);
 }
@@ -87,14 +95,40 @@ static bool take_records(net_log_file* file) {
     }
 }
 
+static bool has_block(const net_log_file* file) {
+    return file->block.record_count > 0;
+}
+
 // Try again what the full disk did not take. Then the block in the making is complete.
 static bool end_waiting(net_log_file* file, bool all) {
-    if (!file->is_waiting) return true;
+    if (file->wait_error == 0) return true;
     const uint32_t wakes = NET_LOG_RETRY_MS / NET_LOG_WAKE_MS;
     if (!file->config.is_manual && !all && file->wait_wakes++ < wakes) return false;
-    file->is_waiting = false;
-    bool is_written = file->block.record_count == 0 || net_log_file_write_block(file);
-    return is_written && net_log_file_write_keyframe(file, UINT64_MAX);
+    file->wait_error = 0;
+    if (!atomic_load_explicit(&file->is_open, memory_order_relaxed)) {
+        if (!all && net_log_file_open(file, NULL) == NET_OK) return true;
+        // What it says instead may be over in a second, too.
+        if (file->wait_error == 0 && !file->is_stopped) file->wait_error = EIO;
+        return false;
+    }
+    return !has_block(file) || net_log_file_write_block(file);
+}
+
+// While records are left out, the queue gets none. So a keyframe that was offered stands behind all
+// records that it has, and no record comes that would make it due.
+static bool is_at_gap(const net_log_file* file) {
+    uint32_t size;
+    bool damaged;
+    uint64_t cursor = file->cursor;
+    return file->is_leaving_out && !base_spsc_next(file->queue.ring, &cursor, &size, &damaged);
+}
+
+// @return false: the log waits or stopped.
+static bool write_out(net_log_file* file, bool all) {
+    if (!end_waiting(file, all) || !take_records(file)) return false;
+    const bool is_gap = is_at_gap(file);
+    if ((all || is_gap) && has_block(file) && !net_log_file_write_block(file)) return false;
+    return !is_gap || net_log_file_write_keyframe(file, UINT64_MAX);
 }
 
 void net_log_file_pump(net_log_file* file, bool all) {
@@ -103,24 +137,23 @@ void net_log_file_pump(net_log_file* file, bool all) {
         net_log_file_write_save(file, true);
         return;
     }
-    const char* harm = net_log_queue_harm(&file->queue);
+    const bool is_open = atomic_load_explicit(&file->is_open, memory_order_relaxed);
+    const char* harm = is_open ? net_log_queue_harm(&file->queue) : NULL;
     if (harm) {
         net_log_file_fail(file, harm);
         file->is_stopped = true;
         return;
     }
     net_log_file_run_commands(file, false);
-    bool goes_on = end_waiting(file, all) && take_records(file);
-    bool is_last = goes_on && atomic_load_explicit(&file->must_flush, memory_order_acquire);
-    if (is_last) atomic_store_explicit(&file->must_flush, false, memory_order_relaxed);
-    if (goes_on && (all || is_last) && file->block.record_count > 0)
-        goes_on = net_log_file_write_block(file);
-    if (!goes_on && file->is_waiting && all)
+    const bool goes_on = write_out(file, all);
+    if (!goes_on && file->wait_error != 0 && all)
         net_log_file_fail_errno(file, NET_LOG_WRITE_FAILED, file->wait_error);
-    if (!goes_on && !file->is_waiting) file->is_stopped = true;
-    if (file->block.record_count == 0) net_log_file_write_save(file, all);
+    if (!goes_on && file->wait_error == 0) file->is_stopped = true;
+    if (!has_block(file)) net_log_file_write_save(file, all);
     // Fillers in front of the next record.
-    if (goes_on && file->block.record_count == 0) base_spsc_pop_to(file->queue.ring, file->cursor);
+    if (goes_on && !has_block(file)) base_spsc_pop_to(file->queue.ring, file->cursor);
+    int trouble = file->wait_error != 0 ? file->wait_error : -file->segment_error;
+    atomic_store_explicit(&file->trouble, trouble, memory_order_relaxed);
     BASE_VALIDATE((net_log_file_validate(file), true));
 }
 
@@ -129,41 +162,54 @@ void net_log_file_validate(const net_log_file* file) {
     BASE_ASSERT((block->record_count > 0) == (file->payload_bytes > 0));
     BASE_ASSERT(file->payload_bytes <= NET_LOG_BLOCK_BYTES_MAX);
     BASE_ASSERT(block->first_tick <= block->last_tick);
-    BASE_ASSERT(file->synced_tick <= block->last_tick || block->record_count == 0);
+    BASE_ASSERT(file->synced_tick <= block->last_tick + 1 || block->record_count == 0);
     BASE_ASSERT(block->record_count == 0 || file->block_cursor <= file->cursor);
+    if (!file->is_open) return;
     BASE_ASSERT(file->is_stopped || base_spsc_tail(file->queue.ring) <= file->cursor);
     BASE_ASSERT(file->next_ordinal >= 1); // the header block was written
 }
 
-net_result net_log_file_write_start(net_log_file* file, const void* header, size_t header_bytes,
-                                    const base_reporter* reporter) {
+// Prologue and header block.
+static net_result write_start(net_log_file* file, const base_reporter* reporter) {
     uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
     net_log_prologue_write(prologue);
-    net_log_file_reset_block(file);
-    file->block.type = NET_LOG_BLOCK_HEADER;
-    bool is_later = file->config.start_tick > 0;
-    append_to_block(file, is_later ? file->header.data : header,
-                    (uint32_t)(is_later ? file->header.size : header_bytes), 0, 0);
-    uint32_t keyframe_ticks = file->config.keyframe_ticks;
-    file->config.keyframe_ticks = 0; // nothing to wait for yet
-    bool is_written =
-        net_log_file_append(file, prologue, sizeof prologue) &&
-        net_log_file_put_block(file, &file->block, file->payload, file->payload_bytes) &&
-        net_log_file_sync(file, file->fd);
-    file->config.keyframe_ticks = keyframe_ticks;
-    if (!is_written) {
-        base_report(reporter, file->config.file, 0, "%s", file->failure);
-        return NET_ERR_DISK;
+    net_log_block block = {.type = NET_LOG_BLOCK_HEADER, .record_count = 1};
+    if (net_log_file_append(file, prologue, sizeof prologue) &&
+        net_log_file_put_block(file, &block, file->payload, net_log_file_put_header(file)) &&
+        net_log_file_sync(file, file->fd))
+        return NET_OK;
+    const char* why = file->wait_error != 0 ? strerror(file->wait_error) : file->failure;
+    base_report(reporter, file->config.file, 0, "%s", why);
+    return NET_ERR_DISK;
+}
+
+net_result net_log_file_open(net_log_file* file, const base_reporter* reporter) {
+    const net_log_file_config* config = &file->config;
+    const char* name = config->is_in_memory ? NULL : config->file;
+    net_result result = name ? net_log_lock_create(name, reporter, &file->fd) : NET_OK;
+    const bool is_ours = name && result == NET_OK;
+    if (result == NET_OK)
+        result = net_log_queue_create(&file->queue, name, config->identity, config->ring_bytes,
+                                      reporter);
+    if (result == NET_ERR_DISK && net_log_file_may_wait(file, errno)) file->wait_error = errno;
+    if (result == NET_OK) result = write_start(file, reporter);
+    if (result == NET_OK) {
+        atomic_store_explicit(&file->is_open, true, memory_order_release);
+        return NET_OK;
     }
-    file->next_number = file->next_record = 1;
-    file->segment_tick = file->config.start_tick;
-    net_log_file_reset_block(file);
-    return NET_OK;
+    file->wait_wakes = 0;
+    atomic_store_explicit(&file->counts.bytes, 0, memory_order_relaxed);
+    atomic_store_explicit(&file->bytes, 0, memory_order_relaxed);
+    net_log_queue_destroy(&file->queue, false);
+    if (file->fd >= 0) close(file->fd);
+    file->fd = -1;
+    if (is_ours) (void)unlink(name);
+    return result;
 }
 
 // The last bytes reach the disk, and the file is still the one of its name.
 void net_log_file_end_disk(net_log_file* file) {
-    if (file->is_stopped || !net_log_file_is_own(file)) return;
+    if (file->is_stopped || !file->is_open || !net_log_file_is_own(file)) return;
     net_log_file_write_index(file);
     if (net_log_file_sync(file, file->fd)) net_log_file_run_commands(file, true);
 }

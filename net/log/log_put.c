@@ -4,7 +4,9 @@
 // A failing disk ends the log and nothing else; a full one is waited for. After a failed sync
 // nothing is tried again: the kernel may have dropped the pages and would then report success for
 // lost data (fsyncgate, 2018). The first failure wins: its text is published by one atomic state.
+#include "log/log_chain.h"
 #include "log/log_file_internal.h"
+#include "log/log_lock.h"
 
 #include "base/assert.h"
 #include "base/text.h"
@@ -59,8 +61,7 @@ bool net_log_file_put(net_log_file* file, int fd, const uint8_t* data, size_t si
     return true;
 }
 
-// A full disk may have room again. Without keyframes there would be no way back from a full queue.
-static bool may_wait(const net_log_file* file, int error) {
+bool net_log_file_may_wait(const net_log_file* file, int error) {
     return file->config.keyframe_ticks > 0 && (error == ENOSPC || error == EDQUOT);
 }
 
@@ -76,8 +77,7 @@ bool net_log_file_append(net_log_file* file, const uint8_t* data, size_t size) {
     // What was written of it would stand between two blocks.
     bool is_back = ftruncate(file->fd, (off_t)net_log_file_bytes(file)) == 0 &&
                    lseek(file->fd, (off_t)net_log_file_bytes(file), SEEK_SET) >= 0;
-    if (is_back && may_wait(file, error)) {
-        file->is_waiting = true;
+    if (is_back && net_log_file_may_wait(file, error)) {
         file->wait_error = error;
         file->wait_wakes = 0;
     } else {
@@ -102,6 +102,9 @@ bool net_log_file_is_own(net_log_file* file) {
         net_log_file_fail_errno(file, "the log cannot be looked at", errno);
     else if (status.st_nlink == 0)
         net_log_file_fail(file, "the log was deleted while it was written");
+    // Its queue and its segments are found by its name.
+    else if (!net_log_lock_has_name(file->fd, file->config.file))
+        net_log_file_fail(file, "the log was moved or replaced while it was written");
     else if ((uint64_t)status.st_size < net_log_file_bytes(file))
         net_log_file_fail(file, "another process cut the log while it was written");
     else
@@ -131,6 +134,8 @@ bool net_log_file_put_block(net_log_file* file, net_log_block* block, const uint
     if (!net_log_file_is_own(file) || !net_log_file_append(file, file->packer.stored, size))
         return false;
     if (file->ring.memory) net_log_ring_add(&file->ring, block, file->packer.stored, size);
+    if (block->type != NET_LOG_BLOCK_INDEX)
+        net_log_chain_add(&file->index.chain, file->packer.stored, size, NULL, 0);
     file->next_ordinal++;
     file->index.block_count++;
     return true;

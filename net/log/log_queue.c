@@ -65,6 +65,7 @@ static net_result fail(net_log_queue* queue, const char* what, int error,
                        const base_reporter* reporter) {
     base_report(reporter, queue->file, 0, "%s: %s", what, strerror(error));
     net_log_queue_destroy(queue, false);
+    errno = error;
     return net_log_result_of(error);
 }
 
@@ -82,6 +83,7 @@ static net_result create_file(net_log_queue* queue, const char* log_file,
     if (queue->fd < 0) {
         int error = errno;
         base_report(reporter, queue->file, 0, "cannot be created: %s", base_file_why(error));
+        errno = error;
         return net_log_result_of(error);
     }
     int error = posix_fallocate(queue->fd, 0, (off_t)queue->memory_bytes);
@@ -133,14 +135,6 @@ bool net_log_queue_push(net_log_queue* queue, const void* data, uint32_t size, u
     uint8_t* place = base_spsc_reserve(queue->ring, size);
     if (!place) return false;
     memcpy(place, data, size);
-    return net_log_queue_commit(queue, size, number);
-}
-
-uint8_t* net_log_queue_reserve(net_log_queue* queue, uint32_t size) {
-    return base_spsc_reserve(queue->ring, size);
-}
-
-bool net_log_queue_commit(net_log_queue* queue, uint32_t size, uint64_t number) {
     if (!base_spsc_commit(queue->ring, size)) return false;
     store(queue->memory + PUSHED_AT, number);
     store(queue->memory + COMPLEMENT_AT, ~number);

@@ -21,7 +21,7 @@ typedef struct net_log_queue {
 /// The queue's name for a log's name. @return false when it gets too long.
 BASE_MUST_USE bool net_log_queue_name(char* target, size_t target_bytes, const char* log_file);
 /// Create and map FILE.queue, with all of its pages on the disk. `log_file` NULL: memory that ends
-/// with the process. @return NET_OK; NET_ERR_DISK,
+/// with the process. @return NET_OK; NET_ERR_DISK (errno says why),
 /// NET_ERR_IO (reported).
 BASE_MUST_USE net_result net_log_queue_create(net_log_queue* queue, const char* log_file,
                                               uint64_t identity, uint64_t ring_bytes,
@@ -31,9 +31,6 @@ void net_log_queue_destroy(net_log_queue* queue, bool is_kept);
 /// Push a record with the queue's prefix. It survives the process as soon as this returns.
 BASE_MUST_USE bool net_log_queue_push(net_log_queue* queue, const void* data, uint32_t size,
                                       uint64_t number);
-/// The same in two steps, as base_spsc_reserve and base_spsc_commit. @return NULL without room.
-uint8_t* net_log_queue_reserve(net_log_queue* queue, uint32_t size);
-BASE_MUST_USE bool net_log_queue_commit(net_log_queue* queue, uint32_t size, uint64_t number);
 
 /// Why the queue cannot be used any more, as a text for people: another process cut it short or
 /// wrote into it. NULL: it is as its writer left it. Call it before a push and before reading.

@@ -8,7 +8,9 @@
 #include "log/log_read.h"
 
 #include "base/assert.h"
+#include "log/log_header.h"
 #include "log/log_keyframe.h"
+#include "log/log_chain.h"
 #include "log/log_read_internal.h"
 
 #include <inttypes.h>
@@ -21,6 +23,7 @@ net_log_cursor net_log_cursor_begin(const net_log_reader* reader) {
                             .bad_from = NOWHERE,
                             .ordinal = 1,
                             .number = 1,
+                            .lost_first = reader->is_part ? reader->info.first_tick : 0,
                             .is_lost = reader->is_part,
                             .is_part = reader->is_part};
 }
@@ -94,7 +97,12 @@ net_result net_log_keyframe_read(net_log_reader* reader, const net_log_keyframe*
 
 // ---- damage ----
 
-// A place of damage counts and is reported once, however often a walk meets it.
+// A part of a log begins with any ordinal.
+static bool is_first(const net_log_cursor* cursor) {
+    return cursor->is_part && cursor->blocks == 0;
+}
+
+// A place of damage is reported once, however often a walk meets it.
 static bool is_news(net_log_reader* reader, uint64_t place) {
     for (uint32_t i = 0; i < reader->told_count; i++)
         if (reader->told[i] == place) return false;
@@ -107,22 +115,26 @@ static bool is_news(net_log_reader* reader, uint64_t place) {
 static void end_bad(net_log_reader* reader, net_log_cursor* cursor, uint64_t offset,
                     const net_log_block* next) {
     uint64_t from = cursor->bad_from, bytes = offset - from;
+    uint64_t blocks = !next ? 0 : is_first(cursor) ? 1 : next->ordinal - cursor->ordinal;
+    ecs_tick last = cursor->order.last_end;
     cursor->bad_from = NOWHERE;
     reader->info.is_damaged = true;
-    if (!is_news(reader, from)) return;
-    reader->info.lost_bytes += bytes;
-    if (!next || next->ordinal == cursor->ordinal) {
+    bool is_new = is_news(reader, from);
+    if (reader->is_checking || (is_new && !reader->is_checked)) {
+        reader->info.lost_bytes += bytes;
+        reader->info.damaged_blocks += blocks;
+    }
+    if (!is_new) return;
+    if (blocks == 0)
         base_report(&reader->reporter, reader->file, 0,
                     "damaged: %" PRIu64 " bytes from byte %" PRIu64 " belong to no block", bytes,
                     from);
-        return;
-    }
-    reader->info.damaged_blocks += next->ordinal - cursor->ordinal;
-    base_report(&reader->reporter, reader->file, 0,
-                "damaged: blocks %" PRIu64 "..%" PRIu64 ", between tick %" PRIu64
-                " and tick %" PRIu64 ", %" PRIu64 " bytes from byte %" PRIu64,
-                cursor->ordinal, next->ordinal - 1, cursor->order.last_end, next->first_tick, bytes,
-                from);
+    else
+        base_report(&reader->reporter, reader->file, 0,
+                    "damaged: blocks %" PRIu64 "..%" PRIu64 ", between tick %" PRIu64
+                    " and tick %" PRIu64 ", %" PRIu64 " bytes from byte %" PRIu64,
+                    next->ordinal - blocks, next->ordinal - 1, last,
+                    next->first_tick > last ? next->first_tick : last, bytes, from);
 }
 
 static void begin_bad(net_log_cursor* cursor, uint64_t offset) {
@@ -137,29 +149,34 @@ static void begin_lost(net_log_cursor* cursor) {
 
 static void count_lost(net_log_reader* reader, const net_log_cursor* cursor, uint64_t place,
                        ecs_tick last) {
+    if (cursor->lost_first == 0 || last < cursor->lost_first) return;
     reader->info.is_damaged = true;
     // A number that no place of bad bytes has.
-    if (last < cursor->lost_first || !is_news(reader, ~place)) return;
-    reader->info.lost_ticks += last - cursor->lost_first + 1;
-    base_report(&reader->reporter, reader->file, 0,
-                "damaged: ticks %" PRIu64 "..%" PRIu64 " are missing", cursor->lost_first, last);
+    bool is_new = is_news(reader, ~place);
+    if (reader->is_checking || (is_new && !reader->is_checked))
+        reader->info.lost_ticks += last - cursor->lost_first + 1;
+    if (is_new)
+        base_report(&reader->reporter, reader->file, 0,
+                    "damaged: ticks %" PRIu64 "..%" PRIu64 " are missing", cursor->lost_first,
+                    last);
 }
 
 // ---- walking ----
 
+// At a keyframe, all parts of which must be whole. They are passed after it, one by one.
 static void resume(net_log_reader* reader, net_log_cursor* cursor, uint64_t offset,
                    const net_log_block* block) {
     uint64_t end = offset;
     if (read_parts(reader, block->first_tick, &end, reader->payload, NULL) != NET_OK) return;
-    if (cursor->is_part) {
-        cursor->lost_first = 0;
-    } else {
-        if (!cursor->is_lost) cursor->lost_first = cursor->order.last_end + 1;
-        count_lost(reader, cursor, offset, block->first_tick);
-    }
+    // Between two gaps there may be a keyframe and no record.
+    const ecs_tick first = cursor->resumed > 0 ? cursor->lost_first : 0;
+    begin_lost(cursor);
+    count_lost(reader, cursor, offset, block->first_tick);
+    if (first > 0) cursor->lost_first = first;
+    if (cursor->lost_first > block->first_tick) cursor->lost_first = 0;
     cursor->is_lost = cursor->is_part = false;
-    cursor->offset = end;
     cursor->resumed = block->first_tick;
+    cursor->resumed_at = offset;
     cursor->number = block->first_record;
     cursor->order = (net_log_order){.tick = block->first_tick, .last_end = block->first_tick};
 }
@@ -173,23 +190,44 @@ static void pass_keyframe(net_log_reader* reader, net_log_cursor* cursor, uint64
     if (!is_next && leads_on) resume(reader, cursor, offset, block);
 }
 
+// The header block of a file. It says whether a keyframe comes first.
+static bool is_head(net_log_reader* reader, uint64_t offset, const net_log_block* block) {
+    const uint64_t base = net_log_set_at(&reader->set, offset)->base;
+    if (block->type != NET_LOG_BLOCK_HEADER || block->identity != reader->info.identity ||
+        offset - base != NET_LOG_PROLOGUE_BYTES ||
+        !net_log_read_payload(reader, offset, block, reader->payload))
+        return false;
+    base_reader bytes = base_reader_make(reader->payload, block->unpacked_bytes);
+    size_t size;
+    const uint8_t* header = net_log_next_span(&bytes, &size);
+    const bool is_part = base > 0 || reader->is_part;
+    return header &&
+           is_part == ((net_log_header_features(header, size) & NET_LOG_FEATURE_SEGMENT) != 0);
+}
+
+// Is the block at the cursor whole, and at its place? Of a data block *order is what follows it;
+// its payload is there.
+static bool is_whole(net_log_reader* reader, const net_log_cursor* cursor, uint64_t offset,
+                     const net_log_block* block, net_log_order* order) {
+    if (!net_log_is_in_order(reader, offset, block, cursor->ordinal) ||
+        !net_log_read_payload(reader, offset, block, reader->payload))
+        return false;
+    if (block->type != NET_LOG_BLOCK_DATA) return true;
+    bool is_next = !cursor->is_part && block->first_record == cursor->number;
+    *order = is_next ? cursor->order : net_log_order_of(block, reader->payload);
+    return net_log_check_records(block, reader->payload, order);
+}
+
 // @return false: the block's records cannot be used.
 static bool enter_data(net_log_reader* reader, net_log_cursor* cursor, uint64_t offset,
-                       const net_log_block* block) {
+                       const net_log_block* block, const net_log_order* order) {
     if (cursor->is_part) return false; // it comes before the first keyframe
     if (block->first_record != cursor->number) {
         begin_lost(cursor);
         return false;
     }
-    net_log_order order = cursor->order;
-    if (!net_log_read_payload(reader, offset, block, reader->payload) ||
-        !net_log_check_records(block, reader->payload, &order)) {
-        begin_bad(cursor, offset);
-        begin_lost(cursor);
-        return false;
-    }
     cursor->is_lost = false;
-    cursor->order = order;
+    cursor->order = *order;
     cursor->number += block->record_count;
     cursor->block = offset;
     cursor->data = reader->payload;
@@ -198,23 +236,11 @@ static bool enter_data(net_log_reader* reader, net_log_cursor* cursor, uint64_t 
     return true;
 }
 
-// A block of this log that is in its order. A part of a log begins with any ordinal.
-static bool is_in_order(const net_log_reader* reader, const net_log_cursor* cursor,
-                        const net_log_block* block) {
-    return block->identity == reader->info.identity && block->type != NET_LOG_BLOCK_HEADER &&
-           block->ordinal >= cursor->ordinal;
-}
-
-// The header block of a later segment.
-static bool is_segment_head(net_log_reader* reader, uint64_t offset, const net_log_block* block) {
-    return block->type == NET_LOG_BLOCK_HEADER && block->identity == reader->info.identity &&
-           offset - net_log_set_at(&reader->set, offset)->base == NET_LOG_PROLOGUE_BYTES;
-}
-
 // Go over the block or the bytes at the cursor. @return true: it stands in a block of records.
 static bool pass(net_log_reader* reader, net_log_cursor* cursor) {
     uint64_t offset = cursor->offset;
     net_log_block block;
+    net_log_order order;
     if (net_log_is_prologue(reader, offset)) {
         cursor->offset += NET_LOG_PROLOGUE_BYTES;
         return false;
@@ -225,21 +251,17 @@ static bool pass(net_log_reader* reader, net_log_cursor* cursor) {
         return false;
     }
     cursor->offset = net_log_block_end(offset, &block);
-    if (is_segment_head(reader, offset, &block)) return false;
-    if (!is_in_order(reader, cursor, &block)) {
+    if (is_head(reader, offset, &block)) return false;
+    if (!is_whole(reader, cursor, offset, &block, &order)) {
         begin_bad(cursor, offset);
         return false;
     }
-    bool tells = block.type == NET_LOG_BLOCK_DATA || block.type == NET_LOG_BLOCK_KEYFRAME;
-    bool is_gap = !cursor->is_part && block.ordinal > cursor->ordinal;
-    if (tells && is_gap) begin_bad(cursor, offset);
-    if (tells && cursor->bad_from != NOWHERE) end_bad(reader, cursor, offset, &block);
+    if (block.ordinal > cursor->ordinal && !is_first(cursor)) begin_bad(cursor, offset);
+    if (cursor->bad_from != NOWHERE) end_bad(reader, cursor, offset, &block);
     bool is_entered =
-        block.type == NET_LOG_BLOCK_DATA && enter_data(reader, cursor, offset, &block);
+        block.type == NET_LOG_BLOCK_DATA && enter_data(reader, cursor, offset, &block, &order);
     if (block.type == NET_LOG_BLOCK_KEYFRAME) pass_keyframe(reader, cursor, offset, &block);
-    bool is_left_out = block.type == NET_LOG_BLOCK_DATA && cursor->bad_from == offset;
-    // The ordinal of a block that is not whole is one of those that the report names.
-    if (!is_left_out && (tells || !is_gap)) cursor->ordinal = block.ordinal + 1;
+    cursor->ordinal = block.ordinal + 1;
     cursor->blocks++;
     return is_entered;
 }
@@ -250,8 +272,8 @@ static bool enter_queue(net_log_reader* reader, net_log_cursor* cursor) {
     cursor->is_in_queue = true;
     if (cursor->bad_from != NOWHERE) end_bad(reader, cursor, reader->good_end, NULL);
     if (cursor->is_lost || cursor->number != reader->tail_number) {
-        if (cursor->is_lost && !cursor->is_part)
-            count_lost(reader, cursor, reader->good_end, reader->info.last_tick);
+        begin_lost(cursor);
+        count_lost(reader, cursor, reader->good_end, reader->info.last_tick);
         return false;
     }
     cursor->data = reader->queue.data;
@@ -314,9 +336,24 @@ bool net_log_reader_close(net_log_reader* reader, net_log_record* close) {
 }
 
 net_result net_log_reader_check(net_log_reader* reader) {
+    net_log_info* info = &reader->info;
     net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record record;
-    while (net_log_cursor_next(reader, &cursor, &record)) {
+    if (!reader->is_checked) {
+        info->damaged_blocks = info->lost_ticks = 0;
+        info->lost_bytes = reader->tail_lost_bytes;
+        reader->is_checking = true;
+        while (net_log_cursor_next(reader, &cursor, &record)) {
+        }
+        reader->is_checking = false;
+        reader->is_checked = true;
+        info->is_damaged =
+            info->is_damaged || cursor.has_failed || !net_log_chain_check(reader, &info->is_hashed);
     }
-    return reader->info.is_damaged || cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
+    return info->is_damaged ? NET_ERR_DAMAGED : NET_OK;
+}
+
+const char* net_log_reader_verdict(net_log_reader* reader) {
+    if (net_log_reader_check(reader) != NET_OK) return "damaged";
+    return reader->info.is_cut ? "cut" : "whole";
 }

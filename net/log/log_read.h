@@ -21,6 +21,7 @@ typedef struct net_log_cursor {
     /// of this tick. The state before is of no use; net_log_keyframe_read has the new one. 0:
     /// nothing is lost. net_log_cursor_next sets it for one record.
     ecs_tick resumed;
+    uint64_t resumed_at; ///< with `resumed`: offset of the keyframe
     ecs_tick lost_first; ///< with `resumed`: the first tick that is missing; 0: none is
     bool is_lost;        ///< looks for a keyframe
     bool is_part;        ///< looks for the first keyframe

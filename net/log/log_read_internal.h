@@ -24,13 +24,16 @@ struct net_log_reader {
     uint32_t keyframe_capacity;
     uint64_t tail_number; // of the record that follows the last whole block
     uint64_t tail_block;  // the last whole data block; 0: there is none
-    base_bytes queue;     // records out of the queue
+    uint64_t tail_lost_bytes;
+    base_bytes queue; // records out of the queue
     uint8_t* stored;
     uint8_t* payload;
     net_log_columns* columns; // NULL: the log has none
     // Damage that was reported, by the place where it begins: a later walk meets it again.
     uint64_t told[NET_LOG_TOLD_MAX];
     uint32_t told_count;
+    bool is_checking; // a walk through everything counts all damage, reported or not
+    bool is_checked;  // the counts are final
 };
 
 /// The end of the log as opening found it.
@@ -54,6 +57,10 @@ BASE_MUST_USE bool net_log_read_payload(net_log_reader* reader, uint64_t offset,
 /// The next place from `offset` on with the sync bytes and a header that holds; the end of the set
 /// when there is none before `end`.
 uint64_t net_log_find_block(net_log_reader* reader, uint64_t offset, uint64_t end);
+/// Does a block of the log stand at its place, when `ordinal` is the next one there? One with a
+/// higher ordinal does when the blocks behind it agree.
+BASE_MUST_USE bool net_log_is_in_order(net_log_reader* reader, uint64_t offset,
+                                       const net_log_block* block, uint64_t ordinal);
 /// Is it the start of a file with a whole prologue?
 BASE_MUST_USE bool net_log_is_prologue(net_log_reader* reader, uint64_t offset);
 /// Get the next (varint length, bytes) of a payload. NULL for what no writer writes.
@@ -62,8 +69,8 @@ const uint8_t* net_log_next_span(base_reader* bytes, size_t* size);
 /// it says.
 BASE_MUST_USE bool net_log_check_records(const net_log_block* block, const uint8_t* payload,
                                          net_log_order* order);
-/// The order in front of a block that begins with this record.
-net_log_order net_log_order_before(const net_log_record* first);
+/// The order in front of an unpacked data block, as its first record says.
+net_log_order net_log_order_of(const net_log_block* block, const uint8_t* payload);
 
 /// Find the keyframes and the last whole block. @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_tail_find(net_log_reader* reader, net_log_tail* tail);

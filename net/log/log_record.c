@@ -11,7 +11,14 @@
 
 #include <string.h>
 
-enum { ITEM_BYTES_MAX = NET_EVENT_PAYLOAD_BYTES_MAX + 64, TAG_TICK = 1, TAG_CHANGES = 5 };
+enum {
+    ITEM_BYTES_MAX = NET_EVENT_PAYLOAD_BYTES_MAX + 64,
+    TAG_TICK = 1,
+    TAG_CHANGES = 5,
+    TAG_VERB = 2,
+    TAG_ARGUMENT = 3,
+    TAG_REASON = 2,
+};
 
 static bool take_u32(const proto_pb_field* field, uint32_t* value) {
     *value = (uint32_t)field->number;
@@ -73,6 +80,7 @@ static bool read_event_field(const proto_pb_field* field, net_log_item* item) {
     if (field->id == 2) return take_u32(field, &item->message);
     if (field->id == 3) return take_u32(field, &item->target);
     if (field->id == 4) return take_payload(field, NET_EVENT_PAYLOAD_BYTES_MAX, item);
+    if (field->id == 5) return take_u32(field, &item->number);
     return true;
 }
 
@@ -140,6 +148,39 @@ static bool read_state_field(net_log_record* record, const proto_pb_field* field
     return field->id != TAG_CHANGES || read_end_field(record, field);
 }
 
+bool net_log_is_verb(const char* verb, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        if ((verb[i] < 'a' || verb[i] > 'z') && verb[i] != '_') return false;
+    return size > 0 && size < NET_LOG_VERB_BYTES_MAX;
+}
+
+static bool read_control_field(net_log_record* record, const proto_pb_field* field) {
+    if (field->id == TAG_ARGUMENT)
+        return field->type == 2 && ++record->argument_count <= NET_LOG_ARGUMENTS_MAX;
+    if (field->id != TAG_VERB) return true;
+    if (field->type != 2 || !net_log_is_verb((const char*)field->data, field->size)) return false;
+    memcpy(record->verb, field->data, field->size);
+    record->verb[field->size] = 0;
+    return true;
+}
+
+static bool read_kind_field(net_log_record* record, const proto_pb_field* field) {
+    switch (record->kind) {
+    case NET_LOG_KIND_BEGIN:
+        return read_begin_field(record, field);
+    case NET_LOG_KIND_END:
+        return read_end_field(record, field);
+    case NET_LOG_KIND_STATE:
+        return read_state_field(record, field);
+    case NET_LOG_KIND_CONTROL:
+        return read_control_field(record, field);
+    case NET_LOG_KIND_ALIVE:
+        return field->id != TAG_REASON || take_u32(field, &record->reason);
+    default:
+        return read_close_field(record, field);
+    }
+}
+
 static bool read_body(net_log_record* record) {
     base_reader reader = base_reader_make(record->body, record->body_bytes);
     proto_pb_field field;
@@ -148,13 +189,9 @@ static bool read_body(net_log_record* record) {
             record->tick = field.number;
             if (field.type != 0) return false;
         }
-        bool is_right = record->kind == NET_LOG_KIND_BEGIN   ? read_begin_field(record, &field)
-                        : record->kind == NET_LOG_KIND_END   ? read_end_field(record, &field)
-                        : record->kind == NET_LOG_KIND_STATE ? read_state_field(record, &field)
-                                                             : read_close_field(record, &field);
-        if (!is_right) return false;
+        if (!read_kind_field(record, &field)) return false;
     }
-    return !reader.failed;
+    return !reader.failed && (record->kind != NET_LOG_KIND_CONTROL || record->verb[0] != 0);
 }
 
 bool net_log_record_read(net_log_record* record, const void* data, size_t size) {
@@ -189,6 +226,21 @@ bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, siz
     return false;
 }
 
+bool net_log_argument_next(const net_log_record* record, size_t* offset,
+                           net_log_argument* argument) {
+    BASE_ASSERT(record->kind == NET_LOG_KIND_CONTROL && *offset <= record->body_bytes);
+    base_reader reader = base_reader_make(record->body, record->body_bytes);
+    reader.offset = *offset;
+    proto_pb_field field;
+    while (proto_pb_next(&reader, &field)) {
+        *offset = reader.offset;
+        if (field.id != TAG_ARGUMENT) continue;
+        *argument = (net_log_argument){field.data, field.size};
+        return true;
+    }
+    return false;
+}
+
 bool net_log_order_add(net_log_order* order, const net_log_record* record) {
     BASE_ASSERT(!order->is_in_tick || order->tick > 0);
     if (record->kind == NET_LOG_KIND_OTHER) return ++order->others <= NET_LOG_OTHERS_MAX;
@@ -205,7 +257,10 @@ bool net_log_order_add(net_log_order* order, const net_log_record* record) {
         order->last_end = record->tick;
         break;
     case NET_LOG_KIND_STATE:
-        return order->is_in_tick && record->tick == order->tick;
+        return !order->is_in_tick && record->tick == order->tick && record->tick > 0;
+    case NET_LOG_KIND_CONTROL:
+    case NET_LOG_KIND_ALIVE:
+        return !order->is_in_tick && record->tick > 0 && record->tick == order->tick + 1;
     default:
         if (order->is_in_tick || record->tick != order->tick) return false;
         order->is_closed = true;
@@ -247,6 +302,7 @@ bool net_log_item_write(proto_pb_writer* body, const net_log_item* item) {
         proto_pb_write_number(&wire, 3, item->target);
         if (item->payload_bytes > 0)
             proto_pb_write_bytes(&wire, 4, item->payload, item->payload_bytes);
+        proto_pb_write_number(&wire, 5, item->number);
     }
     BASE_ASSERT(!wire.failed);
     if (wire.size + 4 > body->capacity - body->size) return false;
@@ -278,55 +334,4 @@ uint8_t* net_log_draft_end(net_log_draft* draft, net_log_kind kind, uint64_t num
     write_prefix(record - NET_LOG_QUEUE_PREFIX_BYTES, number, tick, kind);
     *size = (uint32_t)(NET_LOG_QUEUE_PREFIX_BYTES + head + draft->body.size);
     return record - NET_LOG_QUEUE_PREFIX_BYTES;
-}
-
-void net_log_put_wide_varint(uint8_t* place, uint64_t value, uint32_t bytes) {
-    for (uint32_t i = 0; i < bytes; i++, value >>= 7)
-        place[i] = (uint8_t)((value & 0x7F) | (i + 1 < bytes ? 0x80 : 0));
-    BASE_ASSERT(value == 0);
-}
-
-uint8_t* net_log_draft_end_wide(net_log_draft* draft, net_log_kind kind, uint64_t number,
-                                ecs_tick tick, uint32_t* size) {
-    BASE_ASSERT(kind != NET_LOG_KIND_OTHER && !draft->body.failed);
-    uint8_t* record = draft->memory + NET_LOG_QUEUE_PREFIX_BYTES;
-    record[0] = (uint8_t)((uint32_t)kind << 3 | 2);
-    net_log_put_wide_varint(record + 1, draft->body.size,
-                            NET_LOG_DRAFT_HEAD_BYTES - NET_LOG_QUEUE_PREFIX_BYTES - 1);
-    write_prefix(draft->memory, number, tick, kind);
-    *size = (uint32_t)(NET_LOG_DRAFT_HEAD_BYTES + draft->body.size);
-    return draft->memory;
-}
-
-static void copy_field(proto_pb_writer* wire, const proto_pb_field* field) {
-    if (field->type == 0) {
-        proto_pb_write_varint(wire, (uint64_t)field->id << 3);
-        proto_pb_write_varint(wire, field->number);
-    } else if (field->type == 2) {
-        proto_pb_write_bytes(wire, field->id, field->data, field->size);
-    } else {
-        proto_pb_write_varint(wire, (uint64_t)field->id << 3 | field->type);
-        proto_pb_write_raw(wire, field->number, field->type == 1 ? 8 : 4);
-    }
-}
-
-uint32_t net_log_record_copy_with(const net_log_record* record, const uint8_t* changes,
-                                  size_t changes_size, uint8_t* copy) {
-    enum { HEAD_BYTES = 8 };
-    proto_pb_writer wire = {.data = copy + HEAD_BYTES,
-                            .capacity = NET_LOG_RECORD_BYTES_MAX - HEAD_BYTES};
-    base_reader reader = base_reader_make(record->body, record->body_bytes);
-    proto_pb_field field;
-    while (proto_pb_next(&reader, &field)) {
-        if (field.id == TAG_CHANGES)
-            proto_pb_write_bytes(&wire, TAG_CHANGES, changes, changes_size);
-        else
-            copy_field(&wire, &field);
-    }
-    if (wire.failed) return 0;
-    uint32_t head = 1 + base_varint_bytes(wire.size);
-    copy[0] = (uint8_t)((uint32_t)record->kind << 3 | 2);
-    base_varint_put(copy + 1, wire.size);
-    memmove(copy + head, copy + HEAD_BYTES, wire.size);
-    return head + (uint32_t)wire.size;
 }

@@ -6,6 +6,7 @@
 #include "ecs/entity.h"
 #include "ecs/world.h"
 #include "net/limits.h"
+#include "net/log_writer.h"
 
 #define NET_LOG_RECORD_BYTES_MAX (1u << 19)
 
@@ -14,9 +15,16 @@ typedef enum net_log_kind {
     NET_LOG_KIND_BEGIN,
     NET_LOG_KIND_END,
     NET_LOG_KIND_CLOSE,
-    NET_LOG_KIND_STATE, ///< a part of the tick's changes; END has the last one
+    NET_LOG_KIND_STATE,   ///< a part of the tick's state, behind its end
+    NET_LOG_KIND_CONTROL, ///< of the tick that comes next, in front of its begin
+    NET_LOG_KIND_ALIVE,   ///< no tick ran; of the tick that comes next
     NET_LOG_KINDS,
 } net_log_kind;
+
+/// Does it stand between two ticks, and name the one that comes next?
+static inline bool net_log_is_between(net_log_kind kind) {
+    return kind == NET_LOG_KIND_CONTROL || kind == NET_LOG_KIND_ALIVE;
+}
 
 typedef enum net_log_item_kind {
     NET_LOG_ITEM_LEAVE = 2, ///< the field's number in TickBegin
@@ -36,7 +44,7 @@ typedef struct net_log_item {
     uint64_t player_id; ///< JOIN; the user data is the payload
     bool is_repeat;
     uint32_t reason;
-    uint32_t number;
+    uint32_t number; ///< INPUT; EVENT: 0 for an unreliable one
     uint64_t seen;
     uint32_t message;
     ecs_entity target;
@@ -51,14 +59,19 @@ typedef struct net_log_record {
     ecs_tick tick;
     uint64_t state_hash, world_hash;
     bool has_world_hash;
-    const uint8_t* changes;
+    const uint8_t* changes; ///< END: sums; STATE: log_recorder.h
     uint32_t changes_bytes;
     uint32_t events_left_out;
     uint32_t item_count[NET_LOG_ITEM_KINDS];
+    uint32_t reason;                   ///< ALIVE: a net_log_alive, or one of a later version
+    char verb[NET_LOG_VERB_BYTES_MAX]; ///< CONTROL
+    uint32_t argument_count;
     const uint8_t* body;
     size_t body_bytes;
 } net_log_record;
 
+/// Is it the name of a control: [a-z_], 1 to NET_LOG_VERB_BYTES_MAX - 1 of them?
+bool net_log_is_verb(const char* verb, size_t size);
 /// Check all of a packed record, items included. Total. @return false for bytes that no writer
 /// writes.
 BASE_MUST_USE bool net_log_record_read(net_log_record* record, const void* data, size_t size);
@@ -66,15 +79,14 @@ BASE_MUST_USE bool net_log_record_read(net_log_record* record, const void* data,
 bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, size_t* offset,
                        net_log_item* item);
 
+/// Get the next argument of a CONTROL; start with *offset 0. Borrowed from the record's bytes.
+/// @return false at the end.
+bool net_log_argument_next(const net_log_record* record, size_t* offset,
+                           net_log_argument* argument);
+
 /// Records of unknown kinds that may stand between two of known kinds: a later version may write
 /// some, and a file of nothing else is no log.
 #define NET_LOG_OTHERS_MAX 1024u
-
-/// Copy a record with other changes of its tick. `copy` has NET_LOG_RECORD_BYTES_MAX bytes.
-/// @return its size; 0: it does not fit.
-BASE_MUST_USE uint32_t net_log_record_copy_with(const net_log_record* record,
-                                                const uint8_t* changes, size_t changes_size,
-                                                uint8_t* copy);
 
 /// The order that records keep. Zeroed at the start.
 typedef struct net_log_order {
@@ -106,9 +118,3 @@ BASE_MUST_USE bool net_log_draft_item(net_log_draft* draft, const net_log_item* 
 /// Close as a record of a kind. *size is its length with the queue's prefix. @return its start.
 uint8_t* net_log_draft_end(net_log_draft* draft, net_log_kind kind, uint64_t number, ecs_tick tick,
                            uint32_t* size);
-/// The same for a record that begins where the memory does: its length is a varint of as many bytes
-/// as there are. @return draft->memory.
-uint8_t* net_log_draft_end_wide(net_log_draft* draft, net_log_kind kind, uint64_t number,
-                                ecs_tick tick, uint32_t* size);
-/// Write a varint of exactly `bytes` bytes, which have room for the value (asserted).
-void net_log_put_wide_varint(uint8_t* place, uint64_t value, uint32_t bytes);

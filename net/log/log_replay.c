@@ -24,8 +24,9 @@ struct net_log_replay {
     uint32_t* clients; // that play, rising
     uint32_t client_count;
     uint32_t client_last;
-    base_bytes start; // a save before tick 1; empty for a part of a log
-    bool has_stepped; // the change list of its last step is still there
+    base_bytes start;     // a save before tick 1; empty for a part of a log
+    char difference[200]; // of the schemas; empty: none is known
+    bool has_stepped;     // the change list of its last step is still there
     bool has_failed;
 };
 
@@ -43,12 +44,14 @@ static net_result apply_settings(const net_log_info* info, net_match_config* con
 // not replicated) only explains a difference that may follow.
 static net_result compare_schema(net_log_replay* replay, const base_reporter* reporter) {
     const net_log_info* info = net_log_reader_info(replay->reader);
-    bool is_same = net_schema_world_hash(net_match_schema(replay->match)) == info->schema_hash;
-    char text[256];
+    bool is_same = net_schema_hash(net_match_schema(replay->match)) == info->schema_hash;
+    char* text = replay->difference;
     size_t size;
     const uint8_t* header = net_log_reader_header(replay->reader, &size);
-    bool is_named = net_log_header_difference(header, size, replay->match, text, sizeof text);
-    if (!is_named) (void)base_text_copy(text, sizeof text, "a default value differs");
+    bool is_named =
+        net_log_header_difference(header, size, replay->match, text, sizeof replay->difference);
+    if (!is_same && !is_named)
+        (void)base_text_copy(text, sizeof replay->difference, "a default value differs");
     const char* file = net_log_reader_file(replay->reader);
     if (!is_same)
         base_report(reporter, file, 0, "the game's schema is not the log's: %s", text);
@@ -125,6 +128,10 @@ const net_log_record* net_log_replay_close(const net_log_replay* replay) {
     return replay->close.kind == NET_LOG_KIND_CLOSE ? &replay->close : NULL;
 }
 
+const char* net_log_replay_difference(const net_log_replay* replay) {
+    return replay->difference;
+}
+
 static bool apply_leave(net_log_replay* replay, const net_log_item* item) {
     uint32_t place = 0;
     while (place < replay->client_count && replay->clients[place] != item->client)
@@ -193,6 +200,14 @@ static net_result fail(net_log_replay* replay, const char* text) {
     return NET_ERR_DAMAGED;
 }
 
+// An operator did something to the match that this version cannot do again.
+static net_result refuse_control(net_log_replay* replay) {
+    char text[NET_LOG_VERB_BYTES_MAX + 64];
+    (void)base_text_format(text, sizeof text, "the control '%s' is not known here",
+                           replay->record.verb);
+    return fail(replay, text);
+}
+
 static net_result apply_begin(net_log_replay* replay) {
     BASE_ASSERT(replay->record.kind == NET_LOG_KIND_BEGIN);
     bool is_right = true;
@@ -227,11 +242,8 @@ static net_result enter_keyframe(net_log_replay* replay, const net_log_keyframe*
 
 // The cursor went over ticks that are lost: so does the match.
 static net_result follow_cursor(net_log_replay* replay, net_log_tick* tick) {
-    const net_log_keyframe* keyframe;
-    (void)net_log_reader_seek(replay->reader, replay->cursor.resumed, &keyframe);
-    if (!keyframe || keyframe->tick != replay->cursor.resumed)
-        return fail(replay, "its keyframe is not in the index");
-    net_result result = enter_keyframe(replay, keyframe);
+    const net_log_keyframe keyframe = {replay->cursor.resumed, replay->cursor.resumed_at};
+    net_result result = enter_keyframe(replay, &keyframe);
     replay->has_failed = result != NET_OK;
     tick->lost_first = replay->cursor.lost_first;
     tick->lost_last = replay->cursor.lost_first > 0 ? replay->cursor.resumed : 0;
@@ -254,6 +266,7 @@ net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick) {
         }
         if (record->kind == NET_LOG_KIND_CLOSE) replay->close = *record;
         if (record->kind == NET_LOG_KIND_END) break;
+        if (record->kind == NET_LOG_KIND_CONTROL) return refuse_control(replay);
         if (record->kind != NET_LOG_KIND_BEGIN) continue;
         has_begin = true;
         tick->tick = record->tick;

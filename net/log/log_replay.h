@@ -7,6 +7,8 @@
 
 /// The close record, once net_log_replay_step returned NET_ERR_CLOSED; NULL when the log has none.
 const net_log_record* net_log_replay_close(const net_log_replay* replay);
+/// What the schema of the game here has other than the log's; empty: nothing is known.
+const char* net_log_replay_difference(const net_log_replay* replay);
 
 /// Another walk used the reader between two steps: go back to the place of the next record.
 /// @return NET_OK; NET_ERR_DAMAGED (reported: the file changed).

@@ -9,6 +9,7 @@
 //
 // One slot is enough for the way there and back: the simulation's thread fills it and sets ASKED,
 // the log's thread sets DONE.
+#include "log/log_chain.h"
 #include "log/log_file_internal.h"
 
 #include "base/assert.h"
@@ -76,6 +77,7 @@ typedef struct saving {
     net_log_file* log;
     int fd;
     uint64_t bytes;
+    uint64_t ordinal;   // of the next block: the indexes of closed segments are left out
     net_log_block last; // data block of the ring
     ecs_tick tick;      // the last whole one
     uint64_t state_hash;
@@ -89,14 +91,22 @@ static bool put(saving* self, const uint8_t* data, size_t size) {
     return net_log_file_put(self->log, self->fd, data, size);
 }
 
+// What the packer holds of a block.
+static bool put_packed(saving* self, const net_log_block* block, size_t size) {
+    const uint8_t* data = self->log->packer.stored;
+    if (block->type != NET_LOG_BLOCK_HEADER) self->index.block_count++;
+    if (block->type != NET_LOG_BLOCK_INDEX)
+        net_log_chain_add(&self->index.chain, data, size, NULL, 0);
+    return put(self, data, size);
+}
+
 // Pack a payload as a block that has its numbers already.
 static bool put_payload(saving* self, net_log_block* block, uint32_t payload_bytes) {
     net_log_packer* packer = &self->log->packer;
     block->flags = 0;
     block->identity = self->log->config.identity;
     size_t size = net_log_packer_pack(packer, block, self->log->payload, payload_bytes);
-    if (block->type != NET_LOG_BLOCK_HEADER) self->index.block_count++;
-    return put(self, packer->stored, size);
+    return put_packed(self, block, size);
 }
 
 // Read the header of the block at a place. What lies here, this process packed.
@@ -119,17 +129,21 @@ static bool read_end(saving* self) {
                              log->packer.columns, log->payload);
     BASE_ASSERT(is_whole);
     base_reader bytes = base_reader_make(log->payload, self->last.unpacked_bytes);
-    net_log_record record = {.kind = NET_LOG_KIND_OTHER};
+    net_log_record record = {.kind = NET_LOG_KIND_OTHER}, next;
+    self->tick = UINT64_MAX;
     while (base_reader_left(&bytes) > 0) {
         size_t record_bytes = (size_t)base_reader_varint(&bytes);
         const uint8_t* data = base_reader_skip(&bytes, record_bytes);
-        is_whole = data && net_log_record_read(&record, data, record_bytes);
+        is_whole = data && net_log_record_read(&next, data, record_bytes);
         BASE_ASSERT(is_whole);
+        if (net_log_is_between(next.kind)) continue;
+        record = next;
+        if (record.kind != NET_LOG_KIND_END && record.kind != NET_LOG_KIND_CLOSE) continue;
+        self->tick = record.tick;
+        self->state_hash = record.state_hash;
     }
-    self->tick = record.tick;
-    self->state_hash = record.state_hash;
     self->has_close = record.kind == NET_LOG_KIND_CLOSE;
-    return self->has_close || record.kind == NET_LOG_KIND_END;
+    return self->tick == record.tick && record.kind != NET_LOG_KIND_BEGIN;
 }
 
 // A file that begins with a keyframe has the header twice, as each segment: in the ring another
@@ -143,22 +157,19 @@ static bool put_start(saving* self, const net_log_ring_group* group) {
     if (!put(self, prologue, sizeof prologue) ||
         !put_payload(self, &block, net_log_file_put_header_as(self->log, is_part)))
         return false;
-    if (!is_part) return true;
     (void)read_block(&self->log->ring, group->start, &block);
+    self->ordinal = block.ordinal;
+    if (!is_part) return true;
     block.type = NET_LOG_BLOCK_HEADER_COPY;
     block.ordinal--;
     return put_payload(self, &block, net_log_file_put_header_as(self->log, is_part));
 }
 
-static bool put_stored(saving* self, uint64_t at, size_t size) {
-    for (size_t done = 0; done < size;) {
-        size_t piece = size - done;
-        const uint8_t* data = net_log_ring_at(&self->log->ring, at + done, &piece);
-        if (!put(self, data, piece)) return false;
-        done += piece;
-    }
-    self->index.block_count++;
-    return true;
+static bool put_stored(saving* self, const net_log_block* block, uint64_t at, size_t size) {
+    uint8_t* stored = self->log->packer.stored;
+    net_log_ring_read(&self->log->ring, at, stored, size);
+    net_log_block_header_write(block, stored);
+    return put_packed(self, block, size);
 }
 
 // A copy of the header says what the header of this file says.
@@ -169,6 +180,7 @@ static bool put_blocks(saving* self, uint32_t group) {
     for (uint64_t at = ring->groups[group].start; is_put && at < ring->data_end;) {
         net_log_block block;
         size_t size = read_block(ring, at, &block);
+        block.ordinal = self->ordinal++;
         while (group < ring->count && ring->groups[group].start < at)
             group++;
         if (group < ring->count && ring->groups[group].start == at && ring->groups[group].tick > 0)
@@ -176,7 +188,7 @@ static bool put_blocks(saving* self, uint32_t group) {
         if (block.type == NET_LOG_BLOCK_DATA) self->index.last_data = self->bytes;
         is_put = block.type == NET_LOG_BLOCK_HEADER_COPY
                      ? put_payload(self, &block, net_log_file_put_header_as(self->log, is_part))
-                     : put_stored(self, at, size);
+                     : put_stored(self, &block, at, size);
         at += size;
     }
     return is_put;
@@ -194,7 +206,7 @@ static bool put_close(saving* self) {
     self->log->payload[0] = (uint8_t)record.size; // as varint
     net_log_block block = {.type = NET_LOG_BLOCK_DATA,
                            .record_count = 1,
-                           .ordinal = self->last.ordinal + 1,
+                           .ordinal = self->ordinal++,
                            .first_record = self->last.first_record + self->last.record_count,
                            .first_tick = self->tick,
                            .last_tick = self->tick};
@@ -204,11 +216,11 @@ static bool put_close(saving* self) {
 }
 
 static bool put_index(saving* self) {
-    if (self->index.keyframe_count == 0) return true;
+    net_log_chain_end(&self->index.chain);
     uint32_t size = net_log_index_write(&self->index, self->log->payload);
     net_log_block block = {.type = NET_LOG_BLOCK_INDEX,
                            .record_count = 1,
-                           .ordinal = self->last.ordinal + 1,
+                           .ordinal = self->ordinal++,
                            .first_record = self->last.first_record + self->last.record_count,
                            .first_tick = self->tick,
                            .last_tick = self->tick};

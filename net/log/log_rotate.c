@@ -7,6 +7,7 @@
 // without a name. A crash in between leaves the old one with two names; readers take it once.
 //
 // Deleting is for closed segments of this log only, the oldest first.
+#include "log/log_chain.h"
 #include "log/log_file_internal.h"
 
 #include "base/assert.h"
@@ -24,8 +25,6 @@
 #include <unistd.h>
 
 enum {
-    FEATURES_TAG = 14 << 3 | 1, // of Header.required_features
-    FEATURES_BYTES = 1 + 8,
     SAVE_ROOM_BYTES = 1 << 20,
 };
 
@@ -36,8 +35,7 @@ net_result net_log_file_init_segments(net_log_file* file, const void* header, si
     base_bytes_init(&file->save, allocator);
     base_bytes_init(&file->header, allocator);
     base_bytes_write(&file->header, header, header_bytes);
-    base_bytes_write_u8(&file->header, FEATURES_TAG);
-    base_bytes_write_u64(&file->header, NET_LOG_FEATURE_SEGMENT);
+    net_log_header_demand(&file->header, NET_LOG_FEATURE_SEGMENT);
     file->index.keyframes =
         base_allocate(allocator, NET_LOG_INDEX_KEYFRAMES_MAX * sizeof *file->index.keyframes);
     // Most matches never need more, so no tick of theirs allocates.
@@ -52,12 +50,13 @@ net_result net_log_file_init_segments(net_log_file* file, const void* header, si
 }
 
 void net_log_file_write_index(net_log_file* file) {
-    if (file->index.keyframe_count == 0 || file->block.record_count > 0) return;
+    net_log_chain_end(&file->index.chain);
+    if (file->config.keyframe_ticks == 0 || file->block.record_count > 0) return;
     uint32_t size = net_log_index_write(&file->index, file->payload);
     if (size == 0) return;
     net_log_block block = net_log_file_block_of(file, NET_LOG_BLOCK_INDEX, file->synced_tick);
     if (net_log_file_put_block(file, &block, file->payload, size)) return;
-    file->is_waiting = false;
+    file->wait_error = 0;
 }
 
 // ---- headers ----
@@ -69,7 +68,8 @@ static uint32_t put_header(const net_log_file* file, size_t header_bytes) {
 }
 
 uint32_t net_log_file_put_header_as(const net_log_file* file, bool is_part) {
-    return put_header(file, is_part ? file->header.size : file->header.size - FEATURES_BYTES);
+    return put_header(file,
+                      is_part ? file->header.size : file->header.size - NET_LOG_HEADER_PART_BYTES);
 }
 
 uint32_t net_log_file_put_header(const net_log_file* file) {
@@ -93,9 +93,10 @@ static bool is_time(const net_log_file* file, ecs_tick tick) {
 }
 
 // @return the descriptor of FILE.next, locked, with its header on the disk; -1.
-static int create_next(net_log_file* file, const char* name, uint64_t* size_out) {
+static int create_next(net_log_file* file, const char* name, uint64_t* size_out,
+                       net_log_chain* chain) {
     (void)unlink(name); // what a crash left; the log of this name is ours
-    int fd = base_file_create(name);
+    int fd = file->config.ops.create(file->config.ops.context, name);
     if (fd < 0) return -1;
     uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
     net_log_prologue_write(prologue);
@@ -108,9 +109,13 @@ static int create_next(net_log_file* file, const char* name, uint64_t* size_out)
                    net_log_file_put(file, fd, file->packer.stored, size) &&
                    file->config.ops.sync(file->config.ops.context, fd) == 0;
     *size_out = sizeof prologue + size;
+    *chain = (net_log_chain){.before = {0}};
+    net_log_chain_add(chain, file->packer.stored, size, NULL, 0);
     if (is_made) return fd;
+    int error = errno;
     close(fd);
     (void)unlink(name);
+    errno = error;
     return -1;
 }
 
@@ -122,11 +127,14 @@ static bool give_names(const char* file, const char* next, const char* closed) {
     // A power cut may keep the second change without the first: then the old one had no name.
     (void)!base_file_sync_folder(file);
     if (rename(next, file) == 0) return true;
+    int error = errno;
     (void)unlink(closed);
+    errno = error;
     return false;
 }
 
-static void take_over(net_log_file* file, int fd, uint64_t size, ecs_tick tick) {
+static void take_over(net_log_file* file, int fd, uint64_t size, const net_log_chain* chain,
+                      ecs_tick tick) {
     uint64_t closed = net_log_file_bytes(file);
     close(file->fd);
     file->fd = fd;
@@ -137,6 +145,7 @@ static void take_over(net_log_file* file, int fd, uint64_t size, ecs_tick tick) 
     file->index.keyframe_count = 0;
     file->index.last_data = 0;
     file->index.block_count = 1;
+    file->index.chain = *chain;
     atomic_store_explicit(&file->bytes, size, memory_order_relaxed);
     atomic_fetch_add_explicit(&file->counts.bytes, size, memory_order_relaxed);
     atomic_fetch_add_explicit(&file->counts.segments_closed, 1, memory_order_relaxed);
@@ -167,20 +176,24 @@ bool net_log_file_rotate(net_log_file* file, ecs_tick tick) {
     BASE_ASSERT(file->block.record_count == 0);
     char next[4096], closed[4096];
     uint64_t size;
+    net_log_chain chain;
     if (!is_time(file, tick)) return true;
     if (!base_text_format(next, sizeof next, "%s.next", file->config.file) ||
         !net_log_segment_name(closed, sizeof closed, file->config.file, file->segment_next))
         return true;
-    int fd = create_next(file, next, &size);
+    int fd = create_next(file, next, &size, &chain);
+    file->segment_error = fd < 0 ? errno : 0;
     if (fd < 0) return true;
     net_log_file_write_index(file);
     if (!net_log_file_sync(file, file->fd) || !give_names(file->config.file, next, closed)) {
+        file->segment_error = errno;
         close(fd);
         (void)unlink(next);
         return !file->is_stopped;
     }
     (void)!base_file_sync_folder(file->config.file);
-    take_over(file, fd, size, tick);
+    memcpy(chain.before, file->index.chain.total, sizeof chain.before);
+    take_over(file, fd, size, &chain, tick);
     while (is_over_limits(file))
         delete_oldest(file);
     net_log_file_run_commands(file, false);

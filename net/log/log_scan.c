@@ -5,7 +5,10 @@
 
 #include <string.h>
 
-enum { SEARCH_BYTES = 65536 };
+enum {
+    SEARCH_BYTES = 65536,
+    AHEAD_BLOCKS = 32, // that say whether a jump of the ordinals is right
+};
 
 bool net_log_read_block(net_log_reader* reader, uint64_t offset, net_log_block* block) {
     uint8_t header[NET_LOG_BLOCK_HEADER_BYTES];
@@ -56,6 +59,53 @@ uint64_t net_log_find_block(net_log_reader* reader, uint64_t offset, uint64_t en
     return end;
 }
 
+// How many of these ordinals rise, from `least` on, when those that stand wrong are left out?
+static uint32_t count_rising(const uint64_t* ordinals, uint32_t count, uint64_t least) {
+    uint64_t ends[AHEAD_BLOCKS]; // [n]: the lowest ordinal that ends n + 1 of them
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = 0;
+        if (ordinals[i] < least) continue;
+        while (at < most && ends[at] < ordinals[i])
+            at++;
+        ends[at] = ordinals[i];
+        most += at == most;
+    }
+    return most;
+}
+
+// Blocks are missing in front of a block, or it stands too early. The blocks behind it know: more
+// of them are in order with it, or without it.
+static bool is_jump_right(net_log_reader* reader, uint64_t offset, const net_log_block* block,
+                          uint64_t ordinal) {
+    const uint64_t reach = AHEAD_BLOCKS * (uint64_t)NET_LOG_BLOCK_BYTES_MAX;
+    const uint64_t left = reader->set.bytes - offset;
+    const uint64_t end = offset + (left < reach ? left : reach);
+    uint64_t ordinals[AHEAD_BLOCKS];
+    uint32_t count = 0;
+    net_log_block next;
+    offset = net_log_block_end(offset, block);
+    while (count < AHEAD_BLOCKS && offset < end) {
+        if (!net_log_read_block(reader, offset, &next)) {
+            offset = net_log_find_block(reader, offset + 1, end);
+            continue;
+        }
+        offset = net_log_block_end(offset, &next);
+        if (next.identity == block->identity && next.type != NET_LOG_BLOCK_HEADER)
+            ordinals[count++] = next.ordinal;
+    }
+    return 1 + count_rising(ordinals, count, block->ordinal + 1) >
+           count_rising(ordinals, count, ordinal);
+}
+
+bool net_log_is_in_order(net_log_reader* reader, uint64_t offset, const net_log_block* block,
+                         uint64_t ordinal) {
+    if (block->identity != reader->info.identity || block->type == NET_LOG_BLOCK_HEADER)
+        return false;
+    return block->ordinal == ordinal ||
+           (block->ordinal > ordinal && is_jump_right(reader, offset, block, ordinal));
+}
+
 const uint8_t* net_log_next_span(base_reader* bytes, size_t* size) {
     uint64_t length = base_reader_varint(bytes);
     if (length < 1 || length > NET_LOG_RECORD_BYTES_MAX) return NULL;
@@ -83,10 +133,17 @@ bool net_log_check_records(const net_log_block* block, const uint8_t* payload,
     return first == UINT64_MAX || (first == block->first_tick && last == block->last_tick);
 }
 
-net_log_order net_log_order_before(const net_log_record* first) {
-    ecs_tick tick = first->tick;
-    switch (first->kind) {
+net_log_order net_log_order_of(const net_log_block* block, const uint8_t* payload) {
+    base_reader bytes = base_reader_make(payload, block->unpacked_bytes);
+    size_t size;
+    net_log_record first;
+    const uint8_t* data = net_log_next_span(&bytes, &size);
+    if (!data || !net_log_record_read(&first, data, size)) return (net_log_order){0};
+    ecs_tick tick = first.tick;
+    switch (first.kind) {
     case NET_LOG_KIND_BEGIN:
+    case NET_LOG_KIND_CONTROL:
+    case NET_LOG_KIND_ALIVE:
         return (net_log_order){.tick = tick - (tick > 0), .last_end = tick - (tick > 0)};
     case NET_LOG_KIND_END:
         return (net_log_order){.tick = tick, .is_in_tick = tick > 0, .last_end = tick - (tick > 0)};

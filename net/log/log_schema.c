@@ -71,11 +71,6 @@ bool net_log_header_component(const void* data, size_t size, uint32_t component,
     return find_by_id(data, size, NET_LOG_SCHEMA_COMPONENT, component, name);
 }
 
-bool net_log_header_template(const void* data, size_t size, uint32_t template_,
-                             char name[ECS_NAME_BYTES_MAX]) {
-    return find_by_id(data, size, NET_LOG_SCHEMA_TEMPLATE, template_, name);
-}
-
 // ---- what differs ----
 
 // A field of a component.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A run looks at the world of its match, so a value is read where the systems left it. Without the
-// game the values come from the log's state deltas (net/log_state.h): replicated ones, as clients
+// game the values come from the log's state (net/log_state.h): replicated ones, as clients
 // get them.
 #include "log/log_source.h"
 
@@ -237,7 +237,7 @@ static void put_real(double real, bool is_single, char text[NET_LOG_NUMBER_BYTES
     const int most = is_single ? 9 : 17;
     for (int digits = is_single ? 6 : 15; digits <= most; digits++) {
         double again = 0;
-        snprintf(text, NET_LOG_NUMBER_BYTES, "%.*g", digits, real);
+        (void)base_text_format(text, NET_LOG_NUMBER_BYTES, "%.*g", digits, real);
         if (!base_text_parse_f64(text, &again)) continue;
         if (is_single ? (float)again == (float)real : again == real) return;
     }

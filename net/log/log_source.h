@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// The values of a match tick by tick, out of its log: by running the match again, which has all
-/// components at full precision, or without the game from the log's state deltas. Exports and
+/// components at full precision, or without the game from the log's state. Exports and
 /// comparisons read them by name.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 typedef struct net_log_source net_log_source;
 
-/// With the module a run of the log; NULL: its state deltas. The reader serves no other walk
+/// With the module a run of the log; NULL: its state. The reader serves no other walk
 /// meanwhile. `from`: the first tick that is asked for (a run begins at a keyframe before it); 0 or
 /// 1: the first of the log.
 /// @return as net_log_replay_create and net_log_replay_seek, or net_log_state_create and

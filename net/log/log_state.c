@@ -1,38 +1,54 @@
 // SPDX-License-Identifier: MIT
-// A walk over the log's records that applies each tick's changes to rows, and reading these by
-// name.
+// A walk over the log's records that gives the state of each tick to a mirror without a world, as a
+// client gets packets, and reading its rows by name.
 //
-// Behind damage the rows are unknown until all of them come again: net_log_state_is_whole.
+// A full state needs nothing before it: behind damage, and for a seek, a new mirror
+// begins there. Until then the rows are unknown: net_log_state_is_whole.
 #include "net/log_state.h"
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "log/log_piece.h"
 #include "log/log_read.h"
+#include "log/log_recorder.h"
+#include "log/log_schema_rows.h"
 #include "log/log_state_record.h"
+#include "log/log_sums.h"
+#include "mirror/mirror.h"
+#include "state/snapshot_format.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define MIRROR_BYTES_MAX ((size_t)256 << 20) ///< of the rows and values of one log
 
 struct net_log_state {
     const base_allocator* allocator;
     net_log_reader* reader;
     base_reporter reporter;
     net_log_cursor cursor;
-    net_log_layout* layout;
-    net_log_rows rows;
-    net_log_piece part;
+    net_log_schema* schema;
+    net_mirror* mirror;
+    uint16_t seq;       // of the next body
+    bool is_known;      // the mirror has all rows of row_tick
+    ecs_tick row_tick;  // of the newest state that was read
+    ecs_tick full_tick; // of the newest full state
+    net_log_sums sums;
+    net_log_touch* touches; // of the tick
+    uint32_t touch_count, touch_capacity;
+    bool is_sorted; // the touches, by index and with their components
     ecs_tick tick;
-    bool is_whole;
+    bool is_pending; // the end of the tick came, its state did not yet
     bool has_failed;
+    bool is_out_of_memory;
 };
 
 static net_result refuse(net_log_reader* reader, const base_reporter* reporter, net_result result) {
     const char* file = net_log_reader_file(reader);
     if (result == NET_ERR_UNKNOWN)
         base_report(reporter, file, 0,
-                    "the log has no values of components: an older version wrote it, or it was "
-                    "written with --log-content inputs");
+                    "the log has no values of components: it was written with --log-content "
+                    "inputs");
     if (result == NET_ERR_VERSION)
         base_report(reporter, file, 0, "a later version wrote the values of this log");
     if (result == NET_ERR_DAMAGED)
@@ -52,26 +68,194 @@ net_result net_log_state_create(net_log_reader* reader, const base_reporter* rep
     if (reporter) state->reporter = *reporter;
     size_t size;
     const uint8_t* header = net_log_reader_header(reader, &size);
-    net_result result = net_log_layout_create(allocator, header, size, &state->layout);
+    net_result result = net_log_schema_create(allocator, header, size, &state->schema);
     if (result != NET_OK) {
         base_release(allocator, state, sizeof *state);
         return refuse(reader, reporter, result);
     }
-    net_log_rows_init(&state->rows, allocator, state->layout);
-    state->rows.has_touches = true;
-    net_log_piece_init(&state->part, allocator);
+    state->sums = net_log_sums_begin(net_log_reader_info(reader)->untracked_values);
     state->cursor = net_log_cursor_begin(reader);
-    state->is_whole = true;
     *state_out = state;
     return NET_OK;
 }
 
 void net_log_state_destroy(net_log_state* state) {
     if (!state) return;
-    net_log_rows_deinit(&state->rows);
-    net_log_piece_deinit(&state->part);
-    net_log_layout_destroy(state->layout);
+    net_mirror_destroy(state->mirror);
+    BASE_ARRAY_RELEASE(state->allocator, state->touches, state->touch_capacity);
+    net_log_schema_destroy(state->schema);
     base_release(state->allocator, state, sizeof *state);
+}
+
+// ---- what happened in a tick ----
+
+static void touch(net_log_state* state, ecs_entity entity, net_log_fate fate) {
+    if (BASE_ARRAY_RESERVE(state->allocator, state->touches, state->touch_capacity,
+                           state->touch_count + 1))
+        state->touches[state->touch_count++] = (net_log_touch){entity, fate, UINT64_MAX};
+    else
+        state->is_out_of_memory = true;
+}
+
+static void take_gone(void* context, ecs_entity entity, ecs_tick tick) {
+    (void)tick;
+    touch(context, entity, NET_LOG_FATE_DESTROYED);
+}
+
+static void take_changed(void* context, ecs_entity entity, bool is_new) {
+    touch(context, entity, is_new ? NET_LOG_FATE_CREATED : NET_LOG_FATE_CHANGED);
+}
+
+// Positions in the template, from places in the row.
+static uint64_t changed_positions(const net_log_state* state, ecs_entity entity) {
+    const net_row_template* row = net_mirror_row(state->mirror, entity, NULL);
+    if (!row) return 0; // no writer changes and ends an entity in one tick
+    const net_log_template* template_ = net_log_schema_template(state->schema, row);
+    const uint64_t components = net_mirror_row_changes(state->mirror, entity);
+    uint64_t positions = 0;
+    for (uint32_t i = 0; i < template_->component_count && i < 64; i++)
+        if (template_->places[i] != UINT8_MAX && components >> template_->places[i] & 1)
+            positions |= UINT64_C(1) << i;
+    return positions;
+}
+
+static int compare_touches(const void* a, const void* b) {
+    const net_log_touch *left = a, *right = b;
+    const uint32_t i = ecs_entity_index(left->entity), k = ecs_entity_index(right->entity);
+    return i != k ? (i > k) - (i < k) : (left->fate < right->fate) - (left->fate > right->fate);
+}
+
+// By rising index. What came in place of another entity is the fate of both.
+static void sort_touches(net_log_state* state) {
+    uint32_t kept = 0;
+    if (state->touch_count > 1)
+        qsort(state->touches, state->touch_count, sizeof *state->touches, compare_touches);
+    for (uint32_t i = 0; i < state->touch_count; i++) {
+        net_log_touch at = state->touches[i];
+        const bool is_replaced =
+            at.fate == NET_LOG_FATE_DESTROYED && i + 1 < state->touch_count &&
+            ecs_entity_index(state->touches[i + 1].entity) == ecs_entity_index(at.entity);
+        if (at.fate == NET_LOG_FATE_CHANGED) at.components = changed_positions(state, at.entity);
+        if (at.fate == NET_LOG_FATE_DESTROYED) at.components = 0;
+        if (!is_replaced) state->touches[kept++] = at;
+    }
+    state->touch_count = kept;
+    state->is_sorted = true;
+}
+
+// ---- the state of a tick ----
+
+static net_result begin_full(net_log_state* state, ecs_tick tick) {
+    net_mirror_destroy(state->mirror);
+    state->mirror = NULL;
+    state->seq = 1;
+    state->is_known = true;
+    state->full_tick = tick;
+    const net_mirror_config config = {
+        .allocator = state->allocator,
+        .rows = net_log_schema_rows(state->schema),
+        .index_max = net_log_schema_index_max(state->schema),
+        .memory_bytes_max = MIRROR_BYTES_MAX,
+        .sink = {.context = state, .gone = take_gone, .changed = take_changed},
+    };
+    return net_mirror_create(&config, &state->mirror);
+}
+
+static net_result take_template(net_log_state* state, base_reader item) {
+    uint16_t parts[ECS_TEMPLATE_PARTS_MAX];
+    const uint64_t count = base_reader_varint(&item);
+    if (count > ECS_TEMPLATE_PARTS_MAX) return NET_ERR_DAMAGED;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t part = base_reader_varint(&item);
+        if (part > UINT16_MAX) return NET_ERR_DAMAGED;
+        parts[i] = (uint16_t)part;
+    }
+    if (item.failed) return NET_ERR_DAMAGED;
+    const size_t size = base_reader_left(&item);
+    return net_log_schema_define(state->schema, parts, (uint32_t)count,
+                                 base_reader_skip(&item, size), size);
+}
+
+static net_result take_body(net_log_state* state, ecs_tick tick, base_reader item) {
+    const size_t size = base_reader_left(&item);
+    if (size == 0 || size > NET_SNAPSHOT_BYTES_MAX) return NET_ERR_DAMAGED;
+    proto_bit_reader bits = proto_bit_reader_make(base_reader_skip(&item, size), size);
+    return net_mirror_read(state->mirror, state->seq++, tick, &bits, NULL);
+}
+
+static net_result take_value(net_log_state* state, base_reader item) {
+    const uint64_t entity = base_reader_varint(&item), component = base_reader_varint(&item);
+    if (item.failed || entity > UINT32_MAX || component > ECS_COMPONENTS_MAX)
+        return NET_ERR_DAMAGED;
+    const net_row_template* row = net_mirror_row(state->mirror, (ecs_entity)entity, NULL);
+    if (!row || !net_row_find_varsize(row, (ecs_component_id)component)) return NET_ERR_DAMAGED;
+    const size_t size = base_reader_left(&item);
+    return net_mirror_keep_value(state->mirror, (ecs_entity)entity, (ecs_component_id)component,
+                                 base_reader_skip(&item, size), (uint32_t)size);
+}
+
+static net_result take_items(net_log_state* state, ecs_tick tick, base_reader items) {
+    net_result result = NET_OK;
+    while (result == NET_OK && base_reader_left(&items) > 0) {
+        const uint64_t kind = base_reader_varint(&items), size = base_reader_varint(&items);
+        const uint8_t* data = base_reader_skip(&items, (size_t)size);
+        if (items.failed) return NET_ERR_DAMAGED;
+        const base_reader item = base_reader_make(data, (size_t)size);
+        if (kind == NET_LOG_STATE_TEMPLATE) result = take_template(state, item);
+        if (kind == NET_LOG_STATE_BODY) result = take_body(state, tick, item);
+        if (kind == NET_LOG_STATE_VALUE) result = take_value(state, item);
+    }
+    if (result == NET_OK && state->is_out_of_memory) result = NET_ERR_MEMORY;
+    return result == NET_OK || result == NET_ERR_MEMORY ? result : NET_ERR_DAMAGED;
+}
+
+static bool is_full(const net_log_record* record) {
+    return record->changes_bytes >= 2 && record->changes[0] == NET_LOG_FORM_STATE &&
+           record->changes[1] & NET_LOG_STATE_FULL;
+}
+
+bool net_log_state_is_last(const net_log_record* record) {
+    return record->kind == NET_LOG_KIND_STATE &&
+           (record->changes_bytes < 2 || record->changes[0] != NET_LOG_FORM_STATE ||
+            record->changes[1] & NET_LOG_STATE_LAST);
+}
+
+// A part of the tick's state; of a form of a later version the values are those before it.
+static net_result take_state(net_log_state* state, const net_log_record* record) {
+    base_reader items = base_reader_make(record->changes, record->changes_bytes);
+    const bool is_ours = base_reader_u8(&items) == NET_LOG_FORM_STATE;
+    (void)base_reader_u8(&items); // flags
+    const bool is_first = state->row_tick != record->tick, begins = is_full(record);
+    if (!is_ours || items.failed || (is_first && record->tick != state->row_tick + 1))
+        state->is_known = false;
+    if (is_first || begins) state->touch_count = 0;
+    state->is_sorted = false;
+    state->row_tick = record->tick;
+    net_result result = is_ours && begins ? begin_full(state, record->tick) : NET_OK;
+    if (result == NET_OK && state->is_known) result = take_items(state, record->tick, items);
+    if (net_log_state_is_last(record)) state->is_pending = false;
+    return result;
+}
+
+static void lose(net_log_state* state) {
+    net_mirror_destroy(state->mirror);
+    state->mirror = NULL;
+    state->touch_count = 0;
+    state->is_known = false;
+    state->sums.is_known = false;
+}
+
+net_result net_log_state_take(net_log_state* state, const net_log_record* record, bool is_resumed) {
+    BASE_ASSERT(state && record);
+    if (is_resumed) lose(state);
+    if (record->kind == NET_LOG_KIND_STATE) return take_state(state, record);
+    if (record->kind != NET_LOG_KIND_END) return NET_OK;
+    state->tick = record->tick;
+    state->is_pending = true;
+    state->touch_count = 0;
+    const bool is_read =
+        net_log_sums_read(&state->sums, record->tick, record->changes, record->changes_bytes);
+    return is_read ? NET_OK : NET_ERR_DAMAGED;
 }
 
 // ---- ticks ----
@@ -79,38 +263,8 @@ void net_log_state_destroy(net_log_state* state) {
 static net_result fail(net_log_state* state, ecs_tick tick, net_result result) {
     state->has_failed = true;
     base_report(&state->reporter, net_log_reader_file(state->reader), 0, "tick %" PRIu64 ": %s",
-                tick, result == NET_ERR_MEMORY ? "out of memory" : "its changes cannot be read");
+                tick, result == NET_ERR_MEMORY ? "out of memory" : "its state cannot be read");
     return result;
-}
-
-// Apply the changes of a record: of a tick's end, or a part before it.
-static net_result apply(net_log_state* state, const net_log_record* record) {
-    net_log_rows* rows = &state->rows;
-    uint32_t form = record->changes_bytes > 0 ? record->changes[0] : 0;
-    net_result result;
-    if (form == NET_LOG_FORM_DELTA) {
-        result = net_log_piece_read_delta(&state->part, rows, record->tick, record->changes,
-                                          record->changes_bytes);
-    } else if (form == NET_LOG_FORM_RAW) {
-        result = net_log_piece_read_raw(&state->part, rows, record->tick, record->changes,
-                                        record->changes_bytes);
-    } else { // sums, or a form of a later version: the values are those before it
-        rows->full_tick = 0;
-        return NET_OK;
-    }
-    return result == NET_OK ? net_log_piece_apply(&state->part, rows) : result;
-}
-
-net_result net_log_state_take(net_log_state* state, const net_log_record* record, bool is_resumed) {
-    BASE_ASSERT(state && record);
-    if (is_resumed) net_log_rows_clear(&state->rows);
-    if (record->kind != NET_LOG_KIND_STATE && record->kind != NET_LOG_KIND_END) return NET_OK;
-    net_result result = apply(state, record);
-    if (result != NET_OK || record->kind == NET_LOG_KIND_STATE) return result;
-    state->tick = record->tick;
-    state->is_whole = state->rows.full_tick != 0;
-    if (state->rows.tick != record->tick) state->rows.touch_count = 0;
-    return NET_OK;
 }
 
 net_result net_log_state_step(net_log_state* state) {
@@ -118,11 +272,18 @@ net_result net_log_state_step(net_log_state* state) {
     net_log_record record;
     if (state->has_failed) return NET_ERR_DAMAGED;
     while (net_log_cursor_next(state->reader, &state->cursor, &record)) {
+        const bool was_pending = state->is_pending;
         net_result result = net_log_state_take(state, &record, state->cursor.resumed != 0);
         if (result != NET_OK) return fail(state, record.tick, result);
-        if (record.kind == NET_LOG_KIND_END) return NET_OK;
+        if (net_log_state_is_last(&record) && was_pending) return NET_OK;
+        // The tick has no state: it was lost, or comes behind what is still in the queue.
+        const bool is_over = record.kind == NET_LOG_KIND_BEGIN || record.kind == NET_LOG_KIND_CLOSE;
+        state->is_pending = state->is_pending && !is_over;
+        if (was_pending && is_over) return NET_OK;
     }
-    if (!state->cursor.has_failed) return NET_ERR_CLOSED;
+    const bool was_pending = state->is_pending;
+    state->is_pending = false;
+    if (!state->cursor.has_failed) return was_pending ? NET_OK : NET_ERR_CLOSED;
     state->has_failed = true;
     return NET_ERR_DAMAGED;
 }
@@ -134,16 +295,15 @@ net_result net_log_state_return(net_log_state* state) {
 }
 
 bool net_log_state_is_full(const net_log_state* state) {
-    return state->is_whole && state->rows.full_tick == state->tick;
+    return net_log_state_is_whole(state) && state->tick > 0 && state->full_tick == state->tick;
 }
 
 static void begin_at(net_log_state* state, net_log_cursor cursor, ecs_tick tick) {
-    net_log_rows_clear(&state->rows);
-    state->rows.tick = tick;
+    lose(state);
     state->cursor = cursor;
-    state->tick = tick;
-    state->is_whole = tick == 0;
-    state->has_failed = false;
+    state->tick = state->row_tick = tick;
+    state->touch_count = 0;
+    state->is_pending = state->has_failed = false;
 }
 
 static net_result step_to(net_log_state* state, ecs_tick tick) {
@@ -153,29 +313,58 @@ static net_result step_to(net_log_state* state, ecs_tick tick) {
     return result == NET_ERR_CLOSED ? NET_OK : result;
 }
 
-// Begin at a keyframe some time before the tick, from where all rows may come before it. @return
-// false: they did not, or there is no such keyframe.
-static bool step_from_keyframe(net_log_state* state, ecs_tick tick, uint32_t seconds) {
-    ecs_tick before = (ecs_tick)seconds * net_log_layout_tick_rate(state->layout);
-    if (tick < state->tick + before) return false;
+// From the cursor up to the tick, go to the last full state; sums are read on the way.
+// @return false: there is none.
+static bool find_full(net_log_state* state, ecs_tick tick) {
+    net_log_cursor before = state->cursor, found = before;
+    net_log_record record;
+    bool is_found = false;
+    while (net_log_cursor_next(state->reader, &state->cursor, &record)) {
+        if (record.tick > tick) break;
+        if (record.kind == NET_LOG_KIND_END &&
+            !net_log_sums_read(&state->sums, record.tick, record.changes, record.changes_bytes))
+            break;
+        if (record.kind == NET_LOG_KIND_STATE && is_full(&record)) {
+            found = before;
+            is_found = true;
+            state->tick = record.tick;
+        }
+        before = state->cursor;
+    }
+    state->cursor = found;
+    return is_found && net_log_cursor_return(state->reader, &state->cursor);
+}
+
+// Begin at a keyframe before the tick: all comes with the tick after it. @return false: it does
+// not, or there is no such keyframe.
+static bool step_from_keyframe(net_log_state* state, ecs_tick tick) {
+    const ecs_tick here = state->tick, near_ = net_log_schema_tick_rate(state->schema);
     const net_log_keyframe* keyframe;
-    net_log_cursor cursor = net_log_reader_seek(state->reader, tick - before, &keyframe);
-    if (!keyframe || keyframe->tick <= state->tick) return false;
+    if (tick < 2 || tick < here + near_) return false;
+    net_log_cursor cursor = net_log_reader_seek(state->reader, tick - 1, &keyframe);
+    if (!keyframe || keyframe->tick < here) return false;
     begin_at(state, cursor, keyframe->tick);
-    if (step_to(state, tick) == NET_OK && state->is_whole) return true;
+    if (find_full(state, tick)) {
+        const ecs_tick full = state->tick;
+        state->is_pending = true; // its end was read
+        state->row_tick = full - 1;
+        state->tick = full - 1;
+        net_result result = net_log_state_step(state);
+        state->tick = full;
+        if (result == NET_OK && step_to(state, tick) == NET_OK && net_log_state_is_whole(state))
+            return true;
+    }
     begin_at(state, net_log_cursor_begin(state->reader), 0);
     return false;
 }
 
 net_result net_log_state_seek(net_log_state* state, ecs_tick tick) {
     BASE_ASSERT(state);
-    enum { NEAR_S = 20, FAR_S = 200 };
     ecs_tick last = net_log_reader_info(state->reader)->last_tick;
     if (tick > last) tick = last;
     if (tick < state->tick || state->has_failed)
         begin_at(state, net_log_cursor_begin(state->reader), 0);
-    if (step_from_keyframe(state, tick, NEAR_S) || step_from_keyframe(state, tick, FAR_S))
-        return NET_OK;
+    if (step_from_keyframe(state, tick)) return NET_OK;
     return step_to(state, tick);
 }
 
@@ -184,30 +373,32 @@ ecs_tick net_log_state_tick(const net_log_state* state) {
 }
 
 bool net_log_state_is_whole(const net_log_state* state) {
-    return state->is_whole;
+    return state->tick == 0 || (state->is_known && state->row_tick == state->tick);
 }
 
 const net_log_touch* net_log_state_touches(const net_log_state* state, uint32_t* count) {
-    *count = state->rows.touch_count;
-    return state->rows.touches;
+    // Most readers never ask.
+    if (!state->is_sorted) sort_touches((net_log_state*)(uintptr_t)state);
+    *count = state->touch_count;
+    return state->touches;
 }
 
 uint32_t net_log_state_untracked_values(const net_log_state* state) {
-    return net_log_reader_info(state->reader)->untracked_values;
+    return state->sums.untracked_values;
 }
 
 uint32_t net_log_state_sum(const net_log_state* state, uint32_t component) {
-    return component <= ECS_COMPONENTS_MAX ? state->rows.sums[component] : 0;
+    return component <= ECS_COMPONENTS_MAX ? (uint32_t)state->sums.values[component] : 0;
 }
 
 // ---- components ----
 
 uint32_t net_log_state_component_count(const net_log_state* state) {
-    return net_log_layout_component_count(state->layout);
+    return net_log_schema_component_count(state->schema);
 }
 
 const net_log_component* net_log_state_component(const net_log_state* state, uint32_t position) {
-    return net_log_layout_component(state->layout, position);
+    return net_log_schema_component(state->schema, position);
 }
 
 const net_log_component* net_log_state_find_component(const net_log_state* state,
@@ -221,44 +412,40 @@ const net_log_component* net_log_state_find_component(const net_log_state* state
 
 // ---- entities ----
 
-static const net_log_row_entity* find(const net_log_state* state, ecs_entity entity) {
-    const net_log_row_entity* found = net_log_rows_find(&state->rows, ecs_entity_index(entity));
-    return found && found->handle == entity ? found : NULL;
+// `row` may be NULL. @return NULL: there is no such entity.
+static const net_log_template* find(const net_log_state* state, ecs_entity entity, uint64_t* row) {
+    const net_row_template* found =
+        state->mirror ? net_mirror_row(state->mirror, entity, row) : NULL;
+    return found ? net_log_schema_template(state->schema, found) : NULL;
 }
 
 ecs_entity net_log_state_next(const net_log_state* state, ecs_entity before) {
-    for (uint32_t index = ecs_entity_index(before) + 1; index < state->rows.capacity; index++) {
-        const net_log_row_entity* entity = net_log_rows_find(&state->rows, index);
-        if (entity) return entity->handle;
-    }
-    return ECS_ENTITY_NONE;
+    return state->mirror ? net_mirror_next(state->mirror, before) : ECS_ENTITY_NONE;
 }
 
 uint32_t net_log_state_entity_count(const net_log_state* state) {
-    return state->rows.count;
+    uint32_t count = 0;
+    for (ecs_entity at = ECS_ENTITY_NONE; (at = net_log_state_next(state, at)) != ECS_ENTITY_NONE;)
+        count++;
+    return count;
 }
 
 const char* net_log_state_template(const net_log_state* state, ecs_entity entity) {
-    const net_log_row_entity* found = find(state, entity);
-    return found ? found->template_->name : NULL;
+    const net_log_template* found = find(state, entity, NULL);
+    return found ? found->name : NULL;
 }
 
 const net_log_component* net_log_state_template_component(const net_log_state* state,
                                                           ecs_entity entity, uint32_t position) {
-    const net_log_row_entity* found = find(state, entity);
-    if (!found || position >= found->template_->component_count) return NULL;
-    return found->template_->components[position];
+    const net_log_template* found = find(state, entity, NULL);
+    return found && position < found->component_count ? found->components[position] : NULL;
 }
 
-// The component's place in the layout of the entity's template.
-static const proto_row_component* find_row(const net_log_row_entity* entity,
-                                           const net_log_component* component) {
-    for (uint32_t i = 0; entity && i < entity->template_->component_count; i++) {
-        if (entity->template_->components[i] != component) continue;
-        uint32_t place = entity->template_->places[i];
-        return place == UINT8_MAX ? NULL : &entity->template_->layout.components[place];
-    }
-    return NULL;
+// The component's place in the layout of the template; UINT8_MAX: it has none.
+static uint32_t find_place(const net_log_template* template_, const net_log_component* component) {
+    for (uint32_t i = 0; i < template_->component_count; i++)
+        if (template_->components[i] == component) return template_->places[i];
+    return UINT8_MAX;
 }
 
 net_log_value net_log_value_make(ecs_field_kind kind, const void* memory) {
@@ -315,15 +502,15 @@ net_log_value net_log_value_make(ecs_field_kind kind, const void* memory) {
 bool net_log_state_read(const net_log_state* state, ecs_entity entity,
                         const net_log_component* component, net_log_value* values) {
     BASE_ASSERT(component && values);
-    const net_log_row_entity* found = find(state, entity);
-    const proto_row_component* row = find_row(found, component);
-    if (!row) return false;
-    const proto_layout* layout = &found->template_->layout;
     uint64_t words[PROTO_ROW_FIELDS_MAX];
-    proto_row_unpack(layout, found->rows, words);
+    const net_log_template* found = find(state, entity, words);
+    const uint32_t place = found ? find_place(found, component) : UINT8_MAX;
+    if (place == UINT8_MAX) return false;
+    const proto_layout* layout = &found->row->layout;
+    const proto_row_component* row = &layout->components[place];
     if (row->is_rotation) {
         float parts[PROTO_ROTATION_WORDS];
-        proto_row_write_component(layout, (uint32_t)(row - layout->components), words, parts);
+        proto_row_write_component(layout, place, words, parts);
         for (uint32_t i = 0; i < PROTO_ROTATION_WORDS; i++)
             values[i] = net_log_value_make(ECS_FIELD_F32, &parts[i]);
         return true;
@@ -339,16 +526,14 @@ bool net_log_state_read(const net_log_state* state, ecs_entity entity,
 
 const uint8_t* net_log_state_bytes(const net_log_state* state, ecs_entity entity,
                                    const net_log_component* component, size_t* size) {
-    static const uint8_t nothing[1] = {0};
     BASE_ASSERT(component && size);
-    const net_log_row_entity* found = find(state, entity);
-    *size = 0;
-    for (const net_log_blob* blob = found ? found->blobs : NULL; blob; blob = blob->next) {
-        if (blob->component != component->id) continue;
-        *size = blob->size;
-        return blob->size > 0 ? blob->data : nothing;
-    }
-    return NULL;
+    uint32_t bytes = 0;
+    const uint8_t* data =
+        state->mirror
+            ? net_mirror_value_bytes(state->mirror, entity, (ecs_component_id)component->id, &bytes)
+            : NULL;
+    *size = bytes;
+    return data;
 }
 
 // ---- values ----

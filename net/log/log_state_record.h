@@ -9,6 +9,8 @@
 /// are lost. @return NET_OK; NET_ERR_DAMAGED, NET_ERR_MEMORY (not reported).
 BASE_MUST_USE net_result net_log_state_take(net_log_state* state, const net_log_record* record,
                                             bool is_resumed);
+/// Is it the last record of the state of its tick?
+bool net_log_state_is_last(const net_log_record* record);
 /// Another walk used the reader between two steps: go back to the place of the next record.
 /// @return NET_OK; NET_ERR_DAMAGED (the file changed).
 BASE_MUST_USE net_result net_log_state_return(net_log_state* state);

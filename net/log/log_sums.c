@@ -29,39 +29,52 @@ void net_log_sums_of(const ecs_world* world, uint32_t untracked_values, uint64_t
         sums[id] += ecs_world_state_hash_of(world, (ecs_component_id)id);
 }
 
-void net_log_sums_init(net_log_sums* sums, const base_allocator* allocator,
-                       uint32_t untracked_values) {
-    *sums = (net_log_sums){.untracked_values = untracked_values};
-    net_log_rows_init(&sums->rows, allocator, NULL);
-    net_log_piece_init(&sums->part, allocator);
+net_log_sums net_log_sums_begin(uint32_t untracked_values) {
+    return (net_log_sums){.untracked_values = untracked_values};
 }
 
-void net_log_sums_deinit(net_log_sums* sums) {
-    net_log_piece_deinit(&sums->part);
-    net_log_rows_deinit(&sums->rows);
+void net_log_sums_write(net_log_sums* sums, const ecs_world* world, proto_pb_writer* to) {
+    uint64_t now[ECS_COMPONENTS_MAX + 1];
+    uint32_t count = ecs_component_count(world), before = 0;
+    net_log_sums_of(world, sums->untracked_values, now);
+    proto_pb_write_varint(to, !sums->is_known);
+    for (uint32_t id = 1; id <= count; id++) {
+        if (now[id] == (sums->is_known ? sums->values[id] : 0)) continue;
+        proto_pb_write_varint(to, id - before);
+        proto_pb_write_raw(to, now[id] & NET_LOG_SUM_MASK, 1);
+        before = id;
+    }
+    memcpy(sums->values, now, (count + 1u) * sizeof *now);
+    sums->is_known = true;
 }
 
-void net_log_sums_take(net_log_sums* sums, ecs_tick tick, const uint8_t* changes, size_t size) {
-    const bool follows = tick == sums->tick + 1;
+bool net_log_sums_read(net_log_sums* sums, ecs_tick tick, const uint8_t* data, size_t size) {
+    base_reader reader = base_reader_make(data, size);
+    sums->is_known = sums->is_known && tick == sums->tick + 1;
     sums->tick = tick;
-    sums->is_known = sums->is_known && follows;
-    if (size == 0 || (changes[0] != NET_LOG_FORM_DELTA && changes[0] != NET_LOG_FORM_RAW)) return;
-    // A full tick, the first one of a log with sums alone: all that are not 0 come with it.
-    const bool is_read =
-        net_log_piece_read_sums(&sums->part, &sums->rows, tick, changes, size) == NET_OK;
-    if (is_read && sums->part.is_full) {
-        memset(sums->rows.sums, 0, sizeof sums->rows.sums);
+    const uint64_t is_whole = base_reader_varint(&reader);
+    if (is_whole == 1) {
+        memset(sums->values, 0, sizeof sums->values);
         sums->is_known = true;
     }
-    sums->is_known = sums->is_known && is_read;
-    if (sums->is_known) net_log_piece_keep_sums(&sums->part, &sums->rows);
+    uint64_t id = 0;
+    while (!reader.failed && base_reader_left(&reader) > 0) {
+        const uint64_t gap = base_reader_varint(&reader);
+        const uint8_t* sum = base_reader_skip(&reader, 1);
+        if (gap < 1 || gap > ECS_COMPONENTS_MAX - id || !sum) reader.failed = true;
+        if (reader.failed) break;
+        id += gap;
+        sums->values[id] = *sum;
+    }
+    if (reader.failed || is_whole > 1) sums->is_known = false;
+    return !reader.failed && is_whole <= 1;
 }
 
 ecs_component_id net_log_sums_differ(const net_log_sums* sums, const ecs_world* world) {
     uint64_t own[ECS_COMPONENTS_MAX + 1];
-    if (!sums->is_known || sums->untracked_values == 0) return ECS_COMPONENT_NONE;
+    if (!sums->is_known) return ECS_COMPONENT_NONE;
     net_log_sums_of(world, sums->untracked_values, own);
     for (uint32_t id = 1; id <= ecs_component_count(world); id++)
-        if ((own[id] & NET_LOG_SUM_MASK) != sums->rows.sums[id]) return (ecs_component_id)id;
+        if ((own[id] & NET_LOG_SUM_MASK) != sums->values[id]) return (ecs_component_id)id;
     return ECS_COMPONENT_NONE;
 }

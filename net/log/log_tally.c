@@ -2,7 +2,6 @@
 // What a log is about: how often each component changed, how many entities of each template came
 // and went, what each client sent. One walk over the records, without the game. A destroyed entity
 // counts for the template with which it was created.
-#include "log/log_changes.h"
 #include "log/log_header.h"
 #include "log/log_read.h"
 #include "log/log_state_record.h"
@@ -25,7 +24,7 @@ typedef struct tally_row {
     uint64_t counts[8];
 } tally_row;
 
-enum { CHANGES, CHANGE_BYTES };                                          // counts of components
+enum { CHANGES };                                                        // counts of components
 enum { CREATED, DESTROYED, RECREATED };                                  // of templates
 enum { JOIN, LEAVE, INPUTS, REPEATS, INPUT_BYTES, EVENTS, EVENT_BYTES }; // of clients: ticks first
 
@@ -45,7 +44,7 @@ typedef struct tally {
     net_log_state* state;  // NULL: the log has no values
     ecs_entity* handle_of; // by index: the entity that is there
     uint32_t handle_capacity;
-    uint64_t ticks_without_detail; // whose changes are sums, or of a form that is not read here
+    uint64_t ticks_without_detail; // without values
     bool lacks_memory;
 } tally;
 
@@ -82,25 +81,6 @@ static tally_row* get_component(tally* self, uint32_t id) {
     return row;
 }
 
-static tally_row* get_template(tally* self, const net_log_change* change) {
-    uint64_t key = change->part_count;
-    for (uint32_t i = 0; i < change->part_count; i++)
-        key = key * UINT64_C(0x9E3779B97F4A7C15) + change->parts[i];
-    tally_row* row = get_row(self, &self->templates, key);
-    if (!row || row->name[0]) return row;
-    size_t size = 0;
-    for (uint32_t i = 0; i < change->part_count && size + 1 < sizeof row->name; i++) {
-        char name[ECS_NAME_BYTES_MAX];
-        if (!net_log_header_template(self->header, self->header_bytes, change->parts[i], name))
-            base_text_format(name, sizeof name, "%u", change->parts[i]);
-        int got =
-            snprintf(row->name + size, sizeof row->name - size, "%s%s", i > 0 ? "+" : "", name);
-        size += got > 0 ? (size_t)got : 0;
-    }
-    if (change->part_count == 0) (void)base_text_copy(row->name, sizeof row->name, "gone_at_once");
-    return row;
-}
-
 static bool remember(tally* self, ecs_entity entity, uint64_t key) {
     const uint32_t index = ecs_entity_index(entity);
     if (!BASE_ARRAY_RESERVE(self->allocator, self->template_of, self->template_capacity,
@@ -111,46 +91,6 @@ static bool remember(tally* self, ecs_entity entity, uint64_t key) {
     self->template_of[index] = key;
     return true;
 }
-
-static void add_change(tally* self, const net_log_change* change, uint64_t bytes) {
-    tally_row* row;
-    const uint32_t index = ecs_entity_index(change->entity);
-    switch (change->kind) {
-    case NET_LOG_CHANGE_COMPONENT:
-        row = get_component(self, change->component);
-        if (row) row->counts[CHANGES]++;
-        if (row) row->counts[CHANGE_BYTES] += bytes;
-        break;
-    case NET_LOG_CHANGE_CREATED:
-    case NET_LOG_CHANGE_RECREATED:
-        row = get_template(self, change);
-        if (!row || !remember(self, change->entity, row->key)) break;
-        row->counts[change->kind == NET_LOG_CHANGE_CREATED ? CREATED : RECREATED]++;
-        break;
-    case NET_LOG_CHANGE_DESTROYED:
-        if (index >= self->template_capacity || self->template_of[index] == 0) break;
-        row = get_row(self, &self->templates, self->template_of[index]);
-        if (row) row->counts[DESTROYED]++;
-        self->template_of[index] = 0;
-        break;
-    case NET_LOG_CHANGE_SUM:
-        break;
-    }
-}
-
-static void add_changes(tally* self, const net_log_record* record) {
-    net_log_changes_walk walk = net_log_changes_begin(record->changes, record->changes_bytes);
-    net_log_change change;
-    if (self->state) return;
-    self->ticks_without_detail += record->changes_bytes > 0 && walk.form != 1;
-    size_t before = walk.reader.offset;
-    while (net_log_changes_next(&walk, &change)) {
-        add_change(self, &change, walk.reader.offset - before);
-        before = walk.reader.offset;
-    }
-}
-
-// ---- changes with values
 
 static tally_row* get_named_template(tally* self, const char* name) {
     tally_row* row = get_row(self, &self->templates, base_hash64_text(name));
@@ -196,9 +136,9 @@ static void add_touch(tally* self, const net_log_touch* touch) {
 }
 
 static bool add_state(tally* self, const net_log_record* record, bool is_resumed) {
-    if (!self->state || net_log_state_take(self->state, record, is_resumed) != NET_OK) return false;
-    if (record->kind != NET_LOG_KIND_END || !net_log_state_is_whole(self->state))
-        return record->kind != NET_LOG_KIND_END;
+    if (net_log_state_take(self->state, record, is_resumed) != NET_OK) return false;
+    if (!net_log_state_is_last(record)) return true;
+    if (!net_log_state_is_whole(self->state)) return false;
     uint32_t count;
     const net_log_touch* touches = net_log_state_touches(self->state, &count);
     for (uint32_t i = 0; i < count; i++)
@@ -264,13 +204,9 @@ static void write_components(tally* self, ecs_line_fn line, void* context) {
     if (rows->count > 1) qsort(rows->rows, rows->count, sizeof *rows->rows, compare_rows);
     for (uint32_t i = 0; i < rows->count; i++) {
         const tally_row* row = &rows->rows[i];
-        int size = snprintf(text, sizeof text, "component name=%s changes=%" PRIu64 " share=%.1f%%",
-                            row->name, row->counts[CHANGES],
-                            100.0 * (double)row->counts[CHANGES] / (double)all);
-        // Values share their bits, so only logs of hashes know it.
-        if (row->counts[CHANGE_BYTES] > 0)
-            snprintf(text + size, sizeof text - (size_t)size, " change_bytes=%" PRIu64,
-                     row->counts[CHANGE_BYTES]);
+        (void)base_text_format(
+            text, sizeof text, "component name=%s changes=%" PRIu64 " share=%.1f%%", row->name,
+            row->counts[CHANGES], 100.0 * (double)row->counts[CHANGES] / (double)all);
         line(context, text);
     }
 }
@@ -319,7 +255,7 @@ net_result net_log_tally(net_log_reader* reader, ecs_line_fn line, void* context
         if (record.kind == NET_LOG_KIND_BEGIN) add_begin(&self, &record);
         if (self.state && !add_state(&self, &record, cursor.resumed != 0))
             self.ticks_without_detail++;
-        if (record.kind == NET_LOG_KIND_END) add_changes(&self, &record);
+        self.ticks_without_detail += !self.state && record.kind == NET_LOG_KIND_END;
     }
     net_result result = cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
     if (self.lacks_memory) result = NET_ERR_MEMORY;

@@ -8,25 +8,37 @@
 #include "base/text.h"
 #include "ecs/change.h"
 #include "ecs/save.h"
-#include "log/log_capture.h"
-#include "log/log_delta.h"
 #include "log/log_header.h"
+#include "log/log_recorder.h"
+#include "log/log_sums.h"
 #include "net/match_messages.h"
 #include "state/schema_rows.h"
 
 #include <unistd.h>
 
+enum {
+    FIELD_CHANGES = 5,
+    LEFT_OUT_BYTES = 8, // room that events leave for the field after them
+    FULL_MS = 5000,     // a full state comes, if what came since the last is
+    FULL_SHARE = 20,    // so many times as long
+    FULL_BYTES_MAX = 262144,
+};
+
 struct net_log_writer {
     const base_allocator* allocator;
     net_log_file* file;
+    uint64_t identity;
     ecs_tick tick;   // of the newest record
     bool has_views;  // the module rewinds: inputs are written with their moment
     bool is_in_tick; // between begin and end
     bool is_closed;
+    bool has_controls;   // the header allows them
     uint64_t state_hash; // after the last whole tick
-    bool has_values;     // the header describes them
-    net_log_capture* capture;
-    net_history* history; // of a writer without a server; made with its first tick
+    uint32_t keyframe_ticks, full_ticks;
+    uint64_t segments; // that were closed before the last full state
+    net_log_sums sums;
+    net_log_recorder* recorder; // NULL: a log without values
+    net_history* history;       // of a writer without a server; made with its first tick
 };
 
 static uint64_t make_identity(const net_match* match, const char* file, uint64_t now_unix_ms) {
@@ -37,7 +49,7 @@ static uint64_t make_identity(const net_match* match, const char* file, uint64_t
 
 static net_result create(const net_log_file_config* config, const net_match* match,
                          const char* file, const char* build, uint64_t now_unix_ms,
-                         net_log_content content, const base_reporter* reporter,
+                         const net_log_options* options, const base_reporter* reporter,
                          net_log_writer** writer_out) {
     BASE_ASSERT(match && file && net_match_tick(match) == 0);
     *writer_out = NULL;
@@ -47,28 +59,36 @@ static net_result create(const net_log_file_config* config, const net_match* mat
     net_log_writer* writer = base_allocate_zero(with.allocator, sizeof *writer);
     if (!writer) return NET_ERR_MEMORY;
     writer->allocator = with.allocator;
+    writer->identity = with.identity;
     writer->has_views = net_match_get_config(match)->module->game->is_rewinding;
+    const uint32_t rate = net_match_get_config(match)->tick_rate_hz;
+    writer->keyframe_ticks = with.keyframe_ticks;
+    writer->full_ticks = rate * FULL_MS / 1000u;
+    writer->sums =
+        net_log_sums_begin(net_log_sums_untracked(net_match_world((net_match*)(uintptr_t)match)));
     // For a match that ends before its first tick.
     writer->state_hash = ecs_world_state_hash(net_match_world((net_match*)(uintptr_t)match));
     base_bytes header;
     base_bytes_init(&header, with.allocator);
-    writer->has_values = content == NET_LOG_CONTENT_STATE;
-    net_result result = net_log_header_write(&header, match, build, now_unix_ms, with.identity,
-                                             &writer->has_values);
+    writer->has_controls = options->has_controls;
+    bool has_values = options->content == NET_LOG_CONTENT_STATE;
+    net_result result =
+        net_log_header_write(&header, match, build, now_unix_ms, with.identity, &has_values);
     if (result == NET_ERR_FULL) {
         base_report(reporter, file, 0, "the game's components do not fit a log's header");
         result = NET_ERR_IO;
     }
-    if (result == NET_OK)
-        result =
-            net_log_capture_create(with.allocator, match, writer->has_values, &writer->capture);
-    if (result == NET_OK && writer->has_values)
-        result = net_log_coder_create(header.data, header.size, &with.coder);
+    if (result == NET_OK && options->has_controls)
+        net_log_header_demand(&header, NET_LOG_FEATURE_CONTROLS);
+    if (header.failed) result = NET_ERR_MEMORY;
+    if (result == NET_OK && has_values)
+        result = net_log_recorder_create(with.allocator, match, !with.is_manual, &writer->recorder);
+    with.has_state = has_values;
     if (result == NET_OK)
         result = net_log_file_create(&with, header.data, header.size, reporter, &writer->file);
     base_bytes_deinit(&header);
     if (result != NET_OK) {
-        net_log_capture_destroy(writer->capture);
+        net_log_recorder_destroy(writer->recorder);
         base_release(with.allocator, writer, sizeof *writer);
         return result;
     }
@@ -79,7 +99,10 @@ static net_result create(const net_log_file_config* config, const net_match* mat
 net_result net_log_writer_create_with(const net_log_file_config* config, const net_match* match,
                                       const char* file, const char* build, uint64_t now_unix_ms,
                                       const base_reporter* reporter, net_log_writer** writer) {
-    return create(config, match, file, build, now_unix_ms, NET_LOG_CONTENT_STATE, reporter, writer);
+    const net_log_options options = {
+        .content = NET_LOG_CONTENT_STATE,
+    };
+    return create(config, match, file, build, now_unix_ms, &options, reporter, writer);
 }
 
 net_result net_log_writer_create(const base_allocator* allocator, const char* file,
@@ -98,13 +121,30 @@ net_result net_log_writer_create_as(const base_allocator* allocator, const char*
     net_log_file_config config = net_log_file_config_default(file, tick_rate_hz);
     config.allocator = allocator;
     net_log_file_config_apply(&config, options, tick_rate_hz);
-    return create(&config, match, file, build, now_unix_ms, options->content, reporter, writer);
+    return create(&config, match, file, build, now_unix_ms, options, reporter, writer);
+}
+
+uint64_t net_log_writer_identity(const net_log_writer* writer) {
+    return writer->identity;
 }
 
 static net_log_draft* begin_draft(net_log_writer* writer) {
     net_log_draft* draft = net_log_file_begin(writer->file);
     if (draft) proto_pb_write_number(&draft->body, 1, writer->tick);
     return draft;
+}
+
+// Behind its end, because nothing waits for it.
+static void append_state(void* context, const uint8_t* data, size_t size) {
+    net_log_writer* writer = context;
+    net_log_draft* draft = begin_draft(writer);
+    if (draft) proto_pb_write_bytes(&draft->body, FIELD_CHANGES, data, size);
+    if (draft) net_log_file_end(writer->file, NET_LOG_KIND_STATE, writer->tick);
+    if (!draft || !net_log_file_begin(writer->file)) net_log_recorder_restart(writer->recorder);
+}
+
+static void end_state(net_log_writer* writer) {
+    if (writer->recorder) net_log_recorder_end(writer->recorder, append_state, writer);
 }
 
 // Append an item to the draft, in a further record of the tick when this one is full. NULL once
@@ -154,6 +194,7 @@ static net_log_draft* add_messages(net_log_writer* writer, net_log_draft* draft,
                                          .client = event->client,
                                          .message = event->message,
                                          .target = event->target,
+                                         .number = event->number,
                                          .payload = event->payload,
                                          .payload_bytes = event->size});
     }
@@ -175,12 +216,52 @@ static net_log_draft* add_messages(net_log_writer* writer, net_log_draft* draft,
 
 void net_log_append_begin(net_log_writer* writer, const net_log_begin* begin) {
     BASE_ASSERT(!writer->is_in_tick && !writer->is_closed && begin->tick == writer->tick + 1);
+    end_state(writer);
     writer->tick = begin->tick;
     writer->is_in_tick = true;
     net_log_draft* draft = begin_draft(writer);
     draft = add_players(writer, draft, begin);
     draft = add_messages(writer, draft, begin);
     if (draft) net_log_file_end(writer->file, NET_LOG_KIND_BEGIN, writer->tick);
+}
+
+// Tag and length of each field, and of the record.
+static bool fits(const net_log_argument* arguments, uint32_t count) {
+    enum { FIELD_BYTES_MAX = 4, HEAD_BYTES_MAX = 64 };
+    size_t bytes = HEAD_BYTES_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        if (arguments[i].size > NET_LOG_RECORD_BYTES_MAX - bytes) return false;
+        bytes += arguments[i].size + FIELD_BYTES_MAX;
+        if (bytes > NET_LOG_RECORD_BYTES_MAX) return false;
+    }
+    return true;
+}
+
+net_result net_log_append_control(net_log_writer* writer, const char* verb,
+                                  const net_log_argument* arguments, uint32_t count) {
+    BASE_ASSERT(writer->has_controls && !writer->is_in_tick && !writer->is_closed);
+    BASE_ASSERT(net_log_is_verb(verb, strlen(verb)) && count <= NET_LOG_ARGUMENTS_MAX);
+    if (!fits(arguments, count)) return NET_ERR_FULL;
+    end_state(writer);
+    net_log_draft* draft = net_log_file_begin(writer->file);
+    if (!draft) return NET_OK;
+    proto_pb_write_number(&draft->body, 1, writer->tick + 1);
+    proto_pb_write_text(&draft->body, 2, verb);
+    for (uint32_t i = 0; i < count; i++)
+        proto_pb_write_bytes(&draft->body, 3, arguments[i].data, arguments[i].size);
+    net_log_file_end(writer->file, NET_LOG_KIND_CONTROL, writer->tick + 1);
+    return NET_OK;
+}
+
+void net_log_append_alive(net_log_writer* writer, net_log_alive reason) {
+    BASE_ASSERT(reason >= NET_LOG_ALIVE_WAITING && reason <= NET_LOG_ALIVE_SETTLING);
+    if (writer->is_in_tick || writer->is_closed) return;
+    end_state(writer);
+    net_log_draft* draft = net_log_file_begin(writer->file);
+    if (!draft) return;
+    proto_pb_write_number(&draft->body, 1, writer->tick + 1);
+    proto_pb_write_number(&draft->body, 2, (uint64_t)reason);
+    net_log_file_end(writer->file, NET_LOG_KIND_ALIVE, writer->tick + 1);
 }
 
 static uint32_t add_server_events(net_log_draft* draft, net_match* match) {
@@ -215,12 +296,10 @@ static void write_world_hash(net_log_draft* draft, const ecs_world* world) {
     proto_pb_write_number(&draft->body, 4, 1);
 }
 
-enum {
-    FIELD_CHANGES = 5,
-    CHANGES_LENGTH_BYTES = 3, // of a varint that is written before the length is known
-    LEFT_OUT_BYTES = 8,       // room that events leave for the field after them
-    END_BYTES_MAX = 64,       // fields of an end that follow the changes, without events
-};
+// Is this the first tick behind a keyframe that was due?
+static bool is_after_keyframe(const net_log_writer* writer) {
+    return writer->keyframe_ticks > 0 && (writer->tick - 1) % writer->keyframe_ticks == 0;
+}
 
 static void offer_keyframe(net_log_writer* writer, const net_match* match) {
     base_bytes* save = net_log_file_begin_keyframe(writer->file, writer->tick);
@@ -229,54 +308,39 @@ static void offer_keyframe(net_log_writer* writer, const net_match* match) {
     net_log_file_end_keyframe(writer->file, writer->tick);
 }
 
-// The changes of a tick: where they are being written.
-typedef struct tick_end {
-    net_log_writer* writer;
-    net_match* match;
-    net_log_draft* draft;
-} tick_end;
-
-static uint8_t* begin_changes(void* context, size_t* capacity) {
-    tick_end* end = context;
-    net_log_writer* writer = end->writer;
-    // Records that no coder rewrites stay as they are, and short.
-    end->draft = writer->has_values ? net_log_file_begin_long(writer->file)
-                                    : net_log_file_begin(writer->file);
-    if (!end->draft) return NULL;
-    proto_pb_writer* body = &end->draft->body;
-    proto_pb_write_number(body, 1, writer->tick);
-    proto_pb_write_varint(body, FIELD_CHANGES << 3 | 2);
-    (void)proto_pb_extend(body, CHANGES_LENGTH_BYTES);
-    *capacity = body->capacity - body->size - END_BYTES_MAX;
-    return body->data + body->size;
-}
-
-static void write_length(const net_log_writer* writer, proto_pb_writer* body, size_t size) {
-    uint8_t* place = body->data + body->size - CHANGES_LENGTH_BYTES;
-    uint32_t bytes = writer->has_values ? CHANGES_LENGTH_BYTES : base_varint_bytes(size);
-    if (bytes < CHANGES_LENGTH_BYTES) memmove(place + bytes, place + CHANGES_LENGTH_BYTES, size);
-    net_log_put_wide_varint(place, size, bytes);
-    body->size += size + bytes - CHANGES_LENGTH_BYTES;
-}
-
-// Parts but the last are records of their own; the last one goes into the tick's end.
-static void end_changes(void* context, size_t size, bool is_last) {
-    const tick_end* end = context;
-    net_log_writer* writer = end->writer;
-    net_log_draft* draft = end->draft;
-    write_length(writer, &draft->body, size);
-    if (!is_last) {
-        net_log_file_end(writer->file, NET_LOG_KIND_STATE, writer->tick);
-        return;
-    }
-    proto_pb_write_fixed64(&draft->body, 2, writer->state_hash);
-    if (writer->tick % NET_WORLD_HASH_EVERY_TICKS == 0)
-        write_world_hash(draft, net_match_world(end->match));
-    draft->body.capacity -= LEFT_OUT_BYTES;
-    uint32_t left_out = add_server_events(draft, end->match);
-    draft->body.capacity += LEFT_OUT_BYTES;
-    proto_pb_write_number(&draft->body, 7, left_out);
+static void append_results(net_log_writer* writer, net_match* match, net_log_draft* draft) {
+    const ecs_world* world = net_match_world(match);
+    proto_pb_writer* body = &draft->body;
+    proto_pb_write_fixed64(body, 2, writer->state_hash);
+    if (writer->tick % NET_WORLD_HASH_EVERY_TICKS == 0) write_world_hash(draft, world);
+    const size_t mark = body->size;
+    if (is_after_keyframe(writer)) writer->sums.is_known = false; // readers may begin here
+    net_log_sums_write(&writer->sums, world, body);
+    proto_pb_write_end(body, mark, FIELD_CHANGES);
+    body->capacity -= LEFT_OUT_BYTES;
+    uint32_t left_out = add_server_events(draft, match);
+    body->capacity += LEFT_OUT_BYTES;
+    proto_pb_write_number(body, 7, left_out);
     net_log_file_end(writer->file, NET_LOG_KIND_END, writer->tick);
+}
+
+// Readers begin behind keyframes. Between two of them a full state comes where it is worth it. The
+// full state of a very large world takes longer than a tick has, so it comes with segments only.
+static bool is_full_due(net_log_writer* writer) {
+    uint64_t full, since;
+    net_log_recorder_sizes(writer->recorder, &full, &since);
+    const uint64_t segments = net_log_file_counters(writer->file).segments_closed;
+    if (is_after_keyframe(writer) && (full <= FULL_BYTES_MAX || segments > writer->segments)) {
+        writer->segments = segments;
+        return true;
+    }
+    return (writer->tick - 1) % writer->full_ticks == 0 && full <= FULL_BYTES_MAX &&
+           since >= full * FULL_SHARE;
+}
+
+static void record_state(net_log_writer* writer, const net_history* history) {
+    if (is_full_due(writer)) net_log_recorder_restart(writer->recorder);
+    net_log_recorder_begin(writer->recorder, history);
 }
 
 void net_log_append_end_rows(net_log_writer* writer, net_match* match, const net_history* history) {
@@ -287,13 +351,15 @@ void net_log_append_end_rows(net_log_writer* writer, net_match* match, const net
     writer->state_hash = ecs_world_state_hash(world);
     bool is_written = net_log_file_begin(writer->file) != NULL;
     offer_keyframe(writer, match);
-    if (!is_written) { // the records of this tick are left out
-        net_log_capture_restart(writer->capture);
+    net_log_draft* draft = is_written ? begin_draft(writer) : NULL;
+    if (draft) append_results(writer, match, draft);
+    if (draft && writer->recorder && history) {
+        record_state(writer, history);
         return;
     }
-    tick_end end = {.writer = writer, .match = match};
-    const net_log_capture_sink sink = {&end, begin_changes, end_changes};
-    net_log_capture_write(writer->capture, writer->has_values ? history : NULL, &sink);
+    // What is left out is missing in the sums, too.
+    writer->sums.is_known = false;
+    if (writer->recorder) net_log_recorder_restart(writer->recorder);
 }
 
 // The rows of a match that no server replicates. @return NULL when memory ran out.
@@ -306,7 +372,6 @@ static const net_history* step_history(net_log_writer* writer, net_match* match)
         if (net_history_create(writer->allocator, rows, index_max, &writer->history) != NET_OK)
             return NULL;
         net_history_set_workers(writer->history, net_match_get_config(match)->workers);
-        net_log_capture_restart(writer->capture);
     }
     if (net_history_step(writer->history, world, writer->tick) == NET_OK) return writer->history;
     net_history_destroy(writer->history);
@@ -315,11 +380,12 @@ static const net_history* step_history(net_log_writer* writer, net_match* match)
 }
 
 void net_log_append_end(net_log_writer* writer, net_match* match) {
-    net_log_append_end_rows(writer, match, writer->has_values ? step_history(writer, match) : NULL);
+    net_log_append_end_rows(writer, match, writer->recorder ? step_history(writer, match) : NULL);
 }
 
 static void append_close(net_log_writer* writer, const ecs_world* world) {
     if (writer->is_in_tick || writer->is_closed) return;
+    end_state(writer);
     net_log_draft* draft = begin_draft(writer);
     if (!draft) return;
     proto_pb_write_fixed64(&draft->body, 2, writer->state_hash);
@@ -332,6 +398,10 @@ static void append_close(net_log_writer* writer, const ecs_world* world) {
 void net_log_append_close(net_log_writer* writer, net_match* match) {
     BASE_ASSERT(match);
     append_close(writer, net_match_world(match));
+}
+
+void net_log_pump(net_log_writer* writer) {
+    net_log_file_pump(writer->file, false);
 }
 
 void net_log_wait_room(net_log_writer* writer) {
@@ -347,7 +417,7 @@ net_result net_log_writer_destroy(net_log_writer* writer) {
     if (!writer) return NET_OK;
     append_close(writer, NULL);
     net_result result = net_log_file_destroy(writer->file);
-    net_log_capture_destroy(writer->capture);
+    net_log_recorder_destroy(writer->recorder);
     net_history_destroy(writer->history);
     base_release(writer->allocator, writer, sizeof *writer);
     return result;

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Verification never trusts a stored value: it runs the systems and compares. The hash of a tick
-// shows that the runs differ; the change lists of both runs, side by side, show where.
+// shows that the runs differ; the state of the log, or its sums, beside the world show where.
 #include "base/text.h"
 
 #include "base/assert.h"
 #include "ecs/change.h"
 #include "ecs/entity.h"
 #include "ecs/save.h"
-#include "log/log_changes.h"
 #include "log/log_compare.h"
 #include "log/log_header.h"
-#include "log/log_piece.h"
 #include "log/log_replay.h"
 #include "log/log_sums.h"
 #include "log/log_untracked.h"
@@ -22,7 +20,6 @@ typedef struct verification {
     net_log_replay* replay;
     net_match* match;
     net_verify_result* result;
-    uint8_t* changes; // of the replayed tick, NET_LOG_CHANGES_BYTES_MAX
     net_log_sums sums;
 } verification;
 
@@ -37,22 +34,6 @@ static bool name_component(const verification* verify, uint32_t component, char*
     return here && base_text_copy(name, ECS_NAME_BYTES_MAX, here->name);
 }
 
-// The tracked component at a position of an entity's template, as the change list counts them.
-static bool name_position(const verification* verify, ecs_entity entity, uint32_t position,
-                          char* name) {
-    ecs_world* world = net_match_world(verify->match);
-    if (!ecs_is_alive(world, entity)) return false;
-    const ecs_template* template_ = ecs_template_get(world, ecs_entity_template(world, entity));
-    for (uint32_t i = 0; template_ && i < template_->component_count; i++) {
-        if (!(template_->components[i].flags & ECS_COMPONENT_TRACKED)) continue;
-        if (position-- > 0) continue;
-        const ecs_component* component =
-            ecs_component_get(world, template_->components[i].component);
-        return base_text_copy(name, ECS_NAME_BYTES_MAX, component->name);
-    }
-    return false;
-}
-
 // The state that the log has of the tick, beside the world. @return false: it has none.
 static bool locate_by_state(const verification* verify, ecs_tick tick) {
     net_log_state* state;
@@ -63,50 +44,12 @@ static bool locate_by_state(const verification* verify, ecs_tick tick) {
     return true;
 }
 
-// Sums of a log without values.
-static bool locate_by_sums(const verification* verify, const net_log_tick* tick) {
-    const ecs_world* world = net_match_world(verify->match);
-    net_log_rows rows;
-    net_log_piece part;
-    net_log_rows_init(&rows, NULL, NULL);
-    net_log_piece_init(&part, NULL);
-    bool is_read = net_log_piece_read_raw(&part, &rows, tick->tick, tick->changes,
-                                          tick->changes_bytes) == NET_OK;
-    uint64_t sums[ECS_COMPONENTS_MAX + 1] = {0};
-    net_log_sums_of(world, verify->sums.untracked_values, sums);
-    for (uint32_t i = 0; is_read && i < part.sum_count; i++) {
-        uint32_t id = part.sums[i].component;
-        if ((sums[id] & NET_LOG_SUM_MASK) == part.sums[i].sum) continue;
-        if (name_component(verify, id, verify->result->component)) break;
-    }
-    net_log_piece_deinit(&part);
-    net_log_rows_deinit(&rows);
-    return is_read;
-}
-
-static void locate(const verification* verify, const net_log_tick* tick) {
-    net_verify_result* result = verify->result;
-    uint32_t form = tick->changes_bytes > 0 ? tick->changes[0] : 0;
-    if (form == NET_LOG_FORM_RAW && locate_by_sums(verify, tick) &&
-        strcmp(result->component, "-") != 0)
-        return;
-    if (form == NET_LOG_FORM_DELTA || form == NET_LOG_FORM_RAW) {
-        (void)locate_by_state(verify, tick->tick);
-        return;
-    }
-    proto_pb_writer wire = {.data = verify->changes, .capacity = NET_LOG_CHANGES_BYTES_MAX};
-    net_log_changes_write(&wire, net_match_world(verify->match));
-    net_log_change change;
-    uint32_t position;
-    if (!net_log_changes_differ(tick->changes, tick->changes_bytes, wire.data, wire.size, &change,
-                                &position))
-        return;
-    result->entity = change.entity;
-    char* name = result->component;
-    bool is_named = position != UINT32_MAX  ? name_position(verify, change.entity, position, name)
-                    : change.component != 0 ? name_component(verify, change.component, name)
-                                            : false;
-    if (!is_named) (void)base_text_copy(name, sizeof result->component, "-");
+// A log without values has sums.
+static bool locate_by_sums(const verification* verify) {
+    const ecs_component_id component =
+        net_log_sums_differ(&verify->sums, net_match_world(verify->match));
+    return component != ECS_COMPONENT_NONE &&
+           name_component(verify, component, verify->result->component);
 }
 
 static net_result diverge(const verification* verify, ecs_tick tick, const net_log_tick* where) {
@@ -114,19 +57,17 @@ static net_result diverge(const verification* verify, ecs_tick tick, const net_l
     result->is_diverged = true;
     result->diverged_tick = tick;
     (void)base_text_copy(result->component, sizeof result->component, "-");
-    if (where) locate(verify, where);
+    if (where && !locate_by_state(verify, where->tick)) (void)locate_by_sums(verify);
     return NET_ERR_DIVERGED;
 }
 
 // Does state that nothing tracks differ? The log has its sums.
-static bool differs_untracked(verification* verify, const net_log_tick* tick) {
-    if (verify->sums.untracked_values == 0) return false;
-    net_log_sums_take(&verify->sums, tick->tick, tick->changes, tick->changes_bytes);
-    const ecs_component_id component =
-        net_log_sums_differ(&verify->sums, net_match_world(verify->match));
-    if (component == ECS_COMPONENT_NONE) return false;
+static bool differs_untracked(const verification* verify, const net_log_tick* tick) {
+    if (verify->sums.untracked_values == 0 || !locate_by_sums(verify)) return false;
+    char name[sizeof verify->result->component];
+    memcpy(name, verify->result->component, sizeof name);
     (void)diverge(verify, tick->tick, NULL);
-    (void)name_component(verify, component, verify->result->component);
+    memcpy(verify->result->component, name, sizeof name);
     return true;
 }
 
@@ -134,6 +75,7 @@ static net_result check_tick(verification* verify, const net_log_tick* tick) {
     const ecs_world* world = net_match_world(verify->match);
     verify->result->state_hash = ecs_world_state_hash(world);
     if (!tick->has_end) return NET_OK;
+    (void)net_log_sums_read(&verify->sums, tick->tick, tick->changes, tick->changes_bytes);
     if (verify->result->state_hash != tick->state_hash) return diverge(verify, tick->tick, tick);
     if (differs_untracked(verify, tick)) return NET_ERR_DIVERGED;
     uint64_t world_hash = tick->has_world_hash ? ecs_world_hash(world) : tick->world_hash;
@@ -184,12 +126,9 @@ net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_
                           net_verify_tick_fn each, void* context, const base_reporter* reporter,
                           net_verify_result* result_out) {
     BASE_ASSERT(reader && module && result_out);
-    const base_allocator* allocator = net_log_reader_allocator(reader);
     *result_out = (net_verify_result){0};
     verification verify = {.reader = reader, .result = result_out};
-    verify.changes = base_allocate(allocator, NET_LOG_CHANGES_BYTES_MAX);
-    if (!verify.changes) return NET_ERR_MEMORY;
-    net_log_sums_init(&verify.sums, allocator, net_log_reader_info(reader)->untracked_values);
+    verify.sums = net_log_sums_begin(net_log_reader_info(reader)->untracked_values);
     net_result result = net_log_replay_create(reader, module, reporter, &verify.replay);
     if (result == NET_OK) {
         verify.match = net_log_replay_match(verify.replay);
@@ -198,9 +137,15 @@ net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_
     // What the log has no values of, or none so exact.
     const bool lacks_values = result == NET_ERR_DIVERGED && result_out->entity == ECS_ENTITY_NONE;
     if (lacks_values) net_log_find_untracked(reader, module, verify.replay, result_out);
+    // Sums are of components by number, and another schema has other numbers.
+    if (lacks_values && result_out->entity == ECS_ENTITY_NONE &&
+        net_log_replay_difference(verify.replay)[0] != 0) {
+        result_out->is_other_schema = true;
+        (void)base_text_copy(result_out->component, sizeof result_out->component, "-");
+        (void)base_text_format(result_out->note, sizeof result_out->note, "the schema differs: %s",
+                               net_log_replay_difference(verify.replay));
+    }
     net_log_replay_destroy(verify.replay);
-    net_log_sums_deinit(&verify.sums);
-    base_release(allocator, verify.changes, NET_LOG_CHANGES_BYTES_MAX);
     return result;
 }
 
@@ -223,10 +168,11 @@ net_result net_log_read_stats(net_log_reader* reader, net_log_stats* stats) {
     net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record record;
     while (net_log_cursor_next(reader, &cursor, &record)) {
-        uint64_t* const counts[] = {&stats->others, &stats->begins, &stats->ends, &stats->closes,
-                                    &stats->states};
+        uint64_t* const counts[] = {&stats->others, &stats->begins,   &stats->ends,  &stats->closes,
+                                    &stats->states, &stats->controls, &stats->alives};
         uint64_t* const bytes[] = {&stats->other_bytes, &stats->begin_bytes, &stats->end_bytes,
-                                   &stats->close_bytes, &stats->state_bytes};
+                                   &stats->close_bytes, &stats->state_bytes, &stats->control_bytes,
+                                   &stats->alive_bytes};
         BASE_ASSERT(record.kind < BASE_COUNT(counts));
         *counts[record.kind] += 1;
         *bytes[record.kind] += record.size;

@@ -39,6 +39,8 @@ typedef struct net_mirror_sink {
     void (*row)(void* context, ecs_entity entity, const net_row_template* row_template,
                 ecs_tick tick, const uint64_t* row);
     void (*gone)(void* context, ecs_entity entity, ecs_tick tick);
+    /// Without a world, for records that are applied: is it of a new incarnation?
+    void (*changed)(void* context, ecs_entity entity, bool is_new);
 } net_mirror_sink;
 
 typedef struct net_mirror_config {
@@ -131,6 +133,18 @@ uint64_t net_mirror_component_bits(const net_mirror* mirror, ecs_component_id co
 BASE_MUST_USE net_result net_mirror_keep_value(net_mirror* mirror, ecs_entity entity,
                                                ecs_component_id component, const void* bytes,
                                                uint32_t size);
+/// Of a mirror without a world: the value that is kept, borrowed until the next packet or value.
+/// NULL: the entity is not there, lacks the component, or has its default.
+const uint8_t* net_mirror_value_bytes(const net_mirror* mirror, ecs_entity entity,
+                                      ecs_component_id component, uint32_t* size);
+/// The entity with the next higher index; ECS_ENTITY_NONE begins and ends.
+ecs_entity net_mirror_next(const net_mirror* mirror, ecs_entity before);
+/// The template of an entity, and its newest row (PROTO_ROW_FIELDS_MAX words; NULL: not wanted).
+/// NULL when the mirror does not have it.
+const net_row_template* net_mirror_row(const net_mirror* mirror, ecs_entity entity, uint64_t* row);
+/// A bit for each component in which the newest row of an entity differs from the one before it,
+/// all when there is none. The mirror has the entity (asserted).
+uint64_t net_mirror_row_changes(const net_mirror* mirror, ecs_entity entity);
 /// Of a mirror without a world: the digest of what it has; equal to that of a world with the same
 /// content. `world` knows the names of the rows' components and templates.
 net_world_digest net_mirror_digest(const net_mirror* mirror, ecs_world* world);

@@ -96,6 +96,10 @@ static void report_gone(const net_mirror* mirror, ecs_entity handle, ecs_tick ti
     if (mirror->sink.gone) mirror->sink.gone(mirror->sink.context, handle, tick);
 }
 
+static void report_changed(const net_mirror* mirror, const net_mirror_record* record, bool is_new) {
+    if (mirror->sink.changed) mirror->sink.changed(mirror->sink.context, record->handle, is_new);
+}
+
 static bool is_newer(bool is_known, ecs_tick known, ecs_tick tick) {
     return !is_known || tick > known;
 }
@@ -232,6 +236,7 @@ static net_result apply_new_incarnation(net_mirror* mirror, const net_mirror_rec
         evict(mirror, record, tick);
     }
     begin_incarnation(mirror, record, tick);
+    if (!mirror->world) report_changed(mirror, record, true);
     result = keep(mirror, slot, tick, record);
     if (slot->incarnation.ring.count == 0)
         net_row_world_release(&mirror->target, slot->incarnation.row_template, row);
@@ -242,7 +247,10 @@ static net_result apply_same_incarnation(net_mirror* mirror, const net_mirror_re
                                          ecs_tick tick, const uint64_t* row) {
     net_mirror_slot* slot = net_mirror_slot_of(mirror, record->slot);
     BASE_ASSERT(has_row(slot));
-    if (!mirror->world) return keep(mirror, slot, tick, record);
+    if (!mirror->world) {
+        report_changed(mirror, record, false);
+        return keep(mirror, slot, tick, record);
+    }
     const net_row_template* row_template = slot->incarnation.row_template;
     uint64_t old_row[PROTO_ROW_FIELDS_MAX];
     unpack_newest(slot, old_row);

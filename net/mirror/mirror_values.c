@@ -53,28 +53,57 @@ net_result net_mirror_keep_value(net_mirror* mirror, ecs_entity entity, ecs_comp
     if (!BASE_ARRAY_RESERVE(memory, mirror->values, mirror->value_capacity,
                             mirror->value_count + 1))
         return NET_ERR_MEMORY;
-    uint8_t* copy = base_allocate(memory, size);
-    if (!copy) return NET_ERR_MEMORY;
-    memcpy(copy, bytes, size);
+    uint8_t* copy = size > 0 ? base_allocate(memory, size) : NULL;
+    if (size > 0 && !copy) return NET_ERR_MEMORY;
+    if (size > 0) memcpy(copy, bytes, size);
     mirror->values[mirror->value_count++] = (net_mirror_value){entity, component, size, copy};
     return NET_OK;
 }
 
-// ---- the digest ----
+// ---- what it has ----
 
-static ecs_entity next_entity(const void* context, ecs_entity previous) {
-    const net_mirror* mirror = context;
-    for (uint32_t i = ecs_entity_index(previous) + 1; i < mirror->indices.count; i++) {
+ecs_entity net_mirror_next(const net_mirror* mirror, ecs_entity before) {
+    for (uint32_t i = ecs_entity_index(before) + 1; i < mirror->indices.count; i++) {
         uint32_t slot_next = net_mirror_index_of(mirror, i)->slot_next;
         if (slot_next > 0) return net_mirror_slot_of(mirror, slot_next - 1)->handle;
     }
     return ECS_ENTITY_NONE;
 }
 
-static const net_row_template* get_row(const void* context, ecs_entity entity, uint64_t* row) {
-    const net_mirror_slot* slot = net_mirror_find(context, entity);
-    net_mirror_unpack(&slot->incarnation, slot->incarnation.ring.count - 1u, row);
+const net_row_template* net_mirror_row(const net_mirror* mirror, ecs_entity entity, uint64_t* row) {
+    const net_mirror_slot* slot = net_mirror_find(mirror, entity);
+    if (!slot) return NULL;
+    if (row) net_mirror_unpack(&slot->incarnation, slot->incarnation.ring.count - 1u, row);
     return slot->incarnation.row_template;
+}
+
+uint64_t net_mirror_row_changes(const net_mirror* mirror, ecs_entity entity) {
+    const net_mirror_slot* slot = net_mirror_find(mirror, entity);
+    BASE_ASSERT(slot && slot->incarnation.ring.count > 0);
+    uint64_t before[PROTO_ROW_FIELDS_MAX], row[PROTO_ROW_FIELDS_MAX];
+    const uint32_t count = slot->incarnation.ring.count;
+    if (count < 2) return UINT64_MAX;
+    net_mirror_unpack(&slot->incarnation, count - 2, before);
+    net_mirror_unpack(&slot->incarnation, count - 1, row);
+    return net_row_changed(slot->incarnation.row_template, before, row);
+}
+
+const uint8_t* net_mirror_value_bytes(const net_mirror* mirror, ecs_entity entity,
+                                      ecs_component_id component, uint32_t* size) {
+    static const uint8_t nothing[1] = {0};
+    const net_mirror_value* value = find(mirror, entity, component);
+    *size = value ? value->size : 0;
+    return !value ? NULL : value->size > 0 ? value->bytes : nothing;
+}
+
+// ---- the digest ----
+
+static ecs_entity next_entity(const void* context, ecs_entity previous) {
+    return net_mirror_next(context, previous);
+}
+
+static const net_row_template* get_row(const void* context, ecs_entity entity, uint64_t* row) {
+    return net_mirror_row(context, entity, row);
 }
 
 static bool get_value(const void* context, ecs_entity entity, ecs_component_id component,

@@ -86,7 +86,7 @@ net_solo_result net_solo_receiver_begin(net_solo_receiver* receiver, uint16_t se
     *coder = &receiver->coder;
     const proto_solo_model* model = &receiver->models[at];
     if (!*is_coded) {
-        proto_solo_begin_note(*coder, model, receiver->samples, NET_SOLO_SAMPLES_MAX);
+        proto_solo_begin_sample(*coder, model, receiver->samples, NET_SOLO_SAMPLES_MAX);
         return NET_SOLO_OK;
     }
     size_t size = (size_t)(snapshot->size_bits - snapshot->offset_bits) / 8;

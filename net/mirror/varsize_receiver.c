@@ -76,7 +76,8 @@ void net_varsize_receiver_destroy(net_varsize_receiver* receiver) {
 
 typedef enum value_fate { VALUE_WAITS, VALUE_APPLIES, VALUE_DROPS } value_fate;
 
-static value_fate judge(const net_varsize_receiver* receiver, const net_varsize_message* message) {
+static value_fate find_fate(const net_varsize_receiver* receiver,
+                            const net_varsize_message* message) {
     ecs_entity handle = ECS_ENTITY_NONE;
     ecs_tick tick = 0;
     if (!receiver->config.known(receiver->config.known_context, ecs_entity_index(message->handle),
@@ -198,7 +199,7 @@ net_result net_varsize_receiver_receive(net_varsize_receiver* receiver,
     }
     receiver->version = message->version;
     forget(receiver, message);
-    switch (judge(receiver, message)) {
+    switch (find_fate(receiver, message)) {
     case VALUE_APPLIES:
         return apply(receiver, message, component);
     case VALUE_DROPS:
@@ -215,7 +216,7 @@ net_result net_varsize_receiver_tick(net_varsize_receiver* receiver) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < receiver->waiting_count; i++) {
         waiting_value* value = &receiver->waiting[i];
-        value_fate fate = result == NET_OK ? judge(receiver, &value->message) : VALUE_WAITS;
+        value_fate fate = result == NET_OK ? find_fate(receiver, &value->message) : VALUE_WAITS;
         if (fate == VALUE_WAITS) {
             receiver->waiting[kept++] = *value;
             continue;

@@ -20,7 +20,8 @@ typedef struct net_playback_feed {
 } net_playback_feed;
 
 /// Get the rows of the run's match, which may be another one than before. The view must be closed.
-/// @return NET_OK; as net_rows_create.
+/// @return NET_OK; NET_ERR_SCHEMA (reported: a replicated component cannot be sent);
+///         NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_playback_feed_open(net_playback_feed* feed, net_playback_run* run);
 /// Leave, and forget the match. The feed may be opened again.
 void net_playback_feed_close(net_playback_feed* feed);
@@ -28,6 +29,6 @@ void net_playback_feed_close(net_playback_feed* feed);
 BASE_MUST_USE net_result net_playback_feed_enter(net_playback_feed* feed, uint32_t indices);
 void net_playback_feed_leave(net_playback_feed* feed);
 /// Give `scene` what the last tick of the run changed. The first step gives the whole world; events
-/// of the ticks before it are over. @return NET_OK; NET_ERR_MEMORY; as net_history_step.
+/// of the ticks before it are over. @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_playback_feed_step(net_playback_feed* feed, net_match* match,
                                                 net_scene* scene);

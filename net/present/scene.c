@@ -248,7 +248,7 @@ typedef enum event_fate { EVENT_WAITS, EVENT_POSTED, EVENT_DROPPED } event_fate;
 static event_fate post_event(net_scene* scene, net_event_inbox_entry* entry, ecs_tick tick) {
     const net_event_outbox_entry* event = &entry->event;
     if (event->tick > tick) return EVENT_WAITS;
-    switch (net_event_inbox_judge(entry, net_match_world(scene->match), find_shown, scene)) {
+    switch (net_event_inbox_find_fate(entry, net_match_world(scene->match), find_shown, scene)) {
     case NET_EVENT_READY:
         break;
     case NET_EVENT_OVER:

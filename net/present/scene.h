@@ -74,7 +74,7 @@ void net_scene_packet(net_scene* scene, ecs_tick tick);
 /// (net_message.is_delivered_late).
 void net_scene_event(net_scene* scene, const net_event_outbox_entry* event);
 /// Add a variable-size value. It is shown when its entity is, not at a tick of its own.
-/// @return as net_varsize_receiver_receive.
+/// @return NET_OK; NET_ERR_MALFORMED (no server writes it: drop the session); NET_ERR_MEMORY.
 net_result net_scene_varsize(net_scene* scene, const net_varsize_message* message);
 /// Get a value that did not fit while it waited (net_varsize_receiver_next_evicted).
 bool net_scene_next_evicted(net_scene* scene, net_varsize_lost* lost);

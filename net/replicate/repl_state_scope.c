@@ -55,7 +55,7 @@ static void forget_reclasses(net_repl_state* repl, uint32_t slot) {
     net_set_remove(repl, NET_SET_MIXED, slot);
 }
 
-static bool note_reclass(net_repl_state* repl, uint32_t slot, uint16_t before) {
+static bool add_reclass(net_repl_state* repl, uint32_t slot, uint16_t before) {
     if (!BASE_ARRAY_RESERVE(repl->replicator->allocator, repl->reclasses, repl->reclass_capacity,
                             repl->reclass_count + 1))
         return false;
@@ -185,7 +185,7 @@ bool net_repl_state_change(net_repl_state* repl, uint32_t slot, const net_intere
     if (!entity) return true; // it is destroyed in this very step
     uint16_t classes = (uint16_t)net_history_classes(entity, scoped->classes);
     if (classes == repl->classes[slot]) return true;
-    if (!note_reclass(repl, slot, repl->classes[slot])) return false;
+    if (!add_reclass(repl, slot, repl->classes[slot])) return false;
     repl->classes[slot] = classes;
     net_set_remove(repl, NET_SET_REPEAT, slot);
     net_repl_state_wait(repl, slot);

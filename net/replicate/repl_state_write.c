@@ -317,7 +317,7 @@ static void count_records(filler* f) {
 }
 
 // From now on the client may forget rows that are older than the bases of these records.
-static void note_floors(filler* f) {
+static void raise_floors(filler* f) {
     const net_snapshot_writer* writer = f->writer;
     const uint64_t* doubled = net_snapshot_writer_set(writer, NET_LANE_DOUBLED);
     uint64_t* single = net_set(f->repl, NET_SET_SINGLE);
@@ -403,7 +403,7 @@ net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_sta
     if (!is_empty) {
         count_records(&f);
         learn(repl, writer);
-        note_floors(&f);
+        raise_floors(&f);
         *records = writer->record_count;
     }
     net_repl_state_end_packet(repl, is_empty ? NULL : f.chosen);

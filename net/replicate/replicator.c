@@ -39,8 +39,20 @@ static bool init_lanes(net_replicator* replicator, const net_replicator_config* 
     return true;
 }
 
+// A history that others step is followed from its next step on.
+static net_result take_history(net_replicator* replicator, const net_replicator_config* config) {
+    replicator->history = config->history;
+    replicator->has_own_history = !config->history;
+    if (config->history) replicator->published = net_history_step_count(config->history);
+    if (config->history) return NET_OK;
+    net_result result = net_history_create(config->allocator, config->rows, config->index_max,
+                                           &replicator->history);
+    if (result == NET_OK) net_history_set_workers(replicator->history, config->workers);
+    return result;
+}
+
 net_result net_replicator_create(const net_replicator_config* config, net_replicator** replicator) {
-    BASE_ASSERT(config && config->rows && config->interest && replicator);
+    BASE_ASSERT(config && config->rows && replicator);
     BASE_ASSERT(config->index_max >= 1 && config->index_max <= ECS_INDEX_MAX);
     *replicator = NULL;
     net_replicator* made = base_allocate_zero(config->allocator, sizeof *made);
@@ -52,9 +64,7 @@ net_result net_replicator_create(const net_replicator_config* config, net_replic
     made->index_max = config->index_max;
     base_bitset_init(&made->lives, config->allocator);
     base_bitset_init(&made->hidden, config->allocator);
-    net_result result =
-        net_history_create(config->allocator, config->rows, config->index_max, &made->history);
-    if (result == NET_OK) net_history_set_workers(made->history, config->workers);
+    net_result result = take_history(made, config);
     if (result == NET_OK && !init_lanes(made, config)) result = NET_ERR_MEMORY;
     if (result != NET_OK) {
         net_replicator_destroy(made);
@@ -79,14 +89,15 @@ void net_replicator_destroy(net_replicator* replicator) {
     base_table_deinit(&replicator->clients, allocator);
     base_bitset_deinit(&replicator->lives);
     base_bitset_deinit(&replicator->hidden);
-    net_history_destroy(replicator->history);
+    if (replicator->has_own_history) net_history_destroy(replicator->history);
     base_release(allocator, replicator, sizeof *replicator);
 }
 
 net_result net_replicator_step(net_replicator* replicator, const ecs_world* world, ecs_tick tick) {
+    BASE_ASSERT(replicator->has_own_history);
     BASE_ASSERT(replicator->published == net_history_step_count(replicator->history));
     net_result result = net_history_step(replicator->history, world, tick);
-    if (result != NET_OK) return result;
+    if (result != NET_OK || !replicator->interest) return result;
     return net_interest_step(replicator->interest, replicator->history, tick);
 }
 
@@ -170,29 +181,45 @@ static bool mark(net_replicator* replicator) {
     return true;
 }
 
+static void enter_spawned(net_repl_state* repl, const net_interest_entity* scoped) {
+    if (!net_repl_state_enter(repl, scoped)) {
+        repl->is_broken = true;
+        return;
+    }
+    uint32_t slot = net_repl_state_find_slot(repl, scoped->index);
+    if (slot != UINT32_MAX) net_set_add(repl, NET_SET_ENTERED, slot);
+}
+
+// As a client without interest sees an entity: all of it.
+static net_interest_entity whole_entity(uint32_t index) {
+    return (net_interest_entity){.index = index, .classes = UINT16_MAX, .weight = 1};
+}
+
 // A new incarnation at an index: clients that see it begin it. Clients that saw the previous one
 // and do not see this one end it in their pull.
 static bool add_spawned(net_replicator* replicator, uint32_t index) {
+    const net_interest_entity whole = whole_entity(index);
+    for (uint32_t id = 0; id < replicator->repl_capacity && !replicator->interest; id++)
+        if (replicator->repls[id] && !replicator->repls[id]->is_broken)
+            enter_spawned(replicator->repls[id], &whole);
+    if (!replicator->interest) return true;
     const uint32_t* clients;
     const net_interest_entity* entities;
     uint32_t count = net_interest_get_observers(replicator->interest, index, &clients, &entities);
     if (count == UINT32_MAX) return false;
     for (uint32_t i = 0; i < count; i++) {
         net_repl_state* repl = find_repl(replicator, clients[i]);
-        if (!repl) continue;
-        if (!net_repl_state_enter(repl, &entities[i])) {
-            repl->is_broken = true;
-            continue;
-        }
-        uint32_t slot = net_repl_state_find_slot(repl, index);
-        if (slot != UINT32_MAX) net_set_add(repl, NET_SET_ENTERED, slot);
+        if (repl) enter_spawned(repl, &entities[i]);
     }
     return true;
 }
 
 void net_replicator_publish_begin(net_replicator* replicator) {
-    BASE_ASSERT(replicator->published + 1 == net_history_step_count(replicator->history));
-    replicator->published++;
+    const uint64_t steps = net_history_step_count(replicator->history);
+    // Who begins behind other steps needs none of them.
+    BASE_ASSERT(replicator->published + 1 == steps ||
+                (!replicator->has_own_history && replicator->repl_count == 0));
+    replicator->published = steps;
     bool ok = mark(replicator);
     for (uint32_t i = 0; i < replicator->event_count && ok && replicator->has_lives; i++) {
         if (replicator->events[i].kind == NET_HISTORY_SPAWNED)
@@ -219,8 +246,20 @@ static bool apply_answer(net_repl_state* repl, const net_interest_answer* answer
     return true;
 }
 
+static bool enter_all(net_repl_state* repl) {
+    const net_history* history = repl->replicator->history;
+    uint32_t end = net_history_index_end(history);
+    bool ok = true;
+    for (uint32_t index = 1; index < end && ok; index++) {
+        const net_interest_entity whole = whole_entity(index);
+        if (net_history_find(history, index)) ok = net_repl_state_enter(repl, &whole);
+    }
+    return ok;
+}
+
 bool net_replicator_update_scope(net_replicator* replicator, net_repl_state* repl) {
     BASE_ASSERT(!repl->is_broken);
+    if (!replicator->interest) return enter_all(repl);
     net_interest_answer answer;
     return net_interest_query_lane(replicator->interest, repl->lane, repl->client, repl->members,
                                    repl->slot_end, &answer) &&
@@ -234,7 +273,7 @@ void net_replicator_publish_lane_begin(net_replicator* replicator, uint32_t numb
         !net_encoded_rows_begin(&lane->encoded_rows, net_replicator_tick(replicator)) ||
         !net_encoded_rows_ahead(&lane->encoded_rows, replicator->events, replicator->event_count);
     lane->is_idle = !lane->has_failed && !replicator->has_touched &&
-                    !net_interest_has_due(replicator->interest);
+                    !(replicator->interest && net_interest_has_due(replicator->interest));
 }
 
 void net_repl_state_publish(net_repl_state* repl) {
@@ -244,7 +283,7 @@ void net_repl_state_publish(net_repl_state* repl) {
     repl->published = replicator->published;
     if (lane->is_idle || repl->is_broken) return;
     bool ok = !lane->has_failed && net_repl_state_pull(repl);
-    if (ok && net_interest_is_due(replicator->interest, repl->client))
+    if (ok && replicator->interest && net_interest_is_due(replicator->interest, repl->client))
         ok = net_replicator_update_scope(replicator, repl);
     if (!ok) repl->is_broken = true;
 }

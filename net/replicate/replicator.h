@@ -23,7 +23,10 @@ typedef struct net_replicator_config {
     const base_allocator* allocator;
     net_rows* rows;           ///< borrowed
     uint32_t index_max;       ///< replicated indices 1..this; slots are 0..this - 1
-    net_interest* interest;   ///< borrowed; its owner adds the clients
+    net_interest* interest;   ///< borrowed; its owner adds the clients. NULL: all clients see all
+                              ///< entities with all classes
+    net_history* history;     ///< borrowed: its owner steps it, and the replicator may leave steps
+                              ///< out while it has no replication state. NULL: one of its own
     net_bandwidth* bandwidth; ///< borrowed; NULL: nothing is accounted
     uint32_t lanes;           ///< 0 means 1
     base_workers* workers;    ///< borrowed; they help the history; NULL: none
@@ -36,7 +39,8 @@ BASE_MUST_USE net_result net_replicator_create(const net_replicator_config* conf
                                                net_replicator** replicator);
 /// Destroy the replicator after its replication states.
 void net_replicator_destroy(net_replicator* replicator);
-/// Read what ecs_changes lists, with rising ticks. @return NET_OK; NET_ERR_MEMORY (end the match).
+/// Read what ecs_changes lists, with rising ticks; with a history of its own. @return NET_OK;
+/// NET_ERR_MEMORY (end the match).
 BASE_MUST_USE net_result net_replicator_step(net_replicator* replicator, const ecs_world* world,
                                              ecs_tick tick);
 /// Update all replication states: entities that entered and left their scopes, and changes. Call it

@@ -23,6 +23,7 @@ struct net_replicator {
     net_bandwidth* bandwidth;
     uint32_t index_max;
     net_history* history;
+    bool has_own_history;
     uint64_t published; ///< steps of the history that were published
     // ---- the published step, only read by lanes
     const net_history_event* events;

@@ -378,8 +378,8 @@ bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl, uint16
     code_body(sender, repl, writer);
     size_t size = proto_solo_end(&sender->coder);
     if (size == 0) {
-        proto_solo_begin_note(&sender->coder, &sender->model, sender->samples,
-                              NET_SOLO_SAMPLES_MAX);
+        proto_solo_begin_sample(&sender->coder, &sender->model, sender->samples,
+                                NET_SOLO_SAMPLES_MAX);
         code_body(sender, repl, writer);
     }
     if (!net_solo_keep(&sender->packets, sender->allocator, seq, sender->epoch, sender->samples,

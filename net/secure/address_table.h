@@ -14,7 +14,7 @@
 typedef struct net_address_entry {
     uint64_t name; ///< keyed hash of the address; 0: none
     uint64_t seen_us;
-    net_budget requests, replies;
+    net_budget requests, replies, responses;
 } net_address_entry;
 
 typedef struct net_address_table {

@@ -43,8 +43,8 @@ void net_crypt_sender_init(net_crypt_sender* sender, const uint8_t key[NET_KEY_B
 
 void net_crypt_receiver_init(net_crypt_receiver* receiver, const uint8_t key[NET_KEY_BYTES]) {
     memset(receiver, 0, sizeof *receiver);
-    memcpy(receiver->key, key, sizeof receiver->key);
-    ratchet(receiver->key, receiver->next);
+    memcpy(receiver->key.bytes, key, sizeof receiver->key.bytes);
+    ratchet(receiver->key.bytes, receiver->next.bytes);
 }
 
 static void number_nonce(uint64_t number, uint8_t nonce[NONCE_BYTES]) {
@@ -88,9 +88,10 @@ size_t net_crypt_seal(net_crypt_sender* sender, uint64_t now_us, const net_crypt
 }
 
 static void turn(net_crypt_receiver* receiver, uint64_t now_us) {
-    memcpy(receiver->old, receiver->key, NET_KEY_BYTES);
-    memcpy(receiver->key, receiver->next, NET_KEY_BYTES);
-    ratchet(receiver->key, receiver->next);
+    receiver->old = receiver->key;
+    receiver->key = receiver->next;
+    receiver->next.forged = 0;
+    ratchet(receiver->key.bytes, receiver->next.bytes);
     receiver->old_until_us = now_us + NET_CRYPT_OLD_KEY_US;
     receiver->phase = !receiver->phase;
 }
@@ -103,21 +104,23 @@ net_crypt_result net_crypt_open(net_crypt_receiver* receiver, uint64_t now_us, u
     uint64_t number = net_secure_get_number(bytes + 5, 6);
     if (!net_replay_is_new(&receiver->replay, number)) return NET_CRYPT_REPLAYED;
     if (receiver->old_until_us != 0 && now_us >= receiver->old_until_us) {
-        sodium_memzero(receiver->old, sizeof receiver->old);
+        sodium_memzero(&receiver->old, sizeof receiver->old);
         receiver->old_until_us = 0;
     }
     bool phase = bytes[0] & NET_OUTER_PHASE, is_next = false;
-    const uint8_t* key = receiver->key;
+    net_crypt_key* key = &receiver->key;
     if (phase != receiver->phase) {
         is_next = receiver->old_until_us == 0;
-        key = is_next ? receiver->next : receiver->old;
+        key = is_next ? &receiver->next : &receiver->old;
     }
+    if (key->forged >= NET_CRYPT_FORGED_MAX) return NET_CRYPT_WORN;
     uint8_t nonce[NONCE_BYTES];
     number_nonce(number, nonce);
     unsigned long long opened = 0;
     if (crypto_aead_chacha20poly1305_ietf_decrypt(bytes + head, &opened, NULL, bytes + head,
-                                                  size - head, bytes, head, nonce, key) != 0) {
-        receiver->forged++;
+                                                  size - head, bytes, head, nonce,
+                                                  key->bytes) != 0) {
+        key->forged++;
         return NET_CRYPT_FORGED;
     }
     if (is_next) turn(receiver, now_us);

@@ -45,6 +45,20 @@ void net_key_wipe(net_key* key) {
     sodium_memzero(key, sizeof *key);
 }
 
+void net_key_derive(const net_key* key, const char* purpose, uint64_t identity, uint64_t number,
+                    void* secret, size_t size) {
+    uint8_t text[64];
+    const size_t length = strlen(purpose) + 1;
+    BASE_ASSERT(length <= sizeof text - 16);
+    BASE_ASSERT(size >= crypto_generichash_BYTES_MIN && size <= crypto_generichash_BYTES_MAX);
+    memcpy(text, purpose, length);
+    for (size_t i = 0; i < 8; i++) {
+        text[length + i] = (uint8_t)(identity >> 8 * i);
+        text[length + 8 + i] = (uint8_t)(number >> 8 * i);
+    }
+    (void)crypto_generichash(secret, size, text, length + 16, key->bytes, sizeof key->bytes);
+}
+
 void net_key_ring_wipe(net_key_ring* ring) {
     sodium_memzero(ring, sizeof *ring);
 }

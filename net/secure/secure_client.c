@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A client shows what it has until something answers: first the resume token of its last session,
-// then its token, to each address of the server in turn. The answer says which of them counted. All
-// requests of one attempt have the same chance in them, so a late answer counts too.
+// A client shows what it has until something answers: first the resume token of its last session to
+// each address of the server in turn, then its token to each. The first answer counts, and says for
+// which of them. All requests of one attempt have the same chance in them, so a late answer counts
+// too. Waits grow only when all addresses were asked with all that it has: of 8 addresses the last
+// one is asked after 1.75 s, with the token after 3.75 s.
 //
-// Only an answer that is signed ends an attempt. A notice without a signature is
-// remembered, and becomes the reason when nothing else comes.
+// Only an answer that is signed ends an attempt, or ends it for the token that it is about. A
+// notice without a signature is given out at once, and becomes the reason when nothing else comes.
 #include "secure/secure_client.h"
 
 #include "base/assert.h"
@@ -65,7 +67,9 @@ void net_secure_client_begin(net_secure_client* client, const net_secure_clock* 
     client->sent_count = 0;
     client->state = NET_SECURE_CLIENT_ASKING;
     client->end = NET_SECURE_END_NONE;
-    client->is_version_told = false;
+    client->told = NET_SECURE_END_NONE;
+    client->is_news = false;
+    client->resume.is_denied = client->token.is_denied = false;
     client->shown = NULL;
     client->answered_us = client->send_us = clock->now_us;
     client->wait_us = NET_SECURE_RESEND_US;
@@ -90,30 +94,42 @@ static net_outer_hello hello_of(const net_secure_client* client,
     return hello;
 }
 
+static bool may_show(const net_secure_credential* credential) {
+    return credential->is_there && !credential->is_denied;
+}
+
+static bool has_both(const net_secure_client* client) {
+    return may_show(&client->resume) && may_show(&client->token);
+}
+
 static void write_next_request(net_secure_client* client) {
     const net_secure_credential* const all[] = {&client->resume, &client->token};
-    bool is_both = client->resume.is_there && client->token.is_there;
-    uint32_t turn = is_both ? client->sent_count % 2 : !client->resume.is_there;
-    uint32_t round = is_both ? client->sent_count / 2 : client->sent_count;
+    const uint32_t round = client->sent_count / client->address_count;
+    const uint32_t turn = has_both(client) ? round % 2 : !may_show(&client->resume);
     net_outer_hello hello = hello_of(client, all[turn]);
     net_outer_request_write(&hello, client->hello);
-    client->server = client->addresses[round % client->address_count];
+    client->server = client->addresses[client->sent_count % client->address_count];
     client->sent_count++;
+}
+
+static bool has_asked_all(const net_secure_client* client) {
+    return client->sent_count >= client->address_count * (has_both(client) ? 2 : 1);
 }
 
 static void give_up(net_secure_client* client, uint64_t unix_s) {
     bool is_expired =
         client->has_token && client->token.head.expiry_unix_s + NET_SECURE_TOLERANCE_S < unix_s;
-    end(client, client->is_version_told ? NET_SECURE_END_VERSION
-                : is_expired            ? NET_SECURE_END_EXPIRED
-                                        : NET_SECURE_END_SILENT);
+    end(client, client->told != NET_SECURE_END_NONE ? client->told
+                : is_expired                        ? NET_SECURE_END_EXPIRED
+                                                    : NET_SECURE_END_SILENT);
 }
 
 static size_t send_hello(net_secure_client* client, uint64_t now_us,
                          uint8_t out[NET_OUTER_HELLO_BYTES], net_address* to) {
     if (client->state == NET_SECURE_CLIENT_ASKING) write_next_request(client);
     client->send_us = now_us + client->wait_us;
-    if (client->state == NET_SECURE_CLIENT_ASKING) client->wait_us += NET_SECURE_RESEND_STEP_US;
+    if (client->state == NET_SECURE_CLIENT_ASKING && has_asked_all(client))
+        client->wait_us += NET_SECURE_RESEND_STEP_US;
     if (client->wait_us > NET_SECURE_RESEND_US_MAX) client->wait_us = NET_SECURE_RESEND_US_MAX;
     memcpy(out, client->hello, NET_OUTER_HELLO_BYTES);
     *to = client->server;
@@ -156,23 +172,49 @@ static void take_challenge(net_secure_client* client, const net_secure_clock* cl
     answer->reply_size = send_hello(client, clock->now_us, answer->reply, &answer->reply_to);
 }
 
+// What is wrong with a token concerns that one, and answers a request only: a server that sent a
+// challenge has accepted it.
+static void take_denial(net_secure_client* client, net_secure_credential* shown,
+                        net_secure_end reason) {
+    const bool is_of_token = reason == NET_SECURE_END_EXPIRED || reason == NET_SECURE_END_ELSEWHERE;
+    if (is_of_token && client->state != NET_SECURE_CLIENT_ASKING) return;
+    client->stats.counts[NET_SECURE_DENIED]++;
+    shown->is_denied = true;
+    client->told = reason;
+    if (!is_of_token || !(may_show(&client->resume) || may_show(&client->token)))
+        end(client, reason);
+}
+
+static void take_notice(net_secure_client* client, net_secure_end reason, uint32_t version) {
+    const bool is_other = version != NET_SECURE_VERSION;
+    if (client->told != NET_SECURE_END_NONE ||
+        reason != (is_other ? NET_SECURE_END_VERSION : NET_SECURE_END_TOKEN))
+        return;
+    client->told = is_other || client->has_token ? reason : NET_SECURE_END_NO_TOKEN;
+    client->is_news = true;
+}
+
 static void take_deny(net_secure_client* client, const uint8_t* bytes, size_t size) {
-    const net_secure_credential* const all[] = {&client->resume, &client->token};
+    net_secure_credential* const all[] = {&client->token, &client->resume};
     net_secure_end reason = NET_SECURE_END_NONE;
-    uint32_t version = 0;
+    uint32_t version = 0, i = 0;
     bool is_ours = false, is_signed = false;
-    for (uint32_t i = 0; i < BASE_COUNT(all) && !is_signed; i++)
+    for (; i < BASE_COUNT(all) && !is_signed; i++)
         is_ours = net_outer_deny_read(bytes, size, client->random,
                                       all[i]->is_there ? all[i]->server_key : NULL, &reason,
                                       &version, &is_signed);
-    if (!is_ours) {
+    if (!is_ours)
         client->stats.counts[NET_SECURE_DATA_FORGED]++;
-    } else if (is_signed) {
-        client->stats.counts[NET_SECURE_DENIED]++;
-        end(client, reason);
-    } else if (reason == NET_SECURE_END_VERSION && version != NET_SECURE_VERSION) {
-        client->is_version_told = true;
-    }
+    else if (is_signed)
+        take_denial(client, all[i - 1], reason);
+    else
+        take_notice(client, reason, version);
+}
+
+net_secure_end net_secure_client_take_notice(net_secure_client* client) {
+    const net_secure_end told = client->is_news ? client->told : NET_SECURE_END_NONE;
+    client->is_news = false;
+    return told;
 }
 
 static void keep_resume_token(net_secure_client* client, const uint8_t* bytes) {
@@ -251,10 +293,25 @@ static void receive_inside(net_secure_client* client, const net_secure_clock* cl
         take_inside(client, clock, type, inner, inner_size, answer);
     } else if (result == NET_CRYPT_REPLAYED) {
         client->stats.counts[NET_SECURE_REPLAYED]++;
-    } else {
+    } else if (result == NET_CRYPT_FORGED) {
         client->stats.counts[NET_SECURE_DATA_FORGED]++;
-        if (client->receiver.forged > NET_CRYPT_FORGED_MAX) end(client, NET_SECURE_END_FORGED);
+    } else {
+        client->stats.counts[NET_SECURE_FORGERY_LIMIT]++;
+        end(client, NET_SECURE_END_NONE); // lost, not closed
     }
+}
+
+// While it asks, each address of the server may answer; from the challenge on that of the answer.
+// A wildcard goes to a host of the system's choice.
+static bool is_from_server(const net_secure_client* client, const net_address* from) {
+    if (client->state != NET_SECURE_CLIENT_ASKING) return net_address_equal(from, &client->server);
+    for (uint32_t i = 0; i < client->address_count; i++) {
+        const net_address* asked = &client->addresses[i];
+        if (net_address_equal(from, asked) ||
+            (net_address_is_wildcard(asked) && from->port == asked->port))
+            return true;
+    }
+    return false;
 }
 
 static bool is_of_session(const uint8_t* bytes, size_t size) {
@@ -279,7 +336,9 @@ void net_secure_client_receive(net_secure_client* client, const net_secure_clock
     answer->inner_size = answer->reply_size = 0;
     bool is_asking = client->state == NET_SECURE_CLIENT_ASKING;
     bool is_proving = client->state == NET_SECURE_CLIENT_PROVING;
-    if (client->state == NET_SECURE_CLIENT_OPEN && is_of_session(bytes, size))
+    if (!is_from_server(client, from))
+        client->stats.counts[NET_SECURE_OTHER_ADDRESS]++;
+    else if (client->state == NET_SECURE_CLIENT_OPEN && is_of_session(bytes, size))
         receive_inside(client, clock, bytes, size, answer);
     else if (is_asking && size == NET_OUTER_CHALLENGE_BYTES && bytes[0] == NET_OUTER_CHALLENGE)
         take_challenge(client, clock, from, bytes, answer);

@@ -8,8 +8,8 @@
 
 #define NET_SECURE_ADDRESSES_MAX 8u                ///< of a name, tried in turn
 #define NET_SECURE_ANSWER_US_MAX UINT64_C(5000000) ///< an attempt fails after so long a silence
-#define NET_SECURE_RESEND_US UINT64_C(250000)      ///< the first wait
-#define NET_SECURE_RESEND_STEP_US UINT64_C(50000)  ///< each wait for a challenge is so much longer
+#define NET_SECURE_RESEND_US UINT64_C(250000)      ///< between two addresses; the first wait
+#define NET_SECURE_RESEND_STEP_US UINT64_C(50000)  ///< when all were asked, each wait is longer
 #define NET_SECURE_RESEND_US_MAX UINT64_C(1000000)
 
 typedef enum net_secure_client_state {
@@ -23,6 +23,7 @@ typedef enum net_secure_client_state {
 /// What a client can show: a token, or the resume token of its last session.
 typedef struct net_secure_credential {
     bool is_there;
+    bool is_denied; ///< in this attempt
     net_token_head head;
     uint8_t sealed[NET_TOKEN_SEALED_BYTES];
     uint8_t client_key[NET_KEY_BYTES];
@@ -38,7 +39,8 @@ typedef struct net_secure_client {
     net_secure_credential resume, token; ///< in the order in which they are shown
     net_secure_client_state state;
     net_secure_end end;
-    bool is_version_told; ///< an unsigned notice says that the server is of another version
+    net_secure_end told; ///< why the attempt fails when no other answer comes; NONE: for silence
+    bool is_news;        ///< net_secure_client_take_notice gives `told`
     net_address addresses[NET_SECURE_ADDRESSES_MAX];
     uint32_t address_count, sent_count;
     uint64_t answered_us, send_us, wait_us;
@@ -79,6 +81,9 @@ typedef struct net_secure_answer {
 void net_secure_client_receive(net_secure_client* client, const net_secure_clock* clock,
                                const net_address* from, uint8_t* bytes, size_t size,
                                net_secure_answer* answer);
+/// Why the attempt under way may fail. The server says so without a signature, so anyone may have
+/// written it, and the attempt goes on. @return each reason once; NET_SECURE_END_NONE: no news.
+net_secure_end net_secure_client_take_notice(net_secure_client* client);
 /// Seal a datagram to the server into `out`, which has room for NET_SECURE_OVERHEAD_BYTES more.
 /// @return the size; 0 when no session is open.
 size_t net_secure_client_send(net_secure_client* client, uint64_t now_us, const void* bytes,

@@ -8,6 +8,7 @@
 #include "secure/secure_server_state.h"
 
 #include "base/assert.h"
+#include "base/hash.h"
 
 #include <sodium.h>
 
@@ -35,11 +36,31 @@ static net_result create_parts(net_secure_server* made, const net_secure_server_
         base_allocate_zero(made->allocator, made->session_max * sizeof *made->cookie_names);
     made->origin_names =
         base_allocate_zero(made->allocator, made->session_max * sizeof *made->origin_names);
-    if (!made->sessions || !made->free || !made->cookie_names || !made->origin_names)
+    made->unopened_us =
+        base_allocate_zero(made->allocator, made->session_max * sizeof *made->unopened_us);
+    if (!made->sessions || !made->free || !made->cookie_names || !made->origin_names ||
+        !made->unopened_us)
         return NET_ERR_MEMORY;
     fill_free(made);
     uint32_t uses_max = config->token_uses_max ? config->token_uses_max : NET_TOKEN_USES_MAX;
     return net_token_uses_create(made->allocator, uses_max, key, &made->uses);
+}
+
+// With keys another process may come after this one, and its players come back.
+static void make_resume_key(net_secure_server* server, uint64_t identity) {
+    uint64_t of_addresses = 0;
+    for (uint32_t i = 0; i < server->address_count; i++) {
+        const net_address* address = &server->addresses[i];
+        of_addresses = base_hash64(address->ip, sizeof address->ip, of_addresses);
+        of_addresses = base_hash64_mix(of_addresses, address->port);
+    }
+    if (server->keys.count > 0)
+        net_key_derive(&server->keys.keys[0], "shoal resume tokens",
+                       identity ? identity : of_addresses, identity != 0, server->resume_key,
+                       sizeof server->resume_key);
+    else
+        server->entropy.fill(server->entropy.context, server->resume_key,
+                             sizeof server->resume_key);
 }
 
 net_result net_secure_server_create(const net_secure_server_config* config,
@@ -62,14 +83,17 @@ net_result net_secure_server_create(const net_secure_server_config* config,
     made->session_max = config->sessions_max;
     made->lanes = config->lanes ? config->lanes : 1;
     made->per_address_max = config->per_address_max;
+    made->send = config->send;
+    made->send_context = config->send_context;
     made->address_count = security->address_count;
     if (security->address_count > 0)
         memcpy(made->addresses, security->addresses,
                security->address_count * sizeof *made->addresses);
     net_secure_server_keys_set(made, security->keys);
-    made->entropy.fill(made->entropy.context, made->resume_key, sizeof made->resume_key);
+    make_resume_key(made, security->identity);
     made->entropy.fill(made->entropy.context, made->unproved.key, sizeof made->unproved.key);
     net_cookie_keys_init(&made->cookies, &made->entropy, config->now_us);
+    net_spent_init(&made->spent, &made->entropy);
     net_result result = create_parts(made, config);
     if (result != NET_OK) {
         net_secure_server_destroy(made);
@@ -90,6 +114,7 @@ void net_secure_server_destroy(net_secure_server* server) {
                  server->session_max * sizeof *server->cookie_names);
     base_release(allocator, server->origin_names,
                  server->session_max * sizeof *server->origin_names);
+    base_release(allocator, server->unopened_us, server->session_max * sizeof *server->unopened_us);
     base_release(allocator, server->free, server->session_max * sizeof *server->free);
     (void)sodium_munlock(server->resume_key, sizeof server->resume_key);
     (void)sodium_munlock(&server->keys, sizeof server->keys);
@@ -138,16 +163,6 @@ static void take_path(net_secure_server* server, net_secure_session* session,
     net_secure_count_of(server, slot_of(server, session), NET_SECURE_MOVED);
 }
 
-static void close_for_forgeries(net_secure_server* server, uint64_t now_us,
-                                net_secure_session* session, net_secure_received* received) {
-    const uint32_t slot = slot_of(server, session);
-    received->reply_size =
-        net_secure_server_close(server, now_us, net_secure_session_peer(server, session),
-                                NET_SECURE_END_FORGED, received->reply, &received->reply_to);
-    server->stats[net_secure_lane(server, slot)].stats.counts[NET_SECURE_CLOSED]--;
-    net_secure_count_of(server, slot, NET_SECURE_FORGERY_LIMIT);
-}
-
 static void take_opened(net_secure_server* server, uint64_t now_us, net_secure_session* session,
                         net_outer_type type, const net_address* from, bool is_newest,
                         net_secure_received* received, const uint8_t* inner, size_t size) {
@@ -181,15 +196,14 @@ static void receive_inside(net_secure_server* server, uint64_t now_us, const net
     net_outer_type type = (net_outer_type)(bytes[0] & NET_OUTER_TYPE_MASK);
     net_crypt_result result =
         net_crypt_open(&session->receiver, now_us, bytes, size, 0, &inner, &inner_size, &is_newest);
-    if (result == NET_CRYPT_OK) {
+    if (result == NET_CRYPT_OK)
         take_opened(server, now_us, session, type, from, is_newest, received, inner, inner_size);
-    } else if (result == NET_CRYPT_REPLAYED) {
+    else if (result == NET_CRYPT_REPLAYED)
         net_secure_count_of(server, slot_of(server, session), NET_SECURE_REPLAYED);
-    } else {
+    else if (result == NET_CRYPT_FORGED)
         net_secure_count_of(server, slot_of(server, session), NET_SECURE_DATA_FORGED);
-        if (session->receiver.forged > NET_CRYPT_FORGED_MAX)
-            close_for_forgeries(server, now_us, session, received);
-    }
+    else // without a CLOSE: the client takes it for a lost connection, and comes back
+        net_secure_session_end(server, session, NET_SECURE_FORGERY_LIMIT);
 }
 
 static uint32_t route_inside(net_secure_server* server, const uint8_t* bytes) {

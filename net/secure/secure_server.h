@@ -8,6 +8,13 @@
 ///
 /// Nothing is kept of an address until it has proved itself, and an answer is always smaller than
 /// the question. Sessions are a fixed array. Nothing is allocated after create.
+///
+/// When all sessions are taken, a newcomer takes the place of the oldest one that was never held:
+/// without keys a session costs its owner nothing. Such a session has its place for
+/// NET_SECURE_OPENING_US all the same, or newcomers of one moment would end each other's sessions
+/// and none would get in. That is time for a round trip and a lost datagram, which the client
+/// repeats after 250 ms and ENet after 500. A newcomer that finds only younger ones gets no answer,
+/// and sends its response again; only when all are held the server is full.
 #pragma once
 
 #include "secure/outer.h"
@@ -17,6 +24,7 @@
 
 #define NET_SECURE_SESSIONS_MAX 4095u
 #define NET_SECURE_UNOPENED_US UINT64_C(5000000)  ///< a session that its user does not hold ends
+#define NET_SECURE_OPENING_US UINT64_C(1000000)   ///< such a session keeps its place for so long
 #define NET_SECURE_LINGER_US UINT64_C(2000000)    ///< the same after it was held
 #define NET_SECURE_SILENT_US UINT64_C(60000000)   ///< a session without a datagram ends
 #define NET_SECURE_RESUME_LIFE_S UINT64_C(604800) ///< of a resume token
@@ -41,11 +49,17 @@ typedef struct net_secure_server_config {
     uint32_t per_address_max; ///< sessions of one address, whatever its port; 0: no limit
     net_security security;    ///< the server's half; `entropy` must not be NULL (asserted)
     uint64_t now_us;
+    /// Sends a CLOSE, of a session that the server ends by itself: in the handshake, in service and
+    /// in stop, which run alone. NULL: nothing is sent.
+    void (*send)(void* context, const net_address* to, const uint8_t* bytes, size_t size);
+    void* send_context;
 } net_secure_server_config;
 
 /// @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_secure_server_create(const net_secure_server_config* config,
                                                   net_secure_server** server);
+/// End all sessions with a CLOSE: the server will not be served any more.
+void net_secure_server_stop(net_secure_server* server, uint64_t now_us);
 /// Overwrite all keys and free everything; NULL is fine. Clients get no notice.
 void net_secure_server_destroy(net_secure_server* server);
 
@@ -72,7 +86,8 @@ uint32_t net_secure_server_route(net_secure_server* server, const uint8_t* bytes
 /// @return the size; 0 when there is no such session.
 size_t net_secure_server_send(net_secure_server* server, uint64_t now_us, net_secure_peer peer,
                               const void* bytes, size_t size, uint8_t* out, net_address* to);
-/// Call it several times a second: rotates secrets, ends sessions that are silent or not held.
+/// Call it several times a second: rotates secrets, ends sessions that are silent or not held, with
+/// a CLOSE.
 void net_secure_server_service(net_secure_server* server, uint64_t now_us);
 /// The same when connections are held later than this in a service: sessions end as of `held_us`,
 /// the service in which they were held last.

@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: MIT
 // The handshake. Requests come from all the world, with any address, as fast as a line carries
-// them. So what costs least is asked first, nothing is kept, and all that is wrong is answered by
-// silence, with one exception: another version gets a notice, within the budget of answers.
+// them. So what costs least is asked first, nothing is kept, and what is wrong is answered by
+// silence, but for what a person at the client can mend: another version, and a token that does not
+// count here. That answer is smaller than any other, and has a budget of its own within that of all
+// answers, so that a flood of wrong tokens takes no challenge away. It is signed when the server
+// could open the token. A resume token gets none: the client shows its token too.
 //
-//   request:  size, type | version, protocol, expiry, padding | budgets | token | address,
+//   request:  size, type | version, protocol, padding | budgets | token, expiry, address |
 //             use of the token | challenge
-//   response: the same first checks | cookie | the same session again? | token | signature |
-//             address, use | place | accept
+//   response: size, type | version, protocol, padding | cookie | the same session again? | spent? |
+//             budget | token, expiry, address | signature | newer than all sessions of this
+//             player? | use | place | accept
 //
 // A response needs no budget before its cookie: that check costs half a microsecond, and only a
-// client that received a challenge passes it. A token counts as used by a response, since that one
-// has a signature: a request that was overheard and sent first from elsewhere takes nothing away.
+// client that received a challenge passes it. What follows costs ten times as much, so a cookie
+// buys it once: a response that gets no answer spends it, unless it is sound and waits for a place.
+// A token counts as used by a response, since that one has a signature: a request that was
+// overheard and sent first from elsewhere takes nothing away.
+//
+// A response that comes late, or is sent again by an attacker, must end no newer session and begin
+// none behind it: the times of cookies give the order. Of two with one time the first that comes
+// counts.
 #include "secure/secure_server_state.h"
 
 #include <sodium.h>
@@ -51,12 +61,8 @@ static void take_reply(net_secure_server* server, uint64_t now_us, net_address_e
 
 // ---- what both have in common
 
-static bool is_current(net_secure_server* server, const net_secure_clock* clock,
-                       const net_outer_hello* hello, const uint8_t* bytes) {
+static bool is_ours(net_secure_server* server, const net_outer_hello* hello, const uint8_t* bytes) {
     if (hello->head.protocol != server->protocol) return refuse(server, NET_SECURE_BAD_PROTOCOL);
-    if (clock->unix_s > NET_SECURE_TOLERANCE_S &&
-        clock->unix_s - NET_SECURE_TOLERANCE_S > hello->head.expiry_unix_s)
-        return refuse(server, NET_SECURE_TOKEN_EXPIRED);
     if (!net_outer_hello_is_padded(bytes)) return refuse(server, NET_SECURE_BAD_PADDING);
     return true;
 }
@@ -84,14 +90,47 @@ static bool is_for_us(const net_secure_server* server, const net_token_private* 
     return false;
 }
 
-static bool open_token(net_secure_server* server, const net_address* from,
-                       const net_outer_hello* hello, net_token_private* token) {
+// @return NET_SECURE_END_NONE; NET_SECURE_END_TOKEN: it cannot be opened; else why it does not
+// count here.
+static net_secure_end open_token(net_secure_server* server, const net_secure_clock* clock,
+                                 const net_address* from, const net_outer_hello* hello,
+                                 net_token_private* token) {
     const uint8_t* key = key_of(server, from, hello->head.key_id);
-    if (!key) return false;
-    if (!net_token_open(key, &hello->head, hello->sealed, token))
-        return refuse(server, NET_SECURE_TOKEN_FORGED);
-    if (!is_for_us(server, token)) return refuse(server, NET_SECURE_TOKEN_ELSEWHERE);
-    return true;
+    if (!key) return NET_SECURE_END_TOKEN;
+    if (!net_token_open(key, &hello->head, hello->sealed, token)) {
+        (void)refuse(server, NET_SECURE_TOKEN_FORGED);
+        return NET_SECURE_END_TOKEN;
+    }
+    if (clock->unix_s > NET_SECURE_TOLERANCE_S &&
+        clock->unix_s - NET_SECURE_TOLERANCE_S > hello->head.expiry_unix_s) {
+        (void)refuse(server, NET_SECURE_TOKEN_EXPIRED);
+        return NET_SECURE_END_EXPIRED;
+    }
+    if (is_for_us(server, token)) return NET_SECURE_END_NONE;
+    (void)refuse(server, NET_SECURE_TOKEN_ELSEWHERE);
+    return NET_SECURE_END_ELSEWHERE;
+}
+
+// ---- answers that say no
+
+static void deny(net_secure_server* server, const net_address* from,
+                 const uint8_t client_random[NET_OUTER_RANDOM_BYTES], net_secure_end reason,
+                 const uint8_t* server_key, net_secure_received* received) {
+    received->reply_size = net_outer_deny_write(reason, client_random, server_key, received->reply);
+    received->reply_to = *from;
+    net_secure_count_one(server, NET_SECURE_DENIED);
+}
+
+// The same for a request, whose sender may have written any address on it.
+static void deny_request(net_secure_server* server, uint64_t now_us, const net_address* from,
+                         const uint8_t client_random[NET_OUTER_RANDOM_BYTES], net_secure_end reason,
+                         const uint8_t* server_key, net_secure_received* received) {
+    if (!net_budget_take(&server->denials, net_secure_deny_rate, now_us)) {
+        (void)refuse(server, NET_SECURE_REPLY_BUDGET);
+        return;
+    }
+    take_reply(server, now_us, entry_of(server, now_us, from));
+    deny(server, from, client_random, reason, server_key, received);
 }
 
 // All clients make tokens of the built-in key, and a resume token is known to its client only: one
@@ -131,16 +170,19 @@ static void take_request(net_secure_server* server, const net_secure_clock* cloc
                          const net_address* from, const uint8_t* bytes,
                          net_secure_received* received) {
     net_outer_hello hello = net_outer_hello_read(bytes);
-    if (!is_current(server, clock, &hello, bytes)) return;
+    if (!is_ours(server, &hello, bytes)) return;
     net_address_entry* entry = entry_of(server, clock->now_us, from);
+    if (!may_ask(server, clock->now_us, entry)) return;
     net_token_private token = {0};
-    if (may_ask(server, clock->now_us, entry) && open_token(server, from, &hello, &token)) {
-        if (use_of(server, from, &hello) == NET_TOKEN_USE_OTHER) {
-            (void)refuse(server, NET_SECURE_TOKEN_USED);
-        } else {
-            take_reply(server, clock->now_us, entry);
-            challenge(server, clock, from, &hello, token.server_key, received);
-        }
+    const net_secure_end no = open_token(server, clock, from, &hello, &token);
+    if (no != NET_SECURE_END_NONE && hello.head.key_id != NET_KEY_ID_RESUME) {
+        deny_request(server, clock->now_us, from, hello.client_random, no,
+                     no == NET_SECURE_END_TOKEN ? NULL : token.server_key, received);
+    } else if (no == NET_SECURE_END_NONE && use_of(server, from, &hello) == NET_TOKEN_USE_OTHER) {
+        (void)refuse(server, NET_SECURE_TOKEN_USED);
+    } else if (no == NET_SECURE_END_NONE) {
+        take_reply(server, clock->now_us, entry);
+        challenge(server, clock, from, &hello, token.server_key, received);
     }
     sodium_memzero(&token, sizeof token);
 }
@@ -150,16 +192,21 @@ static void tell_version(net_secure_server* server, uint64_t now_us, const net_a
                          const uint8_t* bytes, net_secure_received* received) {
     net_secure_count_one(server, NET_SECURE_BAD_VERSION);
     if (bytes[0] != NET_OUTER_REQUEST) return;
-    net_address_entry* entry = entry_of(server, now_us, from);
-    if (!may_ask(server, now_us, entry)) return;
-    take_reply(server, now_us, entry);
-    received->reply_size =
-        net_outer_deny_write(NET_SECURE_END_VERSION, bytes + RANDOM_AT, NULL, received->reply);
-    received->reply_to = *from;
-    net_secure_count_one(server, NET_SECURE_DENIED);
+    if (!may_ask(server, now_us, entry_of(server, now_us, from))) return;
+    deny_request(server, now_us, from, bytes + RANDOM_AT, NET_SECURE_END_VERSION, NULL, received);
 }
 
 // ---- responses
+
+static bool may_respond(net_secure_server* server, uint64_t now_us, const net_address* from,
+                        const net_outer_proof* proof) {
+    if (net_spent_has(&server->spent, proof->cookie, proof->time_us))
+        return refuse(server, NET_SECURE_COOKIE_SPENT);
+    net_address_entry* entry = entry_of(server, now_us, from);
+    if (entry && !net_budget_take(&entry->responses, net_secure_address_rate, now_us))
+        return refuse(server, NET_SECURE_RESPONSE_BUDGET);
+    return true;
+}
 
 static void accept(net_secure_server* server, const net_secure_clock* clock,
                    net_secure_session* session, net_secure_received* received) {
@@ -210,15 +257,6 @@ static net_secure_session* find_by_cookie(net_secure_server* server, const uint8
     return NULL;
 }
 
-static void deny(net_secure_server* server, const net_address* from, const net_outer_hello* hello,
-                 net_secure_end reason, const uint8_t server_key[NET_KEY_BYTES],
-                 net_secure_received* received) {
-    received->reply_size =
-        net_outer_deny_write(reason, hello->client_random, server_key, received->reply);
-    received->reply_to = *from;
-    net_secure_count_one(server, NET_SECURE_DENIED);
-}
-
 static void derive_keys(net_secure_session* session, uint64_t now_us, const net_outer_hello* hello,
                         const net_outer_proof* proof, const net_token_private* token) {
     uint8_t key[NET_KEY_BYTES];
@@ -253,13 +291,43 @@ static bool is_address_full(const net_secure_server* server, const net_address* 
     return server->per_address_max > 0 && count >= server->per_address_max;
 }
 
+static const uint8_t* origin_of(const net_outer_hello* hello, const net_token_private* token) {
+    bool is_resumed = hello->head.key_id == NET_KEY_ID_RESUME;
+    return is_resumed ? token->origin_tag : hello->sealed + TAG_AT;
+}
+
+// Had this player a session with this cookie or a newer one? Slots that are free remember, too.
+static bool is_old(const net_secure_server* server, const uint8_t* tag, uint64_t cookie_us) {
+    uint64_t name = name_of(tag);
+    for (uint32_t i = 0; i < server->session_max; i++) {
+        const net_secure_session* session = &server->sessions[i];
+        if (server->origin_names[i] == name && session->cookie_us >= cookie_us &&
+            memcmp(session->origin_tag, tag, NET_TOKEN_TAG_BYTES) == 0)
+            return true;
+    }
+    return net_spent_has(&server->spent, tag, cookie_us);
+}
+
+// Did the owner of the token write it, and after all that came of it before?
+static bool is_genuine(net_secure_server* server, const uint8_t* bytes,
+                       const net_outer_hello* hello, const net_outer_proof* proof,
+                       const net_token_private* token) {
+    if (!net_outer_response_is_signed(bytes, token->client_key))
+        return refuse(server, NET_SECURE_RESPONSE_FORGED);
+    if (is_old(server, origin_of(hello, token), proof->time_us))
+        return refuse(server, NET_SECURE_RESPONSE_OLD);
+    return true;
+}
+
 static net_secure_session* begin(net_secure_server* server, const net_secure_clock* clock,
                                  const net_address* from, const net_outer_hello* hello,
                                  const net_outer_proof* proof, const net_token_private* token) {
     bool is_resumed = hello->head.key_id == NET_KEY_ID_RESUME;
-    const uint8_t* tag = is_resumed ? token->origin_tag : hello->sealed + TAG_AT;
+    const uint8_t* tag = origin_of(hello, token);
     net_secure_session* old = find_by_origin(server, tag);
-    if (old) net_secure_session_end(server, old, NET_SECURE_REPLACED);
+    if (old)
+        net_secure_session_close(server, clock->now_us, old, NET_SECURE_REPLACED,
+                                 NET_SECURE_END_REPLACED);
     if (is_address_full(server, from)) return NULL;
     net_secure_session* begun = net_secure_session_begin(server, clock->now_us);
     if (!begun) return NULL;
@@ -268,6 +336,7 @@ static net_secure_session* begin(net_secure_server* server, const net_secure_clo
     memcpy(begun->user_data, token->user_data, sizeof begun->user_data);
     memcpy(begun->origin_tag, tag, sizeof begun->origin_tag);
     memcpy(begun->cookie, proof->cookie, sizeof begun->cookie);
+    begun->cookie_us = proof->time_us;
     server->cookie_names[begun - server->sessions] = name_of(proof->cookie);
     server->origin_names[begun - server->sessions] = name_of(tag);
     derive_keys(begun, clock->now_us, hello, proof, token);
@@ -276,11 +345,12 @@ static net_secure_session* begin(net_secure_server* server, const net_secure_clo
     return begun;
 }
 
-// The client owns the token and its address. @return a session, or NULL (denied or refused).
+// The client owns the token and its address. @return a session, or NULL (denied, refused, or it
+// waits for a place).
 static net_secure_session* admit(net_secure_server* server, const net_secure_clock* clock,
                                  const net_address* from, const net_outer_hello* hello,
                                  const net_outer_proof* proof, const net_token_private* token,
-                                 net_secure_received* received) {
+                                 bool* is_waiting, net_secure_received* received) {
     net_token_use use = use_of(server, from, hello);
     net_secure_session* begun = NULL;
     if (use == NET_TOKEN_USE_OTHER) {
@@ -289,12 +359,16 @@ static net_secure_session* admit(net_secure_server* server, const net_secure_clo
                !net_token_uses_add(server->uses, hello->sealed + TAG_AT, from,
                                    hello->head.expiry_unix_s, clock->unix_s)) {
         (void)refuse(server, NET_SECURE_TOKENS_FULL);
-        deny(server, from, hello, NET_SECURE_END_FULL, token->server_key, received);
+        deny(server, from, hello->client_random, NET_SECURE_END_FULL, token->server_key, received);
     } else {
         begun = begin(server, clock, from, hello, proof, token);
         if (!begun) {
             (void)refuse(server, NET_SECURE_SESSIONS_FULL);
-            deny(server, from, hello, NET_SECURE_END_FULL, token->server_key, received);
+            // Silence lets the client send its response again: soon there may be room.
+            *is_waiting = !is_address_full(server, from) && net_secure_session_unopened(server);
+            if (!*is_waiting)
+                deny(server, from, hello->client_random, NET_SECURE_END_FULL, token->server_key,
+                     received);
         }
     }
     return begun;
@@ -304,7 +378,7 @@ static void take_response(net_secure_server* server, const net_secure_clock* clo
                           const net_address* from, const uint8_t* bytes,
                           net_secure_received* received) {
     net_outer_hello hello = net_outer_hello_read(bytes);
-    if (!is_current(server, clock, &hello, bytes)) return;
+    if (!is_ours(server, &hello, bytes)) return;
     net_outer_proof proof = net_outer_response_proof(bytes);
     net_cookie_facts facts = {.from = from,
                               .token_tag = hello.sealed + TAG_AT,
@@ -317,11 +391,13 @@ static void take_response(net_secure_server* server, const net_secure_clock* clo
     }
     net_secure_session* session = find_by_cookie(server, proof.cookie);
     net_token_private token = {0};
-    if (!session && open_token(server, from, &hello, &token)) {
-        if (net_outer_response_is_signed(bytes, token.client_key))
-            session = admit(server, clock, from, &hello, &proof, &token, received);
-        else
-            (void)refuse(server, NET_SECURE_RESPONSE_FORGED);
+    if (!session && may_respond(server, clock->now_us, from, &proof)) {
+        bool is_waiting = false;
+        if (open_token(server, clock, from, &hello, &token) == NET_SECURE_END_NONE &&
+            is_genuine(server, bytes, &hello, &proof, &token))
+            session = admit(server, clock, from, &hello, &proof, &token, &is_waiting, received);
+        if (!session && received->reply_size == 0 && !is_waiting)
+            net_secure_spend(server, clock->now_us, proof.cookie, proof.time_us);
     }
     sodium_memzero(&token, sizeof token);
     // The acceptance may be lost, then the response comes again.

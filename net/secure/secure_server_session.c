@@ -33,7 +33,32 @@ static net_secure_session* find_peer(const net_secure_server* server, net_secure
     return is_it ? session : NULL;
 }
 
+void net_secure_spend(net_secure_server* server, uint64_t now_us,
+                      const uint8_t name[NET_SPENT_NAME_BYTES], uint64_t cookie_us) {
+    if (net_spent_add(&server->spent, now_us, name, cookie_us)) return;
+    // With other secrets no cookie of before counts, and there is nothing to remember.
+    net_cookie_keys_init(&server->cookies, &server->entropy, now_us);
+    net_spent_init(&server->spent, &server->entropy);
+    net_secure_count_one(server, NET_SECURE_SPENT_FULL);
+}
+
+net_secure_session* net_secure_session_unopened(const net_secure_server* server) {
+    uint32_t oldest = 0;
+    for (uint32_t i = 1; i < server->session_max; i++) {
+        const uint64_t ends_us = server->unopened_us[i], least_us = server->unopened_us[oldest];
+        if (ends_us != 0 && (least_us == 0 || ends_us < least_us)) oldest = i;
+    }
+    return server->unopened_us[oldest] != 0 ? &server->sessions[oldest] : NULL;
+}
+
+static void make_room(net_secure_server* server, uint64_t now_us) {
+    net_secure_session* oldest = net_secure_session_unopened(server);
+    if (oldest && now_us + NET_SECURE_UNOPENED_US >= oldest->lease_us + NET_SECURE_OPENING_US)
+        net_secure_session_close(server, now_us, oldest, NET_SECURE_UNOPENED, NET_SECURE_END_FULL);
+}
+
 net_secure_session* net_secure_session_begin(net_secure_server* server, uint64_t now_us) {
+    if (net_secure_server_count(server) == server->session_max) make_room(server, now_us);
     // The lane with most room, so that lanes stay even.
     uint32_t lane = 0, chance = 0;
     for (uint32_t i = 1; i < server->lanes; i++)
@@ -41,6 +66,8 @@ net_secure_session* net_secure_session_begin(net_secure_server* server, uint64_t
     if (server->free_counts[lane] == 0) return NULL;
     const uint32_t slot = server->free[server->first_free[lane] + --server->free_counts[lane]];
     net_secure_session* begun = &server->sessions[slot];
+    if (server->origin_names[slot] != 0)
+        net_secure_spend(server, now_us, begun->origin_tag, begun->cookie_us);
     uint16_t generation = (uint16_t)(begun->generation + 1);
     memset(begun, 0, sizeof *begun);
     begun->generation = generation ? generation : 1;
@@ -48,40 +75,68 @@ net_secure_session* net_secure_session_begin(net_secure_server* server, uint64_t
         server->entropy.fill(server->entropy.context, &chance, sizeof chance);
     begun->id = (chance & ~((1u << NET_SECURE_SLOT_BITS) - 1)) | slot;
     begun->heard_us = now_us;
-    begun->lease_us = now_us + NET_SECURE_UNOPENED_US;
+    begun->lease_us = server->unopened_us[slot] = now_us + NET_SECURE_UNOPENED_US;
     server->entropy.fill(server->entropy.context, begun->random, sizeof begun->random);
     return begun;
 }
 
 void net_secure_session_end(net_secure_server* server, net_secure_session* session,
                             net_secure_count why) {
-    const uint16_t generation = session->generation;
+    net_secure_session kept = {.generation = session->generation, .cookie_us = session->cookie_us};
+    memcpy(kept.origin_tag, session->origin_tag, sizeof kept.origin_tag);
     const uint32_t slot = slot_of(server, session), lane = net_secure_lane(server, slot);
     net_secure_count_of(server, slot, why);
     sodium_memzero(session, sizeof *session);
-    session->generation = generation;
+    *session = kept;
     server->cookie_names[slot] = 0;
-    server->origin_names[slot] = 0;
+    server->unopened_us[slot] = 0;
     server->free[server->first_free[lane] + server->free_counts[lane]++] = (uint16_t)slot;
 }
 
-static void sweep(net_secure_server* server, uint64_t now_us) {
-    if (now_us - server->swept_us < SWEEP_US || net_secure_server_count(server) == 0) return;
-    server->swept_us = now_us;
+static size_t seal_close(net_secure_session* session, uint64_t now_us, net_secure_end reason,
+                         uint8_t out[NET_OUTER_CLOSE_BYTES]) {
+    uint8_t why = (uint8_t)reason;
+    net_crypt_plain plain = {
+        .type = NET_OUTER_CLOSE, .session = session->id, .bytes = &why, .size = sizeof why};
+    return net_crypt_seal(&session->sender, now_us, &plain, out);
+}
+
+void net_secure_session_close(net_secure_server* server, uint64_t now_us,
+                              net_secure_session* session, net_secure_count why,
+                              net_secure_end reason) {
+    uint8_t out[NET_OUTER_CLOSE_BYTES];
+    const size_t size = seal_close(session, now_us, reason, out);
+    if (server->send && size > 0) server->send(server->send_context, &session->address, out, size);
+    net_secure_session_end(server, session, why);
+}
+
+// Sessions end as of `held_us`.
+static void sweep(net_secure_server* server, uint64_t now_us, uint64_t held_us) {
+    if (held_us - server->swept_us < SWEEP_US || net_secure_server_count(server) == 0) return;
+    server->swept_us = held_us;
     for (uint32_t i = 0; i < server->session_max; i++) {
         net_secure_session* session = &server->sessions[i];
         if (session->id == 0) continue;
-        if (now_us >= session->heard_us + NET_SECURE_SILENT_US)
-            net_secure_session_end(server, session, NET_SECURE_SILENT);
-        else if (now_us >= session->lease_us)
-            net_secure_session_end(server, session,
-                                   session->is_held ? NET_SECURE_LINGERED : NET_SECURE_UNOPENED);
+        const bool is_silent = held_us >= session->heard_us + NET_SECURE_SILENT_US;
+        if (is_silent || held_us >= session->lease_us)
+            net_secure_session_close(server, now_us, session,
+                                     is_silent          ? NET_SECURE_SILENT
+                                     : session->is_held ? NET_SECURE_LINGERED
+                                                        : NET_SECURE_UNOPENED,
+                                     NET_SECURE_END_CLOSED);
     }
+}
+
+void net_secure_server_stop(net_secure_server* server, uint64_t now_us) {
+    for (uint32_t i = 0; i < server->session_max; i++)
+        if (server->sessions[i].id != 0)
+            net_secure_session_close(server, now_us, &server->sessions[i], NET_SECURE_CLOSED,
+                                     NET_SECURE_END_CLOSED);
 }
 
 void net_secure_server_service_held(net_secure_server* server, uint64_t now_us, uint64_t held_us) {
     net_cookie_keys_service(&server->cookies, &server->entropy, now_us);
-    sweep(server, held_us);
+    sweep(server, now_us, held_us);
 }
 
 void net_secure_server_service(net_secure_server* server, uint64_t now_us) {
@@ -91,6 +146,7 @@ void net_secure_server_service(net_secure_server* server, uint64_t now_us) {
 bool net_secure_server_hold(net_secure_server* server, uint64_t now_us, net_secure_peer peer) {
     net_secure_session* session = find_peer(server, peer);
     if (!session) return false;
+    if (!session->is_held) server->unopened_us[NET_SECURE_PEER_SLOT(peer)] = 0;
     session->is_held = true;
     session->lease_us = now_us + NET_SECURE_LINGER_US;
     return true;
@@ -110,11 +166,8 @@ size_t net_secure_server_close(net_secure_server* server, uint64_t now_us, net_s
                                net_secure_end reason, uint8_t* out, net_address* to) {
     net_secure_session* session = find_peer(server, peer);
     if (!session) return 0;
-    uint8_t why = (uint8_t)reason;
-    net_crypt_plain plain = {
-        .type = NET_OUTER_CLOSE, .session = session->id, .bytes = &why, .size = sizeof why};
     *to = session->address;
-    size_t size = net_crypt_seal(&session->sender, now_us, &plain, out);
+    size_t size = seal_close(session, now_us, reason, out);
     net_secure_session_end(server, session, NET_SECURE_CLOSED);
     return size;
 }

@@ -6,15 +6,18 @@
 #include "secure/cookie.h"
 #include "secure/crypt.h"
 #include "secure/secure_server.h"
+#include "secure/spent.h"
 #include "secure/token_uses.h"
 
 enum { NET_SECURE_SLOT_BITS = 12, NET_SECURE_PATH_BYTES = 8 };
 
 /// Budgets, by the clock of the caller.
-static const net_budget_rate net_secure_address_rate = {100000, 20};   // requests of one address
+static const net_budget_rate net_secure_address_rate = {
+    100000, 20}; // requests of one address, and responses
 static const net_budget_rate net_secure_request_rate = {50, 2000};     // requests of all
 static const net_budget_rate net_secure_reply_rate = {500, 200};       // answers to all
 static const net_budget_rate net_secure_reply_one_rate = {100000, 10}; // answers to one address
+static const net_budget_rate net_secure_deny_rate = {2000, 100};       // of all, those that say no
 static const net_budget_rate net_secure_data_rate = {2083, 960};       // datagrams of a session
 static const net_budget_rate net_secure_move_rate = {250000, 1};       // new addresses of a session
 static const net_budget_rate net_secure_accept_rate = {100000, 2};     // the same acceptance again
@@ -29,8 +32,11 @@ typedef struct net_secure_session {
     uint8_t path[NET_SECURE_PATH_BYTES]; ///< what the candidate must send back
     net_secure_who who;
     uint8_t user_data[NET_TOKEN_USER_BYTES];
-    uint8_t cookie[NET_OUTER_COOKIE_BYTES];  ///< of the response that began it
-    uint8_t origin_tag[NET_TOKEN_TAG_BYTES]; ///< of the player's first token
+    uint8_t cookie[NET_OUTER_COOKIE_BYTES]; ///< of the response that began it
+    /// When that cookie was made, and the tag of the player's first token. They stay when the
+    /// session ends, until another one takes its slot.
+    uint64_t cookie_us;
+    uint8_t origin_tag[NET_TOKEN_TAG_BYTES];
     uint8_t random[NET_OUTER_RANDOM_BYTES];
     net_crypt_sender sender;
     net_crypt_receiver receiver;
@@ -52,13 +58,15 @@ struct net_secure_server {
     net_address addresses[NET_TOKEN_ADDRESSES_MAX];
     uint32_t address_count;
     net_cookie_keys cookies;
-    net_budget requests, replies;
+    net_spent spent; ///< what free slots have forgotten, and cookies of no use
+    net_budget requests, replies, denials;
     net_address_table unproved;
     net_token_uses* uses;
     net_secure_session* sessions;
     /// By slot: the first bytes of what a session is searched by; 0 without one. Sessions are
-    /// large, and a search looks at all.
+    /// large, and a search looks at all. An origin stays as long as that of the session.
     uint64_t *cookie_names, *origin_names;
+    uint64_t* unopened_us; ///< by slot: when a session that was never held ends; else 0
     /// Free slots: a stack for each lane. All slots of lane L are L modulo `lanes`, so its stack
     /// begins at free[first_free[L]].
     uint16_t* free;
@@ -67,6 +75,8 @@ struct net_secure_server {
     uint64_t swept_us;
     net_secure_lane_stats stats[NET_LANES_MAX]; ///< by lane; the handshake counts in the first
     net_secure_stats sum;
+    void (*send)(void* context, const net_address* to, const uint8_t* bytes, size_t size);
+    void* send_context;
 };
 
 static inline uint32_t net_secure_lane(const net_secure_server* server, uint32_t slot) {
@@ -87,11 +97,21 @@ void net_secure_server_hello(net_secure_server* server, const net_secure_clock* 
                              const net_address* from, const uint8_t* bytes,
                              net_secure_received* received);
 
-/// Begin a session. @return NULL when all are taken.
+/// Cookies of this name (net/secure/spent.h) count no more when they were made until then.
+void net_secure_spend(net_secure_server* server, uint64_t now_us,
+                      const uint8_t name[NET_SPENT_NAME_BYTES], uint64_t cookie_us);
+/// Begin a session, in the place of an old one that was never held when all are taken.
+/// @return NULL when there is no such place.
 net_secure_session* net_secure_session_begin(net_secure_server* server, uint64_t now_us);
+/// @return the oldest session that was never held; NULL when there is none.
+net_secure_session* net_secure_session_unopened(const net_secure_server* server);
 /// End it: its keys are overwritten, its slot is free. `why` is counted.
 void net_secure_session_end(net_secure_server* server, net_secure_session* session,
                             net_secure_count why);
+/// The same, and tell its client why, so that it need not wait for a time-out.
+void net_secure_session_close(net_secure_server* server, uint64_t now_us,
+                              net_secure_session* session, net_secure_count why,
+                              net_secure_end reason);
 /// By the number in datagrams, NULL when there is none.
 net_secure_session* net_secure_session_find(net_secure_server* server, uint32_t id);
 net_secure_peer net_secure_session_peer(const net_secure_server* server,

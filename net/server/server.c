@@ -12,7 +12,7 @@
 #include "server/server_send.h"
 #include "server/server_state.h"
 #include "server/session_origin.h"
-#include "server/worker.h"
+#include "core/worker.h"
 #include "state/varsize.h"
 
 #include "base/assert.h"
@@ -55,8 +55,6 @@ static net_result create_replication(net_server* server) {
         net_rows_create(server->allocator, world, server->config.reporter, &server->rows);
     if (result != NET_OK) return result;
     net_rows_set_tick_rate(server->rows, net_match_get_config(match)->tick_rate_hz);
-    const net_module* module = net_match_get_config(match)->module;
-    if (module->tables) net_rows_set_tables(server->rows, module->tables);
     uint32_t index_max = ecs_world_limits(world)->replicated_index_max;
     const net_interest_config interest = {
         .allocator = server->allocator,

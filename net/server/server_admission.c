@@ -91,9 +91,9 @@ static bool evict(net_server* server) {
     return true;
 }
 
-// ---- judgements
+// ---- checks
 
-void net_server_judge_ban(net_server* server, const net_session* session, net_refusal* refusal) {
+void net_server_check_ban(net_server* server, const net_session* session, net_refusal* refusal) {
     const net_peer_identity* who = &session->identity;
     const net_ban* ban = net_bans_find(server->config.bans, &who->address, who->player, who->key);
     if (!ban) return;
@@ -104,7 +104,7 @@ void net_server_judge_ban(net_server* server, const net_session* session, net_re
                            ban->reason);
 }
 
-void net_server_judge_join(net_server* server, const net_session* session, net_refusal* refusal) {
+void net_server_check_join(net_server* server, const net_session* session, net_refusal* refusal) {
     const uint32_t here = count_origin(server, session->origin, net_session_is_player);
     const uint64_t wait_us = net_session_take_pace(server, session);
     if (wait_us > 0) {

@@ -15,8 +15,8 @@ bool net_server_is_crowded(const net_server* server, const net_session* session)
 /// A slot for a new connection when none is free: the connection that waits longest without a
 /// hello gives its own. @return false when no one can.
 bool net_server_free_greeting(net_server* server);
-/// Judge a client that greets, before anything else is looked at: is it banned?
-void net_server_judge_ban(net_server* server, const net_session* session, net_refusal* refusal);
-/// Judge a client that wants to join: pace, places of its address, room. May end the session of a
+/// Check a client that greets, before anything else is looked at: is it banned?
+void net_server_check_ban(net_server* server, const net_session* session, net_refusal* refusal);
+/// Check a client that wants to join: pace, places of its address, room. May end the session of a
 /// member that shows no life.
-void net_server_judge_join(net_server* server, const net_session* session, net_refusal* refusal);
+void net_server_check_join(net_server* server, const net_session* session, net_refusal* refusal);

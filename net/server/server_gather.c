@@ -91,6 +91,7 @@ static void gather_events(net_server* server, net_session* session, net_log_begi
         server->events[begin->event_count++] = (net_log_event){.client = session->client,
                                                                .message = copy->message,
                                                                .target = copy->target,
+                                                               .number = copy->number,
                                                                .payload = copy->payload,
                                                                .size = copy->size};
     }

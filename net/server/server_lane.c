@@ -6,7 +6,7 @@
 
 #include "server/server_state.h"
 #include "server/session_report.h"
-#include "server/worker.h"
+#include "core/worker.h"
 
 #include "base/assert.h"
 
@@ -76,7 +76,7 @@ void net_server_count_lanes(net_server* server) {
         server->counters.resyncs += lane->resyncs;
         lane->state_packets = lane->state_bytes = lane->resyncs = 0;
         if (lane->differing_client)
-            net_server_tell_difference(server, lane->differing_client, lane->differing_entity);
+            net_server_report_difference(server, lane->differing_client, lane->differing_entity);
         lane->differing_client = 0;
         net_server_drop(server, NET_DROP_SEND, lane->sends_refused);
         lane->sends_refused = 0;

@@ -209,7 +209,7 @@ static bool defer(net_server_lane* lane, const net_lane_event* event, uint32_t a
     return true;
 }
 
-net_drop net_lane_judge(const net_lane_event* event) {
+net_drop net_lane_check_event(const net_lane_event* event) {
     if (event->session->peer != event->peer) return NET_DROP_UNKNOWN_PEER;
     return event->session->state == NET_SESSION_PLAYING ? NET_DROP_COUNT : NET_DROP_UNTIMELY;
 }
@@ -222,7 +222,7 @@ static void read_event(net_server_lane* lane, const net_lane_event* event, uint3
         defer(lane, event, at, false);
         return;
     }
-    const net_drop fault = net_lane_judge(event);
+    const net_drop fault = net_lane_check_event(event);
     if (fault != NET_DROP_COUNT) {
         net_lane_drop(lane, fault, 1);
         return;

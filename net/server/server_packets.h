@@ -17,7 +17,7 @@ void net_server_empty_queues(net_server* server);
 const net_lane_event* net_lane_event_at(const net_server_lane* lane, uint32_t at);
 /// Why an event has no effect now: its session ended or changed its connection since it was queued.
 /// @return NET_DROP_COUNT: it has one.
-net_drop net_lane_judge(const net_lane_event* event);
+net_drop net_lane_check_event(const net_lane_event* event);
 /// Take a packet with the scratch of a lane. @return false when the client broke the protocol.
 bool net_lane_take_packet(net_server_lane* lane, net_session* session, const uint8_t* bytes,
                           size_t size);

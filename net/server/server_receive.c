@@ -58,7 +58,7 @@ static void accept_or_refuse(net_server* server, net_session* session) {
         return;
     }
     net_refusal refusal = {.reason = SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE};
-    net_server_judge_join(server, session, &refusal);
+    net_server_check_join(server, session, &refusal);
     if (refusal.reason != SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE) {
         refuse(server, session, refusal.reason, refusal.text);
         return;
@@ -110,7 +110,7 @@ static void take_hello(net_server* server, net_session* session, const Shoal__Wi
         return;
     }
     net_refusal refusal = {.reason = SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE};
-    net_server_judge_ban(server, session, &refusal);
+    net_server_check_ban(server, session, &refusal);
     if (refusal.reason != SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE) {
         refuse(server, session, refusal.reason, refusal.text);
         return;
@@ -223,7 +223,7 @@ static void take_received(net_server* server, net_session* session,
         net_server_drop(server, session ? NET_DROP_UNTIMELY : NET_DROP_UNKNOWN_PEER, 1);
         return;
     }
-    net_session_note_received(server, session);
+    net_session_mark_received(server, session);
     if (event->channel == NET_CHANNEL_CONTROL)
         take_control(server, session, event->bytes, event->size);
     else if (session->state != NET_SESSION_PLAYING || !session->out.repl)
@@ -251,6 +251,8 @@ static void take_event(net_server* server, const net_transport_event* event) {
         break;
     case NET_TRANSPORT_RECEIVED:
         take_received(server, session, event);
+        break;
+    case NET_TRANSPORT_NOTICE: // of clients only
         break;
     }
 }
@@ -288,7 +290,7 @@ static void finish_event(net_server* server, const net_lane_deferred* deferred) 
                                        .size = event->size};
     const bool is_packet = whole.kind == NET_TRANSPORT_RECEIVED &&
                            whole.channel == NET_CHANNEL_REALTIME &&
-                           net_lane_judge(event) == NET_DROP_COUNT;
+                           net_lane_check_event(event) == NET_DROP_COUNT;
     take_event(server, &whole);
     if (is_packet && !net_lane_take_packet(lane, session, whole.bytes, whole.size))
         net_session_strike(server, session);

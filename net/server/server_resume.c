@@ -19,6 +19,7 @@
 #include "replicate/repl_state.h"
 #include "server/server_roster.h"
 #include "server/server_state.h"
+#include "server/session_report.h"
 #include "state/varsize.h"
 
 #include "base/assert.h"
@@ -44,8 +45,9 @@ static void lose_packets(net_server* server, net_session* session) {
 static void report_away(net_server* server, net_session* session, const char* why) {
     if (session->is_quiet) return;
     session->is_quiet = true;
+    char who[NET_WHO_BYTES];
     base_report(net_ration_take(&server->ration, NET_RATION_AWAY, server->now_us), NULL, 0,
-                "note: client %u (%s) is away: %s", session->client, session->name, why);
+                "note: %s is away: %s", net_server_who(session->client, session->name, who), why);
 }
 
 void net_session_lose(net_server* server, net_session* session) {
@@ -57,12 +59,14 @@ void net_session_lose(net_server* server, net_session* session) {
 }
 
 static void report_back(net_server* server, const net_session* session) {
+    char who[NET_WHO_BYTES];
     base_report(net_ration_take(&server->ration, NET_RATION_BACK, server->now_us), NULL, 0,
-                "note: client %u (%s) is back after %.1f s", session->client, session->name,
+                "note: %s is back after %.1f s",
+                net_server_who(session->client, session->name, who),
                 seconds_since(server, session->received_us));
 }
 
-void net_session_note_received(net_server* server, net_session* session) {
+void net_session_mark_received(net_server* server, net_session* session) {
     if (session->is_quiet) report_back(server, session);
     session->is_quiet = false;
     session->received_us = server->now_us;
@@ -80,13 +84,14 @@ static void count_deaf(net_server* server, net_session* session) {
     if (is_heard && sent->count > 0 && !has_newest) session->deaf_us += server->tick_us;
 }
 
-static void tell_flood(net_server* server, net_session* session) {
+static void report_flood(net_server* server, net_session* session) {
     if (session->flood_us == 0) session->is_flood_told = false;
     if (session->is_flood_told || session->flood_us < FLOOD_TOLD_MS * 1000u) return;
     session->is_flood_told = true;
+    char who[NET_WHO_BYTES];
     base_report(net_ration_take(&server->ration, NET_RATION_LIMITED, server->now_us), NULL, 0,
-                "note: client %u (%s) is rate-limited: it sends more than is read", session->client,
-                session->name);
+                "note: %s is rate-limited: it sends more than is read",
+                net_server_who(session->client, session->name, who));
 }
 
 // A burst is forgiven: its time is paid back while less comes.
@@ -97,7 +102,7 @@ static void count_flood(net_server* server, net_session* session) {
         session->flood_us -=
             session->flood_us < server->tick_us ? session->flood_us : server->tick_us;
     session->is_flooding = false;
-    tell_flood(server, session);
+    report_flood(server, session);
 }
 
 void net_session_watch(net_server* server, net_session* session) {

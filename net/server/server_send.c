@@ -28,7 +28,7 @@
 #include "server/server_state.h"
 #include "server/session_trace.h"
 #include "server/session_varsize.h"
-#include "server/worker.h"
+#include "core/worker.h"
 #include "session/packet_header.h"
 #include "state/varsize.h"
 
@@ -339,7 +339,7 @@ static void copy_summary(net_session* session) {
         .input_repeats = inputs->owed,
         .input_depth = inputs->count,
         .input_fates = inputs->skipped + inputs->settled + inputs->late + inputs->rests,
-        .event_ack = session->inbox.newest,
+        .event_ack = net_event_inbox_done(&session->inbox),
     };
 }
 

@@ -76,6 +76,7 @@ struct net_server {
     uint64_t end_us;          ///< requested: when it ends, with or without answers; 0: none
     bool is_settle_prolonged; ///< for a client that came back while settling; once per match
     uint64_t now_us;
+    uint64_t alive_us; ///< when the log got the newest tick, or alive record
     uint64_t tick_us;
     uint32_t heartbeat_ticks; ///< a client gets a packet at least every so many ticks
     uint32_t deaf_ticks;      ///< a client that acknowledges nothing gets a packet once in so many

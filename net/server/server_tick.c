@@ -341,18 +341,31 @@ static void flush(net_server* server) {
     server->config.transport->ops->flush(server->config.transport);
 }
 
+// A reader that follows the log knows a server without ticks from one that is dead.
+static void say_alive(net_server* server) {
+    if (!server->config.log || server->phase == NET_SERVER_ENDED ||
+        server->now_us < server->alive_us + NET_LOG_ALIVE_MS * UINT64_C(1000))
+        return;
+    server->alive_us = server->now_us;
+    net_log_append_alive(server->config.log, server->phase == NET_SERVER_HOLDING
+                                                 ? NET_LOG_ALIVE_WAITING
+                                                 : NET_LOG_ALIVE_SETTLING);
+}
+
 void net_server_tick(net_server* server, uint64_t now_us) {
     BASE_ASSERT(server && server->tick_us > 0);
     server->now_us = now_us;
-    net_ration_tell(&server->ration, now_us);
+    net_ration_report(&server->ration, now_us);
     bool is_beginning = server->phase == NET_SERVER_HOLDING &&
                         count_in_state(server, NET_SESSION_ACCEPTED) >= server->config.clients_min;
     if (is_beginning) net_server_set_phase(server, NET_SERVER_RUNNING);
     if (server->phase == NET_SERVER_RUNNING) {
+        server->alive_us = now_us;
         run_tick(server); // the net half flushes
         if (!server->out.is_uncollected) flush(server);
         return;
     }
+    say_alive(server);
     net_server_collect(server);
     drop_silent(server);
     net_server_destroy_leavers(server);

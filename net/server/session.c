@@ -195,7 +195,11 @@ bool net_session_accept(net_server* server, net_session* session) {
         net_name_distinguish(session->name, server->name_keys, server->session_count);
     net_session_set_state(server, session, NET_SESSION_ACCEPTED, "accepted");
     server->name_keys[session->place] = key;
-    net_server_draw(server, session->resume, sizeof session->resume);
+    if (server->config.secret)
+        server->config.secret(server->config.secret_context, session->client, session->resume,
+                              sizeof session->resume);
+    else
+        net_server_draw(server, session->resume, sizeof session->resume);
     session->is_solo = is_coded_solo(server, session);
     (void)net_session_welcome(server, session, false);
     return true;

@@ -149,6 +149,13 @@ static void fill_report(net_server* server, const net_session* session, net_peer
     report->rtt_ms = (double)net_ack_sender_rtt_us(&session->out.sent) / 1000.0;
 }
 
+const char* net_server_who(uint32_t client, const char* name, char text[NET_WHO_BYTES]) {
+    char quoted[BASE_SHOWN_QUOTED_BYTES(NET_PLAYER_NAME_BYTES_MAX)];
+    (void)base_text_format(text, NET_WHO_BYTES, "client %u %s", client,
+                           name ? base_shown_quote(quoted, sizeof quoted, name) : "(gone)");
+    return text;
+}
+
 // " from ADDRESS"; "" when the transport knows none.
 static void address_of(const net_session* session, char* text, size_t text_bytes) {
     char address[NET_ADDRESS_TEXT_BYTES];
@@ -159,10 +166,10 @@ static void address_of(const net_session* session, char* text, size_t text_bytes
 }
 
 void net_session_report_joined(net_server* server, const net_session* session) {
-    char from[NET_ADDRESS_TEXT_BYTES + 8];
+    char from[NET_ADDRESS_TEXT_BYTES + 8], who[NET_WHO_BYTES];
     address_of(session, from, sizeof from);
     base_report(net_ration_take(&server->ration, NET_RATION_JOINED, server->now_us), NULL, 0,
-                "note: client %u (%s) joined%s", session->client, session->name, from);
+                "note: %s joined%s", net_server_who(session->client, session->name, who), from);
 }
 
 void net_session_report_refused(net_server* server, const net_session* session, const char* text) {
@@ -197,28 +204,28 @@ void net_session_report_differs(net_server* server, const net_session* session, 
             : net_rows_find(net_schema_rows(net_match_schema(server->config.match)),
                             ecs_entity_template(world, entity));
     const char* name = "-";
+    char who[NET_WHO_BYTES];
     if (row_template && component > 0 && component <= row_template->layout.component_count)
         name = ecs_component_get(
                    world, (ecs_component_id)row_template->layout.components[component - 1].key)
                    ->name;
     base_report(server->config.reporter, NULL, 0,
-                "client %u (%s): its world differs in tick %" PRIu64
-                ": entity %u:%u (%s), component %s",
-                session->client, session->name, net_match_tick(server->config.match), index,
-                ecs_entity_generation(entity),
+                "%s: its world differs in tick %" PRIu64 ": entity %u:%u (%s), component %s",
+                net_server_who(session->client, session->name, who),
+                net_match_tick(server->config.match), index, ecs_entity_generation(entity),
                 row_template ? ecs_template_get(world, row_template->id)->name : "not known", name);
 }
 
-void net_server_tell_difference(net_server* server, uint32_t client, ecs_entity entity) {
+void net_server_report_difference(net_server* server, uint32_t client, ecs_entity entity) {
     ecs_world* world = net_match_world(server->config.match);
     const ecs_template* is_a = ecs_is_alive(world, entity)
                                    ? ecs_template_get(world, ecs_entity_template(world, entity))
                                    : NULL;
     const char* name = net_match_player_name(server->config.match, client);
+    char who[NET_WHO_BYTES];
     base_report(net_ration_take(&server->ration, NET_RATION_DIFFERS, server->now_us), NULL, 0,
-                "note: client %u (%s): entity %u:%u (%s) is not as we have it, by tick %" PRIu64
-                ": sent again",
-                client, name ? name : "gone", ecs_entity_index(entity),
+                "note: %s: entity %u:%u (%s) is not as we have it, by tick %" PRIu64 ": sent again",
+                net_server_who(client, name, who), ecs_entity_index(entity),
                 ecs_entity_generation(entity), is_a ? is_a->name : "gone here",
                 net_match_tick(server->config.match));
 }
@@ -237,13 +244,15 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
     if (net_session_is_in_match(session)) session->must_leave_match = true;
     session->end = end;
     if (end == NET_END_GOODBYE || session->client == 0) return;
+    char who[NET_WHO_BYTES];
+    (void)net_server_who(session->client, session->name, who);
     if (end == NET_END_LEFT) {
         base_report(net_ration_take(&server->ration, NET_RATION_LEFT, server->now_us), NULL, 0,
-                    "note: client %u (%s) left", session->client, session->name);
+                    "note: %s left", who);
         return;
     }
     server->counters.drops++;
     base_report(net_ration_take(&server->ration, NET_RATION_DROPPED, server->now_us), NULL, 0,
-                "client %u (%s) dropped: %s%s%s", session->client, session->name, net_end_text(end),
-                session->end_reason[0] ? ": " : "", session->end_reason);
+                "%s dropped: %s%s%s", who, net_end_text(end), session->end_reason[0] ? ": " : "",
+                session->end_reason);
 }

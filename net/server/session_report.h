@@ -4,8 +4,13 @@
 
 #include "server/session.h"
 
+#include "base/shown.h"
 #include "net/world_digest.h"
 
+/// As every line for the operator names a player: client 2 "Ada". `name` NULL: of one that is gone.
+#define NET_WHO_BYTES                                                                              \
+    (sizeof "client 4294967295 " + BASE_SHOWN_QUOTED_BYTES(NET_PLAYER_NAME_BYTES_MAX))
+const char* net_server_who(uint32_t client, const char* name, char text[NET_WHO_BYTES]);
 /// Give the session a client number and a peer report. From NET_REPORTS_MAX on, the oldest closed
 /// report gives way. @return false when memory ran out; nothing changed then.
 bool net_session_open_report(net_server* server, net_session* session);
@@ -22,7 +27,7 @@ uint64_t net_session_scope_hash(const net_server* server, const net_session* ses
 /// The client closed the connection because its world differs (NET_END_DIFFERS).
 void net_session_report_differs(net_server* server, const net_session* session, uint32_t reason);
 /// Tell the operator that an entity of a client is not as the server has it.
-void net_server_tell_difference(net_server* server, uint32_t client, ecs_entity entity);
+void net_server_report_difference(net_server* server, uint32_t client, ecs_entity entity);
 /// Add what the session's own parts have dropped.
 void net_session_add_dropped(const net_session* session, uint64_t dropped[NET_DROP_COUNT]);
 /// Has the client acknowledged a packet of the present tick and all before it? Then both sides know

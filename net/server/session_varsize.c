@@ -76,7 +76,7 @@ static net_result send_value(void* context, const net_varsize_message* message) 
     net_session_trace_packet(to->server, to->session, to->server->out.now_us, NET_TRACE_SENT,
                              "varsize", message->number, bytes);
     out->varsize_debt += (double)bytes;
-    net_rate_note_paid(&out->rate, bytes + NET_RATE_OVERHEAD_BYTES);
+    net_rate_add_paid(&out->rate, bytes + NET_RATE_OVERHEAD_BYTES);
     net_bandwidth_account* account = net_repl_state_account(out->repl);
     if (account)
         net_bandwidth_add(account, net_rows_varsize(to->server->rows, message->number),

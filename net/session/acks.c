@@ -46,23 +46,23 @@ uint16_t net_ack_sender_add(net_ack_sender* send, uint64_t now_us) {
 typedef enum seq_fate { SEQ_SENT, SEQ_STALE, SEQ_FORGED } seq_fate;
 
 // Packets sent after `seq`; at least `count` when it was never sent.
-static seq_fate judge(const net_ack_sender* send, uint16_t seq) {
+static seq_fate find_fate(const net_ack_sender* send, uint16_t seq) {
     uint16_t behind = (uint16_t)(send->next - 1 - seq);
     if (behind >= send->count) return SEQ_FORGED;
     return behind < SEQ_HALF ? SEQ_SENT : SEQ_STALE;
 }
 
 // The worst result of all packets that the message names.
-static seq_fate judge_all(const net_ack_sender* send, uint16_t ack, uint64_t ack_bits) {
+static seq_fate find_worst_fate(const net_ack_sender* send, uint16_t ack, uint64_t ack_bits) {
     uint16_t behind = (uint16_t)(send->next - 1 - ack);
     // Numbers did not wrap yet, so the oldest one decides.
     if (behind < SEQ_HALF - NET_ACK_BITS - 1u) {
         uint32_t oldest = ack_bits ? 64u - (uint32_t)__builtin_clzll(ack_bits) : 0;
         return behind + oldest >= send->count ? SEQ_FORGED : SEQ_SENT;
     }
-    seq_fate worst = judge(send, ack);
+    seq_fate worst = find_fate(send, ack);
     for (uint64_t bits = ack_bits; bits; bits &= bits - 1) {
-        seq_fate fate = judge(send, (uint16_t)(ack - 1 - __builtin_ctzll(bits)));
+        seq_fate fate = find_fate(send, (uint16_t)(ack - 1 - __builtin_ctzll(bits)));
         if (fate > worst) worst = fate;
     }
     return worst;
@@ -165,7 +165,7 @@ net_result net_ack_sender_receive(net_ack_sender* send, uint64_t now_us, uint16_
                                   net_ack_result* result) {
     result->acked_count = 0;
     result->lost_count = 0;
-    switch (judge_all(send, ack, ack_bits)) {
+    switch (find_worst_fate(send, ack, ack_bits)) {
     case SEQ_SENT:
         break;
     case SEQ_STALE:

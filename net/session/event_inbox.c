@@ -69,28 +69,29 @@ void net_event_needs_of(net_match* match, uint32_t message, const void* data, si
     needs->count = net_match_entities_of_packed(match, message, data, size, needs->entities);
 }
 
-static net_event_fate judge_entity(ecs_entity entity, ecs_tick tick, const ecs_world* world,
-                                   net_known_incarnation_fn find_known, void* find_known_context) {
+static net_event_fate find_entity_fate(ecs_entity entity, ecs_tick tick, const ecs_world* world,
+                                       net_known_incarnation_fn find_known,
+                                       void* find_known_context) {
     if (ecs_is_alive(world, entity)) return NET_EVENT_READY;
     ecs_entity handle;
-    ecs_tick told_tick;
+    ecs_tick known_tick;
     if (!find_known ||
-        !find_known(find_known_context, ecs_entity_index(entity), &handle, &told_tick))
+        !find_known(find_known_context, ecs_entity_index(entity), &handle, &known_tick))
         return NET_EVENT_WAITS;
-    return handle != entity && told_tick >= tick ? NET_EVENT_OVER : NET_EVENT_WAITS;
+    return handle != entity && known_tick >= tick ? NET_EVENT_OVER : NET_EVENT_WAITS;
 }
 
-net_event_fate net_event_inbox_judge(const net_event_inbox_entry* entry, const ecs_world* world,
-                                     net_known_incarnation_fn find_known,
-                                     void* find_known_context) {
+net_event_fate net_event_inbox_find_fate(const net_event_inbox_entry* entry, const ecs_world* world,
+                                         net_known_incarnation_fn find_known,
+                                         void* find_known_context) {
     const net_event_outbox_entry* event = &entry->event;
     net_event_fate fate = NET_EVENT_READY;
     if (!world) return fate;
     if (event->target != ECS_ENTITY_NONE)
-        fate = judge_entity(event->target, event->tick, world, find_known, find_known_context);
+        fate = find_entity_fate(event->target, event->tick, world, find_known, find_known_context);
     for (uint32_t i = 0; i < entry->needs.count && fate != NET_EVENT_OVER; i++) {
-        net_event_fate other = judge_entity(entry->needs.entities[i], event->tick, world,
-                                            find_known, find_known_context);
+        net_event_fate other = find_entity_fate(entry->needs.entities[i], event->tick, world,
+                                                find_known, find_known_context);
         if (other == NET_EVENT_READY || (other == NET_EVENT_OVER && entry->needs.is_late)) continue;
         fate = other;
     }
@@ -115,7 +116,7 @@ const net_event_outbox_entry* net_event_inbox_next(net_event_inbox* inbox, const
         net_event_inbox_entry* entry = &inbox->entries[i];
         bool is_reliable = entry->event.number != 0;
         net_event_fate fate =
-            net_event_inbox_judge(entry, world, inbox->find_known, inbox->find_known_context);
+            net_event_inbox_find_fate(entry, world, inbox->find_known, inbox->find_known_context);
         if (fate == NET_EVENT_OVER) {
             inbox->dropped++;
             remove_entry(inbox, i);
@@ -133,6 +134,12 @@ const net_event_outbox_entry* net_event_inbox_next(net_event_inbox* inbox, const
         return &inbox->entries[inbox->count].event;
     }
     return NULL;
+}
+
+uint32_t net_event_inbox_done(const net_event_inbox* inbox) {
+    for (uint32_t i = 0; i < inbox->count; i++)
+        if (inbox->entries[i].event.number != 0) return inbox->entries[i].event.number - 1;
+    return inbox->newest;
 }
 
 void net_event_inbox_age(net_event_inbox* inbox) {

@@ -62,8 +62,9 @@ typedef enum net_event_fate { NET_EVENT_WAITS, NET_EVENT_READY, NET_EVENT_OVER }
 /// READY: its target and the entities in its payload exist in `world` (NULL: they all do); an event
 /// with is_late does not wait for payload entities that are gone. OVER: one of them is gone since
 /// the event. `known` may be NULL.
-net_event_fate net_event_inbox_judge(const net_event_inbox_entry* entry, const ecs_world* world,
-                                     net_known_incarnation_fn find_known, void* find_known_context);
+net_event_fate net_event_inbox_find_fate(const net_event_inbox_entry* entry, const ecs_world* world,
+                                         net_known_incarnation_fn find_known,
+                                         void* find_known_context);
 /// The event waited too long. With is_late it stops waiting for the entities in its payload.
 /// @return false: drop it.
 bool net_event_inbox_give_up(net_event_inbox_entry* entry);
@@ -71,6 +72,9 @@ bool net_event_inbox_give_up(net_event_inbox_entry* entry);
 /// counted. The order of reliable ones is kept. Borrowed until the next call. @return NULL when
 /// there is none now.
 const net_event_outbox_entry* net_event_inbox_next(net_event_inbox* inbox, const ecs_world* world);
+/// @return The newest reliable number up to which none waits: each was taken or dropped. 0 before
+///         the first.
+uint32_t net_event_inbox_done(const net_event_inbox* inbox);
 /// Once per tick: waiting events get older. Those beyond the limit are dropped and counted; of
 /// reliable ones at most one per call, so that net_event_inbox_next can take those behind it first.
 void net_event_inbox_age(net_event_inbox* inbox);

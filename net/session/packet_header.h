@@ -26,7 +26,7 @@ typedef struct net_packet_header {
     uint32_t input_repeats; ///< ticks that have repeated input_used since
     uint32_t input_depth;   ///< inputs waiting in the server's ring after this tick
     bool has_event_ack;
-    uint32_t event_ack;  ///< newest reliable event that came in order
+    uint32_t event_ack;  ///< newest reliable event up to which a tick took all
     uint32_t player_age; ///< ticks since the row of the client's own entity changed last
     bool has_probe;
     uint32_t probe_slot;

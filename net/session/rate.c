@@ -71,7 +71,7 @@ void net_rate_begin(net_rate* rate, uint64_t sent) {
     rate->paid = sent;
 }
 
-void net_rate_note_paid(net_rate* rate, uint64_t bytes) {
+void net_rate_add_paid(net_rate* rate, uint64_t bytes) {
     rate->paid += bytes;
 }
 

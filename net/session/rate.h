@@ -49,7 +49,7 @@ void net_rate_take(net_rate* rate, uint32_t bytes);
 /// its present count `sent`: what was sent before is free (greeting, first roster).
 void net_rate_begin(net_rate* rate, uint64_t sent);
 /// `bytes` more are paid for in another way (variable-size components).
-void net_rate_note_paid(net_rate* rate, uint64_t bytes);
+void net_rate_add_paid(net_rate* rate, uint64_t bytes);
 /// Take tokens for what the transport has sent beyond what was paid, once per tick. Tokens do not
 /// fall below NET_RATE_DEBT_S seconds of the rate: a client that comes back is not silenced for
 /// long.

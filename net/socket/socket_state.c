@@ -58,6 +58,20 @@ static void entry_drop_links(net_socket_entry* entry) {
     entry->has_link = false;
 }
 
+// A closed socket's wire is kept for the next one; NULL is fine.
+static void release_wire(net_link* wire) {
+    net_socket_state* state = net_socket_get_state();
+    size_t size = 0;
+    while (wire && net_link_peek(wire, UINT64_MAX, NULL, &size))
+        net_link_pop(wire);
+    for (int i = 0; wire && i < NET_SOCKET_SPARES; i++) {
+        if (state->virtual_spares[i]) continue;
+        state->virtual_spares[i] = wire;
+        return;
+    }
+    net_link_destroy(wire);
+}
+
 void net_socket_forget(int descriptor) {
     net_socket_entry* old = net_socket_entry_find(descriptor);
     if (!old) return;
@@ -67,7 +81,7 @@ void net_socket_forget(int descriptor) {
     for (uint32_t i = 0; i < old->pipe_count; i++)
         net_socket_pipe_destroy(old->pipes[i], &old->stats);
     entry_drop_links(old);
-    net_socket_virtual_wire_release(old->wire);
+    release_wire(old->wire);
     base_release(NULL, old->ring.bytes, old->ring.bytes ? NET_SOCKET_LANE_BYTES : 0);
     base_release(NULL, old, sizeof *old);
 }

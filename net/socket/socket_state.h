@@ -106,8 +106,6 @@ void net_socket_rebind(net_socket_entry* entry);
 
 // The virtual wire.
 int net_socket_virtual_create(void);
-// A closed socket's wire; NULL is fine.
-void net_socket_virtual_wire_release(net_link* wire);
 bool net_socket_virtual_bind(net_address* address); // one of an entry's `bound`
 // Give a bound socket other ports.
 void net_socket_virtual_rebind(net_socket_entry* entry);

@@ -26,6 +26,7 @@ void net_socket_virtual_set(bool is_virtual, uint64_t seed) {
     state->virtual_port_next = FIRST_FREE_PORT;
     state->created = 0;
     state->pumped_us = 0;
+    state->release_us = 0; // the next pump looks
     state->time_offset_ms = 0;
 }
 
@@ -62,19 +63,6 @@ static net_link* wire_take(void) {
     }
     net_link* made = NULL;
     return net_link_create(NULL, &(net_link_config){0}, &made) == NET_OK ? made : NULL;
-}
-
-void net_socket_virtual_wire_release(net_link* wire) {
-    net_socket_state* state = net_socket_get_state();
-    size_t size = 0;
-    while (wire && net_link_peek(wire, UINT64_MAX, NULL, &size))
-        net_link_pop(wire);
-    for (int i = 0; wire && i < NET_SOCKET_SPARES; i++) {
-        if (state->virtual_spares[i]) continue;
-        state->virtual_spares[i] = wire;
-        return;
-    }
-    net_link_destroy(wire);
 }
 
 int net_socket_virtual_create(void) {

@@ -91,7 +91,7 @@ static bool begin_incarnation(net_history* history, const ecs_world* world,
     return true;
 }
 
-static void tell_change(net_history* history, const net_history_touch* touched) {
+static void add_change(net_history* history, const net_history_touch* touched) {
     history->counters.rows_read++;
     if (!touched->classes) {
         history->counters.below_quantum++;
@@ -125,12 +125,12 @@ static bool take_whole(net_history* history, const ecs_world* world, net_history
         return begin_incarnation(history, world, entity, handle, row_template);
     }
     if (!net_history_take_values(history, world, touched)) return false;
-    tell_change(history, touched);
+    add_change(history, touched);
     return true;
 }
 
 // Add the events, by rising index. @return false when memory ran out.
-static bool tell_all(net_history* history, const ecs_world* world) {
+static bool add_changes(net_history* history, const ecs_world* world) {
     if (!BASE_ARRAY_RESERVE(history->allocator, history->events, history->event_capacity,
                             base_bitset_count(&history->touched)))
         return false;
@@ -138,7 +138,7 @@ static bool tell_all(net_history* history, const ecs_world* world) {
         for (uint64_t bits = history->touched.words[w]; bits; bits &= bits - 1) {
             net_history_touch* touched = &history->touches[w * 64 + base_bit_lowest(bits)];
             if (!touched->is_whole)
-                tell_change(history, touched);
+                add_change(history, touched);
             else if (!take_whole(history, world, touched))
                 return false;
         }
@@ -162,7 +162,7 @@ net_result net_history_step(net_history* history, const ecs_world* world, ecs_ti
     history->tick = tick;
     history->event_count = 0;
     if (!net_history_collect(history, world, is_first) ||
-        (!is_first && !net_history_take_all(history, world)) || !tell_all(history, world))
+        (!is_first && !net_history_take_all(history, world)) || !add_changes(history, world))
         return NET_ERR_MEMORY;
     if (NET_VALIDATE_ON) net_history_validate(history);
     return NET_OK;

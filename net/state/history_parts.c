@@ -7,7 +7,7 @@
 // A part is a range of whole words of the touched set. Its changes keep their order, so each entity
 // is compared as on one thread, and no two parts share an entity, a touch or a word. A ring that
 // must grow needs the pool: its entity is looked at again as a whole, by the owner, when events are
-// told. That compares more components and finds no other change.
+// added. That compares more components and finds no other change.
 #include "base/assert.h"
 #include "state/history_internal.h"
 

@@ -47,8 +47,8 @@ static bool grow(net_history* history, net_history_entity* entity) {
     return true;
 }
 
-// Note the tick of a row for the classes that changed with it.
-static void note_classes(const net_row_template* row_template, uint32_t changed, ecs_tick tick,
+// Keep the tick of a row for the classes that changed with it.
+static void mark_classes(const net_row_template* row_template, uint32_t changed, ecs_tick tick,
                          ecs_tick* ticks) {
     uint32_t left = row_template->class_mask;
     for (uint32_t i = 0; left; i++, left &= left - 1)
@@ -61,7 +61,7 @@ static inline void forget_oldest(net_history_entity* entity, uint32_t age) {
     entity->oldest_tick = entity->change_tick - age;
     if (entity->class_ticks) {
         uint32_t count = (uint32_t)__builtin_popcount(entity->row_template->class_mask);
-        note_classes(entity->row_template, *net_history_classes_at(entity, 1), entity->oldest_tick,
+        mark_classes(entity->row_template, *net_history_classes_at(entity, 1), entity->oldest_tick,
                      entity->class_ticks + count);
     }
     entity->first = (uint8_t)net_history_place(entity, 1);
@@ -72,9 +72,8 @@ uint32_t* net_history_push(net_history* history, net_history_entity* entity, uin
     const ecs_tick tick = history->tick;
     BASE_ASSERT(entity->row_template && entity->begin_tick <= tick);
     const uint64_t idle = tick - entity->change_tick;
-    uint8_t* ticks = net_history_ticks(entity);
     while (entity->count > 1) {
-        uint32_t age = net_history_age_of(entity, ticks[net_history_place(entity, 1)]);
+        uint32_t age = net_history_age_at(entity, 1);
         if (idle + age + 1 < entity->keep_ticks) break;
         forget_oldest(entity, age);
     }
@@ -84,15 +83,14 @@ uint32_t* net_history_push(net_history* history, net_history_entity* entity, uin
             if (entity->count == 0) return NULL;
             forget_oldest(entity, net_history_age_at(entity, 1));
         }
-        ticks = net_history_ticks(entity);
     }
     if (entity->count == 0) entity->oldest_tick = tick;
     uint32_t place = net_history_place(entity, entity->count++);
-    ticks[place] = (uint8_t)tick;
+    net_history_ticks(entity)[place] = (uint8_t)tick;
     entity->change_tick = tick;
     if (entity->class_ticks) {
         *net_history_classes_at(entity, entity->count - 1u) = (uint16_t)classes;
-        note_classes(entity->row_template, classes, tick, entity->class_ticks);
+        mark_classes(entity->row_template, classes, tick, entity->class_ticks);
     }
     return entity->rows + (size_t)place * entity->words;
 }
@@ -101,5 +99,5 @@ void net_history_add_classes(net_history* history, net_history_entity* entity, u
     BASE_ASSERT(entity->change_tick == history->tick);
     if (!entity->class_ticks) return;
     *net_history_classes_at(entity, entity->count - 1u) |= (uint16_t)classes;
-    note_classes(entity->row_template, classes, history->tick, entity->class_ticks);
+    mark_classes(entity->row_template, classes, history->tick, entity->class_ticks);
 }

@@ -90,12 +90,12 @@ static const char* add_varsize(const net_rows* rows, net_row_template* row_templ
     return NULL;
 }
 
-static void add_varsize_number(net_rows* rows, ecs_component_id id) {
-    const char* name = ecs_component_get(rows->world, id)->name;
+void net_rows_add_varsize(net_rows* rows, ecs_component_id id) {
+    const char* name = net_rows_component_of(rows, id).name;
     uint32_t at = 0;
     for (; at < rows->varsize_count; at++) {
         if (rows->varsizes[at] == id) return;
-        if (strcmp(ecs_component_get(rows->world, rows->varsizes[at])->name, name) > 0) break;
+        if (strcmp(net_rows_component_of(rows, rows->varsizes[at]).name, name) > 0) break;
     }
     memmove(&rows->varsizes[at + 1], &rows->varsizes[at],
             (rows->varsize_count - at) * sizeof rows->varsizes[0]);
@@ -109,10 +109,9 @@ void net_rows_list_varsizes(net_rows* rows) {
         // A composition has what its parts have.
         for (uint32_t i = 0; source->part_count == 1 && i < source->component_count; i++) {
             const ecs_template_component* component = &source->components[i];
-            const ecs_component* known = ecs_component_get(rows->world, component->component);
             if ((component->flags & ECS_COMPONENT_REPLICATED) &&
-                ecs_type_is_varsize(ecs_type_get(rows->world, known->type)))
-                add_varsize_number(rows, component->component);
+                ecs_type_is_varsize(net_rows_component_of(rows, component->component).type))
+                net_rows_add_varsize(rows, component->component);
         }
     }
 }
@@ -167,9 +166,9 @@ static void link_integrals(const net_rows* rows, const ecs_template* source, pro
         ecs_component_id id = (ecs_component_id)layout->components[c].key;
         const char* of = ecs_template_find_component(source, id)->integral;
         for (uint32_t i = 0; of && i < layout->component_count; i++) {
-            const ecs_component* other =
-                ecs_component_get(rows->world, (ecs_component_id)layout->components[i].key);
-            if (strcmp(other->name, of) == 0) layout->components[c].integral = (uint8_t)(i + 1);
+            const ecs_component_id other = (ecs_component_id)layout->components[i].key;
+            if (strcmp(net_rows_component_of(rows, other).name, of) == 0)
+                layout->components[c].integral = (uint8_t)(i + 1);
         }
     }
 }
@@ -181,8 +180,7 @@ const char* net_row_template_fill(const net_rows* rows, const ecs_template* sour
     for (uint32_t i = 0; i < source->component_count; i++) {
         const ecs_template_component* component = &source->components[i];
         if (!(component->flags & ECS_COMPONENT_REPLICATED)) continue;
-        const ecs_component* known = ecs_component_get(rows->world, component->component);
-        const ecs_type* type = ecs_type_get(rows->world, known->type);
+        const ecs_type* type = net_rows_component_of(rows, component->component).type;
         const char* fault = ecs_type_is_varsize(type) ? add_varsize(rows, row_template, component)
                             : type->ops ? "its type owns memory and does not say how to send it"
                                         : add_component(row_template, component, type);
@@ -197,7 +195,6 @@ const char* net_row_template_fill(const net_rows* rows, const ecs_template* sour
     }
     link_integrals(rows, source, &row_template->layout);
     row_template->layout.tick_rate_hz = rows->tick_rate_hz;
-    row_template->layout.tables = rows->tables;
     proto_layout_finish(&row_template->layout);
     if (row_template->layout.bits_max > NET_ROW_BYTES_MAX * 8)
         return "its row does not fit one packet";

@@ -30,10 +30,11 @@ static void release_template(net_rows* rows, net_row_template* row_template) {
 }
 
 // Make the entry of a template that the wire knows. `parts` are its wire numbers.
-static net_result add_template_row(net_rows* rows, ecs_template_id id, const uint16_t* parts,
-                                   uint32_t part_count, const base_reporter* reporter) {
+static net_result add_template_row(net_rows* rows, const ecs_template* source,
+                                   const uint16_t* parts, uint32_t part_count,
+                                   const base_reporter* reporter) {
     BASE_ASSERT(part_count >= 1 && part_count <= ECS_TEMPLATE_PARTS_MAX);
-    const ecs_template* source = ecs_template_get(rows->world, id);
+    const ecs_template_id id = source->id;
     if (!reserve_ids(rows, id + 1u) ||
         !BASE_ARRAY_RESERVE(rows->allocator, rows->templates, rows->template_capacity,
                             rows->template_count + 1))
@@ -82,12 +83,14 @@ static net_result add_loaded(net_rows* rows, const base_reporter* reporter) {
     ecs_template_id* ids = base_allocate_zero(rows->allocator, (count + 1) * sizeof *ids);
     rows->number_of = base_allocate_zero(rows->allocator, (count + 1) * sizeof *rows->number_of);
     rows->numbers = base_allocate_zero(rows->allocator, (count + 1) * sizeof(net_row_template*));
+    rows->number_capacity = rows->numbers ? count + 1 : 0;
     net_result result = ids && rows->number_of && rows->numbers ? NET_OK : NET_ERR_MEMORY;
     uint32_t found = result == NET_OK ? list_loaded(rows->world, ids, count) : 0;
     for (uint32_t i = 0; i < found && result == NET_OK; i++) {
         uint16_t number = (uint16_t)i;
         rows->number_of[ids[i]] = (uint16_t)(i + 1);
-        result = add_template_row(rows, ids[i], &number, 1, reporter);
+        result =
+            add_template_row(rows, ecs_template_get(rows->world, ids[i]), &number, 1, reporter);
         rows->numbers[i] = result == NET_OK ? rows->by_id[ids[i]] : NULL;
     }
     rows->number_count = found;
@@ -97,7 +100,6 @@ static net_result add_loaded(net_rows* rows, const base_reporter* reporter) {
 
 net_result net_rows_create(const base_allocator* allocator, ecs_world* world,
                            const base_reporter* reporter, net_rows** rows) {
-    BASE_ASSERT(world && rows);
     BASE_ASSERT(world && rows);
     *rows = NULL;
     net_rows* made = base_allocate_zero(allocator, sizeof *made);
@@ -146,6 +148,67 @@ net_result net_rows_create_like(const base_allocator* allocator, ecs_world* worl
     return NET_OK;
 }
 
+// ---- without a world ----
+
+static const net_row_template* find_composed(const net_rows* rows, const uint16_t* parts,
+                                             uint32_t part_count) {
+    for (uint32_t i = 0; i < rows->template_count; i++) {
+        const net_row_template* row_template = rows->templates[i];
+        if (row_template->part_count == part_count &&
+            memcmp(row_template->parts, parts, part_count * sizeof *parts) == 0)
+            return row_template;
+    }
+    return NULL;
+}
+
+net_result net_rows_create_bare(const base_allocator* allocator,
+                                const net_rows_component* components, uint32_t count,
+                                net_rows** rows) {
+    BASE_ASSERT((components || count == 0) && count <= ECS_COMPONENTS_MAX && rows);
+    *rows = base_allocate_zero(allocator, sizeof **rows);
+    if (!*rows) return NET_ERR_MEMORY;
+    (*rows)->allocator = allocator;
+    (*rows)->components = components;
+    (*rows)->component_count = count;
+    for (uint32_t id = 1; id <= count; id++)
+        if (components[id].is_replicated && ecs_type_is_varsize(components[id].type))
+            net_rows_add_varsize(*rows, (ecs_component_id)id);
+    return NET_OK;
+}
+
+net_result net_rows_add(net_rows* rows, const ecs_template* source, const uint16_t* parts,
+                        uint32_t part_count, const net_row_template** added) {
+    BASE_ASSERT(!rows->world && source->component_count <= ECS_TEMPLATE_COMPONENTS_MAX);
+    *added = NULL;
+    const uint16_t own = (uint16_t)rows->number_count;
+    bool is_loaded = part_count == 0, is_right = part_count <= ECS_TEMPLATE_PARTS_MAX;
+    for (uint32_t i = 0; i < part_count && is_right; i++)
+        is_right = parts[i] < rows->number_count;
+    if (!is_right || rows->template_count == NET_ROW_TEMPLATES_MAX) return NET_ERR_SCHEMA;
+    if (!is_loaded && find_composed(rows, parts, part_count)) return NET_ERR_SCHEMA;
+    if (is_loaded && !BASE_ARRAY_RESERVE(rows->allocator, rows->numbers, rows->number_capacity,
+                                         rows->number_count + 1))
+        return NET_ERR_MEMORY;
+    ecs_template named = *source;
+    named.id = (ecs_template_id)(rows->template_count + 1);
+    net_result result =
+        add_template_row(rows, &named, is_loaded ? &own : parts, is_loaded ? 1 : part_count, NULL);
+    if (result != NET_OK) return result;
+    net_row_template* made = rows->by_id[named.id];
+    if (is_loaded) rows->numbers[rows->number_count++] = made;
+    *added = made;
+    return NET_OK;
+}
+
+void net_rows_set_defaults(net_rows* rows, const net_row_template* row_template,
+                           const uint64_t* words) {
+    BASE_ASSERT(!rows->world && rows->by_id[row_template->id] == row_template);
+    uint64_t* defaults = (uint64_t*)(uintptr_t)row_template->defaults;
+    memcpy(defaults, words, row_template->layout.field_count * sizeof *words);
+    proto_row_pack(&row_template->layout, words,
+                   (uint32_t*)(uintptr_t)row_template->packed_defaults);
+}
+
 void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz) {
     BASE_ASSERT(tick_rate_hz > 0);
     if (rows->tick_rate_hz == tick_rate_hz) return;
@@ -161,15 +224,6 @@ uint32_t net_rows_tick_rate(const net_rows* rows) {
     return rows->tick_rate_hz;
 }
 
-void net_rows_set_tables(net_rows* rows, const proto_tables* tables) {
-    BASE_ASSERT(tables);
-    rows->tables = tables;
-    for (uint32_t i = 0; i < rows->template_count; i++) {
-        rows->templates[i]->layout.tables = tables;
-        proto_layout_finish(&rows->templates[i]->layout);
-    }
-}
-
 void net_rows_destroy(net_rows* rows) {
     if (!rows) return;
     for (uint32_t i = 0; i < rows->template_count; i++)
@@ -180,13 +234,13 @@ void net_rows_destroy(net_rows* rows) {
     BASE_ARRAY_RELEASE(rows->allocator, rows->states, rows->state_capacity);
     if (!rows->like) {
         BASE_ARRAY_RELEASE(rows->allocator, rows->number_of, loaded);
-        BASE_ARRAY_RELEASE(rows->allocator, rows->numbers, loaded);
+        BASE_ARRAY_RELEASE(rows->allocator, rows->numbers, rows->number_capacity);
     }
     base_release(rows->allocator, rows, sizeof *rows);
 }
 
 uint32_t net_rows_component_count(const net_rows* rows) {
-    return ecs_component_count(rows->world);
+    return rows->world ? ecs_component_count(rows->world) : rows->component_count;
 }
 
 uint32_t net_rows_number_count(const net_rows* rows) {
@@ -204,17 +258,6 @@ const net_row_template* net_rows_by_number(const net_rows* rows, uint32_t number
     return number < rows->number_count ? rows->numbers[number] : NULL;
 }
 
-static const net_row_template* find_composed(const net_rows* rows, const uint16_t* parts,
-                                             uint32_t part_count) {
-    for (uint32_t i = 0; i < rows->template_count; i++) {
-        const net_row_template* row_template = rows->templates[i];
-        if (row_template->part_count == part_count &&
-            memcmp(row_template->parts, parts, part_count * sizeof *parts) == 0)
-            return row_template;
-    }
-    return NULL;
-}
-
 const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts,
                                          uint32_t part_count) {
     if (part_count == 0 || part_count > ECS_TEMPLATE_PARTS_MAX) return NULL;
@@ -224,6 +267,7 @@ const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts,
         ids[i] = rows->numbers[parts[i]]->id;
     }
     if (part_count == 1) return rows->numbers[parts[0]];
+    if (!rows->world) return find_composed(rows, parts, part_count);
     // Past the limit no template is composed: untrusted input must not fill the world's table.
     if (rows->composed_count == NET_ROW_TEMPLATES_MAX) {
         const net_row_template* found = find_composed(rows, parts, part_count);
@@ -234,7 +278,8 @@ const net_row_template* net_rows_compose(net_rows* rows, const uint16_t* parts,
     if (id == ECS_TEMPLATE_NONE) return NULL;
     if (id >= rows->state_capacity || rows->states[id] == ROW_UNSEEN) {
         rows->composed_count++;
-        if (add_template_row(rows, id, parts, part_count, NULL) != NET_OK) return NULL;
+        const ecs_template* source = ecs_template_get(rows->world, id);
+        if (add_template_row(rows, source, parts, part_count, NULL) != NET_OK) return NULL;
     }
     return rows->by_id[id];
 }

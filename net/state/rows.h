@@ -64,15 +64,36 @@ BASE_MUST_USE net_result net_rows_create(const base_allocator* allocator, ecs_wo
 /// @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_rows_create_like(const base_allocator* allocator, ecs_world* world,
                                               net_rows* like, net_rows** rows);
+/// A component of a table without a world.
+typedef struct net_rows_component {
+    const char* name;
+    const ecs_type* type; ///< its fields, and whether it is of variable size
+    bool is_replicated;   ///< by a loaded template: those of variable size get their wire numbers
+} net_rows_component;
+/// For a schema that was read, in no world: `components` by id, 1..count, are borrowed (a hole has
+/// no type). Set the rate before the first template is added.
+/// @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_rows_create_bare(const base_allocator* allocator,
+                                              const net_rows_component* components, uint32_t count,
+                                              net_rows** rows);
+/// Add a template to a table without a world: a loaded one without parts, which gets the next wire
+/// number, or the composition of such parts. Its components are those of the table, at most
+/// ECS_TEMPLATE_COMPONENTS_MAX, and have no values; net_rows_set_defaults follows. Its id is the
+/// number of templates then.
+/// @return NET_OK; NET_ERR_SCHEMA (it cannot be a row, it is there, or parts are not);
+///         NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_rows_add(net_rows* rows, const ecs_template* source,
+                                      const uint16_t* parts, uint32_t part_count,
+                                      const net_row_template** added);
+/// Set the default row of a template that was added: words of its layout, each of its field.
+void net_rows_set_defaults(net_rows* rows, const net_row_template* row_template,
+                           const uint64_t* words);
 void net_rows_destroy(net_rows* rows);
 /// Set the tick rate, by which integrals are predicted. Call it before the first row is encoded,
 /// with the same value on both sides (a client learns it from Welcome). Without it rows are encoded
 /// as if no component was the integral of another. Tables that share row templates share the rate.
 void net_rows_set_tick_rate(net_rows* rows, uint32_t tick_rate_hz);
 uint32_t net_rows_tick_rate(const net_rows* rows); ///< 0: not set yet
-/// Set the tables of the row code, borrowed. Call it before the first row is encoded, with equal
-/// tables on both sides: they are an item of the schema. Without it they are the built-in ones.
-void net_rows_set_tables(net_rows* rows, const proto_tables* tables);
 /// Bits of a template's wire number; the numbers are positions among the loaded replicated
 /// templates sorted by name.
 uint32_t net_rows_number_bits(const net_rows* rows);

@@ -12,21 +12,19 @@
 //               default row, then the hash of each variable-size default
 //     component name, type name, per field: name, kind, count
 //     message   position in the module's table, kind, reliable?, the protobuf descriptor
-//     tables    the lengths of trained codes, when the game has them
 //
 // Left to others: building layouts and default rows (rows.c), asking and refusing (session).
 #include "state/schema_rows.h"
 
 #include "base/assert.h"
 #include "base/hash.h"
+#include "base/shown.h"
 #include "base/text.h"
 #include "state/varsize_value.h"
 #include "proto/codec.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define TABLES_KIND "tables"
 
 struct net_schema {
     const base_allocator* allocator;
@@ -35,7 +33,7 @@ struct net_schema {
     net_schema_item* items;
     uint32_t item_count;
     uint32_t item_capacity;
-    uint64_t hash, world_hash;
+    uint64_t hash;
 };
 
 _Static_assert((int)PROTO_KIND_COUNT == (int)ECS_FIELD_KIND_COUNT, "add the kind to proto/quant.h");
@@ -196,18 +194,6 @@ static void finish(net_schema* schema) {
     schema->hash = base_hasher_end(&hasher);
 }
 
-net_result net_schema_set_tables(net_schema* schema, const proto_tables* tables,
-                                 uint64_t tables_hash) {
-    BASE_ASSERT(schema && tables && schema->hash == schema->world_hash);
-    base_hasher hasher;
-    base_hasher_init(&hasher, 0);
-    hash_u64(&hasher, tables_hash);
-    if (!add_item(schema, TABLES_KIND, "trained", &hasher)) return NET_ERR_MEMORY;
-    finish(schema);
-    net_rows_set_tables(schema->rows, tables);
-    return NET_OK;
-}
-
 static net_result fill(net_schema* schema, ecs_world* world, const net_message* messages,
                        uint32_t message_count, const base_reporter* reporter) {
     net_result result = net_rows_create(schema->allocator, world, reporter, &schema->rows);
@@ -220,7 +206,6 @@ static net_result fill(net_schema* schema, ecs_world* world, const net_message* 
         if (result != NET_OK) return result;
     }
     finish(schema);
-    schema->world_hash = schema->hash;
     return NET_OK;
 }
 
@@ -270,10 +255,6 @@ uint64_t net_schema_hash(const net_schema* schema) {
     return schema->hash;
 }
 
-uint64_t net_schema_world_hash(const net_schema* schema) {
-    return schema->world_hash;
-}
-
 const net_schema_item* net_schema_items(const net_schema* schema, uint32_t* count) {
     *count = schema->item_count;
     return schema->items;
@@ -281,13 +262,6 @@ const net_schema_item* net_schema_items(const net_schema* schema, uint32_t* coun
 
 net_rows* net_schema_rows(const net_schema* schema) {
     return schema->rows;
-}
-
-// Names from a peer go into texts that people read on terminals.
-static void copy_printable(char* target, size_t target_bytes, const char* source) {
-    (void)base_text_copy(target, target_bytes, source);
-    for (char* at = target; *at; at++)
-        if ((unsigned char)*at < 0x20 || (unsigned char)*at >= 0x7f) *at = '?';
 }
 
 bool net_schema_difference(const net_schema* server, const net_schema_item* client_items,
@@ -303,17 +277,13 @@ bool net_schema_difference(const net_schema* server, const net_schema_item* clie
             s++, c++;
             continue;
         }
-        char name[sizeof server->items->name];
-        copy_printable(name, sizeof name,
-                       order <= 0 ? server->items[s].name : client_items[c].name);
-        bool is_tables = strncmp(name, TABLES_KIND " ", strlen(TABLES_KIND) + 1) == 0;
-        (void)base_text_format(text, text_bytes, "%s %s%s", name,
+        const char* name = order <= 0 ? server->items[s].name : client_items[c].name;
+        char quoted[BASE_SHOWN_QUOTED_BYTES(sizeof client_items->name)];
+        (void)base_text_format(text, text_bytes, "%s %s",
+                               base_shown_quote(quoted, sizeof quoted, name),
                                order == 0  ? "differs"
                                : order < 0 ? "is missing on the client"
-                                           : "is missing on the server",
-                               is_tables ? ": the same file NAME.tables must lie beside NAME.blk "
-                                           "on both sides, or on none"
-                                         : "");
+                                           : "is missing on the server");
         return true;
     }
     return false;

@@ -19,6 +19,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -56,13 +57,13 @@ static void write_value(base_bytes* text, const proto_quant* quant, uint64_t q) 
     case PROTO_F32: {
         float value;
         memcpy(&value, memory, sizeof value);
-        snprintf(number, sizeof number, "%.9g", (double)value);
+        (void)base_text_format(number, sizeof number, "%.9g", (double)value);
         break;
     }
     case PROTO_F64: {
         double value;
         memcpy(&value, memory, sizeof value);
-        snprintf(number, sizeof number, "%.17g", value);
+        (void)base_text_format(number, sizeof number, "%.17g", value);
         break;
     }
     case PROTO_ENTITY: {

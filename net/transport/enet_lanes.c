@@ -286,6 +286,7 @@ static uint32_t lanes_sockets(const net_transport* transport, int* descriptors, 
 // The hosts first: their sockets send through the trunk's.
 static void lanes_destroy(net_transport* transport) {
     enet_lanes* self = lanes_of(transport);
+    net_enet_secure_stop(&self->trunk);
     for (uint32_t i = 0; i < self->count; i++) {
         enet_lane* lane = &self->lanes[i];
         forget_events(lane);

@@ -53,15 +53,17 @@ static void host_init(net_enet_transport* owner) {
 }
 
 // "ADDR:PORT" or "ADDR:PORT,ADDR:PORT": one address, or one of each family.
-static net_result listen_parse(const char* text, net_socket_plan* plan) {
+static net_result listen_resolve(const net_enet_config* config, net_socket_plan* plan) {
     char copy[LISTEN_BYTES_MAX];
-    if (!base_text_copy(copy, sizeof copy, text)) return NET_ERR_ADDRESS;
+    if (!base_text_copy(copy, sizeof copy, config->listen)) return NET_ERR_ADDRESS;
     char* comma = strchr(copy, ',');
     if (comma) *comma = '\0';
     plan->listen_count = comma ? 2 : 1;
-    if (net_address_parse(copy, &plan->listen[0]) != NET_OK) return NET_ERR_ADDRESS;
+    if (net_address_resolve_one(config->resolver, copy, &plan->listen[0]) != NET_OK)
+        return NET_ERR_ADDRESS;
     if (!comma) return NET_OK;
-    if (net_address_parse(comma + 1, &plan->listen[1]) != NET_OK) return NET_ERR_ADDRESS;
+    if (net_address_resolve_one(config->resolver, comma + 1, &plan->listen[1]) != NET_OK)
+        return NET_ERR_ADDRESS;
     return net_address_is_ipv4(&plan->listen[0]) != net_address_is_ipv4(&plan->listen[1])
                ? NET_OK
                : NET_ERR_ADDRESS;
@@ -72,7 +74,7 @@ static net_result listen_parse(const char* text, net_socket_plan* plan) {
 static void ENET_CALLBACK go_on_without_memory(void) {}
 
 net_result net_enet_plan_listen(const net_enet_config* config, net_socket_plan* plan) {
-    if (listen_parse(config->listen, plan) != NET_OK) return NET_ERR_ADDRESS;
+    if (listen_resolve(config, plan) != NET_OK) return NET_ERR_ADDRESS;
     for (uint32_t i = 0; i < plan->listen_count; i++)
         if (!net_enet_secure_may_listen(&config->security, &plan->listen[i]))
             return NET_ERR_REFUSED;

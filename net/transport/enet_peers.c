@@ -47,9 +47,12 @@ static bool is_over(net_enet_transport* owner, const ENetPeer* peer) {
            !net_enet_secure_hold(&owner->secure, peer->address.host, peer->address.port);
 }
 
+// A server that only says that it closed has lost the connection, or ends: the user comes back as
+// after a silence.
 static uint32_t end_reason(const net_enet_transport* owner) {
     net_secure_end end = owner->is_server ? NET_SECURE_END_NONE : owner->secure.client.end;
-    return end == NET_SECURE_END_NONE ? 0 : NET_TRANSPORT_SECURE + (uint32_t)end;
+    bool is_lost = end == NET_SECURE_END_NONE || end == NET_SECURE_END_CLOSED;
+    return is_lost ? 0 : NET_TRANSPORT_SECURE + (uint32_t)end;
 }
 
 void net_enet_check_peers(net_enet_transport* owner, uint64_t now_us) {

@@ -55,6 +55,7 @@ typedef struct net_enet_transport {
     uint32_t lost_count; ///< slots with is_lost
     uint32_t passes_left;
     uint32_t service_us_max;
+    const net_resolver* resolver;
     uint64_t (*wall_us)(void* context); ///< NULL: none
     void* wall_context;
     uint64_t due_us;     ///< of the program's next tick
@@ -85,7 +86,7 @@ uint32_t net_enet_list_descriptors(int descriptor, int* descriptors, uint32_t ca
 void net_enet_size_buffers(int descriptor);
 /// Begin a service of one host, which ends at `until_us`; then its next() gives the events.
 void net_enet_host_service(net_enet_transport* owner, uint64_t now_us, uint64_t until_us);
-/// Parse "ADDR:PORT" or "ADDR:PORT,ADDR:PORT" into the plan, and check that a server with these
+/// Resolve "ADDR:PORT" or "ADDR:PORT,ADDR:PORT" into the plan, and check that a server with these
 /// keys may listen there. @return NET_OK, NET_ERR_ADDRESS, NET_ERR_REFUSED.
 BASE_MUST_USE net_result net_enet_plan_listen(const net_enet_config* config, net_socket_plan* plan);
 /// Let ENet begin, and check that its functions are ours. @return false when they are not.

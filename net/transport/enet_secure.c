@@ -14,6 +14,7 @@
 #pragma weak net_socket_fill
 #pragma weak net_socket_guard_set
 #pragma weak net_socket_wire_send
+#pragma weak net_socket_flush
 
 #define HOST_FIRST 0x0A000000u
 
@@ -92,6 +93,12 @@ uint64_t net_enet_secure_sent_bytes(const net_enet_secure* secure, uint32_t host
     return slot < secure->session_count ? secure->sent_bytes[slot] : 0;
 }
 
+static void server_send_alone(void* context, const net_address* to, const uint8_t* bytes,
+                              size_t size) {
+    const net_enet_secure* secure = context;
+    net_socket_wire_send(secure->descriptor, to, bytes, size);
+}
+
 static size_t client_receive(void* context, uint64_t now_us, const net_address* from,
                              uint8_t* bytes, size_t size, const uint8_t** inner, uint32_t* host,
                              uint16_t* port) {
@@ -150,7 +157,9 @@ static net_result init(net_enet_secure* secure, int descriptor, const net_enet_c
                                              .lanes = config->lanes,
                                              .per_address_max = config->peers_per_address_max,
                                              .security = own,
-                                             .now_us = secure->clock.now_us};
+                                             .now_us = secure->clock.now_us,
+                                             .send = server_send_alone,
+                                             .send_context = secure};
     secure->allocator = config->allocator;
     secure->sent_bytes =
         base_allocate_zero(config->allocator, config->peers_max * sizeof *secure->sent_bytes);
@@ -184,6 +193,12 @@ void net_enet_secure_init_lane(net_enet_secure* secure, int descriptor,
     secure->session_count = trunk->session_count;
     read_clock(secure);
     set_guard(secure, true);
+}
+
+void net_enet_secure_stop(net_enet_secure* secure) {
+    if (!secure->server || secure->is_lane) return;
+    net_secure_server_stop(secure->server, net_socket_now_us());
+    net_socket_flush(secure->descriptor);
 }
 
 void net_enet_secure_deinit(net_enet_secure* secure) {

@@ -47,6 +47,8 @@ void net_enet_secure_init_lane(net_enet_secure* secure, int descriptor,
 /// session that it is for; UINT32_MAX: for none.
 uint32_t net_enet_secure_route(net_enet_secure* trunk, const net_address* from, uint8_t* bytes,
                                size_t size);
+/// Before the socket is closed: a server's sessions end, and their clients learn it.
+void net_enet_secure_stop(net_enet_secure* secure);
 /// After the socket is closed.
 void net_enet_secure_deinit(net_enet_secure* secure);
 /// Once per service, after all connections are held: time passes, the client sends.

@@ -229,6 +229,17 @@ static void go_on_connecting(net_enet_transport* owner) {
     }
 }
 
+static bool take_notice(net_enet_transport* owner, net_transport_event* event) {
+    net_enet_secure* secure = &owner->secure;
+    if (!secure->is_connecting) return false;
+    const net_secure_end why = net_secure_client_take_notice(&secure->client);
+    if (why == NET_SECURE_END_NONE) return false;
+    *event = (net_transport_event){.kind = NET_TRANSPORT_NOTICE,
+                                   .peer = peer_id(owner, 0),
+                                   .reason = NET_TRANSPORT_SECURE + (uint32_t)why};
+    return true;
+}
+
 static bool enet_transport_next(net_transport* transport, net_transport_event* event) {
     net_enet_transport* owner = transport_of(transport);
     take_back(owner);
@@ -238,6 +249,7 @@ static bool enet_transport_next(net_transport* transport, net_transport_event* e
         if (step(owner, &from) == 0) {
             go_on_connecting(owner);
             if (owner->lost_count > 0) continue;
+            if (take_notice(owner, event)) return true;
             push_out(owner);
             return false;
         }
@@ -306,7 +318,8 @@ static net_result enet_transport_connect(net_transport* transport, const char* a
     net_address found[NET_SECURE_ADDRESSES_MAX];
     uint32_t count = 0;
     if (owner->is_server) return NET_ERR_FULL;
-    if (net_address_resolve(address, found, NET_SECURE_ADDRESSES_MAX, &count) != NET_OK ||
+    if (net_address_resolve(owner->resolver, address, found, NET_SECURE_ADDRESSES_MAX, &count) !=
+            NET_OK ||
         found[0].port == 0)
         return NET_ERR_ADDRESS;
     if (owner->secure.is_connecting || owner->host->peers[0].state != ENET_PEER_STATE_DISCONNECTED)
@@ -403,6 +416,7 @@ static uint64_t enet_transport_peer_sent_bytes(const net_transport* transport, n
 static void enet_transport_destroy(net_transport* transport) {
     net_enet_transport* owner = transport_of(transport);
     take_back(owner);
+    net_enet_secure_stop(&owner->secure);
     if (owner->host) enet_host_destroy(owner->host);
     net_enet_secure_deinit(&owner->secure);
     base_release(owner->allocator, owner->slots, owner->slot_count * sizeof *owner->slots);
@@ -431,6 +445,7 @@ net_result net_enet_host_create(const net_enet_config* config, const net_enet_se
     if (!made) return NET_ERR_MEMORY;
     made->base.ops = &enet_ops;
     made->allocator = config->allocator;
+    made->resolver = config->resolver;
     made->is_server = config->listen != NULL;
     made->slot_count = (config->peers_max - lane + lanes - 1) / lanes;
     made->slots = base_allocate_zero(config->allocator, made->slot_count * sizeof *made->slots);

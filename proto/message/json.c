@@ -5,6 +5,7 @@
 #include "proto/codec.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -59,7 +60,7 @@ static void put_bytes(json_out* out, const ProtobufCBinaryData* bytes) {
 // JSON has no infinity and no NaN. Both become null.
 static void put_double(json_out* out, double value, int digits) {
     char text[40];
-    snprintf(text, sizeof text, "%.*g", digits, value);
+    (void)base_text_format(text, sizeof text, "%.*g", digits, value);
     put_text(out, value - value == 0 ? text : "null");
 }
 

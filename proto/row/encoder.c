@@ -8,9 +8,346 @@
 //   - A number of a small difference is one look-up: its code, its length, and how it changes the
 //     expectation of the next ones.
 //
-// Rows that the plan does not cover (a field above 32 bits) are unpacked and
-// written by row.c. Start reading at proto_row_encode.
+// Rows that the plan does not cover (a field above 32 bits) are unpacked and written by row.c.
+//
+// Off (row.c writes all rows): a match of arena with 16 bots takes 20 to 27 % more processor time,
+// and repl_1000x10k_dirty100, which has few rows here, 13 %. Start reading at proto_row_encode.
 #include "row/encoder.h"
+
+#include "row/rotation.h"
+
+// ---- encoder number ----
+
+// Numbers that have no small code: large differences, the first symbol of a row, and numbers that
+// are not scaled. The same as row.c writes.
+
+uint32_t proto_encoder_number(row_encoder* e, const uint16_t* codes, uint32_t f, int32_t off,
+                              uint32_t word) {
+    uint32_t bits = 32u - encoder_word(e, f)->shift;
+    uint32_t size = (uint32_t)row_magnitude(off), symbol = row_number_symbol(off);
+    uint32_t code = codes[symbol];
+    if (symbol < ROW_SIGNED_SYMBOLS) {
+        encoder_code(e, code);
+        return size;
+    }
+    uint32_t low = row_number_low_bits(symbol), whole = codes[PROTO_NUMBER_WHOLE];
+    bool is_whole = symbol >= ROW_SMALL_SYMBOLS && (whole & 15) + bits < (code & 15) + low + 1;
+    if (is_whole || symbol == PROTO_NUMBER_WHOLE) {
+        encoder_code(e, whole);
+        encoder_put(e, word, bits);
+        return size;
+    }
+    uint32_t rest = (size & ((1u << low) - 1)) << 1 | (uint32_t)(off < 0);
+    encoder_put(e, code >> 4 | rest << (code & 15), (code & 15) + low + 1);
+    return size;
+}
+
+void proto_encoder_scaled_any(row_encoder* e, uint32_t row, uint32_t f, int32_t off) {
+    const proto_number_codes* codes =
+        e->is_first ? e->tables->number_first : e->tables->number_plain;
+    e->is_first = false;
+    uint32_t size = proto_encoder_number(e, codes[row], f, off, e->row[f]);
+    e->surprise += row_number_surprise(size, row);
+}
+
+// ---- encoder fields ----
+
+// What the encoder writes rarely: exceptions of the head, and components that differ although they
+// were expected to rest or to stay on their line.
+
+enum { INDEX_BITS = 22, GENERATION_BITS = 10, INDEX_ORDER = 7, MASK_GROUP = 4 };
+
+// Write a mask of `count` members. `is_first`: it is the first symbol of the row and may be 0;
+// otherwise it is not 0.
+static void write_mask(row_encoder* e, uint64_t mask, uint32_t count, bool is_first) {
+    if (count <= MASK_GROUP) {
+        if (is_first) encoder_code(e, e->tables->mask_first[count > 0 ? count - 1 : 0][mask]);
+        if (!is_first && count > 1) encoder_code(e, e->tables->mask_other[count - 2][mask]);
+        return;
+    }
+    uint32_t groups = (count + MASK_GROUP - 1) / MASK_GROUP;
+    uint64_t set = 0;
+    for (uint32_t g = 0; g < groups; g++)
+        set |= (uint64_t)((mask >> (g * MASK_GROUP) & 15) != 0) << g;
+    write_mask(e, set, groups, is_first);
+    for (uint32_t first = 0; first < count; first += MASK_GROUP) {
+        uint64_t members = mask >> first & 15;
+        uint32_t size = count - first < MASK_GROUP ? count - first : MASK_GROUP;
+        if (members) write_mask(e, members, size, false);
+    }
+}
+
+static bool is_quiet(const row_encoder* e, uint32_t c) {
+    const proto_layout_part* part = &e->layout->plan.parts[c];
+    if (e->ticks == 0) return part->words != 0;
+    if (part->shape == SHAPE_MIXED) return (e->moved & part->words) == 0 || e->cooled >> c & 1;
+    return part->words != 0 && e->plans[c].kind == ROW_QUIET;
+}
+
+// Write which quiet components are coded. `is_first`: it is the whole head.
+static void write_quiet(row_encoder* e, bool is_first) {
+    uint32_t count = 0;
+    uint64_t mask = 0;
+    for (uint32_t c = 0; c < e->layout->component_count; c++) {
+        if (!is_quiet(e, c)) continue;
+        mask |= (e->coded >> e->layout->plan.parts[c].place & 1) << count;
+        count++;
+    }
+    write_mask(e, mask, count, is_first);
+}
+
+static void write_golomb(row_encoder* e, uint32_t value, uint32_t order) {
+    uint32_t u = value + (1u << order), low = 31 - (uint32_t)__builtin_clz(u);
+    encoder_put(e, UINT64_C(1) << (low - order), low - order + 1);
+    encoder_put(e, u & ((1u << low) - 1), low);
+}
+
+static void write_entity(row_encoder* e, uint32_t word) {
+    encoder_put(e, word == 0, 1);
+    if (word == 0) return;
+    uint32_t generation = word >> INDEX_BITS;
+    write_golomb(e, word & ((1u << INDEX_BITS) - 1), INDEX_ORDER);
+    encoder_put(e, generation == 1, 1);
+    if (generation != 1) encoder_put(e, generation, GENERATION_BITS);
+}
+
+static void write_field(row_encoder* e, int32_t scale, uint32_t f, int32_t off) {
+    uint32_t codes = encoder_word(e, f)->codes;
+    if (codes == ENCODER_BIT) return; // it is the other one
+    if (codes == ENCODER_ENTITY) {
+        write_entity(e, e->row[f]);
+        return;
+    }
+    if (codes == ENCODER_SCALED) codes = scale < 0 ? PROTO_NUMBER_WIDE : (uint32_t)scale;
+    (void)proto_encoder_number(e, e->tables->number_other[codes], f, off, e->row[f]);
+}
+
+// Write a warm or quiet component that is no rotation.
+static void write_fields(row_encoder* e, uint32_t c) {
+    const proto_layout_part* part = &e->layout->plan.parts[c];
+    bool is_mixed = part->shape == SHAPE_MIXED;
+    uint32_t first = part->first, count = part->count;
+    int32_t scale = is_mixed ? -1 : e->plans[c].scale;
+    uint64_t mask = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t f = first + i;
+        if (is_mixed)
+            e->off[f] = encoder_difference(e->row[f], e->base[f], encoder_word(e, f)->shift);
+        mask |= (uint64_t)(e->off[f] != 0) << i;
+    }
+    if (count == 1) {
+        write_field(e, scale, first, e->off[first]);
+        return;
+    }
+    if (count <= MASK_GROUP)
+        encoder_code(e, e->tables->field[count - 2][mask]);
+    else
+        write_mask(e, mask, count, false);
+    for (; mask; mask &= mask - 1) {
+        uint32_t f = first + (uint32_t)__builtin_ctzll(mask);
+        write_field(e, scale, f, e->off[f]);
+    }
+}
+
+// ---- sources, integrals, rotations ----
+
+// row.c says why they are coded so.
+
+static int64_t pace_of(const row_encoder* e, uint32_t f) {
+    return encoder_difference(e->base[f], e->base2[f], encoder_word(e, f)->shift);
+}
+
+static row_drive_guess guess(const row_encoder* e, const proto_layout_part* part, uint32_t i) {
+    uint32_t f = part->first + i, source = e->layout->plan.parts[part->source].first + i;
+    row_drive_words words = {
+        .ticks = e->ticks,
+        .ticks2 = e->ticks2,
+        .has_base2 = e->has_base2,
+        .base = e->base[f],
+        .pace = pace_of(e, f),
+        .source_row = e->row[source],
+        .source_base = e->base[source],
+        .source_base2 = e->base2[source],
+        .source_pace = pace_of(e, source),
+    };
+    return proto_row_drive_guess(&e->layout->fields[f], &words);
+}
+
+static int32_t off_of(const row_encoder* e, uint32_t f, uint64_t expected) {
+    return encoder_difference(e->row[f], (uint32_t)expected, encoder_word(e, f)->shift);
+}
+
+static bool is_still(const row_encoder* e, const proto_layout_part* part, uint32_t source) {
+    for (uint32_t i = 0; i < part->count; i++) {
+        const proto_layout_still* still = &e->layout->plan.still[part->first + i];
+        uint32_t at = e->base[source + i];
+        if (at < still->first || at > still->last) return false;
+    }
+    return true;
+}
+
+// Check whether it is expected to stay where it is: the source does not change, and what it has is
+// too little for a step.
+static bool is_resting(const row_encoder* e, const proto_layout_part* part, uint32_t source) {
+    uint64_t words = e->layout->plan.parts[part->source].words;
+    if ((words & (e->differ | e->moved)) || (part->words & e->moved)) return false;
+    for (uint32_t i = 0; i < part->count; i++) {
+        int64_t drive = row_drive(&e->layout->fields[part->first + i], e->base[source + i]);
+        if (row_magnitude(drive) * (e->ticks + e->ticks2) >= ROW_STEP / 4) return false;
+    }
+    return true;
+}
+
+// Fill the plan of a component with a source, and its `off` when it is quiet and differs.
+static void plan_driven(row_encoder* e, uint32_t c) {
+    const proto_layout_part* part = &e->layout->plan.parts[c];
+    uint32_t source = e->layout->plan.parts[part->source].first;
+    row_plan* plan = &e->plans[c];
+    if (!is_still(e, part, source)) {
+        plan->kind = ROW_DRIVEN;
+        plan->is_coded = e->is_certain = true;
+        return;
+    }
+    plan->kind = ROW_QUIET;
+    plan->scale = -1;
+    plan->is_coded = false;
+    bool is_resting_now = is_resting(e, part, source);
+    if (is_resting_now && !(e->differ & part->words)) return;
+    for (uint32_t i = 0; i < part->count; i++) {
+        uint32_t f = part->first + i;
+        e->off[f] = off_of(e, f, is_resting_now ? e->base[f] : guess(e, part, i).word);
+        if (e->off[f]) plan->is_coded = true;
+    }
+}
+
+// How uncertain an integral is because its source left its line, in sixteenths of a step.
+static uint64_t doubt_of(const row_encoder* e, const proto_layout_part* part) {
+    const proto_layout_part* source = &e->layout->plan.parts[part->source];
+    if (!(source->words & (e->differ | e->moved))) return 0;
+    bool has_line = (source->words & e->moved) != 0;
+    uint64_t way = 0;
+    for (uint32_t i = 0; i < part->count; i++) {
+        uint32_t f = source->first + i;
+        uint64_t now = e->row[f], then = e->base[f];
+        if (has_line) then = (now - (uint64_t)e->off[f]) & UINT32_MAX >> encoder_word(e, f)->shift;
+        uint64_t change = now > then ? now - then : then - now;
+        way += change * (uint64_t)e->layout->fields[part->first + i].drive;
+    }
+    return way == 0 ? 0 : (way * (e->ticks - 1) / (8u * part->count)) >> 16;
+}
+
+// Write `count` fields from `first` whose source stayed near its line.
+static void write_near(row_encoder* e, const proto_layout_part* part, uint32_t first,
+                       uint32_t count) {
+    row_drive_guess guesses[ROW_DRIVE_FIELDS];
+    uint32_t fields[ROW_DRIVE_FIELDS], symbol = 0, other = 1u << count;
+    for (uint32_t i = 0; i < count; i++) { // by rising class, then number
+        row_drive_guess own = guess(e, part, first + i);
+        uint32_t at = i;
+        for (; at > 0 && guesses[at - 1].class_ > own.class_; at--) {
+            guesses[at] = guesses[at - 1];
+            fields[at] = fields[at - 1];
+        }
+        guesses[at] = own;
+        fields[at] = part->first + first + i;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t word = guesses[i].word, mask = UINT32_MAX >> encoder_word(e, fields[i])->shift;
+        uint64_t next = (guesses[i].is_down ? word - 1 : word + 1) & mask;
+        uint64_t value = e->row[fields[i]];
+        if (value == next) symbol |= 1u << i;
+        if (value != next && value != word) symbol |= other;
+    }
+    if (symbol & other) symbol = other;
+    uint32_t row = row_drive_row(guesses, count);
+    encoder_code(e, e->tables->drive[row][symbol]);
+    e->is_first = false;
+    if (symbol != other) return;
+    for (uint32_t i = 0; i < count; i++)
+        encoder_scaled(e, ROW_DRIVE_OTHER, fields[i], off_of(e, fields[i], guesses[i].word));
+}
+
+static void write_driven(row_encoder* e, uint32_t c) {
+    const proto_layout_part* part = &e->layout->plan.parts[c];
+    int32_t scale = row_drive_scale(doubt_of(e, part));
+    if (scale >= 0) {
+        for (uint32_t i = 0; i < part->count; i++) {
+            uint32_t f = part->first + i;
+            encoder_scaled(e, scale, f, off_of(e, f, guess(e, part, i).word));
+        }
+        return;
+    }
+    uint32_t together = part->count <= ROW_DRIVE_FIELDS ? part->count : 1;
+    for (uint32_t i = 0; i < part->count; i += together)
+        write_near(e, part, i, together);
+}
+
+// Write a live source.
+static void write_source(row_encoder* e, uint32_t c) {
+    const proto_layout_part* part = &e->layout->plan.parts[c];
+    uint32_t most = 0;
+    int64_t pace = 0;
+    for (uint32_t i = 0; i < part->count; i++) {
+        int64_t own = pace_of(e, part->first + i);
+        if (row_magnitude(own) <= row_magnitude(pace)) continue;
+        most = i;
+        pace = own;
+    }
+    int64_t off = e->off[part->first + most];
+    encoder_scaled(e, e->plans[c].scale, part->first + most, (int32_t)off);
+    int32_t scale = e->plans[c].scale - ROW_SOURCE_LESS;
+    if (scale < 0) scale = 0;
+    for (uint32_t i = 0; i < part->count; i++) {
+        if (i == most) continue;
+        uint32_t f = part->first + i;
+        int64_t own = pace_of(e, f), whole = pace < 0 ? -pace : pace;
+        int64_t more = row_divide(2 * off * (pace < 0 ? -own : own) + whole, 2 * whole);
+        uint32_t left = (uint32_t)e->off[f] - (uint32_t)more;
+        e->surprise = 0;
+        encoder_scaled(e, scale, f, encoder_difference(left, 0, encoder_word(e, f)->shift));
+    }
+}
+
+// As encoder_scaled, for a rotation: `scale` < 0 is not known. `is_other`: another part is largest.
+static void write_turn(row_encoder* e, int32_t scale, uint32_t f, uint64_t expected,
+                       bool is_other) {
+    int32_t off = off_of(e, f, expected);
+    if (scale >= 0 && !is_other) {
+        encoder_scaled(e, scale, f, off);
+        return;
+    }
+    uint32_t row = scale < 0 ? PROTO_NUMBER_WIDE : (uint32_t)row_number_row(scale, e->surprise);
+    const uint16_t* codes = (e->is_first ? e->tables->number_first : e->tables->number_plain)[row];
+    e->is_first = false;
+    if (is_other)
+        encoder_code(e, codes[PROTO_NUMBER_OTHER]);
+    else
+        (void)proto_encoder_number(e, codes, f, off, e->row[f]);
+}
+
+static void write_rotation(row_encoder* e, uint32_t c) {
+    uint32_t first = e->layout->plan.parts[c].first;
+    uint64_t q_max = e->layout->fields[first + 1].quant.q_max;
+    uint64_t base[PROTO_ROTATION_WORDS], base2[PROTO_ROTATION_WORDS], expected[3];
+    for (uint32_t i = 0; i < PROTO_ROTATION_WORDS; i++) {
+        base[i] = e->base[first + i];
+        base2[i] = e->base2[first + i];
+    }
+    proto_rotation_guess own =
+        proto_rotation_expect(q_max, base, e->ticks > 0 ? base2 : NULL, e->ticks, e->ticks2);
+    int64_t unit = e->layout->fields[first].drive;
+    int32_t scale = e->ticks > 0 ? (int32_t)row_line_scale(e->ticks, e->ticks2, own.motion) : -1;
+    uint32_t largest = e->row[first];
+    if (largest != own.largest) {
+        write_turn(e, scale, first + 1, 0, true);
+        encoder_put(e, largest, 2);
+    }
+    proto_rotation_words(&own, q_max, unit, largest, expected);
+    for (uint32_t i = 0; i < 3; i++)
+        write_turn(e, scale, first + 1 + i, expected[i], false);
+}
+
+// ---- encoder ----
 
 // ---- what is coded ----
 
@@ -106,7 +443,7 @@ static void plan_moving(row_encoder* e) {
         const proto_layout_part* part = &layout->parts[c];
         row_plan* plan = &e->plans[c];
         if (part->is_driven) {
-            proto_encoder_plan_driven(e, c);
+            plan_driven(e, c);
         } else {
             plan_step(e, part, plan);
             if (plan->kind == ROW_WARM) add_warm(e, c, plan->class_);
@@ -177,13 +514,13 @@ static void plan_quiet(row_encoder* e) {
 
 static void write_head(row_encoder* e) {
     if (e->warm_count == 0 && !e->is_certain) {
-        proto_encoder_quiet(e, true);
+        write_quiet(e, true);
         e->is_first = false;
         return;
     }
     if (e->is_exception) {
         encoder_put(e, 0, ROW_RESERVED_BITS + 1);
-        proto_encoder_quiet(e, false);
+        write_quiet(e, false);
     }
     uint32_t count = e->warm_count, symbol = 0, classes[ROW_WARM_MAX];
     if (count == 0) return;
@@ -199,10 +536,10 @@ static void write_head(row_encoder* e) {
 
 static bool begin(row_encoder* e, const proto_layout* layout, const proto_packed_base* against,
                   const uint32_t* row, uint8_t* bytes) {
-    BASE_ASSERT(layout->tables); // finished
+    BASE_ASSERT(layout->bits_max > 0); // finished
     if (!layout->plan.is_made) return false;
     e->layout = layout;
-    e->tables = layout->tables;
+    e->tables = proto_tables_builtin();
     e->row = row;
     e->base = e->base2 = against->base;
     e->ticks = against->ticks <= ROW_TICKS_MAX ? against->ticks : 0;
@@ -246,9 +583,9 @@ static void write_components(row_encoder* e) {
         last = place;
         uint32_t kind = part->shape == SHAPE_MIXED ? ROW_QUIET : e->plans[c].kind;
         if (part->shape == SHAPE_ROTATION) {
-            proto_encoder_rotation(e, c);
+            write_rotation(e, c);
         } else if (kind == ROW_LIVE && part->is_source) {
-            proto_encoder_source(e, c);
+            write_source(e, c);
         } else if (kind == ROW_LIVE) {
             const uint32_t end = part->first + (uint32_t)part->count;
             const int32_t scale = e->plans[c].scale;
@@ -260,9 +597,9 @@ static void write_components(row_encoder* e) {
             for (; f < end; f++)
                 encoder_scaled_later(e, scale, f, e->off[f]);
         } else if (kind == ROW_DRIVEN) {
-            proto_encoder_driven(e, c);
+            write_driven(e, c);
         } else {
-            proto_encoder_fields(e, c);
+            write_fields(e, c);
         }
     }
 }
@@ -295,19 +632,6 @@ static BASE_NOINLINE uint32_t encode_any(const proto_layout* layout,
     uint32_t bits = (uint32_t)(e.at - bytes) * 8 + e.fill;
     BASE_ASSERT(bits <= layout->bits_max);
     return bits;
-}
-
-proto_row_times proto_row_times_make(uint32_t ticks, uint32_t ticks2) {
-    enum { THIRD = 21846, FIFTH = 13108 }; // of 2^16, rounded up
-    proto_row_times times = {.ticks = ticks, .ticks2 = ticks2};
-    if (ticks - 1 >= ROW_TICKS_MAX || ticks2 - 1 >= ROW_TICKS2_MAX) return times;
-    times.is_usual = true;
-    times.inverse = 1.0 / (double)(int32_t)ticks2;
-    times.factor = times.inverse * (double)(int32_t)ticks;
-    times.speed_share = ticks <= ROW_TICKS_SHORT ? FIFTH : THIRD;
-    times.log = (uint8_t)row_line_scale(ticks, 1, 0);
-    times.rest_class = row_rest_class(false, ticks);
-    return times;
 }
 
 void proto_row_encode_many(const proto_layout* layout, const proto_row_job* jobs, uint32_t count,

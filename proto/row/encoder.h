@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// Private: the encoder of packed rows, shared by encoder.c, encoder_fields.c and encoder_driven.c.
+/// Private: the encoder of packed rows, shared by encoder.c and encoder_plain.c.
 ///
-/// It writes what the coder of row_coder.h writes, by the plan of the layout (encoder_plan.c), and
+/// It writes what the coder of row_coder.h writes, by the plan of the layout (layout.c), and
 /// it cannot read. A test compares both, bit for bit.
 #pragma once
 
-#include "row/line.h"
+#include "row/row_coder.h"
 
 #include "base/bytes.h"
 
@@ -100,7 +100,7 @@ static inline uint64_t encoder_differing(const uint32_t* a, const uint32_t* b, u
 uint32_t proto_encoder_plain(const proto_layout* layout, const proto_row_job* jobs, uint32_t count,
                              uint8_t* bytes, uint32_t* bits);
 
-// ---- encoder_number.c ----
+// ---- encoder.c ----
 
 /// Write a difference with a row of a table of numbers. @return its size.
 uint32_t proto_encoder_number(row_encoder* e, const uint16_t* codes, uint32_t f, int32_t off,
@@ -108,7 +108,7 @@ uint32_t proto_encoder_number(row_encoder* e, const uint16_t* codes, uint32_t f,
 /// Write a scaled number of a word whose small codes are of no use.
 void proto_encoder_scaled_any(row_encoder* e, uint32_t row, uint32_t f, int32_t off);
 
-/// Write a scaled number that is not the first symbol of the row, as proto_row_scaled.
+/// Write a scaled number that is not the first symbol of the row, as the coder of row.c.
 static inline void encoder_scaled_later(row_encoder* e, int32_t scale, uint32_t f, int32_t off) {
     uint32_t row = (uint32_t)row_number_row(scale, e->surprise);
     uint32_t at = (uint32_t)off + PROTO_SMALL;
@@ -128,19 +128,3 @@ static inline void encoder_scaled(row_encoder* e, int32_t scale, uint32_t f, int
     else
         encoder_scaled_later(e, scale, f, off);
 }
-
-// ---- encoder_fields.c ----
-
-/// Write which quiet components are coded. `is_first`: it is the whole head.
-void proto_encoder_quiet(row_encoder* e, bool is_first);
-/// Write a warm or quiet component that is no rotation.
-void proto_encoder_fields(row_encoder* e, uint32_t c);
-
-// ---- encoder_driven.c ----
-
-/// Fill the plan of a component with a source, and its `off` when it is quiet and differs.
-void proto_encoder_plan_driven(row_encoder* e, uint32_t c);
-void proto_encoder_driven(row_encoder* e, uint32_t c);
-/// Write a live source.
-void proto_encoder_source(row_encoder* e, uint32_t c);
-void proto_encoder_rotation(row_encoder* e, uint32_t c);

@@ -364,7 +364,7 @@ uint32_t proto_encoder_plain(const proto_layout* layout, const proto_row_job* jo
         measures[i].moved = measures[i].differ = 0;
     }
     measure_all(layout, jobs, count, measures);
-    plain_row r = {.plan = &layout->plan, .tables = layout->tables, .bytes = bytes};
+    plain_row r = {.plan = &layout->plan, .tables = proto_tables_builtin(), .bytes = bytes};
     for (uint32_t i = 0; i < count; i++) {
         r.row = jobs[i].row;
         r.measure = &measures[i];

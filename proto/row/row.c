@@ -14,17 +14,260 @@
 //     live    moves so much that it is hardly ever exactly as expected: always coded
 //     driven  integral of a component that does not rest: always coded, after that component
 //     warm    may or may not be as expected: has a bit in the head
-//     quiet   rests: a difference is an exception; the code 00000 begins the exceptions, and every
-//     first
-//             symbol leaves it free
+//     quiet   rests: a difference is an exception; the code 00000 begins the exceptions, and
+//             every first symbol leaves it free
 //
 // Invariants: reader and writer take the same decisions from the same bases and bits; a reader
 // accepts any bits, and the words that it returns are canonical or the reader has failed.
 //
-// Start reading at code_row. row_plan.c makes the plans, row_head.c codes the head, row_number.c
-// codes one number, rotation.c extrapolates rotations.
-#include "row/rotation.h"
+// Start reading at code_row. row_plan.c makes the plans, rotation.c extrapolates rotations.
 #include "row/row_coder.h"
+
+#include "row/rotation.h"
+
+// ---- row number ----
+
+// One number of a row: the difference of a word from its expected word (WIRE.md, "Numbers"). A
+// symbol gives the size of the difference, small ones with their sign; the low bits of larger ones
+// follow. This is the innermost loop of coding, so it has few assertions.
+
+// The codes of a scaled number. The first symbol of a row leaves 00000 free.
+static const uint16_t* number_codes(row_coder* coder, uint32_t row) {
+    bool is_first = coder->is_first;
+    coder->is_first = false;
+    return is_first ? coder->tables->number_first[row] : coder->tables->number_plain[row];
+}
+
+static uint64_t write_number(row_coder* coder, const uint16_t* codes, const proto_quant* quant,
+                             uint64_t expected, uint64_t word) {
+    int64_t difference = row_difference(word, expected, quant->bits);
+    uint64_t size = row_magnitude(difference);
+    uint32_t symbol = row_number_symbol(difference), code = codes[symbol];
+    if (symbol < ROW_SIGNED_SYMBOLS) {
+        row_put_code(coder, &codes[symbol]);
+        return size;
+    }
+    uint32_t low = row_number_low_bits(symbol);
+    uint32_t whole = codes[PROTO_NUMBER_WHOLE];
+    bool is_whole =
+        symbol >= ROW_SMALL_SYMBOLS && (whole & 15) + quant->bits < (code & 15) + low + 1;
+    if (is_whole || symbol == PROTO_NUMBER_WHOLE) {
+        row_put_code(coder, &codes[PROTO_NUMBER_WHOLE]);
+        (void)row_bits(coder, word, quant->bits);
+        return size;
+    }
+    uint64_t rest = (size & (row_mask(low + 1) >> 1)) << 1 | (uint64_t)(difference < 0);
+    row_put_code(coder, &codes[symbol]);
+    row_put(coder, rest, low + 1);
+    return size;
+}
+
+// As row_symbol reads it; short codes, which are the likely ones, by one look-up.
+static uint32_t read_symbol(row_coder* coder, const uint16_t* codes) {
+    const proto_tables* tables = coder->tables;
+    uint32_t row = (uint32_t)(codes - tables->number_plain[0]) / PROTO_NUMBER_SYMBOLS;
+    uint32_t bits = row_peek(coder->reader) & ((1u << PROTO_QUICK_BITS) - 1);
+    uint32_t quick = tables->quick[row][bits];
+    if (quick == 0) return row_symbol(coder, codes, PROTO_NUMBER_SYMBOLS, 0);
+    row_skip(coder->reader, codes[quick - 1] & 15);
+    return quick - 1;
+}
+
+static uint64_t read_number(row_coder* coder, const uint16_t* codes, const proto_quant* quant,
+                            uint64_t expected, uint64_t* word, bool* is_other) {
+    uint32_t symbol = read_symbol(coder, codes);
+    if (is_other) *is_other = symbol == PROTO_NUMBER_OTHER;
+    if (symbol == PROTO_NUMBER_OTHER) {
+        if (!is_other) coder->reader->failed = true;
+        return 0;
+    }
+    if (symbol == PROTO_NUMBER_WHOLE) {
+        *word = proto_quant_canonical(quant, proto_bits_read(coder->reader, quant->bits));
+        return row_magnitude(row_difference(*word, expected, quant->bits));
+    }
+    bool is_negative = symbol % 2 == 0;
+    uint64_t size = (symbol + 1) / 2;
+    if (symbol >= ROW_SIGNED_SYMBOLS) {
+        uint32_t low = row_number_low_bits(symbol);
+        uint64_t rest = proto_bits_read(coder->reader, low + 1);
+        size = symbol < ROW_SMALL_SYMBOLS ? symbol - 3
+                                          : (UINT64_C(2) + (symbol - ROW_SMALL_SYMBOLS) % 2) << low;
+        size += rest >> 1;
+        is_negative = rest & 1;
+    }
+    uint64_t value = is_negative ? expected - size : expected + size;
+    *word = proto_quant_canonical(quant, value & row_mask(quant->bits));
+    return size;
+}
+
+// Code the difference of `word` from `expected` with `codes`, one row of a table of numbers.
+// `is_other` (NULL: not allowed) is set when the symbol is PROTO_NUMBER_OTHER; the word has no
+// other bits then. @return the size of the difference.
+static uint64_t code_number(row_coder* coder, const uint16_t* codes, const proto_quant* quant,
+                            uint64_t expected, uint64_t* word, bool* is_other) {
+    if (!coder->writer) return read_number(coder, codes, quant, expected, word, is_other);
+    if (!is_other || !*is_other) return write_number(coder, codes, quant, expected, *word);
+    row_put_code(coder, &codes[PROTO_NUMBER_OTHER]);
+    return 0;
+}
+
+// Code a value in exponential Golomb code, as in proto/bits.h.
+static uint32_t code_golomb(row_coder* coder, uint32_t value, uint32_t order) {
+    BASE_ASSERT(!coder->reader != !coder->writer);
+    row_flush(coder);
+    if (coder->reader) return proto_bits_read_golomb(coder->reader, order);
+    proto_bits_write_golomb(coder->writer, value, order);
+    return value;
+}
+
+// The row of the table for `scale`, with the correction of the numbers so far.
+static int32_t correct_scale(const row_coder* coder, int32_t scale) {
+    return row_number_row(scale, coder->surprise);
+}
+
+// Code a scaled number. Its size corrects the expected size of the next ones. `scale` < 0: the size
+// is unknown, and nothing is corrected. `is_other` as above.
+static void code_scaled(row_coder* coder, int32_t scale, const proto_quant* quant,
+                        uint64_t expected, uint64_t* word, bool* is_other) {
+    int32_t row = scale < 0 ? (int32_t)PROTO_NUMBER_WIDE : correct_scale(coder, scale);
+    const uint16_t* codes = number_codes(coder, (uint32_t)row);
+    uint64_t size = code_number(coder, codes, quant, expected, word, is_other);
+    if (scale < 0 || (is_other && *is_other)) return;
+    if (size > UINT32_MAX) size = UINT32_MAX;
+    coder->surprise += row_number_surprise(size, (uint32_t)row);
+}
+
+// ---- row head ----
+
+// The head of a row: which components are coded (WIRE.md, "Head").
+//
+// Certain facts take no bits. Quiet components that differ are an exception; its code 00000 is one
+// that every first symbol leaves free. Warm components share a symbol.
+
+enum { MASK_GROUP = 4, MASK_MEMBERS_MAX = 64 };
+
+// Code a mask of `count` members. `is_first`: it is the first symbol of the row and may be 0;
+// otherwise it is not 0.
+static uint64_t code_mask(row_coder* coder, uint64_t mask, uint32_t count, bool is_first) {
+    if (count <= MASK_GROUP) {
+        if (is_first) {
+            const uint16_t* codes = coder->tables->mask_first[count > 0 ? count - 1 : 0];
+            return row_symbol(coder, codes, 1u << (count > 0 ? count : 1), (uint32_t)mask);
+        }
+        if (count == 1) return 1;
+        return row_symbol(coder, coder->tables->mask_other[count - 2], 1u << count, (uint32_t)mask);
+    }
+    BASE_ASSERT(count <= MASK_MEMBERS_MAX);
+    uint32_t groups = (count + MASK_GROUP - 1) / MASK_GROUP;
+    uint64_t set = 0, result = 0;
+    for (uint32_t g = 0; g < groups; g++)
+        set |= (uint64_t)((mask >> (g * MASK_GROUP) & 15) != 0) << g;
+    set = code_mask(coder, set, groups, is_first);
+    for (uint32_t g = 0; g < groups; g++) {
+        if (!(set >> g & 1)) continue;
+        uint32_t first = g * MASK_GROUP;
+        uint32_t size = count - first < MASK_GROUP ? count - first : MASK_GROUP;
+        result |= code_mask(coder, mask >> first & 15, size, false) << first;
+    }
+    return result;
+}
+
+// Above 64 fields there is a mask for each 64, with a bit in front: the mask is not 0.
+// Code which of `count` fields differ: `masks` has a bit per field, and at least one is set.
+static void code_field_masks(row_coder* coder, uint64_t* masks, uint32_t count) {
+    if (count > 1 && count <= MASK_GROUP) {
+        const uint16_t* codes = coder->tables->field[count - 2];
+        masks[0] = row_symbol(coder, codes, 1u << count, (uint32_t)masks[0]);
+        return;
+    }
+    if (count <= 64) {
+        masks[0] = code_mask(coder, masks[0], count, false);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i += 64) {
+        bool is_set = row_bits(coder, masks[i / 64] != 0, 1);
+        masks[i / 64] =
+            is_set ? code_mask(coder, masks[i / 64], count - i < 64 ? count - i : 64, false) : 0;
+    }
+}
+
+// A quiet component whose source is coded is coded with it.
+static bool is_led(const row_coder* coder, uint32_t c) {
+    const proto_row_component* component = &coder->layout->components[c];
+    return component->is_driven && coder->ticks > 0 &&
+           coder->plans[component->integral - 1].is_coded;
+}
+
+// Run after the head: only then a reader knows which sources are coded.
+static void follow_sources(row_coder* coder) {
+    for (uint32_t c = 0; c < coder->layout->component_count; c++) {
+        if (coder->plans[c].kind != ROW_QUIET || !is_led(coder, c)) continue;
+        coder->plans[c].kind = ROW_DRIVEN;
+        coder->plans[c].is_coded = true;
+    }
+}
+
+// Code the mask of the quiet components that are not empty. `is_first`: it is the whole head.
+static void code_quiet(row_coder* coder, bool is_first) {
+    uint8_t members[PROTO_ROW_COMPONENTS_MAX];
+    uint32_t count = 0;
+    uint64_t mask = 0;
+    for (uint32_t c = 0; c < coder->layout->component_count; c++) {
+        if (coder->plans[c].kind != ROW_QUIET) continue;
+        if (coder->layout->components[c].shape == SHAPE_EMPTY) continue;
+        mask |= (uint64_t)coder->plans[c].is_coded << count;
+        members[count++] = (uint8_t)c;
+    }
+    if (count == 0 && !is_first) {
+        BASE_ASSERT(coder->reader); // a writer has no exception then
+        coder->reader->failed = true;
+        return;
+    }
+    mask = code_mask(coder, mask, count, is_first);
+    if (coder->reader && count == 0 && mask != 0) coder->reader->failed = true;
+    for (uint32_t i = 0; i < count; i++)
+        coder->plans[members[i]].is_coded = mask >> i & 1;
+}
+
+static bool is_quiet_coded(const row_coder* coder) {
+    for (uint32_t c = 0; c < coder->layout->component_count; c++)
+        if (coder->plans[c].kind == ROW_QUIET && coder->plans[c].is_coded && !is_led(coder, c))
+            return true;
+    return false;
+}
+
+static void code_head(row_coder* coder) {
+    if (coder->warm_count == 0 && !coder->is_any_certain) {
+        code_quiet(coder, true);
+        coder->is_first = false;
+        return;
+    }
+    bool is_exception;
+    if (coder->writer) {
+        is_exception = is_quiet_coded(coder);
+        if (is_exception) row_put(coder, 0, ROW_RESERVED_BITS + 1);
+    } else {
+        is_exception = (row_peek(coder->reader) & row_mask(ROW_RESERVED_BITS)) == 0;
+        if (is_exception && proto_bits_read(coder->reader, ROW_RESERVED_BITS + 1) != 0)
+            coder->reader->failed = true;
+    }
+    if (is_exception) code_quiet(coder, false);
+    uint32_t count = coder->warm_count, symbol = 0, classes[ROW_WARM_MAX];
+    for (uint32_t i = 0; i < count; i++) {
+        classes[i] = coder->plans[coder->warm[i]].class_;
+        symbol |= (uint32_t)coder->plans[coder->warm[i]].is_coded << i;
+    }
+    if (count > 0) {
+        const uint16_t* codes = coder->tables->head[row_head_row(classes, count)];
+        symbol = row_symbol(coder, codes, 1u << count, symbol);
+        coder->is_first = false;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        coder->plans[coder->warm[i]].is_coded = symbol >> i & 1;
+    follow_sources(coder);
+}
+
+// ---- row ----
 
 enum {
     INDEX_BITS = 22,
@@ -51,8 +294,8 @@ static void code_source(row_coder* coder, uint32_t c) {
         most = i;
         pace = own;
     }
-    proto_row_scaled(coder, coder->plans[c].scale, &fields[most].quant, expected[most],
-                     &words[most], NULL);
+    code_scaled(coder, coder->plans[c].scale, &fields[most].quant, expected[most], &words[most],
+                NULL);
     int64_t off = row_difference(words[most], expected[most], fields[most].quant.bits);
     int32_t scale = coder->plans[c].scale - ROW_SOURCE_LESS;
     if (scale < 0) scale = 0;
@@ -63,7 +306,7 @@ static void code_source(row_coder* coder, uint32_t c) {
         int64_t more = row_divide(2 * off * (pace < 0 ? -own : own) + whole, 2 * whole);
         uint64_t word = (expected[i] + (uint64_t)more) & row_mask(fields[i].quant.bits);
         coder->surprise = 0;
-        proto_row_scaled(coder, scale, &fields[i].quant, word, &words[i], NULL);
+        code_scaled(coder, scale, &fields[i].quant, word, &words[i], NULL);
     }
 }
 
@@ -79,7 +322,7 @@ static void code_live(row_coder* coder, uint32_t c) {
     proto_row_expect(coder, c, expected);
     for (uint32_t i = 0; i < count; i++) {
         const proto_row_field* field = &coder->layout->fields[first + i];
-        proto_row_scaled(coder, scale, &field->quant, expected[i], &coder->row[first + i], NULL);
+        code_scaled(coder, scale, &field->quant, expected[i], &coder->row[first + i], NULL);
     }
 }
 
@@ -96,16 +339,16 @@ static void code_rotation(row_coder* coder, uint32_t c) {
     int32_t scale = coder->base2 ? (int32_t)proto_row_line_scale(coder, guess.motion) : -1;
     uint64_t largest = words[0];
     bool is_other = coder->writer && largest != guess.largest;
-    proto_row_scaled(coder, scale, quant, expected[0], &words[1], &is_other);
+    code_scaled(coder, scale, quant, expected[0], &words[1], &is_other);
     if (coder->reader) words[0] = guess.largest;
     if (is_other) {
         largest = row_bits(coder, largest, 2);
         if (coder->reader) words[0] = largest;
         proto_rotation_words(&guess, quant->q_max, unit, (uint32_t)largest, expected);
-        proto_row_scaled(coder, scale, quant, expected[0], &words[1], NULL);
+        code_scaled(coder, scale, quant, expected[0], &words[1], NULL);
     }
-    proto_row_scaled(coder, scale, quant, expected[1], &words[2], NULL);
-    proto_row_scaled(coder, scale, quant, expected[2], &words[3], NULL);
+    code_scaled(coder, scale, quant, expected[1], &words[2], NULL);
+    code_scaled(coder, scale, quant, expected[2], &words[3], NULL);
     if (coder->reader && !proto_rotation_is_canonical(quant->q_max, words))
         coder->reader->failed = true;
 }
@@ -157,8 +400,8 @@ static void code_driven_fields(row_coder* coder, uint32_t c, uint32_t first, uin
     for (uint32_t i = 0; i < count; i++) {
         uint64_t word = symbol >> i & 1 ? nexts[i] : guesses[i].word;
         if (symbol == other) {
-            proto_row_scaled(coder, ROW_DRIVE_OTHER, &coder->layout->fields[fields[i]].quant,
-                             guesses[i].word, &coder->row[fields[i]], NULL);
+            code_scaled(coder, ROW_DRIVE_OTHER, &coder->layout->fields[fields[i]].quant,
+                        guesses[i].word, &coder->row[fields[i]], NULL);
         } else if (coder->reader) {
             coder->row[fields[i]] = word;
         }
@@ -172,8 +415,8 @@ static void code_driven(row_coder* coder, uint32_t c) {
     if (scale >= 0) {
         for (uint32_t i = 0; i < component->field_count; i++) {
             uint32_t f = component->field_first + i;
-            proto_row_scaled(coder, scale, &coder->layout->fields[f].quant,
-                             proto_row_drive(coder, c, i).word, &coder->row[f], NULL);
+            code_scaled(coder, scale, &coder->layout->fields[f].quant,
+                        proto_row_drive(coder, c, i).word, &coder->row[f], NULL);
         }
         return;
     }
@@ -185,7 +428,7 @@ static void code_driven(row_coder* coder, uint32_t c) {
 static uint64_t code_entity(row_coder* coder, uint64_t word) {
     if (row_bits(coder, word == 0, 1)) return 0;
     uint64_t index = word & row_mask(INDEX_BITS), generation = word >> INDEX_BITS;
-    index = proto_row_golomb(coder, (uint32_t)index, INDEX_ORDER);
+    index = code_golomb(coder, (uint32_t)index, INDEX_ORDER);
     if (coder->reader && index >> INDEX_BITS) coder->reader->failed = true;
     if (row_bits(coder, generation == 1, 1)) {
         generation = 1;
@@ -210,8 +453,7 @@ static void code_field(row_coder* coder, int32_t scale, uint32_t f, uint64_t exp
                        : quant->is_exact ? PROTO_NUMBER_FLOAT
                        : scale < 0       ? PROTO_NUMBER_WIDE
                                          : (uint32_t)scale;
-        (void)proto_row_number(coder, coder->tables->number_other[row], quant, expected, word,
-                               NULL);
+        (void)code_number(coder, coder->tables->number_other[row], quant, expected, word, NULL);
     }
 }
 
@@ -223,7 +465,7 @@ static void code_fields(row_coder* coder, uint32_t c) {
     proto_row_expect(coder, c, expected);
     for (uint32_t i = 0; coder->writer && i < count; i++)
         mask[i / 64] |= (uint64_t)(coder->row[first + i] != expected[i]) << (i % 64);
-    proto_row_field_masks(coder, mask, count);
+    code_field_masks(coder, mask, count);
     for (uint32_t i = 0; i < count; i++) {
         if (mask[i / 64] >> (i % 64) & 1) {
             code_field(coder, coder->plans[c].scale, first + i, expected[i]);
@@ -255,12 +497,11 @@ void proto_row_begin(row_coder* coder, const proto_layout* layout, const proto_r
     BASE_ASSERT(layout->bits_max > 0); // finished
     BASE_ASSERT(base->base);
     coder->layout = layout;
-    coder->tables = layout->tables;
+    coder->tables = proto_tables_builtin();
     coder->base = base->base;
     coder->base2 = NULL;
     coder->writer = NULL;
     coder->reader = NULL;
-    coder->counts = NULL;
     coder->pending = 0;
     coder->pending_bits = 0;
     coder->surprise = 0;
@@ -279,7 +520,7 @@ void proto_row_begin(row_coder* coder, const proto_layout* layout, const proto_r
 static void code_row(row_coder* coder, uint32_t* component_bits) {
     BASE_ASSERT(!coder->writer != !coder->reader);
     proto_row_plan(coder);
-    proto_row_head(coder);
+    code_head(coder);
     for (uint32_t i = 0; i < coder->layout->component_count; i++) {
         uint32_t c = coder->layout->order[i];
         uint64_t before = row_position(coder);
@@ -298,16 +539,6 @@ void proto_row_write(const proto_layout* layout, const proto_row_base* base, con
     coder.writer = writer;
     code_row(&coder, component_bits);
     BASE_ASSERT(coder.pending_bits == 0 && writer->size_bits - before <= layout->bits_max);
-}
-
-void proto_row_count(const proto_layout* layout, const proto_row_base* base, const uint64_t* row,
-                     proto_bit_writer* writer, double* counts) {
-    row_coder coder;
-    proto_row_begin(&coder, layout, base);
-    coder.row = (uint64_t*)(uintptr_t)row; // a writer does not change it
-    coder.writer = writer;
-    coder.counts = counts;
-    code_row(&coder, NULL);
 }
 
 void proto_row_read(const proto_layout* layout, const proto_row_base* base, uint64_t* row,

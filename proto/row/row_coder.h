@@ -6,10 +6,9 @@
 /// gets the value to write and returns the value that was written or read.
 #pragma once
 
+#include "base/assert.h"
 #include "proto/layout.h"
 #include "proto/tables.h"
-
-#include "base/assert.h"
 
 #include <string.h>
 
@@ -57,7 +56,6 @@ typedef struct row_coder {
     bool has_base2;
     proto_bit_writer* writer;
     proto_bit_reader* reader;
-    double* counts;   ///< how often each symbol was written; NULL: not wanted
     uint64_t pending; ///< bits that are not in the writer yet
     uint32_t pending_bits;
     uint32_t ticks, ticks2; ///< ticks 0: unknown
@@ -95,33 +93,6 @@ typedef struct row_drive_words {
 
 /// Set every member of a coder except the plans; neither reader nor writer.
 void proto_row_begin(row_coder* coder, const proto_layout* layout, const proto_row_base* base);
-
-// ---- row_number.c ----
-
-/// Code the difference of `word` from `expected` with `codes`, one row of a table of numbers.
-/// `is_other` (NULL: not allowed) is set when the symbol is PROTO_NUMBER_OTHER; the word has no
-/// other bits then.
-/// @return the size of the difference.
-uint64_t proto_row_number(row_coder* coder, const uint16_t* codes, const proto_quant* quant,
-                          uint64_t expected, uint64_t* word, bool* is_other);
-/// Code a scaled number. Its size corrects the expected size of the next ones. `scale` < 0: the
-/// size is unknown, and nothing is corrected. `is_other` as above.
-void proto_row_scaled(row_coder* coder, int32_t scale, const proto_quant* quant, uint64_t expected,
-                      uint64_t* word, bool* is_other);
-/// Code a value in exponential Golomb code, as in proto/bits.h.
-uint32_t proto_row_golomb(row_coder* coder, uint32_t value, uint32_t order);
-
-// ---- row_head.c ----
-
-/// Code which of `count` fields differ: `masks` has a bit per field, and at least one is set.
-void proto_row_field_masks(row_coder* coder, uint64_t* masks, uint32_t count);
-/// Code the head: which components are coded.
-void proto_row_head(row_coder* coder);
-
-// ---- encoder_plan.c ----
-
-/// Make the layout's plan and packed_count; the last step of proto_layout_finish.
-void proto_layout_plan_make(proto_layout* layout);
 
 // ---- row_plan.c ----
 
@@ -337,7 +308,6 @@ static inline void row_skip(proto_bit_reader* reader, uint32_t count) {
 /// Write one code of the tables.
 static inline void row_put_code(row_coder* coder, const uint16_t* code) {
     row_put(coder, *code >> 4, *code & 15);
-    if (coder->counts) coder->counts[code - coder->tables->number_plain[0]]++;
 }
 
 /// Code a symbol below `count` with one row of a table. @return the symbol; any symbol below
@@ -358,4 +328,31 @@ static inline uint32_t row_symbol(row_coder* coder, const uint16_t* codes, uint3
     }
     coder->reader->failed = true;
     return count - 1;
+}
+
+// ---- line ----
+
+// Private: how far the straight line through two rows goes on (WIRE.md, "Expected words"), without
+// a division for each word.
+//
+// A way is pace * ticks / ticks2, rounded to the nearest whole number, up when two are as near.
+// Doubles give the same on every machine: what is no whole number is 1/510 away from one or more,
+// and the error of a double of this size is far less.
+
+/// The way of a pace of 32 bits; the times are usual.
+static inline int64_t row_line_way(const proto_row_times* times, int32_t pace) {
+    // The sum is positive, so the conversion rounds down.
+    const double above = 137438953472.0 /* 2^37 */, half = 0.5 + 1.0 / 1024;
+    return (int64_t)((double)pace * times->factor + (above + half)) - (int64_t)above;
+}
+
+/// The scale of a component that moved by `motion` > 0 steps, as row_line_scale.
+static inline uint32_t row_line_scale_of(const proto_row_times* times, uint32_t motion) {
+    uint32_t pace = motion;
+    if (times->ticks2 > 1) {
+        int64_t most = (int64_t)motion + times->ticks2 - 1;
+        pace = (uint32_t)(int64_t)((double)most * times->inverse + 1.0 / 1024);
+    }
+    uint32_t scale = times->log + ((row_log(pace) + 1) * times->speed_share >> 16);
+    return scale < PROTO_NUMBER_SCALES ? scale : PROTO_NUMBER_SCALES - 1;
 }

@@ -24,13 +24,13 @@ enum {
     GROUP_NONE = 255,
     PLACE_REST = PROTO_SOLO_PLACES - 1, // nodes outside of the first group share weights
     CONTEXTS_REST = 2,                  // and look at the first contexts only
-    TOLD_BITS = 4, // highest bits of a size that have statistics, with the highest one
+    HEAD_BITS = 4, // highest bits of a size that have statistics, with the highest one
     FIELD_SHIFT = 12,
     SITUATION_SHIFT = 24,
     TOLD_MASK = 4095,
     CODE_BYTES = 4,
     CHANCE_EVEN = 1 << 15,
-    TOLD_ONE = 1 << 4,
+    HEAD_ONE = 1 << 4,
 };
 
 // 2^16 / (1 + exp(-x / 4)), x from -32 to 32.
@@ -195,7 +195,7 @@ static bool code_bit(proto_solo_coder* coder, uint32_t chance, bool bit) {
 
 void proto_solo_begin_write(proto_solo_coder* coder, const proto_solo_model* model, uint8_t* bytes,
                             size_t size, proto_solo_sample* samples, uint32_t capacity) {
-    proto_solo_begin_note(coder, model, samples, capacity);
+    proto_solo_begin_sample(coder, model, samples, capacity);
     coder->mode = PROTO_SOLO_WRITE;
     coder->out = bytes;
     coder->size = size;
@@ -204,7 +204,7 @@ void proto_solo_begin_write(proto_solo_coder* coder, const proto_solo_model* mod
 void proto_solo_begin_read(proto_solo_coder* coder, const proto_solo_model* model,
                            const uint8_t* bytes, size_t size, proto_solo_sample* samples,
                            uint32_t capacity) {
-    proto_solo_begin_note(coder, model, samples, capacity);
+    proto_solo_begin_sample(coder, model, samples, capacity);
     coder->mode = PROTO_SOLO_READ;
     coder->in = bytes;
     coder->size = size;
@@ -213,10 +213,10 @@ void proto_solo_begin_read(proto_solo_coder* coder, const proto_solo_model* mode
         coder->code = coder->code << 8 | next_byte(coder);
 }
 
-void proto_solo_begin_note(proto_solo_coder* coder, const proto_solo_model* model,
-                           proto_solo_sample* samples, uint32_t capacity) {
+void proto_solo_begin_sample(proto_solo_coder* coder, const proto_solo_model* model,
+                             proto_solo_sample* samples, uint32_t capacity) {
     coder->model = model;
-    coder->mode = PROTO_SOLO_NOTE;
+    coder->mode = PROTO_SOLO_SAMPLE;
     coder->out = NULL;
     coder->in = NULL;
     coder->size = coder->at = 0;
@@ -232,7 +232,7 @@ void proto_solo_begin_note(proto_solo_coder* coder, const proto_solo_model* mode
 }
 
 size_t proto_solo_end(proto_solo_coder* coder) {
-    BASE_ASSERT(coder->mode != PROTO_SOLO_NOTE);
+    BASE_ASSERT(coder->mode != PROTO_SOLO_SAMPLE);
     if (coder->mode == PROTO_SOLO_READ)
         return coder->failed || coder->at < coder->size ? 0 : coder->size;
     // The number of the range with the most zeros at its end, which a reader adds by itself.
@@ -290,8 +290,8 @@ static uint32_t length_node(uint32_t sign, uint32_t n) {
 }
 
 // The modelled part of a number, 12 bits: length (6), sign, three bits below the highest one.
-static uint32_t walk_number(walk* w, uint32_t told) {
-    uint32_t length = told >> 4, high = told & 7, sign = told >> 3 & 1;
+static uint32_t walk_number(walk* w, uint32_t head) {
+    uint32_t length = head >> 4, high = head & 7, sign = head >> 3 & 1;
     if (!step(w, NODE_ZERO, length > 0)) return 0;
     sign = step(w, NODE_SIGN, sign);
     uint32_t n = 1;
@@ -305,40 +305,40 @@ static uint32_t walk_number(walk* w, uint32_t told) {
     return n << 4 | sign << 3 | (prefix & 7);
 }
 
-static void note(proto_solo_coder* coder, uint32_t field, uint64_t situation, uint32_t told) {
+static void add_sample(proto_solo_coder* coder, uint32_t field, uint64_t situation, uint32_t head) {
     if (coder->sample_count == coder->sample_capacity) return;
     coder->samples[coder->sample_count++] =
-        situation << SITUATION_SHIFT | (uint64_t)field << FIELD_SHIFT | told;
+        situation << SITUATION_SHIFT | (uint64_t)field << FIELD_SHIFT | head;
 }
 
 int64_t proto_solo_number(proto_solo_coder* coder, uint32_t field, uint64_t situation,
                           int64_t value) {
     BASE_VALIDATE(field < PROTO_SOLO_FIELDS && situation >> 40 == 0);
     bool is_read = coder->mode == PROTO_SOLO_READ;
-    if (coder->mode != PROTO_SOLO_NOTE && ++coder->numbers > PROTO_SOLO_NUMBERS_MAX)
+    if (coder->mode != PROTO_SOLO_SAMPLE && ++coder->numbers > PROTO_SOLO_NUMBERS_MAX)
         coder->failed = true;
     if (is_read && coder->failed) return 0;
     uint64_t size = is_read ? 0 : row_magnitude(value);
-    uint32_t length = length_of(size), low = length > TOLD_BITS ? length - TOLD_BITS : 0;
-    uint32_t told = 0;
+    uint32_t length = length_of(size), low = length > HEAD_BITS ? length - HEAD_BITS : 0;
+    uint32_t head = 0;
     if (length > 0) {
-        uint64_t high = length > TOLD_BITS ? size >> low : size << (TOLD_BITS - length);
-        told = length << 4 | (uint32_t)(value < 0) << 3 | (uint32_t)(high & 7);
+        uint64_t high = length > HEAD_BITS ? size >> low : size << (HEAD_BITS - length);
+        head = length << 4 | (uint32_t)(value < 0) << 3 | (uint32_t)(high & 7);
     }
-    if (coder->mode != PROTO_SOLO_NOTE && !(coder->failed)) {
+    if (coder->mode != PROTO_SOLO_SAMPLE && !(coder->failed)) {
         walk w = {.coder = coder};
         make_contexts(&w.contexts, field, situation);
-        told = walk_number(&w, told);
-        length = told >> 4;
-        low = length > TOLD_BITS ? length - TOLD_BITS : 0;
+        head = walk_number(&w, head);
+        length = head >> 4;
+        low = length > HEAD_BITS ? length - HEAD_BITS : 0;
         if (low > 0) size = code_bits(coder, size & (row_mask(low + 1) >> 1), low);
     }
-    note(coder, field, situation, told);
+    add_sample(coder, field, situation, head);
     if (!is_read) return value;
-    if (told == 0) return 0;
-    uint64_t high = 8 | (told & 7);
-    size = length > TOLD_BITS ? high << low | size : high >> (TOLD_BITS - length);
-    return told >> 3 & 1 ? (int64_t)(0 - size) : (int64_t)size;
+    if (head == 0) return 0;
+    uint64_t high = 8 | (head & 7);
+    size = length > HEAD_BITS ? high << low | size : high >> (HEAD_BITS - length);
+    return head >> 3 & 1 ? (int64_t)(0 - size) : (int64_t)size;
 }
 
 bool proto_solo_expects(const proto_solo_coder* coder, uint32_t field, uint64_t situation) {
@@ -349,8 +349,9 @@ bool proto_solo_expects(const proto_solo_coder* coder, uint32_t field, uint64_t 
     return m.chance > CHANCE_EVEN;
 }
 
-void proto_solo_note(proto_solo_coder* coder, uint32_t field, uint64_t situation, bool is_fact) {
-    note(coder, field, situation, is_fact ? TOLD_ONE : 0);
+void proto_solo_add_fact(proto_solo_coder* coder, uint32_t field, uint64_t situation,
+                         bool is_fact) {
+    add_sample(coder, field, situation, is_fact ? HEAD_ONE : 0);
 }
 
 void proto_solo_train(proto_solo_model* model, const proto_solo_sample* samples, uint32_t count) {

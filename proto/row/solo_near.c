@@ -154,7 +154,7 @@ bool proto_solo_is_along_better(const solo_row* r) {
     return along < line;
 }
 
-void proto_solo_note_motion(solo_row* r) {
+void proto_solo_keep_motion(solo_row* r) {
     proto_solo_near* own = r->own;
     own->template_ = r->template_;
     own->ticks = r->coder.ticks;

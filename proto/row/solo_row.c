@@ -40,7 +40,7 @@ static int64_t near_off(const solo_row* r, uint32_t f) {
     return r->near && f < PROTO_SOLO_OFFS ? r->near->off[f] : 0;
 }
 
-static void note_off(solo_row* r, uint32_t f, int64_t off) {
+static void keep_off(solo_row* r, uint32_t f, int64_t off) {
     if (f >= PROTO_SOLO_OFFS) return;
     r->own->off[f] = (int16_t)(off > INT16_MAX ? INT16_MAX : off < INT16_MIN ? INT16_MIN : off);
 }
@@ -54,7 +54,7 @@ static uint64_t code_off(solo_row* r, uint32_t f, uint64_t situation, uint64_t e
     off = turned(off, is_mirrored);
     if (is_read(r))
         *word = proto_quant_canonical(quant, (expected + (uint64_t)off) & row_mask(quant->bits));
-    note_off(r, f, off);
+    keep_off(r, f, off);
     uint64_t size = row_magnitude(off);
     r->active += size == 0 ? 0 : row_log(size) + 1;
     return size;
@@ -275,14 +275,14 @@ static void choose_guess(solo_row* r, uint32_t c, uint64_t* expected, other_gues
 }
 
 // `expected` and the other words are as choose_guess left them.
-static void note_guess(solo_row* r, uint32_t c, const uint64_t* expected,
-                       const other_guess* other) {
+static void add_guess_fact(solo_row* r, uint32_t c, const uint64_t* expected,
+                           const other_guess* other) {
     if (!other->has_other) return;
     const uint64_t* row = r->coder.row + r->coder.layout->components[c].field_first;
     uint64_t chosen = distance(r, c, row, expected), left = distance(r, c, row, other->words);
     if (chosen != left)
-        proto_solo_note(r->solo, PROTO_SOLO_OTHER, other->about,
-                        (left < chosen) != other->is_chosen);
+        proto_solo_add_fact(r->solo, PROTO_SOLO_OTHER, other->about,
+                            (left < chosen) != other->is_chosen);
 }
 
 static void code_component(solo_row* r, uint32_t c) {
@@ -334,7 +334,7 @@ static void code_component(solo_row* r, uint32_t c) {
         const uint64_t* words = state == 0 ? expected : coder->base + first;
         for (uint32_t i = 0; i < count; i++) {
             if (is_read(r)) coder->row[first + i] = words[i];
-            note_off(r, first + i,
+            keep_off(r, first + i,
                      row_difference(coder->row[first + i], expected[i],
                                     coder->layout->fields[first + i].quant.bits));
         }
@@ -349,7 +349,7 @@ static void code_component(solo_row* r, uint32_t c) {
         code_plain(r, c, expected, is_along ? lines : NULL, other.has_other ? other.words : NULL);
         if (is_one) r->flags |= coder->row[first] != expected[0];
     }
-    note_guess(r, c, lines, &other);
+    add_guess_fact(r, c, lines, &other);
 }
 
 void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_layout* layout,
@@ -378,6 +378,7 @@ void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_lay
     r.has_along = moved > 0 && proto_solo_expects(coder, PROTO_SOLO_ALONG, about);
     for (uint32_t i = 0; i < layout->component_count; i++)
         code_component(&r, layout->order[i]);
-    if (moved > 0) proto_solo_note(coder, PROTO_SOLO_ALONG, about, proto_solo_is_along_better(&r));
-    if (r.coder.ticks > 0) proto_solo_note_motion(&r);
+    if (moved > 0)
+        proto_solo_add_fact(coder, PROTO_SOLO_ALONG, about, proto_solo_is_along_better(&r));
+    if (r.coder.ticks > 0) proto_solo_keep_motion(&r);
 }

@@ -41,4 +41,4 @@ void proto_solo_turn_along(const solo_row* r, proto_rotation_guess* guess);
 /// Was the place nearer to where the neighbour's motion leads than to its line?
 bool proto_solo_is_along_better(const solo_row* r);
 /// Keep the motion of this row for those that follow.
-void proto_solo_note_motion(solo_row* r);
+void proto_solo_keep_motion(solo_row* r);

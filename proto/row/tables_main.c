@@ -3,7 +3,7 @@
 //
 // A program of the build. Exit codes: 0, 1 (a file cannot be read or written, or the page's lengths
 // give no codes), 2 (usage).
-#include "proto/tables.h"
+#include "row/tables_make.h"
 
 #include <stdio.h>
 

@@ -18,11 +18,12 @@
 //     masks                few members are more likely than many
 //
 // They come from no recorded game. tests/bench (rows trace_*) measures their cost.
-#include "proto/tables.h"
+#include "row/tables_make.h"
 
 #include "row/row_coder.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -31,7 +32,8 @@ enum {
     ROOM = 1 << LENGTH_MAX,
     RESERVED = ROOM / 32,
     LENGTH_BITS = 4,
-    ROW_LENGTH_MASK = 15
+    ROW_LENGTH_MASK = 15,
+    LINE_BYTES_MAX = 96,
 };
 
 typedef struct cursor {
@@ -98,7 +100,49 @@ uint32_t proto_table_row_end(uint32_t table, uint32_t row) {
     return (table == MASK_FIRST ? 2u : 4u) << row;
 }
 
-// The code of one small difference, as proto_row_number writes it.
+// ---- the page ----
+
+static uint32_t digit_of(char c) {
+    return c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
+           : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
+                                  : UINT32_MAX;
+}
+
+// What follows the line "tables NAME"; NULL when the text has no such line.
+static const char* find_table(const char* text, const char* name) {
+    char line[LINE_BYTES_MAX];
+    (void)base_text_format(line, sizeof line, "tables %s\n", name);
+    size_t length = strlen(line);
+    for (const char* at = text; (at = strstr(at, line)) != NULL; at += length)
+        if (at == text || at[-1] == '\n') return at + length;
+    return NULL;
+}
+
+const char* proto_tables_read(const char* text, uint8_t lengths[PROTO_TABLES_LENGTHS]) {
+    BASE_ASSERT(text && lengths);
+    memset(lengths, 0, PROTO_TABLES_LENGTHS);
+    for (uint32_t t = 0; t < PROTO_TABLES; t++) {
+        const proto_table* table = proto_table_get(t);
+        const char* at = find_table(text, table->name);
+        if (!at) return "a table is missing";
+        for (uint32_t row = 0; row < table->rows; row++, lengths += table->symbols) {
+            at += strspn(at, " \n");
+            uint32_t count = 0;
+            for (; digit_of(*at) <= 15; at++, count++) {
+                if (count == table->symbols) return "a row is too long";
+                lengths[count] = (uint8_t)digit_of(*at);
+            }
+            if (count != proto_table_row_end(t, row)) return "a row is too short";
+        }
+        at += strspn(at, " \n");
+        if (digit_of(*at) <= 15) return "a table has too many rows";
+    }
+    return NULL;
+}
+
+// ---- what is made of the codes ----
+
+// The code of one small difference, as the coder of row.c writes it.
 static uint32_t small_code(const proto_tables* tables, uint32_t scale, int32_t difference) {
     const uint16_t* codes = tables->number_plain[scale];
     uint32_t size = (uint32_t)(difference < 0 ? -difference : difference);
@@ -160,10 +204,4 @@ bool proto_tables_make(const uint8_t lengths[PROTO_TABLES_LENGTHS], proto_tables
     make_small(tables);
     make_quick(tables);
     return true;
-}
-
-void proto_tables_lengths(const proto_tables* tables, uint8_t lengths[PROTO_TABLES_LENGTHS]) {
-    const uint16_t* codes = tables->number_plain[0];
-    for (uint32_t i = 0; i < PROTO_TABLES_LENGTHS; i++)
-        lengths[i] = codes[i] & ROW_LENGTH_MASK;
 }

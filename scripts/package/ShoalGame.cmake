@@ -1,4 +1,4 @@
-# shoal_game(NAME source.c... [PROTO NAME.proto] [BLK NAME.blk] [IMPORTS NAME/part.blk...] [TABLES NAME.tables]
+# shoal_game(NAME source.c... [PROTO NAME.proto] [BLK NAME.blk] [IMPORTS NAME/part.blk...]
 #            [FOLDER folder]): a game module, target NAME.
 #
 # Builds ${CMAKE_BINARY_DIR}/games/NAME.so (FOLDER: another place) with NAME.blk beside it: set SHOAL_MODULE_PATH to
@@ -9,7 +9,6 @@
 #     const net_game_module* net_game_module_get(void);   // net/game.h
 # IMPORTS are the files that NAME.blk imports, as paths below its folder; they keep these paths, so keep
 # them in a folder of the game's name.
-# TABLES are the codes of rows that `shoal-replay train` made for the game.
 # Everything else is hidden, and the functions of ecs/ and base/ stay undefined: the module uses those of
 # the program that opens it. Do not link shoal::ecs into a module: it would bring its own copy.
 include_guard(GLOBAL)
@@ -19,7 +18,7 @@ include(ShoalEsgen)
 include(${CMAKE_CURRENT_LIST_DIR}/ShoalGameSources.cmake)
 
 function(shoal_game name)
-    cmake_parse_arguments(ARG "" "PROTO;BLK;TABLES;FOLDER" "IMPORTS" ${ARGN})
+    cmake_parse_arguments(ARG "" "PROTO;BLK;FOLDER" "IMPORTS" ${ARGN})
     string(LENGTH "${name}" length)
     if(NOT name MATCHES "^[a-z0-9_]+$" OR length GREATER 32)
         message(FATAL_ERROR "shoal_game: the name '${name}' is not 1 to 32 of a-z 0-9 _")
@@ -71,10 +70,6 @@ function(shoal_game name)
 
     install(TARGETS ${name} LIBRARY DESTINATION lib/shoal/games)
     install(FILES ${blk} DESTINATION lib/shoal/games RENAME ${name}.blk)
-    if(ARG_TABLES)
-        configure_file(${ARG_TABLES} ${folder}/${name}.tables COPYONLY)
-        install(FILES ${ARG_TABLES} DESTINATION lib/shoal/games RENAME ${name}.tables)
-    endif()
     get_filename_component(blk_folder ${blk} DIRECTORY)
     foreach(import ${ARG_IMPORTS})
         if(IS_ABSOLUTE ${import} OR import MATCHES "(^|/)\\.\\.(/|$)")

@@ -9,29 +9,29 @@
 typedef struct server_replay {
     const char* command;
     const char* file;
-    const char* second;           ///< second word of check-trace and diff
-    const char* output;           ///< the file that train, export or repair writes
-    const base_option_list* logs; ///< of train: its words from the second one on
-    const char* game;             ///< NULL: the game that the log names
-    const char* entity;           ///< "I:G" or "I"
-    const char* net;              ///< of datagrams: line of each client
-    const char* what;             ///< of export: "values"...
-    const char* format;           ///< of export: "jsonl"...
-    const char* components;       ///< of export: names with commas; NULL: all
-    uint64_t every;               ///< of export: one tick of so many
-    uint64_t from, to;            ///< ticks of export and slice; 0: the first, the last
-    uint64_t client;              ///< of show: what this one had been sent; 0: the server's world
-    uint64_t tick;                ///< of --tick; 0: the last tick of the log
-    bool is_once;                 ///< verify: no second process
-    bool is_again;                ///< this is the second process of a verify
-    int again, again_output;      ///< the process and its output; 0: there is none
-    bool is_through_crash;        ///< verify: also run the tick in which the server died
-    uint64_t threads;             ///< 0: chosen by cores and game
+    const char* second;      ///< second word of check-trace and diff
+    const char* output;      ///< the file that export or repair writes
+    const char* game;        ///< NULL: the game that the log names
+    const char* entity;      ///< "I:G" or "I"
+    const char* net;         ///< of datagrams: line of each client
+    const char* what;        ///< of export: "values"...
+    const char* format;      ///< of export: "jsonl"...
+    const char* components;  ///< of export: names with commas; NULL: all
+    uint64_t every;          ///< of export: one tick of so many
+    uint64_t from, to;       ///< ticks of export and slice; 0: the first, the last
+    uint64_t client;         ///< of show: what this one had been sent; 0: the server's world
+    uint64_t tick;           ///< of --tick; 0: the last tick of the log
+    bool is_once;            ///< verify: no second process
+    bool is_again;           ///< this is the second process of a verify
+    int again, again_output; ///< the process and its output; 0: there is none
+    bool is_through_crash;   ///< verify: also run the tick in which the server died
+    uint64_t threads;        ///< 0: chosen by cores and game
     base_reporter reporter;
     net_log_reader* reader;
-    net_module* module; ///< NULL for info and stats, and for dump when it was not found
-    bool is_damaged;
+    net_module* module;        ///< NULL for info and stats, and for dump when it was not found
+    bool is_damaged;           ///< another log that the command read
     bool is_repaired;          ///< the damage of the log is no failure
+    bool has_result;           ///< the command printed its result
     struct net_sentry* sentry; ///< verify --through-crash
     bool is_watched;           ///< it needs a sentry
     bool has_progress;         ///< of verify: on a terminal, or with --progress
@@ -44,8 +44,8 @@ typedef struct server_replay {
 
 /// Open the log, and the game when the command needs it; run the command; close both.
 int server_replay_run(server_replay* self);
-/// "whole", "cut" or "damaged".
-const char* server_replay_tail(const net_log_info* info);
+/// Print "failed exit=CODE tail=..." for a command that ended without a result. @return code.
+int server_replay_end(server_replay* self, int code);
 /// Say how far a run is, once a second and at the log's last tick.
 void server_replay_progress(server_replay* self, ecs_tick tick);
 /// Print all entities, or the one of --entity. @return the exit code.
@@ -61,15 +61,16 @@ bool server_replay_is_again(const char* program);
 /// Start the second process. Without one verify does without.
 void server_replay_begin_again(server_replay* self);
 /// Wait for it, or end it when its answer is not wanted any more. Prints and reports where it
-/// diverged. @return NET_EXIT_CLEAN or NET_EXIT_DIVERGED.
-int server_replay_end_again(server_replay* self, bool is_wanted);
+/// diverged. *ticks: those that it verified; 0 when it did not run to its end.
+/// @return NET_EXIT_CLEAN or NET_EXIT_DIVERGED.
+int server_replay_end_again(server_replay* self, bool is_wanted, ecs_tick* ticks);
 
 int server_replay_info(server_replay* self);
 int server_replay_stats(server_replay* self);
 int server_replay_dump(server_replay* self);
 int server_replay_verify(server_replay* self);
-/// Opens its logs itself.
-int server_replay_verify_folder(server_replay* self);
+/// Each log has a process of its own, which does `run`.
+int server_replay_verify_folder(server_replay* self, int (*run)(server_replay* log));
 int server_replay_diff(server_replay* self);
 int server_replay_show(server_replay* self);
 int server_replay_datagrams(server_replay* self);
@@ -77,5 +78,3 @@ int server_replay_repair(server_replay* self);
 int server_replay_slice(server_replay* self);
 int server_replay_export(server_replay* self);
 int server_replay_check_trace(server_replay* self);
-/// Opens its logs itself.
-int server_replay_train(server_replay* self);

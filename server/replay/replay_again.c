@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +61,7 @@ void server_replay_begin_again(server_replay* self) {
         close(ends[0]);
 }
 
-int server_replay_end_again(server_replay* self, bool is_wanted) {
+int server_replay_end_again(server_replay* self, bool is_wanted, ecs_tick* ticks) {
     if (self->again <= 0) return NET_EXIT_CLEAN;
     if (!is_wanted) (void)kill(self->again, SIGKILL);
     char said[512];
@@ -86,6 +87,7 @@ int server_replay_end_again(server_replay* self, bool is_wanted) {
                     "was not set, or the chance of the C library decide");
         return code;
     }
+    if (code == NET_EXIT_CLEAN) (void)sscanf(said, "verified ticks=%" SCNu64, ticks);
     if (code != NET_EXIT_CLEAN)
         base_report(&self->reporter, self->file, 0,
                     "note: it was not run in a second process (code %d)", code);

@@ -14,13 +14,17 @@
 #include <stdio.h>
 #include <string.h>
 
-const char* server_replay_tail(const net_log_info* info) {
-    return info->is_damaged ? "damaged" : info->is_cut ? "cut" : "whole";
+int server_replay_end(server_replay* self, int code) {
+    if (self->has_result || code == NET_EXIT_CLEAN || code == NET_EXIT_USAGE) return code;
+    const char* tail = net_log_reader_verdict(self->reader);
+    printf("failed exit=%d tail=%s lost_bytes=%" PRIu64 "\n", code, tail,
+           net_log_reader_info(self->reader)->lost_bytes);
+    return code;
 }
 
 int server_replay_info(server_replay* self) {
     const net_log_info* info = net_log_reader_info(self->reader);
-    (void)!net_log_reader_check(self->reader); // reported, and in the info
+    const char* tail = net_log_reader_verdict(self->reader);
     printf("file=%s\ngame=%s\nbuild=%s\n", self->file, info->game, info->build);
     printf("identity=%016" PRIx64 "\ncontent_hash=%016" PRIx64 "\nschema=%016" PRIx64 "\n",
            info->identity, info->content_hash, info->schema_hash);
@@ -37,8 +41,8 @@ int server_replay_info(server_replay* self) {
            "\nlost_ticks=%" PRIu64 "\n",
            info->file_bytes, info->block_count, info->damaged_blocks, info->lost_ticks);
     printf("queue_records=%" PRIu64 "\nclosed=%s\ntail=%s\nlost_bytes=%" PRIu64 "\n",
-           info->queue_records, info->is_closed ? "yes" : "no", server_replay_tail(info),
-           info->lost_bytes);
+           info->queue_records, info->is_closed ? "yes" : "no", tail, info->lost_bytes);
+    printf("running_hash=%s\n", info->is_hashed ? "yes" : "no");
     return NET_EXIT_CLEAN;
 }
 
@@ -46,18 +50,21 @@ int server_replay_stats(server_replay* self) {
     const net_log_info* info = net_log_reader_info(self->reader);
     net_log_stats stats;
     net_result result = net_log_read_stats(self->reader, &stats);
+    self->has_result = true;
     printf("begin records=%" PRIu64 " bytes=%" PRIu64 "\n", stats.begins, stats.begin_bytes);
     printf("end records=%" PRIu64 " bytes=%" PRIu64 " changes_bytes=%" PRIu64 "\n", stats.ends,
            stats.end_bytes, stats.changes_bytes);
     printf("state records=%" PRIu64 " bytes=%" PRIu64 "\n", stats.states, stats.state_bytes);
     printf("close records=%" PRIu64 " bytes=%" PRIu64 "\n", stats.closes, stats.close_bytes);
+    printf("control records=%" PRIu64 " bytes=%" PRIu64 "\n", stats.controls, stats.control_bytes);
+    printf("alive records=%" PRIu64 " bytes=%" PRIu64 "\n", stats.alives, stats.alive_bytes);
     printf("other records=%" PRIu64 " bytes=%" PRIu64 "\n", stats.others, stats.other_bytes);
     printf("items joins=%" PRIu64 " leaves=%" PRIu64 " inputs=%" PRIu64 " input_repeats=%" PRIu64
            " client_events=%" PRIu64 " server_events=%" PRIu64 "\n",
            stats.joins, stats.leaves, stats.inputs, stats.input_repeats, stats.client_events,
            stats.server_events);
     uint64_t packed = stats.begin_bytes + stats.end_bytes + stats.close_bytes + stats.state_bytes +
-                      stats.other_bytes;
+                      stats.control_bytes + stats.alive_bytes + stats.other_bytes;
     double minutes = (double)info->last_tick / info->tick_rate_hz / 60.0;
     printf("total ticks=%" PRIu64 " file_bytes=%" PRIu64 " record_bytes=%" PRIu64
            " bytes_per_minute=%.0f\n",
@@ -68,6 +75,7 @@ int server_replay_stats(server_replay* self) {
 }
 
 int server_replay_dump(server_replay* self) {
+    self->has_result = true; // lines of JSON alone
     return net_exit_of_replay(
         net_log_dump(self->reader, self->module, net_host_write_line, stdout));
 }
@@ -112,6 +120,7 @@ int server_replay_show_world(server_replay* self, ecs_world* world) {
 
 static int show_match(server_replay* self, net_match* match) {
     ecs_world* world = net_match_world(match);
+    self->has_result = true;
     printf("tick=%" PRIu64 " entities=%u state_hash=%016" PRIx64 " world_hash=%016" PRIx64 "\n",
            net_match_tick(match), ecs_world_entity_count(world), ecs_world_state_hash(world),
            ecs_world_hash(world));
@@ -143,7 +152,6 @@ static net_result run_until(server_replay* self, net_log_replay* replay, ecs_tic
 }
 
 int server_replay_show(server_replay* self) {
-    if (self->client > 0) return server_replay_show_client(self);
     const net_log_info* info = net_log_reader_info(self->reader);
     ecs_tick last = self->tick > 0 ? self->tick : info->last_tick;
     net_log_replay* replay;

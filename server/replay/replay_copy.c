@@ -88,6 +88,5 @@ int server_replay_slice(server_replay* self) {
                     made.last_tick, made.next_tick);
     printf("sliced file=%s first_tick=%" PRIu64 " last_tick=%" PRIu64 " ticks=%" PRIu64 "\n",
            self->output, made.first_tick, made.last_tick, made.ticks);
-    self->is_repaired = made.next_tick == 0;
     return NET_EXIT_CLEAN;
 }

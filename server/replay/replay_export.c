@@ -95,6 +95,7 @@ int server_replay_export(server_replay* self) {
         made.module = NULL;
         is_written = write_out(&made);
     }
+    self->has_result = !self->output; // its rows
     if (!is_written) return NET_EXIT_RUNTIME;
     if (made.result == NET_ERR_UNKNOWN) return NET_EXIT_USAGE;
     if (made.result != NET_OK) return net_exit_of_replay(made.result);
@@ -104,5 +105,6 @@ int server_replay_export(server_replay* self) {
     if (self->output)
         printf("exported rows=%" PRIu64 " ticks=%" PRIu64 " file=%s\n", made.exported.rows,
                made.exported.ticks, self->output);
+    self->has_result = true;
     return made.exported.diverged_tick > 0 ? NET_EXIT_DIVERGED : NET_EXIT_CLEAN;
 }

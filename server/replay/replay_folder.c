@@ -31,6 +31,7 @@ typedef struct folder_log {
 
 typedef struct folder {
     server_replay* self;
+    int (*run)(server_replay* log);
     folder_log* logs;
     uint32_t count, capacity;
     uint32_t begun, running, printed;
@@ -90,7 +91,7 @@ static int verify_one(folder* self, const folder_log* log) {
     one->threads = 1; // the logs share the machine
     one->has_progress = false;
     one->is_once = true;
-    const int code = server_replay_run(one);
+    const int code = self->run(one);
     (void)fflush(stdout);
     return code;
 }
@@ -178,8 +179,8 @@ bool server_replay_is_folder(const char* file) {
     return stat(file, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-int server_replay_verify_folder(server_replay* self) {
-    folder all = {.self = self, .code = NET_EXIT_CLEAN};
+int server_replay_verify_folder(server_replay* self, int (*run)(server_replay* log)) {
+    folder all = {.self = self, .run = run, .code = NET_EXIT_CLEAN};
     int code = list_logs(&all);
     if (code == NET_EXIT_CLEAN) code = verify_all(&all);
     BASE_ARRAY_RELEASE(NULL, all.logs, all.capacity);

@@ -25,12 +25,14 @@ struct server_replay_command {
     bool wants_module; ///< uses the module when it is found
 };
 
-enum { WORDS_ANY = 0 }; // at least one; the command opens them
+static int show(server_replay* self) {
+    return self->client > 0 ? server_replay_show_client(self) : server_replay_show(self);
+}
 
 static const command commands[] = {
     {"info", server_replay_info, 1, false, false},
     {"verify", server_replay_verify, 1, true, true},
-    {"show", server_replay_show, 1, true, true},
+    {"show", show, 1, true, true},
     {"dump", server_replay_dump, 1, false, true},
     {"stats", server_replay_stats, 1, false, false},
     {"diff", server_replay_diff, 2, false, true},
@@ -39,7 +41,6 @@ static const command commands[] = {
     {"repair", server_replay_repair, 1, false, false},
     {"datagrams", server_replay_datagrams, 1, true, true},
     {"check-trace", server_replay_check_trace, 2, true, true},
-    {"train", server_replay_train, WORDS_ANY, false, false},
 };
 
 static const command* find_command(server_replay* self, const base_option_list* words) {
@@ -47,19 +48,17 @@ static const command* find_command(server_replay* self, const base_option_list* 
     if (words->count == 0) {
         base_report(&self->reporter, NULL, 0,
                     "name a command: info, stats, verify, show, diff, export, dump, slice, repair, "
-                    "datagrams, check-trace or train");
+                    "datagrams or check-trace");
         return NULL;
     }
     for (uint32_t i = 0; i < BASE_COUNT(commands); i++) {
         names[i] = commands[i].name;
         if (strcmp(words->values[0], commands[i].name) != 0) continue;
-        bool is_any = commands[i].words == WORDS_ANY && words->count > 1;
-        if (is_any || words->count == commands[i].words + 1) return &commands[i];
+        if (words->count == commands[i].words + 1) return &commands[i];
         base_report(&self->reporter, NULL, 0, "%s takes %s", commands[i].name,
                     commands[i].words == 1                  ? "one log"
                     : commands[i].run == server_replay_diff ? "two logs"
-                    : commands[i].words == 2                ? "a log and a trace"
-                                                            : "logs of one game");
+                                                            : "a log and a trace");
         return NULL;
     }
     const char* nearest = base_text_nearest(words->values[0], names, BASE_COUNT(commands));
@@ -80,7 +79,7 @@ static base_options_result read_options(server_replay* self, base_option_list* w
         {"client", BASE_OPTION_U64, &self->client, "N",
          "show: what client N had been sent (0: the server's world)", 0, UINT32_MAX},
         {"output", BASE_OPTION_TEXT, &self->output, "FILE",
-         "export, slice, repair: the file to write; train: NAME.tables", 0, 0},
+         "export, slice, repair: the file to write", 0, 0},
         {"what", BASE_OPTION_TEXT, &self->what, "WORD", "export: values, inputs or events", 0, 0},
         {"format", BASE_OPTION_TEXT, &self->format, "WORD", "export: jsonl or csv", 0, 0},
         {"components", BASE_OPTION_TEXT, &self->components, "A,B", "export: these values only", 0,
@@ -104,7 +103,7 @@ static base_options_result read_options(server_replay* self, base_option_list* w
         .program = "shoal-replay",
         .version = net_build_id(),
         .usage = "info|stats|verify|show|export|dump|slice|repair|datagrams LOG [options]\n"
-                 "       verify FOLDER | diff LOG LOG | check-trace LOG TRACE | train LOG...",
+                 "       verify FOLDER | diff LOG LOG | check-trace LOG TRACE",
         .about = "Looks into event logs, runs them again and compares every hash.",
         .options = table,
         .count = BASE_COUNT(table),
@@ -129,10 +128,15 @@ int server_replay_run(server_replay* self) {
     net_result result = net_log_reader_create(NULL, self->file, &self->reporter, &self->reader);
     if (!self->reader) return net_exit_of_replay(result);
     int code = what->wants_module ? open_module(self, what) : NET_EXIT_CLEAN;
-    if (code == NET_EXIT_CLEAN) code = what->run(self);
-    // A command finds the damage that it comes across.
-    self->is_damaged = self->is_damaged || net_log_reader_info(self->reader)->is_damaged;
-    if (code == NET_EXIT_CLEAN && self->is_damaged && !self->is_repaired) code = NET_EXIT_RUNTIME;
+    if (code == NET_EXIT_CLEAN) {
+        code = what->run(self);
+        self->has_result = self->has_result || code == NET_EXIT_CLEAN;
+    }
+    // Each command looks at some of the log, and says the verdict on all of it.
+    const bool is_judged = code == NET_EXIT_CLEAN && !self->is_again && !self->is_repaired;
+    if (is_judged && net_log_reader_check(self->reader) != NET_OK) self->is_damaged = true;
+    if (is_judged && self->is_damaged) code = NET_EXIT_RUNTIME;
+    code = server_replay_end(self, code);
     if (self->module) base_workers_destroy(self->module->workers);
     if (self->module) net_module_close(self->module);
     net_log_reader_destroy(self->reader);
@@ -157,14 +161,12 @@ int main(int argc, char** argv) {
     self.command = what->name;
     self.file = words.values[1];
     self.second = words.count > 2 ? words.values[2] : NULL;
-    self.logs = &words;
     self.chosen = what;
     self.is_terminal = isatty(STDERR_FILENO);
     self.has_progress = self.has_progress || self.is_terminal;
     const bool is_folder = what->run == server_replay_verify && server_replay_is_folder(self.file);
-    int code = is_folder                  ? server_replay_verify_folder(&self)
-               : what->words == WORDS_ANY ? what->run(&self)
-                                          : server_replay_run(&self);
+    int code = is_folder ? server_replay_verify_folder(&self, server_replay_run)
+                         : server_replay_run(&self);
     if (fflush(stdout) != 0 && code == NET_EXIT_CLEAN) code = NET_EXIT_RUNTIME;
     return code;
 }

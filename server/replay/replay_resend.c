@@ -76,7 +76,8 @@ int server_replay_datagrams(server_replay* self) {
     net_result result = net_log_resend(self->reader, self->module, &config, each_tick, self,
                                        &self->reporter, &made);
     if (result == NET_ERR_UNKNOWN) return NET_EXIT_USAGE; // reported
-    if (result == NET_ERR_DIVERGED) printf("diverged tick=%" PRIu64 "\n", made.diverged_tick);
+    self->has_result = result == NET_ERR_DIVERGED;
+    if (self->has_result) printf("diverged tick=%" PRIu64 "\n", made.diverged_tick);
     if (result != NET_OK) return net_exit_of_replay(result);
     char same[64] = "yes";
     if (made.differs_tick > 0)

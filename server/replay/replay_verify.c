@@ -47,6 +47,7 @@ static void print_diverged(const net_verify_result* verified) {
            ecs_entity_generation(verified->entity));
     if (verified->field[0])
         printf(" field=%s log=%s run=%s", verified->field, verified->log_value, verified->value);
+    if (verified->is_other_schema) printf(" schema=differs");
     printf("\n");
     if (verified->note[0]) printf("note: %s\n", verified->note);
 }
@@ -59,18 +60,24 @@ int server_replay_verify(server_replay* self) {
         base_report(&self->reporter, self->file, 0,
                     "note: it has an end record, so no tick of it crashed");
     ecs_tick until = self->is_watched ? info->last_tick + 1 : 0;
-    if (self->is_again && info->last_tick > SERVER_REPLAY_AGAIN_TICKS_MAX)
-        until = SERVER_REPLAY_AGAIN_TICKS_MAX;
-    if (!self->is_once && !self->is_again && !self->is_watched) server_replay_begin_again(self);
+    if (self->is_again && info->last_tick - info->first_tick >= SERVER_REPLAY_AGAIN_TICKS_MAX)
+        until = info->first_tick + SERVER_REPLAY_AGAIN_TICKS_MAX - 1;
+    const bool has_again = !self->is_once && !self->is_again && !self->is_watched;
+    if (has_again) server_replay_begin_again(self);
     net_result result = net_log_verify(self->reader, self->module, until, each_tick, self,
                                        &self->reporter, &verified);
     net_sentry_destroy(self->sentry);
-    if (server_replay_end_again(self, result == NET_OK) != NET_EXIT_CLEAN) return NET_EXIT_DIVERGED;
+    ecs_tick again_ticks = 0;
+    int again = server_replay_end_again(self, result == NET_OK, &again_ticks);
+    self->has_result = result == NET_OK || result == NET_ERR_DIVERGED;
+    if (again != NET_EXIT_CLEAN) return again;
     if (result == NET_ERR_DIVERGED) print_diverged(&verified);
-    if (result == NET_OK && !self->is_again)
-        printf("verified ticks=%" PRIu64 " state_hash=%016" PRIx64 " world_hash=%016" PRIx64
-               " tail=%s lost_bytes=%" PRIu64 "\n",
-               verified.ticks, verified.state_hash, verified.world_hash, server_replay_tail(info),
-               info->lost_bytes);
-    return net_exit_of_replay(result);
+    if (result != NET_OK) return net_exit_of_replay(result);
+    const char* tail = self->is_again ? "unknown" : net_log_reader_verdict(self->reader);
+    printf("verified ticks=%" PRIu64 " state_hash=%016" PRIx64 " world_hash=%016" PRIx64
+           " tail=%s lost_bytes=%" PRIu64,
+           verified.ticks, verified.state_hash, verified.world_hash, tail, info->lost_bytes);
+    if (has_again && again_ticks < verified.ticks) printf(" again_ticks=%" PRIu64, again_ticks);
+    printf("\n");
+    return NET_EXIT_CLEAN;
 }

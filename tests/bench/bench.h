@@ -52,7 +52,6 @@ bench_rows bench_rows_structure(void);
 bench_rows bench_rows_batch(void);
 bench_rows bench_rows_command(void);
 bench_rows bench_rows_change(void);
-bench_rows bench_rows_sparse(void);
 bench_rows bench_rows_growth(void);
 bench_rows bench_rows_event(void);
 bench_rows bench_rows_memory(void);

@@ -13,7 +13,6 @@ static const char templates[] =
     "  \"m0:m\"{}\n \"m1:m\"{}\n \"m2:m\"{}\n \"m3:m\"{}\n \"m4:m\"{}\n"
     "  \"m5:m\"{}\n \"m6:m\"{}\n \"m7:m\"{}\n \"m8:m\"{}\n \"m9:m\"{}\n}\n"
     "target { hits:i=0 }\n"
-    "stunned { _extends:t=mover; \"stun:p2\"{ _sparse:b=yes; value:p2=1,1 } }\n"
     "marked { \"place:p3\"{ _track:b=yes; value:p3=1,2,3 } }\n"
     "replicated { \"health:i\"{ _track:b=yes; _replicate:b=yes; value:i=100 } }\n";
 
@@ -59,7 +58,6 @@ static void load(ecs_world* world, const char* text, const base_reporter* report
 
 static void register_systems(bench_world* self, const bench_world_config* config) {
     static const ecs_term move_terms[] = {{"pos", "p3", ECS_WRITE}, {"vel", "p3", ECS_READ}};
-    static const ecs_term stun_terms[] = {{"pos", "p3", ECS_READ}, {"stun", "p2", ECS_READ}};
     static const ecs_term touch_terms[] = {{"place", "p3", ECS_WRITE}};
     static const ecs_term upkeep_terms[] = {{"health", "i", ECS_WRITE}};
     static const ecs_term damage_terms[] = {{"hits", "i", ECS_WRITE}};
@@ -96,7 +94,6 @@ static void register_systems(bench_world* self, const bench_world_config* config
         bench_require(bench_register_generated(self->world) == ECS_OK, "move_es");
     bench_require(ecs_query_create(self->world, move_terms, 2, &self->movers) == ECS_OK, "query");
     bench_require(ecs_query_create(self->world, touch_terms, 1, &self->marks) == ECS_OK, "query");
-    bench_require(ecs_query_create(self->world, stun_terms, 2, &self->stuns) == ECS_OK, "query");
 }
 
 static void find_ids(bench_world* self) {
@@ -106,7 +103,6 @@ static void find_ids(bench_world* self) {
     self->hits = ecs_component_find(world, "hits");
     self->size = ecs_component_find(world, "size");
     self->place = ecs_component_find(world, "place");
-    self->stun = ecs_component_find(world, "stun");
     for (uint32_t i = 0; i < BENCH_WIDE_MATRICES; i++) {
         char name[8];
         base_text_format(name, sizeof name, "m%u", i);
@@ -115,7 +111,6 @@ static void find_ids(bench_world* self) {
     self->mover = ecs_template_find(world, "mover");
     self->wide = ecs_template_find(world, "wide");
     self->marked = ecs_template_find(world, "marked");
-    self->stunned = ecs_template_find(world, "stunned");
 }
 
 void bench_world_init(bench_world* self, const bench_world_config* config) {

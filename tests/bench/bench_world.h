@@ -16,17 +16,15 @@
 typedef struct bench_world {
     ecs_world* world;
     ecs_tick tick;
-    ecs_component_id pos, vel, hits, place, stun;
+    ecs_component_id pos, vel, hits, place;
     ecs_component_id matrices[BENCH_WIDE_MATRICES];
     ecs_component_id size;
-    ecs_template_id mover;   ///< pos vel (p3), 24 bytes, not tracked
-    ecs_template_id wide;    ///< 516 bytes, not tracked
-    ecs_template_id marked;  ///< place (p3), tracked
-    ecs_template_id stunned; ///< a mover that may have the sparse component stun (p2)
+    ecs_template_id mover;  ///< pos vel (p3), 24 bytes, not tracked
+    ecs_template_id wide;   ///< 516 bytes, not tracked
+    ecs_template_id marked; ///< place (p3), tracked
     ecs_query* movers;
     ecs_event_type damage; ///< payload uint32_t
     ecs_query* marks;
-    ecs_query* stuns;      ///< pos and stun
     uint32_t stage_upkeep; ///< changes the 1,000 entities
 } bench_world;
 

@@ -12,7 +12,7 @@
 #include "bench_child.h"
 #include "bench_enet.h"
 
-#include "server/worker.h"
+#include "core/worker.h"
 
 #include "net/limits.h"
 #include "net/loop.h"

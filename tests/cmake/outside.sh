@@ -4,35 +4,11 @@
 # the installed programs, and compare what server and clients say they hold.
 #
 #     outside.sh BUILD COMPILER
-set -euo pipefail
-build=$1
+# shellcheck source=../e2e/lib.sh
+. "$(dirname "$0")/../e2e/lib.sh"
 compiler=$2
 here=$(cd "$(dirname "$0")" && pwd)
-work=$(mktemp -d "${TMPDIR:-/tmp}/shoal-outside.XXXXXX")
-server=
-cleanup() {
-    if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; fi
-    rm -rf "$work"
-}
-trap cleanup EXIT
-fail() {
-    echo "outside: $*" >&2
-    for file in "$work"/*.out; do
-        [ -e "$file" ] && { echo "--- $(basename "$file")"; tail -n 30 "$file"; } >&2
-    done
-    exit 1
-}
-
-await_server() { # FILE: $address gets where it listens
-    address=
-    for _ in $(seq 500); do
-        address=$(sed -n 's/^ready listen=\([^ ]*\).*/\1/p' "$1")
-        [ -n "$address" ] && return 0
-        kill -0 "$server" 2>/dev/null || fail "the server ended before it was ready"
-        sleep 0.02
-    done
-    fail "the server is not ready after 10 s"
-}
+cd "$work"
 
 installed=$work/prefix
 cmake --install "$build" --prefix "$installed" >"$work/install.out" 2>&1 || fail "does not install"
@@ -104,39 +80,23 @@ symbols=$(nm -D --defined-only "$module" | awk '{ print $3 }')
 [ "$symbols" = net_game_module_get ] || fail "the module exports: $symbols"
 "$installed/bin/shoal-server" check "$module" >"$work/check.out" 2>&1 || fail "the module is refused"
 
-export SHOAL_MODULE_PATH=$work/build/games
-cd "$work"
-"$installed/bin/shoal-server" --game dots --listen 127.0.0.1:0 --min-clients 3 --ticks 300 --log none \
-    >"$work/server.out" 2>"$work/server-errors.out" &
-server=$!
-await_server "$work/server.out"
-# Without --game: the client asks the server and finds the same module.
-"$installed/bin/shoal-client" "$address" --bots 3 >"$work/client.out" 2>"$work/client-errors.out" ||
-    fail "the clients ended with $?"
-code=0
-wait "$server" || code=$?
-server=
-[ "$code" = 0 ] || fail "the server ended with $code"
-
-# The C++ client of the installation plays with it too.
+bin=$installed/bin
+# The C++ client of the installation plays with it.
 if [ -x "$work/host-build/pilot" ]; then
-    "$installed/bin/shoal-server" --game breakout --listen 127.0.0.1:0 --min-clients 1 --ticks 120 --log none \
-        >"$work/pilot-server.out" 2>"$work/pilot-server-errors.out" &
-    server=$!
-    await_server "$work/pilot-server.out"
-    (unset SHOAL_MODULE_PATH && "$work/host-build/pilot" "$address" >"$work/pilot.out" 2>"$work/pilot-errors.out") ||
-        fail "the pilot ended with $?"
-    wait "$server" || fail "the server of the pilot ended with $?"
-    server=
-    grep -q '^client id=1 tick=120 .* end=goodbye$' "$work/pilot.out" || fail "the pilot did not play"
+    serve breakout --min-clients 1 --ticks 120 --log none
+    bin=$work/host-build run pilot pilot "$address"
+    [ "$code" = 0 ] || fail "the pilot ended with $code"
+    ends_with 0 breakout
+    says pilot.out '^client id=1 tick=120 .* end=goodbye$'
 fi
 
-pick() { # LINE KEY: "id tick hash" of each line, sorted
-    sed -n "s/^$1 id=\([0-9]*\) tick=\([0-9]*\) .*$2=\([0-9a-f]*\).*/\1 \2 \3/p" "$3" | sort
-}
-peers=$(pick peer scope_hash "$work/server.out")
-clients=$(pick client mirror_hash "$work/client.out")
-[ "$(echo "$peers" | wc -l)" = 3 ] || fail "three peers expected"
-[ "$peers" = "$clients" ] || fail "server and clients differ:"$'\n'"$peers"$'\n'"$clients"
-grep -q '^done ticks=300 ' "$work/server.out" || fail "the match did not last 300 ticks"
+# Without --game: the clients ask the server and find the same module.
+export SHOAL_MODULE_PATH=$work/build/games
+start server shoal-server --game dots --listen 127.0.0.1:0 --min-clients 3 --ticks 300 --log none
+await "ready line" is_ready_or_gone server
+run client shoal-client "$(value listen server.out)" --bots 3
+[ "$code" = 0 ] || fail "the clients ended with $code"
+ends_with 0 server
+are_equal 3 server client
+says server.out '^done ticks=300 '
 echo "outside: 3 clients agree with the server after 300 ticks"

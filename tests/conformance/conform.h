@@ -81,15 +81,11 @@ typedef struct cf_prefix {
 typedef struct cf_tables {
     cf_prefix rows[TABLES][TABLE_ROWS_MAX];
     uint32_t row_counts[TABLES];
-    bool are_own; ///< the game's, an item of its schema; else the page's
 } cf_tables;
 
 /// The tables of the page. @return NULL: the page cannot be read or lacks a table (reported on
 /// stderr).
 cf_tables* tables_read(const char* page_path);
-/// A game's own tables, from its file NAME.tables. `usual` are the page's. @return NULL: the file
-/// cannot be read or is none that the page allows (reported on stderr).
-cf_tables* tables_read_own(const char* path, const cf_tables* usual);
 uint32_t prefix_read(const cf_prefix* prefix, bit_stream* bits);
 void prefix_write(const cf_prefix* prefix, uint32_t symbol, bit_stream* bits);
 
@@ -281,7 +277,6 @@ void vector_layout(const char* text, cf_layout* layout);
 typedef struct play_options {
     const char *page_path, *address, *schema_hash;
     const char* game;       ///< name of the tables; with "vectors", Hello.game is breakout
-    const char* codes_path; ///< NAME.tables; NULL: the game has the tables of the page
     uint32_t loss_percent;  ///< share of datagrams and of own packets that are dropped on purpose
     uint32_t seed;          ///< of the loss
     uint32_t corrupt_ticks; ///< change a word of the mirror every so many ticks; 0: never

@@ -15,8 +15,7 @@ static int usage(void) {
             "  --loss PERCENT   drop this share of datagrams on purpose, both ways\n"
             "  --seed N         seed of the loss\n"
             "  --corrupt TICKS  change a shown word so often, and request resyncs\n"
-            "  --rate BYTES     request at most this many bytes per second\n"
-            "  --tables FILE    the game's own tables, NAME.tables\n");
+            "  --rate BYTES     request at most this many bytes per second\n");
     return 2;
 }
 
@@ -30,8 +29,6 @@ static bool parse_option(play_options* options, const char* name, const char* te
         options->corrupt_ticks = value;
     else if (strcmp(name, "--rate") == 0)
         options->rate_bytes_max = value;
-    else if (strcmp(name, "--tables") == 0)
-        options->codes_path = text;
     else
         return false;
     return true;

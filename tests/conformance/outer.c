@@ -27,7 +27,7 @@ static struct {
     struct sockaddr_in server;
     uint8_t client_random[16], token_client_key[32], token_server_key[32];
     uint8_t hello[HELLO];
-    bool is_open;
+    bool is_open, is_closed;
     uint8_t session[4];
     uint8_t send_key[32], receive_key[32], next_key[32];
     uint64_t sent;
@@ -151,6 +151,10 @@ bool outer_connect(ENetSocket socket, const ENetAddress* server) {
     return outer.is_open;
 }
 
+bool outer_is_closed(void) {
+    return outer.is_closed;
+}
+
 // ---- inside of the session
 
 static void seal(ENetSocket socket, uint8_t type, const uint8_t* plain, size_t size) {
@@ -199,8 +203,12 @@ int enet_socket_receive(ENetSocket socket, ENetAddress* address, ENetBuffer* buf
     (void)count;
     while ((size = from_server(socket, bytes)) > 0) {
         uint8_t type = bytes[0] & 7;
-        if ((type != 3 && type != 7) || !open_data(bytes, size)) continue;
+        if ((type != 3 && type != 4 && type != 7) || !open_data(bytes, size)) continue;
         size -= HEAD + TAG;
+        if (type == 4) {
+            outer.is_closed = true;
+            return 0;
+        }
         if (type == 7) {
             seal(socket, 7, bytes + HEAD, size);
             continue;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // WIRE.md, "Transport" and "Session": a player that presses buttons and does not look at the match.
 //
-// One loop receives from ENet and sends an InputPacket once per tick. It ends with the server's
-// goodbye. Options make it drop datagrams on purpose, and change words of its mirror to see them
-// resynced.
+// One loop receives from ENet and sends an InputPacket once per tick. It ends when the connection
+// does, which both sides close after the server's goodbye. Options make it drop datagrams on
+// purpose, and change words of its mirror to see them resynced.
 #include "play.h"
 
 #include "outer.h"
@@ -73,7 +73,7 @@ static void corrupt(game_client* client) {
 
 static void run(game_client* client) {
     double start = now_s(), next = start;
-    while (!client->is_over && now_s() - start < SILENCE_S) {
+    while (!client->is_over && !outer_is_closed() && now_s() - start < SILENCE_S) {
         double rest_ms = (next - now_s()) * 1000;
         receive(client, rest_ms > 1 ? (uint32_t)rest_ms : 0);
         if (now_s() < next) continue;
@@ -102,6 +102,7 @@ static bool connect_to(game_client* client, const char* text) {
     client->peer = is_open ? enet_host_connect(client->host, &address, 2, 0) : NULL;
     if (!client->peer) return false;
     client->peer->data = client;
+    enet_peer_timeout(client->peer, 20000, 15000, 60000);
     if (client->options->loss_percent > 0) client->host->intercept = intercept;
     return true;
 }
@@ -151,16 +152,8 @@ static int play_with(game_client* client) {
     return 1;
 }
 
-static cf_tables* read_codes(const play_options* options) {
-    cf_tables* tables = tables_read(options->page_path);
-    if (!tables || !options->codes_path) return tables;
-    cf_tables* own = tables_read_own(options->codes_path, tables);
-    free(tables);
-    return own;
-}
-
 int play(const play_options* options) {
-    cf_tables* tables = read_codes(options);
+    cf_tables* tables = tables_read(options->page_path);
     cf_schema* schema = tables ? schema_create(options->game, tables) : NULL;
     int code = 2;
     if (schema) {

@@ -20,6 +20,7 @@ static void receive_goodbye(game_client* client, const Shoal__Wire__Goodbye* goo
     client->has_goodbye = true;
     client->goodbye_tick = goodbye->tick;
     client->goodbye_reason = goodbye->reason;
+    enet_peer_disconnect_later(client->peer, 0);
 }
 
 void receive_control(game_client* client, const ENetPacket* packet) {

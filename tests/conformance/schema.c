@@ -321,19 +321,6 @@ static void add_messages(cf_schema* schema) {
     }
 }
 
-static void add_codes(cf_schema* schema) {
-    XXH3_state_t lengths, state;
-    XXH3_64bits_reset(&lengths);
-    for (int t = 0; t < TABLES; t++)
-        for (uint32_t row = 0; row < schema->codes->row_counts[t]; row++) {
-            const cf_prefix* prefix = &schema->codes->rows[t][row];
-            XXH3_64bits_update(&lengths, prefix->lengths, prefix->count);
-        }
-    XXH3_64bits_reset(&state);
-    add_number(&state, XXH3_64bits_digest(&lengths), 8);
-    add_item(schema, "tables", "trained", &state);
-}
-
 cf_schema* schema_create(const char* name, const cf_tables* codes) {
     const game_tables* game = game_find(name);
     if (!game) return NULL;
@@ -352,7 +339,6 @@ cf_schema* schema_create(const char* name, const cf_tables* codes) {
         add_template(schema, (uint8_t)t);
     }
     add_messages(schema);
-    if (codes->are_own) add_codes(schema);
     qsort(schema->items, schema->item_count, sizeof *schema->items, compare_items);
     XXH3_state_t state;
     XXH3_64bits_reset(&state);

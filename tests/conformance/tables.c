@@ -8,21 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LENGTH_MAX = 12, PLACES = 1 << LENGTH_MAX, RESERVED = PLACES / 32, LINE_BYTES_MAX = 4096 };
+enum { LENGTH_MAX = 12, PLACES = 1 << LENGTH_MAX, LINE_BYTES_MAX = 4096 };
 
 static const struct table_size {
     const char* name;
     uint32_t rows;
-    bool is_reserved; ///< no code begins with 00000
 } sizes[] = {
-    [TABLE_NUMBER_PLAIN] = {"number_plain", 31, false},
-    [TABLE_NUMBER_FIRST] = {"number_first", 31, true},
-    [TABLE_NUMBER_OTHER] = {"number_other", 31, false},
-    [TABLE_HEAD] = {"head", 27, true},
-    [TABLE_DRIVE] = {"drive", 34, true},
-    [TABLE_MASK_FIRST] = {"mask_first", 4, true},
-    [TABLE_MASK_OTHER] = {"mask_other", 3, false},
-    [TABLE_FIELD] = {"field", 3, false},
+    [TABLE_NUMBER_PLAIN] = {"number_plain", 31},
+    [TABLE_NUMBER_FIRST] = {"number_first", 31},
+    [TABLE_NUMBER_OTHER] = {"number_other", 31},
+    [TABLE_HEAD] = {"head", 27},
+    [TABLE_DRIVE] = {"drive", 34},
+    [TABLE_MASK_FIRST] = {"mask_first", 4},
+    [TABLE_MASK_OTHER] = {"mask_other", 3},
+    [TABLE_FIELD] = {"field", 3},
 };
 
 static bool make_codes(cf_prefix* prefix, const char* digits) {
@@ -72,30 +71,6 @@ static bool read_lines(FILE* page, cf_tables* tables) {
         }
     }
     return true;
-}
-
-static bool is_allowed(const cf_prefix* own, const cf_prefix* usual, bool is_reserved) {
-    uint32_t used = 0;
-    if (own->count != usual->count) return false;
-    for (uint32_t s = 0; s < own->count; s++) {
-        if (own->lengths[s] > LENGTH_MAX || !own->lengths[s] != !usual->lengths[s]) return false;
-        if (own->lengths[s] > 0) used += PLACES >> own->lengths[s];
-    }
-    return used <= (uint32_t)PLACES - (is_reserved ? RESERVED : 0);
-}
-
-cf_tables* tables_read_own(const char* path, const cf_tables* usual) {
-    cf_tables* own = tables_read(path);
-    if (!own) return NULL;
-    bool is_good = true;
-    for (int t = 0; t < TABLES; t++)
-        for (uint32_t row = 0; row < sizes[t].rows; row++)
-            is_good &= is_allowed(&own->rows[t][row], &usual->rows[t][row], sizes[t].is_reserved);
-    own->are_own = true;
-    if (is_good) return own;
-    fprintf(stderr, "%s has a row that the page does not allow\n", path);
-    free(own);
-    return NULL;
 }
 
 cf_tables* tables_read(const char* page_path) {

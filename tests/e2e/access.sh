@@ -25,18 +25,33 @@ joins() {
 make_key() { "$bin/shoal-server" keygen server.key >keygen.out; }
 make_token() { "$bin/shoal-server" token --key-file server.key "$@"; }
 
-case_a_token_lets_in_and_without_one_nothing_is_answered() {
+# is_told NAME TEXT: the client said TEXT at once, went on, and gave up with it.
+is_told() {
+    [ "$code" = 6 ] || fail "$1 ended with $code"
+    says "$1.err" "^note: $address: $2.*; trying on\$"
+    says "$1.err" "^error: $address: $2"
+}
+# is_ended NAME TEXT: an answer that the server signed ended the attempt.
+is_ended() {
+    [ "$code" = 6 ] || fail "$1 ended with $code"
+    says "$1.err" "^error: $address: $2"
+    if grep -q 'trying on' "$1.err"; then fail "$1 went on"; fi
+}
+
+case_a_token_lets_in_and_without_one_the_client_says_what_it_needs() {
     make_key
     opens --log none --key-file server.key --ticks 0
     make_token --player 7 >token
     joins with --token-file token
     [ "$code" = 0 ] || fail "the token was refused"
     joins without
-    [ "$code" = 6 ] || fail "a client without a token ended with $code"
+    is_told without 'the server lets in only players with a token: get one from its operator'
+    joins without-named --game breakout
+    is_told without-named 'the server lets in only players with a token'
     sed -E '/^.{399}x/ { s/./y/400; b }; s/./x/400' token >forged
     ! cmp -s token forged || fail "the forged token is the token"
     joins forged --token-file forged
-    [ "$code" = 6 ] || fail "a forged token ended with $code"
+    is_told forged 'the server does not know this token: get a new one'
     closes
 }
 
@@ -60,23 +75,23 @@ case_what_a_token_says_stands_in_the_log_and_without_keys_nothing_does() {
     if grep -q player_id dump.out; then fail "a client names itself"; fi
 }
 
-case_a_token_of_another_key_or_of_another_server_is_not_answered() {
+case_a_token_of_another_key_or_of_another_server_is_refused_with_a_reason() {
     make_key
     "$bin/shoal-server" keygen other.key >keygen.out
     opens --log none --key-file server.key --public 127.0.0.1:9
     "$bin/shoal-server" token --key-file other.key >other
     joins other --token-file other
-    [ "$code" = 6 ] || fail "a token of another key ended with $code"
+    is_told other 'the server does not know this token: get a new one'
     make_token --server 127.0.0.1:10 >elsewhere
     joins elsewhere --token-file elsewhere
-    [ "$code" = 6 ] || fail "a token for another server ended with $code"
+    is_ended elsewhere 'the token is for another server: get one for this server'
     make_token --server 127.0.0.1:10 --server 127.0.0.1:9 >here
     joins here --token-file here
     [ "$code" = 0 ] || fail "a token for this server was refused"
     closes
 }
 
-case_a_token_of_an_expired_life_is_not_answered() {
+case_a_token_of_an_expired_life_is_refused_with_a_reason() {
     make_key
     opens --log none --key-file server.key
     SHOAL_TOKEN=$(make_token --life 1) || fail "no token"
@@ -84,7 +99,7 @@ case_a_token_of_an_expired_life_is_not_answered() {
     # 1 s of life and 5 s of tolerance.
     sleep 7
     joins late
-    [ "$code" = 6 ] || fail "an expired token ended with $code"
+    is_ended late 'the token has expired: get a new one'
     closes
 }
 
@@ -178,8 +193,8 @@ case_secrets_stand_in_no_output_and_no_command_line() {
     done
 }
 
-case_ipv6_and_ipv4_and_names_reach_one_server() {
-    if ! [ -e /proc/net/if_inet6 ] || ! grep -q ' lo$' /proc/net/if_inet6; then
+case_ipv6_and_ipv4_reach_one_server() {
+    if ! has_ipv6; then
         echo "this machine has no IPv6: only IPv4 is played"
         listen=127.0.0.1:0 opens --log none
     else
@@ -189,9 +204,52 @@ case_ipv6_and_ipv4_and_names_reach_one_server() {
     address=${address%%,*}
     joins four
     [ "$code" = 0 ] || fail "IPv4 ended with $code"
-    address=localhost:${address##*:}
+    closes
+}
+
+# finds LISTEN ADDRESS...: a client finds the server by a name with these addresses.
+finds() {
+    listen=$1 opens --log none
+    shift
+    know game.test "$@"
+    address=game.test:${address##*:}
     joins name
-    [ "$code" = 0 ] || fail "a name ended with $code"
+    [ "$code" = 0 ] || fail "of the addresses $* none was found: $code"
+    closes
+}
+
+case_a_server_is_found_at_any_address_of_a_name() {
+    know game.test 127.0.0.1 || { skip "libnss-wrapper is not installed"; return; }
+    finds 127.0.0.1:0 127.0.0.1 ::1
+    finds 127.0.0.1:0 ::1 127.0.0.1
+    # 100::/64 is there to be thrown away (RFC 6666). No more than 8 addresses are tried, of both families.
+    finds 127.0.0.1:0 100::1 100::2 100::3 100::4 100::5 100::6 100::7 100::8 127.0.0.1
+    has_ipv6 || { skip "this machine has no IPv6: its half is left out"; return; }
+    finds '[::1]:0' 127.0.0.1 ::1
+    finds '[::1]:0' ::1 127.0.0.1
+}
+
+case_a_server_listens_at_the_ipv4_address_of_a_name() {
+    know game.test 127.0.0.1 ::1 || { skip "libnss-wrapper is not installed"; return; }
+    listen=game.test:0 opens --log none
+    [[ $address = 127.0.0.1:* ]] || fail "$address"
+    closes
+    know game.test ::1 127.0.0.1
+    listen=game.test:0 opens --log none
+    [[ $address = 127.0.0.1:* ]] || fail "$address"
+    joins four
+    [ "$code" = 0 ] || fail "IPv4 ended with $code"
+    address=game.test:${address##*:}
+    joins name
+    [ "$code" = 0 ] || fail "the name ended with $code"
+    closes
+    run nowhere shoal-server --game breakout --listen unknown.test:0 --log none
+    [ "$code" = 2 ] || fail "an unknown name ended with $code"
+    says nowhere.err '^error: cannot listen on unknown.test:0: '
+    has_ipv6 || { skip "this machine has no IPv6: its half is left out"; return; }
+    know game.test ::1
+    listen=game.test:0 opens --log none
+    [[ $address = '[::1]:'* ]] || fail "$address"
     closes
 }
 

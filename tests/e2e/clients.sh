@@ -25,10 +25,10 @@ has_joins() { [ "$(grep -c ' joined from ' local.err)" = "$1" ]; }
 case_a_changed_game_is_reloaded() {
     copy_games other
     start local shoal-client --game "$PWD/other/breakout.so" --local --headless --bots 2
-    await players has_said local.err 'client 2 \(bot-[12]\) joined'
+    await players has_said local.err 'client 2 "bot-[12]" joined'
     touch other/breakout.so
     await reload has_said local.err 'reloaded: the match goes on'
-    await players has_said local.err 'client 4 \(bot-[12]\) joined'
+    await players has_said local.err 'client 4 "bot-[12]" joined'
     change other/breakout.blk 's/^ball {/ball { "extra:i"{ value:i=3 }/'
     await "new match" has_said local.err 'reloaded: a type or a template has another layout, so the match starts again'
     await "players of the new match" has_joins 6
@@ -78,6 +78,23 @@ case_cpp_and_python_see_the_match_of_the_server() {
         ends_with 0 reader
         says reader.out "^log game=breakout ticks=400 records=[0-9]+ joins=$count balls_max=[1-9] state_hash=$(value state_hash <(grep '^done' server.out))\$"
     fi
+}
+
+case_cpp_and_python_find_a_server_at_any_address_of_a_name() {
+    know game.test 127.0.0.1 || { skip "libnss-wrapper is not installed"; return; }
+    local players=() order
+    has_cxx && players+=(cpp)
+    has_python && players+=(snake)
+    [ ${#players[@]} -gt 0 ] || { skip "neither C++ nor Python"; return; }
+    for order in "127.0.0.1 ::1" "::1 127.0.0.1"; do
+        serve server --min-clients ${#players[@]} --ticks 30 --log none
+        know game.test $order
+        ! has_cxx || start cpp pilot "game.test:${address##*:}" 0
+        ! has_python || python snake "game.test:${address##*:}"
+        for player in "${players[@]}"; do ends_with 0 "$player"; done
+        ends_with 0 server
+        are_equal ${#players[@]} server "${players[@]}"
+    done
 }
 
 case_cpp_and_python_say_why_they_cannot_play() {

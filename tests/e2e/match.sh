@@ -62,7 +62,7 @@ case_the_ledger_says_where_every_bit_went() {
     [ "$bits" = $((8 * $(grep '^done ' server.out | value sent_bytes))) ] ||
         fail "$bits bits are not what was sent"
     ! has_said server.err 'input_known=' || fail "a usual repetition is reported"
-    says server.err '^note: client [12] \(.*\) joined from 127\.0\.0\.1:[0-9]+$'
+    says server.err '^note: client [12] ".*" joined from 127\.0\.0\.1:[0-9]+$'
 }
 
 case_few_bytes_at_few_ticks_without_a_thread_are_enough() {

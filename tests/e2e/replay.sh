@@ -85,6 +85,20 @@ case_a_folder_of_logs_has_a_line_each() {
     says replay.err 'no logs'
 }
 
+# The second process runs the first minute: what it leaves out is said.
+case_a_second_run_that_is_shorter_is_told() {
+    has_bench || return 0
+    SHOAL_MODULE_PATH=$games run make shoal-bench --make-log breakout --clients 2 --hours 0.0175 --local \
+        --output a.slog
+    replay 0 verify a.slog
+    says replay.out '^verified ticks=3780 .* tail=whole lost_bytes=0 again_ticks=3600$'
+    replay 0 verify a.slog --once
+    says replay.out ' tail=whole lost_bytes=0$'
+    replay 0 slice a.slog --from 601 --output b.slog
+    replay 0 verify b.slog
+    says replay.out '^verified ticks=3180 .* tail=whole lost_bytes=0$'
+}
+
 case_progress_is_told_when_asked_for() {
     has_bench || return 0
     make_log a.slog
@@ -241,6 +255,9 @@ case_a_slice_runs_from_its_keyframe() {
     cmp -s replay.out long.txt || fail "tick 750 of the slice is another one"
     replay 0 export clip.slog --components pos --from 780 --every 20
     says replay.out '^\{"tick":800,'
+    replay 0 export clip.slog --components pos --to 602
+    says replay.out '^\{"tick":601,'
+    ! grep -q '^{"tick":1,' replay.out || fail "values of a tick that the clip does not have"
     replay 0 slice clip.slog --from 790 --output again.slog
     says replay.out 'first_tick=601 last_tick=800 '
     replay 0 slice a.slog --to 50 --output start.slog
@@ -255,6 +272,24 @@ case_a_slice_runs_from_its_keyframe() {
 }
 
 # The queue of a killed server holds what its file lacks.
+# By tick, wherever the logs begin.
+case_a_slice_is_compared_with_its_log_by_tick() {
+    has_bench || return 0
+    make_long_log a.slog
+    replay 0 slice a.slog --from 700 --to 800 --output clip.slog
+    replay 0 diff a.slog clip.slog
+    says replay.out '^differs what=first_tick a=1 b=601$'
+    says replay.out '^same ticks=200 differences=2$'
+    SHOAL_MODULE_PATH=$games run make shoal-bench --make-log breakout --clients 2 --hours 0.00695 \
+        --net delay=100 --output b.slog
+    replay 5 diff clip.slog b.slog
+    says replay.out '^differs what=state tick=601 '
+    says replay.out '^differs what=value entity='
+    replay 0 slice a.slog --from 1300 --output end.slog
+    replay 5 diff clip.slog end.slog
+    says replay.out '^different ticks=0 '
+}
+
 case_the_log_of_a_killed_server_is_repaired_with_its_queue() {
     serve server --min-clients 1 --log a.slog
     start client shoal-client "$address" --bots 1 --trace rows.txt

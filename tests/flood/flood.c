@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SOCKETS = 64, BATCH = 64, ADDRESSES = 8 };
+enum { SOCKETS = FLOOD_SOCKETS, BATCH = 64, ADDRESSES = 8 };
 
 typedef struct flood_totals {
     uint64_t sent, sent_bytes, answers, answer_bytes;
@@ -47,10 +47,11 @@ static bool open_sockets(int sockets[SOCKETS], const struct sockaddr_in* to) {
     return true;
 }
 
-static void read_answers(int from, flood_totals* totals) {
+static void read_answers(flood_kind* kind, int from, flood_totals* totals) {
     uint8_t bytes[2048];
     ssize_t got;
-    while ((got = recv(from, bytes, sizeof bytes, MSG_DONTWAIT | MSG_TRUNC)) >= 0) {
+    while ((got = recv(from, bytes, sizeof bytes, MSG_DONTWAIT)) >= 0) {
+        flood_take(kind, bytes, (size_t)got);
         totals->answers++;
         totals->answer_bytes += (uint64_t)got;
     }
@@ -85,14 +86,15 @@ static flood_totals run(flood_kind* kind, const int sockets[SOCKETS], double sec
         double elapsed = seconds_now() - begin;
         if (elapsed >= seconds) return totals;
         if (rate > 0) pause_for((double)totals.sent / rate - elapsed);
+        kind->at = &kind->sockets[turn % SOCKETS];
+        read_answers(kind, sockets[turn % SOCKETS], &totals);
         send_batch(kind, sockets[turn % SOCKETS], &totals);
-        read_answers(sockets[turn % SOCKETS], &totals);
     }
 }
 
 int main(int argc, char** argv) {
     net_address target;
-    flood_kind kind;
+    static flood_kind kind;
     if (argc < 4 || net_address_parse(argv[2], &target) != NET_OK ||
         !flood_kind_init(&kind, argv[1], &target)) {
         fprintf(stderr, "usage: flood KIND ADDR:PORT SECONDS [RATE]; kinds: %s\n",
@@ -109,7 +111,8 @@ int main(int argc, char** argv) {
     double seconds = strtod(argv[3], NULL);
     flood_totals totals = run(&kind, sockets, seconds, argc > 4 ? strtod(argv[4], NULL) : 0);
     for (uint32_t i = 0; i < SOCKETS; i++) {
-        read_answers(sockets[i], &totals);
+        kind.at = &kind.sockets[i];
+        read_answers(&kind, sockets[i], &totals);
         close(sockets[i]);
     }
     printf("flood kind=%s sent=%" PRIu64 " per_second=%.0f bytes=%" PRIu64 " answers=%" PRIu64

@@ -14,7 +14,8 @@ seconds=${2:-5}
 shift $(($# < 2 ? $# : 2))
 kinds=("$@")
 [ ${#kinds[@]} -gt 0 ] || kinds=(none random empty oversized enet_connect enet_disconnect request_garbage
-    request_version request_valid response_forged data_random data_forged data_replayed)
+    request_version request_valid response_forged response_bad_signature response_old data_random data_forged
+    data_replayed)
 players=8
 work=$(mktemp -d)
 cleanup() {
@@ -27,7 +28,7 @@ cd "$work"
 
 await() { # COMMAND...
     local i
-    for i in $(seq 600); do "$@" && return 0; sleep 0.05; done
+    for i in $(seq 6000); do "$@" && return 0; sleep 0.05; done
     echo "flood.sh: waited in vain for: $*" >&2
     tail -n 5 -- *.err >&2
     return 1
@@ -69,7 +70,7 @@ run_kind() {
     rtt=$(value rtt_ms <bots.out | sort -g | tail -n 1)
     ticks=$(value ticks <server.out)
     given_up=$(sed -n 's/.*stalled: \([0-9]*\) ticks.*/\1/p' server.err | awk '{ n += $1 } END { print n + 0 }')
-    printf 'kind=%-16s sent_per_second=%-7s players_left=%s/%s loss_percent_max=%-5s rtt_ms_max=%-6s ticks=%s ticks_given_up=%s cpu_percent=%-4s memory_kb=%s+%s amplification=%s\n' \
+    printf 'kind=%-22s sent_per_second=%-7s players_left=%s/%s loss_percent_max=%-5s rtt_ms_max=%-6s ticks=%s ticks_given_up=%s cpu_percent=%-4s memory_kb=%s+%s amplification=%s\n' \
         "$kind" "$(value per_second <<<"$line")" "$back" "$players" "${lost:-?}" "${rtt:-?}" "$ticks" "$given_up" \
         "$(((cpu_after - cpu_before) / seconds))" "$before" "$((after - before))" "$(value amplification <<<"$line")"
     [ "$back" = "$players" ] || failed=1

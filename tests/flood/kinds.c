@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // From blind to well informed: bytes of chance, ENet's own datagrams, handshakes without and with a
-// valid token, and datagrams that a reader of the traffic of a session can make.
+// valid token, datagrams that a reader of the traffic of a session can make, and what a client with
+// a token of its own can do with its cookie.
 #include "kinds.h"
 
 #include <arpa/inet.h>
@@ -11,7 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OVERSIZED_BYTES = 5000, STATE_BYTES = 600, CONNECT_MS_MAX = 5000 };
+enum { OVERSIZED_BYTES = 5000, STATE_BYTES = 600, CONNECT_MS_MAX = 5000, RESPONSES = 64 };
+
+#define RESPONSE_AGE_US UINT64_C(9000000) // below that of cookies
 
 static void fill(flood_kind* kind, uint8_t* bytes, size_t size) {
     for (size_t i = 0; i < size; i += 4) {
@@ -158,6 +161,60 @@ static bool record_session(flood_kind* kind) {
     return is_open;
 }
 
+// ---- the response of a client with a token of its own
+
+// Begin an attempt. @return the size of its request.
+static size_t ask(flood_kind* kind, uint8_t bytes[FLOOD_BYTES_MAX]) {
+    const net_security security = {.entropy = net_entropy_system()};
+    const net_secure_clock now = clock_now();
+    flood_socket* at = kind->at;
+    net_address to;
+    if (at->asked_us == 0) net_secure_client_init(&at->client, &security);
+    at->asked_us = now.now_us;
+    net_secure_client_begin(&at->client, &now, &kind->target, 1);
+    return net_secure_client_service(&at->client, &now, bytes, &to);
+}
+
+void flood_take(flood_kind* kind, uint8_t* bytes, size_t size) {
+    flood_socket* at = kind->at;
+    if (at->asked_us == 0) return;
+    const net_secure_clock now = clock_now();
+    net_secure_answer answer;
+    net_address to;
+    net_secure_client_receive(&at->client, &now, &kind->target, bytes, size, &answer);
+    if (answer.reply_size == sizeof at->response)
+        memcpy(at->response, answer.reply, sizeof at->response);
+    if (at->client.state == NET_SECURE_CLIENT_OPEN)
+        at->close_size = net_secure_client_close(&at->client, now.now_us, at->close, &to);
+}
+
+static bool has_response(const flood_socket* at) {
+    return at->response[0] == NET_OUTER_RESPONSE;
+}
+
+// Each challenge gets so many responses with signatures of chance.
+static size_t make_response_bad_signature(flood_kind* kind, uint8_t bytes[FLOOD_BYTES_MAX]) {
+    flood_socket* at = kind->at;
+    if (at->made++ % RESPONSES == 0) return ask(kind, bytes);
+    if (!has_response(at)) return 0;
+    memcpy(bytes, at->response, sizeof at->response);
+    fill(kind, bytes + sizeof at->response - 16, 16);
+    return sizeof at->response;
+}
+
+// A response that was right: it begins a session, which is closed, and then it comes again.
+static size_t make_response_old(flood_kind* kind, uint8_t bytes[FLOOD_BYTES_MAX]) {
+    flood_socket* at = kind->at;
+    const bool is_closing = at->close_size > 0;
+    if (at->asked_us == 0 || clock_now().now_us - at->asked_us > RESPONSE_AGE_US)
+        return ask(kind, bytes);
+    if (!has_response(at)) return 0;
+    const size_t size = is_closing ? at->close_size : sizeof at->response;
+    memcpy(bytes, is_closing ? at->close : at->response, size);
+    at->close_size = 0;
+    return size;
+}
+
 // ---- the kinds
 
 static const struct {
@@ -174,6 +231,8 @@ static const struct {
     {"request_version", make_request_version, false},
     {"request_valid", make_request_valid, false},
     {"response_forged", make_response_forged, false},
+    {"response_bad_signature", make_response_bad_signature, false},
+    {"response_old", make_response_old, false},
     {"data_random", make_data_random, false},
     {"data_forged", make_data_forged, true},
     {"data_replayed", make_data_replayed, true},

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Event logs from any bytes. The first byte chooses their place: a whole file; the payload of a
 // data block with right checksums (a fuzzer cannot guess checksums); a queue beside an empty log;
-// or single parts: record, header, changes; the changes of ticks with values; or the columns of a
-// block.
+// or single parts: record, header, sums, schema; the state of ticks; or the columns of a block.
 //
-// Invariants: an accepted log can be read to its end, twice with the same records. What the coder
-// makes of raw rows gives the same rows; columns give the same bytes.
+// Invariants: an accepted log can be read to its end, twice with the same records. Columns give the
+// same bytes.
 #define _GNU_SOURCE
 #include "fuzz.h"
 
 #include "base/hash.h"
 #include "log/log_block.h"
-#include "log/log_changes.h"
 #include "log/log_columns.h"
-#include "log/log_delta.h"
 #include "log/log_header.h"
-#include "log/log_piece.h"
 #include "log/log_queue.h"
 #include "log/log_read.h"
+#include "log/log_recorder.h"
+#include "log/log_schema_rows.h"
+#include "log/log_state_record.h"
+#include "log/log_sums.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -48,10 +48,6 @@ static uint64_t walk(net_log_reader* reader) {
                 count++;
             require(count == record.item_count[kind]);
         }
-        net_log_changes_walk changes = net_log_changes_begin(record.changes, record.changes_bytes);
-        net_log_change change;
-        while (net_log_changes_next(&changes, &change))
-            hash = base_hash64_mix(hash, change.entity);
     }
     require(!cursor.has_failed);
     const net_log_info* info = net_log_reader_info(reader);
@@ -72,13 +68,18 @@ static void read_file(const uint8_t* data, size_t size) {
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
     net_log_reader* reader;
     net_result result = net_log_reader_create(NULL, name, NULL, &reader);
-    require(result == NET_OK || result == NET_ERR_DAMAGED);
+    require(result == NET_OK || result == NET_ERR_DAMAGED || result == NET_ERR_VERSION);
     if (reader) {
         net_log_stats stats;
         uint64_t hash = walk(reader);
         require(walk(reader) == hash);
         require(net_log_read_stats(reader, &stats) == NET_OK);
         require(net_log_dump(reader, NULL, drop_line, NULL) == NET_OK);
+        const bool is_whole = strcmp(net_log_reader_verdict(reader), "whole") == 0;
+        const net_log_info judged = *net_log_reader_info(reader);
+        require(is_whole == (!judged.is_damaged && !judged.is_cut));
+        require(walk(reader) == hash);
+        require(memcmp(&judged, net_log_reader_info(reader), sizeof judged) == 0);
         net_log_reader_destroy(reader);
     }
     close(fd);
@@ -95,7 +96,7 @@ static void read_payload(const uint8_t* data, size_t size) {
     if (size < 3 || size > NET_LOG_BLOCK_BYTES_MAX) return;
     uint8_t header[128];
     proto_pb_writer wire = {.data = header + 1, .capacity = sizeof header - 1};
-    proto_pb_write_number(&wire, 1, 1);
+    proto_pb_write_number(&wire, 1, 2);
     proto_pb_write_fixed64(&wire, 2, IDENTITY);
     proto_pb_write_text(&wire, 3, "game");
     proto_pb_write_number(&wire, 8, 60);
@@ -144,20 +145,17 @@ static void read_pieces(const uint8_t* data, size_t size) {
     char name[ECS_NAME_BYTES_MAX];
     net_log_demand demand;
     (void)!net_log_header_read(&info, data, size, &demand);
-    for (uint32_t id = 0; id < 4; id++) {
+    for (uint32_t id = 0; id < 4; id++)
         (void)!net_log_header_component(data, size, id, name);
-        (void)!net_log_header_template(data, size, id, name);
-    }
     net_log_record record;
     (void)!net_log_record_read(&record, data, size);
-    net_log_change change;
-    uint32_t position;
-    size_t half = size / 2;
-    (void)net_log_changes_differ(data, half, data + half, size - half, &change, &position);
-    require(!net_log_changes_differ(data, size, data, size, &change, &position));
+    net_log_sums sums = net_log_sums_begin(0);
+    if (net_log_sums_read(&sums, 1, data, size)) require(net_log_sums_read(&sums, 2, data, size));
+    net_log_schema* schema;
+    if (net_log_schema_create(NULL, data, size, &schema) == NET_OK) net_log_schema_destroy(schema);
 }
 
-// ---- changes with values
+// ---- state
 
 static void put_field(proto_pb_writer* wire, const char* name, uint32_t kind, uint32_t bits) {
     size_t mark = wire->size;
@@ -205,6 +203,9 @@ static size_t make_header(uint8_t* header, size_t capacity) {
         proto_pb_write_end(&wire, mark, NET_LOG_SCHEMA_TEMPLATE);
     }
     proto_pb_write_end(&wire, 0, NET_LOG_HEADER_SCHEMA);
+    proto_pb_write_number(&wire, 1, 2);
+    proto_pb_write_fixed64(&wire, 2, IDENTITY);
+    proto_pb_write_text(&wire, 3, "game");
     proto_pb_write_number(&wire, 8, 30);
     proto_pb_write_number(&wire, 9, 1000);
     proto_pb_write_number(&wire, 15, NET_LOG_ROW_CODE);
@@ -212,75 +213,72 @@ static size_t make_header(uint8_t* header, size_t capacity) {
     return wire.size;
 }
 
-typedef struct side {
-    net_log_layout* layout;
-    net_log_rows rows;
-    net_log_piece piece;
-} side;
-
-static void side_open(side* self, const uint8_t* header, size_t size) {
-    require(net_log_layout_create(NULL, header, size, &self->layout) == NET_OK);
-    net_log_rows_init(&self->rows, NULL, self->layout);
-    net_log_piece_init(&self->piece, NULL);
+// A log with that header and no tick.
+static net_log_reader* open_empty(void) {
+    uint8_t header[512], prologue[NET_LOG_PROLOGUE_BYTES];
+    const size_t size = make_header(header + 2, sizeof header - 2);
+    header[0] = (uint8_t)(size | 0x80);
+    header[1] = (uint8_t)(size >> 7);
+    base_bytes file;
+    net_log_packer packer;
+    base_bytes_init(&file, NULL);
+    require(net_log_packer_init(&packer, NULL));
+    net_log_prologue_write(prologue);
+    base_bytes_write(&file, prologue, sizeof prologue);
+    const net_log_block block = {
+        .type = NET_LOG_BLOCK_HEADER, .identity = IDENTITY, .record_count = 1};
+    append_block(&file, &packer, block, header, size + 2);
+    char name[32];
+    int fd = memfd_create("log", MFD_CLOEXEC);
+    require(fd >= 0 && write(fd, file.data, file.size) == (ssize_t)file.size);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    net_log_reader* reader;
+    require(net_log_reader_create(NULL, name, NULL, &reader) == NET_OK);
+    close(fd);
+    net_log_packer_deinit(&packer);
+    base_bytes_deinit(&file);
+    return reader;
 }
 
-static void side_close(side* self) {
-    net_log_rows_deinit(&self->rows);
-    net_log_piece_deinit(&self->piece);
-    net_log_layout_destroy(self->layout);
+static void read_entity(const net_log_state* state, ecs_entity entity) {
+    net_log_value values[PROTO_ROW_FIELDS_MAX];
+    const net_log_component* component;
+    size_t size;
+    for (uint32_t i = 0; (component = net_log_state_template_component(state, entity, i)); i++)
+        require(net_log_state_read(state, entity, component, values) != component->is_varsize &&
+                (component->is_varsize || !net_log_state_bytes(state, entity, component, &size)));
 }
 
-static bool side_take(side* self, ecs_tick tick, const uint8_t* data, size_t size) {
-    net_result result = data[0] == NET_LOG_FORM_RAW
-                            ? net_log_piece_read_raw(&self->piece, &self->rows, tick, data, size)
-                            : net_log_piece_read_delta(&self->piece, &self->rows, tick, data, size);
-    return result == NET_OK && net_log_piece_apply(&self->piece, &self->rows) == NET_OK;
-}
-
-static void require_same(const side* a, const side* b) {
-    require(a->rows.count == b->rows.count && a->rows.full_tick == b->rows.full_tick);
-    for (uint32_t index = 0; index < a->rows.capacity; index++) {
-        const net_log_row_entity* left = net_log_rows_find(&a->rows, index);
-        const net_log_row_entity* right = net_log_rows_find(&b->rows, index);
-        require(!left == !right);
-        if (!left) continue;
-        require(left->handle == right->handle && left->number == right->number);
-        require(memcmp(left->rows, right->rows, left->template_->row_bytes) == 0);
-    }
-}
-
-// Ticks of at most 255 bytes: a byte of length, the changes.
+// Ticks of at most 255 bytes: a byte of length, flags and items of a part.
 static void read_values(const uint8_t* data, size_t size) {
-    uint8_t header[512], record[512];
-    size_t header_bytes = make_header(header, sizeof header);
-    side straight, coded;
-    net_log_coder* coder;
-    side_open(&straight, header, header_bytes);
-    side_open(&coded, header, header_bytes);
-    require(net_log_coder_create(header, header_bytes, &coder) == NET_OK);
-    bool is_coded = true;
-    for (ecs_tick tick = 1; size >= 2 && data[0] > 0 && data[0] < size; tick++) {
-        const uint8_t* changes = data + 1;
-        proto_pb_writer wire = {.data = record, .capacity = sizeof record};
-        proto_pb_write_number(&wire, 1, tick);
-        proto_pb_write_bytes(&wire, 5, changes, data[0]);
-        proto_pb_write_end(&wire, 0, NET_LOG_KIND_END);
-        uint32_t record_bytes = (uint32_t)wire.size;
-        const uint8_t* stored = net_log_coder_record(coder, tick, 1, record, &record_bytes);
-        is_coded = is_coded && stored != record;
-        if (!side_take(&straight, tick, changes, data[0])) break;
-        net_log_record read;
-        require(net_log_record_read(&read, stored, record_bytes));
-        if (is_coded) {
-            require(side_take(&coded, tick, read.changes, read.changes_bytes));
-            require_same(&straight, &coded);
-        }
+    net_log_reader* reader = open_empty();
+    net_log_state* state;
+    require(net_log_state_create(reader, NULL, &state) == NET_OK);
+    net_result result = NET_OK;
+    for (ecs_tick tick = 1; result == NET_OK && size >= 2 && data[0] > 0 && data[0] < size;
+         tick++) {
+        uint8_t part[256] = {NET_LOG_FORM_STATE};
+        const uint8_t sums[1] = {1};
+        memcpy(part + 1, data + 1, data[0]);
+        part[1] |= NET_LOG_STATE_LAST;
+        const net_log_record end = {
+            .kind = NET_LOG_KIND_END, .tick = tick, .changes = sums, .changes_bytes = 1};
+        const net_log_record record = {.kind = NET_LOG_KIND_STATE,
+                                       .tick = tick,
+                                       .changes = part,
+                                       .changes_bytes = data[0] + 1u};
+        require(net_log_state_take(state, &end, false) == NET_OK);
+        result = net_log_state_take(state, &record, false);
+        uint32_t count;
+        if (result == NET_OK) (void)net_log_state_touches(state, &count);
+        for (ecs_entity at = ECS_ENTITY_NONE;
+             result == NET_OK && (at = net_log_state_next(state, at)) != ECS_ENTITY_NONE;)
+            read_entity(state, at);
         size -= data[0] + 1u;
         data += data[0] + 1u;
     }
-    net_log_coder_destroy(coder);
-    side_close(&straight);
-    side_close(&coded);
+    net_log_state_destroy(state);
+    net_log_reader_destroy(reader);
 }
 
 /// Columns: u8 records, u8 and u8 length of the payload, u8 whether zstd packed it, the bytes. What

@@ -256,8 +256,8 @@ static void check_scope(scenario* self, watched* seen) {
             continue;
         uint32_t has = 0;
         bool is_member = net_repl_state_sees(view, entity, &has);
-        uint32_t should =
-            net_interest_judge(self->server->interest, world, seen->client, entity, is_member);
+        uint32_t should = net_interest_find_classes(self->server->interest, world, seen->client,
+                                                    entity, is_member);
         self->result.interest_checked++;
         uint32_t uses = (uint32_t)entry->class_mask | entry->varsize_mask;
         if ((has & uses) == (should & uses) && is_member == (should != 0)) {

@@ -12,7 +12,15 @@
 #include "base/assert.h"
 #include "base/text.h"
 
+#include <locale.h>
 #include <stdlib.h>
+
+/// Tests run with the user's numbers and letters, as in a host that sets its locale: nothing of
+/// ours may depend on them.
+__attribute__((constructor)) static void test_take_locale(void) {
+    (void)setlocale(LC_NUMERIC, "");
+    (void)setlocale(LC_CTYPE, "");
+}
 
 /// Assert handler for cases of misuse: with it, expect_assert_failure() sees a BASE_ASSERT.
 static inline void test_assert_handler(const char* condition, const char* file, int line) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# circles.sh [--rooms FOLDER] ARCHIVE: the files of a static library call in one direction only.
+# circles.sh [--rooms FOLDER] ARCHIVE|OBJECT...: the files of a static library, or of a program, call in one
+# direction only.
 #
 # The linker's view: file A uses file B when A has an undefined symbol that B defines. Calls through
 # pointers and inline functions are not seen. Prints each pair of files that is part of a circle,
@@ -13,12 +14,16 @@ if [ "${1:-}" = --rooms ]; then
     folder=${2%/}
     shift 2
 fi
-archive=$1
-[ -f "$archive" ] || { echo "circles: no archive $archive"; exit 2; }
-twice=$(ar t "$archive" | sort | uniq -d)
+for file in "$@"; do [ -f "$file" ] || { echo "circles: no file $file"; exit 2; }; done
+name=$(basename "$(dirname "$1")")
+case "$1" in
+*.a) name=$(basename "$1") members=$(ar t "$1") ;;
+*) members=$(basename -a "$@") ;;
+esac
+twice=$(sort <<<"$members" | uniq -d)
 [ -z "$twice" ] || { printf 'circles: two files of one name:\n%s\n' "$twice"; exit 1; }
 
-# Lines for awk: "room FILE ROOM" first, then those of nm: "ARCHIVE:FILE.o:[ADDRESS] LETTER SYMBOL".
+# Lines for awk: "room FILE ROOM" first, then those of nm: "[ARCHIVE:]FILE.o:[ADDRESS] LETTER SYMBOL".
 {
     if [ -n "$folder" ]; then
         find "$folder" -mindepth 2 -maxdepth 2 -name '*.c' | while IFS= read -r path; do
@@ -26,8 +31,10 @@ twice=$(ar t "$archive" | sort | uniq -d)
             echo "room ${path##*/} ${room#"$folder"/}"
         done
     fi
-    nm -A -g "$archive"
-} | awk -v archive="$(basename "$archive")" -v with_rooms="$folder" '
+    for file in "$@"; do # without its folder, which may have a space
+        (cd "$(dirname "$file")" && nm -A -g "${file##*/}")
+    done
+} | awk -v archive="$name" -v with_rooms="$folder" '
     # Marks in reached[] each node that `start` leads to. to[node] lists nodes, separated by spaces.
     function walk(to, start,    stack, top, node, next_nodes, count, i) {
         split("", reached)
@@ -60,8 +67,9 @@ twice=$(ar t "$archive" | sort | uniq -d)
     }
     $1 == "room" && NF == 3 { room[$2] = $3; next }
     NF >= 2 {
-        split($1, part, ":")
-        file = part[2]
+        file = $1
+        sub(/:[0-9a-f]*$/, "", file)
+        sub(/.*[:\/]/, "", file)
         sub(/\.o(bj)?$/, "", file)
         files[file] = 1
         letter = $(NF - 1)

@@ -5,6 +5,7 @@
 # A function has a comment when a /// line stands directly above it, or when it is in a group (no blank line between)
 # that begins with one, or when ///< stands behind it. A function that returns a result (ecs_result, net_result, ...)
 # needs "@return" and at least one code (ECS_OK, NET_ERR_FULL, ...) in those comments. `static inline` functions count.
+# "@return as another_function." is not enough.
 #
 # Prints each fault as FILE:LINE: text. docs_allowed.txt lists "FILE COUNT" for headers that do not pass yet. A file with
 # fewer faults than listed is a fault too, so that the list only shrinks. `docs.sh --list [FILE...]` prints each place.
@@ -32,6 +33,9 @@ check='
             else if (start ~ /(base|ecs|proto|net)_result *$/ &&
                      (group !~ /@return/ || group !~ /[A-Z]+_(OK|ERR_[A-Z_]+)/))
                 printf "%s:%d: %s returns a result: its comment needs @return and the codes\n",
+                    FILENAME, begin, name
+            else if (group ~ /@return as [a-z0-9_]+[^a-z0-9_:]/)
+                printf "%s:%d: %s: say what it returns, not which function returns the same\n",
                     FILENAME, begin, name
         }
         statement = ""

@@ -2,16 +2,15 @@
 // A text may hold anything but NUL: names come from players and files.
 #include "base/json.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "base/text.h"
+
 #include <string.h>
 
 void base_json_put(base_bytes* json, const char* format, ...) {
     char text[256];
     va_list arguments;
     va_start(arguments, format);
-    int size = vsnprintf(text, sizeof text, format, arguments);
+    int size = base_text_vformat(text, sizeof text, format, arguments);
     va_end(arguments);
     if (size > 0) base_bytes_write(json, text, strlen(text));
 }
@@ -61,13 +60,13 @@ void base_json_hex(base_bytes* json, const void* data, size_t size) {
 
 void base_json_f64(base_bytes* json, double value) {
     char text[64];
+    double again;
     if (!(value - value == 0)) {
         base_json_put(json, "null");
         return;
     }
-    (void)snprintf(text, sizeof text, "%.15g", value);
-    if (strtod(text, NULL) != value) (void)snprintf(text, sizeof text, "%.17g", value);
-    for (char* at = text; *at; at++) // a host may have set a locale
-        if (*at == ',') *at = '.';
+    (void)base_text_format(text, sizeof text, "%.15g", value);
+    if (!base_text_parse_f64(text, &again) || again != value)
+        (void)base_text_format(text, sizeof text, "%.17g", value);
     base_json_put(json, "%s", text);
 }

@@ -138,9 +138,9 @@ static base_options_result next_argument(const source* from, int argc, char** ar
         read->value = NULL;
         return BASE_OPTIONS_OK;
     }
-    if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) return BASE_OPTIONS_HELP;
-    if (strcmp(text, "--help=man") == 0 || strcmp(text, "--help=bash") == 0)
-        return BASE_OPTIONS_HELP;
+    static const char* const helps[] = {"--help", "-h", "--help=all", "--help=man", "--help=bash"};
+    for (size_t i = 0; i < BASE_COUNT(helps); i++)
+        if (strcmp(text, helps[i]) == 0) return BASE_OPTIONS_HELP;
     if (from->options->version && strcmp(text, "--version") == 0) return BASE_OPTIONS_HELP;
     const char* prefix = text[1] == '-' ? "--" : "-";
     const char* name = text + strlen(prefix);
@@ -166,7 +166,7 @@ static base_options_result next_argument(const source* from, int argc, char** ar
     return BASE_OPTIONS_OK;
 }
 
-// `word` is --version, --help, -h, --help=man or --help=bash.
+// `word` is --version, --help, -h, --help=all, --help=man or --help=bash.
 static void print_help(const base_options* options, const char* word) {
     if (strcmp(word, "--version") == 0) {
         printf("%s %s\n", options->program, options->version);
@@ -178,7 +178,7 @@ static void print_help(const base_options* options, const char* word) {
     else if (strcmp(word, "--help=bash") == 0)
         (void)base_options_completion(options, help, sizeof help);
     else
-        (void)base_options_help(options, help, sizeof help);
+        (void)base_options_help(options, strcmp(word, "--help=all") == 0, help, sizeof help);
     fputs(help, stdout);
 }
 
@@ -299,7 +299,8 @@ static bool apply_config(source* from) {
 static void check_table(const base_options* options) {
     BASE_ASSERT(options->count <= BASE_OPTIONS_MAX);
     for (uint32_t i = 0; i < options->count; i++)
-        BASE_ASSERT(options->options[i].name && options->options[i].target);
+        BASE_ASSERT(options->options[i].name && options->options[i].target &&
+                    options->options[i].help);
 }
 
 base_options_result base_options_read(const base_options* options, int argc, char** argv,

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // --help on one screen: usage, one line per option with its default, and one paragraph with the
-// names of the options that have no line of help. So a program with many options still fits.
+// names of the rare options, which --help=all explains. So a program with many options still fits.
 #include "options_page.h"
 
 #include "base/assert.h"
 #include "base/text.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { COLUMNS_MAX = 100, LEFT_COLUMNS_MAX = 28, LINE_BYTES_MAX = 512 };
@@ -16,7 +15,7 @@ void base_option_page_add(base_option_page* help, const char* format, ...) {
     char line[LINE_BYTES_MAX];
     va_list arguments;
     va_start(arguments, format);
-    int size = vsnprintf(line, sizeof line, format, arguments);
+    int size = base_text_vformat(line, sizeof line, format, arguments);
     va_end(arguments);
     if (size < 0) return;
     if (help->size < help->target_bytes)
@@ -35,6 +34,7 @@ size_t base_option_name_format(const base_option* option, char* target, size_t t
 
 void base_option_default_format(const base_option* option, char* target, size_t target_bytes) {
     target[0] = '\0';
+    if (strstr(option->help, "default")) return;
     const char* text;
     switch (option->kind) {
     case BASE_OPTION_TEXT:
@@ -58,11 +58,18 @@ static const char* help_names(const base_options* options) {
     return options->version ? "--help, --version" : "--help";
 }
 
-static size_t left_columns(const base_options* options) {
+static uint32_t count_common(const base_options* options) {
+    uint32_t count = 0;
+    while (count < options->count &&
+           !(options->first_rare && strcmp(options->options[count].name, options->first_rare) == 0))
+        count++;
+    return count;
+}
+
+static size_t left_columns(const base_options* options, uint32_t count) {
     size_t columns = strlen(help_names(options));
-    for (uint32_t i = 0; i < options->count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         char name[LINE_BYTES_MAX];
-        if (!options->options[i].help) continue;
         size_t size = base_option_name_format(&options->options[i], name, sizeof name);
         if (size > columns && size <= LEFT_COLUMNS_MAX) columns = size;
     }
@@ -79,35 +86,35 @@ static void add_option(base_option_page* help, const base_option* option, size_t
     base_option_page_add(help, "  %-*s  %s%s\n", (int)columns, name, option->help, value);
 }
 
-static void add_options_without_help(base_option_page* help, const base_options* options) {
-    size_t column = 0;
-    for (uint32_t i = 0; i < options->count; i++) {
+static void add_names(base_option_page* help, const base_options* options, uint32_t first) {
+    const char* before = "  --help=all explains: ";
+    size_t column = strlen(before);
+    for (uint32_t i = first; i < options->count; i++) {
         char name[LINE_BYTES_MAX];
-        if (options->options[i].help) continue;
         size_t size = base_option_name_format(&options->options[i], name, sizeof name);
-        if (column + size + 3 > COLUMNS_MAX) {
-            base_option_page_add(help, "\n");
-            column = 0;
-        }
-        base_option_page_add(help, column ? ", %s" : "  %s", name);
-        column += size + 2;
+        const bool is_full = column + size + 3 > COLUMNS_MAX;
+        base_option_page_add(help, "%s%s", is_full ? "\n  " : before, name);
+        column = size + 2 + (is_full ? 0 : column);
+        before = ", ";
     }
-    if (column) base_option_page_add(help, "\n");
+    if (first < options->count) base_option_page_add(help, "\n");
 }
 
-size_t base_options_help(const base_options* options, char* target, size_t target_bytes) {
+size_t base_options_help(const base_options* options, bool is_whole, char* target,
+                         size_t target_bytes) {
     BASE_ASSERT(options && (target || target_bytes == 0));
     base_option_page help = {target, target_bytes, 0};
     if (target_bytes > 0) target[0] = '\0';
     base_option_page_add(&help, "usage: %s %s\n", options->program,
                          options->usage ? options->usage : "[options]");
     if (options->about) base_option_page_add(&help, "%s\n", options->about);
-    size_t columns = left_columns(options);
-    for (uint32_t i = 0; i < options->count; i++)
-        if (options->options[i].help) add_option(&help, &options->options[i], columns);
+    const uint32_t count = is_whole ? options->count : count_common(options);
+    size_t columns = left_columns(options, count);
+    for (uint32_t i = 0; i < count; i++)
+        add_option(&help, &options->options[i], columns);
     base_option_page_add(&help,
                          "  %-*s  Print this. Environment: --some-name is SHOAL_SOME_NAME.\n",
                          (int)columns, help_names(options));
-    add_options_without_help(&help, options);
+    add_names(&help, options, count);
     return help.size;
 }

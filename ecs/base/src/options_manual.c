@@ -64,10 +64,8 @@ static void add_manual_option(page* out, const base_option* option) {
     base_option_page_add(out, ".TP\n.B ");
     add_roff(out, name);
     base_option_page_add(out, "\n");
-    const char* help = option->help ? option->help : "Explained in the README of the program.";
-    add_roff(out, help);
-    const bool is_told = strstr(help, "default") != NULL;
-    if (!is_told) add_roff(out, value);
+    add_roff(out, option->help);
+    add_roff(out, value);
     if (option->max > option->min)
         base_option_page_add(out, ", %.15g to %.15g", option->min, option->max);
     base_option_page_add(out, "\n");

@@ -15,5 +15,5 @@ typedef struct base_option_page {
 void base_option_page_add(base_option_page* page, const char* format, ...) BASE_PRINTF(2, 3);
 /// Write "--tick-rate HZ". @return its bytes.
 size_t base_option_name_format(const base_option* option, char* target, size_t target_bytes);
-/// Write " (default 60)", or "" when there is none to tell.
+/// Write " (default 60)", or "" when there is none, or the help has it.
 void base_option_default_format(const base_option* option, char* target, size_t target_bytes);

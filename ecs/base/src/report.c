@@ -33,7 +33,7 @@ void base_report(const base_reporter* reporter, const char* file, uint32_t line,
     char message[BASE_REPORT_BYTES_MAX];
     va_list arguments;
     va_start(arguments, format);
-    int size = vsnprintf(message, sizeof message, format, arguments);
+    int size = base_text_vformat(message, sizeof message, format, arguments);
     va_end(arguments);
     if (size < 0) (void)base_text_copy(message, sizeof message, "(unprintable message)");
     if (size >= (int)sizeof message) memcpy(message + sizeof message - 4, "...", 4);

@@ -55,6 +55,28 @@ uint32_t base_shown_next(const char* at, uint32_t* code, bool* is_shown) {
     return *code == UINT32_MAX ? 1 : size;
 }
 
+const char* base_shown_quote(char* target, size_t target_bytes, const char* source) {
+    BASE_ASSERT(target && target_bytes >= 3 && source);
+    size_t length = 0;
+    target[length++] = '"';
+    while (*source) {
+        uint32_t code;
+        bool is_shown;
+        const uint32_t size = base_shown_next(source, &code, &is_shown);
+        const uint32_t escaped = *source == '"' || *source == '\\';
+        if (is_shown) {
+            if (length + escaped + size + 2 > target_bytes) break;
+            if (escaped) target[length++] = '\\';
+            memcpy(target + length, source, size);
+            length += size;
+        }
+        source += size;
+    }
+    target[length++] = '"';
+    target[length] = '\0';
+    return target;
+}
+
 bool base_shown_copy(char* target, size_t target_bytes, const char* source) {
     BASE_ASSERT(target && source);
     if (target_bytes == 0) return false;

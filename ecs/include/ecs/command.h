@@ -101,21 +101,6 @@ static inline __attribute__((always_inline)) bool ecs_command_set(ecs_world* wor
     const ecs_init init = {component, value};
     return ecs_detail_command_add(world, ECS_COMMAND_SET, entity, ECS_TEMPLATE_NONE, &init, 1);
 }
-/// Record that an entity gets a sparse component (`value` NULL: its template's default) or loses it
-/// (ecs_add, ecs_remove). Stale handles as above; a component that is not sparse in the entity's
-/// template, or is not there, is counted in commands_refused when it is applied.
-/// @return false when the queue is full (counted in commands_refused).
-static inline __attribute__((always_inline)) bool ecs_command_add(ecs_world* world,
-                                                                  ecs_entity entity,
-                                                                  ecs_component_id component,
-                                                                  const void* value) {
-    const ecs_init init = {component, value};
-    return ecs_detail_command_add(world, ECS_COMMAND_ADD, entity, component, &init, value ? 1 : 0);
-}
-static inline bool ecs_command_remove(ecs_world* world, ecs_entity entity,
-                                      ecs_component_id component) {
-    return ecs_detail_command_add(world, ECS_COMMAND_REMOVE, entity, component, NULL, 0);
-}
 /// Apply all recorded commands. Outside of stages only (asserted); inside, the flush points do it.
 void ecs_command_flush(ecs_world* world);
 /// Count the commands that wait.

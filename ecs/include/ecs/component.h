@@ -6,7 +6,7 @@
 /// stays immediate.
 #pragma once
 
-#include "ecs/detail/sparse.h"
+#include "ecs/detail/fast.h"
 #include "ecs/world.h"
 
 BASE_C_BEGIN
@@ -145,22 +145,6 @@ ecs_set(ecs_world* world, ecs_entity entity, ecs_component_id component, const v
     if (words > 0) return ecs_fast_set(world, entity, component, value, words);
     return ecs_detail_set(world, entity, component, value);
 }
-
-/// Give an entity a sparse component (`_sparse` in its template, DATABLOCK.md): no row moves, so it
-/// is the way for what comes and goes often. `value` is copied; NULL: the template's default. An
-/// entity that has the component gets the value.
-/// @return ECS_OK; ECS_ERR_STALE (it does not live); ECS_ERR_MISSING (its template does not state
-///         the component as sparse); ECS_ERR_MEMORY (nothing changed).
-BASE_MUST_USE static inline __attribute__((always_inline)) ecs_result
-ecs_add(ecs_world* world, ecs_entity entity, ecs_component_id component, const void* value) {
-    const uint32_t words = ecs_words_of(__builtin_object_size(value, 0));
-    if (words > 0) return ecs_fast_add(world, entity, component, value, words);
-    return ecs_detail_add(world, entity, component, value);
-}
-/// Take a sparse component from an entity.
-/// @return ECS_OK; ECS_ERR_STALE (it does not live); ECS_ERR_MISSING (it does not have it).
-BASE_MUST_USE ecs_result ecs_remove(ecs_world* world, ecs_entity entity,
-                                    ecs_component_id component);
 
 /// Walk living entities by rising index: pass ECS_ENTITY_NONE first, then the last result.
 /// @return ECS_ENTITY_NONE at the end.

@@ -146,7 +146,8 @@ const ecs_element* ecs_array_get(const ecs_array* array, uint32_t index);
 /// the count or the element has another type.
 const void* ecs_array_find(const ecs_array* array, uint32_t index, ecs_element_type type);
 /// Find a nested container to change it: ecs_list*, ecs_array* or ecs_object*. `type` is a
-/// container type (asserted); other elements are changed by set. @return NULL as ecs_array_find.
+/// container type (asserted); other elements are changed by set. @return NULL when `index` is
+/// not below the count or the element has another type.
 void* ecs_array_find_mut(ecs_array* array, uint32_t index, ecs_element_type type);
 /// Replace, insert, append or remove one element, as the functions of lists do. push_text appends a
 /// text.

@@ -85,7 +85,8 @@ ecs_event_send(ecs_world* world, ecs_entity target, ecs_event_type type, const v
     }
     return ecs_detail_event_send(world, target, type, payload);
 }
-/// Queue an event for every system that handles it. @return as ecs_event_send.
+/// Queue an event for every system that handles it.
+/// @return false when the queue is full (counted in events_refused).
 bool ecs_event_broadcast(ecs_world* world, ecs_event_type type, const void* payload);
 
 /// An event as a handler gets it. The payload is borrowed for the call.

@@ -117,7 +117,7 @@ bool ecs_sweep_room(ecs_vec2 centre, ecs_vec2 way, float radius, ecs_vec2 low, e
                     ecs_touch* touch);
 /// A moving circle and a resting one; `radius` is the sum of both radii. A ray or a shot is a
 /// circle of radius 0.
-/// @return as ecs_sweep_box.
+/// @return false when the circles do not touch on this way, or only move away.
 bool ecs_sweep_circle(ecs_vec2 from, ecs_vec2 way, float radius, ecs_vec2 centre, ecs_touch* touch);
 /// @return the part 0..1 of the way that is nearest to `point`; `distance` (may be NULL) becomes
 ///         the distance there.

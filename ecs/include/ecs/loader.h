@@ -31,8 +31,8 @@
 ///          runs without a loader, with ecs_loading_config.load, or with a loader whose polls
 ///          return recorded results, and begins with no remembered resources. Otherwise a replay
 ///          diverges.
-/// Threads: The world calls the loader on its own thread only. ecs_loader_thread is a loader with a
-///          thread behind it.
+/// Threads: The world calls the loader on its own thread only. What the loader does behind `begin`
+///          and `poll`, on threads of its own for example, is its own matter.
 #pragma once
 
 #include "ecs/event.h"
@@ -143,33 +143,5 @@ void ecs_resources_save(const ecs_world* world, base_bytes* bytes);
 /// some ticks later; the world does not wait for it.
 /// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_FULL; ECS_ERR_MEMORY. After an error some are known.
 BASE_MUST_USE ecs_result ecs_resources_restore(ecs_world* world, base_reader* reader);
-
-// A thread that loads.
-
-/// A thread with a queue of requests.
-typedef struct ecs_loader_thread ecs_loader_thread;
-
-/// What a loader thread is created with.
-typedef struct ecs_loader_thread_config {
-    const base_allocator* allocator; ///< NULL: the heap
-    /// Load one resource; called on the loader thread, one at a time; may block. @return false: it
-    /// failed.
-    bool (*load)(void* context, const ecs_resource* resource);
-    void* context;
-} ecs_loader_thread_config;
-
-#define ECS_LOADER_THREAD_REQUESTS_MAX 256u ///< requests at a time; more are ECS_LOAD_BUSY
-
-/// Start a thread. Two bounded single-producer queues connect it with the world's thread. Requests
-/// are loaded in their order; a request that is cancelled before it began is not loaded. The caller
-/// destroys it.
-/// @return ECS_OK; ECS_ERR_FULL (the system gives no more threads: create at once, or try later);
-///         ECS_ERR_MEMORY.
-BASE_MUST_USE ecs_result ecs_loader_thread_create(const ecs_loader_thread_config* config,
-                                                  ecs_loader_thread** thread);
-/// End the thread after its current load. No world may use it any more. NULL is accepted.
-void ecs_loader_thread_destroy(ecs_loader_thread* thread);
-/// The loader for ecs_loading_config.loader. One thread at a time uses it; valid until destroy.
-ecs_loader ecs_loader_thread_interface(ecs_loader_thread* thread);
 
 BASE_C_END

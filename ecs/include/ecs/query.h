@@ -20,8 +20,7 @@ typedef enum ecs_access {
     ECS_REQUIRE,     ///< must have it, no column
     ECS_REQUIRE_NOT, ///< must not have it, no column
     ECS_ANY,         ///< must have at least one of the query's ECS_ANY components; no column
-    ECS_ONLY, ///< component NULL: must have no component but those of the other terms (tags count,
-              ///< sparse components do not)
+    ECS_ONLY, ///< component NULL: must have no component but those of the other terms (tags count)
 } ecs_access;
 
 /// One condition of a query.
@@ -35,10 +34,6 @@ typedef struct ecs_term {
 /// and where an optional component is missing. A column is an array of the component's C type,
 /// aligned to 64 bytes. Rows from `count` up to the next multiple of 16 are readable zeros. The
 /// pointers are valid until the next structural change.
-///
-/// A query with a term on a sparse component walks its entities instead of whole chunks. Entities
-/// that lie one behind the other in all columns are one run, often of a single row; columns are
-/// aligned as their type is, and nothing is said of what lies behind `count`.
 typedef struct ecs_rows {
     uint32_t count;
     const ecs_entity* entities;
@@ -82,7 +77,7 @@ static inline ecs_query_iter ecs_query_begin(ecs_world* world, ecs_query* query)
     iter.world = world;
     iter.entry = cache->entries;
     iter.end = cache->entries + (size_t)cache->entry_count * cache->stride;
-    iter.counts = cache->counts ? cache->counts : fast->chunk_counts;
+    iter.counts = fast->chunk_counts;
     iter.stride = cache->stride;
     iter.mark_count = cache->mark_count;
     return iter;
@@ -115,7 +110,7 @@ static inline bool ecs_query_next(ecs_query_iter* iter) {
     return false;
 }
 /// Count the entities that match, or get the first of them in the order of walks (ECS_ENTITY_NONE
-/// when there is none). O(archetypes that match), and no row is read; with sparse terms as a walk.
+/// when there is none). O(archetypes that match), and no row is read.
 uint32_t ecs_query_count(ecs_world* world, ecs_query* query);
 ecs_entity ecs_query_first(ecs_world* world, ecs_query* query);
 /// Get the entity that a walk meets after `index` others: whose turn it is, one by chance. O(runs).

@@ -48,7 +48,8 @@ BASE_MUST_USE ecs_result ecs_world_restore(ecs_world* world, const void* data, s
 /// their tags, and with them their systems, may differ. When both have the same entities in the
 /// same rows, as an earlier copy mostly has, only values are copied and nothing is allocated.
 /// Otherwise it is O(world), by way of a save. Outside of stages.
-/// @return ECS_OK; ECS_ERR_MALFORMED, ECS_ERR_FULL, ECS_ERR_MEMORY as ecs_world_restore.
+/// @return ECS_OK; on failure the world is empty and usable: ECS_ERR_MALFORMED (another
+///         registration); ECS_ERR_FULL (beyond a limit of this world); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_world_copy(ecs_world* world, const ecs_world* from);
 
 BASE_C_END

@@ -79,7 +79,7 @@ typedef struct ecs_system_desc {
     /// `writes`, by handle or by other queries; commands, events and ecs_stage_rng through
     /// stage->world. Of what `context` and `user` lead to, they read what never changes in a stage,
     /// and what `reads` and `writes` name. They ask no ecs_world_rng, no handle functions and no
-    /// roots or ancestors, and walk or count no other query with terms on sparse components.
+    /// roots or ancestors.
     bool is_confined;
     /// Further components by name, or names of a game's own for what systems share besides
     /// components: "grid". ecs.parent stands for questions about parents and children.
@@ -186,8 +186,8 @@ typedef void (*ecs_part_fn)(const ecs_stage* stage, void* context, const ecs_par
 /// itself, and two quanta are there.
 /// @return how many parts there were: 0 without items.
 uint32_t ecs_stage_share(const ecs_stage* stage, uint32_t count, ecs_part_fn run, void* context);
-/// The same over the rows of a query without sparse terms (asserted). Items have the order of
-/// walks, so `first` numbers rows as ecs_query_next would.
+/// The same over the rows of a query. Items have the order of walks, so `first` numbers rows as
+/// ecs_query_next would.
 /// @return how many parts there were: 0 without rows.
 uint32_t ecs_stage_share_rows(const ecs_stage* stage, ecs_query* query, ecs_part_fn run,
                               void* context);

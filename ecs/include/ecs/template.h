@@ -18,8 +18,6 @@ typedef enum ecs_template_flag {
     /// Clients show values between two ticks, and the server keeps old ones for lag compensation
     /// (`_interpolate`). Float fields only.
     ECS_COMPONENT_INTERPOLATED = 1u << 2,
-    /// Entities are made without it and get it by ecs_add (`_sparse`). It is so in all templates.
-    ECS_COMPONENT_SPARSE = 1u << 3,
 } ecs_template_flag;
 
 /// One component of a template.
@@ -88,7 +86,7 @@ const ecs_template_opaque* ecs_template_opaque_get(const ecs_world* world, uint3
 ecs_template_id ecs_template_find(ecs_world* world, const char* name);
 /// Compose templates by id, as a create record on the wire lists them. The same parts give the same
 /// id.
-/// @return ECS_TEMPLATE_NONE as ecs_template_find.
+/// @return ECS_TEMPLATE_NONE when a part is unknown, a limit is reached, or memory ran out.
 ecs_template_id ecs_template_compose(ecs_world* world, const ecs_template_id* parts,
                                      uint32_t count);
 /// Get a template by id. @return NULL for an unknown id.

@@ -52,7 +52,7 @@ BASE_MUST_USE ecs_result ecs_template_pack(const base_allocator* allocator,
 /// Load all texts of a pack at once: each may name templates of the others. The bytes may be
 /// foreign.
 /// @return ECS_OK; ECS_ERR_MALFORMED (no pack: refuse the bytes); ECS_ERR_SYNTAX, ECS_ERR_FULL,
-///         ECS_ERR_MEMORY, ECS_ERR_SEALED as ecs_template_load.
+///         ECS_ERR_MEMORY, ECS_ERR_SEALED (ecs_template_load says when).
 BASE_MUST_USE ecs_result ecs_template_load_pack(ecs_world* world, const void* pack, size_t bytes,
                                                 const base_reporter* reporter);
 /// Pack and load in one step. @return ECS_OK; the codes of ecs_template_pack and

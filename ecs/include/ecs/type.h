@@ -137,9 +137,9 @@ typedef struct ecs_type {
     const ecs_field* fields; ///< by rising offset; for a boxed type in the object
     const ecs_type_ops* ops; ///< NULL: plain data. Never NULL for a boxed type
     bool is_dense;           ///< fields cover every byte: memcmp tells equality
-    uint64_t layout_hash;    ///< names, kinds, counts and offsets of fields
-    uint32_t object_size;    ///< sizeof of the registered type
-    struct ecs_box* box;     ///< the pool of a boxed type; NULL: values lie in the column
+    uint64_t layout_hash; ///< names, kinds, counts and order of fields; the same on every machine
+    uint32_t object_size; ///< sizeof of the registered type
+    struct ecs_box* box;  ///< the pool of a boxed type; NULL: values lie in the column
     /// Private: a faster hash of the canonical bytes; NULL: they are written and hashed.
     uint64_t (*hash)(const void* value, uint64_t seed);
 } ecs_type;

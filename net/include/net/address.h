@@ -16,15 +16,29 @@ typedef struct net_address {
     uint16_t port;  ///< host order
 } net_address;
 
-/// Read "1.2.3.4:7", "[::1]:7" or "name:7". Of a name it takes the first IPv4 address, or the first
-/// IPv6 one when there is no IPv4. May wait for DNS.
+/// How a name becomes addresses: in tests a table, in programs the system.
+typedef struct net_resolver {
+    /// Write the addresses of a host name, the best first; their ports are ignored. May block.
+    /// @return their number, at most `capacity`; 0: there are none.
+    uint32_t (*find)(void* context, const char* host, net_address* found, uint32_t capacity);
+    void* context;
+} net_resolver;
+
+/// Read "1.2.3.4:7" or "[::1]:7"; names are not looked up.
+/// @return NET_OK; NET_ERR_ADDRESS (not of this form, port above 65,535): `address` is unchanged.
+BASE_MUST_USE net_result net_address_parse(const char* text, net_address* address);
+/// The same with names. Of a name it takes the first IPv4 address, or the first IPv6 one when there
+/// is no IPv4. May block. A NULL resolver is the system's.
 /// @return NET_OK; NET_ERR_ADDRESS (not of this form, port above 65,535, unknown name): `address`
 ///         is unchanged.
-BASE_MUST_USE net_result net_address_parse(const char* text, net_address* address);
-/// The same with every address of a name, in the system's order, at most `capacity`.
+BASE_MUST_USE net_result net_address_resolve_one(const net_resolver* resolver, const char* text,
+                                                 net_address* address);
+/// The same with every address of a name, at most `capacity`, in the order in which a client tries
+/// them: the resolver's, with the families in turn (RFC 8305).
 /// @return NET_OK (*count is 1 or more); NET_ERR_ADDRESS (*count is 0).
-BASE_MUST_USE net_result net_address_resolve(const char* text, net_address* found,
-                                             uint32_t capacity, uint32_t* count);
+BASE_MUST_USE net_result net_address_resolve(const net_resolver* resolver, const char* text,
+                                             net_address* found, uint32_t capacity,
+                                             uint32_t* count);
 /// Write "1.2.3.4:7", "[::1]:7" or "[fe80::1%2]:7". @return false when it was cut.
 bool net_address_print(const net_address* address, char* text, size_t text_bytes);
 

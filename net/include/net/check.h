@@ -48,8 +48,9 @@ BASE_MUST_USE net_result net_check_declared(const net_check_config* config, net_
 /// client and server though a client reads them; predictions that differ; systems that write what
 /// they declare as read; bots, pictures and clients' systems that write what the server sends; a
 /// log that does not run again to the same bits; worlds that differ at the end.
-/// @return as above; NET_ERR_IO (reported: the log cannot be written); NET_ERR_SCHEMA (reported:
-///         the module's interest rules or components cannot be sent).
+/// @return NET_OK, also with findings; NET_ERR_MODULE; NET_ERR_IO (reported: the log cannot be
+///         written); NET_ERR_SCHEMA (reported: the module's interest rules or components cannot be
+///         sent); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_check_play(const net_check_config* config, net_check_result* result);
 
 BASE_C_END

@@ -250,7 +250,8 @@ typedef struct net_game_module {
     ecs_result (*register_types)(ecs_world* world, const base_reporter* reporter);
     /// Look up ids, create queries, register systems. Called after the templates are loaded, in
     /// every world; the world's tags decide which systems run. *context is passed to the functions
-    /// below; its memory comes from ecs_world_context. @return as register_types.
+    /// below; its memory comes from ecs_world_context. @return ECS_OK; another code
+    /// refuses the match, after a report.
     ecs_result (*register_systems)(ecs_world* world, void** context, const base_reporter* reporter);
     /// Create the first entities. Server and replay only.
     void (*start)(ecs_world* world, void* context, const net_game_start* start);

@@ -35,7 +35,7 @@ BASE_C_BEGIN
 #define NET_SEND_DIVISOR_MAX 4u
 
 // Clients and sessions.
-#define NET_CLIENTS_MAX 4095u ///< ENet's peer ids have 12 bits
+#define NET_CLIENTS_MAX 4095u ///< and connections of one transport: ENet's peer ids have 12 bits
 #define NET_LANES_MAX 8u      ///< parts of a transport that threads work on at the same time
 #define NET_LANE_CLIENTS 500u ///< a program that chooses the lanes itself makes one for so many
 #define NET_CLIENTS_DEFAULT 64u

@@ -35,7 +35,8 @@ typedef struct net_log_info {
     uint64_t queue_records; ///< recovered from FILE.queue after a crash
     bool is_closed;         ///< a close record ends it
     bool is_cut;            ///< the tail is torn: the process died while writing
-    bool is_damaged;        ///< blocks or segments inside of it are damaged or missing
+    bool is_damaged;        ///< blocks or segments inside of it are damaged, missing or changed
+    bool is_hashed; ///< after net_log_reader_check: each file ends with the right running hash
     uint32_t setting_count;
     char settings[NET_SETTINGS_MAX][64]; ///< "key=value"
 } net_log_info;
@@ -54,9 +55,13 @@ void net_log_reader_destroy(net_log_reader* reader);
 /// Borrowed; lives as long as the reader.
 const net_log_info* net_log_reader_info(const net_log_reader* reader);
 
-/// Read and check every block: what the info says about damage is final then.
+/// Read and check every block, once: what the info says about damage is final then. It is a walk of
+/// its own, so a replay or playback of the reader does not go on after it.
 /// @return NET_OK; NET_ERR_DAMAGED (reported).
 BASE_MUST_USE net_result net_log_reader_check(net_log_reader* reader);
+/// The verdict on a log, after net_log_reader_check: "whole"; "cut" (is_cut); "damaged" (any block
+/// of it is not whole, or missing). Programs say no other.
+const char* net_log_reader_verdict(net_log_reader* reader);
 
 /// A place from which the match can run again without the ticks before it: its state after a tick.
 /// Usable with the build and the content that wrote the log.
@@ -70,8 +75,9 @@ const net_log_keyframe* net_log_reader_keyframes(const net_log_reader* reader, u
 
 /// Counts and packed bytes by kind of record.
 typedef struct net_log_stats {
-    uint64_t begins, ends, closes, states, others;
-    uint64_t begin_bytes, end_bytes, close_bytes, state_bytes, other_bytes;
+    uint64_t begins, ends, closes, states, controls, alives, others;
+    uint64_t begin_bytes, end_bytes, close_bytes, state_bytes, control_bytes, alive_bytes,
+        other_bytes;
     uint64_t leaves, joins, client_events, inputs, input_repeats, server_events;
     uint64_t changes_bytes; ///< part of end_bytes
 } net_log_stats;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// The state that a log recorded, without running its game: entities, components and fields by
-/// name, at one tick. It comes from the state deltas (form 3 of "Changes", proto/LOG.md) and from
+/// name, at one tick. It comes from the states in the log ("State" in proto/LOG.md) and from
 /// Header.schema alone, so it works for logs of other builds and for games that are not here.
 ///
 /// What it has: the replicated components of replicated entities, as rows: quantised. Fields that a
@@ -62,7 +62,7 @@ typedef struct net_log_touch {
 } net_log_touch;
 
 /// Begin at tick 0, before the first record.
-/// @return NET_OK; NET_ERR_UNKNOWN (reported: the log has no values: an older build wrote it, or
+/// @return NET_OK; NET_ERR_UNKNOWN (reported: the log has no values: it was written with
 ///         --log-content inputs); NET_ERR_VERSION (reported: it has values in a code of a later
 ///         version); NET_ERR_DAMAGED (reported: its schema is none); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_state_create(net_log_reader* reader, const base_reporter* reporter,
@@ -75,15 +75,16 @@ void net_log_state_destroy(net_log_state* state);
 ///         NET_ERR_MEMORY (as damaged).
 BASE_MUST_USE net_result net_log_state_step(net_log_state* state);
 /// Go on to the last whole tick that is not above `tick`; below the current one it begins again.
-/// @return NET_OK; NET_ERR_DAMAGED, NET_ERR_MEMORY as net_log_state_step.
+/// @return NET_OK; NET_ERR_DAMAGED (reported), NET_ERR_MEMORY: every later call returns it too.
 BASE_MUST_USE net_result net_log_state_seek(net_log_state* state, ecs_tick tick);
 /// The tick of the values; 0 before the first.
 ecs_tick net_log_state_tick(const net_log_state* state);
-/// Are the values those of this tick? They are not after a tick that changed more than a record
-/// holds, until all values come again; they are those of an earlier tick then.
+/// Are the values those of this tick? They are not behind ticks or states that were lost, until a
+/// full state comes, nor in the newest tick of a server that was killed.
 bool net_log_state_is_whole(const net_log_state* state);
 
-/// Did all values come with this tick? Then net_log_state_touches has every entity as created.
+/// Has the tick a full state, with all values? Then net_log_state_touches has every entity as
+/// created.
 bool net_log_state_is_full(const net_log_state* state);
 
 /// The components of the schema that have values, by rising id.

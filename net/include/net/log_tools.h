@@ -38,11 +38,12 @@ typedef struct net_log_exported {
 } net_log_exported;
 
 /// Write a part of a log as lines. VALUES run the match again; without the module (NULL) they come
-/// from the log's state deltas, and are those that clients get. INPUTS and EVENTS come from the
+/// from the log's state, and are those that clients get. INPUTS and EVENTS come from the
 /// records; without the module messages are hex.
 /// @return NET_OK; NET_ERR_UNKNOWN (reported: there is no such component, and the nearest name);
-///         NET_ERR_DAMAGED, NET_ERR_MEMORY; for VALUES as net_log_replay_create, or as
-///         net_log_state_create.
+///         NET_ERR_DAMAGED, NET_ERR_MEMORY; for VALUES also NET_ERR_SCHEMA, NET_ERR_MODULE
+///         (reported: the match cannot run again), NET_ERR_VERSION (reported: its values are in a
+///         later code).
 BASE_MUST_USE net_result net_log_export(net_log_reader* reader, const net_module* module,
                                         const net_log_export_config* config, ecs_line_fn line,
                                         void* context, const base_reporter* reporter,
@@ -66,8 +67,8 @@ typedef struct net_log_diff_result {
 /// difference: "differs what=input tick=20 client=2". With the module (may be NULL) both matches
 /// run again up to the first tick with different states, and at most `differences_max` values that
 /// differ there are listed, with both values.
-/// @return NET_OK; NET_ERR_DAMAGED (a file changed); NET_ERR_MEMORY; as net_log_replay_create and
-///         net_log_replay_step.
+/// @return NET_OK; NET_ERR_DAMAGED (a file changed, or a record that the match cannot take);
+///         NET_ERR_SCHEMA, NET_ERR_MODULE (reported: a match cannot run again); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_diff(net_log_reader* a, net_log_reader* b,
                                       const net_module* module, uint32_t differences_max,
                                       ecs_line_fn line, void* context,

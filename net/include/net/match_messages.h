@@ -42,7 +42,7 @@ void net_match_reader_deinit(net_match_reader* reader);
 /// The same check; then write the message in its canonical form: the fields that the module reads,
 /// as it clamps them, and nothing else. What a client adds (unknown fields, repeated ones, longer
 /// encodings) reaches neither the match nor the log. Our own clients send the canonical form.
-/// @return as the checks; NET_ERR_MALFORMED also when the canonical form is too long, or the module
+/// @return NET_OK; NET_ERR_MALFORMED, also when the canonical form is too long, or the module
 ///         refuses it.
 BASE_MUST_USE net_result net_match_input_take(const net_match* match, net_match_reader* reader,
                                               const void* payload, size_t size,

@@ -13,9 +13,6 @@
 BASE_C_BEGIN
 
 #define NET_GAME_NAME_BYTES_MAX 33u
-#define NET_TABLES_FILE_BYTES_MAX 65536u
-
-typedef struct proto_tables proto_tables; ///< proto/tables.h
 
 /// An opened module with its templates. All pointers live until net_module_close.
 typedef struct net_module {
@@ -26,9 +23,6 @@ typedef struct net_module {
     const void* pack;           ///< NAME.blk and all its imports: ecs/template_files.h
     size_t pack_bytes;
     uint64_t content_hash; ///< of the .so and the pack
-    /// NAME.tables: the codes of rows, trained for this game; NULL: the built-in ones.
-    const proto_tables* tables;
-    uint64_t tables_hash;  ///< an item of the schema (WIRE.md, "Schema hash")
     void* library;         ///< dlopen handle; NULL for a linked-in module
     base_workers* workers; ///< for matches of this module (net_match_config_default); NULL: none
 } net_module;
@@ -36,11 +30,12 @@ typedef struct net_module {
 /// Open a module by NAME or by file, and check its table. NAME is [a-z0-9_]{1,32}; NAME.so is
 /// looked up in each folder of `search_path`, separated by colons (net_module_default_path). A name
 /// with a slash or with ".so" at its end is a file. NAME.blk must lie beside the library; what it
-/// imports must lie below the same folder. NAME.tables may lie there too. The caller closes the
+/// imports must lie below the same folder. What all users may
+/// write is not run: neither the library nor the folder with it may be so. The caller closes the
 /// module; *module is NULL after an error.
 /// @return NET_OK; NET_ERR_UNKNOWN (reported, with the nearest name in the path); NET_ERR_MODULE
-///         (reported: not a module, another contract or core, a missing function, no .blk, a bad
-///         .tables); NET_ERR_MEMORY.
+///         (reported: open to all users, not a module, another contract or core, a missing
+///         function, no .blk); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_module_open(const char* name_or_file, const char* search_path,
                                          const base_reporter* reporter, net_module** module);
 /// Is it [a-z0-9_]{1,32}? Check a name from outside of the program before it is looked up.
@@ -55,10 +50,6 @@ void net_module_default_path(char* path, size_t path_bytes);
 BASE_MUST_USE net_result net_module_wrap(const net_game_module* game, const char* templates,
                                          const char* templates_file, const base_reporter* reporter,
                                          net_module** module);
-/// Take the tables of a text, which is untrusted. `file` is for messages.
-/// @return NET_OK; NET_ERR_MODULE (reported, and the module keeps its tables); NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_module_set_tables(net_module* module, const char* text, size_t bytes,
-                                               const char* file, const base_reporter* reporter);
 /// Close a module after everything that uses it was destroyed. NULL does nothing.
 void net_module_close(net_module* module);
 

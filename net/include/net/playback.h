@@ -54,7 +54,7 @@ typedef struct net_playback net_playback;
 
 /// Create a playback that shows the first tick. It uses the reader until it is destroyed; reader
 /// and module must outlive it. The caller owns it; *playback is NULL after an error.
-/// @return as net_log_replay_create: NET_OK; NET_ERR_SCHEMA, NET_ERR_MODULE, NET_ERR_DAMAGED
+/// @return NET_OK; NET_ERR_SCHEMA, NET_ERR_MODULE, NET_ERR_DAMAGED
 ///         (reported); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_playback_create(net_log_reader* reader, const net_module* module,
                                              const base_reporter* reporter,
@@ -72,10 +72,13 @@ double net_playback_tick(const net_playback* playback);
 ///         moment is shown); NET_ERR_MEMORY, NET_ERR_FULL (nothing is shown until a seek succeeds).
 BASE_MUST_USE net_result net_playback_seek(net_playback* playback, double tick);
 /// As net_playback_seek, but run every tick on the way and compare its hash: no keyframe is used.
-/// @return as net_playback_seek.
+/// @return NET_OK; NET_ERR_DIVERGED; NET_ERR_DAMAGED; NET_ERR_MEMORY, NET_ERR_FULL
+///         (net_playback_seek has what they mean).
 BASE_MUST_USE net_result net_playback_pass(net_playback* playback, double tick);
 /// Go on by a number of ticks, which may be a fraction and is not negative (asserted). Stops at the
-/// end of the log. @return NET_OK; other codes as net_playback_seek.
+/// end of the log.
+/// @return NET_OK; NET_ERR_DIVERGED; NET_ERR_DAMAGED; NET_ERR_MEMORY, NET_ERR_FULL
+///         (net_playback_seek has what they mean).
 BASE_MUST_USE net_result net_playback_advance(net_playback* playback, double ticks);
 /// Run stage "render" of the view world with `draw` as its user. `draw->player` is whose view it
 /// is: a player's entity in net_playback_match, or NONE. The playback replaces player names and

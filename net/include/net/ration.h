@@ -3,8 +3,8 @@
 ///
 /// Each kind of line has a token bucket: NET_RATION_LINES_BURST lines at once, then one in
 /// NET_RATION_LINE_MS. A line beyond that is withheld and counted. The next line of the kind that
-/// passes is preceded by "note: N more lines like this: KIND"; net_ration_tell says it when no line
-/// of the kind follows. A plain struct; time is an argument. Threads: one at a time.
+/// passes is preceded by "note: N more lines like this: KIND"; net_ration_report says it when no
+/// line of the kind follows. A plain struct; time is an argument. Threads: one at a time.
 #pragma once
 
 #include "base/report.h"
@@ -31,7 +31,7 @@ typedef enum net_ration_kind {
 typedef struct net_ration {
     const base_reporter* reporter;       ///< borrowed; NULL: silent
     uint64_t full_us[NET_RATION_COUNT];  ///< when the bucket of the kind is full again
-    uint64_t withheld[NET_RATION_COUNT]; ///< not yet told
+    uint64_t withheld[NET_RATION_COUNT]; ///< not yet reported
     uint64_t withheld_all;               ///< lines withheld so far
 } net_ration;
 
@@ -40,7 +40,7 @@ void net_ration_init(net_ration* ration, const base_reporter* reporter);
 /// Ask for one line. @return the reporter, for base_report; NULL: the line is withheld and counted.
 const base_reporter* net_ration_take(net_ration* ration, net_ration_kind kind, uint64_t now_us);
 /// Tell how many lines were withheld, for each kind that has a token again. Call it once per tick.
-void net_ration_tell(net_ration* ration, uint64_t now_us);
+void net_ration_report(net_ration* ration, uint64_t now_us);
 /// Tell all that was withheld, at the end.
 void net_ration_end(net_ration* ration);
 /// "away"... Static text.

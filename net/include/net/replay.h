@@ -20,7 +20,7 @@ typedef struct net_log_tick {
     bool has_end; ///< false: the server died in this tick, the fields below are zero
     bool has_world_hash;
     uint64_t state_hash, world_hash;
-    const uint8_t* changes; ///< proto/LOG.md, "Changes"; borrowed until the next step
+    const uint8_t* changes; ///< proto/LOG.md, "Sums"; borrowed until the next step
     size_t changes_bytes;
     /// Ticks before this one that cannot be read: the replay went on at the keyframe of lost_last.
     ecs_tick lost_first, lost_last; ///< 0: none
@@ -35,7 +35,8 @@ BASE_MUST_USE net_result net_log_replay_create(net_log_reader* reader, const net
                                                const base_reporter* reporter,
                                                net_log_replay** replay);
 /// As net_log_replay_create, then net_log_replay_seek.
-/// @return as both.
+/// @return NET_OK; NET_ERR_SCHEMA; NET_ERR_MODULE; NET_ERR_DAMAGED (reported: bad settings, or
+///         nothing at or before `tick` can be used); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_replay_create_at(net_log_reader* reader, const net_module* module,
                                                   ecs_tick tick, const base_reporter* reporter,
                                                   net_log_replay** replay);
@@ -67,14 +68,16 @@ typedef struct net_verify_result {
     ecs_entity entity;                  ///< NONE: not known
     char field[ECS_NAME_BYTES_MAX + 8]; ///< "x", "slots[3]"; empty: not known
     char log_value[64], value[64];      ///< of the field in the log and here; empty: not known
-    char note[96];                      ///< what differs, or how it was found; may be empty
+    char note[256];                     ///< what differs, or how it was found; may be empty
+    bool is_other_schema;               ///< the game here has another one: `note` says what differs
     uint64_t state_hash, world_hash;    ///< of this run after the last tick
 } net_verify_result;
 /// Called after each replayed tick, before the change list is cleared. @return false to stop.
 typedef bool (*net_verify_tick_fn)(void* context, net_match* match);
 /// Replay the log and compare every hash in it. `until` 0: up to its last whole tick; last_tick + 1
 /// also replays the tick in which the server died, if its inputs are there. `each` may be NULL.
-/// @return NET_OK; NET_ERR_DIVERGED (*result has where); as net_log_replay_create and _step.
+/// @return NET_OK; NET_ERR_DIVERGED (*result has where); NET_ERR_SCHEMA, NET_ERR_MODULE (reported:
+///         another game, or another version of it); NET_ERR_DAMAGED (reported); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_verify(net_log_reader* reader, const net_module* module,
                                         ecs_tick until, net_verify_tick_fn each, void* context,
                                         const base_reporter* reporter, net_verify_result* result);
@@ -82,21 +85,10 @@ BASE_MUST_USE net_result net_log_verify(net_log_reader* reader, const net_module
 /// the server's row at that tick, and per client and entity the ticks do not fall. *rows_checked
 /// counts rows up to the first fault.
 /// @return NET_OK; NET_ERR_DIVERGED (the first wrong line is reported); NET_ERR_MALFORMED
-///         (reported: a line has another form); NET_ERR_IO (reported); as net_log_verify.
+///         (reported: a line has another form); NET_ERR_IO (reported);
+///         NET_ERR_SCHEMA, NET_ERR_MODULE, NET_ERR_DAMAGED (reported); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_check_trace(net_log_reader* reader, const net_module* module,
                                              const char* trace_file, const base_reporter* reporter,
                                              uint64_t* rows_checked);
-
-/// What tables are trained from.
-typedef struct net_log_training {
-    uint64_t rows, bits; ///< counted, and what they take with the module's tables
-    double* counts;      ///< of each symbol: PROTO_TABLES_LENGTHS numbers (proto/tables.h)
-} net_log_training;
-/// Replay the log as net_log_verify, and add to `result` what the rows that its players see would
-/// need: against rows of 50, 100, 200 and 333 ms before, and as creates.
-/// @return NET_OK; NET_ERR_DIVERGED, NET_ERR_SCHEMA, NET_ERR_MODULE, NET_ERR_DAMAGED,
-///         NET_ERR_MEMORY: as net_log_verify.
-BASE_MUST_USE net_result net_log_train(net_log_reader* reader, const net_module* module,
-                                       const base_reporter* reporter, net_log_training* result);
 
 BASE_C_END

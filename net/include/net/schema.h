@@ -29,18 +29,12 @@ BASE_MUST_USE net_result net_schema_create(const base_allocator* allocator, ecs_
                                            const net_message* messages, uint32_t message_count,
                                            const base_reporter* reporter, net_schema** schema);
 void net_schema_destroy(net_schema* schema);
-/// Add the trained tables of the module, which must outlive the schema. Call it at most once, right
-/// after net_schema_create. @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_schema_set_tables(net_schema* schema, const proto_tables* tables,
-                                               uint64_t tables_hash);
 /// Equal on both sides when all items are equal.
 uint64_t net_schema_hash(const net_schema* schema);
-/// The same without trained tables: what a world and its log depend on.
-uint64_t net_schema_world_hash(const net_schema* schema);
 /// Items sorted by name, as SchemaAnswer carries them. Borrowed from the schema.
 const net_schema_item* net_schema_items(const net_schema* schema, uint32_t* count);
-/// Write the first item that differs as one sentence ("template brick differs", "component hp is
-/// missing on the client"), NUL-terminated and cut to `text_bytes`. The client's items are
+/// Write the first item that differs as one sentence (`"template brick" differs`, `"component hp"
+/// is missing on the client`), NUL-terminated and cut to `text_bytes`. The client's items are
 /// untrusted. @return false when none differs.
 bool net_schema_difference(const net_schema* server, const net_schema_item* client_items,
                            uint32_t client_item_count, char* text, size_t text_bytes);

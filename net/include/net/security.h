@@ -20,8 +20,11 @@ BASE_C_BEGIN
     X(FULL, "the server is full: try later")                                                       \
     X(BANNED, "the server does not accept this player")                                            \
     X(REPLACED, "the same client came back on a new connection")                                   \
-    X(FORGED, "too many forged datagrams")                                                         \
+    X(FORGED, "too many forged datagrams") /* of earlier servers */                                \
     X(EXPIRED, "the token has expired: get a new one")                                             \
+    X(ELSEWHERE, "the token is for another server: get one for this server")                       \
+    X(TOKEN, "the server does not know this token: get a new one from where this one came")        \
+    X(NO_TOKEN, "the server lets in only players with a token: get one from its operator")         \
     X(SILENT, "no answer")
 
 typedef enum net_secure_end {
@@ -49,7 +52,8 @@ const char* net_secure_end_text(uint32_t end);
     X(TOKEN_EXPIRED, "token_expired")                                                              \
     X(ADDRESS_BUDGET, "address_budget") /* requests of one address: 10 a second */                 \
     X(REQUEST_BUDGET, "request_budget") /* requests of all: 20,000 a second */                     \
-    X(REPLY_BUDGET, "reply_budget")     /* answers: 2,000 a second, 10 to one address */           \
+    /* answers: 2,000 a second, of them 500 that say no, and 10 to one address */                  \
+    X(REPLY_BUDGET, "reply_budget")                                                                \
     X(KEY_UNKNOWN, "key_unknown")                                                                  \
     X(KEY_REFUSED, "key_refused") /* the built-in key, from where it is not accepted */            \
     X(TOKEN_FORGED, "token_forged")                                                                \
@@ -58,17 +62,22 @@ const char* net_secure_end_text(uint32_t end);
     X(TOKENS_FULL, "tokens_full")         /* no room to remember one more token */                 \
     X(COOKIE_FORGED, "cookie_forged")     /* or for another address, or too old */                 \
     X(RESPONSE_FORGED, "response_forged")                                                          \
+    X(RESPONSE_OLD, "response_old")       /* not newer than a session of the same player */        \
+    X(RESPONSE_BUDGET, "response_budget") /* responses of one address: 10 a second */              \
+    X(COOKIE_SPENT, "cookie_spent")       /* of a response that got no answer before */            \
+    X(SPENT_FULL, "spent_full")           /* changes of the cookie secret: too much to remember */ \
     X(SESSIONS_FULL, "sessions_full")                                                              \
     X(SESSION_UNKNOWN, "session_unknown")                                                          \
     X(REPLAYED, "replayed") /* a number that came before, or is too old */                         \
     X(DATA_FORGED, "data_forged")                                                                  \
+    X(OTHER_ADDRESS, "other_address") /* to a client, not from its server */                       \
     X(DATA_BUDGET, "data_budget")     /* of one session: 480 a second */                           \
     X(MOVE_BUDGET, "move_budget")     /* a new address too soon after the last */                  \
     X(UNOPENED, "unopened")           /* sessions that never began to talk */                      \
     X(LINGERED, "lingered")           /* sessions whose connection ended */                        \
     X(SILENT, "silent")               /* sessions without a datagram for a minute */               \
     X(REPLACED, "replaced")           /* sessions whose client came back */                        \
-    X(FORGERY_LIMIT, "forgery_limit") /* sessions with 2^20 forged datagrams */                    \
+    X(FORGERY_LIMIT, "forgery_limit") /* sessions with 2^36 forged datagrams under one key */      \
     X(CLOSED, "closed")               /* sessions that a side closed */
 
 typedef enum net_secure_count {
@@ -111,10 +120,14 @@ typedef struct net_security {
     bool allow_dev_key;           ///< server: the built-in key from any address
     const net_address* addresses; ///< server: where clients reach it; a token must name one of them
     uint32_t address_count;       ///< at most NET_TOKEN_ADDRESSES_MAX
-    const net_token* token;       ///< client: NULL makes a token of the built-in key
-    uint64_t dev_player_id;       ///< client without a token; 0: chance
-    uint64_t protocol;            ///< 0: NET_TOKEN_PROTOCOL
-    const net_entropy* entropy;   ///< NULL: the system's, and a seeded one on the virtual wire
+    /// Server: whose resume tokens it opens. Servers with one identity and one first key of `keys`
+    /// open each other's, one after the other or together. 0: made of `addresses`. Without keys
+    /// only this server opens them.
+    uint64_t identity;
+    const net_token* token;            ///< client: NULL makes a token of the built-in key
+    uint64_t dev_player_id;            ///< client without a token; 0: chance
+    uint64_t protocol;                 ///< 0: NET_TOKEN_PROTOCOL
+    const net_entropy* entropy;        ///< NULL: the system's, and a seeded one on the virtual wire
     uint64_t (*unix_s)(void* context); ///< seconds since 1970; NULL: the system's
     void* unix_context;
 } net_security;

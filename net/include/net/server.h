@@ -34,6 +34,10 @@ typedef bool (*net_server_step_fn)(void* context, const net_log_begin* begin);
 /// Fill `size` bytes that no client can guess.
 typedef void (*net_entropy_fn)(void* context, void* bytes, size_t size);
 
+/// Write the secret with which this client of the match may come back, also to another process that
+/// goes on with the match.
+typedef void (*net_secret_fn)(void* context, uint32_t client, void* bytes, size_t size);
+
 /// How packets are coded for clients that read solo code. It takes fewer bytes, and for each client
 /// some times the processor time and about 2 MB.
 typedef enum net_coder {
@@ -49,7 +53,8 @@ typedef struct net_server_config {
     const base_allocator* allocator;
     net_match* match;         ///< role SERVER, before its first tick; owned by the caller
     net_transport* transport; ///< owned by the caller
-    net_log_writer* log;      ///< owned by the caller; NULL: no log
+    net_log_writer* log;      ///< owned by the caller; NULL: no log. Close or destroy it before the
+                              ///< server, whose rows it reads
     uint32_t clients_max;     ///< 1..NET_CLIENTS_MAX; further clients are refused
     uint32_t clients_min;     ///< hold the first tick until so many clients have joined
     ecs_tick ticks_max;       ///< end the match after so many ticks; 0: never
@@ -59,6 +64,8 @@ typedef struct net_server_config {
     /// a test repeats itself; such secrets can be guessed.
     net_entropy_fn entropy;
     void* entropy_context;
+    net_secret_fn secret; ///< of the secrets that bring clients back; NULL: `entropy` makes them
+    void* secret_context;
     uint32_t rate_bytes_max; ///< datagrams per client, bytes a second; 0: NET_RATE_BYTES_DEFAULT
     /// With N, client c gets packets at ticks with tick mod N = c mod N. 0 or 1: at every tick; at
     /// most NET_SEND_DIVISOR_MAX.

@@ -32,7 +32,8 @@ typedef struct net_sim_match_config {
 
 typedef struct net_sim_match net_sim_match;
 
-/// @return NET_OK; NET_ERR_MEMORY; NET_ERR_SCHEMA (reported: as net_server_create).
+/// @return NET_OK; NET_ERR_MEMORY; NET_ERR_SCHEMA (reported: the module's
+///         interest rules name no such component, or a replicated component cannot be sent).
 BASE_MUST_USE net_result net_sim_match_create(const net_sim_match_config* config,
                                               net_sim_match** match);
 /// NULL does nothing.

@@ -56,6 +56,11 @@ bool net_key_print(const net_key* key, char* text, size_t text_bytes);
 bool net_key_equal(const net_key* a, const net_key* b);
 /// Overwrite a key, in a way that the compiler keeps.
 void net_key_wipe(net_key* key);
+/// Derive a secret of 16 to 64 bytes: BLAKE2b, keyed with the key, of `purpose`, a 0 byte and both
+/// numbers (u64). The same key gives the same bytes, and nothing else says anything about
+/// them.
+void net_key_derive(const net_key* key, const char* purpose, uint64_t identity, uint64_t number,
+                    void* secret, size_t size);
 
 /// Read a key file: one "ID HEX64" a line, the current key first. Empty lines and what follows a #
 /// are skipped. Reports name `file` and the line, never a key.
@@ -97,7 +102,7 @@ typedef struct net_token {
 BASE_MUST_USE net_result net_token_make(const net_key* key, const net_token_claims* claims,
                                         const net_entropy* entropy, net_token* token);
 /// A token of the built-in key: servers without keys accept it from private addresses.
-/// @return as net_token_make.
+/// @return NET_OK; NET_ERR_TOKEN (more addresses than NET_TOKEN_ADDRESSES_MAX).
 BASE_MUST_USE net_result net_token_make_dev(const net_token_claims* claims,
                                             const net_entropy* entropy, net_token* token);
 /// Write a token as one word of base64 (the alphabet for URLs, without padding).

@@ -36,13 +36,16 @@ typedef enum net_transport_event_kind {
     /// disconnect without `now`: confirmed, or given up after 5 s.
     NET_TRANSPORT_DISCONNECTED,
     NET_TRANSPORT_RECEIVED,
+    /// Of a client that connects: the server says, without proof, why it will fail. It goes on, and
+    /// CONNECTED or DISCONNECTED follows.
+    NET_TRANSPORT_NOTICE,
 } net_transport_event_kind;
 
 typedef struct net_transport_event {
     net_transport_event_kind kind;
     net_peer peer;
     net_channel channel;
-    uint32_t reason;      ///< DISCONNECTED: the reason that the other side gave; 0: timed out
+    uint32_t reason;      ///< DISCONNECTED: that the other side gave; 0: timed out. NOTICE: why
     const uint8_t* bytes; ///< RECEIVED; borrowed until next, service or destroy is called
     size_t size;
 } net_transport_event;
@@ -123,7 +126,8 @@ typedef struct net_transport_ops {
     /// Write the sockets to wait on with ppoll, at most `capacity`. @return their number; 0 in
     /// virtual time.
     uint32_t (*sockets)(const net_transport* transport, int* descriptors, uint32_t capacity);
-    /// Close all connections without a goodbye and free the transport.
+    /// Close all connections without a goodbye and free the transport. Real ones of a server learn
+    /// that they are closed from one datagram, which may be lost.
     void (*destroy)(net_transport* transport);
     /// Of a connection of a server. NULL: the transport does not know.
     /// @return false when there is no such connection; *identity is zeroed then.

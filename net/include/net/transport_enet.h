@@ -12,7 +12,8 @@ BASE_C_BEGIN
 typedef struct net_enet_config {
     const base_allocator* allocator; ///< NULL: the heap; ENet itself always uses the heap
     /// "127.0.0.1:7777" for a server, "0.0.0.0:7777,[::]:7777" for one of both families on two
-    /// sockets, "[::]:7777" on one. NULL for a client.
+    /// sockets, "[::]:7777" on one. A name stands for the address of net_address_resolve_one. NULL
+    /// for a client.
     const char* listen;
     uint32_t peers_max; ///< clients at once; 1 for a client
     /// Of a server: ENet hosts among which the connections are divided, behind one address and
@@ -24,6 +25,8 @@ typedef struct net_enet_config {
     /// Connections of one address at a time, whatever their ports; 0: no limit (loopback). A client
     /// that comes back takes the place of its old connection. A closed one counts for 7 s at most.
     uint32_t peers_per_address_max;
+    /// Of names in `listen` and in addresses to connect to. Borrowed. NULL: the system's.
+    const net_resolver* resolver;
     /// Keys, tokens, bans. Zero is enough for loopback and for a private network: both sides use
     /// the built-in key.
     net_security security;

@@ -21,6 +21,7 @@
 #include <io.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
@@ -39,6 +40,12 @@
 #define GRND_NONBLOCK 1
 #define RTLD_NOW 0
 #define RTLD_LOCAL 0
+// The rights of others are no bits of a mode here.
+#undef S_IWOTH
+#define S_IWOTH 0
+#ifndef S_ISVTX
+#define S_ISVTX 0
+#endif
 
 struct iovec {
     void* iov_base;

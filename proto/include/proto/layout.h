@@ -97,10 +97,9 @@ typedef struct proto_layout_plan {
 typedef struct proto_layout {
     uint32_t field_count;
     uint32_t component_count;
-    uint32_t bits_max;          ///< of a coded row in the worst case; set by proto_layout_finish
-    uint32_t tick_rate_hz;      ///< 0: not known yet, then no component has a source
-    const proto_tables* tables; ///< borrowed; NULL: proto_layout_finish takes the built-in ones
-    uint32_t packed_count;      ///< words of a packed row; set by proto_layout_finish
+    uint32_t bits_max;     ///< of a coded row in the worst case; set by proto_layout_finish
+    uint32_t tick_rate_hz; ///< 0: not known yet, then no component has a source
+    uint32_t packed_count; ///< words of a packed row; set by proto_layout_finish
     proto_row_field fields[PROTO_ROW_FIELDS_MAX];
     proto_row_component components[PROTO_ROW_COMPONENTS_MAX];
     uint8_t order[PROTO_ROW_COMPONENTS_MAX]; ///< order of coding: those with a source last
@@ -181,10 +180,6 @@ typedef struct proto_row_job {
 /// each as above. bits[i] gets the bits of each.
 void proto_row_encode_many(const proto_layout* layout, const proto_row_job* jobs, uint32_t count,
                            uint8_t* bytes, uint32_t* bits);
-/// Write `row` as proto_row_write, and count the symbols of the tables into `counts`
-/// (PROTO_TABLES_LENGTHS numbers, in the order of lengths). The layout has tables of its own.
-void proto_row_count(const proto_layout* layout, const proto_row_base* base, const uint64_t* row,
-                     proto_bit_writer* writer, double* counts);
 /// Read a row in row code from untrusted input. Any bits give a row whose words fit their fields,
 /// or set reader->failed. `row` must be neither base nor base2.
 void proto_row_read(const proto_layout* layout, const proto_row_base* base, uint64_t* row,

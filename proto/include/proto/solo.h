@@ -3,7 +3,7 @@
 /// acknowledged (WIRE.md, "Solo code").
 ///
 /// Shape:   A model holds statistics. A coder writes or reads one body by them; it does not change
-///          them, but notes samples: which number was coded in which situation. Training a model
+///          them, but takes samples: which number was coded in which situation. Training a model
 ///          with the samples of a packet, in the order of coding, adapts it. Both sides train with
 ///          the same packets, so they have the same model.
 /// Memory:  Nothing here allocates. The caller owns models, coders, samples and buffers.
@@ -67,7 +67,7 @@ enum {
 typedef enum proto_solo_mode {
     PROTO_SOLO_WRITE,
     PROTO_SOLO_READ,
-    PROTO_SOLO_NOTE ///< nothing is coded: samples of a body that came in another code
+    PROTO_SOLO_SAMPLE ///< nothing is coded: samples of a body that came in another code
 } proto_solo_mode;
 
 typedef struct proto_solo_coder {
@@ -90,15 +90,15 @@ typedef struct proto_solo_coder {
 void proto_solo_model_reset(proto_solo_model* model);
 void proto_solo_train(proto_solo_model* model, const proto_solo_sample* samples, uint32_t count);
 
-/// Begin a body. `samples` is borrowed and has room for `capacity` samples; further ones are not
-/// noted.
+/// Begin a body. `samples` is borrowed and has room for `capacity` samples; further ones are
+/// dropped.
 void proto_solo_begin_write(proto_solo_coder* coder, const proto_solo_model* model, uint8_t* bytes,
                             size_t size, proto_solo_sample* samples, uint32_t capacity);
 void proto_solo_begin_read(proto_solo_coder* coder, const proto_solo_model* model,
                            const uint8_t* bytes, size_t size, proto_solo_sample* samples,
                            uint32_t capacity);
-void proto_solo_begin_note(proto_solo_coder* coder, const proto_solo_model* model,
-                           proto_solo_sample* samples, uint32_t capacity);
+void proto_solo_begin_sample(proto_solo_coder* coder, const proto_solo_model* model,
+                             proto_solo_sample* samples, uint32_t capacity);
 /// End a body. The last byte of it is never 0. @return its bytes; 0 when it failed: no room, too
 /// many numbers, or bytes are left.
 size_t proto_solo_end(proto_solo_coder* coder);
@@ -108,8 +108,8 @@ int64_t proto_solo_number(proto_solo_coder* coder, uint32_t field, uint64_t situ
                           int64_t value);
 /// Is a fact likely, by the samples so far? Nothing is coded.
 bool proto_solo_expects(const proto_solo_coder* coder, uint32_t field, uint64_t situation);
-/// Note whether it was one.
-void proto_solo_note(proto_solo_coder* coder, uint32_t field, uint64_t situation, bool is_fact);
+/// Add a sample: was it one?
+void proto_solo_add_fact(proto_solo_coder* coder, uint32_t field, uint64_t situation, bool is_fact);
 /// A further row that both sides know: with two bases a third one, `ticks` older than the base;
 /// with ticks 0 the row of an entity that the new one may be like.
 typedef struct proto_solo_third {

@@ -183,11 +183,7 @@ static void put_row(stream* s, uint32_t slot, const proto_row_base* against,
     const uint64_t* row = stream_row(s, s->tick, slot, NULL);
     const proto_layout* layout = stream_layout(s, slot);
     uint64_t before = writer->size_bits;
-    if (s->counts) {
-        proto_row_count(layout, against, row, writer, s->counts);
-    } else {
-        proto_row_write(layout, against, row, writer, NULL);
-    }
+    proto_row_write(layout, against, row, writer, NULL);
     if (!s->reference) return;
     uint32_t template_ = trace_template(s->of, s->tick, stream_life(s, slot)->place);
     s->reference_bits += adaptive_row(s->reference, template_, layout, against, row) -
@@ -425,7 +421,6 @@ stream_result stream_run(const trace* of, uint32_t base, uint32_t stride,
                          const stream_wishes* wishes) {
     stream* s = bench_allocate(sizeof *s);
     open(s, of, base, stride);
-    if (wishes) s->counts = wishes->counts;
     if (wishes && wishes->has_reference) s->reference = adaptive_create();
     if (wishes && wishes->has_solo) s->solo = stream_solo_create();
     uint32_t warm = 2 * base + 2;

@@ -16,7 +16,6 @@ typedef struct stream_result {
 
 /// What else a stream should find out.
 typedef struct stream_wishes {
-    double* counts; ///< gets how often rows use each symbol: PROTO_TABLES_LENGTHS numbers
     bool has_reference;
     bool has_solo;
 } stream_wishes;

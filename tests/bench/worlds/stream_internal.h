@@ -60,7 +60,6 @@ typedef struct stream {
     uint32_t aged_count;
     uint8_t body[BODY_BYTES_MAX];
     stream_result result;
-    double* counts;        // of symbols; NULL: not wanted
     adaptive* reference;   // NULL: not wanted
     double reference_bits; // of this packet, less those of the row code
     stream_solo* solo;     // NULL: not wanted

@@ -102,13 +102,6 @@ void trace_close(trace* made) {
     memset(made, 0, sizeof *made);
 }
 
-void trace_use_tables(trace* made, const proto_tables* tables) {
-    for (uint32_t t = 0; t < made->template_count; t++) {
-        made->layouts[t].tables = tables;
-        proto_layout_finish(&made->layouts[t]);
-    }
-}
-
 static uint32_t* words_at(const trace* of, uint32_t frame, uint32_t place) {
     return of->words + ((size_t)frame * of->places + place) * of->field_count;
 }
@@ -146,13 +139,4 @@ void trace_row(const trace* of, uint32_t frame, uint32_t place, uint64_t* row) {
 bool trace_differs(const trace* of, uint32_t frame, uint32_t other, uint32_t place) {
     return memcmp(words_at(of, frame, place), words_at(of, other, place),
                   trace_layout(of, frame, place)->field_count * sizeof *of->words) != 0;
-}
-
-void trace_part(const trace* of, uint32_t first, uint32_t end, trace* part) {
-    *part = *of;
-    size_t rows = (size_t)first * of->places;
-    part->frames = end - first;
-    part->lives += rows;
-    part->templates += rows;
-    part->words += rows * of->field_count;
 }

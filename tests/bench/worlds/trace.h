@@ -39,16 +39,11 @@ void trace_add_rotation(proto_layout* layout, uint32_t bits);
 /// trace_set_default.
 void trace_finish(trace* made, uint32_t places, uint32_t frames);
 void trace_close(trace* made);
-/// Code its rows with these tables, borrowed; NULL: the built-in ones.
-void trace_use_tables(trace* made, const proto_tables* tables);
 
 /// Put an entity into a place. `values` has a number for each field, rotations their x, y, z, w.
 void trace_put(trace* made, uint32_t frame, uint32_t place, uint32_t life, uint32_t template_,
                const double* values);
 void trace_set_default(trace* made, uint32_t template_, const double* values);
-
-/// Take the frames first..end - 1 of a trace. The part borrows its rows: it is never closed.
-void trace_part(const trace* of, uint32_t first, uint32_t end, trace* part);
 
 /// Get the number of the entity in a place; 0: none. The same number in two consecutive frames is
 /// the same entity.

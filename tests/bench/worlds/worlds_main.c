@@ -6,7 +6,6 @@
 
 #include "base/options.h"
 
-#include "proto/tables.h"
 #include "stream.h"
 #include "trace_file.h"
 #include "worlds.h"
@@ -14,72 +13,37 @@
 #include <stdio.h>
 #include <string.h>
 
-#define USUAL_SHARE 0.0003 // as shoal-replay train
-
-// Tables for a world, from a trace of it (another seed, or another part).
-static void train(const trace* of, proto_tables* tables) {
-    double* counts = bench_allocate(PROTO_TABLES_LENGTHS * sizeof *counts);
-    uint8_t* usual = bench_allocate(PROTO_TABLES_LENGTHS);
-    uint8_t* lengths = bench_allocate(PROTO_TABLES_LENGTHS);
-    const stream_wishes wishes = {.counts = counts};
-    double all = 0;
-    (void)stream_run(of, of->rate_hz / 10, 1, &wishes);
-    (void)stream_run(of, 1, 1, &wishes);
-    for (uint32_t i = 0; i < PROTO_TABLES_LENGTHS; i++)
-        all += counts[i];
-    proto_tables_lengths(proto_tables_builtin(), usual);
-    proto_tables_choose(counts, usual, all * USUAL_SHARE, lengths);
-    bench_require(proto_tables_make(lengths, tables), "chosen lengths give tables");
-    bench_release(counts);
-    bench_release(usual);
-    bench_release(lengths);
-}
-
 static double per_packet(double bytes, const stream_result* result) {
     return bytes / (double)result->packets;
 }
 
-static void measure(trace* of, uint32_t base, const proto_tables* trained) {
-    trace_use_tables(of, NULL);
+static void measure(const trace* of, uint32_t base) {
     const stream_wishes wishes = {.has_reference = true, .has_solo = true};
-    stream_result plain = stream_run(of, base, 1, &wishes);
-    trace_use_tables(of, trained);
-    stream_result own = stream_run(of, base, 1, NULL);
-    printf("world=%s base=%u rows=%.1f built_in=%.1f trained=%.1f adaptive=%.1f solo=%.1f\n",
-           of->name, (unsigned)base, per_packet((double)plain.rows, &plain),
-           per_packet((double)plain.bytes, &plain), per_packet((double)own.bytes, &own),
-           per_packet(plain.reference_bytes, &plain), per_packet((double)plain.solo_bytes, &plain));
+    stream_result result = stream_run(of, base, 1, &wishes);
+    printf("world=%s base=%u rows=%.1f shared=%.1f adaptive=%.1f solo=%.1f\n", of->name,
+           (unsigned)base, per_packet((double)result.rows, &result),
+           per_packet((double)result.bytes, &result), per_packet(result.reference_bytes, &result),
+           per_packet((double)result.solo_bytes, &result));
     fflush(stdout);
 }
 
-// Train with one world and measure another one of the same kind.
-static void measure_pair(const trace* seen, trace* held_back) {
-    proto_tables* tables = bench_allocate(sizeof *tables);
-    train(seen, tables);
-    measure(held_back, held_back->rate_hz / 10, tables);
-    measure(held_back, 1, tables);
-    bench_release(tables);
+static void measure_and_close(trace* of) {
+    measure(of, of->rate_hz / 10);
+    measure(of, 1);
+    trace_close(of);
+    bench_release(of);
 }
 
 static void measure_kind(const world_kind* kind, uint64_t seed) {
-    trace* worlds = bench_allocate(2 * sizeof *worlds);
-    world_make(&worlds[0], kind, seed);
-    world_make(&worlds[1], kind, seed + 1);
-    measure_pair(&worlds[0], &worlds[1]);
-    trace_close(&worlds[0]);
-    trace_close(&worlds[1]);
-    bench_release(worlds);
+    trace* world = bench_allocate(sizeof *world);
+    world_make(world, kind, seed);
+    measure_and_close(world);
 }
 
-// The tables are trained with the first half of a file, and measured with the second one.
 static void measure_file(const char* path) {
-    trace* whole = bench_allocate(3 * sizeof *whole);
-    trace_read(&whole[0], path);
-    trace_part(&whole[0], 0, whole[0].frames / 2, &whole[1]);
-    trace_part(&whole[0], whole[0].frames / 2, whole[0].frames, &whole[2]);
-    measure_pair(&whole[1], &whole[2]);
-    trace_close(&whole[0]);
-    bench_release(whole);
+    trace* whole = bench_allocate(sizeof *whole);
+    trace_read(whole, path);
+    measure_and_close(whole);
 }
 
 int main(int argc, char** argv) {

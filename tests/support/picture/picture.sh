@@ -23,7 +23,7 @@ trap finish EXIT
     --set level="$level" --ticks "$((tick + 10))" --log "$work/match.slog" >"$work/server.out" &
 server=$!
 address=""
-for _ in $(seq 300); do
+for _ in $(seq 3000); do
     address=$(sed -n 's/^ready listen=\([^ ]*\) .*/\1/p' "$work/server.out")
     [ -n "$address" ] && break
     sleep 0.1

@@ -37,7 +37,8 @@ static void expect_number(double from, const char* expected) {
     base_bytes_init(&json, NULL);
     base_json_f64(&json, from);
     assert_string_equal(text_of(&json), expected);
-    if (isfinite(from)) assert_true(strtod(expected, NULL) == from);
+    double read = 0;
+    if (isfinite(from)) assert_true(base_text_parse_f64(expected, &read) && read == from);
     base_bytes_deinit(&json);
 }
 

@@ -18,7 +18,7 @@ static void check_against_strtod(const char* text) {
     const char* next;
     char* expected_next;
     double value = base_text_read_f64(text, text + strlen(text), &next);
-    double expected = strtod(text, &expected_next); // no locale was set: it is "C"
+    double expected = strtod(text, &expected_next);
     if (bits_of(value) != bits_of(expected) || next != expected_next)
         fail_msg("'%s': %a instead of %a, %td bytes instead of %td", text, value, expected,
                  next - text, expected_next - text);
@@ -218,5 +218,6 @@ int main(void) {
         TEST(printed_doubles_come_back),
         TEST(very_long_texts_are_read),
     };
+    (void)setlocale(LC_ALL, "C"); // for strtod
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static void setup(program* p) {
         {"config", BASE_OPTION_TEXT, &p->config, "FILE", "Read options from a file", 0, 0},
         {"tick-rate", BASE_OPTION_U64, &p->tick_rate, "HZ", "Ticks per second", 1, 1000},
         {"loss", BASE_OPTION_F64, &p->loss, "PERCENT", "Packets to lose", 0, 100},
-        {"set", BASE_OPTION_LIST, &p->sets, "KEY=VALUE", NULL, 0, 0},
+        {"set", BASE_OPTION_LIST, &p->sets, "KEY=VALUE", "Settings of the game", 0, 0},
     };
     memcpy(p->options, options, sizeof options);
     p->table = (base_options){.program = "prog",
@@ -41,6 +41,7 @@ static void setup(program* p) {
                               .about = "A program.",
                               .options = p->options,
                               .count = 6,
+                              .first_rare = "set",
                               .config_text = p->config_text,
                               .config_text_bytes = sizeof p->config_text};
 }
@@ -250,7 +251,7 @@ static void help_shows_every_option_and_its_default(void** state) {
     setup(&p);
     p.game = "breakout";
     char help[2048];
-    size_t size = base_options_help(&p.table, help, sizeof help);
+    size_t size = base_options_help(&p.table, false, help, sizeof help);
     assert_int_equal(size, strlen(help));
     assert_string_equal(help, "usage: prog [options] WORD...\n"
                               "A program.\n"
@@ -261,11 +262,14 @@ static void help_shows_every_option_and_its_default(void** state) {
                               "  --loss PERCENT  Packets to lose (default 0)\n"
                               "  --help          Print this. Environment: --some-name is "
                               "SHOAL_SOME_NAME.\n"
-                              "  --set KEY=VALUE...\n");
+                              "  --help=all explains: --set KEY=VALUE...\n");
+    (void)base_options_help(&p.table, true, help, sizeof help);
+    assert_non_null(strstr(help, "\n  --set KEY=VALUE...  Settings of the game\n"));
+    assert_null(strstr(help, "--help=all"));
     char small[10];
-    assert_int_equal(base_options_help(&p.table, small, sizeof small), size);
+    assert_int_equal(base_options_help(&p.table, false, small, sizeof small), size);
     assert_string_equal(small, "usage: pr");
-    assert_int_equal(base_options_help(&p.table, NULL, 0), size);
+    assert_int_equal(base_options_help(&p.table, false, NULL, 0), size);
 }
 
 static void the_manual_has_every_option(void** state) {
@@ -319,14 +323,17 @@ static void many_options_fit_a_screen(void** state) {
     enum { COUNT = 50 };
     static uint64_t target = 5;
     base_option options[COUNT];
-    for (int i = 0; i < COUNT; i++)
-        options[i] = (base_option){"some-option", BASE_OPTION_U64, &target, "N", NULL, 0, 0};
     char text[] = "a line of help that is as long as a line of help can be, and then it is over it";
-    for (int i = 0; i < 12; i++)
-        options[i].help = text;
-    base_options table = {.program = "prog", .about = "A.", .options = options, .count = COUNT};
+    for (int i = 0; i < COUNT; i++)
+        options[i] = (base_option){
+            i < 12 ? "some-option" : "rare-option", BASE_OPTION_U64, &target, "N", text, 0, 0};
+    base_options table = {.program = "prog",
+                          .about = "A.",
+                          .options = options,
+                          .count = COUNT,
+                          .first_rare = "rare-option"};
     char help[4096];
-    assert_true(base_options_help(&table, help, sizeof help) < sizeof help);
+    assert_true(base_options_help(&table, false, help, sizeof help) < sizeof help);
     int lines = 0;
     for (char* line = help; *line; lines++) {
         char* end = strchr(line, '\n');
@@ -359,6 +366,9 @@ static void broken_tables_are_mistakes(void** state) {
     expect_assert_failure((void)!base_options_read(&p.table, 1, argv, NULL, NULL));
     setup(&p);
     p.options[0].target = NULL;
+    expect_assert_failure((void)!base_options_read(&p.table, 1, argv, NULL, NULL));
+    setup(&p);
+    p.options[5].help = NULL;
     expect_assert_failure((void)!base_options_read(&p.table, 1, argv, NULL, NULL));
 }
 

@@ -76,6 +76,35 @@ static void blanks_alone_are_nothing_to_see(void** state) {
     assert_true(base_shown_copy(target, sizeof target, " x"));
 }
 
+static void quote(size_t bytes, const char* source, const char* expected) {
+    char target[64];
+    memset(target, 'x', sizeof target);
+    assert_ptr_equal(base_shown_quote(target, bytes, source), target);
+    assert_string_equal(target, expected);
+    assert_int_equal(target[bytes], 'x');
+}
+
+static void a_quoted_name_ends_at_its_quote(void** state) {
+    (void)state;
+    quote(63, "Ada", "\"Ada\"");
+    quote(63, "", "\"\"");
+    quote(63, "x) left status tick=1 (", "\"x) left status tick=1 (\"");
+    quote(63, "a\" left", "\"a\\\" left\"");
+    quote(63, "a\\", "\"a\\\\\"");
+    quote(63, "a\n\x1B[31m\xE2\x80\xAE\xFFz", "\"a[31mz\"");
+}
+
+static void a_quoted_name_has_a_limit_and_both_quotes(void** state) {
+    (void)state;
+    quote(3, "abc", "\"\"");
+    quote(5, "abc", "\"ab\"");
+    quote(6, "abc", "\"abc\"");
+    quote(5, "a\"", "\"a\"");
+    quote(6, "a\"", "\"a\\\"\"");
+    quote(6, "a\xE2\x82\xACz", "\"a\"");
+    quote(BASE_SHOWN_QUOTED_BYTES(sizeof "\"\\\"\\"), "\"\\\"\\", "\"\\\"\\\\\\\"\\\\\"");
+}
+
 int main(void) {
     const struct CMUnitTest cases[] = {
         TEST(plain_text_of_any_script_stays),
@@ -84,6 +113,8 @@ int main(void) {
         TEST(bytes_that_are_no_characters_go),
         TEST(it_is_cut_at_whole_characters),
         TEST(blanks_alone_are_nothing_to_see),
+        TEST(a_quoted_name_ends_at_its_quote),
+        TEST(a_quoted_name_has_a_limit_and_both_quotes),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

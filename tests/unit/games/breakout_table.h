@@ -44,8 +44,10 @@ static inline char* table_read_file(const char* file) {
     return text;
 }
 
-static inline void table_open(table* t, const char* const* settings, uint32_t setting_count,
-                              uint64_t seed, net_role role, bool has_render) {
+/// `tick_rate_hz` 0: the default.
+static inline void table_open_at(table* t, const char* const* settings, uint32_t setting_count,
+                                 uint64_t seed, net_role role, bool has_render,
+                                 uint32_t tick_rate_hz) {
     memset(t, 0, sizeof *t);
     base_reporter reporter = base_reporter_first(&t->faults);
     char* text = table_read_file(BREAKOUT_BLK);
@@ -58,12 +60,18 @@ static inline void table_open(table* t, const char* const* settings, uint32_t se
     config.seed = seed;
     config.role = role;
     config.has_render = has_render;
+    if (tick_rate_hz > 0) config.tick_rate_hz = tick_rate_hz;
     for (uint32_t i = 0; i < setting_count; i++) {
         assert_int_equal(net_match_setting_apply(&config, settings[i], &reporter), NET_OK);
     }
     result = net_match_create(&config, &reporter, &t->match);
     if (result) print_error("%s\n", t->faults.text);
     assert_int_equal(result, NET_OK);
+}
+
+static inline void table_open(table* t, const char* const* settings, uint32_t setting_count,
+                              uint64_t seed, net_role role, bool has_render) {
+    table_open_at(t, settings, setting_count, seed, role, has_render, 0);
 }
 
 static inline void table_close(table* t) {

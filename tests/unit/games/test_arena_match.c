@@ -278,7 +278,7 @@ static void a_flag_goes_with_its_carrier_and_counts_at_home(void** state) {
     ecs_vec2 base = arena_map_stand(2);
     table_put(&t, 1, base.x, base.y);
     table_step(&t);
-    ecs_entity flag;
+    ecs_entity flag = ECS_ENTITY_NONE;
     assert_int_equal(flag_of(&t, 2, &flag)->state, ARENA_FLAG_CARRIED);
     assert_int_equal(flag_of(&t, 2, NULL)->carrier, net_match_player(t.match, 1));
     assert_int_equal(*(uint32_t*)table_of(&t, 1, game->together), 2);

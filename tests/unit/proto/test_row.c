@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "proto/layout.h"
 #include "proto/solo.h"
-#include "row/line.h"
+#include "row/row_coder.h"
 
 #include <string.h>
 
@@ -263,32 +263,16 @@ static void check_round_trip(const proto_layout* layout, const proto_row_base* a
     assert_memory_equal(written, taken, layout->component_count * sizeof *written);
 }
 
-// Tables as no game has them: the whole word is cheap, all other symbols are equal.
-static void make_flat_tables(proto_tables* tables) {
-    static uint8_t lengths[PROTO_TABLES_LENGTHS];
-    uint8_t* at = lengths;
-    for (uint32_t t = 0; t < PROTO_TABLES; t++) {
-        const proto_table* table = proto_table_get(t);
-        for (uint32_t row = 0; row < table->rows; row++, at += table->symbols) {
-            uint32_t end = proto_table_row_end(t, row);
-            memset(at + table->first, end > 16 ? 7 : 5, end - table->first);
-            if (end > PROTO_NUMBER_WHOLE) at[PROTO_NUMBER_WHOLE] = 2;
-        }
-    }
-    assert_ptr_equal(at, lengths + sizeof lengths);
-    assert_true(proto_tables_make(lengths, tables));
-}
-
-// `tables`: NULL for the built-in ones.
-static void check_random_rows(const proto_tables* tables, uint32_t rounds, uint64_t seed) {
-    static const uint32_t rates[] = {0, 60, 240};
+static void rows_survive_coding_against_any_bases(void** state) {
+    (void)state;
+    static const uint32_t rates[] = {0, 60, 240}, seed = 41;
+    const uint32_t rounds = test_scaled(ROUNDS / STEPS, 4);
     print_message("seed %u\n", (unsigned)seed);
     base_rng rng = base_rng_make(seed, 1);
     static proto_layout layout;
     for (size_t t = 0; t < BASE_COUNT(texts); t++) {
         build(&layout, texts[t], 0);
         layout.tick_rate_hz = rates[t % BASE_COUNT(rates)];
-        layout.tables = tables;
         proto_layout_finish(&layout);
         for (uint32_t round = 0; round < rounds; round++) {
             uint64_t rows[STEPS][WORDS_MAX] = {{0}};
@@ -317,33 +301,6 @@ static void check_random_rows(const proto_tables* tables, uint32_t rounds, uint6
             }
         }
     }
-}
-
-static void rows_survive_coding_against_any_bases(void** state) {
-    (void)state;
-    check_random_rows(NULL, test_scaled(ROUNDS / STEPS, 4), 41);
-}
-
-static void rows_survive_coding_with_other_tables(void** state) {
-    (void)state;
-    static proto_tables tables;
-    make_flat_tables(&tables);
-    check_random_rows(&tables, test_scaled(ROUNDS / STEPS / 3, 2), 45);
-}
-
-// Chosen codes leave no room: every string of bits is one.
-static void rows_survive_coding_with_chosen_tables(void** state) {
-    (void)state;
-    static proto_tables tables;
-    static double counts[PROTO_TABLES_LENGTHS];
-    static uint8_t usual[PROTO_TABLES_LENGTHS], lengths[PROTO_TABLES_LENGTHS];
-    base_rng rng = base_rng_make(46, 1);
-    proto_tables_lengths(proto_tables_builtin(), usual);
-    for (uint32_t i = 0; i < PROTO_TABLES_LENGTHS; i++)
-        counts[i] = base_rng_below(&rng, 1u << base_rng_below(&rng, 12));
-    proto_tables_choose(counts, usual, 1, lengths);
-    assert_true(proto_tables_make(lengths, &tables));
-    check_random_rows(&tables, test_scaled(ROUNDS / STEPS / 3, 2), 47);
 }
 
 // Lines are followed with doubles: each of them gives the word that whole numbers give.
@@ -423,7 +380,7 @@ static size_t check_solo_body(solo_side* sides, const proto_layout* layout,
     if (size == 0) return 0;
     proto_solo_begin_read(&sides[1].coder, &sides[1].model, bytes, size, sides[1].samples,
                           SOLO_SAMPLES);
-    proto_solo_begin_note(&sides[2].coder, &sides[2].model, sides[2].samples, SOLO_SAMPLES);
+    proto_solo_begin_sample(&sides[2].coder, &sides[2].model, sides[2].samples, SOLO_SAMPLES);
     for (uint32_t i = 0; i < SOLO_BODY; i++) {
         uint64_t* row = rows[STEPS - 1 - i % STEPS];
         memset(back, 0xee, sizeof back);
@@ -730,22 +687,11 @@ static void an_integral_that_does_not_fit_is_an_ordinary_component(void** state)
     assert_false(layout.components[1].is_driven);
 }
 
-static void tables_are_checked(void** state) {
-    (void)state;
-    static uint8_t lengths[PROTO_TABLES_LENGTHS];
-    static proto_tables tables;
-    assert_false(proto_tables_make(lengths, &tables));
-    memset(lengths, 12, sizeof lengths);
-    assert_false(proto_tables_make(lengths, &tables)); // codes where there are no symbols
-}
-
 int main(void) {
     base_assert_handler_set(test_assert_handler);
     const struct CMUnitTest cases[] = {
         TEST(rows_survive_coding_against_any_bases),
-        TEST(rows_survive_coding_with_other_tables),
         TEST(lines_are_exact_at_all_distances),
-        TEST(rows_survive_coding_with_chosen_tables),
         TEST(rows_survive_solo_code),
         TEST(solo_code_learns_what_repeats),
         TEST(solo_code_is_bounded),
@@ -755,7 +701,6 @@ int main(void) {
         TEST(rotations_survive_memory),
         TEST(what_goes_on_takes_a_bit_or_two),
         TEST(an_integral_that_does_not_fit_is_an_ordinary_component),
-        TEST(tables_are_checked),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

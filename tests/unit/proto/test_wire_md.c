@@ -7,7 +7,7 @@
 #include "proto/codec.h"
 #include "proto/layout.h"
 #include "proto/solo.h"
-#include "proto/tables.h"
+#include "row/tables_make.h"
 #include "wire.pb-c.h"
 
 #include <stdio.h>
@@ -292,6 +292,40 @@ static void the_tables_are_those_of_the_code(void** state) {
     free(text);
 }
 
+// The page with `what` in front of the first row of a table.
+static const char* read_changed(const char* table, const char* what) {
+    static uint8_t lengths[PROTO_TABLES_LENGTHS];
+    char* text = read_file(PROTO_FOLDER "/WIRE.md");
+    char* changed = calloc(1, strlen(text) + strlen(what) + 1);
+    char* at = strstr(text, table);
+    assert_true(changed && at);
+    size_t before = (size_t)(at - text) + strlen(table);
+    memcpy(changed, text, before);
+    strcpy(changed + before, what);
+    strcat(changed, text + before);
+    const char* wrong = proto_tables_read(changed, lengths);
+    free(changed);
+    free(text);
+    return wrong;
+}
+
+static void a_changed_page_gives_no_tables(void** state) {
+    (void)state;
+    static uint8_t lengths[PROTO_TABLES_LENGTHS];
+    static proto_tables made;
+    assert_null(read_changed("tables head\n", ""));
+    assert_string_equal(read_changed("tables head\n", "111"), "a row is too long");
+    assert_string_equal(read_changed("tables head\n", "1"), "a row is too short");
+    assert_string_equal(read_changed("tables head\n", "g"), "a row is too short");
+    assert_string_equal(read_changed("tables field\n", "0221 "), "a row is too short");
+    assert_string_equal(read_changed("tables head", "s"), "a table is missing");
+    assert_non_null(proto_tables_read("", lengths));
+    memset(lengths, 12, sizeof lengths);
+    assert_false(proto_tables_make(lengths, &made)); // codes where there are no symbols
+    memset(lengths, 0, sizeof lengths);
+    assert_false(proto_tables_make(lengths, &made)); // symbols without codes
+}
+
 static void the_messages_are_those_of_wire_proto(void** state) {
     (void)state;
     char* standard = read_file(PROTO_FOLDER "/WIRE.md");
@@ -328,6 +362,7 @@ int main(void) {
     const struct CMUnitTest cases[] = {
         TEST(the_vectors_hold),
         TEST(the_tables_are_those_of_the_code),
+        TEST(a_changed_page_gives_no_tables),
         TEST(quick_codes_are_the_codes),
         TEST(the_messages_are_those_of_wire_proto),
     };

@@ -39,7 +39,7 @@ typedef struct base_option {
     base_option_kind kind;
     void* target;      ///< holds the default on entry
     const char* value; ///< word for the value in --help, "HZ"
-    const char* help;  ///< one line; NULL: listed by name only, below the others
+    const char* help;  ///< one line
     double min, max;   ///< for numbers; both 0 = unlimited
 } base_option;
 
@@ -51,6 +51,7 @@ typedef struct base_options {
     const char* version; ///< what --version prints after the program's name; NULL: no such option
     const base_option* options;
     uint32_t count;
+    const char* first_rare; ///< from it on, --help only names options and --help=all explains them
     /// Buffer for the content of the config file; text options borrow from it. Needed if and only
     /// if the table has an option named "config".
     char* config_text;
@@ -59,7 +60,7 @@ typedef struct base_options {
 
 typedef enum base_options_result {
     BASE_OPTIONS_OK,
-    BASE_OPTIONS_HELP,  ///< --help (--help=man, =bash) or --version was given and printed: exit 0
+    BASE_OPTIONS_HELP,  ///< --help (=all, =man, =bash) or --version was given and printed: exit 0
     BASE_OPTIONS_ERROR, ///< reported: exit 2
 } base_options_result;
 
@@ -71,13 +72,14 @@ typedef enum base_options_result {
 BASE_MUST_USE base_options_result base_options_read(const base_options* options, int argc,
                                                     char** argv, base_option_list* words,
                                                     const base_reporter* reporter);
-/// Write --help as text into a buffer. @return the bytes it needs (without NUL), also when it did
-/// not fit.
-size_t base_options_help(const base_options* options, char* target, size_t target_bytes);
+/// Write --help as text into a buffer; `is_whole`: --help=all. @return the bytes it needs (without
+/// NUL), also when it did not fit.
+size_t base_options_help(const base_options* options, bool is_whole, char* target,
+                         size_t target_bytes);
 
 /// Write the manual page as roff (--help=man), or the completion of bash (--help=bash). A program
 /// "a b" is the command b of a: it has a page of its own, a-b, and a's completion calls its.
-/// @return as base_options_help.
+/// @return the bytes it needs (without NUL), also when it did not fit.
 size_t base_options_manual(const base_options* options, char* target, size_t target_bytes);
 size_t base_options_completion(const base_options* options, char* target, size_t target_bytes);
 

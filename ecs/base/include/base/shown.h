@@ -18,5 +18,12 @@ uint32_t base_shown_next(const char* at, uint32_t* code, bool* is_shown);
 /// NUL-terminated when target_bytes is not 0.
 /// @return true when `source` has a character that is shown and is no blank.
 bool base_shown_copy(char* target, size_t target_bytes, const char* source);
+/// Room for what base_shown_quote writes of `bytes` bytes, NULs included.
+#define BASE_SHOWN_QUOTED_BYTES(bytes) (2 * (bytes) + 1)
+/// Write what may be shown between quotes, with a backslash before each quote and backslash in it,
+/// so that a line with a foreign name in it has one meaning. Cut before the first character that
+/// does not fit; the second quote always fits. `target_bytes` is 3 or more (asserted).
+/// @return target.
+const char* base_shown_quote(char* target, size_t target_bytes, const char* source);
 
 BASE_C_END

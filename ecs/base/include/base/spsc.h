@@ -44,7 +44,7 @@ BASE_MUST_USE bool base_spsc_push(base_spsc* queue, const void* data, uint32_t s
 /// The same in two steps, for a record that is made where it lies: get room for one of up to `size`
 /// bytes (at least 1, asserted), write it there, and append its first bytes. Between both no other
 /// record is reserved; a record that is not committed was never there. Producer's thread.
-/// @return where it goes, aligned to 8; NULL when there is no room, as base_spsc_push.
+/// @return where it goes, aligned to 8; NULL when there is no room, or the record is longer.
 uint8_t* base_spsc_reserve(base_spsc* queue, uint32_t size);
 /// Append the first `size` bytes (at least 1, asserted) of what was written since
 /// base_spsc_reserve. Producer's thread.
@@ -58,7 +58,8 @@ const void* base_spsc_peek(base_spsc* queue, uint32_t* size, bool* damaged);
 void base_spsc_pop(base_spsc* queue);
 /// Walk without popping: start with *cursor = base_spsc_tail. Each call borrows the record at the
 /// cursor, valid until it is popped, and moves the cursor behind it. Consumer's thread.
-/// @return NULL as base_spsc_peek.
+/// @return NULL behind the newest record; NULL with *damaged set when the size or the checksum of
+///         the record is wrong.
 const void* base_spsc_next(base_spsc* queue, uint64_t* cursor, uint32_t* size, bool* damaged);
 /// Bytes ever popped: where a walk begins.
 uint64_t base_spsc_tail(const base_spsc* queue);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /// Small helpers for strings: safe copies, exact numbers, and the nearest name for a typing
-/// mistake. Nothing depends on the locale.
+/// mistake. Nothing depends on the locale that a host has set; on Windows printing does.
 #pragma once
 
 #include "base/macros.h"
+
+#include <stdarg.h>
 
 BASE_C_BEGIN
 
@@ -13,6 +15,9 @@ BASE_C_BEGIN
 bool base_text_copy(char* target, size_t target_bytes, const char* source);
 /// printf into a fixed buffer; always NUL-terminated. @return false when the text was cut.
 bool base_text_format(char* target, size_t target_bytes, const char* format, ...) BASE_PRINTF(3, 4);
+/// vsnprintf, with a point in numbers. @return the length of the whole text; negative: it failed.
+int base_text_vformat(char* target, size_t target_bytes, const char* format, va_list arguments)
+    BASE_PRINTF(3, 0);
 /// Read a whole string as a number: no blanks, no rest, no overflow.
 /// @return false when it is no such number: *value is unchanged.
 BASE_MUST_USE bool base_text_parse_i64(const char* text, int64_t* value);

@@ -55,8 +55,7 @@ typedef struct ecs_slot {
     uint16_t track;  ///< ECS_SLOT_NONE when not tracked
     uint16_t marks;  ///< from the start of each block, in units of ECS_MARK_BYTES; 0: not tracked
     uint8_t words; ///< of 4 bytes that a short plain value has, ECS_SLOT_WORDS_MAX at most; else 0
-    bool has_ops : 1;   ///< its type has functions
-    bool is_sparse : 1; ///< missing here: its values lie beside the tables
+    bool has_ops;  ///< its type has functions
 } ecs_slot;
 
 typedef struct ecs_chunk ecs_chunk;
@@ -78,7 +77,6 @@ typedef struct ecs_fast {
     uint32_t slot_count;               ///< component ids are below
     uint32_t walk_depth;               ///< > 0 while a query is walked: structure asserts
     uint32_t stage_depth;              ///< > 0 while a stage runs: structure is deferred
-    struct ecs_sparse* const* sparse;  ///< by component id; NULL: it lies in tables (sparse.h)
     struct ecs_command_view* commands; ///< of the recorder (queues.h)
     struct ecs_event_view* events;
     /// In validating builds, while a system that is_confined runs: asserts that it declares this
@@ -93,7 +91,6 @@ typedef struct ecs_query_cache {
     uint32_t entry_count;
     uint32_t stride;
     uint32_t mark_count;
-    const uint32_t* counts; ///< rows by the first word of an entry; NULL: ecs_fast.chunk_counts
 } ecs_query_cache;
 
 /// The first member of the world.
@@ -120,14 +117,6 @@ static inline uint64_t* ecs_fast_marks(const ecs_place* place, const ecs_slot* s
     return (uint64_t*)(void*)((uint8_t*)place->chunk + (size_t)ECS_MARK_BYTES * slot->marks);
 }
 
-/// ecs_fast_cell of a sparse component. Cold and pure, so that a loop over others keeps its
-/// registers and does not read again what it has read (get_seq_1m: a quarter of the time).
-__attribute__((cold, pure)) const void* ecs_detail_sparse(const ecs_world* world, ecs_entity entity,
-                                                          ecs_component_id component);
-/// The same, marked as written.
-__attribute__((cold)) void* ecs_detail_sparse_mut(const ecs_world* world, ecs_entity entity,
-                                                  ecs_component_id component);
-
 /// The cell of a component; marked as written when `is_write`. @return NULL when the entity does
 /// not live or does not have the component.
 static inline void* ecs_fast_cell(const ecs_world* world, ecs_entity entity,
@@ -138,11 +127,7 @@ static inline void* ecs_fast_cell(const ecs_world* world, ecs_entity entity,
     if (!record || component >= fast->slot_count) return NULL;
     const ecs_place* place = &fast->places[record->place >> ECS_ROW_BITS];
     const ecs_slot* slot = &place->slots[component];
-    if (slot->column == ECS_SLOT_NONE) {
-        if (!slot->is_sparse) return NULL;
-        return is_write ? ecs_detail_sparse_mut(world, entity, component)
-                        : (void*)(uintptr_t)ecs_detail_sparse(world, entity, component);
-    }
+    if (slot->column == ECS_SLOT_NONE) return NULL;
     uint32_t row = record->place & ECS_ROW_MASK;
     if (is_write && slot->marks != 0) ecs_fast_mark(ecs_fast_marks(place, slot), row);
     return (uint8_t*)place->chunk + slot->offset + (size_t)slot->size * row;

@@ -8,6 +8,7 @@
 /// one to four words. The rest, and every refusal, is behind a call.
 #pragma once
 
+#include "base/assert.h"
 #include "ecs/component.h"
 
 #include <string.h>
@@ -19,8 +20,6 @@ typedef enum ecs_command_op {
     ECS_COMMAND_DESTROY,
     ECS_COMMAND_RECREATE,
     ECS_COMMAND_SET,
-    ECS_COMMAND_ADD, ///< a sparse component; without values: its template's default
-    ECS_COMMAND_REMOVE,
 } ecs_command_op;
 
 /// Where a value lies in a row of values.
@@ -57,27 +56,27 @@ static inline uint32_t ecs_event_key(uint16_t type, uint32_t size) {
     return (uint32_t)type << 16 | size;
 }
 
-/// What commands in a row have in common; never 0. `kind`: their template; the component of an add
-/// or remove.
-static inline uint32_t ecs_command_key(ecs_command_op op, uint16_t kind, uint32_t init_count) {
-    return (uint32_t)kind << 16 | init_count << 3 | ((uint32_t)op + 1);
+/// What commands in a row have in common; never 0.
+static inline uint32_t ecs_command_key(ecs_command_op op, ecs_template_id template_id,
+                                       uint32_t init_count) {
+    return (uint32_t)template_id << 16 | init_count << 3 | ((uint32_t)op + 1);
 }
 
 /// Copy a plain value that the caller has just put together, word by word: a load of 8 bytes that
-/// spans two young stores of 4 would wait until both have left for the cache. A size that the
-/// value's object does not have, if the compiler knows that, is no case at all.
+/// spans two young stores of 4 would wait until both have left for the cache. A value smaller than
+/// its component is a mistake (asserted where the compiler knows the value's object).
 static inline __attribute__((always_inline)) void
 ecs_detail_copy_value(uint8_t* target, const void* value, uint32_t size) {
     const uint8_t* source = (const uint8_t*)value;
-    const size_t known = __builtin_object_size(value, 0);
-    if (size == 12 && known >= 12) {
+    BASE_ASSERT(size <= __builtin_object_size(value, 0));
+    if (size == 12) {
         memcpy(target, source, 4);
         memcpy(target + 4, source + 4, 4);
         memcpy(target + 8, source + 8, 4);
-    } else if (size == 8 && known >= 8) {
+    } else if (size == 8) {
         memcpy(target, source, 4);
         memcpy(target + 4, source + 4, 4);
-    } else if (size == 4 && known >= 4) {
+    } else if (size == 4) {
         memcpy(target, source, 4);
     } else {
         memcpy(target, source, size);
@@ -94,10 +93,11 @@ ecs_detail_command_value(const ecs_command_view* view, const ecs_init* init, uin
 }
 /// Add a command of the same form as the last one. @return false: it has another form.
 static inline __attribute__((always_inline)) bool
-ecs_detail_command_join(ecs_command_view* view, ecs_command_op op, ecs_entity target, uint16_t kind,
-                        const ecs_init* inits, uint32_t init_count) {
+ecs_detail_command_join(ecs_command_view* view, ecs_command_op op, ecs_entity target,
+                        ecs_template_id template_id, const ecs_init* inits, uint32_t init_count) {
     const uint32_t count = view->count;
-    if (view->key != ecs_command_key(op, kind, init_count) || count >= view->room) return false;
+    if (view->key != ecs_command_key(op, template_id, init_count) || count >= view->room)
+        return false;
     for (uint32_t i = 0; i < init_count; i++)
         if (!ecs_detail_command_value(view, &inits[i], i)) return false;
     if (init_count > 0) view->row += view->stride;
@@ -122,9 +122,10 @@ ecs_detail_command_fits(const ecs_value_slot* slot, const ecs_command_words* val
 /// are written to memory and read again (defer_record_values_100k: a third less time).
 static inline __attribute__((always_inline)) bool
 ecs_detail_command_join_words(ecs_command_view* view, ecs_command_op op, ecs_entity target,
-                              uint16_t kind, const ecs_command_words* values) {
+                              ecs_template_id template_id, const ecs_command_words* values) {
     const uint32_t count = view->count, init_count = values->count[1] > 0 ? 2 : 1;
-    if (view->key != ecs_command_key(op, kind, init_count) || count >= view->room) return false;
+    if (view->key != ecs_command_key(op, template_id, init_count) || count >= view->room)
+        return false;
     const ecs_value_slot* slots = view->slots;
     if (!ecs_detail_command_fits(&slots[0], values, 0)) return false;
     if (init_count > 1 && !ecs_detail_command_fits(&slots[1], values, 1)) return false;

@@ -300,9 +300,10 @@ static void what_parts_may_not_do_is_asserted(void** state) { // B10
         [WAY_OWN_COLUMN] = "system 'trespass' reads by handle what its shared loop writes: 'pos'",
         [WAY_CONST_COLUMN] = "system 'trespass' declares that it only reads 'vel'",
     };
-    for (way k = 0; k < WAY_COUNT; k++) {
+    static trespass self;
+    static way k; // a fault jumps back into the loop
+    for (k = 0; k < WAY_COUNT; k++) {
         if (k >= WAY_CHECKED && k < WAY_ALLOWED && !BASE_VALIDATE_ON) continue;
-        static trespass self;
         memset(&self, 0, sizeof self);
         self.way = k;
         live* fixture = &self.fixture;

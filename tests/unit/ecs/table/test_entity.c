@@ -398,7 +398,7 @@ static void a_series_takes_what_dies_meanwhile_in_its_turn(void** state) {
             assert_int_equal(ecs_destroy(series.world, rocks[at]), ECS_OK);
             assert_int_equal(ecs_destroy(singly.world, rocks[at]), ECS_OK);
             rocks[at] = rocks[next];
-            ecs_structure_validate(series.world);
+            ecs_runway_validate(series.world);
         }
         ecs_storage_validate(series.world);
         ecs_entity entity = ECS_ENTITY_NONE;

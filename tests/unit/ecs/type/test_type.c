@@ -268,7 +268,7 @@ static void names_have_at_most_63_bytes(void** state) {
     }
 }
 
-static void the_layout_hash_sees_names_kinds_counts_and_offsets(void** state) {
+static void the_layout_hash_sees_names_kinds_counts_and_order(void** state) {
     uint64_t hashes[4];
     for (uint32_t i = 0; i < 4; i++) {
         ecs_field fields[] = {pair_fields[0], pair_fields[1]};
@@ -324,7 +324,7 @@ int main(void) {
         CASE(registration_ends_at_seal),
         CASE(a_component_name_has_one_type),
         CASE(names_have_at_most_63_bytes),
-        CASE(the_layout_hash_sees_names_kinds_counts_and_offsets),
+        CASE(the_layout_hash_sees_names_kinds_counts_and_order),
         TEST(every_result_has_a_name_and_advice),
         TEST(kinds_know_their_size),
     };

@@ -275,6 +275,50 @@ static void another_registration_is_refused(void** state) {
     live_close(&b);
 }
 
+// The same type, event and template; another compiler leaves `gap` more bytes between the fields.
+static void open_spread(live* fixture, uint32_t gap) {
+    const ecs_field fields[] = {
+        {.name = "mark", .offset = 0, .kind = ECS_FIELD_U32, .count = 1},
+        {.name = "way", .offset = 4 + gap, .kind = ECS_FIELD_F32, .count = 2},
+    };
+    const uint32_t size = 12 + 2 * gap;
+    ecs_type_desc type = {.name = "probe", .size = size, .align = 4};
+    type.fields = fields;
+    type.field_count = 2;
+    ecs_event_desc event = {"sighted", size, fields, 2, true};
+    static const char text[] = "seen {\n  \"spot:probe\" { _track:b=yes; }\n}\n";
+    live_open(fixture, NULL);
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(ecs_type_register(fixture->world, &type, NULL), ECS_OK);
+    assert_int_equal(ecs_event_register(fixture->world, &event, NULL), ECS_OK);
+    assert_int_equal(ecs_template_load(fixture->world, "seen.blk", text, strlen(text), &reporter),
+                     ECS_OK);
+    live_seal(fixture);
+}
+
+static void a_save_of_a_machine_with_other_sizes_is_the_same(void** state) {
+    (void)state;
+    live a;
+    live b;
+    open_spread(&a, 0);
+    open_spread(&b, 4);
+    ecs_entity entity = live_create(&a, ecs_template_find(a.world, "seen"));
+    const ecs_component_id spot = ecs_component_find(a.world, "spot");
+    *(uint32_t*)ecs_get_mut(a.world, entity, spot) = 9;
+    live_step(&a);
+    base_bytes bytes = save(&a);
+    assert_int_equal(ecs_world_restore(b.world, bytes.data, bytes.size), ECS_OK);
+    check_same(&a, &b);
+    assert_int_equal(*(const uint32_t*)ecs_get(b.world, entity, spot), 9);
+    base_bytes again = save(&b);
+    assert_int_equal(again.size, bytes.size);
+    assert_memory_equal(again.data, bytes.data, bytes.size);
+    base_bytes_deinit(&again);
+    base_bytes_deinit(&bytes);
+    live_close(&a);
+    live_close(&b);
+}
+
 static void check_usable(live* fixture) {
     ecs_world_validate(fixture->world);
     live_step(fixture);
@@ -636,6 +680,7 @@ int main(void) {
         TEST(the_change_list_is_cleared),
         TEST(untracked_sums_see_each_value_in_its_turn),
         TEST(another_registration_is_refused),
+        TEST(a_save_of_a_machine_with_other_sizes_is_the_same),
         TEST(every_cut_is_refused_and_leaves_an_empty_world),
         TEST(rows_are_not_made_before_their_values_can_be_there),
         TEST(a_world_that_composed_in_another_order_has_the_same_future),

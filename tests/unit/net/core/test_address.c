@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Addresses of both families as text and as bytes.
-#include "test.h"
-
-#include "net/address.h"
+#include "names.h"
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -75,7 +73,8 @@ static void what_is_no_address_is_refused_and_changes_nothing(void** state) {
         uint32_t count = 5;
         assert_int_equal(net_address_parse(TEXTS[i], &address), NET_ERR_ADDRESS);
         assert_true(net_address_equal(&address, &kept));
-        assert_int_equal(net_address_resolve(TEXTS[i], &address, 1, &count), NET_ERR_ADDRESS);
+        assert_int_equal(net_address_resolve(&names, TEXTS[i], &address, 1, &count),
+                         NET_ERR_ADDRESS);
         assert_int_equal(count, 0);
     }
     assert_int_equal(net_address_parse(NULL, &address), NET_ERR_ADDRESS);
@@ -85,20 +84,52 @@ static void what_is_no_address_is_refused_and_changes_nothing(void** state) {
     assert_int_equal(net_address_parse(longest, &address), NET_ERR_ADDRESS);
 }
 
-static void a_name_is_resolved(void** state) {
-    (void)state;
-    net_address address = parsed("localhost:7"), found[4];
-    assert_true(net_address_is_loopback(&address));
-    assert_int_equal(address.port, 7);
+static void resolves_to(const char* text, uint32_t capacity, const char* expected) {
+    net_address found[8];
+    char all[8 * NET_ADDRESS_TEXT_BYTES] = "";
     uint32_t count = 0;
-    assert_int_equal(net_address_resolve("localhost:9", found, 4, &count), NET_OK);
-    assert_in_range(count, 1, 4);
+    assert_int_equal(net_address_resolve(&names, text, found, capacity, &count), NET_OK);
+    assert_in_range(count, 1, capacity);
     for (uint32_t i = 0; i < count; i++) {
-        assert_true(net_address_is_loopback(&found[i]));
-        assert_int_equal(found[i].port, 9);
+        char one[NET_ADDRESS_TEXT_BYTES];
+        assert_true(net_address_print(&found[i], one, sizeof one));
+        if (i > 0) strcat(all, " ");
+        strcat(all, one);
     }
-    assert_int_equal(net_address_resolve("localhost:9", found, 1, &count), NET_OK);
-    assert_int_equal(count, 1);
+    assert_string_equal(all, expected);
+}
+
+static void the_families_of_a_name_come_in_turn_the_best_one_first(void** state) {
+    (void)state;
+    resolves_to("six.first:9", 8, "[::1]:9 127.0.0.1:9");
+    resolves_to("four.first:9", 8, "127.0.0.1:9 [::1]:9");
+    resolves_to("four.first:9", 1, "127.0.0.1:9");
+    resolves_to("only.six:9", 8, "[::1]:9");
+    resolves_to("many.sixes:9", 3, "[2001:db8::1]:9 127.0.0.1:9 [2001:db8::2]:9");
+    resolves_to("many.sixes:9", 8,
+                "[2001:db8::1]:9 127.0.0.1:9 [2001:db8::2]:9 192.0.2.1:9 [2001:db8::3]:9 "
+                "[2001:db8::4]:9 [2001:db8::5]:9 [2001:db8::6]:9");
+    resolves_to("10.0.0.1:9", 8, "10.0.0.1:9");
+    resolves_to("[::2]:9", 8, "[::2]:9");
+}
+
+static void one_address_of_a_name_is_ipv4_where_there_is_one(void** state) {
+    (void)state;
+    net_address address;
+    char text[NET_ADDRESS_TEXT_BYTES];
+    static const char* const CASES[][2] = {{"six.first:9", "127.0.0.1:9"},
+                                           {"four.first:9", "127.0.0.1:9"},
+                                           {"only.six:9", "[::1]:9"},
+                                           {"10.0.0.1:9", "10.0.0.1:9"}};
+    for (size_t i = 0; i < BASE_COUNT(CASES); i++) {
+        assert_int_equal(net_address_resolve_one(&names, CASES[i][0], &address), NET_OK);
+        assert_true(net_address_print(&address, text, sizeof text));
+        assert_string_equal(text, CASES[i][1]);
+    }
+    const net_address kept = address;
+    assert_int_equal(net_address_resolve_one(&names, "unknown:9", &address), NET_ERR_ADDRESS);
+    assert_int_equal(net_address_parse("six.first:9", &address), NET_ERR_ADDRESS);
+    assert_true(net_address_equal(&address, &kept));
 }
 
 static void kinds_of_hosts_are_told_apart(void** state) {
@@ -152,7 +183,8 @@ int main(void) {
         TEST(ipv4_is_kept_as_mapped_ipv6),
         TEST(host_scope_and_port_make_an_address),
         TEST(what_is_no_address_is_refused_and_changes_nothing),
-        TEST(a_name_is_resolved),
+        TEST(the_families_of_a_name_come_in_turn_the_best_one_first),
+        TEST(one_address_of_a_name_is_ipv4_where_there_is_one),
         TEST(kinds_of_hosts_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static void twenty_four_thousand_lines_a_second_become_one_a_second(void** state
     net_ration_init(&ration, &reporter);
     for (uint64_t us = 0; us < 60 * UINT64_C(1000000); us += 42) {
         say(&ration, NET_RATION_DROPPED, us);
-        if (us % (42 * 400) == 0) net_ration_tell(&ration, us);
+        if (us % (42 * 400) == 0) net_ration_report(&ration, us);
     }
     assert_in_range(on.lines, NET_RATION_LINES_BURST + 59, NET_RATION_LINES_BURST + 2 * 60);
     assert_true(ration.withheld_all > 1400000);
@@ -64,13 +64,13 @@ static void what_was_withheld_is_told_with_the_next_line(void** state) {
     net_ration_init(&ration, &reporter);
     for (uint32_t i = 0; i < NET_RATION_LINES_BURST + 7; i++)
         say(&ration, NET_RATION_EVENT, 0);
-    net_ration_tell(&ration, LINE_US - 1);
+    net_ration_report(&ration, LINE_US - 1);
     assert_int_equal(on.lines, NET_RATION_LINES_BURST);
     say(&ration, NET_RATION_EVENT, LINE_US);
     assert_int_equal(on.lines, NET_RATION_LINES_BURST + 2);
     assert_string_equal(on.last, "line");
     say(&ration, NET_RATION_EVENT, LINE_US);
-    net_ration_tell(&ration, 2 * LINE_US);
+    net_ration_report(&ration, 2 * LINE_US);
     assert_string_equal(on.last, "note: 1 more lines like this: event");
 }
 
@@ -82,10 +82,10 @@ static void what_was_withheld_is_told_without_a_next_line_too(void** state) {
     net_ration_init(&ration, &reporter);
     for (uint32_t i = 0; i < NET_RATION_LINES_BURST + 7; i++)
         say(&ration, NET_RATION_LOST, 0);
-    net_ration_tell(&ration, LINE_US);
+    net_ration_report(&ration, LINE_US);
     assert_string_equal(on.last, "note: 7 more lines like this: lost");
     uint32_t lines = on.lines;
-    net_ration_tell(&ration, 100 * LINE_US);
+    net_ration_report(&ration, 100 * LINE_US);
     net_ration_end(&ration);
     assert_int_equal(on.lines, lines); // nothing is left to tell
     say(&ration, NET_RATION_LOST, LINE_US);

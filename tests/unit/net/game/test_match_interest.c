@@ -149,8 +149,49 @@ static void what_is_asked_is_taken_once_and_kept(void** state) {
     net_match_join(open.match, &(net_game_player){.client = 6, .name = "cat"});
     services->set_groups(context, 5, 3);
     asked = net_interest_requests_take(net_match_interest_requests(open.match), &count);
-    assert_int_equal(asked[count - 1].client, 6);
+    assert_int_equal(count, 1);
+    assert_int_equal(asked->client, 6);
+    // The highest number, of a client that left, plays no more than others.
+    net_match_leave(open.match, 6);
+    services->set_groups(context, 6, 3);
+    (void)net_interest_requests_take(net_match_interest_requests(open.match), &count);
+    assert_int_equal(count, 0);
     close_match(&open);
+}
+
+static void what_was_asked_is_in_a_save_and_new_after_a_restore(void** state) {
+    (void)state;
+    scope_match open = open_match(&scope_rules), other = open_match(&scope_rules);
+    const net_game_services* services = open.services;
+    net_match_join(open.match, &(net_game_player){.client = 2, .name = "ann"});
+    net_match_join(open.match, &(net_game_player){.client = 5, .name = "bob"});
+    services->set_viewpoint(services->context, 5, (float[]){1, 2, 3}, 40);
+    services->refresh_scope(services->context, 5);
+    uint32_t count;
+    (void)net_interest_requests_take(net_match_interest_requests(open.match), &count);
+    base_bytes save, again;
+    base_bytes_init(&save, NULL);
+    base_bytes_init(&again, NULL);
+    assert_int_equal(net_match_save(open.match, &save), NET_OK);
+    net_match_join(other.match, &(net_game_player){.client = 3, .name = "old"});
+    assert_int_equal(net_match_restore(other.match, save.data, save.size), NET_OK);
+    const net_interest_request* asked =
+        net_interest_requests_take(net_match_interest_requests(other.match), &count);
+    assert_int_equal(count, 2);
+    assert_true(asked[0].client == 2 && asked[0].groups == 4 && !asked[0].has_viewpoint);
+    assert_true(asked[1].client == 5 && asked[1].groups == 32 && asked[1].has_viewpoint);
+    assert_true(asked[1].position[0] == 1 && asked[1].position[2] == 3 && asked[1].radius == 40);
+    assert_int_equal(net_match_save(other.match, &again), NET_OK);
+    assert_true(again.size == save.size && memcmp(again.data, save.data, save.size) == 0);
+    for (size_t size = 0; size < save.size; size++) {
+        assert_int_equal(net_match_restore(other.match, save.data, size), NET_ERR_MALFORMED);
+        (void)net_interest_requests_take(net_match_interest_requests(other.match), &count);
+        assert_int_equal(count, 0);
+    }
+    base_bytes_deinit(&save);
+    base_bytes_deinit(&again);
+    close_match(&open);
+    close_match(&other);
 }
 
 static void expect_refused(net_interest_rules rules, net_role role, const char* message) {
@@ -205,6 +246,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(services_answer_with_and_without_interest_rules),
         TEST(what_is_asked_is_taken_once_and_kept),
+        TEST(what_was_asked_is_in_a_save_and_new_after_a_restore),
         TEST(rules_that_do_not_fit_the_templates_are_refused_on_both_sides),
         TEST(rules_of_another_length_are_refused),
     };

@@ -3,7 +3,6 @@
 // as untrusted input.
 
 #include "test.h"
-#include "proto/tables.h"
 
 #include "base/rng.h"
 #include "base/text.h"
@@ -127,6 +126,60 @@ static void a_module_needs_its_own_name_and_its_templates(void** state) {
     unlink(so);
     unlink(blk);
     rmdir(dir);
+}
+
+// @return whether the module opens; otherwise the report says `part`.
+static bool opens(const char* file, const char* part) {
+    keeper k;
+    keep(&k);
+    net_module* module;
+    net_result result = net_module_open(file, NULL, &k.reporter, &module);
+    net_module_close(module);
+    if (result == NET_OK) return true;
+    assert_int_equal(result, NET_ERR_MODULE);
+    assert_reported(&k, part);
+    return false;
+}
+
+static void what_all_users_may_write_is_not_run(void** state) {
+    (void)state;
+    char dir[] = "/tmp/shoal_module_XXXXXX", own[] = "/tmp/shoal_module_XXXXXX";
+    assert_non_null(mkdtemp(dir));
+    assert_non_null(mkdtemp(own));
+    char so[64], blk[64], link_so[64], link_blk[64], wanted[128];
+    snprintf(so, sizeof so, "%s/breakout.so", dir);
+    snprintf(blk, sizeof blk, "%s/breakout.blk", dir);
+    snprintf(link_so, sizeof link_so, "%s/breakout.so", own);
+    snprintf(link_blk, sizeof link_blk, "%s/breakout.blk", own);
+    copy_file(GAMES_DIR "/breakout.so", so);
+    copy_file(GAMES_DIR "/breakout.blk", blk);
+    copy_file(blk, link_blk);
+    assert_int_equal(symlink(so, link_so), 0);
+    assert_int_equal(chmod(dir, 0775), 0); // a group is not all users
+    assert_int_equal(chmod(so, 0664), 0);
+    assert_true(opens(so, ""));
+    assert_true(opens(link_so, ""));
+    assert_int_equal(chmod(so, 0646), 0);
+    snprintf(wanted, sizeof wanted, "%s: error: all users may write it", so);
+    assert_false(opens(so, wanted));
+    assert_false(opens(link_so, "chmod o-w"));
+    assert_int_equal(chmod(so, 0644), 0);
+    assert_int_equal(chmod(dir, 0757), 0);
+    snprintf(wanted, sizeof wanted, "chmod o-w %s", dir);
+    assert_false(opens(so, wanted));
+    assert_false(opens(link_so, wanted));
+    assert_int_equal(chmod(dir, 01777), 0); // as /tmp itself
+    assert_false(opens(so, "put the game into a folder of its own"));
+    assert_int_equal(chmod(dir, 0755), 0);
+    assert_int_equal(chmod(own, 0777), 0);
+    assert_false(opens(link_so, own));
+    assert_true(opens(so, ""));
+    unlink(so);
+    unlink(blk);
+    unlink(link_so);
+    unlink(link_blk);
+    rmdir(dir);
+    rmdir(own);
 }
 
 static void folders_and_pipes_are_no_modules(void** state) {
@@ -555,67 +608,6 @@ static void damaged_files_are_read_within_their_bounds(void** state) {
     base_bytes_deinit(&whole);
 }
 
-static void write_text(const char* file, const char* text, size_t size) {
-    FILE* out = fopen(file, "wb");
-    assert_non_null(out);
-    assert_int_equal(fwrite(text, 1, size, out), size);
-    fclose(out);
-}
-
-static void trained_tables_beside_the_templates_are_checked(void** state) {
-    (void)state;
-    char dir[] = "/tmp/shoal_module_XXXXXX";
-    assert_non_null(mkdtemp(dir));
-    char so[64], blk[64], file[64];
-    snprintf(so, sizeof so, "%s/breakout.so", dir);
-    snprintf(blk, sizeof blk, "%s/breakout.blk", dir);
-    snprintf(file, sizeof file, "%s/breakout.tables", dir);
-    copy_file(GAMES_DIR "/breakout.so", so);
-    copy_file(GAMES_DIR "/breakout.blk", blk);
-    static char text[NET_TABLES_FILE_BYTES_MAX + 2];
-    static uint8_t lengths[PROTO_TABLES_LENGTHS];
-    proto_tables_lengths(proto_tables_builtin(), lengths);
-    proto_tables_text(lengths, text);
-    size_t size = strlen(text);
-    keeper k;
-    keep(&k);
-    net_module* module;
-    write_text(file, text, size);
-    assert_int_equal(net_module_open(so, NULL, &k.reporter, &module), NET_OK);
-    assert_memory_equal(module->tables, proto_tables_builtin(), sizeof *module->tables);
-    assert_true(module->tables_hash == proto_tables_hash(lengths));
-    uint64_t content = module->content_hash; // a log does not depend on tables
-    net_module_close(module);
-    memset(text + size, '\n', sizeof text - size); // at the limit, and one byte above
-    write_text(file, text, NET_TABLES_FILE_BYTES_MAX);
-    assert_int_equal(net_module_open(so, NULL, &k.reporter, &module), NET_OK);
-    net_module_close(module);
-    write_text(file, text, NET_TABLES_FILE_BYTES_MAX + 1);
-    keep(&k);
-    assert_int_equal(net_module_open(so, NULL, &k.reporter, &module), NET_ERR_MODULE);
-    assert_reported(&k, "is larger than");
-    text[size / 2] = '\0';
-    write_text(file, text, size);
-    keep(&k);
-    assert_int_equal(net_module_open(so, NULL, &k.reporter, &module), NET_ERR_MODULE);
-    assert_reported(&k, "breakout.tables");
-    assert_reported(&k, "shoal-replay train");
-    memset(lengths, 1, sizeof lengths);
-    proto_tables_text(lengths, text);
-    write_text(file, text, strlen(text));
-    keep(&k);
-    assert_int_equal(net_module_open(so, NULL, &k.reporter, &module), NET_ERR_MODULE);
-    assert_reported(&k, "give no codes");
-    unlink(file);
-    assert_int_equal(net_module_open(so, NULL, &k.reporter, &module), NET_OK);
-    assert_null(module->tables);
-    assert_true(module->content_hash == content);
-    net_module_close(module);
-    unlink(so);
-    unlink(blk);
-    rmdir(dir);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_name_is_found_in_the_search_path),
@@ -637,7 +629,7 @@ int main(void) {
         TEST(a_proper_module_passes_the_check),
         TEST(writable_globals_are_named),
         TEST(imports_of_mathematics_chance_and_time_are_named),
-        TEST(trained_tables_beside_the_templates_are_checked),
+        TEST(what_all_users_may_write_is_not_run),
         TEST(folders_and_pipes_are_no_modules),
         TEST(other_files_are_no_modules),
         TEST(damaged_files_are_read_within_their_bounds),

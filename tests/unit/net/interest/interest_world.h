@@ -253,8 +253,8 @@ static inline void interest_expect_judged(interest_table* t) {
         ecs_entity entity = ecs_entity_next(t->world, ECS_ENTITY_NONE);
         for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(t->world, entity)) {
             uint32_t classes = interest_classes(t, c, entity);
-            uint32_t judged =
-                net_interest_judge(t->interest, t->world, c, entity, interest_sees(t, c, entity));
+            uint32_t judged = net_interest_find_classes(t->interest, t->world, c, entity,
+                                                        interest_sees(t, c, entity));
             if (classes != judged)
                 print_error("client %u entity %u: has %x, judged %x\n", c, entity, classes, judged);
             assert_int_equal(classes, judged);

@@ -5,9 +5,8 @@
 
 #include "base/rng.h"
 #include "log/log_convert.h"
-#include "log/log_delta_format.h"
 #include "log/log_header.h"
-#include "log/log_layout.h"
+#include "log/log_schema_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -68,7 +67,7 @@ static void make_here(here* self, base_rng* rng) {
 }
 
 // A log's component as its header has it.
-static net_log_layout* make_log(base_rng* rng) {
+static net_log_schema* make_log(base_rng* rng) {
     uint8_t header[1024];
     proto_pb_writer wire = {.data = header, .capacity = sizeof header};
     uint32_t picked[NAMES];
@@ -88,9 +87,9 @@ static net_log_layout* make_log(base_rng* rng) {
     proto_pb_write_number(&wire, 9, 1000);
     proto_pb_write_number(&wire, 15, NET_LOG_ROW_CODE);
     assert_false(wire.failed);
-    net_log_layout* layout;
-    assert_int_equal(net_log_layout_create(NULL, header, wire.size, &layout), NET_OK);
-    return layout;
+    net_log_schema* schema;
+    assert_int_equal(net_log_schema_create(NULL, header, wire.size, &schema), NET_OK);
+    return schema;
 }
 
 static uint64_t random_word(base_rng* rng) {
@@ -241,8 +240,8 @@ static void every_pair_of_schemas_converts_as_the_twin(void** state) {
     for (uint32_t round = 0; round < 2000; round++) {
         here to;
         make_here(&to, &rng);
-        net_log_layout* layout = make_log(&rng);
-        const net_log_component* from = net_log_layout_component(layout, 0);
+        net_log_schema* schema = make_log(&rng);
+        const net_log_component* from = net_log_schema_component(schema, 0);
         assert_non_null(from);
         net_log_convert_step steps[ELEMENTS];
         news here_told = {0};
@@ -267,7 +266,7 @@ static void every_pair_of_schemas_converts_as_the_twin(void** state) {
         }
         for (uint32_t i = 0; i < BASE_COUNT(told.counts); i++)
             told.counts[i] += here_told.counts[i];
-        net_log_layout_destroy(layout);
+        net_log_schema_destroy(schema);
     }
     assert_true(clamped_all > 1000);
     for (uint32_t i = 0; i < BASE_COUNT(told.counts); i++)

@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "log/log_command.h"
+#include "log/log_index.h"
 #include "log/log_keyframe.h"
 #include "log/log_segment.h"
 
@@ -101,6 +102,135 @@ static seen read_keyed(const char* log) {
     }
     net_log_reader_destroy(reader);
     return self;
+}
+
+// ---- the running hash ----
+
+// Change a block as a person does who knows the format: its checksums are right.
+static void forge_block_of(const char* name, net_log_block_type type) {
+    size_t size, at = NET_LOG_PROLOGUE_BYTES;
+    uint8_t* bytes = file_read(name, &size);
+    net_log_block block;
+    for (;; at += NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes) {
+        assert_true(at < size && net_log_block_header_read(&block, bytes + at));
+        if (block.type == type && block.flags == 0) break;
+    }
+    uint8_t* stored = bytes + at + NET_LOG_BLOCK_HEADER_BYTES;
+    stored[block.stored_bytes - 1] ^= 1;
+    uint32_t crc = base_crc32c(0, stored, block.stored_bytes);
+    memcpy(bytes + at + 64, &crc, sizeof crc);
+    crc = base_crc32c(0, bytes + at, 68);
+    memcpy(bytes + at + 68, &crc, sizeof crc);
+    file_write(name, bytes, size);
+    free(bytes);
+}
+
+static void expect_hash(const char* log, bool is_hashed, const char* verdict) {
+    base_report_first first;
+    const base_reporter reporter = base_reporter_first(&first);
+    net_log_reader* reader;
+    assert_int_equal(net_log_reader_create(NULL, log, &reporter, &reader), NET_OK);
+    assert_string_equal(net_log_reader_verdict(reader), verdict);
+    assert_int_equal(net_log_reader_info(reader)->is_hashed, is_hashed);
+    const bool is_told = first.count > 0 && strstr(first.text, "the running hash") != NULL;
+    assert_int_equal(is_told, strcmp(verdict, "damaged") == 0);
+    net_log_reader_destroy(reader);
+}
+
+static void a_changed_block_with_right_checksums_is_found(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    net_log_file_config config = keyed_config(&files);
+    (void)write_keyed(&config, 24, 100);
+    expect_hash(files.log, true, "whole");
+    forge_block_of(files.log, NET_LOG_BLOCK_KEYFRAME);
+    expect_hash(files.log, false, "damaged");
+    // A log without a keyframe has an index with its hash all the same.
+    (void)unlink(files.log);
+    (void)write_keyed(&config, 4, 100);
+    expect_hash(files.log, true, "whole");
+    // One that was not closed has none.
+    net_log_file* file;
+    (void)unlink(files.log);
+    assert_int_equal(files_create(&config, &file), NET_OK);
+    for (ecs_tick tick = 1; tick <= 12; tick++)
+        keyed_tick(file, tick, 100);
+    net_log_file_pump(file, false);
+    expect_hash(files.log, false, "cut");
+    files_end_log(file, 12);
+    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    files_close(&files);
+}
+
+static void an_exchanged_segment_is_found_and_a_missing_start_is_not_held_against_it(void** state) {
+    (void)state;
+    log_files one, other;
+    char first[128], second[128], foreign[128];
+    files_open(&one);
+    files_open(&other);
+    net_log_file_config config = keyed_config(&one);
+    config.segment_ticks = 2 * EVERY;
+    (void)write_keyed(&config, TICKS, 100);
+    config.file = other.log;
+    (void)write_keyed(&config, TICKS, 101); // of the same identity, with other saves
+    assert_true(net_log_segment_name(first, sizeof first, one.log, 1));
+    assert_true(net_log_segment_name(second, sizeof second, one.log, 2));
+    assert_true(net_log_segment_name(foreign, sizeof foreign, other.log, 2));
+    expect_hash(one.log, true, "whole");
+    expect_hash(second, true, "whole"); // alone, too
+    size_t size, exchanged_bytes;
+    uint8_t* bytes = file_read(second, &size);
+    uint8_t* exchanged = file_read(foreign, &exchanged_bytes);
+    file_write(second, exchanged, exchanged_bytes);
+    expect_hash(one.log, false, "damaged");
+    expect_hash(second, true, "whole"); // alone it looks right
+    file_write(second, bytes, size);
+    expect_hash(one.log, true, "whole");
+    assert_int_equal(unlink(first), 0); // as a budget does
+    expect_hash(one.log, true, "whole");
+    free(exchanged);
+    free(bytes);
+    files_close(&one);
+    files_close(&other);
+}
+
+static void the_room_for_a_signature_has_a_limit(void** state) {
+    (void)state;
+    static uint8_t payload[NET_LOG_BLOCK_BYTES_MAX], forged[8192];
+    net_log_keyframe* keyframes = calloc(NET_LOG_INDEX_KEYFRAMES_MAX, sizeof *keyframes);
+    net_log_index index = {.block_count = 3, .keyframes = keyframes};
+    memset(&index.chain, 7, sizeof index.chain);
+    const uint32_t size = net_log_index_write(&index, payload);
+    assert_true(size < 128);
+    const struct {
+        uint32_t bytes;    // behind the keyframes; 64 are the hashes
+        int32_t signature; // -1: no length
+        bool is_read;
+    } cases[] = {{0, -1, true},
+                 {63, -1, false},
+                 {64, -1, false},
+                 {64, 0, true},
+                 {64, 64, true},
+                 {64, NET_LOG_SIGNATURE_BYTES_MAX, true},
+                 {64, NET_LOG_SIGNATURE_BYTES_MAX + 1, false}};
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        const uint32_t head = size - 1 - 65; // behind the length in front
+        uint8_t body[4096] = {0};
+        memcpy(body, payload + 1, head + cases[i].bytes);
+        size_t used = head + cases[i].bytes;
+        if (cases[i].signature >= 0) {
+            used += base_varint_put(body + used, (uint64_t)cases[i].signature);
+            used += (size_t)cases[i].signature;
+        }
+        size_t length = base_varint_put(forged, used);
+        memcpy(forged + length, body, used);
+        net_log_index read = {.keyframes = keyframes};
+        assert_int_equal(net_log_index_read(&read, forged, length + used, 100), cases[i].is_read);
+        assert_false(cases[i].is_read && net_log_index_read(&read, forged, length + used - 1, 100));
+        if (cases[i].is_read) assert_int_equal(read.has_chain, cases[i].bytes > 0);
+    }
+    free(keyframes);
 }
 
 static void a_keyframe_has_the_bytes_that_were_saved(void** state) {
@@ -505,6 +635,9 @@ static void a_command_runs_for_each_closed_segment(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(a_changed_block_with_right_checksums_is_found),
+        TEST(an_exchanged_segment_is_found_and_a_missing_start_is_not_held_against_it),
+        TEST(the_room_for_a_signature_has_a_limit),
         TEST(a_keyframe_has_the_bytes_that_were_saved),
         TEST(a_save_that_is_too_long_is_no_keyframe),
         TEST(a_seek_begins_behind_the_newest_keyframe_before_it),

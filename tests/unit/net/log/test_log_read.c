@@ -270,7 +270,7 @@ static void blocks_and_records_of_later_versions_are_skipped(void** state) {
     forge_block(&self, &block, "a keyframe, perhaps", 19);
     block = data_block(3, 3, 2);
     size = forge_tick(tick, 2);
-    const uint8_t unknown[] = {3, 0x2A, 1, 7}; // field 5 of Record
+    const uint8_t unknown[] = {3, 0x3A, 1, 7}; // field 5 of Record
     memcpy(tick + size, unknown, sizeof unknown);
     block.record_count = 3;
     forge_block(&self, &block, tick, size + sizeof unknown);
@@ -288,7 +288,7 @@ static void unknown_records_in_a_row_have_a_limit(void** state) {
     for (uint32_t count = NET_LOG_OTHERS_MAX - 1; count <= NET_LOG_OTHERS_MAX + 1; count++) {
         forge self;
         forge_open(&self);
-        static const uint8_t unknown[] = {3, 0x2A, 1, 7}; // field 5 of Record
+        static const uint8_t unknown[] = {3, 0x3A, 1, 7}; // field 5 of Record
         base_bytes payload;
         uint8_t tick[64];
         base_bytes_init(&payload, NULL);
@@ -312,19 +312,13 @@ static void keep_line(void* context, const char* line) {
 
 static void a_dump_is_json_whatever_names_a_log_has(void** state) {
     (void)state;
-    uint8_t schema[64];
-    proto_pb_writer wire = {.data = schema, .capacity = sizeof schema};
-    proto_pb_write_number(&wire, 1, 5);
-    proto_pb_write_text(&wire, 2, "a\"b\\c");
-    proto_pb_write_end(&wire, 0, 2); // Schema.templates
-    proto_pb_write_end(&wire, 0, 12);
     forge self;
-    forge_open_with(&self, schema, wire.size);
-    // Tick 1 creates entity 3 with template 5; then come three records of a later version.
+    forge_open(&self);
+    // A player with such a name joins in tick 1; then come three records of a later version.
     static const uint8_t records[] = {
-        4,  0x0A, 2,  8, 1,                                        // begin
-        15, 0x12, 13, 8, 1, 0x2A, 9, 1, 1, 3,    1, 5, 0, 0, 0, 0, // end with changes
-        3,  0x2A, 1,  7, 3, 0x2A, 1, 7, 3, 0x2A, 1, 7,
+        15, 0x0A, 13, 8, 1, 0x1A, 9, 8, 1, 0x12, 5, 'a', '"', 'b', '\\', 'c', // begin with a join
+        4,  0x12, 2,  8, 1,                                                   // end
+        3,  0x3A, 1,  7, 3, 0x3A, 1, 7, 3, 0x3A, 1, 7,
     };
     net_log_block block = data_block(1, 1, 1);
     block.record_count = 5;
@@ -337,7 +331,7 @@ static void a_dump_is_json_whatever_names_a_log_has(void** state) {
     assert_int_equal(net_log_dump(reader, NULL, keep_line, &lines), NET_OK);
     base_bytes_write_u8(&lines, 0);
     const char* text = (const char*)lines.data;
-    assert_non_null(strstr(text, "\"template\":\"a\\\"b\\\\c\""));
+    assert_non_null(strstr(text, "\"name\":\"a\\\"b\\\\c\""));
     assert_non_null(strstr(text, "{\"other\":{\"records\":3,"));
     net_log_reader_destroy(reader);
     base_bytes_deinit(&lines);
@@ -421,26 +415,30 @@ static net_result read_forged_header(const uint8_t* extra, size_t extra_bytes,
 static void a_header_that_demands_unknown_features_is_refused_by_their_bits(void** state) {
     (void)state;
     base_report_first first;
-    // Bits 0 to 2 are known: views decide, a part of a log, columns. The test tries every other
-    // single bit, then two bits together.
-    for (uint8_t known = 1; known <= 7; known++) {
+    // Bits 0 to 3 are known: views decide, a part of a log, columns, controls. The test tries every
+    // other single bit, then two bits together.
+    for (uint8_t known = 1; known <= 15; known++) {
         const uint8_t extra[] = {14 << 3 | 1, known, 0, 0, 0, 0, 0, 0, 0};
         assert_int_equal(read_forged_header(extra, sizeof extra, &first), NET_OK);
     }
-    for (uint32_t bit = 3; bit < 64; bit++) {
+    for (uint32_t bit = 4; bit < 64; bit++) {
         uint8_t extra[9] = {14 << 3 | 1};
         extra[1 + bit / 8] = (uint8_t)(1u << bit % 8);
         char text[96];
-        snprintf(text, sizeof text, "later version (features 0x%llx): use a newer shoal-replay",
+        snprintf(text, sizeof text,
+                 "later version (features 0x%llx): use shoal-replay of build (unknown)",
                  1ull << bit);
         assert_int_equal(read_forged_header(extra, sizeof extra, &first), NET_ERR_VERSION);
         assert_non_null(strstr(first.text, text));
         assert_int_equal(first.count, 1);
     }
-    const uint8_t twice[] = {14 << 3 | 1, 8, 0, 0, 0, 0, 0, 0, 0,
-                             14 << 3 | 1, 0, 0, 0, 0, 0, 0, 0, 0};
+    const uint8_t named[] = {14 << 3 | 1, 16, 0, 0, 0, 0, 0, 0, 0, 4 << 3 | 2, 3, '9', '.', '1'};
+    assert_int_equal(read_forged_header(named, sizeof named, &first), NET_ERR_VERSION);
+    assert_non_null(strstr(first.text, "use shoal-replay of build 9.1 or a newer one"));
+    const uint8_t twice[] = {14 << 3 | 1, 16, 0, 0, 0, 0, 0, 0, 0,
+                             14 << 3 | 1, 0,  0, 0, 0, 0, 0, 0, 0};
     assert_int_equal(read_forged_header(twice, sizeof twice, &first), NET_ERR_VERSION);
-    assert_non_null(strstr(first.text, "features 0x8"));
+    assert_non_null(strstr(first.text, "features 0x10"));
     const uint8_t none[] = {14 << 3 | 1, 0, 0, 0, 0, 0, 0, 0, 0};
     assert_int_equal(read_forged_header(none, sizeof none, &first), NET_OK);
     const uint8_t varint[] = {14 << 3, 1}; // the field has another wire type
@@ -454,11 +452,14 @@ static void a_header_of_another_version_is_refused_whatever_else_it_says(void** 
     (void)state;
     base_report_first first;
     // No reader accepts this rate. The operator must still get the version as the reason.
-    const uint8_t later[] = {1 << 3, 2, 8 << 3, 0};
+    const uint8_t later[] = {1 << 3, 3, 8 << 3, 0};
     assert_int_equal(read_forged_header(later, sizeof later, &first), NET_ERR_VERSION);
-    assert_non_null(strstr(first.text, "of a later version (2): use a newer shoal-replay"));
-    const uint8_t same[] = {1 << 3, 1};
+    assert_non_null(strstr(first.text, "of a later version (3): use a newer shoal-replay"));
+    const uint8_t same[] = {1 << 3, 2};
     assert_int_equal(read_forged_header(same, sizeof same, &first), NET_OK);
+    const uint8_t earlier[] = {1 << 3, 1};
+    assert_int_equal(read_forged_header(earlier, sizeof earlier, &first), NET_ERR_VERSION);
+    assert_non_null(strstr(first.text, "of version 1, which this build does not read"));
     const uint8_t never[] = {1 << 3, 0};
     assert_int_equal(read_forged_header(never, sizeof never, &first), NET_ERR_DAMAGED);
     const uint8_t rate[] = {8 << 3, 0};
@@ -552,7 +553,7 @@ static void what_is_no_log_is_refused_with_a_reason(void** state) {
     files_open(&files);
     uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
     net_log_prologue_write(prologue);
-    prologue[8] = 2; // a whole file of a later version
+    prologue[8] = 3; // a whole file of a later version
     uint32_t crc = base_crc32c(0, prologue, 12);
     memcpy(prologue + 12, &crc, sizeof crc);
     const struct {
@@ -563,7 +564,7 @@ static void what_is_no_log_is_refused_with_a_reason(void** state) {
     } cases[] = {
         {"", 0, "too short", NET_ERR_DAMAGED},
         {"#!/bin/sh\necho hello\n", 21, "no event log", NET_ERR_DAMAGED},
-        {prologue, sizeof prologue, "of a later version (2): use a newer", NET_ERR_VERSION},
+        {prologue, sizeof prologue, "of a later version (3): use a newer", NET_ERR_VERSION},
     };
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
         file_write(files.log, cases[i].data, cases[i].size);

@@ -205,6 +205,7 @@ static void expect_whole(const net_log_saved* saved) {
     assert_int_equal(close.tick, saved->last_tick);
     assert_true(close.state_hash == base_hash64(&close.tick, sizeof close.tick, 0));
     assert_int_equal(net_log_reader_info(reader)->lost_ticks, 0);
+    assert_string_equal(net_log_reader_verdict(reader), "whole");
     // The index is right: a keyframe leads to the tick behind it.
     uint32_t count;
     const net_log_keyframe* keyframes = net_log_reader_keyframes(reader, &count);
@@ -241,6 +242,36 @@ static void seconds_saved_at_any_tick_are_a_whole_log(void** state) {
             files_close(&files);
         }
     }
+}
+
+// What stands between two ticks is of neither.
+static void seconds_saved_while_no_tick_runs_end_with_a_tick(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    net_log_file* file;
+    net_log_saved saved;
+    const net_log_file_config config = ring_config(&files, 10);
+    assert_int_equal(files_create(&config, &file), NET_OK);
+    for (ecs_tick tick = 1; tick <= 25; tick++) {
+        for (uint32_t i = 1; tick == 21 && i <= 64; i++) { // which end a block
+            net_log_draft* draft = net_log_file_begin(file);
+            proto_pb_write_number(&draft->body, 1, tick);
+            net_log_file_end(file, NET_LOG_KIND_ALIVE, tick);
+            if (i == 64) assert_int_equal(net_log_file_save(file, "pause"), NET_OK);
+            net_log_file_pump(file, false);
+        }
+        keyed_tick(file, tick);
+        net_log_file_pump(file, false);
+    }
+    assert_true(net_log_file_take_saved(file, &saved));
+    assert_string_equal(saved.failure, "");
+    assert_non_null(strstr(saved.file, "saved-20-pause"));
+    assert_int_equal(saved.last_tick, 25);
+    expect_whole(&saved);
+    files_end_log(file, 25);
+    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    files_close(&files);
 }
 
 static void a_save_without_its_first_sector_opens(void** state) {
@@ -398,7 +429,7 @@ static void a_disk_that_fails_a_save_at_any_call_costs_the_save_alone(void** sta
         files_open(&files);
         disk with = {.fail = k, .log_fd = -1};
         net_log_file_config config = ring_config(&files, 15);
-        config.ops = (net_log_file_ops){disk_write, disk_sync, &with};
+        config.ops = (net_log_file_ops){.write = disk_write, .sync = disk_sync, .context = &with};
         net_log_saved saved = saved_at(&config, 40, 30, "x");
         assert_true(saved.failure[0] != 0 && !file_exists(saved.file));
         calls = k == 1 ? 100 : calls;
@@ -411,7 +442,7 @@ static void a_disk_that_fails_a_save_at_any_call_costs_the_save_alone(void** sta
         disk count = {.fail = UINT32_MAX, .log_fd = -1};
         files_open(&files);
         config = ring_config(&files, 15);
-        config.ops = (net_log_file_ops){disk_write, disk_sync, &count};
+        config.ops = (net_log_file_ops){.write = disk_write, .sync = disk_sync, .context = &count};
         saved = saved_at(&config, 40, 30, "x");
         assert_string_equal(saved.failure, "");
         calls = count.calls;
@@ -451,6 +482,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_ring_has_what_a_list_of_all_blocks_has),
         TEST(seconds_saved_at_any_tick_are_a_whole_log),
+        TEST(seconds_saved_while_no_tick_runs_end_with_a_tick),
         TEST(a_save_without_its_first_sector_opens),
         TEST(names_of_saves_stay_in_the_logs_folder),
         TEST(a_file_of_the_name_is_not_replaced),

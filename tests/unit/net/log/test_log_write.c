@@ -45,7 +45,7 @@ static int faulty_sync(void* context, int fd) {
 
 static net_log_file_config faulty_config(const log_files* files, faults* with) {
     net_log_file_config config = files_config(files);
-    config.ops = (net_log_file_ops){faulty_write, faulty_sync, with};
+    config.ops = (net_log_file_ops){.write = faulty_write, .sync = faulty_sync, .context = with};
     config.sync_ticks = 0;
     return config;
 }
@@ -87,7 +87,7 @@ static void a_whole_log_is_closed_and_has_no_queue(void** state) {
     assert_int_equal(sum.info.lost_bytes, 0);
     assert_int_equal(sum.records, RECORDS);
     assert_int_equal(sum.info.last_tick, TICKS);
-    // 5 ticks are 250 ms at 20 Hz: a header block, 5 of data (the close record is in the last).
+    // 5 ticks each: a header block, 5 of data (the close record is in the last).
     assert_int_equal(sum.info.block_count, 6);
     files_close(&files);
 }
@@ -406,6 +406,7 @@ static void records_are_what_log_proto_says(void** state) {
         {.kind = NET_LOG_ITEM_EVENT,
          .client = 5,
          .message = 2,
+         .number = 11,
          .target = 9,
          .payload = (const uint8_t*)"xy",
          .payload_bytes = 2},
@@ -437,6 +438,7 @@ static void records_are_what_log_proto_says(void** state) {
     assert_int_equal(begin->joins[0]->user_data.len, 3);
     assert_memory_equal(begin->joins[0]->user_data.data, "red", 3);
     assert_int_equal(begin->events[0]->target, 9);
+    assert_int_equal(begin->events[0]->number, 11);
     assert_int_equal(begin->n_inputs, 2);
     assert_true(begin->inputs[0]->is_repeat);
     assert_int_equal(begin->inputs[0]->number, 300);
@@ -449,6 +451,82 @@ static void records_are_what_log_proto_says(void** state) {
     assert_int_equal(again.item_count[NET_LOG_ITEM_INPUT], 2);
     shoal__log__record__free_unpacked(record, NULL);
     free(draft.memory);
+}
+
+static bool reads_control(const char* verb, uint32_t arguments) {
+    uint8_t memory[256];
+    Shoal__Log__Record record = SHOAL__LOG__RECORD__INIT;
+    Shoal__Log__Control control = SHOAL__LOG__CONTROL__INIT;
+    ProtobufCBinaryData values[20] = {{1, (uint8_t*)"x"}};
+    control.tick = 7;
+    control.verb = (char*)(uintptr_t)verb;
+    control.arguments = values;
+    control.n_arguments = arguments;
+    record.kind_case = SHOAL__LOG__RECORD__KIND_CONTROL;
+    record.control = &control;
+    size_t size = shoal__log__record__pack(&record, memory);
+    net_log_record read;
+    if (!net_log_record_read(&read, memory, size)) return false;
+    net_log_argument argument;
+    size_t offset = 0;
+    uint32_t count = 0;
+    while (net_log_argument_next(&read, &offset, &argument))
+        assert_int_equal(argument.size, count++ == 0);
+    assert_int_equal(count, arguments);
+    assert_string_equal(read.verb, verb);
+    assert_true(read.tick == 7);
+    net_log_order order = {.tick = 6};
+    assert_true(net_log_order_add(&order, &read) && net_log_order_add(&order, &read));
+    order.is_in_tick = true;
+    assert_false(net_log_order_add(&order, &read));
+    order = (net_log_order){.tick = 7};
+    assert_false(net_log_order_add(&order, &read));
+    return true;
+}
+
+static void controls_are_read_within_their_limits(void** state) {
+    (void)state;
+    const char* longest = "a_verb_of_thirty_one_characters";
+    assert_int_equal(strlen(longest), NET_LOG_VERB_BYTES_MAX - 1);
+    assert_true(reads_control(longest, 1));
+    assert_false(reads_control("a_verb_of_thirty_two_characters_", 1));
+    assert_false(reads_control("", 1));
+    assert_false(reads_control("Set", 1));
+    assert_true(reads_control("set", NET_LOG_ARGUMENTS_MAX));
+    assert_false(reads_control("set", NET_LOG_ARGUMENTS_MAX + 1));
+}
+
+static void files_alive(net_log_file* file, ecs_tick tick) {
+    net_log_draft* draft = net_log_file_begin(file);
+    assert_non_null(draft);
+    proto_pb_write_number(&draft->body, 1, tick);
+    proto_pb_write_number(&draft->body, 2, NET_LOG_ALIVE_WAITING);
+    net_log_file_end(file, NET_LOG_KIND_ALIVE, tick);
+    net_log_file_pump(file, false);
+}
+
+// The queue holds about 150 of them: a server may wait for days.
+static void a_log_without_ticks_does_not_fill_its_queue(void** state) {
+    (void)state;
+    log_files files;
+    files_open(&files);
+    net_log_file* file;
+    net_log_file_config config = files_config(&files);
+    config.sync_ticks = 0;
+    assert_int_equal(files_create(&config, &file), NET_OK);
+    for (uint32_t i = 0; i < 1000; i++)
+        files_alive(file, 1);
+    for (ecs_tick tick = 1; tick <= 5; tick++) // a block
+        files_tick(file, tick);
+    for (uint32_t i = 0; i < 3 * 64; i++)
+        files_alive(file, 6);
+    files_end_log(file, 5);
+    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    log_sum sum = files_read(files.log);
+    assert_int_equal(sum.result, NET_OK);
+    assert_true(sum.info.is_closed && sum.info.last_tick == 5);
+    assert_int_equal(sum.records, 1000 + 10 + 3 * 64 + 1);
+    files_close(&files);
 }
 
 static void the_thread_writes_what_a_busy_simulation_pushes(void** state) {
@@ -569,6 +647,8 @@ int main(void) {
         TEST(a_disk_that_does_not_answer_is_given_up),
         TEST(a_link_in_place_of_a_file_of_the_log_overwrites_nothing),
         TEST(records_are_what_log_proto_says),
+        TEST(controls_are_read_within_their_limits),
+        TEST(a_log_without_ticks_does_not_fill_its_queue),
         TEST(the_thread_writes_what_a_busy_simulation_pushes),
         TEST(validation_finds_a_queue_that_lost_a_record),
     };

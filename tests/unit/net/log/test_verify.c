@@ -8,6 +8,7 @@
 #include "ecs/save.h"
 #include "log.pb-c.h"
 #include "log/log_write.h"
+#include "net/log_tools.h"
 #include "net/match_messages.h"
 #include "net/replay.h"
 #include "net/world_digest.h"
@@ -77,7 +78,7 @@ static void play_tick(record* self) {
                                                 {.client = 3, .name = ""}};
     static const net_log_leave leave = {2, 3};
     static const uint8_t cheer[] = {8, 4};
-    static const net_log_event event = {1, BREAKOUT_MESSAGE_CHEER + 1, 0, cheer, sizeof cheer};
+    static const net_log_event event = {1, BREAKOUT_MESSAGE_CHEER + 1, 0, cheer, sizeof cheer, 0};
     uint8_t packed[BOTS][NET_INPUT_BYTES_MAX];
     net_log_input inputs[BOTS];
     net_log_begin begin = {.tick = net_match_tick(t->match) + 1, .inputs = inputs};
@@ -168,6 +169,111 @@ static void a_log_runs_again_to_the_same_bits(void** state) {
     assert_int_equal(stats.leaves, 1);
     assert_int_equal(stats.client_events, 1);
     assert_true(stats.input_repeats > 40);
+    net_log_reader_destroy(reader);
+    record_close(&self);
+}
+
+// ---- what an operator did
+
+typedef struct seen_line {
+    const char* text;
+    uint32_t count;
+} seen_line;
+
+static void see_line(void* context, const char* line) {
+    seen_line* seen = context;
+    seen->count += strstr(line, seen->text) != NULL;
+}
+
+// A match of 40 ticks with a control in front of tick `before`; 41 never comes.
+static void record_control(record* self, ecs_tick before) {
+    static const net_log_argument arguments[] = {{"ab", 2}, {"", 0}};
+    net_log_options options = net_log_options_default();
+    options.has_controls = true;
+    memset(self, 0, sizeof *self);
+    files_open(&self->files);
+    table_open(&self->table, NULL, 0, 99, NET_ROLE_SERVER, false);
+    for (uint32_t i = 0; i < BOTS; i++)
+        self->table.bots[i].client = i + 1;
+    assert_int_equal(net_log_writer_create_as(NULL, self->files.log, &options, self->table.match,
+                                              "test", 1234, NULL, &self->writer),
+                     NET_OK);
+    for (ecs_tick tick = 1; tick <= 41; tick++) {
+        if (tick == before)
+            assert_int_equal(net_log_append_control(self->writer, "set_wind", arguments, 2),
+                             NET_OK);
+        if (tick <= 40) play_tick(self);
+    }
+    net_log_append_close(self->writer, self->table.match);
+    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+}
+
+static void a_control_stands_in_front_of_its_tick_and_is_not_passed_over(void** state) {
+    (void)state;
+    static const ecs_tick places[] = {1, 16, 17, 41}; // a block of 60 Hz has 15 ticks
+    for (uint32_t i = 0; i < BASE_COUNT(places); i++) {
+        record self;
+        record_control(&self, places[i]);
+        base_report_first first;
+        const base_reporter reporter = base_reporter_first(&first);
+        net_log_reader* reader = open_log(&self);
+        assert_true(net_log_reader_info(reader)->is_closed);
+        assert_int_equal(net_log_reader_info(reader)->last_tick, 40);
+        net_log_stats stats;
+        assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+        assert_int_equal(stats.controls, 1);
+        assert_int_equal(stats.ends, 40);
+        char line[96];
+        (void)snprintf(
+            line, sizeof line,
+            "{\"control\":{\"tick\":%u,\"verb\":\"set_wind\",\"arguments\":[\"6162\",\"\"]}}",
+            (unsigned)places[i]);
+        seen_line seen = {line, 0};
+        assert_int_equal(net_log_dump(reader, NULL, see_line, &seen), NET_OK);
+        assert_int_equal(seen.count, 1);
+        net_verify_result result;
+        assert_int_equal(
+            net_log_verify(reader, self.table.module, 0, NULL, NULL, &reporter, &result),
+            NET_ERR_DAMAGED);
+        assert_non_null(strstr(first.text, "the control 'set_wind' is not known here"));
+        assert_int_equal(result.ticks, places[i] - 1);
+        // A copy has it too, in front of a tick that came.
+        char name[128];
+        (void)snprintf(name, sizeof name, "%s/copy.slog", self.files.folder);
+        net_log_copy_config copy = {.output = name};
+        net_log_copy_result copied;
+        assert_int_equal(net_log_copy(reader, &copy, &reporter, &copied), NET_OK);
+        assert_int_equal(copied.ticks, 40);
+        net_log_reader_destroy(reader);
+        assert_int_equal(net_log_reader_create(NULL, name, NULL, &reader), NET_OK);
+        assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+        assert_int_equal(stats.controls, places[i] <= 40);
+        net_log_reader_destroy(reader);
+        record_close(&self);
+    }
+}
+
+static void a_control_that_does_not_fit_a_record_is_refused(void** state) {
+    (void)state;
+    static uint8_t large[NET_LOG_RECORD_BYTES_MAX];
+    enum { FITS = NET_LOG_RECORD_BYTES_MAX - 68 };
+    record self = {.writer = NULL};
+    net_log_options options = net_log_options_default();
+    options.has_controls = true;
+    files_open(&self.files);
+    table_open(&self.table, NULL, 0, 99, NET_ROLE_SERVER, false);
+    assert_int_equal(net_log_writer_create_as(NULL, self.files.log, &options, self.table.match,
+                                              "test", 1234, NULL, &self.writer),
+                     NET_OK);
+    for (size_t size = FITS - 1; size <= FITS + 1; size++)
+        assert_int_equal(
+            net_log_append_control(self.writer, "put", &(net_log_argument){large, size}, 1),
+            size <= FITS ? NET_OK : NET_ERR_FULL);
+    assert_int_equal(net_log_writer_destroy(self.writer), NET_OK);
+    net_log_reader* reader = open_log(&self);
+    net_log_stats stats;
+    assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+    assert_int_equal(stats.controls, 2);
     net_log_reader_destroy(reader);
     record_close(&self);
 }
@@ -303,7 +409,7 @@ static void a_log_without_its_end_verifies_up_to_it(void** state) {
     record_open(&self, false);
     struct stat status;
     assert_int_equal(stat(self.files.log, &status), 0);
-    assert_int_equal(truncate(self.files.log, status.st_size / 2), 0);
+    assert_int_equal(truncate(self.files.log, status.st_size * 3 / 4), 0);
     net_log_reader* reader = open_log(&self);
     assert_true(net_log_reader_info(reader)->is_cut);
     net_verify_result result;
@@ -364,10 +470,10 @@ static void a_dump_is_a_line_of_json_per_record(void** state) {
     net_log_reader* reader = open_log(&self);
     uint32_t lines = 0;
     assert_int_equal(net_log_dump(reader, self.table.module, count_line, &lines), NET_OK);
-    assert_int_equal(lines, 1 + 2 * TICKS + 1);
+    assert_int_equal(lines, 1 + 3 * TICKS + 1); // begin, end, state
     lines = 0;
     assert_int_equal(net_log_dump(reader, NULL, count_line, &lines), NET_OK);
-    assert_int_equal(lines, 1 + 2 * TICKS + 1);
+    assert_int_equal(lines, 1 + 3 * TICKS + 1); // begin, end, state
     net_log_reader_destroy(reader);
     record_close(&self);
 }
@@ -431,6 +537,8 @@ static void a_trace_is_proved_row_by_row(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_log_runs_again_to_the_same_bits),
+        TEST(a_control_stands_in_front_of_its_tick_and_is_not_passed_over),
+        TEST(a_control_that_does_not_fit_a_record_is_refused),
         TEST(the_header_is_what_log_proto_says),
         TEST(a_tick_is_logged_without_taking_memory),
         TEST(a_divergence_is_found_to_tick_entity_field_and_values),

@@ -355,7 +355,7 @@ static void an_input_is_shown_before_the_next_one(void** state) {
     game* g = game_open(9, 9, 0, 2);
     g->is_playing = false;
     game_settle(g, 3);
-    float at_rest, moved;
+    float at_rest = 0, moved = 0;
     assert_true(shown_x(g, &at_rest));
     g->is_playing = true;
     g->keep = 1000;
@@ -386,7 +386,7 @@ static void what_the_server_did_otherwise_is_corrected_and_moves_over(void** sta
     assert_true(counters(g)->correction_max > 39.9 && counters(g)->correction_max < 40.1);
     game_run(g, 30);
     assert_int_equal(counters(g)->corrections, before.corrections + 1);
-    float x;
+    float x = 0;
     assert_true(shown_x(g, &x));
     assert_true(base_abs(x - to) < 0.1f);
     // The distance is 40; this limit is for a quarter of a tick.
@@ -405,7 +405,7 @@ static void a_correction_that_is_too_far_is_shown_at_once(void** state) {
     ((ecs_vec2*)ecs_get_mut(net_match_world(g->at.match), player_of(g), context->pos))->x = to;
     g->shown_step_max = 0;
     game_run(g, 6);
-    float x;
+    float x = 0;
     assert_true(shown_x(g, &x));
     assert_true(base_abs(x - to) < 0.1f);
     assert_true(g->shown_step_max > 290.0f);
@@ -469,7 +469,7 @@ static void a_silent_server_stops_prediction_at_its_bound(void** state) {
     game_run(g, 300);
     ecs_tick newest = net_mirror_tick(g->mirror);
     assert_int_equal(net_predict_tick(g->predict), newest + NET_PREDICT_TICKS_MAX);
-    float x, later;
+    float x = 0, later = 0;
     assert_true(shown_x(g, &x));
     game_run(g, 20);
     assert_true(shown_x(g, &later));

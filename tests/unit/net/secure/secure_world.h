@@ -67,8 +67,26 @@ static inline net_address address_of(const char* text) {
     return address;
 }
 
+// What the server sent by itself.
+typedef struct closes {
+    uint32_t count;
+    net_address to; // of the last one
+    uint8_t bytes[DATAGRAM_BYTES_MAX];
+    size_t size;
+} closes;
+
+static inline void closes_take(void* context, const net_address* to, const uint8_t* bytes,
+                               size_t size) {
+    closes* taken = context;
+    taken->count++;
+    taken->to = *to;
+    taken->size = size;
+    memcpy(taken->bytes, bytes, size);
+}
+
 typedef struct secure_world {
     chance from;
+    closes closed;
     net_key_ring ring;
     net_secure_clock clock;
     net_secure_server* server;
@@ -103,8 +121,11 @@ static inline void world_begin(secure_world* at, net_security security, bool has
     at->clock = (net_secure_clock){1000000, UNIX_S};
     security.entropy = &at->from.entropy;
     if (has_keys) security.keys = &at->ring;
-    net_secure_server_config config = {
-        .sessions_max = sessions_max, .security = security, .now_us = at->clock.now_us};
+    net_secure_server_config config = {.sessions_max = sessions_max,
+                                       .security = security,
+                                       .now_us = at->clock.now_us,
+                                       .send = closes_take,
+                                       .send_context = &at->closed};
     assert_int_equal(net_secure_server_create(&config, &at->server), NET_OK);
     at->server_address = address_of("198.51.100.1:7777");
     at->client_address = address_of("203.0.113.9:5000");
@@ -172,7 +193,9 @@ static inline void carry(secure_world* at, net_secure_client* client, const net_
     }
 }
 
+// No two attempts begin at the same time: of two cookies with one time the first counts.
 static inline void begin_client(secure_world* at, net_secure_client* client) {
+    at->clock.now_us++;
     net_secure_client_begin(client, &at->clock, &at->server_address, 1);
 }
 
@@ -218,4 +241,11 @@ static inline size_t seal_from_client(secure_world* at, const void* bytes, size_
                                       uint8_t out[DATAGRAM_BYTES_MAX]) {
     net_address to;
     return net_secure_client_send(&at->client, at->clock.now_us, bytes, size, out, &to);
+}
+
+// The users of all sessions hold them.
+static inline void hold_all(secure_world* at) {
+    for (uint32_t slot = 0; slot < 4; slot++)
+        for (uint32_t generation = 1; generation < 100; generation++)
+            (void)net_secure_server_hold(at->server, at->clock.now_us, generation << 12 | slot);
 }

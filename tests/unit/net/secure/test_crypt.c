@@ -46,7 +46,7 @@ static void a_datagram_is_opened_once(void** state) {
     assert_int_equal(open_copy(&at, out, size, ""), NET_CRYPT_REPLAYED);
     size = seal(&at, "", out);
     assert_int_equal(open_copy(&at, out, size, ""), NET_CRYPT_OK);
-    assert_int_equal(at.receiver.forged, 0);
+    assert_int_equal(at.receiver.key.forged, 0);
 }
 
 static void every_changed_bit_is_a_forgery(void** state) {
@@ -87,7 +87,7 @@ static void the_key_changes_by_time_and_overtaken_datagrams_still_count(void** s
     at.now_us++;
     assert_int_equal(open_copy(&at, late, late_size, "b"), NET_CRYPT_FORGED);
     static const uint8_t nothing[NET_KEY_BYTES];
-    assert_memory_equal(at.receiver.old, nothing, sizeof nothing); // and is overwritten
+    assert_memory_equal(at.receiver.old.bytes, nothing, sizeof nothing); // and is overwritten
     size = seal(&at, "d", out);
     assert_int_equal(open_copy(&at, out, size, "d"), NET_CRYPT_OK);
 }
@@ -146,6 +146,44 @@ static void a_forged_phase_does_not_turn_the_key(void** state) {
     assert_false(at.receiver.phase);
 }
 
+static void a_key_opens_nothing_after_2_to_36_forgeries(void** state) {
+    (void)state;
+    line at;
+    uint8_t forged[DATAGRAM_BYTES_MAX], out[DATAGRAM_BYTES_MAX];
+    line_init(&at);
+    assert_true(NET_CRYPT_FORGED_MAX == UINT64_C(1) << 36);
+    at.receiver.key.forged = NET_CRYPT_FORGED_MAX - 2;
+    size_t forged_size = seal(&at, "forged", forged);
+    forged[forged_size - 1] ^= 1;
+    assert_int_equal(open_copy(&at, forged, forged_size, ""), NET_CRYPT_FORGED);
+    size_t size = seal(&at, "at max - 1", out);
+    assert_int_equal(open_copy(&at, out, size, "at max - 1"), NET_CRYPT_OK);
+    assert_int_equal(open_copy(&at, forged, forged_size, ""), NET_CRYPT_FORGED);
+    size = seal(&at, "at max", out);
+    assert_int_equal(open_copy(&at, out, size, ""), NET_CRYPT_WORN);
+    assert_int_equal(open_copy(&at, forged, forged_size, ""), NET_CRYPT_WORN);
+    assert_true(at.receiver.key.forged == NET_CRYPT_FORGED_MAX);
+}
+
+static void forgeries_count_for_the_key_that_they_met(void** state) {
+    (void)state;
+    line at;
+    uint8_t forged[DATAGRAM_BYTES_MAX], late[DATAGRAM_BYTES_MAX], out[DATAGRAM_BYTES_MAX];
+    line_init(&at);
+    size_t forged_size = seal(&at, "forged", forged), late_size = seal(&at, "late", late);
+    forged[forged_size - 1] ^= 1;
+    at.receiver.key.forged = NET_CRYPT_FORGED_MAX;
+    forged[0] ^= NET_OUTER_PHASE;
+    assert_int_equal(open_copy(&at, forged, forged_size, ""), NET_CRYPT_FORGED); // the next key
+    at.now_us += NET_CRYPT_REKEY_US;
+    size_t size = seal(&at, "new key", out);
+    assert_int_equal(open_copy(&at, out, size, "new key"), NET_CRYPT_OK);
+    assert_true(at.receiver.key.forged == 1 && at.receiver.next.forged == 0);
+    assert_int_equal(open_copy(&at, late, late_size, ""), NET_CRYPT_WORN); // the old key stays worn
+    assert_int_equal(open_copy(&at, forged, forged_size, ""), NET_CRYPT_FORGED);
+    assert_true(at.receiver.key.forged == 2);
+}
+
 static void the_last_number_is_used_and_then_nothing_is_sealed(void** state) {
     (void)state;
     line at;
@@ -183,6 +221,8 @@ int main(void) {
         TEST(the_key_changes_by_number_but_not_twice_in_ten_seconds),
         TEST(many_changes_of_the_key_lose_nothing),
         TEST(a_forged_phase_does_not_turn_the_key),
+        TEST(a_key_opens_nothing_after_2_to_36_forgeries),
+        TEST(forgeries_count_for_the_key_that_they_met),
         TEST(the_last_number_is_used_and_then_nothing_is_sealed),
         TEST(directions_and_chances_give_different_keys),
     };

@@ -109,6 +109,28 @@ static void a_made_key_survives_its_text(void** state) {
     assert_int_equal(first.id + first.bytes[0] + first.bytes[31], 0);
 }
 
+// As Python's hashlib.blake2b makes it.
+static void a_secret_is_derived_from_a_key_a_purpose_and_two_numbers(void** state) {
+    (void)state;
+    static const uint8_t expected[16] = {0xb7, 0x92, 0xab, 0x20, 0x79, 0xa2, 0x6f, 0x24,
+                                         0x28, 0xa7, 0xce, 0xc2, 0x59, 0xdb, 0xcc, 0x21};
+    uint8_t secret[16], longer[32], other[16];
+    net_key key = {.id = 1};
+    for (uint8_t i = 0; i < sizeof key.bytes; i++)
+        key.bytes[i] = i;
+    net_key_derive(&key, "shoal session", 5, 7, secret, sizeof secret);
+    assert_memory_equal(secret, expected, sizeof expected);
+    net_key_derive(&key, "shoal session", 5, 7, longer, sizeof longer);
+    assert_memory_not_equal(secret, longer, sizeof secret);
+    net_key_derive(&key, "shoal session", 7, 5, other, sizeof other);
+    assert_memory_not_equal(secret, other, sizeof secret);
+    net_key_derive(&key, "shoal sessions", 5, 7, other, sizeof other);
+    assert_memory_not_equal(secret, other, sizeof secret);
+    key.bytes[31] ^= 1;
+    net_key_derive(&key, "shoal session", 5, 7, other, sizeof other);
+    assert_memory_not_equal(secret, other, sizeof secret);
+}
+
 static void the_system_makes_keys_and_reserved_ids_are_ours(void** state) {
     (void)state;
     net_key a, b;
@@ -126,6 +148,7 @@ int main(void) {
         TEST(a_key_file_gives_the_current_key_first),
         TEST(a_faulty_key_file_names_the_line_and_no_key),
         TEST(a_ring_has_sixteen_keys_at_most),
+        TEST(a_secret_is_derived_from_a_key_a_purpose_and_two_numbers),
         TEST(a_made_key_survives_its_text),
         TEST(the_system_makes_keys_and_reserved_ids_are_ours),
     };

@@ -71,6 +71,7 @@ typedef struct table_config {
     const net_game_module* game; ///< NULL: the test game unchanged
     const char* templates;       ///< NULL: the templates of the test game
     uint32_t send_divisor, rate_bytes_max;
+    net_secret_fn secret; ///< NULL: chance
     bool is_threaded;
     uint32_t lanes; ///< of the transport; 0: one
     bool has_bandwidth;
@@ -135,6 +136,7 @@ static inline void table_open(table* at, table_config config) {
         .ticks_max = config.ticks_max,
         .reporter = config.reporter,
         .send_divisor = config.send_divisor,
+        .secret = config.secret,
         .rate_bytes_max = config.rate_bytes_max,
         .is_threaded = config.is_threaded,
         .has_bandwidth = config.has_bandwidth,
@@ -270,8 +272,8 @@ static inline void table_close(table* at) {
         raw_client_close(&at->raw_clients[i]);
         at->raw_clients[i].transport->ops->destroy(at->raw_clients[i].transport);
     }
-    net_server_destroy(at->server);
     if (at->log) assert_int_equal(net_log_writer_destroy(at->log), NET_OK);
+    net_server_destroy(at->server);
     at->transport->ops->destroy(at->transport);
     net_sim_destroy(at->sim);
     net_match_destroy(at->match);

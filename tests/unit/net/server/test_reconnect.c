@@ -14,9 +14,14 @@
 #include "net/match.h"
 #include "net/server.h"
 #include "net/transport_enet.h"
+#include "secure/secure_server_state.h"
 #include "socket/socket_virtual.h"
+#include "transport/enet_peers.h"
 
 #include "base/macros.h"
+
+#include <arpa/inet.h>
+#include <enet/enet.h>
 
 enum {
     TICK_US = 16667,
@@ -86,6 +91,13 @@ static void room_open(room* at, uint64_t seed, uint32_t seats, uint32_t per_addr
         room_sit(at, i);
 }
 
+static void room_stop(room* at) {
+    if (!at->server) return;
+    net_server_destroy(at->server);
+    at->transport->ops->destroy(at->transport);
+    at->server = NULL;
+}
+
 static void room_close(room* at) {
     for (uint32_t i = 0; i < SEATS; i++) {
         if (!at->seats[i].client) continue;
@@ -93,8 +105,7 @@ static void room_close(room* at) {
         at->seats[i].transport->ops->destroy(at->seats[i].transport);
         net_match_destroy(at->seats[i].match);
     }
-    net_server_destroy(at->server);
-    at->transport->ops->destroy(at->transport);
+    room_stop(at);
     net_match_destroy(at->match);
     net_module_close(at->module);
     assert_int_equal(net_socket_link_set(NULL), NET_OK);
@@ -239,11 +250,75 @@ static void a_line_that_dies_again_and_again_is_survived(void** state) {
     }
 }
 
+// ---- forged datagrams
+
+enum { SEALED_BYTES = 60 };
+
+static net_enet_secure* secure_of(net_transport* transport) {
+    return &((net_enet_transport*)transport)->secure;
+}
+
+// What an attacker can make who saw the head of a datagram of the session.
+static void forge(uint32_t session, uint16_t from_port, uint16_t to_port) {
+    uint8_t forged[SEALED_BYTES] = {NET_OUTER_DATA};
+    for (int i = 0; i < 4; i++)
+        forged[1 + i] = (uint8_t)(session >> 8 * i);
+    forged[9] = 1; // a number that lies ahead
+    assert_true(net_socket_virtual_inject(htonl(INADDR_LOOPBACK), from_port, to_port, forged,
+                                          sizeof forged));
+}
+
+// So many forged datagrams came that the key of one direction opens nothing more.
+static void a_session_whose_key_is_worn_ends_as_after_silence(void** state) {
+    (void)state;
+    for (int is_client = 0; is_client < 2; is_client++) {
+        room at;
+        room_open(&at, 9, 1, 0);
+        assert_true(room_wait_ms(&at, 1000) <= 1000);
+        net_enet_secure* secure = secure_of(at.seats[0].transport);
+        const uint32_t session = secure->client.session;
+        net_crypt_receiver* receiver = &secure->client.receiver;
+        if (!is_client)
+            receiver = &net_secure_session_find(secure_of(at.transport)->server, session)->receiver;
+        net_address bound[NET_SOCKET_ADDRESSES_MAX];
+        assert_int_equal(net_socket_addresses(secure->descriptor, bound), 1);
+        receiver->key.forged = NET_CRYPT_FORGED_MAX;
+        forge(session, is_client ? 7777 : bound[0].port, is_client ? bound[0].port : 7777);
+        room_run_ms(&at, BACK_MS_MAX);
+        assert_true(are_all_in(&at));
+        assert_int_not_equal(secure->client.session, session);
+        assert_int_equal(net_server_get_counters(at.server)->resumes, 1);
+        assert_int_equal(net_server_get_counters(at.server)->joins, 1);
+        room_close(&at);
+    }
+}
+
+// A server that ends says so below ENet: its clients try to come back at once, and not after a
+// silence of three seconds.
+static void a_server_that_is_gone_is_noticed_at_once(void** state) {
+    (void)state;
+    room at;
+    room_open(&at, 7, SEATS, 0);
+    assert_true(room_wait_ms(&at, 1000) <= 1000);
+    room_stop(&at);
+    for (uint32_t i = 0; i < 3; i++) {
+        at.now_us += TICK_US;
+        net_socket_virtual_advance(at.now_us);
+        for (uint32_t k = 0; k < SEATS; k++)
+            net_client_service(at.seats[k].client, at.now_us);
+    }
+    for (uint32_t k = 0; k < SEATS; k++)
+        assert_int_equal(net_client_get_phase(at.seats[k].client), NET_CLIENT_RESUMING);
+    room_close(&at);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(whenever_the_line_is_back_so_is_everybody),
         TEST(who_comes_back_has_room_where_an_address_has_one_connection),
         TEST(a_line_that_dies_again_and_again_is_survived),
+        TEST(a_session_whose_key_is_worn_ends_as_after_silence),
+        TEST(a_server_that_is_gone_is_noticed_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,10 +70,10 @@ static void goes_dark_for(uint32_t seconds, uint64_t seed) {
     assert_int_equal(net_match_player(at.match, 1), player);
     assert_int_equal(net_server_get_counters(at.server)->resumes, 1);
     assert_int_equal(net_server_get_counters(at.server)->joins, 2);
-    assert_non_null(strstr(said.text, "note: client 1 (member) is away: nothing received\n"));
-    assert_non_null(strstr(said.text, "note: client 1 (member) is back after"));
-    assert_non_null(strstr(said.text, "note: client 2 (member (2)) joined"));
-    assert_null(strstr(said.text, "client 2 (member (2)) is away"));
+    assert_non_null(strstr(said.text, "note: client 1 \"member\" is away: nothing received\n"));
+    assert_non_null(strstr(said.text, "note: client 1 \"member\" is back after"));
+    assert_non_null(strstr(said.text, "note: client 2 \"member (2)\" joined"));
+    assert_null(strstr(said.text, "client 2 \"member (2)\" is away"));
     table_run_out(&at, 3000);
     check_agreement(&at);
     table_close(&at);
@@ -240,6 +240,25 @@ static void who_leaves_by_word_has_left(void** state) {
     raw_client_hello_again(again, table_schema(&at), "swarm", raw->resume, sizeof raw->resume);
     table_run(&at, 5);
     assert_int_equal(again->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE);
+    table_close(&at);
+}
+
+static void write_number(void* context, uint32_t client, void* bytes, size_t size) {
+    (void)context;
+    memset(bytes, (int)client, size);
+}
+
+// The owner of a server's key makes the secret of a client without having met it.
+static void secrets_may_be_those_of_the_caller(void** state) {
+    (void)state;
+    table at;
+    table_open(&at, (table_config){.seed = 9, .quiet = 1e9, .secret = write_number});
+    for (uint32_t i = 1; i <= 2; i++) {
+        uint8_t expected[NET_RESUME_BYTES];
+        raw_client* raw = table_guest(&at);
+        write_number(NULL, raw->client, expected, sizeof expected);
+        assert_memory_equal(raw->resume, expected, sizeof expected);
+    }
     table_close(&at);
 }
 
@@ -563,6 +582,7 @@ int main(void) {
         TEST(a_stop_does_not_wait_for_who_is_away),
         TEST(after_thirty_seconds_the_session_is_over),
         TEST(who_leaves_by_word_has_left),
+        TEST(secrets_may_be_those_of_the_caller),
         TEST(wrong_secrets_of_any_length_are_refused),
         TEST(of_two_claimants_the_last_one_plays),
         TEST(a_flood_of_resumptions_is_bounded),

@@ -129,25 +129,26 @@ static void check_schema_refusal(const char* text, const char* replacement, cons
 static void a_template_with_another_default_is_refused_by_its_name(void** state) {
     (void)state;
     // avatar inherits it and is the first template.
-    check_schema_refusal("value:u8=100", "value:u8=101", "template avatar differs");
-    check_schema_refusal("value:r=0.5", "value:r=0.75", "template burning differs");
+    check_schema_refusal("value:u8=100", "value:u8=101", "\"template avatar\" differs");
+    check_schema_refusal("value:r=0.5", "value:r=0.75", "\"template burning\" differs");
 }
 
 static void a_component_of_another_type_is_refused_by_its_name(void** state) {
     (void)state;
     check_schema_refusal("\"heat:r\"{ _replicate:b=yes; value:r=0.5 }",
-                         "\"heat:u8\"{ _replicate:b=yes; value:u8=5 }", "component heat differs");
+                         "\"heat:u8\"{ _replicate:b=yes; value:u8=5 }",
+                         "\"component heat\" differs");
 }
 
 static void a_template_with_another_quantum_is_refused_by_its_name(void** state) {
     (void)state;
-    check_schema_refusal("_step:r=0.0625", "_step:r=0.125", "template avatar differs");
+    check_schema_refusal("_step:r=0.0625", "_step:r=0.125", "\"template avatar\" differs");
 }
 
 static void a_template_that_one_side_lacks_is_refused_by_its_name(void** state) {
     (void)state;
     check_schema_refusal("clock {", "aaa { \"hp:u8\"{ _replicate:b=yes; value:u8=1 } }\nclock {",
-                         "template aaa is missing on the server");
+                         "\"template aaa\" is missing on the server");
 }
 
 static void whatever_a_client_answers_its_schema_stays_refused(void** state) {
@@ -259,7 +260,7 @@ static void check_name(const char* wish, const char* name) {
         raw_client_garbage(raw, NET_CHANNEL_CONTROL);
     table_run(&at, 6);
     char expected[64];
-    (void)snprintf(expected, sizeof expected, "(%s)", name);
+    (void)snprintf(expected, sizeof expected, "client 1 \"%s\" ", name);
     if (!strstr(kept.text, expected)) fail_msg("\"%s\" is not in \"%s\"", expected, kept.text);
     table_close(&at);
 }

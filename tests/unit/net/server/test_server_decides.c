@@ -97,8 +97,8 @@ static void a_game_refuses_drops_and_ends_with_reasons(void** state) {
     assert_int_equal(net_client_get_end(at.seats[2].client), NET_CLIENT_END_LOST);
     assert_int_equal(table_report(&at, 3)->end, NET_END_GAME);
     static const char* const lines[] = {
-        "client 2 (member (2)) dropped: the game refused it: two is a crowd\n",
-        "client 3 (member (2)) dropped: the game dropped it: a name that [31mglows\n",
+        "client 2 \"member (2)\" dropped: the game refused it: two is a crowd\n",
+        "client 3 \"member (2)\" dropped: the game dropped it: a name that [31mglows\n",
         "connection lost: the server ended the session: the game dropped it: a name that "
         "[31mglows\n",
         "note: the game ended the match: red wins\n",

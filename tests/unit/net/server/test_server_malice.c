@@ -57,8 +57,8 @@ static void send_events(raw_client* raw) {
     Swarm__Shout shout = SWARM__SHOUT__INIT;
     shout.number = 1;
     size_t size = proto_encode(&shout.base, bytes, sizeof bytes);
-    // Far more reliable events than the server takes in a tick.
-    for (uint32_t i = 0; i < 4; i++) {
+    // More reliable events that no tick took yet than the server keeps.
+    for (uint32_t i = 0; i < 5; i++) {
         Shoal__Wire__GameEvent events[60];
         Shoal__Wire__GameEvent* pointers[60];
         for (uint32_t k = 0; k < BASE_COUNT(events); k++) {

@@ -65,6 +65,88 @@ static void what_a_client_adds_to_a_message_does_not_reach_the_log(void** state)
     files_close(&files);
 }
 
+// A log that says nothing is that of a dead server.
+static void a_server_without_ticks_says_in_its_log_that_it_lives(void** state) {
+    (void)state;
+    enum { WAITED = 90, PLAYED = 30 };
+    log_files files;
+    files_open(&files);
+    table at;
+    table_open(
+        &at,
+        (table_config){
+            .seed = 1, .quiet = 1e9, .clients_min = 1, .ticks_max = PLAYED, .log_file = files.log});
+    table_run(&at, WAITED);
+    raw_client* raw = table_guest(&at); // it acknowledges nothing: the server gives it time
+    table_run(&at, PLAYED + 60);
+    assert_true(raw->is_welcome);
+    assert_int_equal(net_log_writer_destroy(at.log), NET_OK);
+    at.log = NULL;
+    const base_reporter reporter = base_reporter_stderr();
+    net_log_reader* reader = NULL;
+    assert_int_equal(net_log_reader_create(NULL, files.log, &reporter, &reader), NET_OK);
+    const net_log_info* info = net_log_reader_info(reader);
+    assert_true(info->is_closed && info->last_tick == PLAYED);
+    net_log_stats stats;
+    assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+    // One each 100 ms: WAITED ticks are 1.5 s, the time after the last tick is at least 0.5 s.
+    assert_in_range(stats.alives, 15 + 5, 15 + 12);
+    assert_int_equal(stats.ends, PLAYED);
+    net_verify_result result;
+    assert_int_equal(net_log_verify(reader, at.module, 0, NULL, NULL, &reporter, &result), NET_OK);
+    assert_int_equal(result.ticks, PLAYED);
+    net_log_reader_destroy(reader);
+    table_close(&at);
+    files_close(&files);
+}
+
+static void count_numbers(void* context, const char* line) {
+    uint32_t* last = context;
+    char text[40];
+    for (;;) {
+        (void)snprintf(text, sizeof text, "\"number\":%u,\"message\":4", *last + 1);
+        line = strstr(line, text);
+        if (!line) return;
+        ++*last;
+    }
+}
+
+// A tick takes eight: what waits for the next one is not acknowledged, and not in the log.
+static void an_event_is_acknowledged_when_a_tick_took_it(void** state) {
+    (void)state;
+    enum { EVENTS = 20 };
+    log_files files;
+    files_open(&files);
+    table at;
+    table_open(&at, (table_config){.seed = 1, .quiet = 1e9, .log_file = files.log});
+    raw_client* raw = table_guest(&at);
+    for (uint8_t i = 1; i <= EVENTS; i++)
+        raw_client_event(raw, raw_client_packet(raw), i, 4, (const uint8_t[]){8, i}, 2);
+    const net_match* match = at.match;
+    const swarm_context* game = net_match_context(at.match);
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < 6; i++) {
+        table_step(&at);
+        taken = *(const uint32_t*)ecs_get(net_match_world(at.match),
+                                          net_match_player(match, raw->client), game->shouts);
+        assert_in_range(raw->event_ack, 0, taken);
+    }
+    assert_int_equal(taken, EVENTS);
+    table_run(&at, 2);
+    assert_int_equal(raw->event_ack, EVENTS);
+    assert_int_equal(net_log_writer_destroy(at.log), NET_OK);
+    at.log = NULL;
+    const base_reporter reporter = base_reporter_stderr();
+    net_log_reader* reader = NULL;
+    uint32_t last = 0;
+    assert_int_equal(net_log_reader_create(NULL, files.log, &reporter, &reader), NET_OK);
+    assert_int_equal(net_log_dump(reader, NULL, count_numbers, &last), NET_OK);
+    assert_int_equal(last, EVENTS);
+    net_log_reader_destroy(reader);
+    table_close(&at);
+    files_close(&files);
+}
+
 // ---- the screen
 
 typedef struct screen {
@@ -146,7 +228,7 @@ static void two_players_of_one_name_are_told_apart(void** state) {
 static void count_limited(void* context, const char* file, uint32_t line, const char* message) {
     (void)file, (void)line;
     uint32_t* count = context;
-    *count += strcmp(message, "note: client 2 (guest) is rate-limited: it sends more than is "
+    *count += strcmp(message, "note: client 2 \"guest\" is rate-limited: it sends more than is "
                               "read") == 0;
 }
 
@@ -174,6 +256,8 @@ static void who_sends_more_than_is_read_is_named(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(what_a_client_adds_to_a_message_does_not_reach_the_log),
+        TEST(a_server_without_ticks_says_in_its_log_that_it_lives),
+        TEST(an_event_is_acknowledged_when_a_tick_took_it),
         TEST(a_flood_of_faults_is_a_trickle_of_lines),
         TEST(who_sends_more_than_is_read_is_named),
         TEST(two_players_of_one_name_are_told_apart),

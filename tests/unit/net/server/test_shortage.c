@@ -213,8 +213,8 @@ static void close_world(world* at) {
         if (at->seats[i].transport) at->seats[i].transport->ops->destroy(at->seats[i].transport);
         net_match_destroy(at->seats[i].match);
     }
-    net_server_destroy(at->server);
     if (at->log) assert_int_equal(net_log_writer_destroy(at->log), NET_OK);
+    net_server_destroy(at->server);
     if (at->transport) at->transport->ops->destroy(at->transport);
     if (at->is_enet)
         net_socket_virtual_set(false, 0);

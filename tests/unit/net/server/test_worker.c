@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "server/server_state.h"
-#include "server/worker.h"
+#include "core/worker.h"
 
 // ---- the worker alone
 
@@ -204,7 +204,7 @@ static void gate_flush(net_transport* transport) {
     if (pthread_equal(pthread_self(), self->owner)) return;
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 20;
+    until.tv_sec += 300;
     pthread_mutex_lock(&self->mutex);
     int error = 0;
     while (self->is_armed && self->steps < self->wanted && error == 0)

@@ -79,8 +79,11 @@ static void reliable_events_come_once_and_in_order(void** state) {
     assert_int_equal(push(&at, 2, 12, 0), NET_OK);
     assert_int_equal(push(&at, UINT32_MAX, 13, 0), NET_OK);
     assert_int_equal(at.box.newest, 2);
+    assert_int_equal(net_event_inbox_done(&at.box), 0);
     assert_int_equal(next(&at), 11);
+    assert_int_equal(net_event_inbox_done(&at.box), 1);
     assert_int_equal(next(&at), 12);
+    assert_int_equal(net_event_inbox_done(&at.box), 2);
     assert_int_equal(next(&at), 0);
     assert_int_equal(at.box.received, 2);
     assert_int_equal(at.box.dropped, 0);

@@ -241,7 +241,7 @@ static void what_the_transport_sends_beyond_is_charged(void** state) {
     net_rate_charge(&rate, 5000);
     expect_near(rate.tokens, before);
     net_rate_take(&rate, 1000);
-    net_rate_note_paid(&rate, 300);
+    net_rate_add_paid(&rate, 300);
     double after = rate.tokens;
     net_rate_charge(&rate, 5000 + 1000 + NET_RATE_OVERHEAD_BYTES + 300);
     expect_near(rate.tokens, after);

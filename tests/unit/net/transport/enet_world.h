@@ -27,7 +27,7 @@ enum { PORT = 7777, STRANGER_PORT = 666, TICK_US = 16667, CLIENTS_MAX = 4 };
 
 typedef struct inbox {
     net_peer connected, disconnected;
-    uint32_t reason, connects, disconnects;
+    uint32_t reason, connects, disconnects, notices;
     uint32_t control_count, realtime_count, control_expected;
     bool is_out_of_order;
     size_t largest;
@@ -55,6 +55,9 @@ static inline void drain(net_transport* transport, uint64_t now_us, inbox* into)
             into->disconnected = event.peer;
             into->reason = event.reason;
             into->disconnects++;
+        } else if (event.kind == NET_TRANSPORT_NOTICE) {
+            into->reason = event.reason;
+            into->notices++;
         } else if (event.channel == NET_CHANNEL_CONTROL) {
             uint32_t number = 0;
             memcpy(&number, event.bytes, event.size < 4 ? event.size : 4);

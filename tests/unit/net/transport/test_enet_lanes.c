@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <time.h>
 
-enum { MEMBERS = 12, PATIENCE_MS = 20000 };
+enum { MEMBERS = 12, PATIENCE_MS = 100000 };
 
 // ---- the ring of a lane
 

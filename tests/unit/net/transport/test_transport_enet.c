@@ -3,6 +3,7 @@
 // creation. Together with test_transport_hostile.c there is one case for each ENet problem that
 // net/README.md lists.
 #include "enet_world.h"
+#include "names.h"
 
 // ---- normal operation
 
@@ -73,7 +74,7 @@ static void a_reused_slot_has_a_new_peer_and_the_old_one_is_closed(void** state)
     at.clients[0]->ops->disconnect(at.clients[0], old_client, 0, true);
     run_ms(&at, 100);
     net_peer peer = 0;
-    assert_int_equal(at.clients[0]->ops->connect(at.clients[0], "localhost:7777", &peer), NET_OK);
+    assert_int_equal(at.clients[0]->ops->connect(at.clients[0], "127.0.0.1:7777", &peer), NET_OK);
     run_ms(&at, 200);
     assert_int_equal(at.at_server.connects, 2);
     assert_int_not_equal(peer, old_client);
@@ -85,6 +86,31 @@ static void a_reused_slot_has_a_new_peer_and_the_old_one_is_closed(void** state)
     assert_int_equal(send_number(at.server, at.at_server.connected, NET_CHANNEL_CONTROL, 0),
                      NET_OK);
     world_deinit(&at);
+}
+
+// RFC 8305: one address each 250 ms, the families in turn; the server has 127.0.0.1 alone.
+static void the_first_address_of_a_name_that_answers_is_the_server(void** state) {
+    (void)state;
+    static const struct {
+        const char* address;
+        uint32_t ms_min, ms_max;
+    } CASES[] = {
+        {"four.first:7777", 0, 150}, {"six.first:7777", 250, 400}, {"many.sixes:7777", 250, 400}};
+    for (size_t i = 0; i < BASE_COUNT(CASES); i++) {
+        world at;
+        world_init(&at, 1);
+        const net_enet_config config = {.peers_max = 1, .resolver = &names};
+        assert_int_equal(net_transport_enet_create(&config, &at.clients[0]), NET_OK);
+        net_peer peer = 0;
+        assert_int_equal(at.clients[0]->ops->connect(at.clients[0], CASES[i].address, &peer),
+                         NET_OK);
+        run_ms(&at, CASES[i].ms_min);
+        assert_int_equal(at.at_server.connects, 0);
+        run_ms(&at, CASES[i].ms_max - CASES[i].ms_min);
+        assert_int_equal(at.at_server.connects, 1);
+        assert_int_equal(at.at_clients[0].connected, peer);
+        world_deinit(&at);
+    }
 }
 
 static void a_connect_that_nobody_answers_ends_after_five_seconds(void** state) {
@@ -99,6 +125,73 @@ static void a_connect_that_nobody_answers_ends_after_five_seconds(void** state) 
     run_ms(&at, 100);
     assert_int_equal(at.at_clients[0].disconnects, 1);
     assert_int_equal(at.at_clients[0].disconnected, peer);
+    world_deinit(&at);
+}
+
+// ---- what the outer layer tells
+
+// Sessions without a connection take all places; without keys anyone can have them.
+static void a_newcomer_connects_where_all_sessions_are_idle(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 3);
+    for (int i = 0; i < 3; i++)
+        world_open_session(&at, i);
+    world_connect(&at, 3); // asserts it
+    assert_int_equal(at.at_server.connects, 1);
+    assert_int_equal(at.at_clients[3].disconnects, 0);
+    world_deinit(&at);
+}
+
+static void a_server_that_is_gone_has_closed_its_connections(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 4);
+    for (int i = 0; i < 3; i++)
+        world_connect(&at, i);
+    at.server->ops->destroy(at.server);
+    at.server = NULL;
+    run_ms(&at, 100);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(at.at_clients[i].disconnects, 1);
+        assert_int_equal(at.at_clients[i].reason, 0); // as when it was lost
+    }
+    world_deinit(&at);
+}
+
+// ENet says goodbye at once in one datagram, which is lost here.
+static void a_connection_that_a_server_dropped_is_closed_when_the_line_is_back(void** state) {
+    (void)state;
+    world at;
+    world_init(&at, 4);
+    world_connect(&at, 0);
+    assert_int_equal(net_socket_link_set(&(net_link_config){.loss_percent = 100}), NET_OK);
+    at.server->ops->disconnect(at.server, at.at_server.connected, 9, true);
+    run_ms(&at, 100);
+    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    run_ms(&at, 2500);
+    assert_int_equal(at.at_clients[0].disconnects, 1);
+    assert_int_equal(at.at_clients[0].reason, 0);
+    world_deinit(&at);
+}
+
+static void a_client_without_a_token_learns_at_once_that_it_needs_one(void** state) {
+    (void)state;
+    const net_key_ring ring = {.keys = {{.id = 1}}, .count = 1};
+    world at;
+    net_peer peer = 0;
+    world_init(&at, 4);
+    net_transport_enet_keys_set(at.server, &ring);
+    at.clients[0] = client_make();
+    assert_int_equal(at.clients[0]->ops->connect(at.clients[0], "127.0.0.1:7777", &peer), NET_OK);
+    run_ms(&at, 100);
+    assert_int_equal(at.at_clients[0].disconnects, 0);
+    assert_int_equal(at.at_clients[0].notices, 1);
+    assert_int_equal(at.at_clients[0].reason, NET_TRANSPORT_SECURE + NET_SECURE_END_NO_TOKEN);
+    run_ms(&at, NET_CONNECT_MS_MAX);
+    assert_int_equal(at.at_clients[0].notices, 1);
+    assert_int_equal(at.at_clients[0].disconnects, 1);
+    assert_int_equal(at.at_clients[0].reason, NET_TRANSPORT_SECURE + NET_SECURE_END_NO_TOKEN);
     world_deinit(&at);
 }
 
@@ -377,7 +470,9 @@ static void addresses_and_limits_are_checked(void** state) {
         {"127.0.0.1:7000", NET_CLIENTS_MAX - 1, false, NET_OK},
         {"127.0.0.1:7000", NET_CLIENTS_MAX, false, NET_OK},
         {"127.0.0.1:7000", NET_CLIENTS_MAX + 1, false, NET_ERR_FULL},
-        {"localhost:7000", 1, false, NET_OK},
+        {"six.first:7000", 1, false, NET_OK},
+        {"public:7000", 1, false, NET_ERR_REFUSED},
+        {"unknown:7000", 1, false, NET_ERR_ADDRESS},
         {"127.9.9.9:7000", 1, false, NET_OK},
         {"0.0.0.0:7000", 1, false, NET_ERR_REFUSED},
         {"10.0.0.1:7000", 1, false, NET_OK},
@@ -407,6 +502,7 @@ static void addresses_and_limits_are_checked(void** state) {
     for (size_t i = 0; i < BASE_COUNT(cases); i++) {
         net_enet_config config = {.listen = cases[i].listen,
                                   .peers_max = cases[i].peers_max,
+                                  .resolver = &names,
                                   .security = {.allow_dev_key = cases[i].allow_dev_key}};
         net_result result = create_and_destroy(&config);
         if (result != cases[i].result)
@@ -496,7 +592,12 @@ int main(void) {
         TEST(a_goodbye_comes_after_what_was_queued_and_both_sides_learn_it),
         TEST(a_goodbye_at_once_ends_our_side_without_an_event),
         TEST(a_reused_slot_has_a_new_peer_and_the_old_one_is_closed),
+        TEST(the_first_address_of_a_name_that_answers_is_the_server),
         TEST(a_connect_that_nobody_answers_ends_after_five_seconds),
+        TEST(a_newcomer_connects_where_all_sessions_are_idle),
+        TEST(a_server_that_is_gone_has_closed_its_connections),
+        TEST(a_connection_that_a_server_dropped_is_closed_when_the_line_is_back),
+        TEST(a_client_without_a_token_learns_at_once_that_it_needs_one),
         TEST(the_same_seed_gives_the_same_run),
         TEST(ten_minutes_of_twenty_percent_loss_end_nothing),
         TEST(resends_come_at_least_once_a_second_in_a_blackout),

@@ -19,7 +19,7 @@
 #pragma weak net_socket_is_installed
 #pragma weak net_socket_link_set
 
-enum { MESSAGES = 64, PATIENCE_MS = 10000 };
+enum { MESSAGES = 64, PATIENCE_MS = 100000 };
 
 typedef struct world {
     net_transport *server, *client;

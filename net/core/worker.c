@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// One thread, one mutex, one flag. The work is short (a tick's datagrams), so the thread lives as
+// long as the server and sleeps in between.
+//
+// Invariant: `is_busy` is true from start until the work is done; only the owner sets it, only the
+// thread clears it.
+#include "core/worker.h"
+
+#include "base/assert.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+
+struct net_worker {
+    const base_allocator* allocator;
+    void (*work)(void* context);
+    void* context;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t begin, done;
+    bool is_busy;
+    bool must_end;
+};
+
+static void* run(void* context) {
+    net_worker* worker = context;
+    pthread_mutex_lock(&worker->mutex);
+    for (;;) {
+        while (!worker->is_busy && !worker->must_end)
+            pthread_cond_wait(&worker->begin, &worker->mutex);
+        if (!worker->is_busy) break;
+        pthread_mutex_unlock(&worker->mutex);
+        worker->work(worker->context);
+        pthread_mutex_lock(&worker->mutex);
+        worker->is_busy = false;
+        pthread_cond_signal(&worker->done);
+    }
+    pthread_mutex_unlock(&worker->mutex);
+    return NULL;
+}
+
+static bool make_condition(pthread_cond_t* condition) {
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes) != 0) return false;
+    // CLOCK_MONOTONIC: it cannot be set.
+    bool is_made = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
+                   pthread_cond_init(condition, &attributes) == 0;
+    pthread_condattr_destroy(&attributes);
+    return is_made;
+}
+
+net_worker* net_worker_create(const base_allocator* allocator, void (*work)(void* context),
+                              void* context) {
+    BASE_ASSERT(work);
+    net_worker* worker = base_allocate_zero(allocator, sizeof *worker);
+    if (!worker) return NULL;
+    worker->allocator = allocator;
+    worker->work = work;
+    worker->context = context;
+    if (pthread_mutex_init(&worker->mutex, NULL) != 0) goto no_mutex;
+    if (!make_condition(&worker->begin)) goto no_begin;
+    if (!make_condition(&worker->done)) goto no_done;
+    if (pthread_create(&worker->thread, NULL, run, worker) == 0) return worker;
+    pthread_cond_destroy(&worker->done);
+no_done:
+    pthread_cond_destroy(&worker->begin);
+no_begin:
+    pthread_mutex_destroy(&worker->mutex);
+no_mutex:
+    base_release(allocator, worker, sizeof *worker);
+    return NULL;
+}
+
+void net_worker_destroy(net_worker* worker) {
+    if (!worker) return;
+    pthread_mutex_lock(&worker->mutex);
+    worker->must_end = true;
+    pthread_cond_signal(&worker->begin);
+    pthread_mutex_unlock(&worker->mutex);
+    pthread_join(worker->thread, NULL);
+    pthread_cond_destroy(&worker->done);
+    pthread_cond_destroy(&worker->begin);
+    pthread_mutex_destroy(&worker->mutex);
+    base_release(worker->allocator, worker, sizeof *worker);
+}
+
+void net_worker_start(net_worker* worker) {
+    pthread_mutex_lock(&worker->mutex);
+    BASE_ASSERT(!worker->is_busy && !worker->must_end);
+    worker->is_busy = true;
+    pthread_cond_signal(&worker->begin);
+    pthread_mutex_unlock(&worker->mutex);
+}
+
+void net_worker_wait(net_worker* worker) {
+    pthread_mutex_lock(&worker->mutex);
+    while (worker->is_busy)
+        pthread_cond_wait(&worker->done, &worker->mutex);
+    pthread_mutex_unlock(&worker->mutex);
+}
+
+bool net_worker_wait_until(net_worker* worker, uint64_t until_us) {
+    if (until_us == UINT64_MAX) {
+        net_worker_wait(worker);
+        return true;
+    }
+    const struct timespec until = {.tv_sec = (time_t)(until_us / 1000000u),
+                                   .tv_nsec = (long)(until_us % 1000000u * 1000u)};
+    pthread_mutex_lock(&worker->mutex);
+    int error = 0;
+    while (worker->is_busy && until_us != 0 && error != ETIMEDOUT)
+        error = pthread_cond_timedwait(&worker->done, &worker->mutex, &until);
+    bool is_done = !worker->is_busy;
+    pthread_mutex_unlock(&worker->mutex);
+    return is_done;
+}

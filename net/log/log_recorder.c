@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+// Everything is acknowledged, so nothing is ever in flight: after the bodies of a tick nothing
+// waits. A full state comes from a new replication state; that is all there is to a lost
+// record, to a segment and to a seek.
+#include "log/log_recorder.h"
+
+#include "base/assert.h"
+#include "ecs/change.h"
+#include "core/worker.h"
+#include "log/log_header.h"
+#include "log/log_schema_rows.h"
+#include "replicate/repl_state.h"
+#include "state/schema_rows.h"
+#include "state/snapshot_format.h"
+#include "state/varsize_value.h"
+
+#include <string.h>
+
+enum {
+    BODY_BYTES = 4000, // at most, so that a mirror reads it as it reads a packet
+    CLIENT = 1,
+};
+
+struct net_log_recorder {
+    const base_allocator* allocator;
+    ecs_world* world;
+    net_rows* rows;
+    uint32_t index_max;
+    bool is_varsize[ECS_COMPONENTS_MAX + 1];
+    // of the simulation's thread
+    bool* is_defined; // [template id] of compositions
+    uint32_t defined_capacity;
+    ecs_template_id* composed; // in the order of their definitions
+    uint32_t composed_count, composed_capacity;
+    bool must_restart;
+    base_bytes definitions, values; // items
+    base_bytes item;
+    // handed over
+    const net_history* history;
+    net_worker* worker; // NULL: everything on one thread
+    bool is_running, is_full, has_failed;
+    // of the recorder's thread, while it runs
+    net_replicator* replicator;
+    net_repl_state* repl;
+    uint16_t seq;
+    base_bytes out; // parts, each behind its length
+    size_t part;    // offset of the one that is written
+    uint8_t body[NET_SNAPSHOT_BYTES_MAX];
+    uint64_t full_bytes, since_bytes;
+};
+
+static void record(void* context);
+
+net_result net_log_recorder_create(const base_allocator* allocator, const net_match* match,
+                                   bool has_thread, net_log_recorder** recorder_out) {
+    BASE_ASSERT(match && recorder_out);
+    *recorder_out = NULL;
+    net_log_recorder* made = base_allocate_zero(allocator, sizeof *made);
+    if (!made) return NET_ERR_MEMORY;
+    made->allocator = allocator;
+    made->world = net_match_world((net_match*)(uintptr_t)match);
+    made->rows = net_schema_rows(net_match_schema(match));
+    made->index_max = ecs_world_limits(made->world)->replicated_index_max;
+    made->must_restart = true;
+    base_bytes_init(&made->definitions, allocator);
+    base_bytes_init(&made->values, allocator);
+    base_bytes_init(&made->item, allocator);
+    base_bytes_init(&made->out, NULL); // allocators belong to the simulation's thread
+    for (uint32_t id = 1; id <= ecs_component_count(made->world); id++) {
+        const ecs_component* component = ecs_component_get(made->world, (ecs_component_id)id);
+        made->is_varsize[id] = ecs_type_is_varsize(ecs_type_get(made->world, component->type));
+    }
+    made->worker = has_thread ? net_worker_create(allocator, record, made) : NULL;
+    if (has_thread && !made->worker) {
+        net_log_recorder_destroy(made);
+        return NET_ERR_MEMORY;
+    }
+    *recorder_out = made;
+    return NET_OK;
+}
+
+void net_log_recorder_destroy(net_log_recorder* recorder) {
+    if (!recorder) return;
+    const base_allocator* allocator = recorder->allocator;
+    net_worker_destroy(recorder->worker);
+    net_repl_state_destroy(recorder->repl);
+    net_replicator_destroy(recorder->replicator);
+    BASE_ARRAY_RELEASE(allocator, recorder->is_defined, recorder->defined_capacity);
+    BASE_ARRAY_RELEASE(allocator, recorder->composed, recorder->composed_capacity);
+    base_bytes_deinit(&recorder->definitions);
+    base_bytes_deinit(&recorder->values);
+    base_bytes_deinit(&recorder->item);
+    base_bytes_deinit(&recorder->out);
+    base_release(allocator, recorder, sizeof *recorder);
+}
+
+void net_log_recorder_restart(net_log_recorder* recorder) {
+    recorder->must_restart = true;
+}
+
+void net_log_recorder_sizes(const net_log_recorder* recorder, uint64_t* full, uint64_t* since) {
+    BASE_ASSERT(!recorder->is_running);
+    *full = recorder->full_bytes;
+    *since = recorder->since_bytes;
+}
+
+// ---- on the simulation's thread ----
+
+static void put_item(base_bytes* to, net_log_state_item kind, const uint8_t* data, size_t size) {
+    base_bytes_write_varint(to, kind);
+    base_bytes_write_varint(to, size);
+    base_bytes_write(to, data, size);
+}
+
+static void define(net_log_recorder* recorder, const net_row_template* row) {
+    base_bytes* item = &recorder->item;
+    base_bytes_clear(item);
+    base_bytes_write_varint(item, row->part_count);
+    for (uint32_t i = 0; i < row->part_count; i++)
+        base_bytes_write_varint(item, row->parts[i]);
+    uint8_t* memory = base_bytes_extend(item, NET_LOG_DEFINITION_BYTES_MAX);
+    proto_pb_writer wire = {.data = memory, .capacity = memory ? NET_LOG_DEFINITION_BYTES_MAX : 0};
+    net_log_header_write_template(&wire, recorder->world, recorder->rows, row->id);
+    if (wire.failed) recorder->has_failed = true;
+    if (wire.failed) return;
+    item->size -= NET_LOG_DEFINITION_BYTES_MAX - wire.size;
+    put_item(&recorder->definitions, NET_LOG_STATE_TEMPLATE, item->data, item->size);
+}
+
+// A composed template is defined when it first comes.
+static void see_template(net_log_recorder* recorder, const net_row_template* row) {
+    if (row->part_count < 2) return;
+    if (row->id < recorder->defined_capacity && recorder->is_defined[row->id]) return;
+    if (!BASE_ARRAY_RESERVE(recorder->allocator, recorder->is_defined, recorder->defined_capacity,
+                            row->id + 1u) ||
+        !BASE_ARRAY_RESERVE(recorder->allocator, recorder->composed, recorder->composed_capacity,
+                            recorder->composed_count + 1)) {
+        recorder->has_failed = true;
+        return;
+    }
+    recorder->is_defined[row->id] = true;
+    recorder->composed[recorder->composed_count++] = row->id;
+    if (!recorder->is_full) define(recorder, row);
+}
+
+static void take_value(net_log_recorder* recorder, ecs_entity entity, ecs_component_id component) {
+    base_bytes* item = &recorder->item;
+    base_bytes_clear(item);
+    base_bytes_write_varint(item, entity);
+    base_bytes_write_varint(item, component);
+    const size_t head = item->size;
+    net_varsize_write(recorder->world, entity, component, item);
+    if (item->failed) recorder->has_failed = true;
+    if (item->size - head <= NET_LOG_STATE_VALUE_BYTES_MAX) // no client gets a longer one either
+        put_item(&recorder->values, NET_LOG_STATE_VALUE, item->data, item->size);
+}
+
+static void see_entity(net_log_recorder* recorder, const net_history_entity* entity) {
+    see_template(recorder, entity->row_template);
+    for (uint32_t v = 0; v < entity->row_template->varsize_count; v++)
+        take_value(recorder, entity->handle, entity->row_template->varsizes[v].component);
+}
+
+static void take_changed_values(net_log_recorder* recorder) {
+    const net_history* history = recorder->history;
+    const ecs_changes changes = ecs_changes_get(recorder->world);
+    const ecs_tick tick = net_history_tick(history);
+    for (uint32_t i = 0; i < changes.changed_count; i++) {
+        const ecs_change* change = &changes.changed[i];
+        if (!recorder->is_varsize[change->component]) continue;
+        const net_history_entity* entity =
+            net_history_find(history, ecs_entity_index(change->entity));
+        if (entity && entity->handle == change->entity && entity->begin_tick < tick &&
+            net_row_find_varsize(entity->row_template, change->component))
+            take_value(recorder, change->entity, change->component);
+    }
+}
+
+// What the history does not have.
+static void take_beside(net_log_recorder* recorder) {
+    const net_history* history = recorder->history;
+    uint32_t count, end = net_history_index_end(history);
+    const net_history_event* events = net_history_events(history, &count);
+    for (uint32_t i = 0; i < count && !recorder->is_full; i++)
+        if (events[i].kind == NET_HISTORY_SPAWNED)
+            see_entity(recorder, net_history_find(history, ecs_entity_index(events[i].handle)));
+    for (uint32_t index = 1; index < end && recorder->is_full; index++)
+        if (net_history_find(history, index))
+            see_entity(recorder, net_history_find(history, index));
+    for (uint32_t i = 0; i < recorder->composed_count && recorder->is_full; i++)
+        define(recorder, net_rows_find(recorder->rows, recorder->composed[i]));
+    if (!recorder->is_full && net_rows_varsize_count(recorder->rows) > 0)
+        take_changed_values(recorder);
+}
+
+void net_log_recorder_begin(net_log_recorder* recorder, const net_history* history) {
+    BASE_ASSERT(history && !recorder->is_running);
+    BASE_ASSERT(!recorder->history || recorder->history == history);
+    recorder->history = history;
+    recorder->is_full = recorder->must_restart;
+    recorder->must_restart = recorder->has_failed = false;
+    base_bytes_clear(&recorder->definitions);
+    base_bytes_clear(&recorder->values);
+    take_beside(recorder);
+    if (recorder->definitions.failed || recorder->values.failed) recorder->has_failed = true;
+    recorder->is_running = true;
+    if (recorder->worker)
+        net_worker_start(recorder->worker);
+    else
+        record(recorder);
+}
+
+void net_log_recorder_end(net_log_recorder* recorder,
+                          void (*part)(void* context, const uint8_t* data, size_t size),
+                          void* context) {
+    if (!recorder->is_running) return;
+    if (recorder->worker) net_worker_wait(recorder->worker);
+    recorder->is_running = false;
+    if (recorder->has_failed) {
+        recorder->must_restart = true;
+        return;
+    }
+    for (size_t at = 0; at < recorder->out.size;) {
+        uint32_t size;
+        memcpy(&size, recorder->out.data + at, sizeof size);
+        part(context, recorder->out.data + at + sizeof size, size);
+        at += sizeof size + size;
+    }
+}
+
+// ---- on the recorder's thread ----
+
+static void begin_part(net_log_recorder* recorder) {
+    base_bytes* out = &recorder->out;
+    base_bytes_write(out, &(uint32_t){0}, sizeof(uint32_t)); // its length, of this machine
+    recorder->part = out->size;
+    base_bytes_write_u8(out, NET_LOG_FORM_STATE);
+    base_bytes_write_u8(out, recorder->is_full ? NET_LOG_STATE_FULL : 0);
+    recorder->is_full = false; // the tick's first part says it
+}
+
+static void end_part(net_log_recorder* recorder, bool is_last) {
+    base_bytes* out = &recorder->out;
+    if (out->failed) return;
+    BASE_ASSERT(out->size - recorder->part <= NET_LOG_STATE_BYTES_MAX);
+    if (is_last) out->data[recorder->part + 1] |= NET_LOG_STATE_LAST;
+    const uint32_t size = (uint32_t)(out->size - recorder->part);
+    memcpy(out->data + recorder->part - sizeof size, &size, sizeof size);
+}
+
+static void write_item(net_log_recorder* recorder, net_log_state_item kind, const uint8_t* data,
+                       size_t size) {
+    if (recorder->out.size - recorder->part >= NET_LOG_PART_SPLIT_BYTES) {
+        end_part(recorder, false);
+        begin_part(recorder);
+    }
+    put_item(&recorder->out, kind, data, size);
+}
+
+static void write_items(net_log_recorder* recorder, const base_bytes* items) {
+    base_reader reader = base_reader_make(items->data, items->size);
+    while (base_reader_left(&reader) > 0) {
+        const net_log_state_item kind = (net_log_state_item)base_reader_varint(&reader);
+        const size_t size = (size_t)base_reader_varint(&reader);
+        write_item(recorder, kind, base_reader_skip(&reader, size), size);
+    }
+}
+
+// One body of what waits. @return false: memory ran out.
+static bool write_body(net_log_recorder* recorder) {
+    const net_repl_state_room room = {BODY_BYTES * 8, BODY_BYTES * 8};
+    proto_bit_writer writer = proto_bit_writer_make(recorder->body, sizeof recorder->body);
+    uint32_t records = 0;
+    const uint16_t seq = recorder->seq++;
+    if (net_repl_state_write(recorder->repl, seq, room, &writer, &records) != NET_OK) return false;
+    const bool is_known = net_repl_state_acked(recorder->repl, seq);
+    BASE_ASSERT(is_known && records > 0);
+    write_item(recorder, NET_LOG_STATE_BODY, recorder->body, (writer.size_bits + 7) / 8);
+    return true;
+}
+
+static bool prepare(net_log_recorder* recorder) {
+    if (!recorder->replicator) {
+        const net_replicator_config config = {.rows = recorder->rows,
+                                              .index_max = recorder->index_max,
+                                              .history =
+                                                  (net_history*)(uintptr_t)recorder->history};
+        if (net_replicator_create(&config, &recorder->replicator) != NET_OK) return false;
+    }
+    if (recorder->is_full) {
+        net_repl_state_destroy(recorder->repl);
+        recorder->repl = NULL;
+    }
+    net_replicator_publish(recorder->replicator);
+    if (!recorder->is_full) return !net_repl_state_is_broken(recorder->repl);
+    recorder->seq = 1;
+    return net_repl_state_create(recorder->replicator, CLIENT, &recorder->repl) == NET_OK;
+}
+
+static void record(void* context) {
+    net_log_recorder* recorder = context;
+    const bool is_full = recorder->is_full;
+    base_bytes_clear(&recorder->out);
+    if (recorder->has_failed || !prepare(recorder)) {
+        recorder->has_failed = true;
+        return;
+    }
+    begin_part(recorder);
+    write_items(recorder, &recorder->definitions);
+    bool ok = true;
+    while (ok && net_repl_state_has_pending(recorder->repl))
+        ok = write_body(recorder);
+    write_items(recorder, &recorder->values);
+    end_part(recorder, true);
+    recorder->has_failed = !ok || recorder->out.failed;
+    if (is_full) recorder->full_bytes = recorder->since_bytes = 0;
+    *(is_full ? &recorder->full_bytes : &recorder->since_bytes) += recorder->out.size;
+}

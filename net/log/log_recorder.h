@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/// The recorder: the client of a match whose line never loses. A replication state of its own sees
+/// everything; what it writes in a tick is acknowledged at once, so each row is coded against the
+/// one of the tick before. Its bodies are the state of a tick in a log ("State" in proto/LOG.md),
+/// or what any other mirror reads.
+///
+/// A tick has two halves: net_log_recorder_begin on the thread that owns the world copies what is
+/// not in the history of rows; the bodies are written from the history, on a thread of the
+/// recorder, until net_log_recorder_end.
+///
+/// Memory:  what a client of the match takes, from the heap; the longest tick.
+/// Threads: one, that of the world.
+#pragma once
+
+#include "net/match.h"
+#include "state/history.h"
+
+/// A part of a tick's state is ended when it is as long as this.
+#define NET_LOG_PART_SPLIT_BYTES 131072u
+/// No part is longer; a value of variable size is not longer than the split.
+#define NET_LOG_STATE_BYTES_MAX (3 * NET_LOG_PART_SPLIT_BYTES)
+#define NET_LOG_STATE_VALUE_BYTES_MAX NET_LOG_PART_SPLIT_BYTES
+/// The form of TickState.changes that holds state, and its flags.
+#define NET_LOG_FORM_STATE 5u
+#define NET_LOG_STATE_FULL 1u ///< all that was before is forgotten; everything comes again
+#define NET_LOG_STATE_LAST 2u ///< no further part of the tick follows
+/// Behind form and flags a part is a row of items: varint kind, varint size, bytes.
+typedef enum net_log_state_item {
+    NET_LOG_STATE_TEMPLATE = 1, ///< varint parts, their wire numbers (varints), SchemaTemplate
+    NET_LOG_STATE_BODY = 2,     ///< the next body of WIRE.md, "State body"
+    NET_LOG_STATE_VALUE = 3,    ///< varint handle, varint component, ecs_type_write
+} net_log_state_item;
+
+typedef struct net_log_recorder net_log_recorder;
+
+/// For a match before its first tick. Without `has_thread` everything is done in
+/// net_log_recorder_begin, with the same bytes. @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_recorder_create(const base_allocator* allocator,
+                                                 const net_match* match, bool has_thread,
+                                                 net_log_recorder** recorder);
+/// Waits for its thread. NULL does nothing.
+void net_log_recorder_destroy(net_log_recorder* recorder);
+/// The next tick has a full state: a part was lost, or readers begin there.
+void net_log_recorder_restart(net_log_recorder* recorder);
+/// Bytes of the newest full state, and of those after it.
+void net_log_recorder_sizes(const net_log_recorder* recorder, uint64_t* full, uint64_t* since);
+/// Begin to record the tick of the history's last step. The history, always the same one, must not
+/// be stepped before net_log_recorder_end. After a tick that was left out, restart.
+void net_log_recorder_begin(net_log_recorder* recorder, const net_history* history);
+/// Wait for the tick that was begun and give its parts to `part`, in order; nothing when none was,
+/// or when memory ran out: then the next tick has a full state.
+void net_log_recorder_end(net_log_recorder* recorder,
+                          void (*part)(void* context, const uint8_t* data, size_t size),
+                          void* context);

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT
+// The state in a log, as the recorder writes it and the mirror of a reader has it, beside the match
+// itself: every row of every tick of the three games, entities as they come and go, and a log whose
+// state was lost on the way.
+#include "log_files.h"
+
+#include "base/rng.h"
+#include "ecs/change.h"
+#include "log/log_compare.h"
+#include "log/log_recorder.h"
+#include "log/log_state_record.h"
+#include "log/log_write.h"
+#include "net/log_writer.h"
+#include "net/match_messages.h"
+#include "net/replay.h"
+#include "state/schema_rows.h"
+
+#include <stdatomic.h>
+
+static _Atomic bool is_full; // the disk
+
+enum { BOTS = 6, INDICES = 1 << 20 };
+
+typedef struct bot {
+    base_rng rng;
+    _Alignas(16) uint8_t memory[NET_BOT_MEMORY_BYTES];
+    uint8_t input[NET_INPUT_BYTES_MAX];
+} bot;
+
+typedef struct play {
+    log_files files;
+    net_module* module;
+    net_match* match;
+    net_log_writer* writer;
+    bot bots[BOTS];
+} play;
+
+static bool drop_event(void* sender, uint32_t message, const void* payload) {
+    (void)sender;
+    (void)message;
+    (void)payload;
+    return false;
+}
+
+static play* play_open(const char* game) {
+    char name[512];
+    play* self = calloc(1, sizeof *self);
+    assert_non_null(self);
+    snprintf(name, sizeof name, "%s/%s.so", GAMES_DIR, game);
+    base_reporter reporter = base_reporter_stderr();
+    files_open(&self->files);
+    assert_int_equal(net_module_open(name, NULL, &reporter, &self->module), NET_OK);
+    net_match_config config = net_match_config_default(self->module);
+    config.role = NET_ROLE_SERVER;
+    config.seed = 7;
+    assert_int_equal(net_match_create(&config, &reporter, &self->match), NET_OK);
+    for (uint32_t i = 0; i < BOTS; i++)
+        self->bots[i].rng = base_rng_make(i + 1, 3);
+    return self;
+}
+
+static void play_close(play* self) {
+    net_match_destroy(self->match);
+    net_module_close(self->module);
+    files_close(&self->files);
+    free(self);
+}
+
+static uint32_t think(play* self, uint32_t i) {
+    static _Alignas(16) uint8_t scratch[ECS_EVENT_BYTES_MAX];
+    bot* at = &self->bots[i];
+    net_match* match = self->match;
+    const net_player_context player = {.size_bytes = sizeof player,
+                                       .world = net_match_world(match),
+                                       .context = net_match_context(match),
+                                       .player = net_match_player(match, i + 1),
+                                       .client = i + 1,
+                                       .tick = net_match_tick(match),
+                                       .dt = net_match_dt(match),
+                                       .input_number = net_match_tick(match) + 1,
+                                       .rng = &at->rng,
+                                       .memory = at->memory,
+                                       .send = drop_event};
+    size_t size = 0;
+    memset(scratch, 0, sizeof scratch);
+    if (self->module->game->bot_think) self->module->game->bot_think(&player, scratch);
+    (void)!net_match_pack(match, net_match_input_message(match), scratch, at->input,
+                          sizeof at->input, &size);
+    return (uint32_t)size;
+}
+
+static void play_tick(play* self) {
+    const ecs_tick tick = net_match_tick(self->match) + 1;
+    net_game_player joins[BOTS];
+    net_log_input inputs[BOTS];
+    char names[BOTS][NET_PLAYER_NAME_BYTES_MAX];
+    net_log_begin begin = {.tick = tick, .joins = joins, .inputs = inputs};
+    for (uint32_t i = 0; i < BOTS && tick == 1; i++) {
+        snprintf(names[i], sizeof names[i], "bot %u", i);
+        joins[begin.join_count++] =
+            (net_game_player){.client = i + 1, .name = names[i], .is_bot = true};
+    }
+    for (uint32_t i = 0; i < BOTS && tick > 1; i++) {
+        const uint32_t size = think(self, i);
+        inputs[begin.input_count++] = (net_log_input){.client = i + 1,
+                                                      .number = (uint32_t)tick,
+                                                      .payload = self->bots[i].input,
+                                                      .size = size,
+                                                      .seen = (tick - 1) * 256};
+    }
+    net_log_append_begin(self->writer, &begin);
+    for (uint32_t i = 0; i < begin.join_count; i++)
+        net_match_join(self->match, &begin.joins[i]);
+    for (uint32_t i = 0; i < begin.input_count; i++)
+        net_match_input_seen(self->match, inputs[i].client, inputs[i].payload, inputs[i].size,
+                             self->module->game->is_rewinding ? inputs[i].seen : 0);
+    net_match_step(self->match);
+    net_log_append_end(self->writer, self->match);
+    ecs_changes_clear(net_match_world(self->match));
+    if (!is_full) net_log_wait_room(self->writer);
+}
+
+static void play_record(play* self, uint32_t ticks) {
+    base_reporter reporter = base_reporter_stderr();
+    assert_int_equal(net_log_writer_create(NULL, self->files.log, self->match, "test", 1, &reporter,
+                                           &self->writer),
+                     NET_OK);
+    for (uint32_t i = 0; i < ticks; i++)
+        play_tick(self);
+    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+}
+
+// Entities as the touches of ticks give them.
+static void follow(const net_log_state* state, ecs_entity* known) {
+    uint32_t count, here = 0, there = 0, before = 0;
+    const net_log_touch* touches = net_log_state_touches(state, &count);
+    if (net_log_state_is_full(state)) memset(known, 0, INDICES * sizeof *known);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t index = ecs_entity_index(touches[i].entity);
+        assert_true(i == 0 || index > before);
+        before = index;
+        assert_true(touches[i].fate != NET_LOG_FATE_CHANGED || known[index] == touches[i].entity);
+        known[index] = touches[i].fate == NET_LOG_FATE_DESTROYED ? 0 : touches[i].entity;
+    }
+    for (ecs_entity at = ECS_ENTITY_NONE; (at = net_log_state_next(state, at)) != ECS_ENTITY_NONE;
+         here++)
+        assert_int_equal(known[ecs_entity_index(at)], at);
+    for (uint32_t i = 0; i < INDICES; i++)
+        there += known[i] != 0;
+    assert_int_equal(here, there);
+}
+
+static void compare_all(const char* game, uint32_t ticks) {
+    play* self = play_open(game);
+    net_log_reader *a, *b;
+    net_log_state* state;
+    net_log_replay* replay;
+    net_log_tick tick;
+    uint32_t seen = 0;
+    ecs_entity* known = calloc(INDICES, sizeof *known);
+    assert_non_null(known);
+    play_record(self, ticks);
+    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &a), NET_OK);
+    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &b), NET_OK);
+    assert_int_equal(net_log_state_create(b, NULL, &state), NET_OK);
+    assert_int_equal(net_log_replay_create(a, self->module, NULL, &replay), NET_OK);
+    for (; net_log_replay_step(replay, &tick) == NET_OK; seen++) {
+        net_verify_result result = {0};
+        assert_int_equal(net_log_state_step(state), NET_OK);
+        assert_true(net_log_state_is_whole(state) && net_log_state_tick(state) == tick.tick);
+        if (net_log_compare(state, net_log_replay_match(replay), &result))
+            fail_msg("%s tick %u: %s.%s %s", game, (unsigned)tick.tick, result.component,
+                     result.field, result.note);
+        follow(state, known);
+    }
+    assert_int_equal(seen, ticks);
+    assert_int_equal(net_log_state_step(state), NET_ERR_CLOSED);
+    print_message("%s: %u entities\n", game, net_log_state_entity_count(state));
+    free(known);
+    net_log_replay_destroy(replay);
+    net_log_state_destroy(state);
+    net_log_reader_destroy(a);
+    net_log_reader_destroy(b);
+    play_close(self);
+}
+
+static void every_row_of_breakout_is_that_of_the_match(void** state) {
+    (void)state;
+    compare_all("breakout", 1300);
+}
+
+static void every_row_of_arena_is_that_of_the_match(void** state) {
+    (void)state;
+    compare_all("arena", 700);
+}
+
+// 10,000 entities that all move: dozens of bodies in a tick.
+static void every_row_of_cubes_is_that_of_the_match(void** state) {
+    (void)state;
+    compare_all("cubes", 60);
+}
+
+static void copy_part(void* context, const uint8_t* data, size_t size) {
+    base_bytes_write(context, data, size);
+}
+
+// The same bytes with a thread and without, and from a full state on as after one.
+static void a_thread_changes_no_byte(void** state) {
+    (void)state;
+    play* self = play_open("breakout");
+    net_rows* rows = net_schema_rows(net_match_schema(self->match));
+    const uint32_t index_max = ecs_world_limits(net_match_world(self->match))->replicated_index_max;
+    net_log_recorder* recorders[2];
+    net_history* history;
+    base_bytes out[2];
+    assert_int_equal(
+        net_log_writer_create(NULL, self->files.log, self->match, "test", 1, NULL, &self->writer),
+        NET_OK);
+    net_rows_set_tick_rate(rows, net_match_get_config(self->match)->tick_rate_hz);
+    assert_int_equal(net_history_create(NULL, rows, index_max, &history), NET_OK);
+    for (uint32_t i = 0; i < 2; i++) {
+        base_bytes_init(&out[i], NULL);
+        assert_int_equal(net_log_recorder_create(NULL, self->match, i == 1, &recorders[i]), NET_OK);
+    }
+    for (uint32_t tick = 1; tick <= 200; tick++) {
+        net_match_step(self->match);
+        assert_int_equal(net_history_step(history, net_match_world(self->match), tick), NET_OK);
+        for (uint32_t i = 0; i < 2; i++) {
+            if (tick == 100) net_log_recorder_restart(recorders[i]);
+            net_log_recorder_begin(recorders[i], history);
+        }
+        for (uint32_t i = 0; i < 2; i++) {
+            base_bytes_clear(&out[i]);
+            net_log_recorder_end(recorders[i], copy_part, &out[i]);
+        }
+        assert_int_equal(out[0].size, out[1].size);
+        assert_memory_equal(out[0].data, out[1].data, out[0].size);
+        assert_int_equal(out[0].data[0], NET_LOG_FORM_STATE);
+        assert_int_equal(out[0].data[1] & NET_LOG_STATE_FULL, tick == 1 || tick == 100);
+        ecs_changes_clear(net_match_world(self->match));
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        base_bytes_deinit(&out[i]);
+        net_log_recorder_destroy(recorders[i]);
+    }
+    net_history_destroy(history);
+    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+    play_close(self);
+}
+
+// A reader that misses the state of a tick has no values until the next full state.
+static void without_the_state_of_a_tick_values_come_with_the_next_full_one(void** unused) {
+    (void)unused;
+    play* self = play_open("breakout");
+    play_record(self, 700);
+    net_log_reader* reader;
+    net_log_state* state;
+    net_log_record record;
+    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &reader), NET_OK);
+    assert_int_equal(net_log_state_create(reader, NULL, &state), NET_OK);
+    net_log_cursor cursor = net_log_cursor_begin(reader);
+    while (net_log_cursor_next(reader, &cursor, &record)) {
+        if (record.kind == NET_LOG_KIND_STATE && record.tick == 50) continue;
+        assert_int_equal(net_log_state_take(state, &record, false), NET_OK);
+        if (!net_log_state_is_last(&record)) continue;
+        const bool is_whole = record.tick < 50 || record.tick > 600;
+        assert_int_equal(net_log_state_is_whole(state), is_whole);
+        assert_int_equal(net_log_state_is_full(state), record.tick == 1 || record.tick == 601);
+    }
+    net_log_state_destroy(state);
+    net_log_reader_destroy(reader);
+    play_close(self);
+}
+
+static ssize_t write_unless_full(void* context, int fd, const void* data, size_t size) {
+    (void)context;
+    errno = ENOSPC;
+    return is_full ? -1 : write(fd, data, size);
+}
+
+static int sync_nothing(void* context, int fd) {
+    (void)context;
+    (void)fd;
+    return 0;
+}
+
+// Ticks until the log says that ticks began, or ceased, to be left out.
+static void play_until(play* self, const char* words) {
+    char text[256];
+    for (uint32_t i = 0; i < 400000; i++) {
+        play_tick(self);
+        while (net_log_take_note(self->writer, text, sizeof text))
+            if (strstr(text, words)) return;
+    }
+    fail();
+}
+
+// Behind the ticks that a full disk costs, the first tick has a full state; of those in front of
+// them the last one may have none.
+static void behind_a_full_disk_the_state_is_full(void** unused) {
+    (void)unused;
+    play* self = play_open("breakout");
+    net_log_file_config config = net_log_file_config_default(self->files.log, 60);
+    config.ring_bytes = 1 << 17;
+    config.ops.write = write_unless_full;
+    config.ops.sync = sync_nothing;
+    is_full = false;
+    assert_int_equal(net_log_writer_create_with(&config, self->match, self->files.log, "test", 1,
+                                                NULL, &self->writer),
+                     NET_OK);
+    for (uint32_t i = 0; i < 200; i++)
+        play_tick(self);
+    is_full = true;
+    play_until(self, "are left out");
+    is_full = false;
+    play_until(self, "goes on behind");
+    for (uint32_t i = 0; i < 200; i++)
+        play_tick(self);
+    assert_int_equal(net_log_writer_finish(self->writer), NET_OK);
+    const uint64_t lost = net_log_get_counters(self->writer).ticks_lost;
+    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+    assert_true(lost > 0);
+    net_log_reader* reader;
+    net_log_state* state;
+    ecs_tick before = 0;
+    uint32_t without = 0, gaps = 0;
+    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &reader), NET_OK);
+    assert_int_equal(net_log_state_create(reader, NULL, &state), NET_OK);
+    for (; net_log_state_step(state) == NET_OK; before = net_log_state_tick(state)) {
+        const ecs_tick tick = net_log_state_tick(state);
+        if (tick != before + 1) {
+            assert_true(tick > before && net_log_state_is_full(state));
+            gaps++;
+        }
+        without += !net_log_state_is_whole(state);
+    }
+    assert_int_equal(before, net_match_tick(self->match));
+    assert_true(without <= 1 && gaps == 1);
+    net_log_state_destroy(state);
+    net_log_reader_destroy(reader);
+    play_close(self);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(every_row_of_breakout_is_that_of_the_match),
+        TEST(every_row_of_arena_is_that_of_the_match),
+        TEST(every_row_of_cubes_is_that_of_the_match),
+        TEST(a_thread_changes_no_byte),
+        TEST(without_the_state_of_a_tick_values_come_with_the_next_full_one),
+        TEST(behind_a_full_disk_the_state_is_full),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
