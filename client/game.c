@@ -7,7 +7,7 @@
 #include "players.h"
 
 #include "base/text.h"
-#include "host/setup.h"
+#include "tools/setup.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "host/setup.h"
+#include "tools/setup.h"
 #include "net/link.h"
 #include "net/match.h"
 #include "net/server.h"

@@ -8,8 +8,8 @@
 
 #include "playback/playback_play.h"
 
-#include "host/output.h"
-#include "host/setup.h"
+#include "tools/output.h"
+#include "tools/setup.h"
 
 #include <errno.h>
 #include <stdlib.h>

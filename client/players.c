@@ -6,7 +6,7 @@
 #include "players.h"
 
 #include "base/text.h"
-#include "host/output.h"
+#include "tools/output.h"
 #include "net/match.h"
 #include "net/socket.h"
 #include "net/transport_enet.h"

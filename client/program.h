@@ -5,8 +5,8 @@
 #include "config/config.h"
 
 #include "base/quota.h"
-#include "host/exit_code.h"
-#include "host/keys.h"
+#include "tools/output.h"
+#include "tools/keys.h"
 #include "net/client.h"
 #include "net/loop.h"
 #include "net/module.h"

@@ -6,9 +6,8 @@
 #include "program.h"
 
 #include "base/assert.h"
-#include "host/exit_code.h"
-#include "host/keys.h"
-#include "host/secret.h"
+#include "tools/output.h"
+#include "tools/keys.h"
 #include "net/bans.h"
 #include "net/transport_enet.h"
 

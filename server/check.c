@@ -9,8 +9,8 @@
 #include "stages.h"
 
 #include "base/text.h"
-#include "host/exit_code.h"
-#include "host/setup.h"
+#include "tools/output.h"
+#include "tools/setup.h"
 #include "net/check.h"
 #include "net/match.h"
 #include "net/module.h"

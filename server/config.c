@@ -2,7 +2,7 @@
 // One table gives the command line, the environment, the config file and --help.
 #include "config.h"
 
-#include "host/version.h"
+#include "tools/output.h"
 #include "net/log_writer.h"
 
 #include <string.h>

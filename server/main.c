@@ -9,8 +9,8 @@
 #include "schema.h"
 #include "token.h"
 
-#include "host/exit_code.h"
-#include "host/setup.h"
+#include "tools/output.h"
+#include "tools/setup.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
-#include "host/exit_code.h"
+#include "tools/output.h"
 #include "net/game.h"
 
 #include <errno.h>

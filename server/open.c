@@ -9,10 +9,8 @@
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "host/exit_code.h"
-#include "host/output.h"
-#include "host/setup.h"
-#include "host/version.h"
+#include "tools/output.h"
+#include "tools/setup.h"
 #include "net/check.h"
 #include "net/transport_enet.h"
 

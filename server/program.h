@@ -8,7 +8,7 @@
 #include "status.h"
 #include "timing.h"
 
-#include "host/sentry.h"
+#include "tools/sentry.h"
 #include "net/log_writer.h"
 #include "net/loop.h"
 #include "net/match.h"

@@ -3,8 +3,7 @@
 // code.
 #include "program.h"
 
-#include "host/exit_code.h"
-#include "host/output.h"
+#include "tools/output.h"
 #include "net/transport_enet.h"
 
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 #include "schema.h"
 
 #include "base/bytes.h"
-#include "host/exit_code.h"
-#include "host/setup.h"
+#include "tools/output.h"
+#include "tools/setup.h"
 #include "net/match.h"
 #include "net/module.h"
 

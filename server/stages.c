@@ -6,8 +6,8 @@
 #include "stages.h"
 
 #include "ecs/system.h"
-#include "host/exit_code.h"
-#include "host/setup.h"
+#include "tools/output.h"
+#include "tools/setup.h"
 
 #include <stdio.h>
 

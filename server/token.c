@@ -2,9 +2,8 @@
 // Keys come from files or the environment only: `ps` shows a command line to every user.
 #include "token.h"
 
-#include "host/exit_code.h"
-#include "host/keys.h"
-#include "host/version.h"
+#include "tools/output.h"
+#include "tools/keys.h"
 
 #include "base/options.h"
 

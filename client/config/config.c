@@ -2,7 +2,7 @@
 // One table describes the command line, the environment and --help.
 #include "config/config.h"
 
-#include "host/version.h"
+#include "tools/output.h"
 
 #include "base/text.h"
 #include "ecs/entity.h"

@@ -7,8 +7,8 @@
 #include "playback/playback_play.h"
 
 #include "ecs/save.h"
-#include "host/exit_code.h"
-#include "host/setup.h"
+#include "tools/output.h"
+#include "tools/setup.h"
 #include "playback/playback_state.h"
 #include "playback/playback_window.h"
 

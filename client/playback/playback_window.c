@@ -11,7 +11,7 @@
 #include "window/window.h"
 
 #include "base/text.h"
-#include "host/exit_code.h"
+#include "tools/output.h"
 
 #include <stdio.h>
 

@@ -6,13 +6,9 @@
 // (figures). What a state packet does to the world stands in mirror/mirror.c.
 #include "net/client.h"
 
-#include "client/client_receive.h"
-#include "client/client_send.h"
-#include "client/client_session.h"
 #include "client/client_state.h"
-#include "client/client_varsize.h"
 #include "mirror/mirror.h"
-#include "state/schema_rows.h"
+#include "state/schema.h"
 #include "state/varsize.h"
 
 #include "base/assert.h"

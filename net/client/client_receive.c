@@ -12,13 +12,10 @@
 // Packets do not come with every tick: a server without news sends ten times a second, and a send
 // divisor leaves out ticks. Sequence numbers tell ticks that were left out from packets that were
 // lost.
-#include "client/client_receive.h"
-
-#include "client/client_control.h"
-#include "client/client_session.h"
 #include "client/client_state.h"
+
 #include "mirror/mirror.h"
-#include "present/presenter_feed.h"
+#include "present/presenter.h"
 #include "session/packet_header.h"
 #include "state/varsize.h"
 

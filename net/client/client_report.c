@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The figures of a client: what went through its connection, and its line at the end.
-#include "client/client_session.h"
 #include "client/client_state.h"
 #include "mirror/mirror.h"
 #include "state/rows.h"

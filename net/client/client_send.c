@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What a client sends on the realtime channel: one packet per client tick, with the newest inputs,
 // acknowledgements, events, and requests for rows that failed a checksum probe.
-#include "client/client_send.h"
-
-#include "client/client_session.h"
 #include "client/client_state.h"
+
 #include "mirror/mirror.h"
-#include "present/presenter_feed.h"
+#include "present/presenter.h"
 
 #include "base/assert.h"
 #include "net/match.h"

@@ -1,21 +1,86 @@
 // SPDX-License-Identifier: MIT
-/// The state of a client, for the files of this room.
+/// Does a server still talk like a server? Its faults, and the time since it did something right.
+///
+/// A message that cannot be decoded, or that breaks the protocol, is a fault. Through an
+/// authenticated connection no network makes one, so a client leaves a server of many faults, and
+/// one that does nothing right any more. A plain struct; time is an argument.
 #pragma once
 
-#include "client/client_faults.h"
 #include "session/acks.h"
-#include "session/event_inbox.h"
-#include "session/event_outbox.h"
-#include "session/input_queue.h"
-#include "session/meter.h"
+#include "session/event_queue.h"
 #include "session/pace.h"
+#include "session/rate.h"
 #include "session/roster.h"
 
-#include "base/rng.h"
 #include "net/client.h"
 #include "net/end.h"
 #include "net/ration.h"
+#include "net/trace.h"
+
 #include "proto/codec.h"
+
+#include "base/macros.h"
+#include "base/rng.h"
+
+#include "wire.pb-c.h"
+
+#define NET_CLIENT_FAULTS_MAX 32u        ///< within NET_CLIENT_FAULTS_MS; one more ends the session
+#define NET_CLIENT_FAULTS_MS 10000u      ///< the window of NET_CLIENT_FAULTS_MAX
+#define NET_CLIENT_FAULTS_ONLY_MS 10000u ///< so long only faults came: the session ends
+
+typedef struct net_client_faults {
+    uint64_t count;
+    uint64_t at_us[NET_CLIENT_FAULTS_MAX]; ///< ring by count
+    uint64_t only_us; ///< first fault since the last right message; with is_only
+    bool is_only;
+} net_client_faults;
+
+/// A fault came. @return true: more than NET_CLIENT_FAULTS_MAX within NET_CLIENT_FAULTS_MS.
+bool net_client_faults_add(net_client_faults* faults, uint64_t now_us);
+/// A right message came: a state packet that was applied, a control message that was followed.
+void net_client_faults_forgive(net_client_faults* faults);
+/// Did only faults come for NET_CLIENT_FAULTS_ONLY_MS?
+bool net_client_faults_only(const net_client_faults* faults, uint64_t now_us);
+
+/// The life of a client's session: its phase, the control channel, silence, resumption, the end.
+
+#define NET_CLIENT_RETRY_MS                                                                        \
+    500u ///< between two attempts to resume, when the first is refused at once
+
+/// Change the phase. Asserts that the phases have this arrow. `reason`: static text, for the trace.
+void net_client_set_phase(net_client* client, net_client_phase phase, const char* reason);
+/// End at once. The server gets a disconnect, if it still listens, so that it does not wait for a
+/// timeout.
+void net_client_finish(net_client* client, net_client_end end);
+/// A goodbye was sent or came: service the connection until it ends or for CLOSE_MS_MAX, then
+/// finish.
+void net_client_begin_closing(net_client* client, net_client_end end);
+/// The connection is lost, the session is not: connect again. The client must have a secret.
+void net_client_begin_resuming(net_client* client);
+/// Once per service: resume after a silence, retry, give up.
+void net_client_check_connection(net_client* client);
+/// End at once because of what the server does, and report why. `why` completes a sentence.
+void net_client_give_up(net_client* client, const char* why);
+/// What came needs more than this client can have, or the world refused it. `result`: of the part
+/// that failed. As net_client_give_up.
+void net_client_overrun(net_client* client, net_result result);
+/// Count a message that breaks the protocol. After too many of them
+/// (client_state.h) the service that runs, or the next one, ends the session.
+void net_client_malformed(net_client* client);
+/// Seconds since the newest datagram.
+double net_client_quiet_s(const net_client* client);
+
+/// Send a control message and trace it. @return what net_transport send returns.
+net_result net_client_send_control(net_client* client, const Shoal__Wire__ClientControl* control);
+/// Trace a packet; `name` is static text.
+void net_client_trace_packet(const net_client* client, net_trace_kind kind, const char* name,
+                             uint32_t number, size_t bytes);
+/// Compare the whole world with the hash of a goodbye, and tell the operator what differs.
+/// @return the reason with which the connection is closed: NET_END_GOODBYE, or NET_END_DIFFERS with
+///         the place (WIRE.md, "Goodbye").
+uint32_t net_client_compare(net_client* client, uint64_t hash);
+
+/// The state of a client, for the files of this room.
 
 #define NET_CLIENT_RESYNCS_MAX 4u     ///< entities that a client requests at a time
 #define NET_CLIENT_MESSAGES_MAX 4096u ///< that one service takes in
@@ -99,3 +164,33 @@ struct net_client {
     _Alignas(16) uint8_t input_payload[ECS_EVENT_BYTES_MAX];
     uint8_t packet[NET_STATE_BYTES_MAX];
 };
+
+/// The client's end of the control channel.
+
+/// The connection is made: send the hello, as a new client or as one that resumes.
+void net_client_greet(net_client* client);
+/// A control message came.
+void net_client_receive_control(net_client* client, const uint8_t* bytes, size_t size);
+
+/// What comes to a client.
+
+/// An event of the transport.
+void net_client_receive(net_client* client, const net_transport_event* event);
+/// Deliver the game events whose targets exist by now.
+void net_client_deliver_events(net_client* client);
+
+/// What a client sends on the realtime channel.
+
+/// Make the input of this client tick. The player must be known.
+void net_client_make_input(net_client* client);
+/// Send one packet: the newest inputs, acknowledgements, events, resync requests.
+void net_client_send_inputs(net_client* client);
+
+/// Variable-size components of a client.
+
+/// Begin, after the mirror was made. @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_client_open_varsize(net_client* client, uint32_t index_max);
+/// A value came.
+void net_client_receive_varsize(net_client* client, const Shoal__Wire__VarsizeValue* value);
+/// Acknowledge the values that came since the last call.
+void net_client_ack_varsize(net_client* client);

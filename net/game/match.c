@@ -2,18 +2,25 @@
 // A match: one world, one module, one order of calls.
 //
 // Every driver of a world calls the functions here: a server, each world of a client, the replay of
-// a log. So a match and its replay differ in their caller only. match_players.c has joins and
-// leaves, match_messages.c inputs and events, match_services.c what a module may ask, match_save.c
-// saves.
+// a log. So a match and its replay differ in their caller only. match_messages.c has joins and
+// leaves, inputs and events.
 //
 // A steady tick allocates nothing here; joins may grow the table of players.
 // Left to others: who
 // may join, when inputs are due, what is logged (server/, session/, log/).
-#include "game/match_internal.h"
+#include "game/match.h"
+
+#include "interest/interest_rules.h"
+#include "state/schema.h"
+
+#include "net/schema.h"
+
+#include "ecs/loader.h"
+#include "ecs/save.h"
 
 #include "base/assert.h"
+#include "base/shown.h"
 #include "base/text.h"
-#include "state/schema_rows.h"
 
 #include <string.h>
 
@@ -271,4 +278,285 @@ bool net_match_lacks_memory(const net_match* match) {
 
 void net_match_step(net_match* match) {
     net_match_step_at(match, ecs_world_tick(match->world) + 1);
+}
+
+// net_game_services: what a module may ask its match, and what it may request about interest.
+//
+// The answers depend on the match alone, so they are the same when a log is replayed. Requests
+// change what clients get, never the world.
+
+net_interest_requests* net_match_interest_requests(net_match* match) {
+    return &match->requests;
+}
+
+// ---- lag compensation ----
+
+// What a player saw is as far behind the present now as it was when the input named it.
+static ecs_tick seen(void* context, uint32_t client, float* fraction) {
+    const net_match* match = context;
+    const net_player* player = net_match_find_player(match, client);
+    ecs_tick present = net_rewind_tick(match->rewind);
+    uint64_t moment = present * 256;
+    if (player && player->has_seen) moment = player->seen + (present - player->seen_tick) * 256;
+    moment = net_rewind_clamp(match->rewind, moment);
+    *fraction = (float)(moment % 256) / 256.0f;
+    return moment / 256;
+}
+
+static bool rewind_value(void* context, ecs_tick tick, float fraction, ecs_entity entity,
+                         ecs_component_id component, void* value) {
+    const net_match* match = context;
+    return net_rewind_get(match->rewind, tick, fraction, entity, component, value);
+}
+
+// Without is_rewinding nothing is kept: every player saw the present.
+static ecs_tick seen_present(void* context, uint32_t client, float* fraction) {
+    const net_match* match = context;
+    (void)client;
+    *fraction = 0.0f;
+    return ecs_world_tick(match->world);
+}
+
+static bool rewind_nothing(void* context, ecs_tick tick, float fraction, ecs_entity entity,
+                           ecs_component_id component, void* value) {
+    (void)context, (void)tick, (void)fraction, (void)entity, (void)component, (void)value;
+    return false;
+}
+
+// ---- interest ----
+
+// NULL for a client that does not play, and without memory. A client that is joining counts: the
+// module may make requests before its player_join has returned.
+static net_interest_request* add_request(net_match* match, uint32_t client) {
+    bool is_playing =
+        client > 0 && (client == match->joining || net_match_find_player(match, client));
+    return is_playing && match->game->interest ? net_interest_requests_add(&match->requests, client)
+                                               : NULL;
+}
+
+static void set_groups(void* context, uint32_t client, uint64_t mask) {
+    net_interest_request* request = add_request(context, client);
+    if (request) request->groups = mask;
+}
+
+static void set_viewpoint(void* context, uint32_t client, const float position[3], float radius) {
+    net_interest_request* request = add_request(context, client);
+    if (!request) return;
+    request->has_viewpoint = position != NULL;
+    request->radius = position ? radius : 0.0f;
+    memset(request->position, 0, sizeof request->position);
+    if (position) memcpy(request->position, position, sizeof request->position);
+}
+
+static void refresh_scope(void* context, uint32_t client) {
+    net_interest_request* request = add_request(context, client);
+    if (request) request->is_refreshed = true;
+}
+
+static uint32_t class_bit(void* context, const char* name) {
+    const net_match* match = context;
+    uint32_t class_ = net_rows_class(net_schema_rows(match->schema), name);
+    return class_ < NET_CLASSES_MAX ? 1u << class_ : 0;
+}
+
+// ---- ends ----
+
+static void decide(net_match_end* end, const char* reason) {
+    if (end->is_decided) return;
+    end->is_decided = true;
+    (void)base_shown_copy(end->reason, sizeof end->reason, reason ? reason : "");
+}
+
+static void end_match(void* context, const char* reason) {
+    net_match* match = context;
+    decide(&match->end, reason);
+}
+
+static void drop_player(void* context, uint32_t client, const char* reason) {
+    net_match* match = context;
+    net_player* player = net_match_find_player(match, client);
+    if (client != 0 && client == match->joining)
+        decide(&match->join_end, reason);
+    else if (player)
+        decide(&player->end, reason);
+}
+
+static void save_log(void* context, const char* name) {
+    net_match* match = context;
+    if (match->is_save_asked) return;
+    match->is_save_asked = true;
+    (void)base_text_copy(match->save_name, sizeof match->save_name, name ? name : "");
+}
+
+bool net_match_take_save(net_match* match, char name[NET_SAVE_NAME_BYTES]) {
+    if (!match->is_save_asked) return false;
+    match->is_save_asked = false;
+    memcpy(name, match->save_name, sizeof match->save_name);
+    return true;
+}
+
+bool net_match_take_dropped(net_match* match, net_match_dropped* dropped) {
+    for (uint32_t i = 0; i < match->player_count; i++) {
+        net_player* player = &match->players[i];
+        if (!player->end.is_decided || player->end.is_taken) continue;
+        player->end.is_taken = true;
+        *dropped = (net_match_dropped){player->client, player->is_refused, player->end.reason};
+        return true;
+    }
+    return false;
+}
+
+const char* net_match_end_reason(const net_match* match) {
+    return match->end.is_decided ? match->end.reason : NULL;
+}
+
+net_result net_match_services_init(net_match* match, const base_reporter* reporter) {
+    BASE_ASSERT(match->world && match->schema);
+    net_bound_rules rules; // bound for its reports only; the server binds the rules again
+    net_result result = net_bound_rules_bind(match->world, match->game->interest, reporter, &rules);
+    if (result != NET_OK) return NET_ERR_MODULE;
+    if (match->config.role != NET_ROLE_SERVER) return NET_OK;
+    bool is_rewinding = match->game->is_rewinding;
+    match->services = (net_game_services){.size_bytes = sizeof match->services,
+                                          .context = match,
+                                          .seen = is_rewinding ? seen : seen_present,
+                                          .rewind = is_rewinding ? rewind_value : rewind_nothing,
+                                          .set_groups = set_groups,
+                                          .set_viewpoint = set_viewpoint,
+                                          .refresh_scope = refresh_scope,
+                                          .class_bit = class_bit,
+                                          .end_match = end_match,
+                                          .drop_player = drop_player,
+                                          .save_log = save_log};
+    if (!is_rewinding) return NET_OK;
+    return net_rewind_create(&match->memory.allocator, net_schema_rows(match->schema), match->world,
+                             match->config.tick_rate_hz, &match->rewind);
+}
+
+// Saves of a match: players with what the module requested for them, known resources, then the past
+// of lag compensation, then the world.
+//
+// Most of it is the same on every machine. Memory of plain structs are the last inputs and the past
+// of lag compensation: the same where numbers of 8 bytes lie at multiples of 8 (x86-64, arm64,
+// wasm32). The bytes may be foreign: every length is checked, and a test cuts them at each place.
+
+enum { REQUEST_IS_THERE = 2 }; // 1: it has a viewpoint
+
+// The length comes first. The rewind is restored after the world, and the restore of a world uses
+// all bytes that are left.
+static bool save_rewind(const net_match* match, base_bytes* bytes) {
+    size_t mark = bytes->size;
+    base_bytes_write_u64(bytes, 0);
+    if (match->rewind) net_rewind_save(match->rewind, match->world, bytes, match->config.workers);
+    if (bytes->failed) return false;
+    uint64_t size = bytes->size - mark - sizeof size;
+    memcpy(bytes->data + mark, &size, sizeof size);
+    return true;
+}
+
+// A server that begins here has to learn of all requests; a refresh is for one tick.
+static void save_request(const net_match* match, uint32_t client, base_bytes* bytes) {
+    const net_interest_request* request = net_interest_requests_find(&match->requests, client);
+    base_bytes_write_u8(bytes, request ? REQUEST_IS_THERE | request->has_viewpoint : 0);
+    if (!request) return;
+    base_bytes_write_u64(bytes, request->groups);
+    base_bytes_write(bytes, request->position, sizeof request->position);
+    base_bytes_write(bytes, &request->radius, sizeof request->radius);
+}
+
+static net_result restore_request(net_match* match, uint32_t client, base_reader* bytes) {
+    const uint8_t what = base_reader_u8(bytes);
+    if (what == 0) return NET_OK; // and at the end of the bytes
+    if (what < REQUEST_IS_THERE || what > (REQUEST_IS_THERE | 1)) return NET_ERR_MALFORMED;
+    net_interest_request* request = net_interest_requests_add(&match->requests, client);
+    if (!request) return NET_ERR_MEMORY;
+    request->has_viewpoint = what & 1;
+    request->groups = base_reader_u64(bytes);
+    bool is_read = base_reader_read(bytes, request->position, sizeof request->position) &&
+                   base_reader_read(bytes, &request->radius, sizeof request->radius);
+    return is_read ? NET_OK : NET_ERR_MALFORMED;
+}
+
+net_result net_match_save(const net_match* match, base_bytes* bytes) {
+    uint32_t input_bytes = net_match_input_bytes(match);
+    base_bytes_write_u32(bytes, match->client_last);
+    base_bytes_write_u32(bytes, match->player_count);
+    for (uint32_t i = 0; i < match->player_count; i++) {
+        const net_player* one = &match->players[i];
+        base_bytes_write_u32(bytes, one->client);
+        base_bytes_write_u32(bytes, one->entity);
+        base_bytes_write_u8(bytes, one->has_input);
+        base_bytes_write_u8(bytes, one->has_seen);
+        base_bytes_write_u64(bytes, one->seen_tick);
+        base_bytes_write_u64(bytes, one->seen);
+        base_bytes_write(bytes, one->name, sizeof one->name);
+        base_bytes_write(bytes, one->input, input_bytes);
+        save_request(match, one->client, bytes);
+    }
+    ecs_resources_save(match->world, bytes);
+    if (!save_rewind(match, bytes)) return NET_ERR_MEMORY;
+    return !bytes->failed && ecs_world_save(match->world, bytes) == ECS_OK ? NET_OK
+                                                                           : NET_ERR_MEMORY;
+}
+
+static net_result restore_players(net_match* match, base_reader* bytes) {
+    uint32_t input_bytes = net_match_input_bytes(match);
+    match->client_last = base_reader_u32(bytes);
+    uint32_t count = base_reader_u32(bytes);
+    if (count > base_reader_left(bytes)) return NET_ERR_MALFORMED;
+    if (!BASE_ARRAY_RESERVE(&match->memory.allocator, match->players, match->player_capacity,
+                            count))
+        return NET_ERR_MEMORY;
+    for (uint32_t i = 0; i < count; i++) {
+        net_player* one = &match->players[i];
+        memset(one, 0, sizeof *one);
+        one->client = base_reader_u32(bytes);
+        one->entity = base_reader_u32(bytes);
+        one->has_input = base_reader_u8(bytes) != 0;
+        one->has_seen = base_reader_u8(bytes) != 0;
+        one->seen_tick = base_reader_u64(bytes);
+        one->seen = base_reader_u64(bytes);
+        if (!base_reader_read(bytes, one->name, sizeof one->name) ||
+            !base_reader_read(bytes, one->input, input_bytes))
+            return NET_ERR_MALFORMED;
+        if (one->client == 0 || one->client > match->client_last ||
+            (i > 0 && one->client <= one[-1].client))
+            return NET_ERR_MALFORMED;
+        net_result result = restore_request(match, one->client, bytes);
+        if (result != NET_OK) return result;
+    }
+    match->player_count = count;
+    return NET_OK;
+}
+
+static net_result restore_resources(net_match* match, base_reader* bytes) {
+    ecs_result result = ecs_resources_restore(match->world, bytes);
+    if (result == ECS_OK) return NET_OK;
+    return result == ECS_ERR_MALFORMED ? NET_ERR_MALFORMED : NET_ERR_MEMORY;
+}
+
+net_result net_match_restore(net_match* match, const void* data, size_t size) {
+    base_reader bytes = base_reader_make(data, size);
+    match->player_count = match->requests.count = 0;
+    match->memory.is_lacking = false;
+    match->end = (net_match_end){0}; // the module decides it again, as it did
+    net_result result = restore_players(match, &bytes);
+    if (result == NET_OK) result = restore_resources(match, &bytes);
+    uint64_t rewind_bytes = 0;
+    if (!base_reader_read(&bytes, &rewind_bytes, sizeof rewind_bytes) ||
+        rewind_bytes > base_reader_left(&bytes)) {
+        rewind_bytes = 0;
+        if (result == NET_OK) result = NET_ERR_MALFORMED;
+    }
+    base_reader past = base_reader_make((const uint8_t*)data + bytes.offset, (size_t)rewind_bytes);
+    size_t left = base_reader_left(&bytes) - (size_t)rewind_bytes;
+    ecs_result restored =
+        ecs_world_restore(match->world, (const uint8_t*)data + bytes.offset + rewind_bytes, left);
+    if (result == NET_OK && restored != ECS_OK)
+        result = restored == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_MALFORMED;
+    if (result == NET_OK && match->rewind)
+        result = net_rewind_restore(match->rewind, match->world, &past);
+    if (result == NET_OK && match->memory.is_lacking) result = NET_ERR_MEMORY;
+    if (result != NET_OK) match->player_count = match->requests.count = 0;
+    return result;
 }

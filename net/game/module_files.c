@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Reading files of modules and templates.
-//
-// The template language decides by characters what a path may be. Here links are followed and the
-// result is compared with the folder, so that no file outside of it is read.
+// Where programs look for game modules.
+#define _GNU_SOURCE
+
 #include "game/module_files.h"
 
-#include "base/assert.h"
 #include "net/module.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 
 #include <dirent.h>
@@ -18,6 +17,23 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+void net_module_default_path(char* path, size_t path_bytes) {
+    char program[1024];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    char* slash = strrchr(program, '/');
+    if (slash) *slash = '\0';
+    const char* extra = getenv("SHOAL_MODULE_PATH");
+    // The same relative place in a build folder and after an installation.
+    base_text_format(path, path_bytes, "%s%s%s/../lib/shoal/games", extra ? extra : "",
+                     extra && extra[0] ? ":" : "", program);
+}
+
+// Reading files of modules and templates.
+//
+// The template language decides by characters what a path may be. Here links are followed and the
+// result is compared with the folder, so that no file outside of it is read.
 
 // The sticky bit of /tmp keeps others from replacing a file, but not from adding NAME.tables.
 static bool may_all_write(const char* path, const base_reporter* reporter) {

@@ -7,7 +7,7 @@
 // entity only when that differs from the state before, and each word of its values is written as
 // what it differs from the line through the two words before. Of a moving entity's 31 bytes two or
 // three remain.
-#include "game/rewind_internal.h"
+#include "game/rewind.h"
 
 #include <string.h>
 

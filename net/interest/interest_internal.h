@@ -202,7 +202,7 @@ static inline const float* net_interest_at(const net_interest* interest, uint32_
     return interest->has_grids ? interest->entities.spots[index].at : NULL;
 }
 
-// interest_gather.c
+// interest_query.c
 
 /// Position among the clients by number where this client is, or where it would go.
 uint32_t net_interest_find_order(const net_interest* interest, uint32_t client);
@@ -248,7 +248,7 @@ net_interest_verdict net_interest_ask(const net_interest* interest, const ecs_wo
                                       const net_interest_client* client, uint32_t index,
                                       ecs_entity entity);
 
-// interest_turn.c
+// interest_manager.c
 
 /// Handle the clients whose turn it is, ask the module. @return false when memory ran out.
 bool net_interest_step_turns(net_interest* interest, const net_history* history);

@@ -18,12 +18,13 @@
 // Invariants (net_interest_validate): a place is in the grid when distance decides about it, and in
 // the list where it belongs; a client's slot does not move while the client is there; nothing walks
 // in hash order.
-// Left to others: clients (interest_clients.c), turns and the module's answers (interest_turn.c),
-// what a client sees (interest_gather.c), the difference to what it has (interest_query.c).
+// Left to others: what a client sees, and the difference to what it has (interest_query.c).
+#include "interest/interest_manager.h"
+
+#include "core/fault.h"
 #include "interest/interest_internal.h"
 
 #include "base/assert.h"
-#include "core/fault.h"
 
 #include <string.h>
 
@@ -337,4 +338,323 @@ net_result net_interest_step(net_interest* interest, const net_history* history,
     ok = ok && net_interest_step_turns(interest, history);
     if (NET_VALIDATE_ON && ok) net_interest_validate(interest);
     return ok ? NET_OK : NET_ERR_MEMORY;
+}
+
+// Clients: who looks, from where, with which player, groups and radius. A client keeps its slot
+// while it is there; `order` lists the slots by the clients' numbers.
+
+static uint32_t slot_of(const net_interest* interest, const net_interest_client* client) {
+    return (uint32_t)(client - interest->clients);
+}
+
+static bool reserve_client(net_interest* interest) {
+    const base_allocator* allocator = interest->config.allocator;
+    uint32_t room = interest->slot_count + 1;
+    return BASE_ARRAY_RESERVE(allocator, interest->clients, interest->client_capacity, room) &&
+           BASE_ARRAY_RESERVE(allocator, interest->turns, interest->turn_capacity, room) &&
+           BASE_ARRAY_RESERVE(allocator, interest->players, interest->player_capacity, room) &&
+           BASE_ARRAY_RESERVE(allocator, interest->order, interest->order_capacity, room) &&
+           BASE_ARRAY_RESERVE(allocator, interest->wide, interest->wide_capacity, room) &&
+           BASE_ARRAY_RESERVE(allocator, interest->spawn_clients, interest->spawn_client_capacity,
+                              room) &&
+           BASE_ARRAY_RESERVE(allocator, interest->spawn_entities, interest->spawn_entity_capacity,
+                              room) &&
+           base_bitset_reserve(&interest->observers, room) &&
+           (!interest->has_grids || net_interest_grid_reserve(&interest->viewpoints, room + 1));
+}
+
+// The turn with the fewest clients.
+static uint8_t pick_turn(const net_interest* interest) {
+    uint32_t counts[NET_INTEREST_EVERY_TICKS] = {0};
+    for (uint32_t i = 0; i < interest->order_count; i++)
+        counts[interest->turns[interest->order[i].slot].turn]++;
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < NET_INTEREST_EVERY_TICKS; i++)
+        if (counts[i] < counts[best]) best = i;
+    return (uint8_t)best;
+}
+
+static void renumber(net_interest* interest, uint32_t from) {
+    for (uint32_t i = from; i < interest->order_count; i++)
+        interest->clients[interest->order[i].slot].order = i;
+}
+
+bool net_interest_add_client(net_interest* interest, uint32_t client) {
+    BASE_ASSERT(client > 0 && !net_interest_find(interest, client));
+    uint32_t slot = 0;
+    while (slot < interest->slot_count && interest->clients[slot].number)
+        slot++;
+    if (slot == interest->slot_count && !reserve_client(interest)) return false;
+    uint8_t turn = pick_turn(interest);
+    if (slot == interest->slot_count) interest->slot_count++;
+    uint32_t at = net_interest_find_order(interest, client);
+    memmove(&interest->order[at + 1], &interest->order[at],
+            (interest->order_count - at) * sizeof *interest->order);
+    interest->order_count++;
+    interest->order[at] = (net_interest_order){client, slot};
+    interest->clients[slot] =
+        (net_interest_client){.number = client, .radius = interest->rules.radius};
+    interest->turns[slot] = (net_interest_turn){.turn = turn, .is_forced = true};
+    interest->players[slot] = ECS_ENTITY_NONE;
+    renumber(interest, at);
+    return true;
+}
+
+static void set_wide(net_interest* interest, uint32_t slot, bool is_wide) {
+    uint32_t at = 0;
+    while (at < interest->wide_count && interest->wide[at] != slot)
+        at++;
+    if (is_wide && at == interest->wide_count)
+        interest->wide[interest->wide_count++] = slot;
+    else if (!is_wide && at < interest->wide_count)
+        interest->wide[at] = interest->wide[--interest->wide_count];
+}
+
+void net_interest_remove_client(net_interest* interest, uint32_t client) {
+    net_interest_client* found = net_interest_find(interest, client);
+    if (!found) return;
+    uint32_t at = found->order, slot = slot_of(interest, found);
+    if (interest->has_grids)
+        net_interest_grid_remove(&interest->viewpoints, slot + 1, interest->step);
+    set_wide(interest, slot, false);
+    memmove(&interest->order[at], &interest->order[at + 1],
+            (interest->order_count - at - 1) * sizeof *interest->order);
+    interest->order_count--;
+    *found = (net_interest_client){0};
+    interest->turns[slot] = (net_interest_turn){0};
+    interest->players[slot] = ECS_ENTITY_NONE;
+    renumber(interest, at);
+}
+
+void net_interest_hold(net_interest* interest, uint32_t client, bool is_held) {
+    const net_interest_client* found = net_interest_find(interest, client);
+    BASE_ASSERT(found);
+    net_interest_turn* turn = &interest->turns[slot_of(interest, found)];
+    turn->is_held = is_held;
+    turn->is_forced = true;
+}
+
+void net_interest_refresh(net_interest* interest, uint32_t client) {
+    net_interest_client* found = net_interest_find(interest, client);
+    if (found) interest->turns[slot_of(interest, found)].is_forced = true;
+}
+
+void net_interest_set_player(net_interest* interest, uint32_t client, ecs_entity player) {
+    net_interest_client* found = net_interest_find(interest, client);
+    if (!found || found->player == player) return;
+    found->player = player;
+    found->is_changed = true;
+    interest->players[slot_of(interest, found)] = player;
+    net_interest_refresh(interest, client);
+}
+
+void net_interest_set_groups(net_interest* interest, uint32_t client, uint64_t mask) {
+    net_interest_client* found = net_interest_find(interest, client);
+    if (!found || found->groups == mask) return;
+    found->groups = mask;
+    found->is_changed = true;
+    found->revoked = interest->tick;
+    net_interest_refresh(interest, client);
+}
+
+void net_interest_set_viewpoint(net_interest* interest, uint32_t client, const float position[3],
+                                float radius) {
+    BASE_ASSERT(position);
+    net_interest_client* found = net_interest_find(interest, client);
+    if (!found || !interest->has_grids) return;
+    // Written so that NaN is the rules' radius.
+    found->radius = radius > 0.0f && radius <= 1e9f ? radius : interest->rules.radius;
+    memcpy(found->at, position, sizeof found->at);
+    if (interest->rules.dimensions == 2) found->at[2] = 0.0f;
+    found->has_at = found->is_at_set = found->is_changed = true;
+    uint32_t slot = slot_of(interest, found);
+    net_interest_grid_put(&interest->viewpoints, slot + 1, found->at, interest->step);
+    set_wide(interest, slot, found->radius > interest->rules.radius);
+    net_interest_refresh(interest, client);
+}
+
+void net_interest_clear_viewpoint(net_interest* interest, uint32_t client) {
+    net_interest_client* found = net_interest_find(interest, client);
+    if (!found || !found->is_at_set) return;
+    found->is_at_set = false;
+    found->is_changed = true;
+    found->radius = interest->rules.radius;
+    set_wide(interest, slot_of(interest, found), false);
+    net_interest_refresh(interest, client);
+}
+
+bool net_interest_is_due(const net_interest* interest, uint32_t client) {
+    const net_interest_client* found = net_interest_find(interest, client);
+    return found && interest->turns[slot_of(interest, found)].is_due;
+}
+
+bool net_interest_has_due(const net_interest* interest) {
+    return interest->has_due;
+}
+
+uint32_t net_interest_find_class(const net_interest* interest, const char* name) {
+    return net_rows_class(interest->config.rows, name);
+}
+
+// Turns of clients, and the answers of the module. This runs on the thread that owns the world, so
+// callbacks may read it. Their answers are stored until the next step, for the queries of the other
+// half.
+//
+// Answers of callbacks may depend on anything, so with callbacks every turn is due. A callback is
+// asked about entities within the leaving radius, entities visible at any distance, and entities
+// that travel with either; and about a spawned entity, for the clients that may see it.
+
+// Packing costs about as much as one query saves per this many entities.
+enum { PACK_FRACTION = 2000, PACK_MIN = 8 };
+
+// Update the viewpoint and the team of a client. Without a player both stay as they were.
+static void update_viewpoint(net_interest* interest, uint32_t slot) {
+    net_interest_client* client = &interest->clients[slot];
+    const ecs_world* world = interest->config.world;
+    if (!ecs_is_alive(world, client->player)) return;
+    uint32_t team = net_interest_team_read(&interest->rules, world, client->player);
+    if (team != client->team) {
+        client->team = team;
+        client->is_changed = true;
+    }
+    float at[3];
+    if (client->is_at_set ||
+        !net_interest_position_read(&interest->rules, world, client->player, at))
+        return;
+    if (client->has_at && memcmp(at, client->at, sizeof at) == 0) return;
+    memcpy(client->at, at, sizeof at);
+    client->has_at = client->is_changed = true;
+    net_interest_grid_put(&interest->viewpoints, slot + 1, at, interest->step);
+}
+
+// Did an entity within reach move since the last query?
+static bool has_moved_near(const net_interest* interest, const net_interest_client* client) {
+    if (!client->has_at || interest->moved_step <= client->queried_step) return false;
+    net_interest_cells cells = net_interest_grid_around(&interest->entities, client->at,
+                                                        net_interest_leave_radius(client->radius));
+    for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);)
+        if (interest->entities.stamps[bucket] > client->queried_step) return true;
+    return false;
+}
+
+static void take_turn(net_interest* interest, uint32_t slot) {
+    BASE_ASSERT(slot < interest->slot_count);
+    net_interest_turn* turn = &interest->turns[slot];
+    const net_interest_client* client = &interest->clients[slot];
+    update_viewpoint(interest, slot);
+    turn->is_due = turn->is_due || turn->is_forced || client->is_changed || client->has_young ||
+                   net_interest_is_asking(interest) ||
+                   interest->global_step > client->queried_step || has_moved_near(interest, client);
+    turn->is_forced = false;
+}
+
+static bool ask_client(net_interest* interest, uint32_t slot) {
+    net_interest_client* client = &interest->clients[slot];
+    net_interest_scratch* scratch = &interest->scratch[0];
+    net_interest_mark_begin(scratch);
+    net_interest_gather(interest, scratch, client, net_interest_leave_radius(client->radius));
+    net_interest_gather_together(interest, scratch);
+    client->answer_first = interest->verdict_count;
+    client->answer_count = scratch->inside_count;
+    if (!BASE_ARRAY_RESERVE(interest->config.allocator, interest->verdicts,
+                            interest->verdict_capacity,
+                            interest->verdict_count + scratch->inside_count))
+        return false;
+    for (uint32_t i = 0; i < scratch->inside_count; i++) {
+        uint32_t index = scratch->inside[i];
+        interest->verdicts[interest->verdict_count++] = net_interest_ask(
+            interest, interest->config.world, client, index, interest->places[index].handle);
+    }
+    return true;
+}
+
+static bool ask_about_spawned(net_interest* interest, uint32_t index) {
+    BASE_ASSERT(interest->places[index].row_template);
+    const net_interest_place* place = &interest->places[index];
+    const base_allocator* allocator = interest->config.allocator;
+    const float* position = net_interest_at(interest, index);
+    net_interest_find_observers(interest, index, NET_INTEREST_LEAVE);
+    uint32_t room = interest->spawn_client_count + base_bitset_count(&interest->observers);
+    if (!BASE_ARRAY_RESERVE(allocator, interest->spawns, interest->spawn_capacity,
+                            interest->spawn_count + 1) ||
+        !BASE_ARRAY_RESERVE(allocator, interest->spawn_clients, interest->spawn_client_capacity,
+                            room) ||
+        !BASE_ARRAY_RESERVE(allocator, interest->spawn_entities, interest->spawn_entity_capacity,
+                            room))
+        return false;
+    net_interest_spawn* spawns = &interest->spawns[interest->spawn_count++];
+    *spawns = (net_interest_spawn){.index = index, .first = interest->spawn_client_count};
+    uint32_t at = base_bitset_next(&interest->observers, 0);
+    for (; at != UINT32_MAX; at = base_bitset_next(&interest->observers, at + 1)) {
+        const net_interest_client* client = &interest->clients[interest->order[at].slot];
+        net_interest_verdict verdict =
+            net_interest_ask(interest, interest->config.world, client, index, place->handle);
+        bool is_in = net_interest_is_far_in(client, place->handle, &place->facts) ||
+                     net_interest_is_near(client, &place->facts, position, client->radius) ||
+                     verdict.relevance == NET_RELEVANT_ALWAYS;
+        if (!is_in || verdict.relevance == NET_RELEVANT_NEVER) continue;
+        uint32_t target = interest->spawn_client_count++;
+        interest->spawn_clients[target] = client->number;
+        interest->spawn_entities[target] = net_interest_describe(
+            client, index, place->handle == client->player, &interest->traits[index],
+            net_interest_band_of(client, &place->facts, position), verdict.classes);
+        spawns->count++;
+    }
+    return true;
+}
+
+// A client that may see one of these entities is due in this step, for all of them.
+static void call_together(net_interest* interest, uint32_t key) {
+    uint32_t index = net_interest_lists_first(&interest->together, key);
+    for (; index; index = interest->together.nexts[index]) {
+        net_interest_find_observers(interest, index, NET_INTEREST_LEAVE);
+        uint32_t at = base_bitset_next(&interest->observers, 0);
+        for (; at != UINT32_MAX; at = base_bitset_next(&interest->observers, at + 1))
+            interest->turns[interest->order[at].slot].is_forced = true;
+    }
+}
+
+static bool handle_spawned(net_interest* interest, const net_history* history) {
+    uint32_t count;
+    const net_history_event* events = net_history_events(history, &count);
+    uint32_t together = 0;
+    interest->spawn_count = interest->spawn_client_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (events[i].kind != NET_HISTORY_SPAWNED) continue;
+        uint32_t index = ecs_entity_index(events[i].handle);
+        uint32_t key = interest->places[index].facts.together;
+        if (key && key != together)
+            call_together(interest, key);
+        else if (!key && net_interest_is_asking(interest) && !ask_about_spawned(interest, index))
+            return false;
+        if (key) together = key;
+    }
+    return true;
+}
+
+bool net_interest_step_turns(net_interest* interest, const net_history* history) {
+    uint32_t turn = interest->step % NET_INTEREST_EVERY_TICKS;
+    interest->verdict_count = 0;
+    // Before spawned entities are looked at: a client that just joined looks from its player's
+    // position.
+    for (uint32_t slot = 0; slot < interest->slot_count; slot++)
+        if (interest->turns[slot].is_forced && !interest->turns[slot].is_held)
+            update_viewpoint(interest, slot);
+    if (interest->order_count > 0 && !handle_spawned(interest, history)) return false;
+    uint32_t due_count = 0;
+    for (uint32_t slot = 0; slot < interest->slot_count; slot++) {
+        net_interest_turn* one = &interest->turns[slot];
+        if (one->is_due && one->is_queried) one->is_due = false;
+        one->is_queried = false;
+        bool is_turn = one->is_forced || one->is_due || one->turn == turn;
+        if (is_turn && !one->is_held && interest->clients[slot].number) take_turn(interest, slot);
+        due_count += one->is_due;
+    }
+    interest->has_due = due_count > 0;
+    // Packing reads every entity, so it pays for many queries only. Without memory it is left out.
+    if (interest->has_grids && due_count > interest->entities.count / PACK_FRACTION + PACK_MIN)
+        (void)net_interest_grid_pack(&interest->entities);
+    for (uint32_t slot = 0; net_interest_is_asking(interest) && slot < interest->slot_count; slot++)
+        if (interest->turns[slot].is_due && !ask_client(interest, slot)) return false;
+    return true;
 }

@@ -10,8 +10,8 @@
 #include "log/log_recorder.h"
 #include "log/log_sums.h"
 #include "log/log_state_record.h"
-#include "state/schema_rows.h"
-#include "state/varsize_value.h"
+#include "state/schema.h"
+#include "state/varsize.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 #include "proto/pb_wire.h"
-#include "state/schema_rows.h"
+#include "state/schema.h"
 
 #include <stdio.h>
 

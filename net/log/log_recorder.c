@@ -10,9 +10,9 @@
 #include "log/log_header.h"
 #include "log/log_schema_rows.h"
 #include "replicate/repl_state.h"
-#include "state/schema_rows.h"
+#include "state/schema.h"
 #include "state/snapshot_format.h"
-#include "state/varsize_value.h"
+#include "state/varsize.h"
 
 #include <string.h>
 

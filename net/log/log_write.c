@@ -12,7 +12,7 @@
 #include "log/log_recorder.h"
 #include "log/log_sums.h"
 #include "net/match_messages.h"
-#include "state/schema_rows.h"
+#include "state/schema.h"
 
 #include <unistd.h>
 

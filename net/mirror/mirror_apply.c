@@ -6,7 +6,7 @@
 // An older record is kept as a row (the server may learn that we have it and use it as a base),
 // unless it belongs to another incarnation of the slot. Ticks decide to which incarnation an old
 // create belongs: to the present one when it is newer than all we knew before that began, with the
-// same handle and template. A late update of the previous incarnation (mirror_previous.c) was
+// same handle and template. A late update of the previous incarnation (mirror_store.c) was
 // decoded only because the other records of its packet need that.
 //
 // Slots and indices: a slot is the server's name for an entity towards this client; an index is
@@ -33,7 +33,7 @@
 // (none is needed).
 #include "core/fault.h"
 #include "base/assert.h"
-#include "mirror/packed_row.h"
+#include "mirror/mirror_store.h"
 #include "mirror/snapshot_reader.h"
 
 enum { PREFETCH_RECORDS = 4 };

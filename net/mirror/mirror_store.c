@@ -9,10 +9,12 @@
 //
 // Lists are sorted through a bit per slot (records come in several rising runs) and stored as
 // distances, one byte each while they are below 128.
+#include "mirror/mirror_store.h"
+
 #include "mirror/snapshot_reader.h"
+#include "state/world_digest.h"
 
 #include "base/assert.h"
-#include "mirror/packed_row.h"
 
 #include <string.h>
 
@@ -163,4 +165,262 @@ bool net_mirror_next_slot(const net_mirror_packet* packet, uint32_t* at, uint32_
     *slot = *next + gap;
     *next = *slot + 1;
     return true;
+}
+
+// Ended incarnations: packets overtake each other, and a packet that was written while an entity
+// existed may arrive after its destroy. Its record of that entity is useless, but the other records
+// of the packet are not, and a reader without the base rows of one record cannot read the rest.
+//
+// One previous incarnation per slot, the last: a server uses a slot for another entity only after
+// its destroy was acknowledged, so a packet with a record of an earlier one is a round trip late or
+// more.
+//
+// Ticks decide to which incarnation an update belongs. Updates follow the acknowledgement of a
+// create of their incarnation. So an update that is newer than the present incarnation's first
+// create is of the present one; an update between the first create and the end of the previous one
+// is of that one; any other is refused. All its bases were acknowledged before it was written, so
+// they arrived before the end: rows that arrive after the end are not kept.
+//
+// They use a bounded part of the memory: the oldest are dropped first, and all of them before a row
+// of a present incarnation.
+
+static void drop(net_mirror* mirror, net_mirror_previous* previous) {
+    BASE_ASSERT(net_mirror_slot_of(mirror, previous->slot)->previous == previous);
+    if (previous->older)
+        previous->older->newer = previous->newer;
+    else
+        mirror->previous_oldest = previous->newer;
+    if (previous->newer)
+        previous->newer->older = previous->older;
+    else
+        mirror->previous_newest = previous->older;
+    net_mirror_slot_of(mirror, previous->slot)->previous = NULL;
+    mirror->previous_bytes -= previous->incarnation.ring.bytes_allocated;
+    net_tick_ring_deinit(&previous->incarnation.ring, &mirror->pool.allocator);
+    base_release(&mirror->pool.allocator, previous, sizeof *previous);
+}
+
+static net_mirror_previous* make_room(net_mirror* mirror, size_t bytes) {
+    size_t bytes_max = mirror->memory.bytes_max / NET_MIRROR_PREVIOUS_SHARE;
+    if (bytes > bytes_max) return NULL;
+    while (mirror->previous_oldest && bytes > bytes_max - mirror->previous_bytes)
+        drop(mirror, mirror->previous_oldest);
+    return base_allocate(&mirror->pool.allocator, sizeof(net_mirror_previous));
+}
+
+void net_mirror_keep_previous(net_mirror* mirror, uint32_t number, ecs_tick tick) {
+    net_mirror_slot* slot = net_mirror_slot_of(mirror, number);
+    BASE_ASSERT(slot->handle != ECS_ENTITY_NONE);
+    if (slot->previous) drop(mirror, slot->previous);
+    size_t bytes = slot->incarnation.ring.bytes_allocated;
+    net_mirror_previous* previous =
+        slot->incarnation.ring.count > 0 ? make_room(mirror, bytes) : NULL;
+    if (!previous) {
+        net_tick_ring_deinit(&slot->incarnation.ring, &mirror->pool.allocator);
+        return;
+    }
+    *previous = (net_mirror_previous){.incarnation = slot->incarnation,
+                                      .handle = slot->handle,
+                                      .slot = number,
+                                      .end_tick = tick,
+                                      .older = mirror->previous_newest};
+    if (previous->older)
+        previous->older->newer = previous;
+    else
+        mirror->previous_oldest = previous;
+    mirror->previous_newest = previous;
+    mirror->previous_bytes += bytes;
+    slot->previous = previous;
+    slot->incarnation.ring = (net_tick_ring){0};
+}
+
+void net_mirror_expire_previous(net_mirror* mirror) {
+    while (mirror->previous_oldest &&
+           mirror->tick - mirror->previous_oldest->end_tick > NET_MIRROR_PREVIOUS_TICKS)
+        drop(mirror, mirror->previous_oldest);
+}
+
+void net_mirror_drop_previous(net_mirror* mirror) {
+    while (mirror->previous_oldest)
+        drop(mirror, mirror->previous_oldest);
+}
+
+const net_mirror_previous* net_mirror_find_previous(const net_mirror_slot* slot, ecs_tick tick) {
+    const net_mirror_previous* previous = slot->previous;
+    if (!previous || tick <= previous->incarnation.tick || tick >= previous->end_tick) return NULL;
+    if (slot->handle != ECS_ENTITY_NONE && tick >= slot->incarnation.tick) return NULL;
+    return previous;
+}
+
+static uint32_t bytes_of(const proto_layout* layout, uint32_t field) {
+    uint32_t bits = layout->fields[field].quant.bits;
+    return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
+}
+
+uint32_t net_packed_row_bytes(const proto_layout* layout) {
+    uint32_t bytes = 0;
+    for (uint32_t f = 0; f < layout->field_count; f++)
+        bytes += bytes_of(layout, f);
+    return bytes;
+}
+
+uint32_t net_packed_row_write(const proto_layout* layout, const uint64_t* row, uint8_t* packed) {
+    const uint8_t* first = packed;
+    for (uint32_t f = 0; f < layout->field_count; f++) {
+        const uint32_t bytes = bytes_of(layout, f);
+        switch (bytes) {
+        case 1:
+            *packed = (uint8_t)row[f];
+            break;
+        case 2:
+            memcpy(packed, &(uint16_t){(uint16_t)row[f]}, 2);
+            break;
+        case 4:
+            memcpy(packed, &(uint32_t){(uint32_t)row[f]}, 4);
+            break;
+        default:
+            memcpy(packed, &row[f], 8);
+        }
+        packed += bytes;
+    }
+    return (uint32_t)(packed - first);
+}
+
+void net_packed_row_read(const proto_layout* layout, const uint8_t* packed, uint64_t* row) {
+    for (uint32_t f = 0; f < layout->field_count; f++) {
+        const uint32_t bytes = bytes_of(layout, f);
+        uint16_t two;
+        uint32_t four;
+        switch (bytes) {
+        case 1:
+            row[f] = *packed;
+            break;
+        case 2:
+            memcpy(&two, packed, 2);
+            row[f] = two;
+            break;
+        case 4:
+            memcpy(&four, packed, 4);
+            row[f] = four;
+            break;
+        default:
+            memcpy(&row[f], packed, 8);
+        }
+        packed += bytes;
+    }
+}
+
+// What a mirror without a world keeps beside rows: variable-size values that are not the default,
+// and the digest over both. A world keeps the values itself.
+//
+// An entity that changes its template keeps the values of components that it still has, as
+// ecs_recreate does.
+
+static net_mirror_value* find(const net_mirror* mirror, ecs_entity entity,
+                              ecs_component_id component) {
+    for (uint32_t i = 0; i < mirror->value_count; i++)
+        if (mirror->values[i].entity == entity && mirror->values[i].component == component)
+            return &mirror->values[i];
+    return NULL;
+}
+
+static void drop_value(net_mirror* mirror, net_mirror_value* value) {
+    base_release(&mirror->memory.allocator, value->bytes, value->size);
+    *value = mirror->values[--mirror->value_count];
+}
+
+void net_mirror_drop_values(net_mirror* mirror, ecs_entity entity,
+                            const net_row_template* row_template) {
+    for (uint32_t i = mirror->value_count; i-- > 0;) {
+        net_mirror_value* value = &mirror->values[i];
+        if (value->entity != entity) continue;
+        if (row_template && net_row_find_varsize(row_template, value->component)) continue;
+        drop_value(mirror, value);
+    }
+}
+
+void net_mirror_drop_all_values(net_mirror* mirror) {
+    while (mirror->value_count > 0)
+        drop_value(mirror, &mirror->values[mirror->value_count - 1]);
+    BASE_ARRAY_RELEASE(&mirror->memory.allocator, mirror->values, mirror->value_capacity);
+}
+
+net_result net_mirror_keep_value(net_mirror* mirror, ecs_entity entity, ecs_component_id component,
+                                 const void* bytes, uint32_t size) {
+    BASE_ASSERT(!mirror->world);
+    const net_mirror_slot* slot = net_mirror_find(mirror, entity);
+    // A component that the entity lacks is no fault of the connection.
+    if (!slot || !net_row_find_varsize(slot->incarnation.row_template, component)) return NET_OK;
+    net_mirror_value* value = find(mirror, entity, component);
+    if (value) drop_value(mirror, value);
+    if (!bytes) return NET_OK;
+    const base_allocator* memory = &mirror->memory.allocator;
+    if (!BASE_ARRAY_RESERVE(memory, mirror->values, mirror->value_capacity,
+                            mirror->value_count + 1))
+        return NET_ERR_MEMORY;
+    uint8_t* copy = size > 0 ? base_allocate(memory, size) : NULL;
+    if (size > 0 && !copy) return NET_ERR_MEMORY;
+    if (size > 0) memcpy(copy, bytes, size);
+    mirror->values[mirror->value_count++] = (net_mirror_value){entity, component, size, copy};
+    return NET_OK;
+}
+
+// ---- what it has ----
+
+ecs_entity net_mirror_next(const net_mirror* mirror, ecs_entity before) {
+    for (uint32_t i = ecs_entity_index(before) + 1; i < mirror->indices.count; i++) {
+        uint32_t slot_next = net_mirror_index_of(mirror, i)->slot_next;
+        if (slot_next > 0) return net_mirror_slot_of(mirror, slot_next - 1)->handle;
+    }
+    return ECS_ENTITY_NONE;
+}
+
+const net_row_template* net_mirror_row(const net_mirror* mirror, ecs_entity entity, uint64_t* row) {
+    const net_mirror_slot* slot = net_mirror_find(mirror, entity);
+    if (!slot) return NULL;
+    if (row) net_mirror_unpack(&slot->incarnation, slot->incarnation.ring.count - 1u, row);
+    return slot->incarnation.row_template;
+}
+
+uint64_t net_mirror_row_changes(const net_mirror* mirror, ecs_entity entity) {
+    const net_mirror_slot* slot = net_mirror_find(mirror, entity);
+    BASE_ASSERT(slot && slot->incarnation.ring.count > 0);
+    uint64_t before[PROTO_ROW_FIELDS_MAX], row[PROTO_ROW_FIELDS_MAX];
+    const uint32_t count = slot->incarnation.ring.count;
+    if (count < 2) return UINT64_MAX;
+    net_mirror_unpack(&slot->incarnation, count - 2, before);
+    net_mirror_unpack(&slot->incarnation, count - 1, row);
+    return net_row_changed(slot->incarnation.row_template, before, row);
+}
+
+const uint8_t* net_mirror_value_bytes(const net_mirror* mirror, ecs_entity entity,
+                                      ecs_component_id component, uint32_t* size) {
+    static const uint8_t nothing[1] = {0};
+    const net_mirror_value* value = find(mirror, entity, component);
+    *size = value ? value->size : 0;
+    return !value ? NULL : value->size > 0 ? value->bytes : nothing;
+}
+
+// ---- the digest ----
+
+static ecs_entity next_entity(const void* context, ecs_entity previous) {
+    return net_mirror_next(context, previous);
+}
+
+static const net_row_template* get_row(const void* context, ecs_entity entity, uint64_t* row) {
+    return net_mirror_row(context, entity, row);
+}
+
+static bool get_value(const void* context, ecs_entity entity, ecs_component_id component,
+                      base_bytes* bytes) {
+    const net_mirror_value* value = find(context, entity, component);
+    if (value) base_bytes_write(bytes, value->bytes, value->size);
+    return value != NULL;
+}
+
+net_world_digest net_mirror_digest(const net_mirror* mirror, ecs_world* world) {
+    BASE_ASSERT(!mirror->world && world);
+    const net_digest_source source = {
+        .context = mirror, .next = next_entity, .row = get_row, .value = get_value};
+    return net_digest_source_walk(&source, world);
 }

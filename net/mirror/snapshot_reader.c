@@ -10,15 +10,19 @@
 // A late snapshot may be readable and yet contain records of another incarnation of a slot, with
 // another layout. Updates are sent only after a create of their incarnation was acknowledged. So an
 // update that is not newer than the first create of the present incarnation belongs to another one:
-// to the previous one if that is stored and existed at that tick (mirror_previous.c), else it is
+// to the previous one if that is stored and existed at that tick (mirror_store.c), else it is
 // refused.
 //
 // Bounds: each record takes at least one bit, so there are at most 8 times as many records as
 // bytes; rows of one snapshot are at most NET_SNAPSHOT_WORDS_MAX words; compositions at most
 // NET_ROW_TEMPLATES_MAX.
-#include "mirror/snapshot_decoder.h"
+#include "mirror/snapshot_reader.h"
+
+#include "mirror/mirror_store.h"
 
 #include "base/assert.h"
+
+#include <string.h>
 
 // What the rows of a run are coded against.
 typedef struct run_head {
@@ -344,4 +348,238 @@ net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
     mirror->counters.missing_bases += d.misses_base;
     bool is_late = (mirror->has_tick && tick < mirror->tick) || d.is_overtaken;
     return is_late ? NET_ERR_STALE : NET_ERR_MALFORMED;
+}
+
+// What lists and runs of a snapshot have in common: numbers, slots, rows.
+
+bool net_decode_fail(net_decoder* d, net_result result) {
+    if (d->result == NET_OK) d->result = result;
+    return false;
+}
+
+bool net_decode_is_readable(net_decoder* d) {
+    bool has_failed = d->reader->failed || (d->is_coded && d->solo->failed);
+    return has_failed ? net_decode_fail(d, NET_ERR_MALFORMED) : true;
+}
+
+bool net_decode_miss_base(net_decoder* d, const net_mirror_slot* slot) {
+    d->misses_base = true;
+    d->is_overtaken = slot && slot->is_known && slot->tick >= d->tick;
+    return net_decode_fail(d, NET_ERR_MALFORMED);
+}
+
+// In solo code: read a number of 0..most. Otherwise it is `value`, and noted.
+uint32_t net_decode_take(net_decoder* d, uint32_t field, uint64_t situation, uint32_t value,
+                         uint32_t most) {
+    if (!d->solo) return value;
+    int64_t number = proto_solo_number(d->solo, field, situation, value);
+    if (number >= 0 && number <= most) return (uint32_t)number;
+    net_decode_fail(d, NET_ERR_MALFORMED);
+    if (d->is_coded) d->solo->failed = true;
+    return 0;
+}
+
+uint32_t net_decode_read_golomb(net_decoder* d, uint32_t order) {
+    return d->is_coded ? 0 : proto_bits_read_golomb(d->reader, order);
+}
+
+uint32_t net_decode_read_bits(net_decoder* d, uint32_t count) {
+    return d->is_coded ? 0 : (uint32_t)proto_bits_read(d->reader, count);
+}
+
+uint32_t net_decode_read_count(net_decoder* d, uint32_t list, uint32_t order) {
+    return net_decode_take(d, PROTO_SOLO_COUNT, proto_solo_situation(list, 0),
+                           net_decode_read_golomb(d, order), UINT32_MAX);
+}
+
+// Name a slot: each at most once in a snapshot.
+net_mirror_slot* net_decode_name_slot(net_decoder* d, uint32_t number) {
+    net_mirror_slot* slot = net_mirror_slot_at(d->mirror, number);
+    if (!slot) {
+        net_decode_fail(d, NET_ERR_MEMORY);
+        return NULL;
+    }
+    if (slot->stamp == d->mirror->snapshot_number) {
+        net_decode_fail(d, NET_ERR_MALFORMED);
+        return NULL;
+    }
+    slot->stamp = d->mirror->snapshot_number;
+    return slot;
+}
+
+// Read the next slot of a list or run.
+net_mirror_slot* net_decode_read_slot(net_decoder* d, uint32_t list, uint32_t order, uint32_t* next,
+                                      uint32_t* number) {
+    uint32_t gap = net_decode_take(d, PROTO_SOLO_GAP, proto_solo_situation(list, 0),
+                                   net_decode_read_golomb(d, order), UINT32_MAX);
+    if (!net_decode_is_readable(d)) return NULL;
+    uint32_t index_max = d->mirror->index_max;
+    if (gap >= index_max || *next + gap >= index_max) {
+        net_decode_fail(d, NET_ERR_MALFORMED);
+        return NULL;
+    }
+    *number = *next + gap;
+    *next = *number + 1;
+    return net_decode_name_slot(d, *number);
+}
+
+net_mirror_record* net_decode_add_record(net_decoder* d, net_mirror_record record) {
+    net_mirror* mirror = d->mirror;
+    if (mirror->record_count == mirror->record_capacity &&
+        !BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->records, mirror->record_capacity,
+                            mirror->record_count + 1)) {
+        net_decode_fail(d, NET_ERR_MEMORY);
+        return NULL;
+    }
+    mirror->records[mirror->record_count] = record;
+    return &mirror->records[mirror->record_count++];
+}
+
+static bool add_packed(net_decoder* d, const proto_layout* layout, const uint64_t* row) {
+    net_mirror* mirror = d->mirror;
+    if (!BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->packed, mirror->packed_capacity,
+                            mirror->packed_size + NET_PACKED_ROW_BYTES_MAX))
+        return net_decode_fail(d, NET_ERR_MEMORY);
+    mirror->packed_size += net_packed_row_write(layout, row, mirror->packed + mirror->packed_size);
+    return true;
+}
+
+// Code or note the row with all that both sides know of it.
+static void take_row(net_decoder* d, const net_mirror_record* record, const proto_row_base* base,
+                     uint64_t* row) {
+    proto_solo_third third = {.row = d->base3, .ticks = d->third_ticks};
+    bool has_third = d->third_ticks > 0;
+    if (record->kind == NET_MIRROR_CREATE) {
+        has_third = d->has_like;
+        third = (proto_solo_third){.row = d->like};
+    }
+    const proto_layout* layout = &record->row_template->layout;
+    proto_solo_row(d->solo, net_solo_template(record->row_template), layout, base,
+                   has_third ? &third : NULL, row);
+    if (record->kind != NET_MIRROR_CREATE) return;
+    memcpy(d->like, row, layout->field_count * sizeof *row);
+    d->has_like = true;
+}
+
+// Decode a row and add its record.
+bool net_decode_read_row(net_decoder* d, net_mirror_record record, const proto_row_base* base) {
+    BASE_ASSERT(record.row_template && base->base);
+    net_mirror* mirror = d->mirror;
+    const proto_layout* layout = &record.row_template->layout;
+    uint32_t word_count = mirror->word_count + layout->field_count;
+    if (word_count > NET_SNAPSHOT_WORDS_MAX) return net_decode_fail(d, NET_ERR_MALFORMED);
+    mirror->word_count = word_count;
+    record.row_first = mirror->packed_size;
+    if (!net_decode_add_record(d, record)) return false;
+    uint64_t row[PROTO_ROW_FIELDS_MAX];
+    if (d->is_coded) {
+        take_row(d, &record, base, row);
+        return net_decode_is_readable(d) && add_packed(d, layout, row);
+    }
+    uint32_t bits[PROTO_ROW_COMPONENTS_MAX];
+    proto_row_read(layout, base, row, d->reader, bits);
+    if (d->solo && !d->reader->failed) take_row(d, &record, base, row);
+    for (uint32_t c = 0; c < layout->component_count; c++)
+        mirror->parts[layout->components[c].key].here += bits[c];
+    return net_decode_is_readable(d) && add_packed(d, layout, row);
+}
+
+// The lists of a snapshot: what was destroyed, and what was created, with its first rows.
+
+static bool read_destroy(net_decoder* d, uint32_t order, uint32_t* next) {
+    uint32_t number;
+    if (!net_decode_read_slot(d, NET_SOLO_LIST_DESTROYS, order, next, &number)) return false;
+    return net_decode_add_record(d,
+                                 (net_mirror_record){.kind = NET_MIRROR_DESTROY, .slot = number});
+}
+
+static int64_t take_create(net_decoder* d, uint32_t what, int64_t value) {
+    if (!d->solo) return value;
+    int64_t number =
+        proto_solo_number(d->solo, PROTO_SOLO_CREATE, proto_solo_situation(what, 0), value);
+    if (number >= -(int64_t)UINT32_MAX && number <= UINT32_MAX) return number;
+    net_decode_fail(d, NET_ERR_MALFORMED);
+    d->solo->failed = true;
+    return 0;
+}
+
+static bool read_handle(net_decoder* d, ecs_entity* handle) {
+    net_mirror* mirror = d->mirror;
+    int64_t index = (int64_t)d->index + 1, generation = 1;
+    if (!d->is_coded) {
+        if (!proto_bits_read(d->reader, 1))
+            index = (int64_t)proto_bits_read(d->reader, mirror->index_bits);
+        if (!proto_bits_read(d->reader, 1))
+            generation = (int64_t)proto_bits_read(d->reader, ECS_GENERATION_BITS);
+    }
+    index = d->index + 1 + take_create(d, NET_SOLO_CREATE_INDEX, index - d->index - 1);
+    generation =
+        d->generation + take_create(d, NET_SOLO_CREATE_GENERATION, generation - d->generation);
+    if (!net_decode_is_readable(d)) return false;
+    if (index <= 0 || index > mirror->index_max || generation <= 0 ||
+        generation > ECS_GENERATION_MAX)
+        return net_decode_fail(d, NET_ERR_MALFORMED);
+    net_mirror_index* known = net_mirror_index_at(mirror, (uint32_t)index);
+    if (!known) return net_decode_fail(d, NET_ERR_MEMORY);
+    if (known->stamp == mirror->snapshot_number) return net_decode_fail(d, NET_ERR_MALFORMED);
+    known->stamp = mirror->snapshot_number;
+    d->index = (uint32_t)index;
+    d->generation = (uint32_t)generation;
+    *handle = ecs_entity_make(d->index, d->generation);
+    return true;
+}
+
+static bool read_parts(net_decoder* d, uint16_t* parts, uint32_t* count) {
+    enum { MORE_MAX = (1 << NET_SNAPSHOT_PARTS_BITS) - 1 };
+    int64_t more =
+        take_create(d, NET_SOLO_CREATE_PARTS, net_decode_read_bits(d, NET_SNAPSHOT_PARTS_BITS));
+    if (more < 0 || more > MORE_MAX) return net_decode_fail(d, NET_ERR_MALFORMED);
+    *count = (uint32_t)more + 1;
+    for (uint32_t i = 0; i < *count; i++) {
+        int64_t part =
+            take_create(d, NET_SOLO_CREATE_PART, net_decode_read_bits(d, d->number_bits));
+        if (part < 0 || part > UINT16_MAX) return net_decode_fail(d, NET_ERR_MALFORMED);
+        parts[i] = (uint16_t)part;
+    }
+    return net_decode_is_readable(d);
+}
+
+static bool read_template(net_decoder* d) {
+    bool is_other = d->is_coded || !proto_bits_read(d->reader, 1);
+    uint16_t parts[1u << NET_SNAPSHOT_PARTS_BITS];
+    uint32_t count = 0;
+    int64_t other = take_create(d, NET_SOLO_CREATE_OTHER, is_other);
+    if (other < 0 || other > 1) return net_decode_fail(d, NET_ERR_MALFORMED);
+    is_other = other;
+    if (!is_other)
+        return d->row_template ? net_decode_is_readable(d) : net_decode_fail(d, NET_ERR_MALFORMED);
+    d->has_like = false;
+    if (!read_parts(d, parts, &count)) return false;
+    d->row_template = net_rows_compose(d->mirror->rows, parts, count);
+    return d->row_template ? true : net_decode_fail(d, NET_ERR_MALFORMED);
+}
+
+static bool read_create(net_decoder* d, uint32_t order, uint32_t* next) {
+    net_mirror_record record = {.kind = NET_MIRROR_CREATE, .is_absolute = true};
+    if (!net_decode_read_slot(d, NET_SOLO_LIST_CREATES, order, next, &record.slot)) return false;
+    if (!read_handle(d, &record.handle) || !read_template(d)) return false;
+    record.row_template = d->row_template;
+    return net_decode_read_row(d, record, &(proto_row_base){.base = d->row_template->defaults});
+}
+
+typedef bool (*read_fn)(net_decoder* d, uint32_t order, uint32_t* next);
+
+static bool read_list(net_decoder* d, uint32_t list, read_fn read) {
+    uint32_t count = net_decode_read_count(d, list, NET_SNAPSHOT_LIST_ORDER);
+    if (!net_decode_is_readable(d)) return false;
+    if (count == 0) return true;
+    uint32_t next = 0, order = net_decode_read_bits(d, NET_SNAPSHOT_ORDER_BITS);
+    while (count-- > 0)
+        if (!read(d, order, &next)) return false;
+    return true;
+}
+
+bool net_decode_lists(net_decoder* d) {
+    return read_list(d, NET_SOLO_LIST_DESTROYS, read_destroy) &&
+           read_list(d, NET_SOLO_LIST_CREATES, read_create);
 }

@@ -11,7 +11,7 @@
 // few, so a linear search finds them.
 #include "present/predict_shown.h"
 
-#include "state/angle_step.h"
+#include "state/steps.h"
 
 #include "base/assert.h"
 #include "base/math.h"

@@ -8,12 +8,12 @@
 //
 // The view's world runs the module's systems for drawing and for clients ("gameClient"). Events
 // that those send to the server are dropped here, because the mirror's world sends them.
-#include "present/presenter_feed.h"
+#include "present/presenter.h"
 
 #include "present/playout.h"
 #include "present/predict.h"
 #include "present/scene.h"
-#include "state/angle_step.h"
+#include "state/steps.h"
 
 #include "base/assert.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The scene takes in what arrives, in any order, and moves the view's time on.
 //
-// Everything is kept by tick: rows and ends per index (scene_samples.c), received ticks as bits,
+// Everything is kept by tick: rows and ends per index, received ticks as bits,
 // events in their order. A passed tick is shown as the server ran it: incarnations and components
 // first, then events are posted, then stage "act" runs, which delivers them. The moment itself is
 // placed last.
@@ -12,10 +12,11 @@
 //
 // Left to others: which moment to show (playout.c, playback), how one index looks at a moment
 // (scene_show.c), predicted entities (presenter.c).
-#include "present/scene_internal.h"
+#include "present/scene.h"
+
+#include "net/match_messages.h"
 
 #include "base/assert.h"
-#include "net/match_messages.h"
 
 #include <string.h>
 
@@ -342,4 +343,26 @@ ecs_tick net_scene_tick_newest(const net_scene* scene) {
 
 const net_scene_counters* net_scene_get_counters(const net_scene* scene) {
     return &scene->counters;
+}
+
+// The ring puts the head of a sample in its place; the row is copied behind it there.
+
+bool net_scene_samples_put(net_tick_ring* samples, const base_allocator* allocator, ecs_tick tick,
+                           const net_scene_sample* sample, const uint64_t* row) {
+    BASE_ASSERT((sample->handle == ECS_ENTITY_NONE) == !sample->entry);
+    BASE_ASSERT(!sample->entry || row);
+    uint32_t position = net_tick_ring_find(samples, tick);
+    if (position != UINT32_MAX && net_tick_ring_tick(samples, position) == tick) return true;
+    size_t row_bytes = sample->entry ? sample->entry->layout.field_count * sizeof *row : 0;
+    uint32_t stride = (uint32_t)(sizeof *sample + row_bytes);
+    if (stride > samples->stride_bytes && !net_tick_ring_widen(samples, allocator, stride))
+        return false;
+    if (!net_tick_ring_put(samples, allocator, NET_SCENE_SAMPLES_MAX, tick, sample, sizeof *sample))
+        return false;
+    position = net_tick_ring_find(samples, tick);
+    if (position == UINT32_MAX || net_tick_ring_tick(samples, position) != tick)
+        return true; // it was forgotten at once
+    uint8_t* place = net_tick_ring_entry(samples, position);
+    if (row_bytes > 0) memcpy(place + sizeof *sample, row, row_bytes);
+    return true;
 }

@@ -14,11 +14,10 @@
 //
 // Invariants: the applied tick of an index never falls, so incarnations only go forward, whatever
 // is lost or late; interpolation never crosses incarnations.
-#include "present/scene_internal.h"
+#include "present/scene.h"
 
 #include "base/assert.h"
-#include "state/angle_step.h"
-#include "state/rotation_step.h"
+#include "state/steps.h"
 
 #include <string.h>
 

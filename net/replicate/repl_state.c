@@ -5,8 +5,6 @@
 
 #include "core/fault.h"
 #include "base/assert.h"
-#include "replicate/repl_state_internal.h"
-#include "replicate/replicator_internal.h"
 #include "replicate/solo_sender.h"
 
 enum {

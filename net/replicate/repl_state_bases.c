@@ -15,7 +15,7 @@
 // legal only if nothing was sent between it and then. Otherwise the row is absolute, against the
 // template's defaults.
 #include "base/assert.h"
-#include "replicate/repl_state_compose.h"
+#include "replicate/repl_state.h"
 
 #include <string.h>
 

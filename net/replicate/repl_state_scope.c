@@ -1,4 +1,284 @@
 // SPDX-License-Identifier: MIT
+// Slots of a client: the table from an entity index to its slot, the room of all that has a place
+// per slot, and groups of entities that travel together.
+//
+// An index has at most one slot per client. It keeps the slot while it is in the client's scope and
+// until the client acknowledged its destruction. So an entity that comes back meanwhile, or another
+// generation of its index, goes on in the same slot, and there are at most as many slots as
+// indices. Free slots are used in turn, and a new slot only when none is free: gaps in snapshots
+// stay short, and entities that were created together are neighbours.
+#include "base/assert.h"
+
+#include "core/fault.h"
+#include "replicate/repl_state.h"
+
+#include "base/search.h"
+
+#include <string.h>
+
+enum { TABLE_BITS_MIN = 5, WORD_SLOTS = 64 };
+
+// ---- the table: index to slot ----
+
+static uint32_t table_place(const net_repl_state* repl, uint32_t index) {
+    return (uint32_t)(index * UINT32_C(2654435769)) >> (32 - repl->table_bits);
+}
+
+static uint32_t table_index(const net_repl_state* repl, uint32_t at) {
+    return ecs_entity_index(repl->handles[repl->table[at] - 1]);
+}
+
+uint32_t net_repl_state_find_slot(const net_repl_state* repl, uint32_t index) {
+    if (repl->table_count == 0) return UINT32_MAX;
+    uint32_t mask = (1u << repl->table_bits) - 1;
+    for (uint32_t at = table_place(repl, index); repl->table[at] != 0; at = (at + 1) & mask) {
+        if (table_index(repl, at) == index) return repl->table[at] - 1;
+    }
+    return UINT32_MAX;
+}
+
+static void table_put(net_repl_state* repl, uint32_t index, uint32_t slot) {
+    uint32_t mask = (1u << repl->table_bits) - 1, at = table_place(repl, index);
+    while (repl->table[at] != 0)
+        at = (at + 1) & mask;
+    repl->table[at] = slot + 1;
+}
+
+static bool table_add(net_repl_state* repl, uint32_t index, uint32_t slot) {
+    if (!repl->table || repl->table_count >= 1u << (repl->table_bits - 1)) {
+        uint32_t bits = repl->table ? repl->table_bits + 1 : TABLE_BITS_MIN;
+        uint32_t* table = base_allocate_zero(repl->replicator->allocator, sizeof *table << bits);
+        if (!table) return false;
+        uint32_t* old = repl->table;
+        uint32_t old_bits = repl->table_bits, old_count = old ? 1u << old_bits : 0;
+        repl->table = table;
+        repl->table_bits = bits;
+        for (uint32_t i = 0; i < old_count; i++) {
+            if (old[i]) table_put(repl, ecs_entity_index(repl->handles[old[i] - 1]), old[i] - 1);
+        }
+        if (old) base_release(repl->replicator->allocator, old, sizeof *old << old_bits);
+    }
+    table_put(repl, index, slot);
+    repl->table_count++;
+    return true;
+}
+
+// Close the gap: an entry behind it that could not have its own place moves up.
+static void table_remove(net_repl_state* repl, uint32_t index) {
+    uint32_t mask = (1u << repl->table_bits) - 1, gap = table_place(repl, index);
+    while (table_index(repl, gap) != index)
+        gap = (gap + 1) & mask;
+    for (uint32_t at = (gap + 1) & mask; repl->table[at] != 0; at = (at + 1) & mask) {
+        uint32_t home = table_place(repl, table_index(repl, at));
+        if (((at - home) & mask) < ((at - gap) & mask)) continue;
+        repl->table[gap] = repl->table[at];
+        gap = at;
+    }
+    repl->table[gap] = 0;
+    repl->table_count--;
+}
+
+// ---- room ----
+
+static size_t window_bytes(const net_repl_state* repl) {
+    return (size_t)repl->window * repl->word_count * sizeof(uint64_t);
+}
+
+// Move the sets of packets to a place with another number of packets or words.
+static uint64_t* move_packets(const net_repl_state* repl, const uint64_t* from, uint32_t window,
+                              uint32_t word_count) {
+    uint64_t* to =
+        base_allocate_zero(repl->replicator->allocator, (size_t)window * word_count * sizeof *to);
+    uint32_t backs = to ? net_repl_state_backs(repl) : 0;
+    for (uint32_t back = 1; back <= backs && repl->word_count > 0; back++) {
+        uint32_t seq = (uint16_t)(repl->seq_next - back);
+        memcpy(to + (size_t)(seq & (window - 1)) * word_count,
+               from + (size_t)(seq & (repl->window - 1)) * repl->word_count,
+               repl->word_count * sizeof *to);
+    }
+    return to;
+}
+
+static bool resize_packets(net_repl_state* repl, uint32_t window, uint32_t word_count) {
+    const base_allocator* allocator = repl->replicator->allocator;
+    size_t bytes = (size_t)window * word_count * sizeof(uint64_t), old_bytes = window_bytes(repl);
+    uint64_t* carried = move_packets(repl, repl->carried, window, word_count);
+    uint64_t* listed = move_packets(repl, repl->listed, window, word_count);
+    if (!carried || !listed) {
+        base_release(allocator, carried, bytes);
+        base_release(allocator, listed, bytes);
+        return false;
+    }
+    base_release(allocator, repl->carried, old_bytes);
+    base_release(allocator, repl->listed, old_bytes);
+    repl->carried = carried;
+    repl->listed = listed;
+    repl->window = window;
+    return true;
+}
+
+bool net_repl_state_widen(net_repl_state* repl) {
+    BASE_ASSERT(repl->window < NET_REPL_STATE_PACKETS);
+    if (repl->word_count > 0) return resize_packets(repl, repl->window * 2, repl->word_count);
+    repl->window *= 2;
+    return true;
+}
+
+// All that has a place per slot is one block.
+enum {
+    SLOT_BYTES =
+        sizeof(net_interest_entity) + sizeof(ecs_entity) + 3 * sizeof(uint32_t) + sizeof(uint16_t),
+};
+
+static void place_slots(net_repl_state* repl, void* block, uint32_t count) {
+    repl->members = block;
+    repl->handles = (ecs_entity*)(repl->members + count);
+    repl->bases = (uint32_t*)(repl->handles + count);
+    repl->floors = repl->bases + count;
+    repl->since = repl->floors + count;
+    repl->classes = (uint16_t*)(repl->since + count);
+}
+
+static void move_slots(net_repl_state* repl, void* block, uint32_t count) {
+    net_repl_state old = *repl;
+    size_t had = (size_t)repl->word_count * WORD_SLOTS;
+    place_slots(repl, block, count);
+    if (had == 0) return;
+    memcpy(repl->members, old.members, had * sizeof *old.members);
+    memcpy(repl->handles, old.handles, had * sizeof *old.handles);
+    memcpy(repl->bases, old.bases, had * sizeof *old.bases);
+    memcpy(repl->floors, old.floors, had * sizeof *old.floors);
+    memcpy(repl->since, old.since, had * sizeof *old.since);
+    memcpy(repl->classes, old.classes, had * sizeof *old.classes);
+    base_release(repl->replicator->allocator, old.members, had * SLOT_BYTES);
+}
+
+static bool grow_slots(net_repl_state* repl) {
+    const base_allocator* allocator = repl->replicator->allocator;
+    uint32_t words = repl->word_count < 4 ? repl->word_count + 1 : repl->word_count * 5 / 4 + 1;
+    size_t set_bytes = (size_t)words * NET_SET_COUNT * sizeof(uint64_t);
+    size_t slot_bytes = (size_t)words * WORD_SLOTS * SLOT_BYTES;
+    uint64_t* sets = base_allocate_zero(allocator, set_bytes);
+    void* block = base_allocate_zero(allocator, slot_bytes);
+    if (!sets || !block || !resize_packets(repl, repl->window, words)) {
+        base_release(allocator, sets, set_bytes);
+        base_release(allocator, block, slot_bytes);
+        return false;
+    }
+    move_slots(repl, block, words * WORD_SLOTS);
+    for (uint32_t i = 0; i < NET_SET_COUNT && repl->word_count > 0; i++)
+        memcpy(sets + (size_t)i * words, net_set(repl, (net_repl_set)i),
+               repl->word_count * sizeof *sets);
+    base_release(allocator, repl->sets,
+                 (size_t)repl->word_count * NET_SET_COUNT * sizeof *repl->sets);
+    repl->sets = sets;
+    repl->word_count = words;
+    return true;
+}
+
+void net_repl_state_deinit_slots(net_repl_state* repl) {
+    const base_allocator* allocator = repl->replicator->allocator;
+    base_release(allocator, repl->sets,
+                 (size_t)repl->word_count * NET_SET_COUNT * sizeof *repl->sets);
+    base_release(allocator, repl->carried, window_bytes(repl));
+    base_release(allocator, repl->listed, window_bytes(repl));
+    base_release(allocator, repl->members, (size_t)repl->word_count * WORD_SLOTS * SLOT_BYTES);
+    if (repl->table) base_release(allocator, repl->table, sizeof *repl->table << repl->table_bits);
+    BASE_ARRAY_RELEASE(allocator, repl->groups, repl->group_capacity);
+    BASE_ARRAY_RELEASE(allocator, repl->reclasses, repl->reclass_capacity);
+}
+
+// ---- taking and freeing ----
+
+// A free slot in [first, end); UINT32_MAX: none.
+static uint32_t find_free(const net_repl_state* repl, uint32_t first, uint32_t end) {
+    const uint64_t* used = net_set(repl, NET_SET_USED);
+    for (uint32_t slot = first; slot < end; slot = (slot | 63) + 1) {
+        uint64_t unused = ~used[slot >> 6] & UINT64_MAX << (slot & 63);
+        if (!unused) continue;
+        slot = (slot & ~63u) + base_bit_lowest(unused);
+        return slot < end ? slot : UINT32_MAX;
+    }
+    return UINT32_MAX;
+}
+
+uint32_t net_repl_state_take_slot(net_repl_state* repl, uint32_t index) {
+    // A join fills every slot in turn: without a free one there is nothing to search for.
+    uint32_t slot = repl->slot_end;
+    if (repl->table_count < repl->slot_end) {
+        slot = find_free(repl, repl->slot_cursor, repl->slot_end);
+        if (slot == UINT32_MAX) slot = find_free(repl, 0, repl->slot_cursor);
+        BASE_ASSERT(slot != UINT32_MAX);
+    }
+    if (slot >= repl->word_count * WORD_SLOTS && !grow_slots(repl)) return UINT32_MAX;
+    BASE_ASSERT(slot < repl->replicator->index_max);
+    repl->handles[slot] = index; // for the table; the generation comes with the incarnation
+    if (!table_add(repl, index, slot)) {
+        repl->handles[slot] = ECS_ENTITY_NONE;
+        return UINT32_MAX;
+    }
+    net_set_add(repl, NET_SET_USED, slot);
+    net_repl_state_set_phase(repl, slot, index);
+    if (slot >= repl->slot_end) repl->slot_end = slot + 1;
+    repl->slot_cursor = slot + 1;
+    return slot;
+}
+
+void net_repl_state_free_slot(net_repl_state* repl, uint32_t slot) {
+    BASE_ASSERT(net_set_has(repl, NET_SET_USED, slot) && repl->members[slot].index == 0);
+    table_remove(repl, ecs_entity_index(repl->handles[slot]));
+    repl->handles[slot] = ECS_ENTITY_NONE;
+    repl->classes[slot] = 0;
+    if (net_set_has(repl, NET_SET_PENDING, slot)) repl->pending_count--;
+    uint64_t keep = ~(UINT64_C(1) << (slot & 63));
+    if (net_set_has(repl, NET_SET_KNOWN, slot)) {
+        uint32_t backs = net_repl_state_backs(repl);
+        for (uint32_t back = 1; back <= backs; back++)
+            net_repl_carried(repl, back)[slot >> 6] &= keep;
+    }
+    for (uint32_t i = 0; i < NET_SET_COUNT; i++)
+        net_set(repl, (net_repl_set)i)[slot >> 6] &= keep;
+}
+
+// ---- groups ----
+
+static uint32_t find_group_place(const net_repl_state* repl, uint64_t key) {
+    base_search search = base_search_begin(repl->group_count);
+    while (base_search_next(&search))
+        base_search_step(&search, repl->groups[search.middle] < key);
+    return search.low;
+}
+
+void net_repl_state_find_group(const net_repl_state* repl, uint32_t group, uint32_t* first,
+                               uint32_t* end) {
+    *first = find_group_place(repl, (uint64_t)group << 32);
+    *end = find_group_place(repl, ((uint64_t)group + 1) << 32);
+}
+
+bool net_repl_state_add_to_group(net_repl_state* repl, uint32_t group, uint32_t slot) {
+    if (group == 0) return true;
+    if (!BASE_ARRAY_RESERVE(repl->replicator->allocator, repl->groups, repl->group_capacity,
+                            repl->group_count + 1))
+        return false;
+    uint64_t key = (uint64_t)group << 32 | slot;
+    uint32_t at = find_group_place(repl, key);
+    memmove(&repl->groups[at + 1], &repl->groups[at],
+            (repl->group_count - at) * sizeof *repl->groups);
+    repl->groups[at] = key;
+    repl->group_count++;
+    return true;
+}
+
+void net_repl_state_remove_from_group(net_repl_state* repl, uint32_t group, uint32_t slot) {
+    if (group == 0) return;
+    uint64_t key = (uint64_t)group << 32 | slot;
+    uint32_t at = find_group_place(repl, key);
+    if (at == repl->group_count || repl->groups[at] != key) return;
+    repl->group_count--;
+    memmove(&repl->groups[at], &repl->groups[at + 1],
+            (repl->group_count - at) * sizeof *repl->groups);
+}
+
 // The scope of a client: which entities it should have, in which incarnation and with which
 // classes, and which of them wait to be sent.
 //
@@ -7,12 +287,6 @@
 //
 // Visible classes of an entity seldom change. When they do, an entry of `reclasses` tells what the
 // client saw until then, as long as a base may be that old.
-#include "base/assert.h"
-#include "core/fault.h"
-#include "replicate/repl_state_internal.h"
-#include "replicate/replicator_internal.h"
-
-#include <string.h>
 
 enum { EVENT_COST = 12 }; // of finding a slot by its index, in slots that a pull looks at
 

@@ -18,8 +18,7 @@
 // Creates and destroys (lifecycle records) get a quarter of the bits when they need it, three
 // quarters when they are not less urgent.
 #include "base/assert.h"
-#include "replicate/repl_state_internal.h"
-#include "replicate/replicator_internal.h"
+#include "replicate/repl_state.h"
 
 #include <string.h>
 

@@ -10,8 +10,7 @@
 // Start with net_repl_state_write.
 #include "base/assert.h"
 #include "core/fault.h"
-#include "replicate/repl_state_internal.h"
-#include "replicate/replicator_internal.h"
+#include "replicate/repl_state.h"
 #include "replicate/solo_sender.h"
 
 #include <stddef.h>

@@ -9,8 +9,8 @@
 #include "replicate/solo_sender.h"
 
 #include "base/assert.h"
-#include "replicate/replicator_internal.h"
-#include "replicate/snapshot_bits.h"
+#include "replicate/repl_state.h"
+#include "replicate/snapshot_writer.h"
 #include "state/solo_stats.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 ///          samples; it grows to the largest packets, then stays.
 #pragma once
 
-#include "replicate/repl_state_internal.h"
+#include "replicate/repl_state.h"
 #include "replicate/snapshot_writer.h"
 
 typedef struct net_solo_sender net_solo_sender;

@@ -1,15 +1,43 @@
 // SPDX-License-Identifier: MIT
-// New keys: key' = BLAKE2b(key, "shoal rekey"), which does not lead back. The sender decides when,
-// and turns the phase bit. The receiver knows the next key in advance, so a forged phase costs it
-// no more than any forgery. It keeps the old key for datagrams that were overtaken; a sender never
-// turns twice in that time, so a strange phase means either the old key or the next, by time alone.
 #include "secure/crypt.h"
 
-#include "secure/secure_bytes.h"
+#include "secure/outer.h"
 
 #include "base/assert.h"
 
 #include <sodium.h>
+
+#include <string.h>
+
+static uint64_t* word_of(net_replay* replay, uint64_t number) {
+    return &replay->seen[number % NET_REPLAY_BITS / 64];
+}
+
+bool net_replay_is_new(const net_replay* replay, uint64_t number) {
+    if (number == 0) return false;
+    if (number > replay->newest) return true;
+    if (replay->newest - number >= NET_REPLAY_BITS) return false;
+    return !(replay->seen[number % NET_REPLAY_BITS / 64] >> number % 64 & 1);
+}
+
+void net_replay_add(net_replay* replay, uint64_t number) {
+    if (number > replay->newest) {
+        uint64_t ahead = number - replay->newest;
+        if (ahead >= NET_REPLAY_BITS) {
+            memset(replay->seen, 0, sizeof replay->seen);
+        } else {
+            for (uint64_t skipped = replay->newest + 1; skipped < number; skipped++)
+                *word_of(replay, skipped) &= ~(UINT64_C(1) << skipped % 64);
+        }
+        replay->newest = number;
+    }
+    *word_of(replay, number) |= UINT64_C(1) << number % 64;
+}
+
+// New keys: key' = BLAKE2b(key, "shoal rekey"), which does not lead back. The sender decides when,
+// and turns the phase bit. The receiver knows the next key in advance, so a forged phase costs it
+// no more than any forgery. It keeps the old key for datagrams that were overtaken; a sender never
+// turns twice in that time, so a strange phase means either the old key or the next, by time alone.
 
 enum { NONCE_BYTES = 12 };
 

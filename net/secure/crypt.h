@@ -1,13 +1,29 @@
 // SPDX-License-Identifier: MIT
+/// Which numbers of datagrams came already: each is accepted once. Numbers begin at 1; those that
+/// are NET_REPLAY_BITS or more behind the newest count as seen.
+#pragma once
+
+#include "secure/outer.h"
+
+#include "base/macros.h"
+
+#define NET_REPLAY_BITS 1024u
+
+typedef struct net_replay {
+    uint64_t newest;
+    uint64_t seen[NET_REPLAY_BITS / 64]; ///< bit `number % NET_REPLAY_BITS`
+} net_replay;
+
+/// Ask before the datagram is authenticated; nothing changes.
+bool net_replay_is_new(const net_replay* replay, uint64_t number);
+/// Remember a number that is_new accepted and that was authenticated.
+void net_replay_add(net_replay* replay, uint64_t number);
+
 /// The two directions of a session: sealing and opening its datagrams, and new keys over time.
 ///
 /// Layout: type with key phase u8, session u32, number u48, clear bytes of the type, then
 /// ChaCha20-Poly1305 of the content. All before the content is associated data. The number is the
 /// nonce: it begins at 1 and no key sees it twice.
-#pragma once
-
-#include "secure/outer.h"
-#include "secure/replay.h"
 
 #define NET_CRYPT_NUMBER_LAST ((UINT64_C(1) << 48) - 1)
 #define NET_CRYPT_REKEY_DATAGRAMS (UINT64_C(1) << 22)

@@ -9,8 +9,6 @@
 //           the server key over "shoal deny" and all before]
 #include "secure/outer.h"
 
-#include "secure/secure_bytes.h"
-
 #include "net/limits.h"
 
 #include <sodium.h>

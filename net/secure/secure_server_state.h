@@ -2,12 +2,10 @@
 /// What the files of secure_server share.
 #pragma once
 
-#include "secure/address_table.h"
+#include "secure/token_uses.h"
 #include "secure/cookie.h"
 #include "secure/crypt.h"
 #include "secure/secure_server.h"
-#include "secure/spent.h"
-#include "secure/token_uses.h"
 
 enum { NET_SECURE_SLOT_BITS = 12, NET_SECURE_PATH_BYTES = 8 };
 
@@ -97,7 +95,7 @@ void net_secure_server_hello(net_secure_server* server, const net_secure_clock* 
                              const net_address* from, const uint8_t* bytes,
                              net_secure_received* received);
 
-/// Cookies of this name (net/secure/spent.h) count no more when they were made until then.
+/// Cookies of this name (net/secure/cookie.h) count no more when they were made until then.
 void net_secure_spend(net_secure_server* server, uint64_t now_us,
                       const uint8_t name[NET_SPENT_NAME_BYTES], uint64_t cookie_us);
 /// Begin a session, in the place of an old one that was never held when all are taken.

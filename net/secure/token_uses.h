@@ -1,13 +1,66 @@
 // SPDX-License-Identifier: MIT
+/// A budget in events a second with a burst, refilled by the clock that the caller gives. Its whole
+/// state is one time: when the bucket would be full again. Zero is a full bucket.
+#pragma once
+
+#include "net/address.h"
+#include "net/token.h"
+
+#include "base/alloc.h"
+#include "base/macros.h"
+
+typedef struct net_budget {
+    uint64_t full_us;
+} net_budget;
+
+typedef struct net_budget_rate {
+    uint32_t every_us; ///< one event comes back after this time
+    uint32_t burst;    ///< events that a full bucket holds
+} net_budget_rate;
+
+/// Is there room for one event?
+static inline bool net_budget_has(const net_budget* budget, net_budget_rate rate, uint64_t now_us) {
+    uint64_t span_us = (uint64_t)rate.every_us * rate.burst;
+    uint64_t full_us = budget->full_us > now_us ? budget->full_us : now_us;
+    return full_us + rate.every_us <= now_us + span_us;
+}
+
+/// Take one event. @return false when there is none; nothing changed then.
+static inline bool net_budget_take(net_budget* budget, net_budget_rate rate, uint64_t now_us) {
+    if (!net_budget_has(budget, rate, now_us)) return false;
+    if (budget->full_us < now_us) budget->full_us = now_us;
+    budget->full_us += rate.every_us;
+    return true;
+}
+
+/// What is remembered of addresses without a session: their budgets. A fixed table, so that a flood
+/// from any number of addresses costs no memory. An address that comes first in a full set takes
+/// the place of the one that was silent for the longest time.
+
+#define NET_ADDRESS_SETS 1024u
+#define NET_ADDRESS_WAYS 4u
+
+typedef struct net_address_entry {
+    uint64_t name; ///< keyed hash of the address; 0: none
+    uint64_t seen_us;
+    net_budget requests, replies, responses;
+} net_address_entry;
+
+typedef struct net_address_table {
+    uint8_t key[16]; ///< secret: no attacker can choose addresses that share a set
+    net_address_entry entries[NET_ADDRESS_SETS][NET_ADDRESS_WAYS];
+} net_address_table;
+
+/// The entry of an address, made when there is none: the port does not count, and of IPv6 the first
+/// 64 bits count, since one home has all the others. Valid until the next call.
+net_address_entry* net_address_table_get(net_address_table* table, const net_address* address,
+                                         uint64_t now_us);
+
 /// Which tokens were used, and by whom, until they expire: a token that was overheard is worth
 /// nothing at another address.
 ///
 /// A fixed number of places, ordered by expiry. A place is free again when its token has expired;
 /// no other token ever loses its place, since that would allow its second use.
-#pragma once
-
-#include "net/token.h"
-#include "base/alloc.h"
 
 #define NET_TOKEN_USES_MAX 65536u
 

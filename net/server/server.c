@@ -6,12 +6,8 @@
 #include "net/server.h"
 
 #include "replicate/repl_state.h"
-#include "server/server_accounts.h"
-#include "server/server_leavers.h"
-#include "server/server_phase.h"
-#include "server/server_send.h"
 #include "server/server_state.h"
-#include "server/session_origin.h"
+#include "server/session.h"
 #include "core/worker.h"
 #include "state/varsize.h"
 

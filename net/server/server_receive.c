@@ -9,14 +9,8 @@
 // or the phase of the match and the room in it. A refusal names what the player can do.
 //
 // Read net_server_service at the end first.
-#include "server/server_admission.h"
-#include "server/server_packets.h"
-#include "server/server_resume.h"
-#include "server/server_send.h"
 #include "server/server_state.h"
-#include "server/session_origin.h"
-#include "server/session_trace.h"
-#include "server/session_varsize.h"
+#include "server/session.h"
 #include "server/session_report.h"
 #include "session/control.h"
 

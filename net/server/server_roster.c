@@ -2,9 +2,8 @@
 // The roster of the players, in control messages.
 //
 // A roster is cut into messages of ROSTER_ITEMS_MAX items: a client adds them up.
-#include "server/server_roster.h"
-
 #include "server/server_state.h"
+
 #include "session/control.h"
 
 #include "base/assert.h"

@@ -20,14 +20,12 @@
 // net_server_collect ends it.
 //
 // Read net_server_send at the end first.
-#include "server/server_send.h"
+#include "server/server_state.h"
 
 #include "core/fault.h"
 #include "replicate/repl_state.h"
-#include "server/server_events.h"
-#include "server/server_state.h"
-#include "server/session_trace.h"
-#include "server/session_varsize.h"
+#include "server/session_report.h"
+#include "server/session.h"
 #include "core/worker.h"
 #include "session/packet_header.h"
 #include "state/varsize.h"

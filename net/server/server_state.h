@@ -1,4 +1,97 @@
 // SPDX-License-Identifier: MIT
+/// Lanes: the sessions are divided among them as the transport divides its connections, and each
+/// has a thread and its own scratch. A lane reads the packets of its sessions and writes theirs.
+///
+/// While lanes work, each touches its own net_server_lane and its own sessions; everything else is
+/// only read. What concerns more than one session is deferred, and done afterwards in the order of
+/// client numbers. So neither the number of lanes nor of threads changes a result.
+#pragma once
+
+#include "replicate/bandwidth.h"
+#include "server/session.h"
+#include "session/control.h"
+
+#include "net/log_writer.h"
+#include "net/match_messages.h"
+#include "net/ration.h"
+#include "net/server.h"
+
+#include "proto/codec.h"
+
+#include "base/rng.h"
+
+/// So few datagrams are received, and packets read, sooner than threads wake up.
+#define NET_LANES_LITTLE 64u
+
+typedef struct net_server_lane net_server_lane;
+typedef struct net_worker net_worker;
+typedef void (*net_server_lane_fn)(net_server_lane* lane);
+
+/// An event of the transport for a session that plays. The bytes of a message follow it.
+typedef struct net_lane_event {
+    net_session* session;
+    net_peer peer;
+    uint32_t reason;
+    uint32_t size;
+    uint8_t kind; ///< net_transport_event_kind
+    uint8_t channel;
+} net_lane_event;
+
+/// An event that the lane could not finish: its place in the lane's queue.
+typedef struct net_lane_deferred {
+    uint32_t client;
+    uint32_t lane;
+    uint32_t at;
+    bool is_strike; ///< it was read: its client broke the protocol
+} net_lane_deferred;
+
+struct net_server_lane {
+    net_server* server;
+    uint32_t number;
+    net_worker* worker;      ///< NULL: another thread does its work
+    net_server_lane_fn work; ///< what the worker does
+    // Receiving.
+    proto_codec codec;
+    bool has_codec;
+    net_match_reader reader;
+    net_ack_result acks;
+    uint8_t* queue;
+    uint32_t queue_size, queue_capacity, queue_count;
+    net_lane_deferred* deferred;
+    uint32_t deferred_count, deferred_capacity;
+    uint64_t resyncs;
+    uint32_t differing_client;   ///< 0: none to tell the operator
+    ecs_entity differing_entity; ///< that it requested
+    uint64_t dropped[NET_DROP_COUNT];
+    // Sending.
+    uint32_t* places; ///< of net_server_out.sessions, rising
+    uint32_t count, capacity;
+    uint64_t state_packets, state_bytes, sends_refused;
+    uint8_t packet[NET_STATE_BYTES_MAX];
+    uint8_t state[NET_STATE_BYTES_MAX];
+};
+
+static inline void net_lane_drop(net_server_lane* lane, net_drop reason, uint64_t count) {
+    lane->dropped[reason] += count;
+}
+
+/// Make the lanes of the transport, and with `is_threaded` a thread for each but the first, whose
+/// work the calling thread does. @return NET_OK; NET_ERR_MEMORY: close them.
+BASE_MUST_USE net_result net_server_open_lanes(net_server* server, bool is_threaded);
+void net_server_close_lanes(net_server* server);
+/// Let each lane do the work, on the threads when there are; returns when all are done.
+/// `is_little`: on the calling thread, since waking others would take longer.
+void net_server_run_lanes(net_server* server, net_server_lane_fn work, bool is_little);
+/// Add what lanes counted to the server's counters. No lane may be working.
+void net_server_count_lanes(net_server* server);
+
+/// The phase of a server, and the goodbye to all clients.
+
+/// Change the phase. Asserts that the new phase is later.
+void net_server_set_phase(net_server* server, net_server_phase phase);
+/// End all sessions with a goodbye, now: LEAVING. Does nothing when the server is leaving already.
+void net_server_say_goodbye(net_server* server);
+
 /// The state of a server, for the files of this room.
 ///
 /// A tick has two halves. The simulation's half runs on the caller's thread and ends with the
@@ -6,24 +99,13 @@
 /// The net half (server_send.c) runs on the server's own thread or at once. From the hand-over to
 /// net_server_collect it owns net_server_out, the net_session_out of every session, the replicator,
 /// interest, variable-size components and the transport. The caller's thread owns everything else
-/// and may run the next tick's systems meanwhile. In each half the lanes (server_lane.h) share the
+/// and may run the next tick's systems meanwhile. In each half the lanes (server_state.h) share the
 /// work that belongs to single sessions.
-#pragma once
-
-#include "replicate/bandwidth.h"
-#include "server/server_lane.h"
-#include "server/session.h"
-#include "session/names.h"
-
-#include "base/rng.h"
-#include "net/ration.h"
-#include "net/server.h"
-#include "proto/codec.h"
 
 #define NET_SERVER_SPARE_SESSIONS 8u ///< slots beyond clients_max, so that a refusal can be sent
 #define NET_CLIENT_EVENTS_PER_TICK_MAX 8u ///< events of one client that one tick takes
 
-typedef struct net_admission net_admission; ///< server/session_origin.h
+typedef struct net_admission net_admission; ///< server/session.h
 typedef struct net_interest net_interest;
 typedef struct net_log_event net_log_event;
 typedef struct net_log_input net_log_input;
@@ -144,3 +226,129 @@ static inline uint64_t net_server_sent_bytes(const net_server* server, const net
 static inline bool net_server_is_older(const net_server* server, uint64_t since_us, uint64_t ms) {
     return server->now_us > since_us && server->now_us - since_us > ms * 1000u;
 }
+
+/// Who may come in, how often, and who gives a place when the house is full.
+
+/// Why a client may not come in.
+typedef struct net_refusal {
+    Shoal__Wire__RefusedReason reason; ///< REFUSED_NONE: it may
+    char text[192];                    ///< one sentence for a person, who can act on it
+} net_refusal;
+
+/// Has its address too many connections without a player already? Then this one is closed at once.
+bool net_server_is_crowded(const net_server* server, const net_session* session);
+/// A slot for a new connection when none is free: the connection that waits longest without a
+/// hello gives its own. @return false when no one can.
+bool net_server_free_greeting(net_server* server);
+/// Check a client that greets, before anything else is looked at: is it banned?
+void net_server_check_ban(net_server* server, const net_session* session, net_refusal* refusal);
+/// Check a client that wants to join: pace, places of its address, room. May end the session of a
+/// member that shows no life.
+void net_server_check_join(net_server* server, const net_session* session, net_refusal* refusal);
+
+/// Lost connections of sessions, and the way back.
+
+/// The connection of a PLAYING session is lost: it becomes AWAY.
+void net_session_lose(net_server* server, net_session* session);
+/// A datagram of the session came.
+void net_session_mark_received(net_server* server, net_session* session);
+/// Once per tick: report a session from which nothing came for NET_QUIET_MS_MAX.
+void net_session_watch(net_server* server, net_session* session);
+/// @return the session in the match that owns these NET_RESUME_BYTES; NULL when there is none.
+net_session* net_server_find_secret(net_server* server, const uint8_t* secret);
+/// Continue `session` with the connection of `greeting`, whose slot is free afterwards.
+void net_session_resume(net_server* server, net_session* session, net_session* greeting);
+
+/// Bandwidth accounts of sessions that are over.
+
+/// Keep the account of a session whose replication state is about to go.
+void net_server_keep_account(net_server* server, const net_session* session);
+/// Free all accounts. For net_server_destroy.
+void net_server_close_accounts(net_server* server);
+
+/// Replication states of clients that left: destroyed bit by bit.
+
+/// Take over the replication state of a session that ends. The net half must be collected.
+void net_server_take_leaver(net_server* server, net_session* session);
+/// Once per tick, after the net half was collected: destroy a few.
+void net_server_destroy_leavers(net_server* server);
+/// Destroy all, at the end.
+void net_server_close_leavers(net_server* server);
+/// May a scope of so many entities be walked now, for the report of a session that ends? Counts the
+/// walk.
+bool net_server_may_walk(net_server* server, uint32_t entities);
+
+/// What comes into a tick of a server.
+
+/// Gather what comes into the tick begin->tick: leaves, joins, and of each session its events and
+/// its input. The players that join begin to play: server->joining has their sessions, in the order
+/// of begin->joins. The rest of a tick's limits waits. Lists of `begin` are the server's, until the
+/// next tick.
+void net_server_gather(net_server* server, net_log_begin* begin);
+/// List the sessions for which `is_listed` into server->joining, by client number: the one that
+/// waits longest comes first. @return how many.
+uint32_t net_server_list_sessions(net_server* server,
+                                  bool (*is_listed)(const net_session* session));
+
+/// Game events of a tick on their way to clients.
+
+/// Keep an event of the world for all clients that see its target, when the module exports its
+/// type. On the caller's thread, after the step. Counts an event that does not fit.
+void net_server_add_event(net_server* server, const ecs_event* event);
+/// In the net half, before the replicator publishes: note which clients see the targets that this
+/// tick destroyed. They still get the events about them.
+void net_server_mark_seen(net_server* server);
+/// In the net half, after the replicator published: queue the events that session `place` of the
+/// hand-over may see. A full queue of reliable events marks the session as failed: none may be lost
+/// silently.
+void net_server_queue_events(net_server* server, uint32_t place);
+
+/// Packets of sessions that play: queued by lane, read by the lanes.
+
+/// Queue an event for a session that plays, with a copy of its bytes. @return false when memory ran
+/// out: nothing was queued.
+bool net_server_queue_event(net_server* server, net_session* session,
+                            const net_transport_event* event);
+/// Let the lanes read what is queued. Then their lists of deferred events, the first lane's before
+/// the second's, are in the order of clients; the events stay in the queues until
+/// net_server_empty_queues. @return false: nothing was queued.
+bool net_server_read_queues(net_server* server);
+void net_server_empty_queues(net_server* server);
+/// An event of a lane's queue.
+const net_lane_event* net_lane_event_at(const net_server_lane* lane, uint32_t at);
+/// Why an event has no effect now: its session ended or changed its connection since it was queued.
+/// @return NET_DROP_COUNT: it has one.
+net_drop net_lane_check_event(const net_lane_event* event);
+/// Take a packet with the scratch of a lane. @return false when the client broke the protocol.
+bool net_lane_take_packet(net_server_lane* lane, net_session* session, const uint8_t* bytes,
+                          size_t size);
+
+/// The roster: each client knows number, name and kind of all players.
+
+#define NET_RESUME_QUIET_MS                                                                        \
+    1000u ///< after a resumption, roster and line of the next one wait so long
+
+typedef struct net_log_begin net_log_begin; ///< net/log_writer.h
+
+/// Send the whole roster to one client. Ends the session when that fails.
+void net_session_send_roster(net_server* server, net_session* session);
+/// Was the last resumption with a roster less than NET_RESUME_QUIET_MS ago?
+bool net_session_has_resumed_just_now(const net_server* server, const net_session* session);
+/// After the joins and leaves of a tick: new players get the whole roster, all others the changes.
+void net_server_send_rosters(net_server* server, const net_log_begin* begin);
+/// Send the rosters that were withheld after quick resumptions, when it is time.
+void net_server_send_due_rosters(net_server* server);
+
+/// The net half of a tick, and its beginning and end on the caller's thread.
+
+#define NET_STATE_PACKETS_PER_TICK_MAX 8u ///< to one client
+
+/// Copy what the net half needs and let it run, on its thread if the server has one. After
+/// net_server_collect. `has_stepped`: the match has stepped since the last hand-over.
+void net_server_hand_over(net_server* server, bool has_stepped);
+/// Wait for the net half and take over its results. Call it before touching the transport, a
+/// net_session_out, the replicator or variable-size components. Does nothing when nothing was
+/// handed over.
+void net_server_collect(net_server* server);
+/// The net half itself; `context` is the server. For net_worker_create.
+void net_server_send(void* context);

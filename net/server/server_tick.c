@@ -8,18 +8,11 @@
 // there this file touches no transport, no replication state, no acknowledgement and no outbox.
 // Work on these (silent clients, replication states of new players, the roster) comes after it,
 // with and without a thread, so that both ways send the same datagrams.
-#include "server/server_events.h"
-#include "server/server_gather.h"
-#include "server/server_leavers.h"
-#include "server/server_phase.h"
-#include "server/server_resume.h"
-#include "server/server_roster.h"
-#include "server/server_send.h"
 #include "server/server_state.h"
 #include "server/session_report.h"
-#include "server/session_varsize.h"
+#include "server/session.h"
 
-#include "game/match_services.h"
+#include "game/match.h"
 #include "replicate/repl_state.h"
 #include "state/varsize.h"
 

@@ -3,31 +3,30 @@
 //
 //     FREE -> GREETING -> (ASKED) -> ACCEPTED -> PLAYING -> CLOSING -> FREE
 //                                                  | ^
-//                                                  AWAY (server_resume.c)
+//                                                  AWAY (server_admission.c)
 //
 // ARROWS has every legal change of state. Each arrow back to FREE goes through net_session_gone, so
 // a match never keeps a player whose session is over. Each end goes through
 // net_session_close_report first, so a peer report is closed exactly once.
 //
 // Read net_session_end first. Left to others: what a message does (server_receive.c), the way back
-// (server_resume.c), the figures of a report (session_report.c).
+// (server_admission.c), the figures of a report (session_report.c).
 #include "server/session.h"
 
 #include "replicate/repl_state.h"
-#include "server/server_accounts.h"
-#include "server/server_leavers.h"
 #include "server/server_state.h"
-#include "server/session_origin.h"
 #include "server/session_report.h"
-#include "server/session_trace.h"
 #include "session/control.h"
+#include "state/rows.h"
 #include "state/varsize.h"
 
-#include "base/assert.h"
-#include "base/text.h"
 #include "net/bans.h"
 #include "net/end.h"
 #include "net/match.h"
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -274,4 +273,182 @@ void net_session_strike(net_server* server, net_session* session) {
         (void)base_text_format(session->end_reason, sizeof session->end_reason, "%s: %s",
                                session->refused->name, session->refusal);
     net_session_end(server, session, NET_END_FAULT);
+}
+
+// Where a session comes from, and how often one may be opened.
+//
+// Every limit counts by player when the transport knows one, else by origin: the IPv4 address or
+// the IPv6 /64. Loopback has no origin, and with clients_per_address_max 0 no address has one: then
+// only players are counted.
+//
+// A pace is a bucket with one number (as in core/ration.c). The table has a fixed size and 4 ways.
+// The bucket that is full first gives its place. A flood has the latest moment, so it is kept.
+
+#define PACE_US (NET_SESSIONS_WINDOW_MS * UINT64_C(1000) / NET_SESSIONS_MAX) // for one session
+#define PACE_BURST_US (NET_SESSIONS_WINDOW_MS * UINT64_C(1000))
+
+// ---- identity
+
+// 0: not counted.
+static uint64_t origin_of(const net_server* server, const net_peer_identity* identity) {
+    const net_address* at = &identity->address;
+    static const net_address NOWHERE = {.port = 0};
+    if (server->config.clients_per_address_max == 0 || net_address_is_loopback(at) ||
+        memcmp(at->ip, NOWHERE.ip, sizeof at->ip) == 0)
+        return 0;
+    uint64_t half = 0; // of IPv6 the network; IPv4 lies in the other half
+    memcpy(&half, at->ip + (net_address_is_ipv4(at) ? 8 : 0), sizeof half);
+    return base_hash64_mix(half, net_address_is_ipv4(at) ? 4 : 6) | 1;
+}
+
+void net_session_identify(net_server* server, net_session* session) {
+    (void)net_transport_identity(server->config.transport, session->peer, &session->identity);
+    session->origin = origin_of(server, &session->identity);
+}
+
+// ---- pace
+
+static uint64_t pace_key(const net_session* session) {
+    // With the built-in key a client names itself.
+    if (session->identity.player != 0 && session->identity.key != 0)
+        return base_hash64_mix(session->identity.player, 1) | 1;
+    return session->origin;
+}
+
+static net_admission_bucket* find_bucket(net_server* server, uint64_t key) {
+    net_admission* admission = server->admission;
+    uint64_t hash = base_hash64_mix(admission->salt, key);
+    net_admission_bucket* set = admission->buckets[hash % NET_ADMISSION_SETS];
+    net_admission_bucket* least = &set[0];
+    for (uint32_t i = 0; i < NET_ADMISSION_WAYS; i++) {
+        if (set[i].key == key) return &set[i];
+        if (set[i].full_us < least->full_us) least = &set[i];
+    }
+    *least = (net_admission_bucket){.key = key};
+    return least;
+}
+
+// @return how long to wait; 0: one was taken.
+static uint64_t take_pace(uint64_t* full_us, uint64_t now_us) {
+    uint64_t from_us = *full_us > now_us ? *full_us : now_us;
+    if (from_us - now_us > PACE_BURST_US - PACE_US)
+        return from_us - now_us - (PACE_BURST_US - PACE_US);
+    *full_us = from_us + PACE_US;
+    return 0;
+}
+
+bool net_session_may_resume(net_server* server, net_session* session) {
+    return take_pace(&session->pace_us, server->now_us) == 0;
+}
+
+uint64_t net_session_take_pace(net_server* server, const net_session* session) {
+    uint64_t key = pace_key(session);
+    return key ? take_pace(&find_bucket(server, key)->full_us, server->now_us) : 0;
+}
+
+void net_session_punish(net_server* server, const net_session* session) {
+    uint64_t key = pace_key(session);
+    if (key != 0) find_bucket(server, key)->full_us = server->now_us + PACE_BURST_US;
+}
+
+// Variable-size components of a server's clients: values that travel on the control channel beside
+// snapshots.
+//
+// They are sent in the net half, by what is left of a share of the client's rate. Their bytes are
+// paid for out of its tokens bit by bit: a long value must not silence the snapshots behind it.
+
+#define RATE_SHARE 4.0 ///< values may use one part in so many of a client's rate
+
+static void watch_enter(void* context, ecs_entity entity, uint32_t classes, ecs_tick tick) {
+    net_varsize_sender_enter(context, entity, classes, tick);
+}
+
+static void watch_reclass(void* context, ecs_entity entity, uint32_t classes) {
+    net_varsize_sender_reclass(context, entity, classes);
+}
+
+static void watch_leave(void* context, ecs_entity entity) {
+    net_varsize_sender_leave(context, entity);
+}
+
+bool net_session_open_varsize(net_server* server, net_session* session) {
+    net_session_out* out = &session->out;
+    BASE_ASSERT(out->repl && !out->varsize);
+    if (net_varsize_sender_create(server->varsize, &out->varsize) != NET_OK) return false;
+    out->varsize_debt = 0;
+    const net_repl_state_watch watch = {.context = out->varsize,
+                                        .enter = watch_enter,
+                                        .reclass = watch_reclass,
+                                        .leave = watch_leave};
+    net_repl_state_set_watch(out->repl, &watch);
+    if (!net_varsize_sender_is_broken(out->varsize)) return true;
+    net_varsize_sender_destroy(out->varsize);
+    out->varsize = NULL;
+    return false;
+}
+
+typedef struct sending {
+    net_server* server;
+    net_session* session;
+} sending;
+
+// A client that does not have the entity yet could only store the value aside. No
+// net_session_send_control: its counters belong to the other half, and a refused value is no drop,
+// since it is sent again.
+static net_result send_value(void* context, const net_varsize_message* message) {
+    _Static_assert(NET_VARSIZE_BYTES_MAX + NET_VARSIZE_FRAME_BYTES_MAX <= NET_CONTROL_BYTES_MAX,
+                   "a value must fit one message");
+    const sending* to = context;
+    net_session_out* out = &to->session->out;
+    if (!net_repl_state_has(out->repl, message->handle)) return NET_ERR_STALE;
+    Shoal__Wire__VarsizeValue value = SHOAL__WIRE__VARSIZE_VALUE__INIT;
+    value.entity = message->handle;
+    value.component = message->number;
+    value.version = message->version;
+    value.since = message->since;
+    value.is_default = message->is_default;
+    value.value = (ProtobufCBinaryData){message->size, (uint8_t*)(uintptr_t)message->bytes};
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_VARSIZE;
+    control.varsize = &value;
+    size_t bytes = 0;
+    net_result result =
+        net_control_send(to->server->config.transport, to->session->peer, &control.base, &bytes);
+    if (result != NET_OK) return result;
+    net_session_trace_packet(to->server, to->session, to->server->out.now_us, NET_TRACE_SENT,
+                             "varsize", message->number, bytes);
+    out->varsize_debt += (double)bytes;
+    net_rate_add_paid(&out->rate, bytes + NET_RATE_OVERHEAD_BYTES);
+    net_bandwidth_account* account = net_repl_state_account(out->repl);
+    if (account)
+        net_bandwidth_add(account, net_rows_varsize(to->server->rows, message->number),
+                          NET_COST_VARSIZE, 8 * bytes);
+    return NET_OK;
+}
+
+void net_session_send_varsize(net_server* server, net_session* session) {
+    net_session_out* out = &session->out;
+    if (net_varsize_sender_is_broken(out->varsize)) out->has_failed = true;
+    if (out->has_failed || out->summary.is_away || out->summary.is_deaf) return;
+    double share = out->rate.rate * (double)server->tick_us * 1e-6 / RATE_SHARE;
+    double paid = out->varsize_debt < share ? out->varsize_debt : share;
+    out->varsize_debt -= paid;
+    out->rate.tokens -= paid;
+    // A debt makes the next value wait; a higher rate would not.
+    if (out->varsize_debt > 0) net_rate_short(&out->rate);
+    sending to = {server, session};
+    net_varsize_sender_publish(out->varsize, (uint32_t)share + 1, send_value, &to);
+}
+
+bool net_session_apply_varsize_ack(net_session* session, const Shoal__Wire__VarsizeAck* ack) {
+    net_varsize_sender* sender = session->out.varsize;
+    if (!sender) return false;
+    for (size_t i = 0; i < ack->n_versions; i++)
+        if (!net_varsize_sender_ack(sender, ack->versions[i])) return false;
+    for (size_t i = 0; i < ack->n_lost; i++) {
+        const Shoal__Wire__VarsizeLost* lost = ack->lost[i];
+        if (!net_varsize_sender_lost(sender, lost->entity, lost->component, lost->version))
+            return false;
+    }
+    return true;
 }

@@ -6,9 +6,8 @@
 #pragma once
 
 #include "session/acks.h"
-#include "session/event_inbox.h"
-#include "session/event_outbox.h"
-#include "session/input_queue.h"
+#include "session/event_queue.h"
+#include "session/pace.h"
 #include "session/rate.h"
 
 #include "net/drops.h"
@@ -119,7 +118,7 @@ typedef struct net_session {
     net_peer_identity identity;          ///< of its newest connection
     uint64_t origin;                     ///< of its address, for limits; 0: not counted
     uint64_t joined_us;                  ///< when it joined the match
-    uint64_t pace_us;                    ///< of resumptions, see session_origin.c
+    uint64_t pace_us;                    ///< of resumptions, see session.c
     bool is_flooding;                    ///< more came in this tick than a client may send
     bool is_flood_told;                  ///< until flood_us is 0 again
     uint64_t flood_us;                   ///< for so long; falls while it sends less
@@ -181,3 +180,38 @@ void net_session_end(net_server* server, net_session* session, net_end end);
 void net_session_gone(net_server* server, net_session* session, const char* reason);
 /// The client broke the protocol. NET_STRIKES_MAX of these within NET_STRIKE_MS end the session.
 void net_session_strike(net_server* server, net_session* session);
+
+/// Where a session comes from, and how often one player or one address may open a session.
+
+#define NET_ADMISSION_SETS 1024u ///< of addresses and players that opened a session lately
+#define NET_ADMISSION_WAYS 4u
+
+/// A bucket of NET_SESSIONS_MAX sessions, for one player or one address.
+typedef struct net_admission_bucket {
+    uint64_t key;     ///< 0: unused
+    uint64_t full_us; ///< when it is full again
+} net_admission_bucket;
+
+typedef struct net_admission {
+    uint64_t salt; ///< of the places in the table: a client cannot choose collisions
+    net_admission_bucket buckets[NET_ADMISSION_SETS][NET_ADMISSION_WAYS];
+} net_admission;
+
+/// Learn from the transport what is at the other end of a new connection.
+void net_session_identify(net_server* server, net_session* session);
+/// A session begins: take it from the bucket of its player or address. @return 0; or microseconds
+/// to wait: nothing was taken.
+uint64_t net_session_take_pace(net_server* server, const net_session* session);
+/// May `session` be resumed now? Counts the attempt.
+bool net_session_may_resume(net_server* server, net_session* session);
+/// The session ended because its client broke rules: the next one of this player or address waits.
+void net_session_punish(net_server* server, const net_session* session);
+
+/// Variable-size components of one client of a server.
+
+/// Begin. After the session's replication state was made. @return false when memory ran out.
+bool net_session_open_varsize(net_server* server, net_session* session);
+/// In the net half, once per tick: send the values whose turn it is.
+void net_session_send_varsize(net_server* server, net_session* session);
+/// Versions that the client has, or has lost. @return false for a version that was never sent.
+bool net_session_apply_varsize_ack(net_session* session, const Shoal__Wire__VarsizeAck* ack);

@@ -4,10 +4,12 @@
 // They are rare and small, so each is encoded on the stack.
 #include "session/control.h"
 
+#include "proto/codec.h"
+
 #include "base/assert.h"
+#include "base/hash.h"
 #include "base/shown.h"
 #include "base/text.h"
-#include "proto/codec.h"
 
 #include <string.h>
 
@@ -72,4 +74,84 @@ void net_control_clean_name(char name[NET_PLAYER_NAME_BYTES_MAX], const char* re
     }
     name[visible] = '\0';
     if (visible == 0) (void)base_text_copy(name, NET_PLAYER_NAME_BYTES_MAX, "player");
+}
+
+// A name has a stem and a number: "Ada" is number 1 of the stem "Ada", "Ada (2)" number 2. One pass
+// finds out whether the name is taken, a second one which numbers of its stem are.
+
+#define NUMBER_BYTES 7u // " (4103)"
+
+typedef struct stem {
+    size_t bytes;
+    uint32_t number; // 1: the name has none
+} stem;
+
+// Names are compared by the hash of their stem in lower case. Two stems with one hash cost the
+// later player a number, no more.
+static uint64_t hash_stem(const char* name, size_t bytes) {
+    char lower[NET_PLAYER_NAME_BYTES_MAX];
+    BASE_ASSERT(bytes < sizeof lower);
+    for (size_t i = 0; i < bytes; i++) {
+        char c = name[i];
+        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    return base_hash64(lower, bytes, 0);
+}
+
+// "Ada (12)" is "Ada" and 12. A number that net_name_distinguish would not write is a part of the
+// stem.
+static stem stem_of(const char* name) {
+    const size_t bytes = strlen(name);
+    const stem whole = {bytes, 1};
+    if (bytes < 5 || name[bytes - 1] != ')') return whole;
+    size_t digits = 0;
+    uint32_t number = 0, unit = 1;
+    for (size_t at = bytes - 2; at > 0 && name[at] >= '0' && name[at] <= '9' && digits < 4; at--) {
+        number += (uint32_t)(name[at] - '0') * unit;
+        unit *= 10;
+        digits++;
+    }
+    size_t open = bytes - 2 - digits;
+    bool is_number = digits > 0 && name[open + 1] != '0' && number >= 2 && open >= 2 &&
+                     name[open] == '(' && name[open - 1] == ' ';
+    return is_number ? (stem){open - 1, number} : whole;
+}
+
+// The longest whole characters of a clean name with room for a number.
+static size_t cut(const char* name, size_t bytes) {
+    const size_t bytes_max = NET_PLAYER_NAME_BYTES_MAX - 1 - NUMBER_BYTES;
+    if (bytes <= bytes_max) return bytes;
+    bytes = bytes_max;
+    while (bytes > 0 && ((unsigned char)name[bytes] & 0xC0) == 0x80)
+        bytes--;
+    while (bytes > 1 && name[bytes - 1] == ' ')
+        bytes--;
+    return bytes;
+}
+
+net_name_key net_name_distinguish(char name[NET_PLAYER_NAME_BYTES_MAX], const net_name_key* others,
+                                  uint32_t count) {
+    _Static_assert(NET_NAMES_MAX + 1 <= 9999, "a number has four digits");
+    BASE_ASSERT(count <= NET_NAMES_MAX);
+    const stem of = stem_of(name);
+    net_name_key key = {hash_stem(name, of.bytes), of.number};
+    bool is_taken = false;
+    for (uint32_t i = 0; i < count && !is_taken; i++)
+        is_taken = others[i].stem == key.stem && others[i].number == key.number;
+    if (!is_taken) return key;
+    const size_t bytes = cut(name, of.bytes);
+    if (bytes < of.bytes) key.stem = hash_stem(name, bytes);
+    uint64_t numbers[(NET_NAMES_MAX + 2) / 64 + 1] = {3}; // 0 and 1 are not written
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t number = others[i].number;
+        if (others[i].stem != key.stem || number > NET_NAMES_MAX + 1) continue;
+        numbers[number / 64] |= UINT64_C(1) << number % 64;
+    }
+    key.number = 2;
+    while (numbers[key.number / 64] >> key.number % 64 & 1)
+        key.number++;
+    char made[NET_PLAYER_NAME_BYTES_MAX];
+    base_text_format(made, sizeof made, "%.*s (%u)", (int)bytes, name, key.number);
+    memcpy(name, made, sizeof made);
+    return key;
 }

@@ -2,8 +2,13 @@
 /// The control channel: ServerControl and ClientControl messages, reliable and in order.
 #pragma once
 
+#include "net/limits.h"
 #include "net/transport.h"
+
 #include "wire.pb-c.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /// A player's name as others see it: what may be shown of it (base/shown.h). Spaces of every
 /// kind become one plain space between words. Cut to NET_PLAYER_NAME_BYTES_MAX - 1 bytes, "player"
@@ -20,3 +25,20 @@ net_result net_control_send(net_transport* transport, net_peer peer,
                             const ProtobufCMessage* message, size_t* bytes);
 /// What a ServerControl or ClientControl contains: "hello", "welcome"... Static text.
 const char* net_control_name(const ProtobufCMessage* message);
+
+/// Names of players that differ: "Ada" and "ada" are one name for a reader.
+
+#define NET_NAMES_MAX (NET_CLIENTS_MAX + 64u) ///< other players that are compared
+
+/// What a clean name is compared by. Equal names, the case of ASCII letters apart, have equal keys.
+typedef struct net_name_key {
+    uint64_t stem;   ///< hash of the name without its number
+    uint32_t number; ///< 1: it has none; 0: the key of no name
+} net_name_key;
+
+/// Change a clean name that another player has: "Ada" becomes "Ada (2)", or the first free
+/// number. A long name is cut to make room for the number. `others` are `count` keys, at most
+/// NET_NAMES_MAX (asserted); each is compared once or twice.
+/// @return The key of the name as it is then.
+net_name_key net_name_distinguish(char name[NET_PLAYER_NAME_BYTES_MAX], const net_name_key* others,
+                                  uint32_t count);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "net/limits.h"
+#include "net/result.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,3 +45,59 @@ void net_pace_restart(net_pace* pace);
 void net_pace_tick(net_pace* pace, uint64_t now_us);
 /// When the next tick is due. 0 before the first: at once.
 uint64_t net_pace_next_us(const net_pace* pace);
+
+/// Inputs of one client, waiting on the server for their tick.
+///
+/// A client numbers its inputs 1, 2, 3..., one per client tick. Each packet repeats the newest
+/// NET_INPUT_REDUNDANCY, so a lost packet costs nothing. Each server tick uses one input. A client
+/// steers its clock by the number that still waits. Memory: fixed.
+
+/// One packed input.
+typedef struct net_input {
+    uint32_t number; ///< counts the client's ticks from 1
+    uint32_t size;   ///< of payload
+    /// The moment that the player saw when it made the input, in ticks * 256; 0: unknown.
+    uint64_t seen;
+    uint8_t payload[NET_INPUT_BYTES_MAX];
+} net_input;
+
+/// What a tick does with its client's input.
+typedef enum net_input_turn {
+    NET_INPUT_NONE,  ///< nothing: no input came yet, or the client rests
+    NET_INPUT_NEXT,  ///< the next one
+    NET_INPUT_AGAIN, ///< no input waits: the last one again
+    NET_INPUT_REST,  ///< none came for too long: one of default values, then nothing
+} net_input_turn;
+
+typedef struct net_input_queue {
+    net_input ring[NET_INPUT_RING];
+    uint32_t first;
+    uint32_t count;
+    uint32_t newest; // number received last; 0: none yet
+    uint32_t used;   // newest number that a tick had, or that was settled or skipped; 0: none yet
+    uint32_t owed;   // ticks that repeated `used` and were not paid for since
+    uint32_t dry;    // ticks in a row without any input
+    bool is_started; // at least one input was taken
+    bool is_resting;
+    net_input last; // what is repeated
+    uint64_t received;
+    uint64_t duplicate; // known already: repeated by redundancy
+    uint64_t missing;   // numbers that never came in time
+    uint64_t skipped;   // dropped to bound the latency
+    uint64_t repeated;  // ticks that had to repeat the last input
+    uint64_t settled;   // came late and equal to the repeated input: dropped
+    uint64_t late;      // came late and different: used in order
+    uint64_t rests;     // times that a silent client got default values
+    uint64_t refused;   // ring full
+} net_input_queue;
+
+void net_input_queue_init(net_input_queue* inputs);
+/// Queue an input, copied. `seen` as in net_input.
+/// @return NET_OK; NET_ERR_STALE (known already); NET_ERR_FULL (ring full: dropped, counted);
+///         NET_ERR_MALFORMED (longer than NET_INPUT_BYTES_MAX: a strike).
+net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const void* payload,
+                                uint32_t size, uint64_t seen);
+/// Take the input of this tick. After `repeat_ticks_max` (>= 1) ticks without any input the client
+/// rests. *entry is the input for NET_INPUT_NEXT, else NULL; borrowed until the next push.
+net_input_turn net_input_queue_take(net_input_queue* inputs, uint32_t repeat_ticks_max,
+                                    const net_input** entry);

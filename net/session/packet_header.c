@@ -12,8 +12,12 @@
 // client does with it (client_receive.c).
 #include "session/packet_header.h"
 
-#include "base/assert.h"
+#include "net/trace.h"
 
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -164,4 +168,26 @@ net_result net_packet_header_read(proto_bit_reader* reader, const net_packet_hea
     if (reader->failed || !is_right) return NET_ERR_MALFORMED;
     if (!header->has_body && !is_padding(reader)) return NET_ERR_MALFORMED;
     return NET_OK;
+}
+
+// A trace event as a line of key=value pairs.
+
+void net_trace_text(const net_trace_event* event, char* text, size_t text_bytes) {
+    BASE_ASSERT(event && text && text_bytes > 0);
+    uint64_t ms = event->now_us / 1000u;
+    uint32_t us = (uint32_t)(event->now_us % 1000u);
+    if (event->kind == NET_TRACE_STATE) {
+        BASE_ASSERT(event->from && event->to && event->reason);
+        (void)base_text_format(text, text_bytes,
+                               "t_ms=%" PRIu64 ".%03u client=%u peer=%u state from=%s to=%s "
+                               "reason=%s",
+                               ms, us, event->client, event->peer, event->from, event->to,
+                               event->reason);
+        return;
+    }
+    BASE_ASSERT(event->name);
+    (void)base_text_format(
+        text, text_bytes, "t_ms=%" PRIu64 ".%03u client=%u peer=%u dir=%s kind=%s seq=%u bytes=%u",
+        ms, us, event->client, event->peer, event->kind == NET_TRACE_SENT ? "out" : "in",
+        event->name, event->number, event->bytes);
 }

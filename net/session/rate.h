@@ -1,4 +1,31 @@
 // SPDX-License-Identifier: MIT
+/// What a client counts for net_client_meter. A plain struct.
+#pragma once
+
+#include "net/limits.h"
+
+#include "ecs/ecs.h"
+
+#include "wire.pb-c.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct net_meter {
+    uint64_t header_bits; ///< of state packets that were read, probes included
+    uint64_t event_bytes, control_bytes;
+    double jitter_us;    ///< mean deviation of arrivals from their ticks
+    uint64_t arrival_us; ///< of the newest tick's first packet; with has_arrival
+    ecs_tick tick;
+    bool has_arrival;
+} net_meter;
+
+/// Count a state packet of `tick` that is new and could be read.
+void net_meter_state(net_meter* meter, uint64_t now_us, const Shoal__Wire__StatePacket* packet,
+                     ecs_tick tick, uint64_t header_bits, uint64_t tick_us);
+/// The session was resumed: earlier arrivals do not count for the jitter any more.
+void net_meter_restart(net_meter* meter);
+
 /// How many bytes a client may be sent: a token bucket whose rate follows loss and round trips.
 ///
 /// Tokens are bytes: min(tokens + rate * time, bucket). The bucket holds two of the largest
@@ -8,12 +35,6 @@
 /// decrease (Chiu and Jain 1989), here a proportional increase; growth only when the rate held
 /// packets back (RFC 7661); doubling before the first cut (slow start, RFC 5681), so that many
 /// clients that join at once do not take all bytes of one tick.
-#pragma once
-
-#include "net/limits.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 #define NET_RATE_OVERHEAD_BYTES 40u ///< of a datagram: ENet's header and command, UDP, IP
 #define NET_RATE_PACKET_BYTES_MAX (NET_STATE_BYTES_MAX + NET_RATE_OVERHEAD_BYTES)

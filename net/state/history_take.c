@@ -2,7 +2,7 @@
 // What may have changed is compared with the newest row of its entity. A difference adds a row of
 // the running tick, or goes into the one that is there.
 #include "core/fault.h"
-#include "state/history_internal.h"
+#include "state/history.h"
 
 #include <string.h>
 

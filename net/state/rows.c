@@ -9,7 +9,7 @@
 //
 // Invariants: a row template never moves and never changes; the same replicated parts give the same
 // row template.
-#include "state/rows_internal.h"
+#include "state/rows.h"
 
 #include "base/assert.h"
 #include "base/bitset.h"

@@ -14,13 +14,13 @@
 //     message   position in the module's table, kind, reliable?, the protobuf descriptor
 //
 // Left to others: building layouts and default rows (rows.c), asking and refusing (session).
-#include "state/schema_rows.h"
+#include "state/schema.h"
 
 #include "base/assert.h"
 #include "base/hash.h"
 #include "base/shown.h"
 #include "base/text.h"
-#include "state/varsize_value.h"
+#include "state/varsize.h"
 #include "proto/codec.h"
 
 #include <stdlib.h>

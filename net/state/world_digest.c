@@ -12,9 +12,9 @@
 #include "net/world_digest.h"
 
 #include "core/fault.h"
-#include "state/digest_source.h"
-#include "state/varsize_value.h"
-#include "state/schema_rows.h"
+#include "state/world_digest.h"
+#include "state/varsize.h"
+#include "state/schema.h"
 
 #include "base/assert.h"
 #include "base/bytes.h"

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
-/// The state of an ENet transport, and the care of its peers.
+/// For tests and measurements: the host of an ENet transport.
 #pragma once
 
-#include "transport/connect_gate.h"
 #include "transport/enet_secure.h"
-#include "transport/repeat_ration.h"
+#include "transport/datagram_filter.h"
 
 #include "net/socket.h"
+#include "net/transport.h"
 #include "net/transport_enet.h"
 
 #include <enet/enet.h>
+
+/// The ENetHost, of a server with lanes that of the first one. To be read only.
+void* net_transport_enet_host(net_transport* transport);
+
+/// The state of an ENet transport, and the care of its peers.
 
 #define NET_ENET_NEVER_US UINT64_MAX
 /// ENet's header and command of a message, and the outer layer around it.
@@ -74,8 +79,8 @@ typedef struct net_enet_transport {
 BASE_MUST_USE net_result net_enet_host_create(const net_enet_config* config,
                                               const net_enet_secure* trunk, uint32_t lane,
                                               net_enet_transport** transport);
-/// Open its ENet host with the limits of enet_open.c. `trunk`: of a lane, else NULL. @return as
-/// net_transport_enet_create.
+/// Open its ENet host with the limits of transport_enet.c. `trunk`: of a lane, else NULL.
+/// @return as net_transport_enet_create.
 BASE_MUST_USE net_result net_enet_host_open(net_enet_transport* owner,
                                             const net_enet_config* config,
                                             const net_enet_secure* trunk);
@@ -105,3 +110,15 @@ void net_enet_lose(net_enet_transport* owner, net_enet_slot* lost, uint32_t reas
 /// ENet calls it for every datagram. @return 1: dropped; 0: go on. The host finds its transport
 /// through the first peer, because ENet has no context argument.
 int net_enet_intercept(ENetHost* host, ENetEvent* event);
+
+/// The wall-clock time of one service of an ENet transport.
+
+/// After the host is made.
+void net_enet_budget_init(net_enet_transport* owner, const net_enet_config* config);
+/// When a service that begins now has to end, in microseconds of wall_us.
+uint64_t net_enet_budget_until(const net_enet_transport* owner);
+/// A service begins.
+void net_enet_budget_begin(net_enet_transport* owner, uint64_t until_us);
+/// Asked before each call of ENet. @return true: nothing more is read or handed out in this
+/// service.
+bool net_enet_budget_is_over(net_enet_transport* owner);

@@ -1,4 +1,106 @@
 // SPDX-License-Identifier: MIT
+// Bursts are Gilbert and Elliott's model in steps of a millisecond: from the good state, which
+// loses nothing, to the bad one, which loses all, and back. A step of fixed length needs no
+// logarithm, whose last bit is not the same in every C library.
+#include "transport/link.h"
+
+#include "net/link.h"
+
+#include "base/assert.h"
+#include "base/macros.h"
+#include "base/text.h"
+
+#include <string.h>
+
+// After so many steps the state has forgotten where it began; so a long silence costs no more.
+#define BURST_STEPS_MAX UINT64_C(60000)
+
+enum { STREAM_BURSTS = 1, STREAM_FLIPS, STREAM_REBINDS };
+
+static bool is_in(double value, double low, double high) {
+    return value >= low && value <= high;
+}
+
+static bool is_off_or_in(double value, double low, double high) {
+    return value == 0 || is_in(value, low, high);
+}
+
+bool net_link_config_is_sound(const net_link_config* config) {
+    return is_in(config->loss_percent, 0, 100) && is_in(config->duplicate_percent, 0, 100) &&
+           is_in(config->reorder_percent, 0, 100) && is_in(config->flip_percent, 0, 100) &&
+           is_in(config->delay_ms, 0, NET_LINK_MS_MAX) &&
+           is_in(config->jitter_ms, 0, NET_LINK_MS_MAX) &&
+           is_off_or_in(config->burst_ms, NET_LINK_BURST_MS_MIN, NET_LINK_MS_MAX) &&
+           is_off_or_in(config->queue_ms, NET_LINK_QUEUE_MS_MIN, NET_LINK_MS_MAX) &&
+           is_off_or_in(config->mtu_bytes, NET_LINK_MTU_BYTES_MIN, NET_LINK_BYTES_MAX) &&
+           is_off_or_in(config->rebind_ms, NET_LINK_REBIND_MS_MIN, NET_LINK_OUTAGE_MS_MAX) &&
+           is_in(config->outage_at_ms, 0, NET_LINK_OUTAGE_MS_MAX) &&
+           is_in(config->outage_for_ms, 0, NET_LINK_OUTAGE_MS_MAX) &&
+           is_off_or_in(config->rate_kbit, NET_LINK_RATE_KBIT_MIN, NET_LINK_RATE_KBIT_MAX);
+}
+
+void net_link_faults_init(net_link_faults* made, uint64_t seed) {
+    *made = (net_link_faults){.bursts = base_rng_make(seed, STREAM_BURSTS),
+                              .flips = base_rng_make(seed, STREAM_FLIPS),
+                              .rebinds = base_rng_make(seed, STREAM_REBINDS)};
+}
+
+static double draw(base_rng* rng) {
+    return base_rng_u32(rng) * 0x1p-32;
+}
+
+// The share of bad milliseconds is enter / (enter + leave) = loss_percent / 100.
+static void step(net_link_faults* faults, const net_link_config* config) {
+    double leave = 1.0 / config->burst_ms;
+    double enter = leave * config->loss_percent;
+    double good = 100.0 - config->loss_percent;
+    double chance = draw(&faults->bursts);
+    if (faults->is_bad)
+        faults->is_bad = good == 0 || chance >= leave;
+    else
+        faults->is_bad = chance * good < enter;
+}
+
+bool net_link_faults_burst(net_link_faults* faults, const net_link_config* config,
+                           uint64_t now_us) {
+    if (config->burst_ms == 0) return false;
+    uint64_t now_ms = now_us / 1000;
+    if (!faults->has_begun) faults->burst_at_ms = now_ms;
+    faults->has_begun = true;
+    if (now_ms - faults->burst_at_ms > BURST_STEPS_MAX)
+        faults->burst_at_ms = now_ms - BURST_STEPS_MAX;
+    for (; faults->burst_at_ms < now_ms; faults->burst_at_ms++)
+        step(faults, config);
+    return faults->is_bad;
+}
+
+net_link_flips net_link_faults_flips(net_link_faults* faults, const net_link_config* config,
+                                     size_t size) {
+    net_link_flips flips = {0};
+    bool is_flipped = draw(&faults->flips) * 100.0 < config->flip_percent;
+    if (!is_flipped || size == 0) return flips;
+    uint32_t count = 1 + base_rng_below(&faults->flips, NET_LINK_FLIPPED_BITS_MAX);
+    while (flips.count < count) {
+        uint32_t bit = base_rng_below(&faults->flips, (uint32_t)size * 8);
+        bool is_new = true;
+        for (uint32_t i = 0; i < flips.count; i++)
+            is_new &= flips.bits[i] != bit;
+        if (is_new) flips.bits[flips.count++] = bit;
+    }
+    return flips;
+}
+
+bool net_link_faults_rebind(net_link_faults* faults, const net_link_config* config,
+                            uint64_t now_us) {
+    if (config->rebind_ms == 0) return false;
+    bool is_due = faults->rebind_us != 0 && now_us >= faults->rebind_us;
+    if (faults->rebind_us == 0 || is_due) {
+        double wait_ms = config->rebind_ms * (0.5 + draw(&faults->rebinds));
+        faults->rebind_us = now_us + (uint64_t)(wait_ms * 1000.0);
+    }
+    return is_due;
+}
+
 // One direction of a bad path. A datagram is judged once, when it is put in: lost or not, when it
 // arrives, whether a twin follows. What lives waits in a pool of fixed size, its slots ordered by a
 // binary heap over (arrival, order of sending), so the same seed and the same pushes give the same
@@ -6,7 +108,7 @@
 //
 // Every push draws exactly DRAWS_PER_PUSH numbers, whatever the configuration: changing the loss of
 // a path in the middle of a run leaves the later jitter what it would have been. Bursts, flipped
-// bits and new ports have streams of their own (link_faults.h).
+// bits and new ports have streams of their own (link.h).
 //
 // The rate models one transmitter: a datagram leaves when those before it are out. It counts the 28
 // bytes of IP and UDP around the payload, as a real line does. A queue that is longer than queue_ms
@@ -14,12 +116,6 @@
 //
 // The pool is large and touched only as far as it is used: free slots are handed out last in, first
 // out, so a quiet path stays in a few pages.
-#include "transport/link_faults.h"
-
-#include "base/assert.h"
-#include "base/macros.h"
-
-#include <string.h>
 
 enum {
     DRAWS_PER_PUSH = 6,
@@ -126,10 +222,6 @@ static uint16_t heap_pop(net_link* link) {
     return top;
 }
 
-static double draw(net_link* link) {
-    return base_rng_u32(&link->rng) * 0x1p-32;
-}
-
 static uint64_t us_from_ms(double ms) {
     return (uint64_t)(ms * 1000.0 + 0.5);
 }
@@ -181,7 +273,7 @@ void net_link_push(net_link* link, uint64_t now_us, uint64_t tag, const void* by
     const net_link_config* config = &link->config;
     double draws[DRAWS_PER_PUSH];
     for (uint32_t i = 0; i < DRAWS_PER_PUSH; i++)
-        draws[i] = draw(link);
+        draws[i] = draw(&link->rng);
     net_link_flips flips = net_link_faults_flips(&link->faults, config, size);
     link->stats.sent++;
     if (!link->has_first) link->first_us = now_us;
@@ -249,4 +341,232 @@ bool net_link_rebind_is_due(net_link* link, uint64_t now_us) {
 const net_link_stats* net_link_get_stats(const net_link* link) {
     BASE_ASSERT(link);
     return &link->stats;
+}
+
+// The text form of a link: a preset, then KEY=NUMBER, separated by commas. One table says the keys
+// and their ranges; a wrong key is answered with the nearest right one, a wrong number with its
+// range.
+
+enum { ITEM_BYTES_MAX = 64, KEY_SEED = 13, KEY_COUNT };
+
+typedef enum side { SIDE_BOTH, SIDE_UP, SIDE_DOWN, SIDE_COUNT } side;
+
+typedef struct key_range {
+    double low, high;
+    size_t offset;
+    const char* zero; // meaning of 0 where `low` is above it
+} key_range;
+
+static const char* const key_names[KEY_COUNT] = {
+    "loss", "burst", "delay", "jitter", "duplicate", "reorder",    "flip",
+    "rate", "queue", "mtu",   "rebind", "outage_at", "outage_for", "seed"};
+
+static const key_range key_ranges[KEY_SEED] = {
+    {0, 100, offsetof(net_link_config, loss_percent), NULL},
+    {NET_LINK_BURST_MS_MIN, NET_LINK_MS_MAX, offsetof(net_link_config, burst_ms), "no bursts"},
+    {0, NET_LINK_MS_MAX, offsetof(net_link_config, delay_ms), NULL},
+    {0, NET_LINK_MS_MAX, offsetof(net_link_config, jitter_ms), NULL},
+    {0, 100, offsetof(net_link_config, duplicate_percent), NULL},
+    {0, 100, offsetof(net_link_config, reorder_percent), NULL},
+    {0, 100, offsetof(net_link_config, flip_percent), NULL},
+    {NET_LINK_RATE_KBIT_MIN, NET_LINK_RATE_KBIT_MAX, offsetof(net_link_config, rate_kbit),
+     "unlimited"},
+    {NET_LINK_QUEUE_MS_MIN, NET_LINK_MS_MAX, offsetof(net_link_config, queue_ms), "500"},
+    {NET_LINK_MTU_BYTES_MIN, NET_LINK_BYTES_MAX, offsetof(net_link_config, mtu_bytes), "unlimited"},
+    {NET_LINK_REBIND_MS_MIN, NET_LINK_OUTAGE_MS_MAX, offsetof(net_link_config, rebind_ms), "never"},
+    {0, NET_LINK_OUTAGE_MS_MAX, offsetof(net_link_config, outage_at_ms), NULL},
+    {0, NET_LINK_OUTAGE_MS_MAX, offsetof(net_link_config, outage_for_ms), NULL},
+};
+
+typedef struct preset {
+    const char* name;
+    net_link_config up, down;
+} preset;
+
+// One way, as a player at home, on the road, in a train and on a farm has it on a usual evening.
+static const preset presets[] = {
+    {"wifi",
+     {.loss_percent = 1, .burst_ms = 30, .delay_ms = 10, .jitter_ms = 15, .reorder_percent = 0.5},
+     {.loss_percent = 1, .burst_ms = 30, .delay_ms = 10, .jitter_ms = 15, .reorder_percent = 0.5}},
+    {"4g",
+     {.loss_percent = 1,
+      .delay_ms = 30,
+      .jitter_ms = 30,
+      .rate_kbit = 5000,
+      .queue_ms = 400,
+      .reorder_percent = 1},
+     {.loss_percent = 1,
+      .delay_ms = 30,
+      .jitter_ms = 20,
+      .rate_kbit = 20000,
+      .queue_ms = 400,
+      .reorder_percent = 1}},
+    {"bad",
+     {.loss_percent = 10,
+      .burst_ms = 100,
+      .delay_ms = 60,
+      .jitter_ms = 60,
+      .duplicate_percent = 2,
+      .reorder_percent = 3,
+      .rate_kbit = 512,
+      .queue_ms = 1000},
+     {.loss_percent = 10,
+      .burst_ms = 100,
+      .delay_ms = 60,
+      .jitter_ms = 60,
+      .duplicate_percent = 2,
+      .reorder_percent = 3,
+      .rate_kbit = 2000,
+      .queue_ms = 1000}},
+    {"satellite",
+     {.loss_percent = 1, .burst_ms = 80, .delay_ms = 290, .jitter_ms = 20, .rate_kbit = 3000},
+     {.loss_percent = 1, .burst_ms = 80, .delay_ms = 290, .jitter_ms = 20, .rate_kbit = 20000}},
+};
+
+typedef struct reading {
+    net_link_pair pair;
+    uint32_t seen[SIDE_COUNT]; // keys, as bits
+    bool is_begun;             // an item was read
+    const base_reporter* reporter;
+} reading;
+
+static int key_find(const char* name) {
+    for (int i = 0; i < KEY_COUNT; i++)
+        if (strcmp(name, key_names[i]) == 0) return i;
+    return -1;
+}
+
+// ---- values
+
+static void write_value(net_link_config* config, int key, double number, uint64_t seed) {
+    if (key == KEY_SEED)
+        config->seed = seed;
+    else
+        memcpy((char*)config + key_ranges[key].offset, &number, sizeof number);
+}
+
+// What a side says wins over what both sides say, whichever comes first.
+static void write_sides(reading* to, side of, int key, double number, uint64_t seed) {
+    uint32_t bit = 1u << key;
+    if (of == SIDE_UP || (of == SIDE_BOTH && !(to->seen[SIDE_UP] & bit)))
+        write_value(&to->pair.up, key, number, seed);
+    if (of == SIDE_DOWN || (of == SIDE_BOTH && !(to->seen[SIDE_DOWN] & bit)))
+        write_value(&to->pair.down, key, number, seed);
+}
+
+static net_result parse_value(reading* to, side of, int key, const char* text) {
+    double number = 0;
+    uint64_t seed = 0;
+    if (key == KEY_SEED) {
+        if (!base_text_parse_u64(text, &seed)) {
+            base_report(to->reporter, NULL, 0, "seed is \"%s\": write a whole number", text);
+            return NET_ERR_MALFORMED;
+        }
+    } else {
+        const key_range* range = &key_ranges[key];
+        bool is_number = base_text_parse_f64(text, &number);
+        bool is_off = range->zero && number == 0;
+        if (!is_number || !(is_off || (number >= range->low && number <= range->high))) {
+            base_report(to->reporter, NULL, 0, "%s is \"%s\": write a number from %g to %g%s%s",
+                        key_names[key], text, range->low, range->high,
+                        range->zero ? ", or 0 for " : "", range->zero ? range->zero : "");
+            return NET_ERR_MALFORMED;
+        }
+    }
+    write_sides(to, of, key, number, seed);
+    return NET_OK;
+}
+
+// ---- items
+
+static const char* take_side(const char* item, side* of) {
+    static const char* const prefixes[SIDE_COUNT] = {"", "up.", "down."};
+    for (side each = SIDE_UP; each < SIDE_COUNT; each++) {
+        size_t size = strlen(prefixes[each]);
+        *of = each;
+        if (strncmp(item, prefixes[each], size) == 0) return item + size;
+    }
+    *of = SIDE_BOTH;
+    return item;
+}
+
+static net_result report_unknown(const reading* to, const char* item) {
+    const char* names[KEY_COUNT + BASE_COUNT(presets)];
+    memcpy(names, key_names, sizeof key_names);
+    for (size_t i = 0; i < BASE_COUNT(presets); i++)
+        names[KEY_COUNT + i] = presets[i].name;
+    const char* nearest = base_text_nearest(item, names, BASE_COUNT(names));
+    if (nearest)
+        base_report(to->reporter, NULL, 0, "no link setting \"%s\": did you mean %s?", item,
+                    nearest);
+    else
+        base_report(to->reporter, NULL, 0,
+                    "no link setting \"%s\": there are loss, burst, delay, jitter, duplicate, "
+                    "reorder, flip, rate, queue, mtu, rebind, outage_at, outage_for and seed, and "
+                    "the presets wifi, 4g, bad and satellite",
+                    item);
+    return NET_ERR_UNKNOWN;
+}
+
+static const preset* preset_find(const char* name) {
+    for (size_t i = 0; i < BASE_COUNT(presets); i++)
+        if (strcmp(presets[i].name, name) == 0) return &presets[i];
+    return NULL;
+}
+
+static net_result parse_preset(reading* to, const preset* named) {
+    if (to->is_begun) {
+        base_report(to->reporter, NULL, 0, "%s is not first: write \"%s,KEY=NUMBER\"", named->name,
+                    named->name);
+        return NET_ERR_MALFORMED;
+    }
+    to->pair = (net_link_pair){.up = named->up, .down = named->down};
+    return NET_OK;
+}
+
+static net_result parse_item(reading* to, char* item) {
+    char* equals = strchr(item, '=');
+    if (equals) *equals = '\0';
+    const preset* named = preset_find(item);
+    if (named && !equals) return parse_preset(to, named);
+    side of = SIDE_BOTH;
+    int key = key_find(take_side(item, &of));
+    if (key < 0) return report_unknown(to, item);
+    if (!equals) {
+        base_report(to->reporter, NULL, 0, "%s has no value: write %s=NUMBER", item, item);
+        return NET_ERR_MALFORMED;
+    }
+    if (to->seen[of] & 1u << key) {
+        base_report(to->reporter, NULL, 0, "%s is given twice", item);
+        return NET_ERR_MALFORMED;
+    }
+    net_result result = parse_value(to, of, key, equals + 1);
+    to->seen[of] |= 1u << key;
+    return result;
+}
+
+net_result net_link_config_parse(const char* text, const base_reporter* reporter,
+                                 net_link_pair* pair) {
+    BASE_ASSERT(text && pair);
+    reading made = {.reporter = reporter};
+    for (const char* at = text; *at;) {
+        size_t size = strcspn(at, ",");
+        char item[ITEM_BYTES_MAX];
+        if (size >= sizeof item) {
+            base_report(reporter, NULL, 0, "link setting \"%.20s...\" is too long", at);
+            return NET_ERR_MALFORMED;
+        }
+        memcpy(item, at, size);
+        item[size] = '\0';
+        net_result result = parse_item(&made, item);
+        if (result != NET_OK) return result;
+        made.is_begun = true;
+        at += size;
+        if (*at == ',' && *++at == '\0') {
+            base_report(reporter, NULL, 0, "link settings end with a comma");
+            return NET_ERR_MALFORMED;
+        }
+    }
+    *pair = made.pair;
+    return NET_OK;
 }

@@ -39,22 +39,22 @@ if(EXISTS ${SHOAL_FOREIGN}/lib/libsodium.a AND EXISTS ${SHOAL_FOREIGN}/enet/host
     target_link_libraries(enet PUBLIC ws2_32 winmm)
 
     # Left out: the server, logs, the check of modules (ELF), and what waits for signals.
-    file(GLOB sources ${PROJECT_SOURCE_DIR}/net/core/*.c ${PROJECT_SOURCE_DIR}/net/socket/*.c
-         ${PROJECT_SOURCE_DIR}/net/secure/*.c ${PROJECT_SOURCE_DIR}/net/transport/*.c ${PROJECT_SOURCE_DIR}/net/state/*.c
+    file(GLOB sources ${PROJECT_SOURCE_DIR}/net/core/*.c ${PROJECT_SOURCE_DIR}/net/transport/*.c
+         ${PROJECT_SOURCE_DIR}/net/secure/*.c ${PROJECT_SOURCE_DIR}/net/state/*.c
          ${PROJECT_SOURCE_DIR}/net/interest/*.c ${PROJECT_SOURCE_DIR}/net/game/*.c ${PROJECT_SOURCE_DIR}/net/session/*.c
          ${PROJECT_SOURCE_DIR}/net/replicate/*.c ${PROJECT_SOURCE_DIR}/net/mirror/*.c ${PROJECT_SOURCE_DIR}/net/present/*.c
-         ${PROJECT_SOURCE_DIR}/net/client/*.c ${PROJECT_SOURCE_DIR}/net/windows/*.c)
+         ${PROJECT_SOURCE_DIR}/net/client/*.c ${PROJECT_SOURCE_DIR}/net/transport/windows/*.c)
     list(FILTER sources EXCLUDE REGEX "/(loop|socket_rebind|module_check|bans_file)\\.c$")
     add_library(shoal_net STATIC ${sources})
     target_include_directories(shoal_net PUBLIC ${PROJECT_SOURCE_DIR}/net/include
-        PRIVATE ${PROJECT_SOURCE_DIR}/net ${PROJECT_SOURCE_DIR}/net/windows/include)
+        PRIVATE ${PROJECT_SOURCE_DIR}/net ${PROJECT_SOURCE_DIR}/net/transport/windows/include)
     target_include_directories(shoal_net SYSTEM PRIVATE ${SHOAL_FOREIGN}/include)
     # Sockets are 64 bits wide there, descriptors are int: the warnings of Linux say nothing about it.
     get_target_property(definitions shoal_flags INTERFACE_COMPILE_DEFINITIONS)
     set(arithmetic -ffp-contract=off -fno-math-errno -fno-common -fno-strict-aliasing)
     target_compile_definitions(shoal_net PRIVATE ${definitions})
     target_compile_options(shoal_net PRIVATE ${arithmetic} -Wall)
-    foreach(name module_files module_path)
+    foreach(name module_files)
         set_property(SOURCE ${PROJECT_SOURCE_DIR}/net/game/${name}.c PROPERTY COMPILE_OPTIONS -include posix.h)
     endforeach()
     target_link_libraries(shoal_net PUBLIC shoal_ecs shoal_proto
@@ -79,7 +79,7 @@ if(EXISTS ${SHOAL_FOREIGN}/lib/libsodium.a AND EXISTS ${SHOAL_FOREIGN}/enet/host
     add_library(shoal_client_library STATIC ${library}/client.c ${library}/messages.c ${library}/world.c
                 ${library}/field.c)
     target_include_directories(shoal_client_library PUBLIC ${library}/include
-        PRIVATE ${library} ${PROJECT_SOURCE_DIR}/net/windows/include)
+        PRIVATE ${library} ${PROJECT_SOURCE_DIR}/net/transport/windows/include)
     target_compile_definitions(shoal_client_library PRIVATE ${definitions})
     target_compile_options(shoal_client_library PRIVATE ${arithmetic} -Wall)
     target_link_libraries(shoal_client_library PUBLIC shoal_net shoal_game_breakout)

@@ -6,7 +6,7 @@
 // the first one and stops after AGAIN_TICKS_MAX ticks, so that a log of hours does not cost twice.
 #include "replay/replay.h"
 
-#include "host/exit_code.h"
+#include "tools/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,7 @@
 #include "base/text.h"
 #include "ecs/entity.h"
 #include "ecs/save.h"
-#include "host/exit_code.h"
-#include "host/output.h"
+#include "tools/output.h"
 #include "net/log_tools.h"
 #include "net/replay.h"
 

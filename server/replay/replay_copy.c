@@ -5,7 +5,7 @@
 #include "replay/replay.h"
 
 #include "base/text.h"
-#include "host/exit_code.h"
+#include "tools/output.h"
 #include "net/log_tools.h"
 
 #include <inttypes.h>

@@ -2,8 +2,7 @@
 // shoal-replay diff A B: where two logs differ, and with the game in which values.
 #include "replay/replay.h"
 
-#include "host/exit_code.h"
-#include "host/output.h"
+#include "tools/output.h"
 #include "net/log_tools.h"
 
 #include <inttypes.h>

@@ -2,8 +2,7 @@
 // shoal-replay export: values, inputs or events of a log as lines that other programs read.
 #include "replay/replay.h"
 
-#include "host/exit_code.h"
-#include "host/output.h"
+#include "tools/output.h"
 #include "net/log_tools.h"
 
 #include <inttypes.h>

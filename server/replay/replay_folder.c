@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "base/workers.h"
-#include "host/exit_code.h"
+#include "tools/output.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -7,9 +7,8 @@
 
 #include "base/text.h"
 #include "base/workers.h"
-#include "host/exit_code.h"
-#include "host/setup.h"
-#include "host/version.h"
+#include "tools/output.h"
+#include "tools/setup.h"
 #include "net/module.h"
 
 #include <stdio.h>

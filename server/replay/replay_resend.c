@@ -4,7 +4,7 @@
 #include "replay/replay.h"
 
 #include "ecs/save.h"
-#include "host/exit_code.h"
+#include "tools/output.h"
 #include "net/sim_match.h"
 
 #include <inttypes.h>

@@ -4,8 +4,8 @@
 #include "replay/replay.h"
 
 #include "ecs/entity.h"
-#include "host/exit_code.h"
-#include "host/sentry.h"
+#include "tools/output.h"
+#include "tools/sentry.h"
 #include "net/replay.h"
 
 #include <inttypes.h>

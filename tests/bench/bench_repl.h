@@ -8,7 +8,7 @@
 #include "bench.h"
 
 #include "net/world_digest.h"
-#include "state/schema_rows.h"
+#include "state/schema.h"
 #include "replicate/repl_state.h"
 
 #include "base/rng.h"

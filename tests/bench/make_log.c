@@ -3,9 +3,8 @@
 // all the way.
 #include "make_log_parts.h"
 
-#include "host/exit_code.h"
-#include "host/setup.h"
-#include "host/version.h"
+#include "tools/output.h"
+#include "tools/setup.h"
 
 #include "base/assert.h"
 #include "base/text.h"

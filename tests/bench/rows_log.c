@@ -11,12 +11,12 @@
 #include "flock.h"
 #include "ecs/change.h"
 #include "ecs/save.h"
-#include "host/setup.h"
+#include "tools/setup.h"
 #include "net/log_writer.h"
 #include "net/playback.h"
 #include "net/replay.h"
 #include "state/history.h"
-#include "state/schema_rows.h"
+#include "state/schema.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

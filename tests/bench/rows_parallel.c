@@ -17,7 +17,7 @@
 #include "net/match.h"
 #include "parallel_hand.h"
 #include "state/history.h"
-#include "state/schema_rows.h"
+#include "state/schema.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 // after 100 busy ticks, with 200 clients and without them. Clients that see more give the cost of
 // each visible entity; the rest is the cost of a client that sees nothing.
 #include "bench_repl.h"
-#include "state/schema_rows.h"
+#include "state/schema.h"
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 
 #include "ecs/ecs.h"
 #include "state/history.h"
-#include "state/schema_rows.h"
+#include "state/schema.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include "outer_world.h"
 #include "secure/cookie.h"
-#include "secure/secure_bytes.h"
+#include "secure/outer.h"
 
 enum { FACTS_BYTES = 2 + 16 + 16 + 24 + 8 + 16, AGE_BYTES = 6 };
 

@@ -16,8 +16,7 @@
 #include "fuzz.h"
 
 #include "net/transport_enet.h"
-#include "socket/socket_virtual.h"
-#include "transport/enet_host.h"
+#include "transport/socket_state.h"
 #include "transport/enet_peers.h"
 
 #include <arpa/inet.h>

@@ -27,8 +27,8 @@
 #include "net/schema.h"
 #include "net/server.h"
 #include "net/transport_enet.h"
-#include "socket/socket_virtual.h"
-#include "transport/enet_host.h"
+#include "transport/socket_state.h"
+#include "transport/enet_peers.h"
 
 #include <arpa/inet.h>
 #include <enet/enet.h>

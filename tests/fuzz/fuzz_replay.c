@@ -5,8 +5,8 @@
 // lowest bit of an odd number of the step says that the datagram was not authentic.
 #include "fuzz.h"
 
-#include "secure/replay.h"
-#include "secure/secure_bytes.h"
+#include "secure/crypt.h"
+#include "secure/outer.h"
 
 enum { STEPS_MAX = 512 };
 

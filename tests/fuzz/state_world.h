@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "net/schema.h"
-#include "state/schema_rows.h"
+#include "state/schema.h"
 
 enum { STATE_INDEX_MAX = 1100 };
 

@@ -10,8 +10,8 @@
 #include "net/socket.h"
 #include "net/transport_enet.h"
 #include "server/server_state.h"
-#include "socket/socket_virtual.h"
-#include "transport/enet_host.h"
+#include "transport/socket_state.h"
+#include "transport/enet_peers.h"
 
 #include <enet/enet.h>
 #include <string.h>

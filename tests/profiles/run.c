@@ -4,7 +4,7 @@
 #include "watch.h"
 
 #include "base/assert.h"
-#include "socket/socket_virtual.h"
+#include "transport/socket_state.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -16,7 +16,7 @@
 #include "base/assert.h"
 #include "base/options.h"
 #include "server/server_state.h"
-#include "socket/socket_virtual.h"
+#include "transport/socket_state.h"
 
 #include <inttypes.h>
 #include <malloc.h>

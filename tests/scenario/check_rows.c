@@ -6,7 +6,7 @@
 
 #include "client/client_state.h"
 #include "state/rows.h"
-#include "state/schema_rows.h"
+#include "state/schema.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -16,8 +16,7 @@
 #include "base/hash.h"
 #include "session/rate.h"
 #include "interest/interest_manager.h"
-#include "replicate/repl_state_internal.h"
-#include "replicate/replicator_internal.h"
+#include "replicate/repl_state.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 // fixed order.
 #include "internal.h"
 
-#include "replicate/replicator_internal.h"
+#include "replicate/repl_state.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -11,7 +11,6 @@
 #include "net/server.h"
 #include "net/transport_sim.h"
 #include "replicate/repl_state.h"
-#include "server/server_send.h"
 #include "server/server_state.h"
 #include "swarm.h"
 

@@ -24,7 +24,7 @@ list_includes() {
 list_arrows() {
     list_includes | awk '
         function folder(path) { sub("/[^/]*$", "", path); return path }
-        function is_public(path) { return path ~ /^(ecs|proto|net|ecs\/base|client\/library|net\/windows)\/include\// }
+        function is_public(path) { return path ~ /^(ecs|proto|net|ecs\/base|client\/library|net\/transport\/windows)\/include\// }
         function room(path) {
             if (path ~ /^ecs\/base\//) return "ecs/base"
             return folder(path)
@@ -34,10 +34,9 @@ list_arrows() {
             sub("/.*", "", layer)
             tries[1] = folder(path) "/" header
             tries[2] = layer "/" header
-            tries[3] = layer "/socket/" header   # the only room with an include path of its own
-            tries[4] = "ecs/base/src/" header
-            tries[5] = "net/" header             # programs include "host/..."
-            for (i = 1; i <= 5; i++) if (tries[i] in files) return tries[i]
+            tries[3] = "ecs/base/src/" header
+            tries[4] = "net/" header # programs include "tools/..."
+            for (i = 1; i <= 4; i++) if (tries[i] in files) return tries[i]
             return ""
         }
         $1 == "file" {

@@ -54,20 +54,20 @@ bool base_table_remove(base_table* table, uint64_t key, uint32_t value);
 void base_table_validate(const base_table* table);
 
 /// Detail: the first slot of a key's probe path. capacity is not 0.
-static inline uint32_t base_table_home(const base_table* table, uint64_t key) {
+static inline uint32_t base_table_home(const base_table* pairs, uint64_t key) {
     uint64_t mixed = key * UINT64_C(0x9E3779B97F4A7C15); // 2^64 / golden ratio (Knuth 6.4)
-    return (uint32_t)(mixed >> (64 - __builtin_ctz(table->capacity)));
+    return (uint32_t)(mixed >> (64 - __builtin_ctz(pairs->capacity)));
 }
 
 /// The values of a key, one after the other: start with *cursor = 0. Adding and removing end a
 /// walk. The order of the values of one key is not defined.
 /// @return BASE_TABLE_NONE after the last value.
-static inline uint32_t base_table_next(const base_table* table, uint64_t key, uint32_t* cursor) {
-    if (table->capacity == 0) return BASE_TABLE_NONE;
-    uint32_t home = base_table_home(table, key);
+static inline uint32_t base_table_next(const base_table* pairs, uint64_t key, uint32_t* cursor) {
+    if (pairs->capacity == 0) return BASE_TABLE_NONE;
+    uint32_t home = base_table_home(pairs, key);
     // The cursor counts steps from home, so it works across the wrap. Half of the slots are empty.
     for (;;) {
-        const base_table_slot* slot = &table->slots[(home + *cursor) & (table->capacity - 1)];
+        const base_table_slot* slot = &pairs->slots[(home + *cursor) & (pairs->capacity - 1)];
         if (slot->value == BASE_TABLE_NONE) return BASE_TABLE_NONE;
         ++*cursor;
         if (slot->key == key) return slot->value;
@@ -75,9 +75,9 @@ static inline uint32_t base_table_next(const base_table* table, uint64_t key, ui
 }
 
 /// The value of a key that is stored at most once. @return BASE_TABLE_NONE when there is none.
-static inline uint32_t base_table_find(const base_table* table, uint64_t key) {
+static inline uint32_t base_table_find(const base_table* pairs, uint64_t key) {
     uint32_t cursor = 0;
-    return base_table_next(table, key, &cursor);
+    return base_table_next(pairs, key, &cursor);
 }
 
 BASE_C_END

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "body_pen.h"
-#include "client/client_faults.h"
+#include "client/client_state.h"
 #include "net/ration.h"
 #include "state/rows.h"
 

@@ -2,7 +2,7 @@
 /// The pool keeps released memory for the next request of about the same size.
 #include "test.h"
 
-#include "core/pool.h"
+#include "state/tick_ring.h"
 
 #include "base/rng.h"
 

@@ -3,7 +3,7 @@
 
 #include "breakout_table.h"
 
-#include "game/match_services.h"
+#include "game/match.h"
 #include "net/schema.h"
 
 static const char scope_text[] =

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "breakout.h"
 #include "game/module_files.h"
-#include "game/module_table.h"
+#include "game/module.h"
 #include "net/limits.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "ecs/change.h"
-#include "game/rewind_internal.h"
+#include "game/rewind.h"
 
 #include <math.h>
 #include <stdio.h>

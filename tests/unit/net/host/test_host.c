@@ -7,10 +7,8 @@
 
 #include "test.h"
 
-#include "host/exit_code.h"
-#include "host/output.h"
-#include "host/setup.h"
-#include "host/version.h"
+#include "tools/output.h"
+#include "tools/setup.h"
 
 static void a_result_of_a_replay_has_the_documented_exit_code(void** state) {
     (void)state;

@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "state/history.h"
 #include "net/schema.h"
-#include "state/schema_rows.h"
+#include "state/schema.h"
 #include "interest/interest_manager.h"
 
 static const char interest_text[] =

@@ -13,7 +13,7 @@
 #include "net/log_writer.h"
 #include "net/match_messages.h"
 #include "net/replay.h"
-#include "state/schema_rows.h"
+#include "state/schema.h"
 
 #include <stdatomic.h>
 

@@ -3,7 +3,7 @@
 // where a world would let them go.
 #include "mirror_world.h"
 
-#include "state/varsize_value.h"
+#include "state/varsize.h"
 
 static const char templates[] = "sign { \"level:u8\"{ _replicate:b=yes; value:u8=1 }\n"
                                 "  \"title:t\"{ _replicate:b=yes; value:t=\"-\" } }\n"

@@ -9,9 +9,9 @@
 
 #include "base/math.h"
 #include "state/history.h"
-#include "session/input_queue.h"
+#include "session/pace.h"
 #include "mirror/mirror.h"
-#include "present/predict_internal.h"
+#include "present/predict.h"
 #include "replicate/repl_state.h"
 #include "net/match_messages.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A server, a client and its presenter on the simulated network, in virtual time. The test compares
 // what a player sees with what the server had.
-#include "present/presenter_feed.h"
+#include "present/presenter.h"
 
 #include "present/predict_shown.h"
 #include "scene_world.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "present/scene_internal.h"
+#include "present/scene.h"
 
 #include "scene_world.h"
 

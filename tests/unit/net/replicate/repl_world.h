@@ -14,7 +14,7 @@
 #include "net/schema.h"
 #include "net/world_digest.h"
 #include "state/rows.h"
-#include "state/schema_rows.h"
+#include "state/schema.h"
 #include "replicate/repl_state.h"
 
 typedef struct repl_body {

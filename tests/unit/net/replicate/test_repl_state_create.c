@@ -3,7 +3,6 @@
 #include "replicate/repl_state.h"
 
 #include "repl_state_world.h"
-#include "replicate/repl_state_internal.h"
 
 // A ball that comes into range in the last step, so many ticks after it began.
 static ecs_entity come_into_range(view_world* w, uint32_t age) {

@@ -5,8 +5,7 @@
 
 #include "base/hash.h"
 #include "base/rng.h"
-#include "replicate/repl_state_internal.h"
-#include "replicate/replicator_internal.h"
+#include "replicate/repl_state.h"
 
 // ---- two worlds side by side, with the same seed ----
 

@@ -10,7 +10,7 @@
 
 #include "state/varsize.h"
 #include "net/world_digest.h"
-#include "state/schema_rows.h"
+#include "state/schema.h"
 
 #define EVERYTHING 0xffffu
 #define PUBLIC_ONLY 1u

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Budgets, and the table that remembers them by address.
-#include "secure/address_table.h"
+#include "secure/token_uses.h"
 #include "secure_world.h"
 
 static const net_budget_rate ten = {100000, 20}; // 10 a second, 20 at once

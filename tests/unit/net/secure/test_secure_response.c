@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Responses that come late, and responses that an attacker saw and sends again.
-#include "secure/spent.h"
+#include "secure/cookie.h"
 #include "secure_world.h"
 
 typedef struct response {

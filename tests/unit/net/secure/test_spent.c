@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The memory of cookies that count no more: as long as they would count, up to its limit.
-#include "secure/spent.h"
+#include "secure/cookie.h"
 #include "secure_world.h"
 
 typedef struct memory {

@@ -15,7 +15,7 @@
 #include "net/server.h"
 #include "net/transport_enet.h"
 #include "secure/secure_server_state.h"
-#include "socket/socket_virtual.h"
+#include "transport/socket_state.h"
 #include "transport/enet_peers.h"
 
 #include "base/macros.h"

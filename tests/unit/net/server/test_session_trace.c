@@ -3,7 +3,6 @@
 // transitions fail an assertion.
 #include "session_table.h"
 
-#include "client/client_session.h"
 #include "client/client_state.h"
 #include "server/server_state.h"
 #include "server/session.h"

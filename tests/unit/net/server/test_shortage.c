@@ -18,7 +18,7 @@
 #include "net/server.h"
 #include "net/transport_enet.h"
 #include "net/transport_sim.h"
-#include "socket/socket_virtual.h"
+#include "transport/socket_state.h"
 
 #include <enet/enet.h>
 #include <errno.h>

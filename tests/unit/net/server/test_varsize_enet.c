@@ -11,7 +11,7 @@
 #include "net/match.h"
 #include "net/server.h"
 #include "net/transport_enet.h"
-#include "socket/socket_virtual.h"
+#include "transport/socket_state.h"
 
 enum { TICK_US = 16667, TICKS = 900, CLIENTS = 2, WRITTEN_TICK = 60 };
 

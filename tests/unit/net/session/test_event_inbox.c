@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-#include "session/event_inbox.h"
+#include "session/event_queue.h"
 
 typedef struct fixture {
     net_event_inbox box;

@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-#include "session/event_outbox.h"
+#include "session/event_queue.h"
 
 static Shoal__Wire__GameEvent events[NET_EVENTS_RELIABLE_MAX + NET_EVENTS_UNRELIABLE_MAX];
 static Shoal__Wire__GameEvent* pointers[NET_EVENTS_RELIABLE_MAX + NET_EVENTS_UNRELIABLE_MAX];

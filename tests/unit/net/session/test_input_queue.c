@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/rng.h"
-#include "session/input_queue.h"
+#include "session/pace.h"
 
 static uint8_t payload[NET_INPUT_BYTES_MAX + 1];
 

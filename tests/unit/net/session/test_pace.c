@@ -9,7 +9,6 @@
 #include "test.h"
 
 #include "base/rng.h"
-#include "session/input_queue.h"
 #include "session/pace.h"
 
 #define TICK_US (1e6 / 60.0)

@@ -4,7 +4,7 @@
 #include "net/socket.h"
 #include "net/transport_enet.h"
 
-#include "transport/enet_host.h"
+#include "transport/enet_peers.h"
 
 #include "test.h"
 

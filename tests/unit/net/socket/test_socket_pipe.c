@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "test.h"
 
-#include "socket/socket_pipe.h"
+#include "transport/socket_pipe.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -2,8 +2,7 @@
 // A client's source port changes under its descriptor, on the virtual wire and in the kernel.
 #include "test.h"
 
-#include "socket/socket_state.h"
-#include "socket/socket_virtual.h"
+#include "transport/socket_state.h"
 
 #include <enet/enet.h>
 #include <fcntl.h>

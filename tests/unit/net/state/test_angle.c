@@ -4,8 +4,8 @@
 #include "test.h"
 
 #include "base/math.h"
-#include "game/rewind_value.h"
-#include "state/angle_step.h"
+#include "game/rewind.h"
+#include "state/steps.h"
 
 static bool is_near(double a, double b) {
     return a - b < 1e-9 && b - a < 1e-9;

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "samples.pb-c.h"
-#include "state/schema_rows.h"
+#include "state/schema.h"
 
 #include <string.h>
 

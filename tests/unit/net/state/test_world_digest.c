@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "net/world_digest.h"
-#include "state/schema_rows.h"
+#include "state/schema.h"
 
 #include <stdlib.h>
 #include <string.h>

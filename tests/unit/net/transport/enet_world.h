@@ -5,8 +5,7 @@
 
 #include "net/transport_enet.h"
 
-#include "socket/socket_virtual.h"
-#include "transport/enet_host.h"
+#include "transport/socket_state.h"
 #include "transport/enet_peers.h"
 
 #include "test.h"

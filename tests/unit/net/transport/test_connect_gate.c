@@ -2,7 +2,7 @@
 // Rations of connection attempts.
 #include "test.h"
 
-#include "transport/connect_gate.h"
+#include "transport/enet_secure.h"
 
 #include <arpa/inet.h>
 

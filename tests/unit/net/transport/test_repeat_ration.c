@@ -2,7 +2,7 @@
 // Rations of commands that bring nothing new, as bytes of ENet's protocol.
 #include "test.h"
 
-#include "transport/repeat_ration.h"
+#include "transport/datagram_filter.h"
 
 #include "base/rng.h"
 

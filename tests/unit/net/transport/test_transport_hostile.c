@@ -3,7 +3,7 @@
 // project's own sender never writes, and their cost.
 #include "enet_world.h"
 
-#include "transport/repeat_ration.h"
+#include "transport/datagram_filter.h"
 
 // security 0.4, platform 5: empty datagrams end the drain, long ones fail the service
 static void empty_and_oversized_datagrams_do_not_stop_the_drain(void** state) {

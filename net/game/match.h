@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+/// What the files of a match share. match.c stands above match_messages.c.
+#pragma once
+
+#include "game/rewind.h"
+#include "interest/interest_lists.h"
+
+#include "net/end.h"
+#include "net/match.h"
+#include "net/match_messages.h"
+
+/// Why the module ends something.
+typedef struct net_match_end {
+    bool is_decided;
+    bool is_taken;
+    char reason[NET_END_TEXT_BYTES];
+} net_match_end;
+
+/// A client that plays.
+typedef struct net_player {
+    uint32_t client;
+    ecs_entity entity; ///< NONE: a spectator; may be destroyed
+    char name[NET_PLAYER_NAME_BYTES_MAX];
+    bool has_input;     ///< `input` holds the last one
+    bool has_seen;      ///< some input named the moment that the player saw
+    ecs_tick seen_tick; ///< the present when it did
+    uint64_t seen;      ///< that moment, in ticks * 256
+    bool is_refused;    ///< `end` was decided within its player_join
+    net_match_end end;
+    _Alignas(8) uint8_t input[ECS_EVENT_BYTES_MAX]; ///< the input event's struct
+} net_player;
+
+/// The allocator of the config. It remembers when there was no memory.
+typedef struct net_match_memory {
+    base_allocator allocator;
+    const base_allocator* source;
+    bool is_lacking;
+} net_match_memory;
+
+struct net_match {
+    net_match_config config;
+    net_match_memory memory; ///< what world and match are made of
+    const net_game_module* game;
+    ecs_world* world;
+    net_schema* schema;
+    void* context; ///< the module's
+    float dt;
+    net_match_reader reader;
+    ecs_event_type events[NET_MESSAGES_MAX]; ///< by position
+    uint32_t event_bytes[NET_MESSAGES_MAX];
+    uint32_t message_of[ECS_EVENT_TYPES_MAX + 1]; ///< position + 1 by event type
+    uint32_t input_message;                       ///< position + 1
+    size_t message_bytes_max;                     ///< of the largest message, unpacked
+    net_player* players;                          ///< by rising client
+    uint32_t player_count;
+    uint32_t player_capacity;
+    uint32_t client_last; ///< highest number that ever joined
+    net_rewind* rewind;   ///< NULL: the module does not rewind
+    net_rewind_stats rewind_stats;
+    uint32_t joining;       ///< the client whose player_join runs; 0: none
+    net_match_end join_end; ///< of that client
+    net_match_end end;      ///< of the match
+    bool is_save_asked;     ///< in this tick
+    char save_name[NET_SAVE_NAME_BYTES];
+    net_game_services services;
+    net_interest_requests requests;
+};
+
+/// @return The player with this number, borrowed until the next join or leave; NULL when none
+///          plays.
+net_player* net_match_find_player(const net_match* match, uint32_t client);
+
+/// Find the event of each message and prepare the codec. @return NET_OK; NET_ERR_MODULE (reported);
+/// NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_match_messages_init(net_match* match, const base_reporter* reporter);
+void net_match_messages_deinit(net_match* match);
+/// Unpack a message of any kind into its event's struct. `payload` has ECS_EVENT_BYTES_MAX bytes,
+/// aligned to 16. @return false: malformed, or the module refuses it.
+bool net_match_unpack(net_match* match, uint32_t message, const void* data, size_t size,
+                      void* payload);
+
+/// Check the interest rules; on a server prepare services and rewind. @return as above.
+BASE_MUST_USE net_result net_match_services_init(net_match* match, const base_reporter* reporter);
+
+/// What a server takes from its match besides net/match.h.
+
+/// What the module requested about interest. Empty on a client's world and for modules without
+/// `interest`.
+net_interest_requests* net_match_interest_requests(net_match* match);

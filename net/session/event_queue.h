@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+/// Game events on their way out, to one receiver. A reliable event has a number and travels in
+/// every packet until it is acknowledged. An unreliable event travels in one packet.
+///
+/// Limits: NET_EVENTS_RELIABLE_MAX reliable and NET_EVENTS_UNRELIABLE_MAX unreliable events wait.
+/// Memory: grows to its peak and stays there.
+#pragma once
+
+#include "state/known_incarnation.h"
+
+#include "net/limits.h"
+#include "net/match.h"
+#include "net/result.h"
+
+#include "ecs/ecs.h"
+
+#include "base/bytes.h"
+
+#include "wire.pb-c.h"
+
+typedef struct net_event_outbox_entry {
+    uint32_t number; // 0: unreliable
+    uint32_t message;
+    bool is_alone; // waits for its target only
+    ecs_tick tick;
+    ecs_entity target;
+    uint32_t size;
+    uint8_t payload[NET_EVENT_PAYLOAD_BYTES_MAX];
+} net_event_outbox_entry;
+
+typedef struct net_event_outbox {
+    const base_allocator* allocator;
+    net_event_outbox_entry* reliable; // ring, oldest at reliable_first
+    uint32_t reliable_capacity;
+    uint32_t reliable_first;
+    uint32_t reliable_count;
+    net_event_outbox_entry* unreliable;
+    uint32_t unreliable_capacity;
+    uint32_t unreliable_count;
+    uint32_t unreliable_sent; // the first so many had their packet
+    uint32_t number_next;
+    uint64_t refused;
+} net_event_outbox;
+
+void net_event_outbox_init(net_event_outbox* outbox, const base_allocator* allocator);
+void net_event_outbox_deinit(net_event_outbox* outbox);
+/// Queue one event; `payload` is copied.
+/// @return NET_OK; NET_ERR_FULL (counted in `refused`; after a reliable event end the session);
+///         NET_ERR_MALFORMED (payload too long); NET_ERR_MEMORY (as NET_ERR_FULL).
+BASE_MUST_USE net_result net_event_outbox_push(net_event_outbox* outbox, bool is_reliable,
+                                               uint32_t message, ecs_tick tick, ecs_entity target,
+                                               const void* payload, uint32_t size);
+/// As net_event_outbox_push, for an event that does not wait for the entities in its payload.
+BASE_MUST_USE net_result net_event_outbox_push_alone(net_event_outbox* outbox, bool is_reliable,
+                                                     uint32_t message, ecs_tick tick,
+                                                     ecs_entity target, const void* payload,
+                                                     uint32_t size);
+/// All events up to `number` have arrived. @return false for a number that was never used (forged).
+bool net_event_outbox_acked(net_event_outbox* outbox, uint32_t number);
+/// Describe what fits `budget_bytes` (as packed fields of a packet): reliable ones oldest first,
+/// then unreliable ones that had no packet yet. `events` and `pointers` hold `capacity` elements
+/// and borrow from the outbox until the next push or ack. @return how many.
+uint32_t net_event_outbox_fill(net_event_outbox* outbox, Shoal__Wire__GameEvent* events,
+                               Shoal__Wire__GameEvent** pointers, uint32_t capacity,
+                               size_t budget_bytes, size_t* used_bytes);
+/// Does an unreliable event wait for its packet?
+bool net_event_outbox_has_unsent(const net_event_outbox* outbox);
+/// Drop all unreliable events. @return how many had no packet yet.
+uint32_t net_event_outbox_drop_unreliable(net_event_outbox* outbox);
+bool net_event_outbox_is_empty(const net_event_outbox* outbox);
+/// Is there nothing to send: no unacknowledged event, and no unreliable one without a packet?
+bool net_event_outbox_is_idle(const net_event_outbox* outbox);
+
+/// Game events that came in: reliable ones once and in order. Each waits until its target and all
+/// entities in its payload exist, NET_EVENT_WAIT_TICKS_MAX ticks at most. An event whose entity is
+/// known to be gone is dropped at once, so that it does not hold up others.
+///
+/// Limits: NET_EVENTS_RELIABLE_MAX wait. Further reliable ones are not acknowledged, so the other
+/// side sends them again. Memory: grows to its peak and stays there.
+
+/// Entities that an event's payload can name.
+#define NET_EVENT_ENTITIES_MAX (ECS_EVENT_BYTES_MAX / sizeof(ecs_entity))
+
+/// The entities that an event waits for beside its target.
+typedef struct net_event_needs {
+    bool is_late; ///< net_message.is_delivered_late
+    uint32_t count;
+    ecs_entity entities[NET_EVENT_ENTITIES_MAX];
+} net_event_needs;
+
+/// Fill in what an encoded event of a server needs on a client.
+void net_event_needs_of(net_match* match, uint32_t message, const void* data, size_t size,
+                        net_event_needs* needs);
+
+typedef struct net_event_inbox_entry {
+    net_event_outbox_entry event;
+    net_event_needs needs;
+    uint32_t waited_ticks;
+} net_event_inbox_entry;
+
+typedef struct net_event_inbox {
+    const base_allocator* allocator;
+    net_event_inbox_entry* entries; // in order of arrival
+    uint32_t capacity;
+    uint32_t count;
+    uint32_t newest; // reliable number received last, without a gap
+    uint64_t received;
+    uint64_t dropped; // waited too long, or their entity is gone
+    uint64_t known;   // reliable ones that came before, or out of order
+    uint64_t full;    // no room: an unreliable one is lost, a reliable one is sent again
+    net_known_incarnation_fn find_known; // NULL: it is not known which entities are gone
+    void* find_known_context;
+} net_event_inbox;
+
+void net_event_inbox_init(net_event_inbox* inbox, const base_allocator* allocator);
+void net_event_inbox_deinit(net_event_inbox* inbox);
+/// Queue an event. A reliable one that is not the next in order is ignored: it will come again.
+/// @return NET_OK (also for a repeated one); NET_ERR_MALFORMED (too long: a strike); NET_ERR_MEMORY
+///         (end the session).
+BASE_MUST_USE net_result net_event_inbox_push(net_event_inbox* inbox,
+                                              const Shoal__Wire__GameEvent* event);
+/// As net_event_inbox_push, for an event that waits for more than its target. `needs` is copied;
+/// NULL: nothing more.
+BASE_MUST_USE net_result net_event_inbox_push_needs(net_event_inbox* inbox,
+                                                    const Shoal__Wire__GameEvent* event,
+                                                    const net_event_needs* needs);
+/// What to do with an event now.
+typedef enum net_event_fate { NET_EVENT_WAITS, NET_EVENT_READY, NET_EVENT_OVER } net_event_fate;
+/// READY: its target and the entities in its payload exist in `world` (NULL: they all do); an event
+/// with is_late does not wait for payload entities that are gone. OVER: one of them is gone since
+/// the event. `known` may be NULL.
+net_event_fate net_event_inbox_find_fate(const net_event_inbox_entry* entry, const ecs_world* world,
+                                         net_known_incarnation_fn find_known,
+                                         void* find_known_context);
+/// The event waited too long. With is_late it stops waiting for the entities in its payload.
+/// @return false: drop it.
+bool net_event_inbox_give_up(net_event_inbox_entry* entry);
+/// Take the next event that can be delivered to `world`. Events that are OVER are dropped and
+/// counted. The order of reliable ones is kept. Borrowed until the next call. @return NULL when
+/// there is none now.
+const net_event_outbox_entry* net_event_inbox_next(net_event_inbox* inbox, const ecs_world* world);
+/// @return The newest reliable number up to which none waits: each was taken or dropped. 0 before
+///         the first.
+uint32_t net_event_inbox_done(const net_event_inbox* inbox);
+/// Once per tick: waiting events get older. Those beyond the limit are dropped and counted; of
+/// reliable ones at most one per call, so that net_event_inbox_next can take those behind it first.
+void net_event_inbox_age(net_event_inbox* inbox);

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// Two ways in: a thread that looks at a clock, and handlers on the thread that dies. Neither takes
+// a lock that the simulation may hold. The text of a crash is made of bytes alone: printf may
+// allocate, and the heap may be what is broken.
+#include "tools/sentry.h"
+
+#include "tools/output.h"
+
+#include "ecs/debug.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 100, STACK_BYTES = 64 << 10, REPORT_BYTES = 1024 };
+
+static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+struct net_sentry {
+    net_sentry_config config;
+    char log_file[512];
+    _Atomic uint64_t busy_us; // since when it works; 0: it rests
+    int end;                  // eventfd
+    pthread_t thread;
+    bool was_asked; // of the sentry's thread: a signal came in this stall
+    struct sigaction before[BASE_COUNT(fatal)];
+    stack_t stack_before;
+    uint8_t stack[STACK_BYTES]; // a stack overflow has no room for a handler
+};
+
+// The handlers know nothing else.
+static _Atomic(net_sentry*) present;
+
+// ---- text from bytes ----
+
+typedef struct line {
+    char* text;
+    size_t size, capacity;
+} line;
+
+static void put(line* to, const char* text) {
+    for (; *text && to->size + 1 < to->capacity; text++)
+        to->text[to->size++] = *text;
+}
+
+static void put_number(line* to, uint64_t number) {
+    char digits[24];
+    size_t at = sizeof digits - 1;
+    digits[at] = 0;
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    put(to, digits + at);
+}
+
+static void put_where(line* to, const ecs_where* where) {
+    put(to, " in tick ");
+    put_number(to, where->tick);
+    if (strcmp(where->stage, "act") != 0) {
+        put(to, ", stage ");
+        put(to, where->stage);
+    }
+    if (!where->system) {
+        put(to, ", commands and events");
+        return;
+    }
+    put(to, ", system ");
+    put(to, where->system);
+    if (where->entity == ECS_ENTITY_NONE) return;
+    put(to, ", rows from entity ");
+    put_number(to, ecs_entity_index(where->entity));
+    put(to, ":");
+    put_number(to, ecs_entity_generation(where->entity));
+}
+
+size_t net_sentry_write(const net_sentry* sentry, const char* what, char* text, size_t text_bytes) {
+    line to = {text, 0, text_bytes};
+    ecs_where where;
+    put(&to, what);
+    if (ecs_world_where(sentry->config.world, &where)) put_where(&to, &where);
+    if (sentry->log_file[0]) {
+        put(&to,
+            "\nThe log has its inputs. This runs it again: shoal-replay verify --through-crash ");
+        put(&to, sentry->log_file);
+    }
+    put(&to, "\n");
+    text[to.size] = 0;
+    return to.size;
+}
+
+// ---- death ----
+
+static const char* name_of(int number) {
+    switch (number) {
+    case SIGSEGV:
+        return "fatal: access to memory that is not there (SIGSEGV)";
+    case SIGBUS:
+        return "fatal: access to memory that a file or device lost (SIGBUS)";
+    case SIGFPE:
+        return "fatal: division by zero (SIGFPE)";
+    case SIGILL:
+        return "fatal: an instruction that this CPU does not know (SIGILL)";
+    default:
+        return "fatal: the program stopped itself (SIGABRT)";
+    }
+}
+
+static void die(int number, siginfo_t* info, void* context) {
+    (void)info;
+    (void)context;
+    net_sentry* sentry = atomic_load(&present);
+    if (!sentry) return;
+    for (uint32_t i = 0; i < BASE_COUNT(fatal); i++)
+        if (fatal[i] == number) (void)sigaction(number, &sentry->before[i], NULL);
+    char text[REPORT_BYTES];
+    size_t size = net_sentry_write(sentry, name_of(number), text, sizeof text);
+    ssize_t written = write(STDERR_FILENO, text, size);
+    (void)written; // nothing can be done about it here
+    // On return the access is repeated, under the handler that was there before.
+}
+
+static void install(net_sentry* sentry) {
+    const stack_t stack = {.ss_sp = sentry->stack, .ss_size = sizeof sentry->stack};
+    (void)sigaltstack(&stack, &sentry->stack_before);
+    struct sigaction action = {.sa_sigaction = die, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigemptyset(&action.sa_mask);
+    for (uint32_t i = 0; i < BASE_COUNT(fatal); i++)
+        (void)sigaction(fatal[i], &action, &sentry->before[i]);
+}
+
+static void uninstall(net_sentry* sentry) {
+    for (uint32_t i = 0; i < BASE_COUNT(fatal); i++)
+        (void)sigaction(fatal[i], &sentry->before[i], NULL);
+    (void)sigaltstack(&sentry->stack_before, NULL);
+}
+
+// ---- a tick that does not come back ----
+
+static void report_stall(const net_sentry* sentry, uint64_t stalled_us) {
+    char what[96], text[REPORT_BYTES];
+    (void)base_text_format(what, sizeof what, "for %.1f s nothing came back",
+                           (double)stalled_us * 1e-6);
+    size_t size = net_sentry_write(sentry, what, text, sizeof text);
+    char* end = strchr(text, '\n'); // the log is still being written
+    if (end) *end = 0;
+    (void)size;
+    base_report(&sentry->config.reporter, NULL, 0,
+                "%s; a second SIGTERM or SIGINT ends the program", text);
+}
+
+static void take_signals(net_sentry* sentry) {
+    struct signalfd_siginfo info;
+    if (sentry->config.loop->signals < 0) return;
+    while (read(sentry->config.loop->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo == SIGHUP) atomic_store(&sentry->config.loop->is_reload_asked, true);
+        if (info.ssi_signo == SIGUSR1) atomic_store(&sentry->config.loop->is_status_asked, true);
+        if (info.ssi_signo != SIGTERM && info.ssi_signo != SIGINT) continue;
+        if (sentry->was_asked || atomic_load(&sentry->config.loop->is_end_asked)) {
+            base_report(&sentry->config.reporter, NULL, 0,
+                        "ended by a second signal, in the middle of a tick");
+            _exit(NET_EXIT_RUNTIME);
+        }
+        sentry->was_asked = true;
+        atomic_store(&sentry->config.loop->is_end_asked, true);
+        base_report(&sentry->config.reporter, NULL, 0,
+                    "the match ends when the tick comes back; a second signal ends it now");
+    }
+}
+
+static void* watch(void* context) {
+    net_sentry* sentry = context;
+    struct pollfd end = {.fd = sentry->end, .events = POLLIN};
+    uint64_t told_busy_us = 0, next_us = 0;
+    while (poll(&end, 1, LOOK_MS) <= 0) {
+        uint64_t busy_us = atomic_load(&sentry->busy_us), now_us = net_loop_now_us();
+        if (busy_us == 0 || now_us < busy_us + NET_SENTRY_STALL_MS * UINT64_C(1000)) {
+            sentry->was_asked = false;
+            continue;
+        }
+        if (busy_us != told_busy_us) next_us = 0;
+        uint64_t stalled_us = now_us - busy_us;
+        if (stalled_us >= next_us) {
+            told_busy_us = busy_us;
+            next_us = 2 * stalled_us;
+            report_stall(sentry, stalled_us);
+        }
+        take_signals(sentry);
+    }
+    return NULL;
+}
+
+static bool start(net_sentry* sentry) {
+    sentry->end = eventfd(0, EFD_CLOEXEC);
+    if (sentry->end < 0) return false;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&sentry->thread, NULL, watch, sentry);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error != 0) close(sentry->end);
+    return error == 0;
+}
+
+net_sentry* net_sentry_create(const net_sentry_config* config) {
+    BASE_ASSERT(config->world && config->loop && !atomic_load(&present));
+    net_sentry* sentry = base_allocate_zero(NULL, sizeof *sentry);
+    if (!sentry) return NULL;
+    sentry->config = *config;
+    if (config->log_file)
+        (void)base_text_copy(sentry->log_file, sizeof sentry->log_file, config->log_file);
+    sentry->config.log_file = NULL;
+    if (!start(sentry)) {
+        base_release(NULL, sentry, sizeof *sentry);
+        return NULL;
+    }
+    atomic_store(&present, sentry);
+    install(sentry);
+    return sentry;
+}
+
+void net_sentry_destroy(net_sentry* sentry) {
+    if (!sentry) return;
+    uninstall(sentry);
+    atomic_store(&present, NULL);
+    const uint64_t one = 1;
+    ssize_t written = write(sentry->end, &one, sizeof one);
+    BASE_ASSERT(written == (ssize_t)sizeof one);
+    pthread_join(sentry->thread, NULL);
+    close(sentry->end);
+    base_release(NULL, sentry, sizeof *sentry);
+}
+
+void net_sentry_busy(net_sentry* sentry) {
+    if (sentry) atomic_store(&sentry->busy_us, net_loop_now_us());
+}
+
+void net_sentry_rest(net_sentry* sentry) {
+    if (sentry) atomic_store(&sentry->busy_us, 0);
+}

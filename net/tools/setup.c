@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Steps of setting up that server, client, replay and playback have in common.
+#include "tools/setup.h"
+
+#include "tools/keys.h"
+
+#include "net/socket.h"
+
+#include "base/assert.h"
+#include "base/file.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { MODULE_PATH_BYTES_MAX = 2048 };
+
+bool net_host_prepare(const base_reporter* reporter) {
+    if (base_file_open_standard() && net_host_forbid_core()) return true;
+    base_report(reporter, NULL, 0, "cannot prepare the process: %s", strerror(errno));
+    return false;
+}
+
+// A secret that can be guessed is worse than a program that does not start.
+void net_host_draw_secret(void* context, void* bytes, size_t size) {
+    (void)context;
+    ssize_t drawn = getrandom(bytes, size, 0);
+    BASE_ASSERT(drawn == (ssize_t)size); // the kernel gives up to 256 bytes in one piece
+}
+
+net_result net_host_open_module(const char* name, const base_reporter* reporter,
+                                net_module** module) {
+    char path[MODULE_PATH_BYTES_MAX];
+    net_module_default_path(path, sizeof path);
+    return net_module_open(name, path, reporter, module);
+}
+
+// The threads that the systems of a world of this role can use; 0: it cannot be made (reported).
+static uint32_t threads_of(const net_module* module, net_role role, const base_reporter* reporter) {
+    net_match_config config = net_match_config_default(module);
+    config.role = role;
+    net_match* match = NULL;
+    if (net_match_create(&config, reporter, &match) != NET_OK) return 0;
+    const uint32_t threads = ecs_world_threads_max(net_match_world(match));
+    net_match_destroy(match);
+    return threads;
+}
+
+net_result net_host_open_workers(net_module* module, net_role role, uint64_t threads,
+                                 const base_reporter* reporter) {
+    uint32_t wanted = (uint32_t)(threads < BASE_WORKERS_MAX ? threads : BASE_WORKERS_MAX);
+    if (wanted == 0) wanted = base_workers_default(BASE_WORKERS_MAX);
+    if (threads == 0 && wanted > 1) {
+        const uint32_t most = threads_of(module, role, reporter);
+        if (most == 0) return NET_ERR_MODULE;
+        wanted = base_workers_default(most);
+    }
+    if (wanted == 1) return NET_OK;
+    module->workers = base_workers_create(NULL, wanted);
+    return module->workers ? NET_OK : NET_ERR_MEMORY;
+}
+
+bool net_host_simulate_network(const char* spec, const base_reporter* reporter) {
+    if (!spec) return true;
+    net_link_pair link;
+    return net_link_config_parse(spec, reporter, &link) == NET_OK &&
+           net_socket_link_set_pair(&link) == NET_OK;
+}

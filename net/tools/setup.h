@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+/// What every program does before it runs: open the game, set up the simulated network.
+#pragma once
+
+#include "net/match.h"
+
+/// Call it first in main: descriptors 0 to 2 are open (base/file.h), and there will be no core file
+/// (tools/keys.h). @return false: reported.
+BASE_MUST_USE bool net_host_prepare(const base_reporter* reporter);
+/// Open the game of this name or file. A name is looked up in the module path
+/// (net_module_default_path).
+/// @return NET_OK (the caller closes the module); NET_ERR_UNKNOWN, NET_ERR_MODULE (reported through
+///         `reporter`; NULL: silent); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_host_open_module(const char* name, const base_reporter* reporter,
+                                              net_module** module);
+/// Make the threads of --threads for the matches of a module, in module->workers; 0: a number that
+/// fits the machine and the systems of a world of this role. One thread needs none.
+/// @return NET_OK; NET_ERR_MODULE (reported); NET_ERR_MEMORY (also when the system has no thread
+///         left). The caller destroys module->workers before the module and after its matches.
+BASE_MUST_USE net_result net_host_open_workers(net_module* module, net_role role, uint64_t threads,
+                                               const base_reporter* reporter);
+/// Fill bytes of a secret, at most 256, from the kernel (net_server_config.entropy).
+void net_host_draw_secret(void* context, void* bytes, size_t size);
+/// Put the simulated network of --net under all sockets of this process. `spec` as in --help; NULL:
+/// none.
+/// @return false when the spec is wrong: reported.
+BASE_MUST_USE bool net_host_simulate_network(const char* spec, const base_reporter* reporter);

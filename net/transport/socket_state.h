@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// What the files of the socket layer share: one entry per descriptor, and the state of the process.
+#pragma once
+
+#include "transport/socket_pipe.h"
+
+#include "net/socket.h"
+
+#include "base/rng.h"
+
+#include <pthread.h>
+
+// Datagrams in order of arrival: a head, then the bytes. It is empty when both ends are equal.
+typedef struct net_socket_ring {
+    uint8_t* bytes; // NET_SOCKET_LANE_BYTES
+    uint32_t first, end;
+} net_socket_ring;
+
+typedef struct net_socket_entry {
+    int descriptor;
+    bool is_virtual;
+    uint32_t number; // of creation in this process: seeds the links
+    // Where it is, or shall be, bound.
+    net_address bound[NET_SOCKET_ADDRESSES_MAX];
+    uint32_t bound_count;
+    bool is_server;                                   // bound by its user, so that others find it
+    net_socket_pipe* pipes[NET_SOCKET_ADDRESSES_MAX]; // of the kernel; the first is `descriptor`
+    uint32_t pipe_count;
+    uint32_t turn; // the pipe to read next
+    bool has_budget;
+    net_socket_budget budget; // `datagrams` counts down
+    bool has_link;            // a bad network of its own
+    net_link* out;            // bad network, towards the wire; NULL when there is none
+    net_link* in;             // bad network, from the wire
+    net_link* wire;           // virtual ones: what the kernel's buffer is to the others
+    bool has_guard;
+    net_socket_guard guard;
+    struct net_socket_entry* trunk; // of a lane; NULL: it is none
+    net_socket_ring ring;           // of a lane: what waits for it
+    net_socket_stats stats;
+} net_socket_entry;
+
+typedef struct net_socket_table {
+    net_socket_entry** entries; // by descriptor, NULL where there is none
+    uint32_t capacity;
+} net_socket_table;
+
+// Tests open and close virtual sockets thousands of times; a wire is megabytes.
+enum { NET_SOCKET_SPARES = 4 };
+// Much more than a link carries at once, so no host in a tag gives way while it is on its way.
+enum { NET_SOCKET_HOSTS_MAX = 65536 };
+
+typedef struct net_socket_state {
+    net_socket_table real;
+    net_socket_table virtual; // by descriptor - NET_SOCKET_VIRTUAL_FIRST
+    net_socket_table lanes;   // by descriptor - NET_SOCKET_LANE_FIRST
+    uint32_t created;
+    bool has_plan;
+    net_socket_plan plan;
+    uint8_t received[NET_SOCKET_OUTER_BYTES_MAX]; // from the virtual wire, or from a link
+    bool has_link;
+    net_link_pair link;
+    bool is_virtual;
+    uint64_t virtual_us;
+    base_rng virtual_rng;
+    uint64_t virtual_hash; // of all that was sent
+    uint16_t virtual_port_next;
+    net_link* virtual_spares[NET_SOCKET_SPARES]; // wires of closed sockets, empty
+    _Atomic uint64_t release_us; // no out link has anything due before; lanes lower it
+    uint64_t pumped_us;          // real clock at the last pump, 0 before the first
+    uint64_t skipped_us;         // what stalls took out of the clock
+    uint32_t time_offset_ms;
+    bool is_probing; // enet_time_get counts its calls
+    uint32_t time_calls;
+    pthread_mutex_t hosts_mutex; // lanes send to IPv6 hosts through --net
+    net_address* hosts;          // IPv6 hosts in tags, NET_SOCKET_HOSTS_MAX; NULL before the first
+    uint32_t hosts_next;         // which one of a crowded place gives way
+} net_socket_state;
+
+// The process's state; the single exception to the rule against globals (net/socket.h says why).
+net_socket_state* net_socket_get_state(void);
+// The entry of a descriptor, made when there is none; NULL when memory ran out.
+net_socket_entry* net_socket_entry_get(int descriptor);
+net_socket_entry* net_socket_entry_find(int descriptor);
+void net_socket_forget(int descriptor);
+// Descriptor of a new lane; -1 with errno.
+int net_socket_lane_create(const net_socket_plan* plan);
+// A lane's next datagram, as net_socket_outer_receive.
+size_t net_socket_lane_receive(net_socket_entry* entry, net_address* from, uint8_t** bytes);
+// The table of a descriptor, and its place there.
+net_socket_table* net_socket_table_of(int descriptor, uint32_t* index);
+// Once per service: takes stalls out of the clock.
+void net_socket_clock_pump(void);
+// An address as a link's tag, and back. The low 16 bits are the port.
+uint64_t net_socket_tag(const net_address* address);
+net_address net_socket_tag_address(uint64_t tag);
+
+// Outer datagrams: what the wire and --net see.
+void net_socket_outer_send(net_socket_entry* entry, const net_address* to, const void* bytes,
+                           size_t size);
+// The next one of sound size, 1..NET_SOCKET_OUTER_BYTES_MAX. *bytes is borrowed until the next
+// call. @return 0 when there is none.
+size_t net_socket_outer_receive(net_socket_entry* entry, net_address* from, uint8_t** bytes);
+
+// socket_rebind.c: another port for a client's socket, under the same descriptors. Does nothing for
+// a server's, whose clients would not find it.
+void net_socket_rebind(net_socket_entry* entry);
+
+// The virtual wire.
+int net_socket_virtual_create(void);
+bool net_socket_virtual_bind(net_address* address); // one of an entry's `bound`
+// Give a bound socket other ports.
+void net_socket_virtual_rebind(net_socket_entry* entry);
+void net_socket_virtual_send(net_socket_entry* from, const net_address* to, const void* bytes,
+                             size_t size);
+// The next datagram of any size into `bytes`. @return false when there is none.
+bool net_socket_virtual_receive(net_socket_entry* at, net_address* from, void* bytes,
+                                size_t capacity, size_t* size);
+
+/// For tests: a virtual clock and a virtual wire between the sockets of this process, instead of
+/// the kernel's.
+
+/// Switch to a virtual clock (microseconds, from 0) and a virtual wire, or back to the kernel's.
+/// Closes all virtual sockets.
+void net_socket_virtual_set(bool is_virtual, uint64_t seed);
+/// Set the virtual clock; it never goes back (asserted).
+void net_socket_virtual_advance(uint64_t now_us);
+/// A hash over all datagrams that sockets sent since net_socket_virtual_set: time, ports, bytes.
+uint64_t net_socket_virtual_hash(void);
+/// Put a datagram of any size, 0 included, on the virtual wire as if it came from `from_host`
+/// (network order) and `from_port`. @return false when no socket is bound to `to_port`.
+bool net_socket_virtual_inject(uint32_t from_host, uint16_t from_port, uint16_t to_port,
+                               const void* bytes, size_t size);
+/// The same from an address of either family.
+bool net_socket_virtual_inject_from(const net_address* from, uint16_t to_port, const void* bytes,
+                                    size_t size);
