@@ -162,8 +162,3 @@ const net_ban* net_bans_find(const net_bans* bans, const net_address* address, u
 uint32_t net_bans_count(const net_bans* bans) {
     return bans ? bans->count : 0;
 }
-
-const net_ban* net_bans_get(const net_bans* bans, uint32_t place) {
-    BASE_ASSERT(place < bans->count);
-    return &bans->items[place].ban;
-}

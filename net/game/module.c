@@ -202,8 +202,11 @@ static void copy_interest(check* check_, net_module_table* copy) {
     copy->game.interest = &copy->interest;
 }
 
-net_result net_module_table_check(const net_game_module* table, const char* file,
-                                  const base_reporter* reporter, net_module_table* copy) {
+// Check a table of at least `sizeof(uint32_t) * 2` readable bytes and copy it. `copy` stays in its
+// place.
+// @return NET_OK; NET_ERR_MODULE (each fault reported under `file`).
+static net_result net_module_table_check(const net_game_module* table, const char* file,
+                                         const base_reporter* reporter, net_module_table* copy) {
     BASE_ASSERT(copy);
     if (!table) {
         base_report(reporter, file, 0, "the module gives no table");

@@ -15,12 +15,6 @@ typedef struct net_module_table {
     net_interest_rules interest; ///< `game.interest` points here when the module has one
 } net_module_table;
 
-/// Check a table of at least `sizeof(uint32_t) * 2` readable bytes and copy it. `copy` stays in its
-/// place.
-/// @return NET_OK; NET_ERR_MODULE (each fault reported under `file`).
-BASE_MUST_USE net_result net_module_table_check(const net_game_module* table, const char* file,
-                                                const base_reporter* reporter,
-                                                net_module_table* copy);
 /// The part of net_module_check that runs none of the module's code: `data` is the file's content.
 BASE_MUST_USE net_result net_module_check_bytes(const void* data, size_t size, const char* file,
                                                 const base_reporter* reporter);

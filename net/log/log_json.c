@@ -42,11 +42,6 @@ void net_log_json_put(net_log_json* self, const char* format, ...) {
     if (size > 0) base_bytes_write(&self->text, text, strlen(text));
 }
 
-// A name may hold anything but NUL.
-void net_log_json_escaped(net_log_json* self, const char* text) {
-    base_json_escaped(&self->text, text);
-}
-
 void net_log_json_text(net_log_json* self, const char* text) {
     base_json_text(&self->text, text);
 }
@@ -94,7 +89,8 @@ void net_log_json_message(net_log_json* self, const net_log_item* item) {
     if (!put_decoded(self, item, "")) net_log_json_hex(self, item->payload, item->payload_bytes);
 }
 
-void net_log_json_payload(net_log_json* self, const net_log_item* item) {
+// Append ,"name":NAME,"value":OBJECT, or ,"payload":HEX for what cannot be decoded.
+static void net_log_json_payload(net_log_json* self, const net_log_item* item) {
     const net_message* message = message_of(self, item);
     if (message) {
         net_log_json_put(self, ",\"name\":");

@@ -28,14 +28,10 @@ BASE_MUST_USE bool net_log_json_end(net_log_json* self, ecs_line_fn line, void* 
 
 /// Append as it is; at most 255 bytes.
 void net_log_json_put(net_log_json* self, const char* format, ...) BASE_PRINTF(2, 3);
-/// Append what a JSON string may hold, without and with its quotes.
-void net_log_json_escaped(net_log_json* self, const char* text);
 void net_log_json_text(net_log_json* self, const char* text);
 /// Append "INDEX:GENERATION" with quotes.
 void net_log_json_entity(net_log_json* self, ecs_entity entity);
 void net_log_json_hex(net_log_json* self, const uint8_t* data, size_t size);
-/// Append ,"name":NAME,"value":OBJECT, or ,"payload":HEX for what cannot be decoded.
-void net_log_json_payload(net_log_json* self, const net_log_item* item);
 /// Append the message of an input or event as an object, or as hex.
 void net_log_json_message(net_log_json* self, const net_log_item* item);
 /// Append a whole item as an object.

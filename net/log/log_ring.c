@@ -87,7 +87,8 @@ uint32_t net_log_ring_find(const net_log_ring* ring) {
     return found;
 }
 
-const uint8_t* net_log_ring_at(const net_log_ring* ring, uint64_t at, size_t* size) {
+// Bytes at a place, as far as they lie in one piece. @return the piece; *size is at most `size`.
+static const uint8_t* net_log_ring_at(const net_log_ring* ring, uint64_t at, size_t* size) {
     BASE_ASSERT(ring->count > 0 && at >= ring->groups[0].start && at + *size <= ring->head);
     uint64_t place = at % ring->capacity;
     if (*size > ring->capacity - place) *size = (size_t)(ring->capacity - place);

@@ -48,8 +48,6 @@ void net_log_ring_add(net_log_ring* ring, const net_log_block* block, const uint
 void net_log_ring_undo(net_log_ring* ring, uint64_t head);
 /// The group with which a save of the newest ticks_min ticks begins. @return count: there is none.
 uint32_t net_log_ring_find(const net_log_ring* ring);
-/// Bytes at a place, as far as they lie in one piece. @return the piece; *size is at most `size`.
-const uint8_t* net_log_ring_at(const net_log_ring* ring, uint64_t at, size_t* size);
 /// Copy bytes out.
 void net_log_ring_read(const net_log_ring* ring, uint64_t at, void* target, size_t size);
 /// Check groups and places (asserts).

@@ -423,7 +423,8 @@ net_mirror_slot* net_decode_read_slot(net_decoder* d, uint32_t list, uint32_t or
     return net_decode_name_slot(d, *number);
 }
 
-net_mirror_record* net_decode_add_record(net_decoder* d, net_mirror_record record) {
+// Add a record, until the next one borrowed. @return NULL: there is no memory.
+static net_mirror_record* net_decode_add_record(net_decoder* d, net_mirror_record record) {
     net_mirror* mirror = d->mirror;
     if (mirror->record_count == mirror->record_capacity &&
         !BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->records, mirror->record_capacity,

@@ -263,8 +263,6 @@ net_mirror_slot* net_decode_name_slot(net_decoder* d, uint32_t number);
 /// Read the next slot of a list or run. `next`: one behind the slot before. @return NULL: refused.
 net_mirror_slot* net_decode_read_slot(net_decoder* d, uint32_t list, uint32_t order, uint32_t* next,
                                       uint32_t* number);
-/// Add a record, until the next one borrowed. @return NULL: there is no memory.
-net_mirror_record* net_decode_add_record(net_decoder* d, net_mirror_record record);
 /// Decode a row and add its record. @return false: refused.
 bool net_decode_read_row(net_decoder* d, net_mirror_record record, const proto_row_base* base);
 /// Read both lists: destroys, creates. @return false: refused.

@@ -165,8 +165,6 @@ BASE_MUST_USE net_result net_scene_place(net_scene* scene, uint32_t index, doubl
                                          bool is_final, bool* is_active);
 /// Release the memory of a slot that shows nothing.
 void net_scene_slot_release(net_scene* scene, net_scene_slot* slot);
-/// Newest received tick in (after, before); `after` when there is none.
-ecs_tick net_scene_received(const net_scene* scene, ecs_tick after, ecs_tick before);
 
 /// What is known of one replicated index, by rising tick: its rows, and ticks at which it was
 /// empty. The rows are of any incarnation, so they differ in length: entries are as long as the

@@ -21,7 +21,8 @@
 
 #include <string.h>
 
-ecs_tick net_scene_received(const net_scene* scene, ecs_tick after, ecs_tick before) {
+// Newest received tick in (after, before); `after` when there is none.
+static ecs_tick net_scene_received(const net_scene* scene, ecs_tick after, ecs_tick before) {
     ecs_tick tick = before - 1 < scene->newest ? before - 1 : scene->newest;
     if (!scene->has_packet) return after;
     for (; tick > after; tick--) {

@@ -247,9 +247,10 @@ static net_encoded_row_result put(net_encoded_rows* encoded_rows, const net_enco
     return put_place(encoded_rows, key, encoded) ? NET_ENCODED_ROW_OK : NET_ENCODED_ROW_NO_MEMORY;
 }
 
-net_encoded_row_result net_encoded_rows_make(net_encoded_rows* encoded_rows,
-                                             const net_encoded_row_key* key, uint32_t wanted,
-                                             net_encoded_row* encoded) {
+// The same for a key that net_encoded_rows_find_wanted has just not found.
+static net_encoded_row_result net_encoded_rows_make(net_encoded_rows* encoded_rows,
+                                                    const net_encoded_row_key* key, uint32_t wanted,
+                                                    net_encoded_row* encoded) {
     net_encoded_row_result result = net_encoded_rows_encode(encoded_rows, key, encoded);
     return result == NET_ENCODED_ROW_OK ? put(encoded_rows, key, wanted, encoded) : result;
 }
@@ -409,9 +410,12 @@ static inline void keep(net_encoded_rows* encoded_rows, const uint8_t* code, uin
     encoded_rows->arena_size += bytes;
 }
 
-bool net_encoded_rows_encode_many(net_encoded_rows* encoded_rows,
-                                  const net_row_template* row_template, const proto_row_job* jobs,
-                                  uint32_t count, net_encoded_row* encoded) {
+// The same for rows of one template, PROTO_ROW_JOBS_MAX at most.
+// @return false when memory ran out.
+static bool net_encoded_rows_encode_many(net_encoded_rows* encoded_rows,
+                                         const net_row_template* row_template,
+                                         const proto_row_job* jobs, uint32_t count,
+                                         net_encoded_row* encoded) {
     if (!reserve(encoded_rows, row_template, count)) return false;
     const uint8_t* code = encoded_rows->arena + encoded_rows->arena_size;
     uint32_t bits[PROTO_ROW_JOBS_MAX];

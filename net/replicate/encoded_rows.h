@@ -155,10 +155,6 @@ net_encoded_row_kind* net_encoded_rows_kind(net_encoded_rows* encoded_rows, uint
 net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
                                             const net_encoded_row_key* key,
                                             net_encoded_row* encoded);
-/// The same for a key that net_encoded_rows_find_wanted has just not found.
-net_encoded_row_result net_encoded_rows_make(net_encoded_rows* encoded_rows,
-                                             const net_encoded_row_key* key, uint32_t wanted,
-                                             net_encoded_row* encoded);
 /// A row that is asked for, and what became of it.
 typedef struct net_encoded_row_wish {
     net_encoded_row_key key;
@@ -219,12 +215,6 @@ net_encoded_row_result net_encoded_rows_encode(net_encoded_rows* encoded_rows,
 /// The same for wishes with keys that all differ: sets what became of each.
 void net_encoded_rows_encode_wishes(net_encoded_rows* encoded_rows, net_encoded_row_wish* wishes,
                                     uint32_t count);
-/// The same for rows of one template, PROTO_ROW_JOBS_MAX at most.
-/// @return false when memory ran out.
-BASE_MUST_USE bool net_encoded_rows_encode_many(net_encoded_rows* encoded_rows,
-                                                const net_row_template* row_template,
-                                                const proto_row_job* jobs, uint32_t count,
-                                                net_encoded_row* encoded);
 static inline void net_encoded_rows_begin_home(const net_encoded_rows* encoded_rows,
                                                uint32_t home) {
     net_encoded_row_home* begun = &encoded_rows->homes[home];

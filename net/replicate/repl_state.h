@@ -303,8 +303,6 @@ static inline void net_repl_state_prefetch(const net_repl_state* repl) {
 
 /// The slot of an entity index; UINT32_MAX when the client has none.
 uint32_t net_repl_state_find_slot(const net_repl_state* repl, uint32_t index);
-/// Take a free slot for an index. @return UINT32_MAX when memory ran out.
-uint32_t net_repl_state_take_slot(net_repl_state* repl, uint32_t index);
 /// The client acknowledged the destroy, or never had the entity.
 void net_repl_state_free_slot(net_repl_state* repl, uint32_t slot);
 /// Make room for the sets of more packets. @return false when memory ran out.
@@ -313,8 +311,6 @@ void net_repl_state_deinit_slots(net_repl_state* repl);
 /// The slots of a group: positions [first, end) of repl->groups.
 void net_repl_state_find_group(const net_repl_state* repl, uint32_t group, uint32_t* first,
                                uint32_t* end);
-BASE_MUST_USE bool net_repl_state_add_to_group(net_repl_state* repl, uint32_t group, uint32_t slot);
-void net_repl_state_remove_from_group(net_repl_state* repl, uint32_t group, uint32_t slot);
 
 // ---- the scope (repl_state_scope.c) ----
 

@@ -202,7 +202,8 @@ static uint32_t find_free(const net_repl_state* repl, uint32_t first, uint32_t e
     return UINT32_MAX;
 }
 
-uint32_t net_repl_state_take_slot(net_repl_state* repl, uint32_t index) {
+// Take a free slot for an index. @return UINT32_MAX when memory ran out.
+static uint32_t net_repl_state_take_slot(net_repl_state* repl, uint32_t index) {
     // A join fills every slot in turn: without a free one there is nothing to search for.
     uint32_t slot = repl->slot_end;
     if (repl->table_count < repl->slot_end) {
@@ -255,7 +256,7 @@ void net_repl_state_find_group(const net_repl_state* repl, uint32_t group, uint3
     *end = find_group_place(repl, ((uint64_t)group + 1) << 32);
 }
 
-bool net_repl_state_add_to_group(net_repl_state* repl, uint32_t group, uint32_t slot) {
+static bool net_repl_state_add_to_group(net_repl_state* repl, uint32_t group, uint32_t slot) {
     if (group == 0) return true;
     if (!BASE_ARRAY_RESERVE(repl->replicator->allocator, repl->groups, repl->group_capacity,
                             repl->group_count + 1))
@@ -269,7 +270,7 @@ bool net_repl_state_add_to_group(net_repl_state* repl, uint32_t group, uint32_t 
     return true;
 }
 
-void net_repl_state_remove_from_group(net_repl_state* repl, uint32_t group, uint32_t slot) {
+static void net_repl_state_remove_from_group(net_repl_state* repl, uint32_t group, uint32_t slot) {
     if (group == 0) return;
     uint64_t key = (uint64_t)group << 32 | slot;
     uint32_t at = find_group_place(repl, key);

@@ -260,7 +260,8 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
 
 // What a server traces of its sessions. Without a trace each call costs one branch.
 
-const char* net_session_state_name(net_session_state state) {
+// "playing"... Static text.
+static const char* net_session_state_name(net_session_state state) {
     static const char* const NAMES[NET_SESSION_STATE_COUNT] = {
         "free", "greeting", "asked", "accepted", "playing", "away", "closing"};
     BASE_ASSERT(state < NET_SESSION_STATE_COUNT);

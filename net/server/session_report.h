@@ -42,8 +42,6 @@ net_world_digest net_session_scope(net_server* server, uint32_t client, ecs_line
 
 /// What a server traces of its sessions (net_server_config.session_trace).
 
-/// "playing"... Static text.
-const char* net_session_state_name(net_session_state state);
 /// A change of state, before it happens.
 void net_session_trace_state(const net_server* server, const net_session* session,
                              net_session_state to, const char* reason);

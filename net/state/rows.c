@@ -307,8 +307,9 @@ const net_row_template* net_rows_find(net_rows* rows, ecs_template_id template_i
     return row_template;
 }
 
-void net_rows_read_some(const net_row_template* row_template, const ecs_world* world,
-                        ecs_entity entity, uint64_t components, uint64_t* row) {
+// Quantise only these components (bits by their position in the layout); the other words stay.
+static void net_rows_read_some(const net_row_template* row_template, const ecs_world* world,
+                               ecs_entity entity, uint64_t components, uint64_t* row) {
     for (; components; components &= components - 1) {
         uint32_t i = base_bit_lowest(components);
         ecs_component_id id = (ecs_component_id)row_template->layout.components[i].key;

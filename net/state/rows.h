@@ -135,9 +135,6 @@ ecs_component_id net_rows_varsize(const net_rows* rows, uint32_t number);
 /// The template's variable-size component of this id; NULL when it has none.
 const net_row_varsize* net_row_find_varsize(const net_row_template* row_template,
                                             ecs_component_id component);
-/// Quantise only these components (bits by their position in the layout); the other words stay.
-void net_rows_read_some(const net_row_template* row_template, const ecs_world* world,
-                        ecs_entity entity, uint64_t components, uint64_t* row);
 /// base_hash64 over the row's words: what --trace writes and net_world_digest_row_hash returns.
 uint64_t net_row_hash(const net_row_template* row_template, const uint64_t* row);
 

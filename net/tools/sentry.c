@@ -84,7 +84,10 @@ static void put_where(line* to, const ecs_where* where) {
     put_number(to, ecs_entity_generation(where->entity));
 }
 
-size_t net_sentry_write(const net_sentry* sentry, const char* what, char* text, size_t text_bytes) {
+// Write the report of a crash into `text`, without the C library's formatting: a signal handler
+// may call it. For tests. @return its length.
+static size_t net_sentry_write(const net_sentry* sentry, const char* what, char* text,
+                               size_t text_bytes) {
     line to = {text, 0, text_bytes};
     ecs_where where;
     put(&to, what);

@@ -40,6 +40,3 @@ void net_sentry_destroy(net_sentry* sentry);
 void net_sentry_busy(net_sentry* sentry);
 /// The thread came back, or waits for the next tick.
 void net_sentry_rest(net_sentry* sentry);
-/// Write the report of a crash into `text`, without the C library's formatting: a signal handler
-/// may call it. For tests. @return its length.
-size_t net_sentry_write(const net_sentry* sentry, const char* what, char* text, size_t text_bytes);

@@ -331,7 +331,8 @@ static net_result open_trunk(const net_enet_config* config, int* descriptor) {
     return errno == ENOMEM ? NET_ERR_MEMORY : NET_ERR_BIND;
 }
 
-net_result net_enet_lanes_create(const net_enet_config* config, net_transport** transport) {
+// Make one of config->lanes hosts, at least 2. @return as net_transport_enet_create.
+static net_result net_enet_lanes_create(const net_enet_config* config, net_transport** transport) {
     BASE_ASSERT(config->lanes >= 2 && config->lanes <= NET_LANES_MAX);
     enet_lanes* made = base_allocate_zero(config->allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
@@ -355,16 +356,19 @@ net_result net_enet_lanes_create(const net_enet_config* config, net_transport** 
     return NET_OK;
 }
 
-const net_enet_secure* net_enet_lanes_trunk(const net_transport* transport) {
+// The outer layer of such a server; NULL: it is another transport.
+static const net_enet_secure* net_enet_lanes_trunk(const net_transport* transport) {
     BASE_ASSERT(transport);
     return transport->ops == &lanes_ops ? &((const enet_lanes*)transport)->trunk : NULL;
 }
 
-net_enet_transport* net_enet_lanes_first(net_transport* transport) {
+// Its first host; NULL: it is another transport.
+static net_enet_transport* net_enet_lanes_first(net_transport* transport) {
     return net_enet_lanes_trunk(transport) ? lanes_of(transport)->lanes[0].host : NULL;
 }
 
-void net_enet_lanes_due(net_transport* transport, uint64_t due_us) {
+// See net_transport_enet_due.
+static void net_enet_lanes_due(net_transport* transport, uint64_t due_us) {
     lanes_of(transport)->lanes[0].host->due_us = due_us;
 }
 

@@ -25,7 +25,8 @@ static bool is_off_or_in(double value, double low, double high) {
     return value == 0 || is_in(value, low, high);
 }
 
-bool net_link_config_is_sound(const net_link_config* config) {
+// Whether a config is one that net_link_config_parse could give.
+static bool net_link_config_is_sound(const net_link_config* config) {
     return is_in(config->loss_percent, 0, 100) && is_in(config->duplicate_percent, 0, 100) &&
            is_in(config->reorder_percent, 0, 100) && is_in(config->flip_percent, 0, 100) &&
            is_in(config->delay_ms, 0, NET_LINK_MS_MAX) &&
@@ -39,7 +40,7 @@ bool net_link_config_is_sound(const net_link_config* config) {
            is_off_or_in(config->rate_kbit, NET_LINK_RATE_KBIT_MIN, NET_LINK_RATE_KBIT_MAX);
 }
 
-void net_link_faults_init(net_link_faults* made, uint64_t seed) {
+static void net_link_faults_init(net_link_faults* made, uint64_t seed) {
     *made = (net_link_faults){.bursts = base_rng_make(seed, STREAM_BURSTS),
                               .flips = base_rng_make(seed, STREAM_FLIPS),
                               .rebinds = base_rng_make(seed, STREAM_REBINDS)};
@@ -61,8 +62,9 @@ static void step(net_link_faults* faults, const net_link_config* config) {
         faults->is_bad = chance * good < enter;
 }
 
-bool net_link_faults_burst(net_link_faults* faults, const net_link_config* config,
-                           uint64_t now_us) {
+// Move the state of bursts on to now. @return whether the line is in a burst.
+static bool net_link_faults_burst(net_link_faults* faults, const net_link_config* config,
+                                  uint64_t now_us) {
     if (config->burst_ms == 0) return false;
     uint64_t now_ms = now_us / 1000;
     if (!faults->has_begun) faults->burst_at_ms = now_ms;
@@ -74,8 +76,9 @@ bool net_link_faults_burst(net_link_faults* faults, const net_link_config* confi
     return faults->is_bad;
 }
 
-net_link_flips net_link_faults_flips(net_link_faults* faults, const net_link_config* config,
-                                     size_t size) {
+// Draw the flipped bits of the next datagram, of `size` bytes. A count of 0: none.
+static net_link_flips net_link_faults_flips(net_link_faults* faults, const net_link_config* config,
+                                            size_t size) {
     net_link_flips flips = {0};
     bool is_flipped = draw(&faults->flips) * 100.0 < config->flip_percent;
     if (!is_flipped || size == 0) return flips;
@@ -90,8 +93,9 @@ net_link_flips net_link_faults_flips(net_link_faults* faults, const net_link_con
     return flips;
 }
 
-bool net_link_faults_rebind(net_link_faults* faults, const net_link_config* config,
-                            uint64_t now_us) {
+// @return true once when the next rebinding is due.
+static bool net_link_faults_rebind(net_link_faults* faults, const net_link_config* config,
+                                   uint64_t now_us) {
     if (config->rebind_ms == 0) return false;
     bool is_due = faults->rebind_us != 0 && now_us >= faults->rebind_us;
     if (faults->rebind_us == 0 || is_due) {

@@ -18,16 +18,3 @@ typedef struct net_link_flips {
     uint32_t count;
     uint32_t bits[NET_LINK_FLIPPED_BITS_MAX];
 } net_link_flips;
-
-/// Whether a config is one that net_link_config_parse could give.
-bool net_link_config_is_sound(const net_link_config* config);
-
-void net_link_faults_init(net_link_faults* made, uint64_t seed);
-/// Move the state of bursts on to now. @return whether the line is in a burst.
-bool net_link_faults_burst(net_link_faults* faults, const net_link_config* config, uint64_t now_us);
-/// Draw the flipped bits of the next datagram, of `size` bytes. A count of 0: none.
-net_link_flips net_link_faults_flips(net_link_faults* faults, const net_link_config* config,
-                                     size_t size);
-/// @return true once when the next rebinding is due.
-bool net_link_faults_rebind(net_link_faults* faults, const net_link_config* config,
-                            uint64_t now_us);

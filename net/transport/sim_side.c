@@ -95,9 +95,12 @@ void net_sim_path_control_pop(net_sim_path* along) {
     along->arrived_us = message->arrival_us;
 }
 
-net_result net_sim_path_control_push(net_sim_path* along, uint64_t now_us,
-                                     net_sim_control_kind kind, uint32_t epoch, uint32_t reason,
-                                     const void* bytes, size_t size) {
+// Queue a control message, copied. @return NET_OK; NET_ERR_FULL (NET_SIM_CONTROL_QUEUED_BYTES_MAX
+// wait, or memory ran
+//         out: nothing was queued).
+static net_result net_sim_path_control_push(net_sim_path* along, uint64_t now_us,
+                                            net_sim_control_kind kind, uint32_t epoch,
+                                            uint32_t reason, const void* bytes, size_t size) {
     if (along->queued_bytes + size > NET_SIM_CONTROL_QUEUED_BYTES_MAX) return NET_ERR_FULL;
     net_sim_control* message = base_allocate(along->allocator, sizeof *message + size);
     if (!message) return NET_ERR_FULL;

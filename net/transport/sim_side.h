@@ -52,12 +52,6 @@ void net_sim_path_config_set(net_sim_path* changed, const net_link_config* link)
 /// Datagrams and pieces of control messages that did not arrive.
 uint64_t net_sim_path_lost(const net_sim_path* asked);
 
-/// Queue a control message, copied. @return NET_OK; NET_ERR_FULL (NET_SIM_CONTROL_QUEUED_BYTES_MAX
-/// wait, or memory ran
-///         out: nothing was queued).
-net_result net_sim_path_control_push(net_sim_path* along, uint64_t now_us,
-                                     net_sim_control_kind kind, uint32_t epoch, uint32_t reason,
-                                     const void* bytes, size_t size);
 /// Get the next control message that has arrived by now. @return NULL when none has.
 net_sim_control* net_sim_path_control_peek(net_sim_path* along, uint64_t now_us);
 /// Remove that message; the caller frees it with net_sim_control_free.

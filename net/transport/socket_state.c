@@ -19,7 +19,7 @@ net_socket_state* net_socket_get_state(void) {
     return &state;
 }
 
-net_socket_table* net_socket_table_of(int descriptor, uint32_t* index) {
+static net_socket_table* net_socket_table_of(int descriptor, uint32_t* index) {
     net_socket_state* state = net_socket_get_state();
     bool is_virtual = descriptor >= NET_SOCKET_VIRTUAL_FIRST;
     if (descriptor >= NET_SOCKET_LANE_FIRST) {

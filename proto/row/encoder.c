@@ -21,8 +21,9 @@
 // Numbers that have no small code: large differences, the first symbol of a row, and numbers that
 // are not scaled. The same as row.c writes.
 
-uint32_t proto_encoder_number(row_encoder* e, const uint16_t* codes, uint32_t f, int32_t off,
-                              uint32_t word) {
+// Write a difference with a row of a table of numbers. @return its size.
+static uint32_t proto_encoder_number(row_encoder* e, const uint16_t* codes, uint32_t f, int32_t off,
+                                     uint32_t word) {
     uint32_t bits = 32u - encoder_word(e, f)->shift;
     uint32_t size = (uint32_t)row_magnitude(off), symbol = row_number_symbol(off);
     uint32_t code = codes[symbol];

@@ -102,9 +102,6 @@ uint32_t proto_encoder_plain(const proto_layout* layout, const proto_row_job* jo
 
 // ---- encoder.c ----
 
-/// Write a difference with a row of a table of numbers. @return its size.
-uint32_t proto_encoder_number(row_encoder* e, const uint16_t* codes, uint32_t f, int32_t off,
-                              uint32_t word);
 /// Write a scaled number of a word whose small codes are of no use.
 void proto_encoder_scaled_any(row_encoder* e, uint32_t row, uint32_t f, int32_t off);
 

@@ -91,7 +91,8 @@ const proto_table* proto_table_get(uint32_t table) {
     return &list[table];
 }
 
-uint32_t proto_table_row_end(uint32_t table, uint32_t row) {
+// Get the end of the symbols that occur in one row of a table.
+static uint32_t proto_table_row_end(uint32_t table, uint32_t row) {
     enum { NUMBER_TABLES = 3, HEAD = 3, DRIVE = 4, MASK_FIRST = 5 };
     BASE_ASSERT(row < proto_table_get(table)->rows);
     if (table < NUMBER_TABLES) return PROTO_NUMBER_SYMBOLS;

@@ -20,8 +20,6 @@ typedef struct proto_table {
 
 /// Get one of the PROTO_TABLES tables, in their order.
 const proto_table* proto_table_get(uint32_t table);
-/// Get the end of the symbols that occur in one row of a table.
-uint32_t proto_table_row_end(uint32_t table, uint32_t row);
 
 /// Make tables from lengths.
 /// @return true; false when the lengths give no prefix codes: a length above 12, more codes than

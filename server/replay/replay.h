@@ -42,8 +42,6 @@ typedef struct server_replay {
     net_loop loop; ///< without signals
 } server_replay;
 
-/// Open the log, and the game when the command needs it; run the command; close both.
-int server_replay_run(server_replay* self);
 /// Print "failed exit=CODE tail=..." for a command that ended without a result. @return code.
 int server_replay_end(server_replay* self, int code);
 /// Say how far a run is, once a second and at the log's last tick.

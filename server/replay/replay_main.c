@@ -122,7 +122,8 @@ static int open_module(server_replay* self, const command* what) {
     return result == NET_OK || may_miss ? NET_EXIT_CLEAN : net_exit_of_replay(result);
 }
 
-int server_replay_run(server_replay* self) {
+// Open the log, and the game when the command needs it; run the command; close both.
+static int server_replay_run(server_replay* self) {
     const command* what = self->chosen;
     net_result result = net_log_reader_create(NULL, self->file, &self->reporter, &self->reader);
     if (!self->reader) return net_exit_of_replay(result);

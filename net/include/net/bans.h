@@ -83,7 +83,5 @@ const net_ban* net_bans_find_key(const net_bans* bans, uint64_t key);
 const net_ban* net_bans_find(const net_bans* bans, const net_address* address, uint64_t player,
                              uint64_t key);
 uint32_t net_bans_count(const net_bans* bans);
-/// @return a ban by its place, 0..count - 1 (asserted); borrowed until the next change.
-const net_ban* net_bans_get(const net_bans* bans, uint32_t place);
 
 BASE_C_END

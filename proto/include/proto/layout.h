@@ -187,9 +187,6 @@ void proto_row_read(const proto_layout* layout, const proto_row_base* base, uint
 /// Get the row that is expected from the older ones: a row that keeps its course is this one.
 /// `row` must be neither base nor base2.
 void proto_row_expected(const proto_layout* layout, const proto_row_base* base, uint64_t* row);
-/// The same for packed rows; several times faster.
-void proto_row_expected_packed(const proto_layout* layout, const proto_packed_base* against,
-                               uint32_t* row);
 /// In the list of a packet: write that the row of this slot is absent. The bits are the same for
 /// every layout, and no row begins with them.
 void proto_row_write_absent(proto_bit_writer* writer);
