@@ -8,7 +8,6 @@
 #include "base/assert.h"
 #include "ecs/command.h"
 #include "ecs/loader.h"
-#include "core/world_internal.h"
 #include "entity/batch.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
@@ -18,6 +17,7 @@
 #include "table/chunk.h"
 #include "table/record.h"
 #include "table/storage.h"
+#include "type/world.h"
 
 #include <string.h>
 

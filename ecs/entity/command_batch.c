@@ -23,7 +23,6 @@
 //
 // Invariant: nothing is changed before all memory is there.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "entity/batch.h"
 #include "event/command_queue.h"
 #include "hierarchy/hierarchy_lists.h"
@@ -37,6 +36,7 @@
 #include "table/row.h"
 #include "table/storage.h"
 #include "track/track.h"
+#include "type/world.h"
 
 #include <string.h>
 

@@ -4,7 +4,6 @@
 // A call decides here who does the work: an entity that waits for resources is loading's, one with
 // children is the hierarchy's, and every other is a row (structure/transition.c, structure/bulk.c).
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "hierarchy/hierarchy_lists.h"
 #include "loading/loading.h"
 #include "structure/destroy_simple.h"
@@ -15,6 +14,7 @@
 #include "table/chunk.h"
 #include "table/record.h"
 #include "table/storage.h"
+#include "type/world.h"
 
 // A creation in a world with a loader: an entity whose resources are not there is put off.
 // Apart, so that ecs_create saves no registers in a world without one.

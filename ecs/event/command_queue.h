@@ -4,8 +4,8 @@
 #pragma once
 
 #include "ecs/command.h"
-#include "core/world_internal.h"
 #include "table/row.h"
+#include "type/world.h"
 
 /// Values of the commands of one header: what they have in common, then a row for each command.
 typedef struct ecs_command_values {

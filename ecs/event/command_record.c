@@ -11,9 +11,9 @@
 //
 // Memory for headers and values is kept from flush to flush.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "event/command_queue.h"
 #include "template/template_registry.h"
+#include "type/world.h"
 
 static uint32_t smaller(uint32_t a, uint32_t b) {
     return a < b ? a : b;

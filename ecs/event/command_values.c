@@ -13,12 +13,12 @@
 // Rows lie in blocks that never move, so a type that memcpy cannot move may be recorded too. The
 // blocks are kept from flush to flush.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "event/command_queue.h"
 #include "table/bytes.h"
 #include "table/cell.h"
 #include "type/container.h"
 #include "type/type_registry.h"
+#include "type/world.h"
 
 #include <string.h>
 

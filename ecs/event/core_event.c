@@ -16,13 +16,13 @@
 #include "event/core_event.h"
 
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
 #include "event/membership.h"
 #include "event/systems.h"
 #include "table/archetype.h"
 #include "table/query_cache.h"
+#include "type/world.h"
 
 static bool wants(const ecs_system* system, const ecs_archetype* archetype) {
     return archetype && (!system->query || ecs_query_wants(system->query, archetype));

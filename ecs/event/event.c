@@ -15,10 +15,10 @@
 // name placeholders, which is so only between posting and the next application of commands. The
 // step decides when to deliver (system/step.c); event_deliver.c does it.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
 #include "table/bytes.h"
+#include "type/world.h"
 
 #include <string.h>
 

@@ -9,7 +9,6 @@
 // A handler sees the row of its target; the place of its columns in an archetype is found once and
 // kept (a spot). Handlers see payloads where they lie in the queue, which stays in place.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "event/event_queue.h"
 #include "event/systems.h"
 #include "table/archetype.h"
@@ -17,6 +16,7 @@
 #include "table/query_cache.h"
 #include "table/record.h"
 #include "track/track.h"
+#include "type/world.h"
 
 #include <string.h>
 

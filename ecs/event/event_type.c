@@ -5,9 +5,9 @@
 // own types have the numbers behind the last that can be registered.
 #include "base/assert.h"
 #include "base/hash.h"
-#include "core/world_internal.h"
 #include "event/event_queue.h"
 #include "event/systems.h"
+#include "type/world.h"
 
 #include <string.h>
 

@@ -20,12 +20,12 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "core/world_internal.h"
 #include "event/systems.h"
 #include "table/archetype.h"
 #include "table/query_cache.h"
 #include "table/record.h"
 #include "table/storage.h"
+#include "type/world.h"
 
 #include <string.h>
 

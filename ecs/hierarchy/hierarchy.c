@@ -21,7 +21,6 @@
 // entity's page of links exists.
 #include "base/assert.h"
 #include "base/hash.h"
-#include "core/world_internal.h"
 #include "hierarchy/hierarchy_link.h"
 #include "hierarchy/hierarchy_lists.h"
 #include "loading/loading.h"
@@ -32,6 +31,7 @@
 #include "table/record.h"
 #include "table/storage.h"
 #include "type/type_registry.h"
+#include "type/world.h"
 
 #include <string.h>
 

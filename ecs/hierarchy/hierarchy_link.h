@@ -3,8 +3,8 @@
 #pragma once
 
 #include "ecs/loader.h"
-#include "core/world_internal.h"
 #include "table/record.h"
+#include "type/world.h"
 
 /// Could a value name an entity of this world?
 static inline bool ecs_link_is_handle(const ecs_world* world, ecs_entity value) {

@@ -5,12 +5,12 @@
 // A walk over all entities below needs no stamp: it goes down from the root and comes back on the
 // same way. It never enters the root again, so it also ends when the root is on a cycle.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "hierarchy/hierarchy_link.h"
 #include "hierarchy/hierarchy_lists.h"
 #include "loading/loading.h"
 #include "table/link.h"
 #include "table/storage.h"
+#include "type/world.h"
 
 static bool has_hierarchy(const ecs_world* world) {
     return world->storage->links.pages;

@@ -15,7 +15,6 @@
 #include "loading/loading.h"
 
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
 #include "loading/pending.h"
@@ -27,6 +26,7 @@
 #include "table/index.h"
 #include "table/record.h"
 #include "table/storage.h"
+#include "type/world.h"
 
 #include <string.h>
 

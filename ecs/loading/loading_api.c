@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The loader of a world, and questions about entities that wait for resources.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "loading/loading.h"
 #include "loading/pending.h"
 #include "table/held.h"
+#include "type/world.h"
 
 // ---- ecs_loading_config.load as a loader: busy but while the world polls ----
 

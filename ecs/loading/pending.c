@@ -9,7 +9,6 @@
 #include "base/assert.h"
 #include "loading/pending.h"
 
-#include "core/world_internal.h"
 #include "event/event_queue.h"
 #include "loading/loading.h"
 #include "structure/transition.h"
@@ -17,6 +16,7 @@
 #include "table/cell.h"
 #include "table/held.h"
 #include "type/type_registry.h"
+#include "type/world.h"
 
 #include <string.h>
 

@@ -12,8 +12,8 @@
 // Slots are requested in the order of the entities that wait, never in the order of the table.
 #include "base/assert.h"
 #include "base/hash.h"
-#include "core/world_internal.h"
 #include "loading/loading.h"
+#include "type/world.h"
 
 #include <string.h>
 

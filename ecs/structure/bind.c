@@ -4,11 +4,11 @@
 // The table makes archetypes and knows of no handlers; core events find out once per archetype
 // which handlers and members its rows concern. Both happen before the first row, here.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "event/core_event.h"
 #include "structure/transition.h"
 #include "table/archetype.h"
 #include "table/storage.h"
+#include "type/world.h"
 
 ecs_result ecs_archetype_ensure(ecs_world* world, const ecs_template* made_from,
                                 ecs_archetype** archetype) {

@@ -5,7 +5,6 @@
 // Plain defaults are spread by copying a block that fits the first cache; types with functions are
 // copied one by one and taken back as a whole when one fails.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "structure/singleton.h"
 #include "structure/transition.h"
 #include "table/archetype.h"
@@ -16,6 +15,7 @@
 #include "table/row.h"
 #include "table/storage.h"
 #include "track/track.h"
+#include "type/world.h"
 
 #include <string.h>
 

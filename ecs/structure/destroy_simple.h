@@ -2,11 +2,11 @@
 /// Destroying an entity of plain data, without a call: ecs_destroy does it in most worlds.
 #pragma once
 
-#include "core/world_internal.h"
 #include "table/archetype.h"
 #include "table/close_hole.h"
 #include "table/storage.h"
 #include "track/track.h"
+#include "type/world.h"
 
 /// Destroy an entity if it lives, its row is plain data, and neither tracking nor handlers nor held
 /// handles exist for it. @return false when it is not so: nothing happened.

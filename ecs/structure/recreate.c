@@ -4,7 +4,6 @@
 // It is always "build the new row, move what both have, take the old row out", also when the
 // archetype stays the same: the new row then falls into the hole that the old one leaves.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "event/core_event.h"
 #include "structure/singleton.h"
 #include "structure/transition.h"
@@ -17,6 +16,7 @@
 #include "table/record.h"
 #include "table/storage.h"
 #include "track/track.h"
+#include "type/world.h"
 
 // The old row's cells that the new one takes over; ECS_SLOT_NONE elsewhere. `sources` of such a
 // column is the old value.

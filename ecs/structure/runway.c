@@ -17,7 +17,6 @@
 // anything else touches the chunk's end. A runway that was closed before its end has misjudged the
 // series: the next one starts small.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "structure/transition.h"
 #include "table/archetype.h"
 #include "table/block.h"
@@ -26,6 +25,7 @@
 #include "table/row.h"
 #include "table/storage.h"
 #include "track/track.h"
+#include "type/world.h"
 
 enum { LENGTH_MAX = 1024, BYTES_MAX = 1 << 20 };
 

@@ -8,12 +8,12 @@
 // when it is gone the rows are searched.
 #include "structure/singleton.h"
 
-#include "core/world_internal.h"
 #include "table/archetype.h"
 #include "table/chunk.h"
 #include "table/held.h"
 #include "table/record.h"
 #include "table/storage.h"
+#include "type/world.h"
 
 static bool is_of(const ecs_world* world, ecs_entity entity, ecs_template_id template_id) {
     const ecs_record* record = ecs_record_find(world->storage, entity);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What tracking and the links of parents must know of rows that come, move and go.
-#include "core/world_internal.h"
 #include "structure/transition.h"
 #include "table/archetype.h"
 #include "table/chunk.h"
 #include "table/link.h"
 #include "table/storage.h"
 #include "track/track.h"
+#include "type/world.h"
 
 static void note_parent(ecs_world* world, const ecs_chunk* chunk, ecs_entity entity) {
     if (chunk->archetype->notify & ECS_NOTIFY_PARENT) ecs_link_note(&world->storage->links, entity);

@@ -14,7 +14,6 @@
 #include "structure/transition.h"
 
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "event/command_queue.h"
 #include "event/core_event.h"
 #include "structure/destroy_simple.h"
@@ -28,6 +27,7 @@
 #include "table/row.h"
 #include "table/storage.h"
 #include "track/track.h"
+#include "type/world.h"
 
 void ecs_row_set_plain(ecs_chunk* chunk, uint32_t row, const ecs_init* inits, uint32_t init_count) {
     for (uint32_t i = 0; i < init_count; i++) {

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "event/command_queue.h"
 #include "table/record.h"
 #include "track/track.h"
+#include "type/world.h"
 
 /// Asserts that structure may change now.
 static inline void ecs_structure_check(const ecs_world* world) {

@@ -2,8 +2,8 @@
 /// Cuts: items and rows of a query, divided among threads (cut.c).
 #pragma once
 
-#include "core/world_internal.h"
 #include "table/query_cache.h"
+#include "type/world.h"
 
 /// Rows of a query, one behind the other in the order of walks.
 typedef struct ecs_cut {

@@ -18,8 +18,8 @@
 #include "base/assert.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "core/world_internal.h"
 #include "table/query_cache.h"
+#include "type/world.h"
 
 #include <string.h>
 

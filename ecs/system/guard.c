@@ -11,11 +11,11 @@
 #include "system/guard.h"
 
 #include "base/hash.h"
-#include "core/world_internal.h"
 #include "system/declared.h"
 #include "table/chunk.h"
 #include "table/query_cache.h"
 #include "table/storage.h"
+#include "type/world.h"
 
 #define GUARD_TICKS 8u ///< sums of the whole world cost much more than most systems
 

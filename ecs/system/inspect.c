@@ -3,10 +3,10 @@
 #include "ecs/inspect.h"
 
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "ecs/template.h"
 #include "system/system_registry.h"
 #include "table/query_cache.h"
+#include "type/world.h"
 
 #include <string.h>
 

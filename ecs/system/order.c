@@ -14,9 +14,9 @@
 // registers the same systems runs them in the same order. Names of systems that tags left out are
 // known and ignored; other names are errors.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "event/systems.h"
 #include "system/system_registry.h"
+#include "type/world.h"
 
 #include <string.h>
 

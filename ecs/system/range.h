@@ -2,10 +2,10 @@
 /// Ranges: parts of a wave that run at the same time (range.c).
 #pragma once
 
-#include "core/world_internal.h"
 #include "event/systems.h"
 #include "system/cut.h"
 #include "system/recorder.h"
+#include "type/world.h"
 
 /// Some rows of one system, and what belongs to them alone. Kept from tick to tick.
 typedef struct ecs_range {

@@ -10,7 +10,6 @@
 // system does all of them, in their order.
 #include "base/assert.h"
 #include "base/workers.h"
-#include "core/world_internal.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
 #include "event/systems.h"
@@ -19,6 +18,7 @@
 #include "system/declared.h"
 #include "system/range.h"
 #include "table/chunk.h"
+#include "type/world.h"
 
 typedef struct shared_loop {
     const ecs_stage* stage;

@@ -17,7 +17,6 @@
 // and of rows only.
 #include "base/assert.h"
 #include "base/hash.h"
-#include "core/world_internal.h"
 #include "ecs/debug.h"
 #include "entity/batch.h"
 #include "event/command_queue.h"
@@ -30,6 +29,7 @@
 #include "system/range.h"
 #include "system/system_registry.h"
 #include "track/track.h"
+#include "type/world.h"
 
 #include <stdatomic.h>
 

@@ -9,7 +9,6 @@
 // is no error in a world without those tags.
 #include "base/assert.h"
 #include "base/hash.h"
-#include "core/world_internal.h"
 #include "event/core_event.h"
 #include "event/membership.h"
 #include "event/systems.h"
@@ -18,6 +17,7 @@
 #include "system/system_registry.h"
 #include "system/wave.h"
 #include "table/query_cache.h"
+#include "type/world.h"
 
 #include <string.h>
 

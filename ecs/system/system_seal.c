@@ -7,7 +7,6 @@
 //
 // A seal that failed drops what it made and may be tried again after more was registered.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "event/event_queue.h"
 #include "event/systems.h"
 #include "system/declared.h"
@@ -15,6 +14,7 @@
 #include "system/wave.h"
 #include "table/query_cache.h"
 #include "track/track.h"
+#include "type/world.h"
 
 #include <string.h>
 

@@ -16,9 +16,9 @@
 #include "system/wave.h"
 
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "system/declared.h"
 #include "system/system_registry.h"
+#include "type/world.h"
 
 #include <string.h>
 

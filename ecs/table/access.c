@@ -7,7 +7,7 @@
 #include "ecs/component.h"
 
 #include "base/text.h"
-#include "core/world_internal.h"
+#include "type/world.h"
 
 __attribute__((noreturn, cold)) void ecs_detail_missing(const ecs_world* world, ecs_entity entity,
                                                         ecs_component_id component) {

@@ -13,12 +13,12 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "core/world_internal.h"
 #include "table/block.h"
 #include "table/cell.h"
 #include "table/chunk.h"
 #include "table/query_cache.h"
 #include "table/storage.h"
+#include "type/world.h"
 
 #include <string.h>
 

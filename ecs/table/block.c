@@ -14,11 +14,11 @@
 // while the lines are about to be used anyway.
 #include "table/block.h"
 
-#include "core/world_internal.h"
 #include "table/archetype.h"
 #include "table/bytes.h"
 #include "table/chunk.h"
 #include "table/storage.h"
+#include "type/world.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
 // One value in one row: ecs_value_* (value.c) with the world's allocator, and plain data as bytes.
 #include "table/cell.h"
 
-#include "core/world_internal.h"
 #include "table/bytes.h"
 #include "type/type_registry.h"
+#include "type/world.h"
 
 bool ecs_cell_copy(const ecs_world* world, const ecs_type* type, void* target, const void* source) {
     if (type->ops) {

@@ -10,7 +10,6 @@
 #include "table/chunk.h"
 
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "table/archetype.h"
 #include "table/block.h"
 #include "table/bytes.h"
@@ -20,6 +19,7 @@
 #include "table/record.h"
 #include "table/storage.h"
 #include "type/type_registry.h"
+#include "type/world.h"
 
 #include <string.h>
 

@@ -3,10 +3,10 @@
 /// in. Inline, so that they save and restore registers once (destroy_seq_1m).
 #pragma once
 
-#include "core/world_internal.h"
 #include "table/bytes.h"
 #include "table/record.h"
 #include "table/storage.h"
+#include "type/world.h"
 
 /// Give memory back when less than a quarter was used for as many removals as there is room: late
 /// enough that a population that swings does not allocate each time (chunk.c).

@@ -24,12 +24,12 @@
 // only below `fresh`, where nothing lives and no handle is held (handle.c). In a mirror the
 // replicated range gives nothing out: its handles come from the authority.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "table/held.h"
 #include "table/index.h"
 #include "table/link.h"
 #include "table/record.h"
 #include "table/storage.h"
+#include "type/world.h"
 
 bool ecs_record_reserve(ecs_world* world, uint32_t index) {
     // Links first: where a page of records exists, its page of links does too.

@@ -10,10 +10,10 @@
 #include "base/assert.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "core/world_internal.h"
 #include "table/archetype.h"
 #include "table/query_cache.h"
 #include "table/storage.h"
+#include "type/world.h"
 
 #include <string.h>
 

@@ -15,10 +15,10 @@
 #include "table/handle.h"
 
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "table/held.h"
 #include "table/index.h"
 #include "table/storage.h"
+#include "type/world.h"
 
 void ecs_handle_drop(ecs_world* world, ecs_held_handle* entry) {
     uint32_t index = ecs_entity_index(entry->handle);

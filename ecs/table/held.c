@@ -4,8 +4,8 @@
 #include "table/held.h"
 
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "table/storage.h"
+#include "type/world.h"
 
 ecs_held_handle* ecs_held_find(const ecs_world* world, ecs_entity handle) {
     const ecs_held_handles* held = &world->storage->held;

@@ -6,8 +6,8 @@
 #include "table/link.h"
 
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "table/storage.h"
+#include "type/world.h"
 
 bool ecs_link_reserve(ecs_world* world, uint32_t index) {
     BASE_ASSERT(world->storage->links.pages && index <= ECS_INDEX_MAX);

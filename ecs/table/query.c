@@ -23,13 +23,13 @@
 #include "base/assert.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "core/world_internal.h"
 #include "table/archetype.h"
 #include "table/chunk.h"
 #include "table/query_cache.h"
 #include "table/storage.h"
 #include "template/template_registry.h"
 #include "type/type_registry.h"
+#include "type/world.h"
 
 #include <string.h>
 

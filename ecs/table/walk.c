@@ -4,12 +4,12 @@
 // The walk itself is inline (ecs/query.h) and reads the cache that query.c fills. A walk may read
 // past the count of a chunk and must find zeros there, so the storage is tidied first.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "table/archetype.h"
 #include "table/chunk.h"
 #include "table/query_cache.h"
 #include "table/record.h"
 #include "table/storage.h"
+#include "type/world.h"
 
 // A system that says what it touches may walk no more than that.
 static void check_terms(const ecs_world* world, const ecs_query* query) {

@@ -2,7 +2,7 @@
 // Reading the registry of templates, by id and by name. template.c fills it.
 #include "template/template_registry.h"
 
-#include "core/world_internal.h"
+#include "type/world.h"
 
 #include "base/assert.h"
 #include "base/hash.h"

@@ -8,7 +8,7 @@
 #include "template/template_set.h"
 
 #include "type/type_registry.h"
-#include "core/world_internal.h"
+#include "type/world.h"
 
 #include "base/assert.h"
 #include "base/hash.h"

@@ -5,7 +5,7 @@
 // needs a second template.
 #include "template/template_bind.h"
 
-#include "core/world_internal.h"
+#include "type/world.h"
 
 #include "base/assert.h"
 #include "base/hash.h"

@@ -7,9 +7,9 @@
 // fault.
 #include "template/template_set.h"
 
-#include "type/type_registry.h"
-#include "core/world_internal.h"
 #include "ecs/hierarchy.h"
+#include "type/type_registry.h"
+#include "type/world.h"
 
 #include "base/assert.h"
 

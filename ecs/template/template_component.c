@@ -3,7 +3,7 @@
 // only some fields of a struct.
 #include "template/template_bind.h"
 
-#include "core/world_internal.h"
+#include "type/world.h"
 
 #include "base/text.h"
 

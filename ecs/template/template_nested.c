@@ -11,7 +11,7 @@
 #include "template/template_bind.h"
 
 #include "type/container.h"
-#include "core/world_internal.h"
+#include "type/world.h"
 
 #include "base/text.h"
 

@@ -4,7 +4,7 @@
 // Archetypes, rows and schemas ignore them, and templates do not inherit them.
 #include "template/template_bind.h"
 
-#include "core/world_internal.h"
+#include "type/world.h"
 
 #include "base/assert.h"
 #include "base/text.h"

@@ -11,7 +11,7 @@
 
 #include "template/template_path.h"
 #include "template/template_set.h"
-#include "core/world_internal.h"
+#include "type/world.h"
 
 #include "base/assert.h"
 #include "base/text.h"

@@ -3,7 +3,7 @@
 // message about an unknown word.
 #include "template/template_bind.h"
 
-#include "core/world_internal.h"
+#include "type/world.h"
 
 #include "base/assert.h"
 #include "base/text.h"

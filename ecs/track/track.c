@@ -15,11 +15,11 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "core/world_internal.h"
 #include "table/archetype.h"
 #include "table/chunk.h"
 #include "table/storage.h"
 #include "track/track_lanes.h"
+#include "type/world.h"
 
 #include <string.h>
 

@@ -6,7 +6,6 @@
 // shadow brought up to date, and the sum of hashes corrected by the difference.
 #include "base/assert.h"
 #include "base/hash.h"
-#include "core/world_internal.h"
 #include "table/archetype.h"
 #include "table/bytes.h"
 #include "table/chunk.h"
@@ -15,6 +14,7 @@
 #include "track/track.h"
 #include "track/track_cells.h"
 #include "type/type_registry.h"
+#include "type/world.h"
 
 #include <string.h>
 

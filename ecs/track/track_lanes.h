@@ -2,8 +2,8 @@
 /// The compare of a step on several threads (track_lanes.c).
 #pragma once
 
-#include "core/world_internal.h"
 #include "track/track.h"
+#include "type/world.h"
 
 #define ECS_TRACK_LANES_MAX 16u
 

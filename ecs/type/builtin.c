@@ -1,11 +1,215 @@
-// SPDX-License-Identifier: MIT The built-in types of every world: the scalars (scalar.c), then
-// lists, arrays and objects of them. Registering them is the first step of a world, so their ids
-// are the same in every world.
+// SPDX-License-Identifier: MIT
+// The built-in types of every world: the scalars (value.c), then lists, arrays and objects of them.
+// Registering them is the first step of a world, so their ids are the same in every world.
 #include "type/container.h"
 
-#include "core/world_internal.h"
-
 #include "base/assert.h"
+#include "type/world.h"
+
+#include <string.h>
+
+// Lists, arrays and objects as component types: the table of functions that the world calls.
+//
+// A value begins without a body: an entity that never fills its list needs no memory. The functions
+// get no type as an argument. Those that need it exist once per type; the others find the type in
+// the body.
+//
+// Tracking: a shadow begins as a copy with the same version, and only replicate_compare changes it.
+// So equal versions mean that the value did not change since. When memory runs out for the shadow,
+// the versions stay different, and the next compare tries again.
+
+static uint64_t version_of(const ecs_container_body* body) {
+    return body ? body->version : 0;
+}
+
+static uint64_t version(const void* value) {
+    return version_of(ecs_container_body_of(value));
+}
+
+static void destroy(const ecs_type_context* context, void* value) {
+    ecs_container* container = value;
+    ecs_container_body_destroy(context->allocator, container->body);
+    container->body = NULL;
+}
+
+static bool copy_as(const ecs_type_context* context, void* target, const void* source,
+                    ecs_element_type type) {
+    const ecs_container_body* from = ecs_container_body_of(source);
+    BASE_ASSERT(!from || from->type == type);
+    ecs_container made = {.type = type};
+    if (from) {
+        made.body = ecs_container_body_copy(context->allocator, from);
+        if (!made.body) return false;
+    }
+    *(ecs_container*)target = made;
+    return true;
+}
+
+static bool equal(const void* a, const void* b) {
+    return ecs_container_body_equal(ecs_container_body_of(a), ecs_container_body_of(b));
+}
+
+static bool is_same_shape(const ecs_container_body* target, const ecs_container_body* source);
+
+// Can the item be overwritten in place? Numbers always, texts of the same length.
+static bool is_same_item(const ecs_container_body* target, const ecs_container_body* source,
+                         uint32_t index) {
+    ecs_element_type type = ecs_container_item_type(source, index);
+    if (type != ecs_container_item_type(target, index)) return false;
+    if (source->type == ECS_ELEMENT_OBJECT &&
+        strcmp(ecs_container_named_item(source, index)->name,
+               ecs_container_named_item(target, index)->name) != 0)
+        return false;
+    const void* old = ecs_container_item(target, index);
+    const void* now = ecs_container_item(source, index);
+    if (type == ECS_ELEMENT_T)
+        return ((const ecs_string*)old)->size == ((const ecs_string*)now)->size;
+    return !ecs_element_is_container(type) ||
+           is_same_shape(ecs_container_body_of(old), ecs_container_body_of(now));
+}
+
+// Can the body be overwritten in place? That holds for the most frequent changes: other numbers,
+// and lists of numbers that fit the capacity.
+static bool is_same_shape(const ecs_container_body* target, const ecs_container_body* source) {
+    if (target->type != source->type) return false;
+    if (ecs_element_is_list(source->type) && source->type != ecs_element_list_of(ECS_ELEMENT_T))
+        return target->capacity >= source->count;
+    if (target->count != source->count) return false;
+    for (uint32_t i = 0; i < source->count; i++)
+        if (!is_same_item(target, source, i)) return false;
+    return true;
+}
+
+// Copy between bodies of the same shape: allocates nothing and cannot fail.
+static void overwrite(ecs_container_body* target, const ecs_container_body* source) {
+    if (ecs_element_is_list(source->type) && source->type != ecs_element_list_of(ECS_ELEMENT_T)) {
+        size_t size = ecs_element_bytes((ecs_element_type)(source->type - ECS_ELEMENT_LIST));
+        if (source->count) memcpy(target->items, source->items, size * source->count);
+        target->count = source->count;
+    }
+    for (uint32_t i = 0; i < source->count; i++) {
+        ecs_element_type type = ecs_container_item_type(source, i);
+        void* old = ecs_container_item(target, i);
+        const void* now = ecs_container_item(source, i);
+        if (ecs_element_is_container(type)) {
+            overwrite(ecs_container_body_of(old), ecs_container_body_of(now));
+        } else if (type == ECS_ELEMENT_T) {
+            ecs_string* text = old;
+            if (text->size) memcpy(text->data, ((const ecs_string*)now)->data, text->size);
+        } else if (ecs_element_is_list(source->type)) {
+            break; // copied as a whole
+        } else {
+            memcpy(old, now, ecs_element_bytes((ecs_element_type)type));
+        }
+    }
+    target->bytes = source->bytes;
+}
+
+// Give the target the content of the source and this version.
+static bool become(const base_allocator* allocator, ecs_container* target,
+                   const ecs_container* source, uint64_t new_version) {
+    BASE_ASSERT(!source->body || !target->type || target->type == (uint32_t)source->body->type);
+    if (target->body && source->body && is_same_shape(target->body, source->body)) {
+        overwrite(target->body, source->body);
+    } else {
+        ecs_container_body* made = NULL;
+        if (source->body) {
+            made = ecs_container_body_copy(allocator, source->body);
+            if (!made) return false;
+        }
+        if (!made && target->body) {
+            ecs_container_clear(allocator, target->body);
+        } else {
+            ecs_container_body_destroy(allocator, target->body);
+            target->body = made;
+        }
+    }
+    if (target->body) target->body->version = new_version;
+    return true;
+}
+
+static bool assign(const ecs_type_context* context, void* target, const void* source) {
+    ecs_container* to = target;
+    const ecs_container* from = source;
+    if (ecs_container_body_equal(to->body, from->body)) return true;
+    return become(context->allocator, to, from, version_of(to->body) + 1);
+}
+
+static bool replicate_compare(const ecs_type_context* context, void* shadow, const void* current) {
+    ecs_container* old = shadow;
+    const ecs_container* now = current;
+    if (version_of(old->body) == version_of(now->body)) return false;
+    if (ecs_container_body_equal(old->body, now->body)) {
+        if (old->body) old->body->version = version_of(now->body);
+        return false;
+    }
+    (void)become(context->allocator, old, now, version_of(now->body));
+    return true;
+}
+
+static void write(const void* value, base_bytes* bytes) {
+    ecs_container_write(ecs_container_body_of(value), bytes);
+}
+
+static bool read_as(const ecs_type_context* context, void* value, base_reader* reader,
+                    ecs_element_type type) {
+    ecs_container_body* body = ecs_container_read(context->allocator, type, reader);
+    if (!body) return false;
+    ecs_container* container = value;
+    ecs_container_body_destroy(context->allocator, container->body);
+    *container = (ecs_container){body, type};
+    return true;
+}
+
+#define CONTAINERS(X)                                                                              \
+    X(list_b, ECS_ELEMENT_LIST + ECS_ELEMENT_B)                                                    \
+    X(list_i, ECS_ELEMENT_LIST + ECS_ELEMENT_I)                                                    \
+    X(list_i64, ECS_ELEMENT_LIST + ECS_ELEMENT_I64)                                                \
+    X(list_u8, ECS_ELEMENT_LIST + ECS_ELEMENT_U8)                                                  \
+    X(list_u16, ECS_ELEMENT_LIST + ECS_ELEMENT_U16)                                                \
+    X(list_u32, ECS_ELEMENT_LIST + ECS_ELEMENT_U32)                                                \
+    X(list_u64, ECS_ELEMENT_LIST + ECS_ELEMENT_U64)                                                \
+    X(list_r, ECS_ELEMENT_LIST + ECS_ELEMENT_R)                                                    \
+    X(list_p2, ECS_ELEMENT_LIST + ECS_ELEMENT_P2)                                                  \
+    X(list_p3, ECS_ELEMENT_LIST + ECS_ELEMENT_P3)                                                  \
+    X(list_p4, ECS_ELEMENT_LIST + ECS_ELEMENT_P4)                                                  \
+    X(list_ip2, ECS_ELEMENT_LIST + ECS_ELEMENT_IP2)                                                \
+    X(list_ip3, ECS_ELEMENT_LIST + ECS_ELEMENT_IP3)                                                \
+    X(list_ip4, ECS_ELEMENT_LIST + ECS_ELEMENT_IP4)                                                \
+    X(list_c, ECS_ELEMENT_LIST + ECS_ELEMENT_C)                                                    \
+    X(list_m, ECS_ELEMENT_LIST + ECS_ELEMENT_M)                                                    \
+    X(list_t, ECS_ELEMENT_LIST + ECS_ELEMENT_T)                                                    \
+    X(list_eid, ECS_ELEMENT_LIST + ECS_ELEMENT_EID)                                                \
+    X(array, ECS_ELEMENT_ARRAY)                                                                    \
+    X(object, ECS_ELEMENT_OBJECT)
+
+#define FUNCTIONS(name, number)                                                                    \
+    static void create_##name(const ecs_type_context* context, void* value) {                      \
+        (void)context;                                                                             \
+        *(ecs_container*)value = (ecs_container){.type = number};                                  \
+    }                                                                                              \
+    static bool copy_##name(const ecs_type_context* context, void* target, const void* source) {   \
+        return copy_as(context, target, source, (ecs_element_type)(number));                       \
+    }                                                                                              \
+    static bool read_##name(const ecs_type_context* context, void* value, base_reader* reader) {   \
+        return read_as(context, value, reader, (ecs_element_type)(number));                        \
+    }
+CONTAINERS(FUNCTIONS)
+
+#define OPS(name, number)                                                                          \
+    [number] = {                                                                                   \
+        .create = create_##name,                                                                   \
+        .destroy = destroy,                                                                        \
+        .copy = copy_##name,                                                                       \
+        .equal = equal,                                                                            \
+        .assign = assign,                                                                          \
+        .replicate_compare = replicate_compare,                                                    \
+        .write = write,                                                                            \
+        .read = read_##name,                                                                       \
+        .version = version,                                                                        \
+    },
+
+const ecs_type_ops ecs_element_ops[ECS_ELEMENT_TYPE_END] = {CONTAINERS(OPS)};
 
 static uint64_t hash_container(const void* value, uint64_t seed) {
     return ecs_container_hash(ecs_container_body_of(value), seed);
@@ -50,7 +254,8 @@ const ecs_type* ecs_builtin_type(ecs_type_id id) {
     return id <= ECS_BUILTIN_TAG ? ecs_scalar_type(id) : &containers[id - ECS_BUILTIN_TAG];
 }
 
-ecs_result ecs_builtin_register(ecs_world* world) {
+// Register the built-in types (ecs_types_init calls it).
+static ecs_result builtin_register(ecs_world* world) {
     _Static_assert(sizeof(bool) == 1, "b is one byte");
     _Static_assert((uint32_t)ECS_BUILTIN_LIST == (uint32_t)ECS_ELEMENT_LIST &&
                        (uint32_t)ECS_BUILTIN_ARRAY == (uint32_t)ECS_ELEMENT_ARRAY &&
@@ -77,7 +282,7 @@ ecs_result ecs_builtin_register(ecs_world* world) {
 bool ecs_types_init(ecs_world* world) {
     ecs_types* types = world->types;
     *types = (ecs_types){0};
-    if (ecs_builtin_register(world) == ECS_OK) return true;
+    if (builtin_register(world) == ECS_OK) return true;
     ecs_types_deinit(world);
     return false;
 }

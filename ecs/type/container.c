@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Bodies of containers: create, destroy, copy, compare.
+// Bodies of containers: whole ones, one item, bytes.
 //
 // Lists, arrays and objects differ in the stride of their items and in where an item keeps its type
 // and value. Everything else is one walk over items. Elements that are no containers go through the
-// functions that components use (value.c, field.c).
+// functions that components use (value.c).
 //
 // Recursion is as deep as containers are nested, at most ECS_CONTAINER_DEPTH_MAX: every way to make
 // one checks that.
@@ -13,6 +13,7 @@
 #include "type/container.h"
 
 #include "base/assert.h"
+#include "base/search.h"
 
 #include <string.h>
 
@@ -43,8 +44,9 @@ static bool is_plain_list(ecs_element_type type) {
     return ecs_element_is_list(type) && !owns_memory((ecs_element_type)(type - ECS_ELEMENT_LIST));
 }
 
-ecs_container_body* ecs_container_body_create(const base_allocator* allocator,
-                                              ecs_element_type type) {
+// NULL when memory ran out.
+static ecs_container_body* container_body_create(const base_allocator* allocator,
+                                                 ecs_element_type type) {
     BASE_ASSERT(ecs_element_is_container(type));
     ecs_container_body* body = base_allocate_zero(allocator, sizeof *body);
     if (body) body->type = type;
@@ -89,14 +91,16 @@ ecs_result ecs_container_reserve(const base_allocator* allocator, ecs_container_
                : ECS_ERR_MEMORY;
 }
 
-ecs_result ecs_element_make(const base_allocator* allocator, ecs_element_type type, void* value,
-                            const void* source) {
+// Create an element as a copy of `source` (NULL: zero). A container always gets a body.
+// @return ECS_OK; ECS_ERR_FULL (text too long); ECS_ERR_MEMORY.
+static ecs_result element_make(const base_allocator* allocator, ecs_element_type type, void* value,
+                               const void* source) {
     BASE_ASSERT(ecs_element_is_type(type));
     if (ecs_element_is_container(type)) {
         const ecs_container_body* from = source ? ecs_container_body_of(source) : NULL;
         BASE_ASSERT(!from || from->type == type);
         ecs_container made = {.body = from ? ecs_container_body_copy(allocator, from)
-                                           : ecs_container_body_create(allocator, type),
+                                           : container_body_create(allocator, type),
                               .type = type};
         memcpy(value, &made, sizeof made);
         return made.body ? ECS_OK : ECS_ERR_MEMORY;
@@ -125,7 +129,7 @@ static bool copy_item(const base_allocator* allocator, ecs_container_body* copy,
     }
     ecs_element_type type = ecs_container_item_type(body, index);
     void* value = ecs_container_item(copy, index);
-    if (ecs_element_make(allocator, type, value, ecs_container_item(body, index)) != ECS_OK) {
+    if (element_make(allocator, type, value, ecs_container_item(body, index)) != ECS_OK) {
         if (name)
             base_release(allocator, name, ecs_container_named_item(body, index)->name_bytes + 1u);
         return false;
@@ -144,7 +148,7 @@ static bool copy_item(const base_allocator* allocator, ecs_container_body* copy,
 
 ecs_container_body* ecs_container_body_copy(const base_allocator* allocator,
                                             const ecs_container_body* body) {
-    ecs_container_body* copy = ecs_container_body_create(allocator, body->type);
+    ecs_container_body* copy = container_body_create(allocator, body->type);
     if (!copy) return NULL;
     bool is_copied = ecs_container_reserve(allocator, copy, body->count) == ECS_OK;
     if (is_copied && is_plain_list(body->type)) {
@@ -234,4 +238,362 @@ void ecs_container_map_entities(ecs_container_body* body,
             return; // a list of another type holds no handles
         }
     }
+}
+
+// Changing a container: insert, replace or remove one item.
+//
+// Everything that may fail is done first, outside of the container: copy the value, copy the name,
+// make room. The steps after that cannot fail. The value is copied before room is made, since it
+// may lie inside the container that grows, or be that container.
+
+ecs_container_body* ecs_container_open(const base_allocator* allocator, ecs_container* container,
+                                       ecs_element_type type) {
+    BASE_ASSERT(ecs_element_is_container(type) && "a list starts with ecs_list_init");
+    if (!container->body) {
+        container->body = container_body_create(allocator, type);
+        container->type = type;
+    }
+    BASE_ASSERT(!container->body || container->body->type == type);
+    return container->body;
+}
+
+bool ecs_container_fits(const ecs_container_body* body, uint32_t height, int64_t weight) {
+    uint32_t depth = height;
+    const ecs_container_body* root = body;
+    for (const ecs_container_body* at = body; at; at = at->parent) {
+        root = at;
+        depth++;
+    }
+    return depth <= ECS_CONTAINER_DEPTH_MAX && root->bytes + weight <= ECS_CONTAINER_BYTES_MAX;
+}
+
+// The weight of an item without its value.
+static uint32_t item_weight(ecs_element_type container, uint32_t name_bytes) {
+    return ecs_element_is_list(container) ? 0 : 1 + name_bytes;
+}
+
+// Make a copy of `value` that may replace an item of weight `old_weight`.
+static ecs_result make_fitting(const base_allocator* allocator, const ecs_container_body* body,
+                               ecs_element_type type, const void* value, int64_t old_weight,
+                               ecs_element* made) {
+    if (!ecs_element_is_type(type)) return ECS_ERR_TYPE;
+    BASE_ASSERT(!ecs_element_is_list(body->type) || body->type == ecs_element_list_of(type));
+    ecs_result result = element_make(allocator, type, &made->as, value);
+    if (result != ECS_OK) return result;
+    made->type = type;
+    const ecs_container_body* inner =
+        ecs_element_is_container(type) ? ecs_container_body_of(&made->as) : NULL;
+    uint32_t height = inner ? ecs_container_height(inner) : 0;
+    if (ecs_container_fits(body, height, (int64_t)ecs_element_weight(type, &made->as) - old_weight))
+        return ECS_OK;
+    ecs_element_unmake(allocator, type, &made->as);
+    return ECS_ERR_FULL;
+}
+
+// Move a created value to its item.
+static void settle(ecs_container_body* body, uint32_t index, const ecs_element* made) {
+    BASE_ASSERT(index < body->capacity);
+    if (body->type == ECS_ELEMENT_ARRAY)
+        ((ecs_element*)body->items)[index].type = made->type;
+    else if (body->type == ECS_ELEMENT_OBJECT)
+        ((ecs_named_element*)body->items)[index].child.type = made->type;
+    void* item = ecs_container_item(body, index);
+    memcpy(item, &made->as, ecs_element_bytes(made->type));
+    if (ecs_element_is_container(made->type)) ecs_container_body_of(item)->parent = body;
+}
+
+// Move the items from `index` on by one place, up or down.
+static void shift(ecs_container_body* body, uint32_t index, int direction) {
+    size_t stride = body->type == ECS_ELEMENT_ARRAY ? sizeof(ecs_element)
+                    : body->type == ECS_ELEMENT_OBJECT
+                        ? sizeof(ecs_named_element)
+                        : ecs_element_bytes((ecs_element_type)(body->type - ECS_ELEMENT_LIST));
+    uint8_t* at = (uint8_t*)body->items + stride * index;
+    if (direction > 0)
+        memmove(at + stride, at, stride * (body->count - index));
+    else
+        memmove(at, at + stride, stride * (body->count - index - 1));
+}
+
+ecs_result ecs_container_insert(const base_allocator* allocator, ecs_container_body* body,
+                                uint32_t index, const char* name, ecs_element_type type,
+                                const void* value) {
+    BASE_ASSERT(index <= body->count && (name != NULL) == (body->type == ECS_ELEMENT_OBJECT));
+    size_t name_bytes = name ? strlen(name) : 0;
+    if (name && (name_bytes == 0 || name_bytes >= ECS_CONTAINER_NAME_BYTES_MAX))
+        return ECS_ERR_FULL;
+    uint32_t own = item_weight(body->type, (uint32_t)name_bytes);
+    ecs_element made;
+    ecs_result result = make_fitting(allocator, body, type, value, -(int64_t)own, &made);
+    if (result != ECS_OK) return result;
+    char* copy = name ? base_allocate(allocator, name_bytes + 1) : NULL;
+    result = name && !copy ? ECS_ERR_MEMORY : ECS_OK;
+    // Copied before the items move: the name may lie in one of them.
+    if (copy) memcpy(copy, name, name_bytes + 1);
+    if (result == ECS_OK) result = ecs_container_reserve(allocator, body, body->count + 1);
+    if (result != ECS_OK) {
+        if (copy) base_release(allocator, copy, name_bytes + 1);
+        ecs_element_unmake(allocator, type, &made.as);
+        return result;
+    }
+    shift(body, index, 1);
+    body->count++;
+    if (copy) {
+        ecs_named_element* member = &((ecs_named_element*)body->items)[index];
+        member->name = copy;
+        member->name_bytes = (uint32_t)name_bytes;
+    }
+    settle(body, index, &made);
+    ecs_container_touch(body, (int64_t)ecs_element_weight(type, &made.as) + own);
+    return ECS_OK;
+}
+
+ecs_result ecs_container_replace(const base_allocator* allocator, ecs_container_body* body,
+                                 uint32_t index, ecs_element_type type, const void* value) {
+    BASE_ASSERT(body && index < body->count);
+    BASE_ASSERT(index < body->count);
+    ecs_element_type old_type = ecs_container_item_type(body, index);
+    void* item = ecs_container_item(body, index);
+    int64_t old_weight = ecs_element_weight(old_type, item);
+    ecs_element made;
+    ecs_result result = make_fitting(allocator, body, type, value, old_weight, &made);
+    if (result != ECS_OK) return result;
+    ecs_element_unmake(allocator, old_type, item);
+    settle(body, index, &made);
+    ecs_container_touch(body, (int64_t)ecs_element_weight(type, &made.as) - old_weight);
+    return ECS_OK;
+}
+
+void ecs_container_remove(const base_allocator* allocator, ecs_container_body* body,
+                          uint32_t index) {
+    BASE_ASSERT(body && index < body->count);
+    BASE_ASSERT(index < body->count);
+    ecs_element_type type = ecs_container_item_type(body, index);
+    void* item = ecs_container_item(body, index);
+    uint32_t name_bytes =
+        body->type == ECS_ELEMENT_OBJECT ? ecs_container_named_item(body, index)->name_bytes : 0;
+    int64_t weight = (int64_t)ecs_element_weight(type, item) + item_weight(body->type, name_bytes);
+    ecs_element_unmake(allocator, type, item);
+    if (body->type == ECS_ELEMENT_OBJECT)
+        base_release(allocator, ecs_container_named_item(body, index)->name,
+                     (size_t)name_bytes + 1);
+    shift(body, index, -1);
+    body->count--;
+    ecs_container_touch(body, -weight);
+}
+
+void ecs_container_clear(const base_allocator* allocator, ecs_container_body* body) {
+    if (!body || body->count == 0) return;
+    int64_t weight = body->bytes;
+    for (uint32_t i = 0; i < body->count; i++) {
+        ecs_element_unmake(allocator, ecs_container_item_type(body, i),
+                           ecs_container_item(body, i));
+        if (body->type == ECS_ELEMENT_OBJECT)
+            base_release(allocator, ecs_container_named_item(body, i)->name,
+                         (size_t)ecs_container_named_item(body, i)->name_bytes + 1);
+    }
+    body->count = 0;
+    ecs_container_touch(body, -weight);
+}
+
+bool ecs_container_seek(const ecs_container_body* body, const char* name, uint32_t* index) {
+    BASE_ASSERT(name && index);
+    base_search search = base_search_begin(body ? body->count : 0);
+    while (base_search_next(&search)) {
+        const char* middle = ecs_container_named_item(body, search.middle)->name;
+        base_search_step(&search, strcmp(middle, name) < 0);
+    }
+    *index = search.low;
+    return body && search.low < body->count &&
+           strcmp(ecs_container_named_item(body, search.low)->name, name) == 0;
+}
+
+// Containers as canonical bytes (the format is in container.h), and back.
+//
+// The hash is the hash of the bytes, computed in pieces, so it needs no memory for all of them.
+// Reading accepts any bytes: counts are checked against the limits and against the bytes that are
+// left before anything is allocated, the depth is limited, and names must rise. So each value has
+// exactly one encoding.
+
+enum { PIECE_BYTES = 2 * ECS_STRING_BYTES_MAX };
+
+// Where bytes go: to `bytes`, and from there to the hasher if there is one. It is emptied in time,
+// so that the largest single write always fits: a name and a text.
+typedef struct sink {
+    base_bytes* bytes;
+    base_hasher* hasher;
+} sink;
+
+static void drain(const sink* out) {
+    if (!out->hasher || out->bytes->size < PIECE_BYTES / 4) return;
+    base_hasher_add(out->hasher, out->bytes->data, out->bytes->size);
+    base_bytes_clear(out->bytes);
+}
+
+static void write_body(const sink* out, const ecs_container_body* body) {
+    uint32_t count = body ? body->count : 0;
+    base_bytes_write_varint(out->bytes, count);
+    for (uint32_t i = 0; i < count; i++) {
+        ecs_element_type type = ecs_container_item_type(body, i);
+        const void* value = ecs_container_item(body, i);
+        if (body->type == ECS_ELEMENT_OBJECT) {
+            const ecs_named_element* member = ecs_container_named_item(body, i);
+            base_bytes_write_varint(out->bytes, member->name_bytes);
+            base_bytes_write(out->bytes, member->name, member->name_bytes);
+        }
+        if (!ecs_element_is_list(body->type)) base_bytes_write_u8(out->bytes, (uint8_t)type);
+        if (ecs_element_is_container(type))
+            write_body(out, ecs_container_body_of(value));
+        else
+            ecs_type_write(ecs_scalar_type((ecs_type_id)type), value, out->bytes);
+        drain(out);
+    }
+}
+
+void ecs_container_write(const ecs_container_body* body, base_bytes* bytes) {
+    write_body(&(sink){bytes, NULL}, body);
+}
+
+static void* piece_allocate(void* context, size_t size, size_t align) {
+    (void)context, (void)size, (void)align;
+    return NULL;
+}
+
+static void piece_release(void* context, void* memory, size_t size) {
+    (void)context, (void)memory, (void)size;
+}
+
+uint64_t ecs_container_hash(const ecs_container_body* body, uint64_t seed) {
+    BASE_ASSERT(!body || ecs_element_is_container(body->type));
+    uint8_t piece[PIECE_BYTES];
+    const base_allocator fixed = {piece_allocate, piece_release, NULL};
+    base_bytes bytes = {.allocator = &fixed, .data = piece, .capacity = sizeof piece};
+    base_hasher hasher;
+    base_hasher_init(&hasher, seed);
+    write_body(&(sink){&bytes, &hasher}, body);
+    BASE_ASSERT(!bytes.failed);
+    base_hasher_add(&hasher, bytes.data, bytes.size);
+    return base_hasher_end(&hasher);
+}
+
+typedef struct body_reader {
+    const base_allocator* allocator;
+    base_reader* bytes;
+    uint32_t weight; ///< of everything read so far
+} body_reader;
+
+static bool fail(body_reader* in) {
+    in->bytes->failed = true;
+    return false;
+}
+
+static ecs_container_body* read_body(body_reader* in, ecs_element_type type, uint32_t depth);
+
+// Read the name of the next item, borrowed. It must be above the previous name.
+static const uint8_t* read_name(body_reader* in, const ecs_container_body* body, uint32_t* size) {
+    uint64_t length = base_reader_varint(in->bytes);
+    const uint8_t* name = NULL;
+    if (length > 0 && length < ECS_CONTAINER_NAME_BYTES_MAX)
+        name = base_reader_skip(in->bytes, (size_t)length);
+    if (!name || memchr(name, 0, (size_t)length)) {
+        (void)fail(in);
+        return NULL;
+    }
+    *size = (uint32_t)length;
+    if (body->count == 0) return name;
+    const ecs_named_element* last = ecs_container_named_item(body, body->count - 1);
+    uint32_t shared = last->name_bytes < *size ? last->name_bytes : *size;
+    int order = memcmp(last->name, name, shared);
+    if (order < 0 || (order == 0 && last->name_bytes < *size)) return name;
+    (void)fail(in);
+    return NULL;
+}
+
+static bool read_value(body_reader* in, ecs_container_body* body, ecs_element_type type,
+                       void* value, uint32_t depth) {
+    if (ecs_element_is_container(type)) {
+        ecs_container_body* inner = read_body(in, type, depth + 1);
+        if (!inner) return false;
+        inner->parent = body;
+        *(ecs_container*)value = (ecs_container){inner, type};
+        return true;
+    }
+    const ecs_type* info = ecs_scalar_type((ecs_type_id)type);
+    memset(value, 0, info->size);
+    ecs_type_context context = {in->allocator};
+    if (!ecs_type_read(info, &context, value, in->bytes)) return false;
+    in->weight += ecs_element_weight(type, value);
+    return true;
+}
+
+// Read the next item of a body that has room for it.
+static bool read_item(body_reader* in, ecs_container_body* body, uint32_t depth) {
+    uint32_t index = body->count;
+    uint32_t weight_before = in->weight;
+    uint32_t name_bytes = 0;
+    const uint8_t* name = NULL;
+    if (body->type == ECS_ELEMENT_OBJECT) {
+        name = read_name(in, body, &name_bytes);
+        if (!name) return false;
+    }
+    uint32_t type = body->type - ECS_ELEMENT_LIST;
+    if (!ecs_element_is_list(body->type)) {
+        type = base_reader_u8(in->bytes);
+        if (!ecs_element_is_type(type)) return fail(in);
+        in->weight += 1 + name_bytes;
+    }
+    ecs_element made;
+    if (!read_value(in, body, (ecs_element_type)type, &made.as, depth)) return false;
+    char* copy = NULL;
+    if (in->weight <= ECS_CONTAINER_BYTES_MAX && name) {
+        copy = base_allocate(in->allocator, (size_t)name_bytes + 1);
+        if (copy) {
+            memcpy(copy, name, name_bytes);
+            copy[name_bytes] = '\0';
+        }
+    }
+    if (in->weight > ECS_CONTAINER_BYTES_MAX || (name && !copy)) {
+        ecs_element_unmake(in->allocator, (ecs_element_type)type, &made.as);
+        return in->weight > ECS_CONTAINER_BYTES_MAX ? fail(in) : false;
+    }
+    if (body->type == ECS_ELEMENT_ARRAY) {
+        ((ecs_element*)body->items)[index].type = (ecs_element_type)type;
+    } else if (name) {
+        ecs_named_element* member = &((ecs_named_element*)body->items)[index];
+        *member = (ecs_named_element){.name = copy, .name_bytes = name_bytes};
+        member->child.type = (ecs_element_type)type;
+    }
+    memcpy(ecs_container_item(body, index), &made.as, ecs_element_bytes((ecs_element_type)type));
+    body->count++;
+    body->bytes += in->weight - weight_before;
+    return true;
+}
+
+static ecs_container_body* read_body(body_reader* in, ecs_element_type type, uint32_t depth) {
+    uint64_t count = base_reader_varint(in->bytes);
+    if (in->bytes->failed || depth > ECS_CONTAINER_DEPTH_MAX || count > ECS_CONTAINER_COUNT_MAX ||
+        count > base_reader_left(in->bytes)) {
+        (void)fail(in);
+        return NULL;
+    }
+    ecs_container_body* body = container_body_create(in->allocator, type);
+    if (!body) return NULL;
+    bool is_read = ecs_container_reserve(in->allocator, body, (uint32_t)count) == ECS_OK;
+    while (is_read && body->count < count)
+        is_read = read_item(in, body, depth);
+    if (is_read) return body;
+    ecs_container_body_destroy(in->allocator, body);
+    return NULL;
+}
+
+ecs_container_body* ecs_container_read(const base_allocator* allocator, ecs_element_type type,
+                                       base_reader* reader) {
+    BASE_ASSERT(ecs_element_is_container(type));
+    body_reader in = {.allocator = allocator, .bytes = reader};
+    size_t first = reader->offset;
+    ecs_container_body* body = read_body(&in, type, 1);
+    // The version comes from the bytes: a value and its shadow that are read separately and differ
+    // must not get the same version.
+    if (body) body->version = base_hash64(reader->data + first, reader->offset - first, 0);
+    return body;
 }

@@ -61,11 +61,8 @@ static inline ecs_string ecs_element_text(const char* text, uint32_t size) {
     return (ecs_string){.data = (char*)(uintptr_t)text, .size = size};
 }
 
-// container.c: whole values. `type` is the container's.
+// Whole values. `type` is the container's.
 
-/// NULL when memory ran out.
-ecs_container_body* ecs_container_body_create(const base_allocator* allocator,
-                                              ecs_element_type type);
 /// Destroy a body and everything in it. NULL is accepted.
 void ecs_container_body_destroy(const base_allocator* allocator, ecs_container_body* body);
 /// Copy a body: the copy has the same version and no parent. @return NULL when memory ran out.
@@ -77,10 +74,6 @@ bool ecs_container_body_equal(const ecs_container_body* a, const ecs_container_b
 uint32_t ecs_container_height(const ecs_container_body* body);
 /// The weight of a value: what it counts for ECS_CONTAINER_BYTES_MAX.
 uint32_t ecs_element_weight(ecs_element_type type, const void* value);
-/// Create an element as a copy of `source` (NULL: zero). A container always gets a body.
-/// @return ECS_OK; ECS_ERR_FULL (text too long); ECS_ERR_MEMORY.
-BASE_MUST_USE ecs_result ecs_element_make(const base_allocator* allocator, ecs_element_type type,
-                                          void* value, const void* source);
 void ecs_element_unmake(const base_allocator* allocator, ecs_element_type type, void* value);
 /// Note a change in a body: raise its version and those of all bodies around it, and add `weight`
 /// to their weights.
@@ -93,7 +86,7 @@ void ecs_container_map_entities(ecs_container_body* body,
 BASE_MUST_USE ecs_result ecs_container_reserve(const base_allocator* allocator,
                                                ecs_container_body* body, uint32_t count);
 
-// container_edit.c: one item at a time.
+// One item at a time.
 
 /// Get the body, and create it when there is none. @return NULL when memory ran out.
 ecs_container_body* ecs_container_open(const base_allocator* allocator, ecs_container* container,
@@ -116,13 +109,13 @@ void ecs_container_clear(const base_allocator* allocator, ecs_container_body* bo
 /// there.
 bool ecs_container_seek(const ecs_container_body* body, const char* name, uint32_t* index);
 
-// container_io.c: canonical bytes.
+// Canonical bytes.
 //
 //   list    varint count, elements
 //   array   varint count, then each: u8 type, value
 //   object  varint count, then each: varint name bytes, name, u8 type, value; names rise strictly
 //
-// Values are written as their types write them (field.c); types are the numbers of
+// Values are written as their types write them (value.c); types are the numbers of
 // ecs_element_type.
 
 void ecs_container_write(const ecs_container_body* body, base_bytes* bytes);
@@ -133,5 +126,5 @@ uint64_t ecs_container_hash(const ecs_container_body* body, uint64_t seed);
 ecs_container_body* ecs_container_read(const base_allocator* allocator, ecs_element_type type,
                                        base_reader* reader);
 
-// container_ops.c: containers as component types.
+// builtin.c: containers as component types.
 extern const ecs_type_ops ecs_element_ops[ECS_ELEMENT_TYPE_END]; ///< by type

@@ -8,14 +8,124 @@
 // ECS_ERR_TYPE and do not assert: `shoal-server check` reports what is wrong with a module.
 #include "type/type_registry.h"
 
-#include "core/world_internal.h"
-
 #include "base/assert.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "ecs/limits.h"
+#include "ecs/result.h"
+#include "type/world.h"
 
 #include <math.h>
 #include <string.h>
+
+// Names and advice of results, from the list in ecs/result.h, and the default limits.
+
+const char* ecs_result_name(ecs_result result) {
+    switch (result) { ECS_RESULT_LIST(BASE_CASE_NAME) }
+    return "ECS_ERR_?";
+}
+
+const char* ecs_result_text(ecs_result result) {
+    switch (result) { ECS_RESULT_LIST(BASE_CASE_TEXT) }
+    return "no such result";
+}
+
+ecs_limits ecs_limits_default(void) {
+    return (ecs_limits){
+        .replicated_index_max = 65535,
+        .local_entities_max = 1048576,
+        .events_per_flush_max = 65536,
+        .events_queued_max = 65536,
+        .commands_queued_max = 65536,
+    };
+}
+
+// Pools of boxed objects. The address of an object decides nothing: no code orders by it, so pools
+// may reuse memory in any order.
+
+enum { FIRST_SLAB_BYTES = 4096, FIRST_SLAB_OBJECTS = 64 };
+
+// `ops` must outlive the box. @return NULL when memory ran out.
+static ecs_box* box_create(const base_allocator* allocator, const ecs_type_ops* ops, uint32_t size,
+                           uint32_t align) {
+    BASE_ASSERT(size > 0 && align > 0 && (align & (align - 1)) == 0);
+    ecs_box* box = base_allocate_zero(allocator, sizeof *box);
+    if (!box) return NULL;
+    box->allocator = allocator;
+    box->ops = ops;
+    box->size = size;
+    box->stride = (size + align - 1) & ~(align - 1);
+    atomic_flag_clear(&box->lock);
+    return box;
+}
+
+// Destroy the pool. Every object was returned (asserted). NULL is accepted.
+static void box_destroy(ecs_box* box) {
+    if (!box) return;
+    BASE_ASSERT(box->live == 0);
+    ecs_type_context context = {box->allocator};
+    for (uint32_t i = 0; ecs_box_keeps_objects(box) && i < box->free_count; i++)
+        box->ops->destroy(&context, box->free[i]);
+    for (uint32_t i = 0; i < box->slab_count; i++)
+        base_release(box->allocator, box->slabs[i].memory,
+                     (size_t)box->slabs[i].count * box->stride);
+    BASE_ARRAY_RELEASE(box->allocator, box->free, box->free_capacity);
+    base_release(box->allocator, box, sizeof *box);
+}
+
+static void lock(ecs_box* box) {
+    while (atomic_flag_test_and_set_explicit(&box->lock, memory_order_acquire)) {
+    }
+}
+
+static void unlock(ecs_box* box) {
+    atomic_flag_clear_explicit(&box->lock, memory_order_release);
+}
+
+// Add a slab, and room in `free` for all its objects.
+static bool grow(ecs_box* box) {
+    BASE_ASSERT(box->room <= box->free_capacity || box->room == 0);
+    if (box->slab_count == ECS_BOX_SLABS_MAX) return false;
+    uint32_t first = FIRST_SLAB_BYTES / box->stride;
+    if (first < 1) first = 1;
+    if (first > FIRST_SLAB_OBJECTS) first = FIRST_SLAB_OBJECTS;
+    uint32_t count = box->slab_count ? box->slabs[box->slab_count - 1].count * 2 : first;
+    if (count > (1u << 24)) count = 1u << 24;
+    if (!BASE_ARRAY_RESERVE(box->allocator, box->free, box->free_capacity, box->room + count))
+        return false;
+    uint8_t* memory = base_allocate(box->allocator, (size_t)count * box->stride);
+    if (!memory) return false;
+    box->slabs[box->slab_count++] = (ecs_box_slab){memory, count};
+    box->fresh = 0;
+    box->room += count;
+    return true;
+}
+
+void* ecs_box_take(ecs_box* box, bool* is_made) {
+    BASE_ASSERT(box && is_made);
+    void* memory = NULL;
+    *is_made = false;
+    lock(box);
+    if (box->free_count) {
+        memory = box->free[--box->free_count];
+        *is_made = ecs_box_keeps_objects(box);
+    } else if ((box->slab_count && box->fresh < box->slabs[box->slab_count - 1].count) ||
+               grow(box)) {
+        memory = box->slabs[box->slab_count - 1].memory + (size_t)box->stride * box->fresh++;
+    }
+    if (memory) box->live++;
+    unlock(box);
+    return memory;
+}
+
+void ecs_box_return(ecs_box* box, void* memory) {
+    BASE_ASSERT(box && memory);
+    lock(box);
+    BASE_ASSERT(box->live > 0 && box->free_count < box->free_capacity);
+    box->free[box->free_count++] = memory;
+    box->live--;
+    unlock(box);
+}
 
 const uint8_t ecs_field_kind_table[ECS_FIELD_KIND_COUNT] = {
     [ECS_FIELD_BOOL] = 1, [ECS_FIELD_I8] = 1,  [ECS_FIELD_I16] = 2, [ECS_FIELD_I32] = 4,
@@ -199,7 +309,7 @@ ecs_result ecs_type_add(ecs_world* world, const ecs_type_desc* desc, uint32_t fl
     }
     ecs_box* box = NULL;
     if (is_boxed) {
-        box = ecs_box_create(world->allocator, desc->ops, desc->size, desc->align);
+        box = box_create(world->allocator, desc->ops, desc->size, desc->align);
         if (!box) {
             release_fields(world->allocator, fields, desc->field_count);
             return ECS_ERR_MEMORY;
@@ -257,7 +367,7 @@ void ecs_types_deinit(ecs_world* world) {
     ecs_types* types = world->types;
     for (uint32_t id = 1; id <= types->type_count; id++) {
         ecs_type* type = ecs_type_at(types, id);
-        ecs_box_destroy(type->box);
+        box_destroy(type->box);
         release_fields(world->allocator, type->fields, type->field_count);
     }
     for (uint32_t i = 0; i < BASE_COUNT(types->type_pages); i++)
@@ -266,4 +376,78 @@ void ecs_types_deinit(ecs_world* world) {
         BASE_ARRAY_RELEASE(world->allocator, types->component_pages[i], ECS_TYPE_PAGE);
     base_table_deinit(&types->component_names, world->allocator);
     *types = (ecs_types){0};
+}
+
+// Names of components. A name has one type in a world, for templates, systems and modules alike.
+// Ids follow the order of registration, so the same files give the same ids on every machine.
+
+ecs_component_id ecs_component_seek(const ecs_world* world, const char* name, uint64_t name_hash) {
+    BASE_ASSERT(name);
+    uint32_t cursor = 0;
+    for (;;) {
+        uint32_t id = base_table_next(&world->types->component_names, name_hash, &cursor);
+        if (id == BASE_TABLE_NONE) return ECS_COMPONENT_NONE;
+        if (strcmp(ecs_component_at(world->types, id)->name, name) == 0)
+            return (ecs_component_id)id;
+    }
+}
+
+bool ecs_components_reserve(ecs_world* world, uint32_t more) {
+    ecs_types* types = world->types;
+    const uint32_t count = types->component_count + more;
+    BASE_ASSERT(count <= ECS_COMPONENTS_MAX);
+    for (uint32_t i = 0; i * ECS_TYPE_PAGE < count; i++) {
+        ecs_component** page = &types->component_pages[i];
+        if (!*page) *page = base_allocate(world->allocator, ECS_TYPE_PAGE * sizeof **page);
+        if (!*page) return false;
+    }
+    return base_table_reserve(&types->component_names, world->allocator, count);
+}
+
+ecs_result ecs_component_register(ecs_world* world, const char* name, ecs_type_id type,
+                                  ecs_component_id* id) {
+    BASE_ASSERT(world && name);
+    if (id) *id = ECS_COMPONENT_NONE;
+    if (world->is_sealed) return ECS_ERR_SEALED;
+    if (!ecs_type_get(world, type) || !ecs_name_is_valid(name)) return ECS_ERR_UNKNOWN;
+    ecs_types* types = world->types;
+    uint64_t hash = base_hash64_text(name);
+    ecs_component_id found = ecs_component_seek(world, name, hash);
+    if (found != ECS_COMPONENT_NONE) {
+        if (ecs_component_at(types, found)->type != type) return ECS_ERR_TYPE;
+        if (id) *id = found;
+        return ECS_OK;
+    }
+    if (types->component_count == ECS_COMPONENTS_MAX) return ECS_ERR_FULL;
+    if (!ecs_components_reserve(world, 1)) return ECS_ERR_MEMORY;
+    ecs_component* component = ecs_component_at(types, ++types->component_count);
+    *component = (ecs_component){
+        .id = (ecs_component_id)types->component_count, .type = type, .name_hash = hash};
+    (void)base_text_copy(component->name, sizeof component->name, name);
+    base_table_add(&types->component_names, hash, component->id);
+    if (id) *id = component->id;
+    return ECS_OK;
+}
+
+const char* ecs_component_hint(const ecs_world* world, const char* name,
+                               char hint[BASE_HINT_BYTES]) {
+    base_nearest nearest = base_nearest_begin(name);
+    for (uint32_t id = 1; id <= ecs_component_count(world); id++)
+        base_nearest_offer(&nearest, ecs_component_get(world, (ecs_component_id)id)->name);
+    return base_nearest_hint(&nearest, hint);
+}
+
+ecs_component_id ecs_component_find(ecs_world* world, const char* name) {
+    BASE_ASSERT(world && name);
+    world->counters.name_lookups++;
+    return ecs_component_seek(world, name, base_hash64_text(name));
+}
+
+const ecs_component* ecs_component_get(const ecs_world* world, ecs_component_id id) {
+    if (id == ECS_COMPONENT_NONE || id > world->types->component_count) return NULL;
+    return ecs_component_at(world->types, id);
+}
+
+uint32_t ecs_component_count(const ecs_world* world) {
+    return world->types->component_count;
 }

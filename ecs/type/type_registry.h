@@ -2,10 +2,47 @@
 /// Private: the registries of types and components, and operations on single values.
 #pragma once
 
-#include "type/box.h"
-#include "ecs/type.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "ecs/type.h"
+
+#include <stdatomic.h>
+
+// The memory of boxed types. A cell holds a pointer; the object never moves.
+
+#define ECS_BOX_SLABS_MAX 32u
+
+typedef struct ecs_box_slab {
+    uint8_t* memory;
+    uint32_t count;
+} ecs_box_slab;
+
+/// Each slab is twice as large as the previous one, so few blocks are allocated and no object
+/// moves. Returned objects wait in `free`; the last one is given out first. With a reset hook they
+/// wait as created objects, otherwise as bare memory.
+typedef struct ecs_box {
+    const base_allocator* allocator;
+    const ecs_type_ops* ops; ///< as registered; NULL: plain data
+    uint32_t size;           ///< bytes of an object
+    uint32_t stride;
+    atomic_flag lock; ///< several jobs may record values of commands at the same time
+    ecs_box_slab slabs[ECS_BOX_SLABS_MAX];
+    uint32_t slab_count;
+    uint32_t fresh; ///< objects of the last slab that were given out at least once
+    void** free;    ///< room for every object of the pool, so ecs_box_return cannot fail
+    uint32_t free_count, free_capacity;
+    uint32_t live;
+    uint32_t room; ///< objects in all slabs
+} ecs_box;
+
+/// Get memory for an object. With *is_made it holds a created object. Any thread. @return NULL when
+/// memory ran out.
+void* ecs_box_take(ecs_box* box, bool* is_made);
+/// Give memory back: with a reset hook it holds a created object, else none. Any thread.
+void ecs_box_return(ecs_box* box, void* memory);
+static inline bool ecs_box_keeps_objects(const ecs_box* box) {
+    return box->ops && box->ops->reset;
+}
 
 /// The built-in types. Every world registers them first, in this order, so their ids are always the
 /// same.
@@ -76,8 +113,6 @@ bool ecs_name_is_valid(const char* name);
 extern const uint8_t ecs_field_kind_table[ECS_FIELD_KIND_COUNT];
 /// Are bits, min and step valid for a field of this kind?
 bool ecs_quant_is_valid(const ecs_quant* quant, ecs_field_kind kind);
-/// Register the built-in types (ecs_types_init calls it).
-BASE_MUST_USE ecs_result ecs_builtin_register(ecs_world* world);
 /// ecs_component_find without counting, for registration. `name_hash` is base_hash64_text(name).
 ecs_component_id ecs_component_seek(const ecs_world* world, const char* name, uint64_t name_hash);
 /// Make room for `more` components, so that registering them cannot fail for memory. There are at

@@ -1,15 +1,229 @@
 // SPDX-License-Identifier: MIT
 // Values: strings, and the operations on a single value of any type.
 //
-// A cell of a boxed type is a pointer into the pool of the type (box.h); operations on the cell
-// call those on the object and use the pool. A type with functions needs only create and destroy.
-// Functions that it does not have are replaced by a walk over its fields.
+// A cell of a boxed type is a pointer into the pool of the type (type_registry.h); operations on
+// the cell call those on the object and use the pool. A type with functions needs only create and
+// destroy. Functions that it does not have are replaced by a walk over its fields.
 #include "type/type_registry.h"
 
 #include "base/assert.h"
 #include "base/hash.h"
 
 #include <string.h>
+
+// Canonical bytes: the fields of a value in order, little-endian, every NaN the same, every true a
+// 1. Hashes, saves and logs use these bytes and never the padding of a struct.
+//
+// A dense plain type costs one memcpy and a check of its floats. Hashing needs only a small buffer
+// on the stack. Zero keeps its sign: -0 and 0 divide differently, so they are different states.
+
+enum { BUFFER_BYTES = 256 };
+
+static const uint32_t nan32 = UINT32_C(0x7FC00000);
+static const uint64_t nan64 = UINT64_C(0x7FF8000000000000);
+
+// Convert elements between memory and little-endian bytes; the same function in both directions.
+static void swap_elements(uint8_t* target, const uint8_t* source, uint32_t count, uint32_t bytes) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t byte = 0; byte < bytes; byte++)
+            target[i * bytes + byte] = source[i * bytes + bytes - 1 - byte];
+#else
+    memcpy(target, source, (size_t)count * bytes);
+#endif
+}
+
+// Make elements canonical, in memory order.
+static void canonicalise(uint8_t* elements, ecs_field_kind kind, uint32_t count) {
+    if (kind == ECS_FIELD_F32) {
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t bits;
+            memcpy(&bits, elements + 4 * (size_t)i, 4);
+            if ((bits & UINT32_C(0x7FFFFFFF)) > UINT32_C(0x7F800000))
+                memcpy(elements + 4 * (size_t)i, &nan32, 4);
+        }
+    } else if (kind == ECS_FIELD_F64) {
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t bits;
+            memcpy(&bits, elements + 8 * (size_t)i, 8);
+            if ((bits & UINT64_C(0x7FFFFFFFFFFFFFFF)) > UINT64_C(0x7FF0000000000000))
+                memcpy(elements + 8 * (size_t)i, &nan64, 8);
+        }
+    } else if (kind == ECS_FIELD_BOOL) {
+        for (uint32_t i = 0; i < count; i++)
+            elements[i] = elements[i] != 0;
+    }
+}
+
+// Write elements [first, first + count) of a field, at most BUFFER_BYTES.
+static void write_elements(uint8_t* target, const ecs_field* field, const uint8_t* value,
+                           uint32_t first, uint32_t count) {
+    uint32_t bytes = ecs_field_kind_table[field->kind];
+    _Alignas(8) uint8_t elements[BUFFER_BYTES];
+    BASE_ASSERT((size_t)count * bytes <= sizeof elements);
+    memcpy(elements, value + field->offset + (size_t)first * bytes, (size_t)count * bytes);
+    canonicalise(elements, field->kind, count);
+    swap_elements(target, elements, count, bytes);
+}
+
+uint32_t ecs_type_canonical_bytes(const ecs_type* type) {
+    uint32_t bytes = 0;
+    for (uint32_t i = 0; i < type->field_count; i++)
+        bytes += type->fields[i].count * ecs_field_kind_table[type->fields[i].kind];
+    return bytes;
+}
+
+static uint32_t elements_per_piece(const ecs_field* field) {
+    return BUFFER_BYTES / ecs_field_kind_table[field->kind];
+}
+
+void ecs_type_write(const ecs_type* type, const void* value, base_bytes* bytes) {
+    BASE_ASSERT(type && bytes);
+    value = ecs_type_object(type, value);
+    if (type->ops && type->ops->write) {
+        type->ops->write(value, bytes);
+        return;
+    }
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        for (uint32_t first = 0; first < field->count;) {
+            uint32_t count = field->count - first;
+            if (count > elements_per_piece(field)) count = elements_per_piece(field);
+            uint8_t* target =
+                base_bytes_extend(bytes, (size_t)count * ecs_field_kind_table[field->kind]);
+            if (!target) return;
+            write_elements(target, field, value, first, count);
+            first += count;
+        }
+    }
+}
+
+bool ecs_type_read(const ecs_type* type, const ecs_type_context* context, void* value,
+                   base_reader* reader) {
+    BASE_ASSERT(type && reader);
+    value = ecs_type_object_mut(type, value);
+    if (type->ops && type->ops->read) return type->ops->read(context, value, reader);
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        uint32_t bytes = ecs_field_kind_table[field->kind];
+        const uint8_t* source = base_reader_skip(reader, (size_t)field->count * bytes);
+        if (!source) return false;
+        uint8_t* target = (uint8_t*)value + field->offset;
+        // Reading another byte as bool would be undefined.
+        for (uint32_t b = 0; field->kind == ECS_FIELD_BOOL && b < field->count; b++)
+            if (source[b] > 1) {
+                reader->failed = true;
+                return false;
+            }
+        swap_elements(target, source, field->count, bytes);
+        canonicalise(target, field->kind, field->count);
+    }
+    return true;
+}
+
+// An allocator that uses a buffer on the stack first, then the heap.
+static void* spill_allocate(void* context, size_t size, size_t align) {
+    (void)context;
+    (void)align;
+    return base_allocate(NULL, size);
+}
+
+static void spill_release(void* context, void* memory, size_t size) {
+    if (memory != context) base_release(NULL, memory, size);
+}
+
+static uint64_t hash_written(const ecs_type* type, const void* value, uint64_t seed) {
+    uint8_t buffer[ECS_STRING_BYTES_MAX + 16];
+    base_allocator spill = {spill_allocate, spill_release, buffer};
+    base_bytes bytes = {.allocator = &spill, .data = buffer, .capacity = sizeof buffer};
+    type->ops->write(value, &bytes);
+    uint64_t hash = base_hash64(bytes.data, bytes.size, seed);
+    base_bytes_deinit(&bytes);
+    return hash;
+}
+
+static uint64_t hash_large(const ecs_type* type, const void* value, uint64_t seed) {
+    base_hasher hasher;
+    base_hasher_init(&hasher, seed);
+    uint8_t piece[BUFFER_BYTES];
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        uint32_t count;
+        for (uint32_t first = 0; first < field->count; first += count) {
+            count = field->count - first;
+            if (count > elements_per_piece(field)) count = elements_per_piece(field);
+            write_elements(piece, field, value, first, count);
+            base_hasher_add(&hasher, piece, (size_t)count * ecs_field_kind_table[field->kind]);
+        }
+    }
+    return base_hasher_end(&hasher);
+}
+
+uint64_t ecs_type_hash(const ecs_type* type, const void* value, uint64_t seed) {
+    BASE_ASSERT(type);
+    if (type->hash) return type->hash(value, seed);
+    value = ecs_type_object(type, value);
+    if (type->ops && type->ops->write) return hash_written(type, value, seed);
+    if (type->object_size > BUFFER_BYTES) return hash_large(type, value, seed);
+    _Alignas(8) uint8_t buffer[BUFFER_BYTES];
+    uint32_t size = 0;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        uint32_t bytes = ecs_field_kind_table[field->kind];
+        const uint8_t* source = (const uint8_t*)value + field->offset;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        // One number of four bytes is by far the most frequent case.
+        if (field->count == 1 && bytes == 4) {
+            uint32_t bits;
+            memcpy(&bits, source, 4);
+            if (field->kind == ECS_FIELD_F32 &&
+                (bits & UINT32_C(0x7FFFFFFF)) > UINT32_C(0x7F800000))
+                memcpy(&bits, &nan32, 4);
+            memcpy(buffer + size, &bits, 4);
+            size += 4;
+            continue;
+        }
+#endif
+        memcpy(buffer + size, source, (size_t)field->count * bytes);
+        canonicalise(buffer + size, field->kind, field->count);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        uint8_t turned[BUFFER_BYTES];
+        swap_elements(turned, buffer + size, field->count, bytes);
+        memcpy(buffer + size, turned, (size_t)field->count * bytes);
+#endif
+        size += field->count * bytes;
+    }
+    return base_hash64(buffer, size, seed);
+}
+
+static bool field_equal(const ecs_field* field, const uint8_t* a, const uint8_t* b) {
+    uint32_t bytes = ecs_field_kind_table[field->kind];
+    size_t size = (size_t)field->count * bytes;
+    if (memcmp(a + field->offset, b + field->offset, size) == 0) return true;
+    if (field->kind != ECS_FIELD_F32 && field->kind != ECS_FIELD_F64 &&
+        field->kind != ECS_FIELD_BOOL)
+        return false;
+    for (uint32_t i = 0; i < field->count; i++) {
+        uint8_t left[8];
+        uint8_t right[8];
+        write_elements(left, field, a, i, 1);
+        write_elements(right, field, b, i, 1);
+        if (memcmp(left, right, bytes) != 0) return false;
+    }
+    return true;
+}
+
+bool ecs_type_equal(const ecs_type* type, const void* a, const void* b) {
+    BASE_ASSERT(type);
+    a = ecs_type_object(type, a);
+    b = ecs_type_object(type, b);
+    if (type->ops && type->ops->equal) return type->ops->equal(a, b);
+    if (type->is_dense && type->object_size && memcmp(a, b, type->object_size) == 0) return true;
+    if (type->field_count == 0 && type->object_size) return memcmp(a, b, type->object_size) == 0;
+    for (uint32_t i = 0; i < type->field_count; i++)
+        if (!field_equal(&type->fields[i], a, b)) return false;
+    return true;
+}
 
 bool ecs_string_set(const base_allocator* allocator, ecs_string* string, const char* text,
                     uint32_t size) {
@@ -284,4 +498,87 @@ bool ecs_value_compare(const ecs_type* type, const ecs_type_context* context, vo
     bool is_assigned = ecs_value_assign(type, context, shadow, current);
     (void)is_assigned;
     return true;
+}
+
+// The built-in types that are no containers, b to tag, as rows of a table. Components of these
+// types and elements of containers use the same rows.
+
+#define FIELD(struct_name, member, field_kind, elements)                                           \
+    {                                                                                              \
+        .name = #member, .offset = (uint32_t)offsetof(struct_name, member), .kind = field_kind,    \
+        .count = elements                                                                          \
+    }
+#define SCALAR(field_kind)                                                                         \
+    { .name = "value", .kind = field_kind, .count = 1 }
+
+static const ecs_field field_b[] = {SCALAR(ECS_FIELD_BOOL)};
+static const ecs_field field_i[] = {SCALAR(ECS_FIELD_I32)};
+static const ecs_field field_i64[] = {SCALAR(ECS_FIELD_I64)};
+static const ecs_field field_u8[] = {SCALAR(ECS_FIELD_U8)};
+static const ecs_field field_u16[] = {SCALAR(ECS_FIELD_U16)};
+static const ecs_field field_u32[] = {SCALAR(ECS_FIELD_U32)};
+static const ecs_field field_u64[] = {SCALAR(ECS_FIELD_U64)};
+static const ecs_field field_r[] = {SCALAR(ECS_FIELD_F32)};
+static const ecs_field field_eid[] = {SCALAR(ECS_FIELD_ENTITY)};
+static const ecs_field field_p2[] = {FIELD(ecs_vec2, x, ECS_FIELD_F32, 1),
+                                     FIELD(ecs_vec2, y, ECS_FIELD_F32, 1)};
+static const ecs_field field_p3[] = {FIELD(ecs_vec3, x, ECS_FIELD_F32, 1),
+                                     FIELD(ecs_vec3, y, ECS_FIELD_F32, 1),
+                                     FIELD(ecs_vec3, z, ECS_FIELD_F32, 1)};
+static const ecs_field field_p4[] = {
+    FIELD(ecs_vec4, x, ECS_FIELD_F32, 1), FIELD(ecs_vec4, y, ECS_FIELD_F32, 1),
+    FIELD(ecs_vec4, z, ECS_FIELD_F32, 1), FIELD(ecs_vec4, w, ECS_FIELD_F32, 1)};
+static const ecs_field field_ip2[] = {FIELD(ecs_ivec2, x, ECS_FIELD_I32, 1),
+                                      FIELD(ecs_ivec2, y, ECS_FIELD_I32, 1)};
+static const ecs_field field_ip3[] = {FIELD(ecs_ivec3, x, ECS_FIELD_I32, 1),
+                                      FIELD(ecs_ivec3, y, ECS_FIELD_I32, 1),
+                                      FIELD(ecs_ivec3, z, ECS_FIELD_I32, 1)};
+static const ecs_field field_ip4[] = {
+    FIELD(ecs_ivec4, x, ECS_FIELD_I32, 1), FIELD(ecs_ivec4, y, ECS_FIELD_I32, 1),
+    FIELD(ecs_ivec4, z, ECS_FIELD_I32, 1), FIELD(ecs_ivec4, w, ECS_FIELD_I32, 1)};
+static const ecs_field field_c[] = {
+    FIELD(ecs_color, r, ECS_FIELD_U8, 1), FIELD(ecs_color, g, ECS_FIELD_U8, 1),
+    FIELD(ecs_color, b, ECS_FIELD_U8, 1), FIELD(ecs_color, a, ECS_FIELD_U8, 1)};
+static const ecs_field field_m[] = {FIELD(ecs_matrix, m, ECS_FIELD_F32, 12)};
+
+// Rows lie at their id.
+#define TYPE(number, type_name, c_type, table)                                                     \
+    [number] = {.name = type_name,                                                                 \
+                .id = number,                                                                      \
+                .size = sizeof(c_type),                                                            \
+                .align = _Alignof(c_type),                                                         \
+                .object_size = sizeof(c_type),                                                     \
+                .fields = table,                                                                   \
+                .field_count = BASE_COUNT(table),                                                  \
+                .is_dense = true}
+static const ecs_type scalars[ECS_BUILTIN_TAG + 1] = {
+    TYPE(ECS_BUILTIN_B, "b", bool, field_b),
+    TYPE(ECS_BUILTIN_I, "i", int32_t, field_i),
+    TYPE(ECS_BUILTIN_I64, "i64", int64_t, field_i64),
+    TYPE(ECS_BUILTIN_U8, "u8", uint8_t, field_u8),
+    TYPE(ECS_BUILTIN_U16, "u16", uint16_t, field_u16),
+    TYPE(ECS_BUILTIN_U32, "u32", uint32_t, field_u32),
+    TYPE(ECS_BUILTIN_U64, "u64", uint64_t, field_u64),
+    TYPE(ECS_BUILTIN_R, "r", float, field_r),
+    TYPE(ECS_BUILTIN_P2, "p2", ecs_vec2, field_p2),
+    TYPE(ECS_BUILTIN_P3, "p3", ecs_vec3, field_p3),
+    TYPE(ECS_BUILTIN_P4, "p4", ecs_vec4, field_p4),
+    TYPE(ECS_BUILTIN_IP2, "ip2", ecs_ivec2, field_ip2),
+    TYPE(ECS_BUILTIN_IP3, "ip3", ecs_ivec3, field_ip3),
+    TYPE(ECS_BUILTIN_IP4, "ip4", ecs_ivec4, field_ip4),
+    TYPE(ECS_BUILTIN_C, "c", ecs_color, field_c),
+    TYPE(ECS_BUILTIN_M, "m", ecs_matrix, field_m),
+    [ECS_BUILTIN_T] = {.name = "t",
+                       .id = ECS_BUILTIN_T,
+                       .size = sizeof(ecs_string),
+                       .align = _Alignof(ecs_string),
+                       .object_size = sizeof(ecs_string),
+                       .ops = &ecs_string_ops},
+    TYPE(ECS_BUILTIN_EID, "eid", ecs_entity, field_eid),
+    [ECS_BUILTIN_TAG] = {.name = "tag", .id = ECS_BUILTIN_TAG, .align = 1, .is_dense = true},
+};
+
+const ecs_type* ecs_scalar_type(ecs_type_id id) {
+    BASE_ASSERT(id > ECS_BUILTIN_NONE && id <= ECS_BUILTIN_TAG);
+    return &scalars[id];
 }

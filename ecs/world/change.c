@@ -7,13 +7,13 @@
 // not marked counts with its value, so a write that was not marked shows as a difference.
 #include "base/assert.h"
 #include "ecs/save.h"
-#include "core/world_internal.h"
 #include "event/event_queue.h"
 #include "table/archetype.h"
 #include "table/chunk.h"
 #include "table/record.h"
 #include "table/storage.h"
 #include "track/track.h"
+#include "type/world.h"
 
 ecs_changes ecs_changes_get(const ecs_world* world) {
     const ecs_tracker* tracker = world->tracker;

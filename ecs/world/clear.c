@@ -6,11 +6,11 @@
 // and events that wait name entities that are gone, so they are dropped before AfterClear, whose
 // handlers may fill the world again.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "event/command_queue.h"
 #include "event/core_event.h"
 #include "event/event_queue.h"
 #include "loading/loading.h"
+#include "type/world.h"
 
 void ecs_world_clear(ecs_world* world) {
     BASE_ASSERT(world->is_sealed && world->fast.stage_depth == 0 && world->fast.walk_depth == 0);

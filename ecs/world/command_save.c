@@ -4,8 +4,8 @@
 // Components go before values, so that a reader knows how much memory the values take before it
 // makes the first one. Placeholders are kept as they are: they name creations of the same queue.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "event/command_queue.h"
+#include "type/world.h"
 #include "world/storage_save.h"
 
 void ecs_commands_write(const ecs_world* world, base_bytes* bytes) {

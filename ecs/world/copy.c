@@ -9,7 +9,6 @@
 // Invariant: the choice between the two ways is made before anything is changed.
 #include "base/assert.h"
 #include "ecs/save.h"
-#include "core/world_internal.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
 #include "event/membership.h"
@@ -21,6 +20,7 @@
 #include "table/storage.h"
 #include "track/track.h"
 #include "type/type_registry.h"
+#include "type/world.h"
 
 #include <string.h>
 

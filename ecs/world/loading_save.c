@@ -6,11 +6,11 @@
 // requested again, unless this process knows it already.
 //
 //     each: handle, template, values as in commands (components first), parked events
-#include "core/world_internal.h"
 #include "event/event_queue.h"
 #include "loading/loading.h"
 #include "loading/pending.h"
 #include "table/held.h"
+#include "type/world.h"
 
 #include <string.h>
 

@@ -9,7 +9,6 @@
 // form of a save is in save.c.
 #include "base/assert.h"
 #include "ecs/save.h"
-#include "core/world_internal.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
 #include "event/membership.h"
@@ -18,6 +17,7 @@
 #include "table/storage.h"
 #include "track/track.h"
 #include "type/type_registry.h"
+#include "type/world.h"
 #include "world/restore.h"
 #include "world/save_format.h"
 #include "world/storage_save.h"

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "base/workers.h"
-#include "core/world_internal.h"
 #include "table/chunk.h"
 #include "type/type_registry.h"
+#include "type/world.h"
 
 #define ECS_BLOCK_ROWS 2048u ///< at most; many cache lines, and enough blocks to share
 

@@ -4,7 +4,6 @@
 // A save keeps what decides the future: generations and cursors of the index walk, held handles,
 // the order of archetypes and of rows. Free bits, chunk ids and caches follow from those.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "entity/batch.h"
 #include "event/command_queue.h"
 #include "event/core_event.h"
@@ -17,6 +16,7 @@
 #include "table/query_cache.h"
 #include "table/record.h"
 #include "table/storage.h"
+#include "type/world.h"
 #include "world/storage_save.h"
 
 #include <stdlib.h>

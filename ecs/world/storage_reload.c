@@ -10,7 +10,6 @@
 // In the second half old rows stay where they are until every record points at its new row; then
 // they go from the last to the first, so that what fills a hole is never a hole itself.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "event/core_event.h"
 #include "structure/transition.h"
 #include "table/archetype.h"
@@ -22,6 +21,7 @@
 #include "table/storage.h"
 #include "template/template_registry.h"
 #include "track/track.h"
+#include "type/world.h"
 #include "world/reload.h"
 
 #include <stdlib.h>

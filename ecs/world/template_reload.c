@@ -8,12 +8,12 @@
 #include "base/assert.h"
 #include "base/hash.h"
 #include "ecs/template_files.h"
-#include "core/world_internal.h"
 #include "table/archetype.h"
 #include "table/query_cache.h"
 #include "table/storage.h"
 #include "template/template_registry.h"
 #include "template/template_set.h"
+#include "type/world.h"
 #include "world/reload.h"
 
 #include <string.h>

@@ -3,12 +3,12 @@
 // are, in turns of groups of entities. Indices alone say whose turn it is: neither the order of
 // rows nor that of archetypes matters.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "ecs/save.h"
 #include "table/archetype.h"
 #include "table/record.h"
 #include "table/storage.h"
 #include "track/track.h"
+#include "type/world.h"
 
 #include <string.h>
 

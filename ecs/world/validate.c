@@ -8,7 +8,6 @@
 #include "base/assert.h"
 #include "ecs/debug.h"
 #include "ecs/save.h"
-#include "core/world_internal.h"
 #include "event/event_queue.h"
 #include "event/membership.h"
 #include "event/systems.h"
@@ -18,6 +17,7 @@
 #include "system/system_registry.h"
 #include "table/storage.h"
 #include "track/track.h"
+#include "type/world.h"
 
 #include <string.h>
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The world as a whole: made, sealed, torn down; what belongs to no single concern.
 //
-// world_internal.h lists the concerns in the order in which they are set up. Each *_deinit accepts
+// world.h lists the concerns in the order in which they are set up. Each *_deinit accepts
 // a zeroed struct, so a failure at any point of create is one call to destroy. Contexts of modules
 // go last-in first-out with the rest; nothing here knows what they hold.
 #include "base/assert.h"
-#include "core/world_internal.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
 #include "event/systems.h"
@@ -15,6 +14,7 @@
 #include "template/template_registry.h"
 #include "track/track.h"
 #include "type/type_registry.h"
+#include "type/world.h"
 
 #include <string.h>
 

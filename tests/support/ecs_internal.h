@@ -4,7 +4,6 @@
 
 #include "ecs/ecs.h"
 
-#include "core/world_internal.h"
 #include "entity/batch.h"
 #include "event/command_queue.h"
 #include "event/core_event.h"
@@ -28,4 +27,5 @@
 #include "template/template_registry.h"
 #include "track/track.h"
 #include "type/type_registry.h"
+#include "type/world.h"
 #include "world/storage_save.h"

@@ -3,7 +3,7 @@
 /// The type has a pool of objects and resets a returned object (S4.6).
 #include "table/store_world.h"
 
-#include "type/box.h"
+#include "type/type_registry.h"
 
 /// A ship that owns a name. It counts the living ships.
 typedef struct ship {
