@@ -5,12 +5,391 @@
 // needs a second template.
 #include "template/template_bind.h"
 
-#include "type/world.h"
-
 #include "base/assert.h"
 #include "base/hash.h"
+#include "base/text.h"
+#include "type/container.h"
+#include "type/world.h"
 
 #include <string.h>
+
+// Elements of containers, as a datablock writes them:
+//
+//   "path:list<p2>"{ point:p2=0,0; point:p2=1,1 }        each of the list's type, names ignored
+//   "inventory:array"{ item:t="sword"; "gem:object"{ } } any types, names ignored
+//   "props:object"{ hp:i=1; "nested:object"{ a:r=1 } }   any types, each name once
+//
+// An element that is no container may also be a block: "item:u8"{ value:u8=1 }. The depth is
+// checked against ECS_CONTAINER_DEPTH_MAX before anything is allocated, and an element that is too
+// deep is reported where it begins.
+
+// The component value that is being read.
+typedef struct child_pass {
+    ecs_bind_pass* binder;
+    const ecs_text_node* component;
+    ecs_type_context context;
+} child_pass;
+
+static void report_unknown(child_pass* pass, const ecs_text_node* node) {
+    ecs_bind_pass* binder = pass->binder;
+    const char* names[ECS_BUILTIN_COUNT];
+    uint32_t count = 0;
+    for (uint32_t type = 1; type < ECS_ELEMENT_TYPE_END; type++)
+        if (ecs_element_is_type(type)) names[count++] = ecs_builtin_type((ecs_type_id)type)->name;
+    const char* near = base_text_nearest(type_of(binder, node), names, count);
+    ecs_bind_fault(
+        binder, node->line,
+        "component '%s': '%.80s' has the type '%.80s', which no value inside can have%s%s%s",
+        name_of(binder, pass->component), name_of(binder, node), type_of(binder, node),
+        near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static ecs_element_type find_type(const ecs_bind_pass* binder, const ecs_text_node* node) {
+    for (uint32_t type = 1; type < ECS_ELEMENT_TYPE_END; type++)
+        if (ecs_element_is_type(type) && strcmp(ecs_builtin_type((ecs_type_id)type)->name,
+                                                ecs_bind_type_name(type_of(binder, node))) == 0)
+            return (ecs_element_type)type;
+    return ECS_ELEMENT_NONE;
+}
+
+// Read the text of a parameter into a created value.
+static bool read_text(child_pass* pass, const ecs_text_node* node, ecs_element_type type,
+                      void* value) {
+    ecs_bind_pass* binder = pass->binder;
+    const ecs_type* builtin = ecs_builtin_type((ecs_type_id)type);
+    char message[ECS_VALUE_MESSAGE_BYTES];
+    const char* text =
+        ecs_bind_value_text(builtin->name, type_of(binder, node), value_of(binder, node));
+    if (ecs_text_read_builtin(builtin, &pass->context, text, value, message)) return true;
+    ecs_bind_fault(binder, node->line, "component '%s', '%.80s': %s",
+                   name_of(binder, pass->component), name_of(binder, node), message);
+    return false;
+}
+
+// Read "item:u8"{ value:u8=1 }. @return false after a fault.
+static bool read_boxed_text(child_pass* pass, const ecs_text_node* node, ecs_element_type type,
+                            void* value) {
+    ecs_bind_pass* binder = pass->binder;
+    if (node->child_count == 0) return true; // the default value
+    const ecs_text_node* only =
+        node->child_count == 1 ? &binder->text->nodes[node->child_first] : NULL;
+    if (only && !only->is_block && strcmp(name_of(binder, only), "value") == 0 &&
+        ecs_bind_spells(type_of(binder, node), type_of(binder, only)))
+        return read_text(pass, only, type, value);
+    const char* name = type_of(binder, node);
+    ecs_bind_fault(binder, node->line, "component '%s', '%.80s': %s is written as value:%s=...",
+                   name_of(binder, pass->component), name_of(binder, node), name, name);
+    return false;
+}
+
+static void refuse(child_pass* pass, const ecs_text_node* node, ecs_result result) {
+    ecs_bind_pass* binder = pass->binder;
+    if (result == ECS_ERR_MEMORY) {
+        ecs_template_set_fail(binder->set, result);
+        return;
+    }
+    size_t name_bytes = strlen(name_of(binder, node));
+    if (name_bytes == 0 || name_bytes >= ECS_CONTAINER_NAME_BYTES_MAX)
+        ecs_bind_fault(binder, node->line, "component '%s': '%.80s': a name has 1 to %u bytes",
+                       name_of(binder, pass->component), name_of(binder, node),
+                       ECS_CONTAINER_NAME_BYTES_MAX - 1);
+    else
+        ecs_bind_fault(
+            binder, node->line,
+            "component '%s': too much inside: at most %u values in a block, and %u bytes "
+            "in all",
+            name_of(binder, pass->component), ECS_CONTAINER_COUNT_MAX, ECS_CONTAINER_BYTES_MAX);
+}
+
+static void read_items(child_pass* pass, const ecs_text_node* block, ecs_container_body* body,
+                       uint32_t depth);
+
+// Append an item to a list or array, or add it to an object under its name. @return its value; NULL
+// after a fault.
+static void* add_item(child_pass* pass, const ecs_text_node* node, ecs_container_body* body,
+                      ecs_element_type type, const void* value) {
+    const base_allocator* allocator = pass->context.allocator;
+    const char* name = body->type == ECS_ELEMENT_OBJECT ? name_of(pass->binder, node) : NULL;
+    uint32_t index = body->count;
+    if (name && ecs_container_seek(body, name, &index)) {
+        ecs_bind_fault(pass->binder, node->line, "component '%s': '%.80s' is given twice",
+                       name_of(pass->binder, pass->component), name);
+        return NULL;
+    }
+    ecs_result result = ecs_container_insert(allocator, body, index, name, type, value);
+    if (result == ECS_OK) return ecs_container_item(body, index);
+    refuse(pass, node, result);
+    return NULL;
+}
+
+static void read_plain(child_pass* pass, const ecs_text_node* node, ecs_container_body* body,
+                       ecs_element_type type) {
+    ecs_element made = {.type = type};
+    bool is_read = node->is_block ? read_boxed_text(pass, node, type, &made.as)
+                                  : read_text(pass, node, type, &made.as);
+    if (is_read) (void)add_item(pass, node, body, type, &made.as);
+    ecs_element_unmake(pass->context.allocator, type, &made.as);
+}
+
+static void read_container(child_pass* pass, const ecs_text_node* node, ecs_container_body* body,
+                           ecs_element_type type, uint32_t depth) {
+    ecs_bind_pass* binder = pass->binder;
+    const char* name = type_of(binder, node);
+    if (!node->is_block) {
+        ecs_bind_fault(binder, node->line,
+                       "component '%s', '%.80s': %s %s is written as a block: \"name:%s\"{ }",
+                       name_of(binder, pass->component), name_of(binder, node),
+                       ecs_element_is_list(type) ? "a" : "an", name, name);
+    } else if (depth == ECS_CONTAINER_DEPTH_MAX) {
+        ecs_bind_fault(binder, node->line, "component '%s': more than %u blocks inside one another",
+                       name_of(binder, pass->component), ECS_CONTAINER_DEPTH_MAX);
+    } else {
+        const void* item = add_item(pass, node, body, type, NULL);
+        if (item) read_items(pass, node, ecs_container_body_of(item), depth + 1);
+    }
+}
+
+static void read_item(child_pass* pass, const ecs_text_node* node, ecs_container_body* body,
+                      uint32_t depth) {
+    ecs_bind_pass* binder = pass->binder;
+    if (node->is_block && node->name == 0) return; // the fault in its head was reported
+    if (name_of(binder, node)[0] == '_') {
+        ecs_bind_unknown_word(binder, node);
+        return;
+    }
+    if (node->is_block && *type_of(binder, node) == '\0') {
+        ecs_bind_fault(binder, node->line, "block '%.80s' needs a type, as in \"%.80s:object\"{ }",
+                       name_of(binder, node), name_of(binder, node));
+        return;
+    }
+    ecs_element_type type = find_type(binder, node);
+    if (type == ECS_ELEMENT_NONE) {
+        report_unknown(pass, node);
+    } else if (ecs_element_is_list(body->type) && body->type != ecs_element_list_of(type)) {
+        ecs_bind_fault(binder, node->line, "component '%s': a %s holds no %s",
+                       name_of(binder, pass->component),
+                       ecs_builtin_type((ecs_type_id)body->type)->name, type_of(binder, node));
+    } else if (ecs_element_is_container(type)) {
+        read_container(pass, node, body, type, depth);
+    } else {
+        read_plain(pass, node, body, type);
+    }
+}
+
+static void read_items(child_pass* pass, const ecs_text_node* block, ecs_container_body* body,
+                       uint32_t depth) {
+    const ecs_text_node* nodes = pass->binder->text->nodes;
+    for (uint32_t at = block->child_first; at; at = nodes[at].next)
+        read_item(pass, &nodes[at], body, depth);
+}
+
+// Bind one statement in the block of a list, array or object: an element of the component's value.
+// Faults are reported. @return false when memory ran out.
+static bool bind_child(ecs_bind_pass* binder, const ecs_text_node* component,
+                       const ecs_text_node* node, const ecs_type* type, void* value) {
+    child_pass pass = {binder, component, {binder->set->world->allocator}};
+    ecs_container_body* body =
+        ecs_container_open(pass.context.allocator, value, (ecs_element_type)type->id);
+    if (!body) {
+        ecs_template_set_fail(binder->set, ECS_ERR_MEMORY);
+        return false;
+    }
+    read_item(&pass, node, body, 1);
+    return true;
+}
+
+// Bind one component of a template: type, name in the world, flags and value. The text may give
+// only some fields of a struct.
+
+// Find the type of a component. A block without a type belongs to a component that has one
+// elsewhere, above it or in the world. @return NULL when no such type is registered; the component
+// is kept as opaque then.
+static const ecs_type* find_component_type(ecs_bind_pass* binder, const ecs_text_node* node) {
+    const ecs_world* world = binder->set->world;
+    const char* name = ecs_bind_type_name(type_of(binder, node));
+    ecs_type_id id = *name ? ecs_type_find(world, name)
+                           : ecs_template_set_type_of(binder->set, name_of(binder, node));
+    if (id != ECS_TYPE_NONE) return ecs_type_get(world, id);
+    ecs_bind_opaque(binder, node);
+    return NULL;
+}
+
+// @return false after a fault.
+static bool apply_scope(ecs_bind_pass* binder, const ecs_text_node* node,
+                        const ecs_bind_scope* scope, const ecs_type* type,
+                        ecs_template_slot* slot) {
+    slot->flags = scope->flags;
+    slot->stated = scope->stated;
+    slot->tags = scope->tags;
+    slot->has_teleport = scope->has_teleport;
+    slot->teleport = scope->teleport;
+    slot->visible = scope->visible;
+    slot->integral = scope->integral;
+    ecs_quant_draft with_range = scope->quant;
+    ecs_quant_draft* quant = &with_range;
+    // All four numbers of a unit quaternion are in [-1, 1].
+    if ((scope->flags & ECS_SLOT_ROTATION) && !quant->has_min && !quant->has_max) {
+        quant->has_min = quant->has_max = quant->has_bits;
+        quant->min = -1;
+        quant->max = 1;
+    }
+    if (!quant->has_min && !quant->has_max && !quant->has_step && !quant->has_bits) return true;
+    char message[ECS_VALUE_MESSAGE_BYTES];
+    if (!ecs_quant_draft_finish(quant, type, &slot->quant, message)) {
+        ecs_bind_fault(binder, node->line, "component '%s' (%s): %s", name_of(binder, node),
+                       type->name, message);
+        return false;
+    }
+    slot->is_quantised = true;
+    return true;
+}
+
+static void add_component(ecs_bind_pass* binder, const ecs_text_node* node, const ecs_type* type,
+                          const ecs_bind_scope* scope, ecs_draft_component component) {
+    ecs_template_set* set = binder->set;
+    component.slot.line = node->line;
+    if (!apply_scope(binder, node, scope, type, &component.slot)) return;
+    component.slot.component =
+        ecs_template_set_name(set, name_of(binder, node), type->id, binder->text->file, node->line);
+    if (component.slot.component == ECS_COMPONENT_NONE) return;
+    if (set->component_count - binder->component_first == ECS_TEMPLATE_COMPONENTS_MAX) {
+        ecs_bind_fault(binder, node->line, "more than %u components in a template",
+                       ECS_TEMPLATE_COMPONENTS_MAX);
+        return;
+    }
+    for (uint32_t i = binder->component_first; i < set->component_count; i++) {
+        if (set->components[i].slot.component != component.slot.component) continue;
+        ecs_bind_fault(binder, node->line, "component '%s' is declared twice, first in line %u",
+                       name_of(binder, node), set->components[i].slot.line);
+        return;
+    }
+    void* components = set->components;
+    ecs_draft_component* entry = ecs_template_set_push(set, &components, &set->component_count,
+                                                       &set->component_capacity, sizeof *entry);
+    set->components = components;
+    if (entry) *entry = component;
+}
+
+// Bind name:type=value, or `value:type=...` in a component's block, where `owner` is the block.
+static bool read_whole(ecs_bind_pass* binder, const ecs_text_node* node, const ecs_text_node* owner,
+                       const ecs_type* type, ecs_draft_component* component) {
+    if (type->id > ECS_BUILTIN_TAG) {
+        bool is_struct = type->id > ECS_BUILTIN_COUNT;
+        ecs_bind_fault(binder, node->line, "a %s is written as a block: \"%s:%s\"{ %s:type=value }",
+                       type->name, name_of(binder, owner), type->name,
+                       is_struct ? "field" : "item");
+        return false;
+    }
+    void* value = ecs_template_set_value(binder->set, type);
+    if (!value) return false;
+    ecs_type_context context = {binder->set->world->allocator};
+    char message[ECS_VALUE_MESSAGE_BYTES];
+    const char* text =
+        ecs_bind_value_text(type->name, type_of(binder, node), value_of(binder, node));
+    if (!ecs_text_read_builtin(type, &context, text, value, message)) {
+        ecs_bind_fault(binder, node->line, "component '%s' (%s): %s", name_of(binder, owner),
+                       type->name, message);
+        return false;
+    }
+    component->slot.value = value;
+    component->is_whole = true;
+    return true;
+}
+
+static const ecs_field* find_field(const ecs_type* type, const char* name, uint32_t* index) {
+    for (*index = 0; *index < type->field_count; ++*index)
+        if (strcmp(type->fields[*index].name, name) == 0) return &type->fields[*index];
+    return NULL;
+}
+
+static void read_struct_field(ecs_bind_pass* binder, const ecs_text_node* node,
+                              const ecs_text_node* owner, const ecs_type* type, void* value,
+                              ecs_draft_component* component) {
+    uint32_t index;
+    const ecs_field* field = find_field(type, name_of(binder, node), &index);
+    if (!field) {
+        const char* names[ECS_FIELDS_MAX];
+        for (uint32_t i = 0; i < type->field_count; i++)
+            names[i] = type->fields[i].name;
+        const char* near = base_text_nearest(name_of(binder, node), names, type->field_count);
+        ecs_bind_fault(binder, node->line, "%s has no field '%.80s'%s%s%s", type->name,
+                       name_of(binder, node), near ? ", did you mean '" : "", near ? near : "",
+                       near ? "'?" : "");
+        return;
+    }
+    if (component->fields_set >> index & 1) {
+        ecs_bind_fault(binder, node->line, "field '%s' is given twice", field->name);
+        return;
+    }
+    ecs_type_id spelling =
+        ecs_type_find(binder->set->world, ecs_bind_type_name(type_of(binder, node)));
+    char message[ECS_VALUE_MESSAGE_BYTES];
+    if (!ecs_text_read_field(field, spelling, value_of(binder, node),
+                             ecs_type_object_mut(type, value), message)) {
+        ecs_bind_fault(binder, node->line, "component '%s', field '%s': %s", name_of(binder, owner),
+                       field->name, message);
+        return;
+    }
+    component->fields_set |= UINT64_C(1) << index;
+}
+
+// "name:type"{ _track:b=yes; value:type=... } or { field:type=value }
+static void bind_component_block(ecs_bind_pass* binder, const ecs_text_node* node,
+                                 ecs_bind_scope scope) {
+    if (!ecs_bind_check_name(binder, name_of(binder, node), node->line, "component")) return;
+    const ecs_type* type = find_component_type(binder, node);
+    if (!type) return;
+    bool is_struct = type->id > ECS_BUILTIN_COUNT;
+    bool is_container = !is_struct && type->id > ECS_BUILTIN_TAG;
+    ecs_draft_component component = {0};
+    bool needs_value = is_struct || is_container;
+    void* value = needs_value ? ecs_template_set_value(binder->set, type) : NULL;
+    if (needs_value && !value) return;
+    // `{}` makes it empty; a block with words alone keeps the inherited value.
+    component.is_whole = is_container && node->child_count == 0;
+    uint32_t at = node->child_first;
+    for (; at; at = binder->text->nodes[at].next) {
+        const ecs_text_node* child = &binder->text->nodes[at];
+        const char* name = name_of(binder, child);
+        if (ecs_bind_scope_word(binder, child, &scope)) continue;
+        if (child->is_block && child->name == 0) continue; // the fault in its head was reported
+        if (ecs_bind_is_remark(name)) continue;
+        if (name[0] == '_') {
+            ecs_bind_unknown_word(binder, child);
+        } else if (is_container) {
+            component.is_whole = true;
+            if (!bind_child(binder, node, child, type, value)) return;
+        } else if (child->is_block) {
+            ecs_bind_fault(binder, child->line, "component '%s' (%s) cannot hold the block '%.80s'",
+                           name_of(binder, node), type->name, name);
+        } else if (is_struct) {
+            read_struct_field(binder, child, node, type, value, &component);
+        } else if (strcmp(name, "value") != 0) {
+            ecs_bind_fault(binder, child->line,
+                           "component '%s' (%s) takes value:%s=..., not '%.80s'",
+                           name_of(binder, node), type->name, type->name, name);
+        } else if (component.is_whole) {
+            ecs_bind_fault(binder, child->line, "the value of '%s' is given twice",
+                           name_of(binder, node));
+        } else if (ecs_bind_spells(type->name, type_of(binder, child)) ||
+                   ecs_bind_has_type(binder, child, type->name)) {
+            (void)read_whole(binder, child, node, type, &component);
+        }
+    }
+    if (component.fields_set || (is_container && component.is_whole)) component.slot.value = value;
+    add_component(binder, node, type, &scope, component);
+}
+
+// name:type=value
+static void bind_parameter(ecs_bind_pass* binder, const ecs_text_node* node,
+                           const ecs_bind_scope* scope) {
+    if (!ecs_bind_check_name(binder, name_of(binder, node), node->line, "component")) return;
+    const ecs_type* type = find_component_type(binder, node);
+    if (!type) return;
+    ecs_draft_component component = {0};
+    if (read_whole(binder, node, node, type, &component))
+        add_component(binder, node, type, scope, component);
+}
 
 // Bind the components of a template or group. The depth is at most ECS_TEXT_DEPTH_MAX.
 static void bind_components(ecs_bind_pass* binder, const ecs_text_node* block, ecs_bind_scope scope,
@@ -27,9 +406,9 @@ static void bind_components(ecs_bind_pass* binder, const ecs_text_node* block, e
         if (node->is_block && strcmp(name, "_group") == 0)
             bind_components(binder, node, scope, true);
         else if (node->is_block)
-            ecs_bind_component_block(binder, node, scope);
+            bind_component_block(binder, node, scope);
         else if (name[0] != '_')
-            ecs_bind_parameter(binder, node, &scope);
+            bind_parameter(binder, node, &scope);
         else if (is_group && !ecs_bind_is_scope_word(name))
             ecs_bind_unknown_word(binder, node);
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Private: shared by the files that turn a datablock tree into drafts: template_bind.c (whole
-/// templates), template_component.c (components), template_nested.c (elements of containers),
-/// template_words.c (words that begin with '_').
+/// Private: shared by the files that turn a datablock tree into drafts: template_bind.c (templates,
+/// components, elements of containers), template_words.c (words that begin with '_').
 #pragma once
 
 #include "template/template_set.h"
@@ -45,7 +44,6 @@ void ecs_bind_fault(ecs_bind_pass* binder, uint32_t line, const char* format, ..
 /// Is it a parameter of this type? If not, that is reported.
 bool ecs_bind_has_type(ecs_bind_pass* binder, const ecs_text_node* node, const char* type);
 bool ecs_bind_check_name(ecs_bind_pass* binder, const char* name, uint32_t line, const char* what);
-bool ecs_bind_check_tags(ecs_bind_pass* binder, const ecs_text_node* node);
 /// Bind a word of a component or group: flags, tags, quantisation and so on. @return false when the
 /// statement is none of these.
 bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_bind_scope* scope);
@@ -64,15 +62,3 @@ bool ecs_bind_spells(const char* type, const char* spelling);
 const char* ecs_bind_value_text(const char* type, const char* spelling, const char* text);
 /// Keep a component whose type is not registered, and report a warning.
 void ecs_bind_opaque(ecs_bind_pass* binder, const ecs_text_node* node);
-/// "name:type"{ _track:b=yes; value:type=... } or { field:type=value }
-void ecs_bind_component_block(ecs_bind_pass* binder, const ecs_text_node* node,
-                              ecs_bind_scope scope);
-/// name:type=value
-void ecs_bind_parameter(ecs_bind_pass* binder, const ecs_text_node* node,
-                        const ecs_bind_scope* scope);
-
-// template_nested.c
-/// Bind one statement in the block of a list, array or object: an element of the component's value.
-/// Faults are reported. @return false when memory ran out.
-bool ecs_bind_child(ecs_bind_pass* binder, const ecs_text_node* component,
-                    const ecs_text_node* node, const ecs_type* type, void* value);

@@ -2,8 +2,8 @@
 /// Private: the registry of templates. How text becomes a template is in template_set.h.
 #pragma once
 
-#include "ecs/template.h"
 #include "base/table.h"
+#include "ecs/template.h"
 
 /// A flag of slots, beside those of ecs_template_flag: `_rotation`.
 #define ECS_SLOT_ROTATION (1u << 7)

@@ -5,13 +5,383 @@
 // which is reported by name.
 #include "template/template_set.h"
 
+#include "base/assert.h"
+#include "base/text.h"
+#include "ecs/hierarchy.h"
 #include "type/type_registry.h"
 #include "type/world.h"
 
-#include "base/assert.h"
-#include "base/text.h"
-
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+// The rule of inheritance and composition: later slots override earlier ones where they state
+// something. Flags are inherited one by one; a quantisation, tags and a value as a whole. The
+// result is a row of the registry: all slots, for templates that inherit, and the components that
+// exist in this world, for all other code.
+
+static void lay_over(ecs_template_slot* under, const ecs_template_slot* over) {
+    under->flags = (uint8_t)((under->flags & ~over->stated) | (over->flags & over->stated));
+    under->stated |= over->stated;
+    if (over->is_quantised) {
+        under->is_quantised = true;
+        under->quant = over->quant;
+    }
+    if (over->has_teleport) {
+        under->has_teleport = true;
+        under->teleport = over->teleport;
+    }
+    if (over->value) under->value = over->value;
+    if (over->tags) under->tags = over->tags;
+    if (over->visible) under->visible = over->visible;
+    if (over->integral) under->integral = over->integral;
+    under->line = over->line;
+}
+
+bool ecs_template_fold_add(ecs_template_fold* fold, const ecs_template_slot* slots,
+                           uint32_t count) {
+    BASE_ASSERT(fold->count <= ECS_TEMPLATE_COMPONENTS_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        uint16_t* where = &fold->where[slots[i].component];
+        if (*where) {
+            lay_over(&fold->slots[*where - 1], &slots[i]);
+            continue;
+        }
+        if (fold->count == ECS_TEMPLATE_COMPONENTS_MAX) return false;
+        fold->slots[fold->count++] = slots[i];
+        *where = (uint16_t)fold->count;
+    }
+    return true;
+}
+
+// Find a slot. @return NULL when there is no such component.
+static ecs_template_slot* template_fold_find(ecs_template_fold* fold, ecs_component_id component) {
+    BASE_ASSERT(component != ECS_COMPONENT_NONE && component <= ECS_COMPONENTS_MAX);
+    uint16_t where = fold->where[component];
+    return where ? &fold->slots[where - 1] : NULL;
+}
+
+// Does a component with these tags exist in the world?
+static bool template_tags_match(const ecs_world* world, const char* tags) {
+    static const char separators[] = ",; \t";
+    while (tags && *tags) {
+        size_t size = strcspn(tags, separators);
+        char tag[ECS_NAME_BYTES_MAX];
+        if (size >= sizeof tag) return false;
+        memcpy(tag, tags, size);
+        tag[size] = '\0';
+        bool is_there = size == 0;
+        for (uint32_t i = 0; i < world->tag_count && !is_there; i++)
+            is_there = strcmp(world->tags[i], tag) == 0;
+        if (!is_there) return false;
+        tags += size;
+        tags += strspn(tags, separators);
+    }
+    return true;
+}
+
+static const char* component_name(const ecs_world* world, const ecs_template_set* set,
+                                  ecs_component_id id) {
+    return set ? ecs_template_set_component_name(set, id) : ecs_component_get(world, id)->name;
+}
+
+static ecs_type_id component_type(const ecs_world* world, const ecs_template_set* set,
+                                  ecs_component_id id) {
+    return set ? ecs_template_set_component_type(set, id) : ecs_component_get(world, id)->type;
+}
+
+// Sort positions by name. Insertion sort: inherited slots are sorted already, so few of them move.
+static void sort_by_name(const ecs_world* world, const ecs_template_set* set,
+                         const ecs_template_slot* slots, uint32_t count, uint16_t* order) {
+    const char* names[ECS_TEMPLATE_COMPONENTS_MAX];
+    for (uint32_t i = 0; i < count; i++) {
+        const char* name = component_name(world, set, slots[i].component);
+        uint32_t at = i;
+        for (; at > 0 && strcmp(names[at - 1], name) > 0; at--) {
+            names[at] = names[at - 1];
+            order[at] = order[at - 1];
+        }
+        names[at] = name;
+        order[at] = (uint16_t)i;
+    }
+}
+
+static const void* zero_value(ecs_world* world, ecs_type_id type_id) {
+    ecs_templates* templates = world->templates;
+    const ecs_type* type = ecs_type_get(world, type_id);
+    void** zero = &templates->zeros[type_id - 1];
+    if (!*zero) {
+        *zero = base_allocate_zero(world->allocator, type->size);
+        ecs_type_context context = {world->allocator};
+        if (*zero && !ecs_value_create(type, &context, *zero)) {
+            base_release(world->allocator, *zero, type->size);
+            *zero = NULL;
+        }
+    }
+    return *zero;
+}
+
+// Fill in the public components. @return false when memory for a default value ran out.
+static bool add_component(ecs_world* world, ecs_template_row* row,
+                          ecs_template_component* components, const ecs_template_slot* slot,
+                          ecs_type_id type) {
+    uint32_t flags = slot->flags;
+    if (flags & ECS_COMPONENT_REPLICATED) flags |= ECS_COMPONENT_TRACKED;
+    // A later part of a composition may have removed replication. Then nothing arrives that could
+    // be interpolated.
+    if (!(flags & ECS_COMPONENT_REPLICATED)) flags &= ~(uint32_t)ECS_COMPONENT_INTERPOLATED;
+    // A replicated component exists at both ends, regardless of its tags.
+    bool is_replicated = (flags & ECS_COMPONENT_REPLICATED) != 0;
+    if (!is_replicated && !template_tags_match(world, slot->tags)) return true;
+    const void* value = slot->value ? slot->value : zero_value(world, type);
+    if (!value) return false;
+    // Words about the wire mean nothing for a component that is not replicated.
+    const char* visible = is_replicated ? slot->visible : NULL;
+    const char* integral = is_replicated ? slot->integral : NULL;
+    components[row->public.component_count++] = (ecs_template_component){
+        .component = slot->component,
+        .flags = flags & ~ECS_SLOT_ROTATION,
+        .quant = slot->quant,
+        .value = value,
+        .teleport = flags & ECS_COMPONENT_INTERPOLATED ? slot->teleport : 0,
+        .line = slot->line,
+        .visible = visible && strcmp(visible, "public") != 0 ? visible : NULL,
+        .integral = integral && *integral ? integral : NULL,
+        .is_rotation = is_replicated && (flags & ECS_SLOT_ROTATION),
+    };
+    row->public.is_replicated = row->public.is_replicated || is_replicated;
+    return true;
+}
+
+static size_t text_bytes(const char* text) {
+    return text ? strlen(text) + 1 : 0;
+}
+
+// Copy a text to *memory, and return the copy.
+static void own_text(const char** text, char** memory) {
+    if (!*text) return;
+    size_t size = strlen(*text) + 1;
+    memcpy(*memory, *text, size);
+    *text = *memory;
+    *memory += size;
+}
+
+ecs_template_row* ecs_template_row_create(ecs_world* world, const ecs_template_set* set,
+                                          const ecs_template_slot* slots, uint32_t count) {
+    BASE_ASSERT(count <= ECS_TEMPLATE_COMPONENTS_MAX && (slots || count == 0));
+    BASE_ASSERT(count <= ECS_TEMPLATE_COMPONENTS_MAX);
+    size_t texts_bytes = 0;
+    for (uint32_t i = 0; i < count; i++)
+        texts_bytes += text_bytes(slots[i].tags) + text_bytes(slots[i].visible) +
+                       text_bytes(slots[i].integral);
+    size_t bytes = sizeof(ecs_template_row) +
+                   count * (sizeof(ecs_template_slot) + sizeof(ecs_template_component)) +
+                   texts_bytes;
+    ecs_template_row* row = base_allocate_zero(world->allocator, bytes);
+    if (!row) return NULL;
+    row->bytes = bytes;
+    row->slots = (ecs_template_slot*)(void*)(row + 1);
+    row->slot_count = count;
+    ecs_template_component* components = (ecs_template_component*)(void*)(row->slots + count);
+    char* texts = (char*)(components + count);
+    row->public.components = components;
+    row->public.importance = 1;
+
+    uint16_t order[ECS_TEMPLATE_COMPONENTS_MAX];
+    sort_by_name(world, set, slots, count, order);
+    for (uint32_t i = 0; i < count; i++) {
+        ecs_template_slot* slot = &row->slots[i];
+        *slot = slots[order[i]];
+        own_text(&slot->tags, &texts);
+        own_text(&slot->visible, &texts);
+        own_text(&slot->integral, &texts);
+        if (!add_component(world, row, components, slot,
+                           component_type(world, set, slot->component))) {
+            ecs_template_row_destroy(world, row);
+            return NULL;
+        }
+    }
+    return row;
+}
+
+void ecs_template_row_destroy(ecs_world* world, ecs_template_row* row) {
+    if (row) base_release(world->allocator, row, row->bytes);
+}
+
+// Checks of a template after its parents were merged: words that need other words (`_interpolate`
+// needs `_replicate`, which may be stated by name), types that fit, components that exist. Each
+// fault is reported where the word stands.
+//
+// A text that is checked alone may have unknown parents. What a parent could state is then no
+// fault.
+
+// Check that a replicated component has a type that can be sent.
+static void template_check_replicated(ecs_template_set* set, const ecs_draft* draft, uint32_t line,
+                                      const ecs_template_slot* slot) {
+    BASE_ASSERT(draft && slot && slot->component != ECS_COMPONENT_NONE);
+    ecs_type_id id = ecs_template_set_component_type(set, slot->component);
+    const ecs_type* type = ecs_type_get(set->world, id);
+    if (!(slot->flags & ECS_COMPONENT_REPLICATED)) return;
+    if (ecs_type_is_plain(type) || ecs_type_is_varsize(type)) return;
+    ecs_template_set_fault(set, draft->file, line, "component '%s': a %s cannot be replicated: %s",
+                           ecs_template_set_component_name(set, slot->component), type->name,
+                           type->box ? "it is boxed" : "it has neither fields nor write and read");
+}
+
+static bool is_all_real(const ecs_type* type) {
+    for (uint32_t i = 0; i < type->field_count; i++)
+        if (type->fields[i].kind != ECS_FIELD_F32 && type->fields[i].kind != ECS_FIELD_F64)
+            return false;
+    return type->field_count > 0;
+}
+
+static uint32_t count_elements(const ecs_type* type) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < type->field_count; i++)
+        count += type->fields[i].count;
+    return count;
+}
+
+// One component as its own template states it, and as it is after merging.
+typedef struct checked {
+    ecs_template_set* set;
+    const ecs_draft* draft;
+    const ecs_template_slot* own;
+    const ecs_template_slot* slot;
+    const char* name;
+    const ecs_type* type;
+} checked;
+
+static void refuse(const checked* one, const char* format, ...) BASE_PRINTF(2, 3);
+
+static void refuse(const checked* one, const char* format, ...) {
+    char message[BASE_REPORT_BYTES_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    ecs_template_set_fault(one->set, one->draft->file, one->own->line, "component '%s': %s",
+                           one->name, message);
+}
+
+static bool is_replicated(const checked* one) {
+    return (one->slot->flags & ECS_COMPONENT_REPLICATED) != 0;
+}
+
+// A component that is interpolated must be replicated and have float fields.
+static void check_interpolated(const checked* one) {
+    if (!(one->slot->flags & ECS_COMPONENT_INTERPOLATED)) {
+        if (one->own->has_teleport && one->own->teleport > 0)
+            refuse(one, "_teleport without _interpolate");
+        return;
+    }
+    if (!is_replicated(one))
+        refuse(one, "_interpolate without _replicate");
+    else if (!is_all_real(one->type))
+        refuse(one, "a %s cannot be interpolated, it is not all real numbers", one->type->name);
+}
+
+static void check_rotation(const checked* one) {
+    if (!(one->slot->flags & ECS_SLOT_ROTATION)) return;
+    bool is_four = count_elements(one->type) == 4;
+    for (uint32_t i = 0; i < one->type->field_count; i++)
+        is_four = is_four && one->type->fields[i].kind == ECS_FIELD_F32;
+    if (!is_four)
+        refuse(one, "a %s is no rotation, that is a p4 or four floats", one->type->name);
+    else if (!is_replicated(one) && !one->set->is_alone)
+        refuse(one, "_rotation without _replicate");
+    else if (!one->slot->is_quantised && !one->set->is_alone)
+        refuse(one, "_rotation without _bits");
+}
+
+static void check_integral(const checked* one, const ecs_template_fold* fold) {
+    const char* wanted = one->slot->integral;
+    if (!wanted || !*wanted) return;
+    if (!is_replicated(one)) {
+        if (one->own->integral && !one->set->is_alone) refuse(one, "_integral without _replicate");
+        return;
+    }
+    const ecs_template_slot* rate = NULL;
+    for (uint32_t i = 0; i < fold->count && !rate; i++) {
+        ecs_component_id id = fold->slots[i].component;
+        if (strcmp(ecs_template_set_component_name(one->set, id), wanted) == 0)
+            rate = &fold->slots[i];
+    }
+    if (rate == one->slot) {
+        refuse(one, "_integral names the component itself");
+        return;
+    }
+    if (!rate) {
+        if (!one->set->is_alone)
+            refuse(one, "_integral: '%s' has no component '%.80s'", one->draft->name, wanted);
+        return;
+    }
+    const ecs_type* type =
+        ecs_type_get(one->set->world, ecs_template_set_component_type(one->set, rate->component));
+    if (!is_all_real(one->type) || !is_all_real(type) ||
+        count_elements(one->type) != count_elements(type))
+        refuse(one, "_integral: a %s is not the change of a %s per second", type->name,
+               one->type->name);
+    else if (!(rate->flags & ECS_COMPONENT_REPLICATED) && !one->set->is_alone)
+        refuse(one, "_integral: '%s' is not replicated", wanted);
+}
+
+// Check the words of a component that depend on other words or components.
+static void template_check_words(ecs_template_set* set, const ecs_draft* draft,
+                                 ecs_template_fold* fold) {
+    BASE_ASSERT(draft->component_first + draft->component_count <= set->component_count);
+    BASE_ASSERT(fold->count <= ECS_TEMPLATE_COMPONENTS_MAX);
+    for (uint32_t i = 0; i < draft->component_count; i++) {
+        const ecs_template_slot* own = &set->components[draft->component_first + i].slot;
+        checked one = {.set = set, .draft = draft, .own = own};
+        one.slot = template_fold_find(fold, own->component);
+        if (!one.slot) continue; // above the limit: reported already
+        one.name = ecs_template_set_component_name(set, own->component);
+        one.type = ecs_type_get(set->world, ecs_template_set_component_type(set, own->component));
+        check_interpolated(&one);
+        check_rotation(&one);
+        check_integral(&one, fold);
+        if (own->visible && !is_replicated(&one) && !set->is_alone)
+            refuse(&one, "_visible without _replicate");
+    }
+}
+
+typedef struct class_list {
+    const char* names[ECS_VISIBLE_CLASSES_MAX];
+    uint32_t count;
+} class_list;
+
+// Add a class. @return false when there are too many.
+static bool add_class(class_list* list, const char* name) {
+    BASE_ASSERT(list->count <= ECS_VISIBLE_CLASSES_MAX);
+    if (!name) return true;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (strcmp(list->names[i], name) == 0) return true;
+    if (list->count == ECS_VISIBLE_CLASSES_MAX) return false;
+    list->names[list->count++] = name;
+    return true;
+}
+
+// Check the number of classes of `_visible` in the world and in the set.
+static void template_check_classes(ecs_template_set* set) {
+    BASE_ASSERT(set->world);
+    class_list list = {.names = {"public", "owner", "team"}, .count = 3};
+    const ecs_templates* templates = set->world->templates;
+    for (uint32_t i = 0; i < templates->count && !set->is_reload; i++)
+        for (uint32_t s = 0; s < templates->rows[i]->slot_count; s++)
+            (void)add_class(&list, templates->rows[i]->slots[s].visible);
+    for (uint32_t d = 0; d < set->draft_count; d++) {
+        const ecs_draft* draft = &set->drafts[d];
+        for (uint32_t i = 0; i < draft->component_count; i++) {
+            const ecs_template_slot* slot = &set->components[draft->component_first + i].slot;
+            if (add_class(&list, slot->visible)) continue;
+            ecs_template_set_fault(set, draft->file, slot->line,
+                                   "_visible: '%.80s' is one class more than %u", slot->visible,
+                                   ECS_VISIBLE_CLASSES_MAX);
+            return;
+        }
+    }
+}
 
 typedef struct resolve_pass {
     ecs_template_set* set;
@@ -120,10 +490,10 @@ static bool fold_own(resolve_pass* resolver, const ecs_draft* draft) {
         ecs_draft_component* component = &set->components[draft->component_first + i];
         ecs_template_slot own = component->slot;
         own.value =
-            complete_value(set, component, ecs_template_fold_find(resolver->fold, own.component));
+            complete_value(set, component, template_fold_find(resolver->fold, own.component));
         if (!fold_slots(resolver, draft, own.line, &own, 1)) return false;
-        ecs_template_check_replicated(set, draft, own.line,
-                                      ecs_template_fold_find(resolver->fold, own.component));
+        template_check_replicated(set, draft, own.line,
+                                  template_fold_find(resolver->fold, own.component));
     }
     return true;
 }
@@ -148,7 +518,7 @@ static void fold_flags(resolve_pass* resolver, const ecs_draft* draft) {
         }
         slot->flags |= flag->flag;
         slot->stated |= flag->flag;
-        ecs_template_check_replicated(set, draft, flag->line, slot);
+        template_check_replicated(set, draft, flag->line, slot);
     }
 }
 
@@ -160,7 +530,7 @@ static void finish(resolve_pass* resolver, ecs_draft* draft) {
     draft->state = ECS_DRAFT_DONE;
     if (fold_parents(resolver, draft) && fold_own(resolver, draft)) {
         fold_flags(resolver, draft);
-        ecs_template_check_words(set, draft, fold);
+        template_check_words(set, draft, fold);
     }
     size_t bytes = fold->count * sizeof *fold->slots;
     resolver->slot_count += fold->count;
@@ -226,7 +596,7 @@ ecs_result ecs_template_set_resolve(ecs_template_set* set) {
             resolver.depth--;
         }
     }
-    ecs_template_check_classes(set);
+    template_check_classes(set);
     base_release(allocator, resolver.fold, sizeof *resolver.fold);
     base_release(allocator, resolver.stack, stack_bytes);
     return set->result;

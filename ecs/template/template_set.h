@@ -9,7 +9,8 @@
 /// on, so one run reports all of them.
 #pragma once
 
-#include "text/datablock.h"
+#include "ecs/template_files.h"
+#include "template/datablock.h"
 #include "template/template_registry.h"
 
 /// A component name that a text uses. `id` is the one it has, or will have after commit.
@@ -131,7 +132,18 @@ ecs_draft* ecs_template_set_draft(const ecs_template_set* set, const char* name)
 BASE_MUST_USE ecs_result ecs_template_set_read_pack(ecs_template_set* set, const void* pack,
                                                     size_t bytes);
 
-// template_opaque.c
+// Paths of the files that templates import: pure functions on text.
+/// Turn `import`, as written in the file `from`, into a path of the source. It is relative to the
+/// folder of `from`, or begins with a root ("%name/..."; "#..." is the source's own folder).
+/// @return NULL and the path; else a constant text that says what is wrong.
+BASE_MUST_USE const char* ecs_text_path_resolve(const ecs_template_source* source, const char* from,
+                                                const char* import,
+                                                char path[ECS_TEXT_PATH_BYTES_MAX]);
+/// Does a name match a pattern of plain bytes, '*' (any number of bytes) and '?' (one byte)?
+/// Without recursion: only the last '*' is tried again.
+bool ecs_text_path_matches(const char* pattern, const char* name);
+
+// template_words.c
 /// Make registry rows of the opaque components of the set, without adding them. The id of a new
 /// template is `id_first` + the position of its draft; a loaded one keeps its id. @return how many
 /// were made: fewer than the set has when memory ran out.
@@ -149,17 +161,6 @@ void ecs_template_set_bind(ecs_template_set* set, const ecs_text* text);
 /// failure.
 BASE_MUST_USE ecs_result ecs_template_set_resolve(ecs_template_set* set);
 
-// template_check.c: checks of a merged template. Faults are reported.
-typedef struct ecs_template_fold ecs_template_fold;
-/// Check that a replicated component has a type that can be sent.
-void ecs_template_check_replicated(ecs_template_set* set, const ecs_draft* draft, uint32_t line,
-                                   const ecs_template_slot* slot);
-/// Check the words of a component that depend on other words or components.
-void ecs_template_check_words(ecs_template_set* set, const ecs_draft* draft,
-                              ecs_template_fold* fold);
-/// Check the number of classes of `_visible` in the world and in the set.
-void ecs_template_check_classes(ecs_template_set* set);
-
 // template_value.c
 #define ECS_VALUE_MESSAGE_BYTES 256u
 /// Read `text` as a value of a built-in type into a created value. @return false with a message.
@@ -171,7 +172,6 @@ BASE_MUST_USE bool ecs_text_read_field(const ecs_field* field, ecs_type_id spell
                                        const char* text, void* value, char* message);
 BASE_MUST_USE bool ecs_text_read_bool(const char* text, bool* value);
 
-// template_quant.c
 /// `_min`, `_max`, `_step` and `_bits` as a text gives them.
 typedef struct ecs_quant_draft {
     double min, max, step;
@@ -184,27 +184,23 @@ typedef struct ecs_quant_draft {
 BASE_MUST_USE bool ecs_quant_draft_finish(const ecs_quant_draft* draft, const ecs_type* type,
                                           ecs_quant* quant, char* message);
 
-// template_fold.c: the rule of inheritance and composition
-struct ecs_template_fold {
+// template_resolve.c: the rule of inheritance and composition
+typedef struct ecs_template_fold {
     ecs_template_slot slots[ECS_TEMPLATE_COMPONENTS_MAX];
     uint32_t count;
     uint16_t where[ECS_COMPONENTS_MAX + 1]; ///< by component id: position in slots + 1
-};
+} ecs_template_fold;
 
 /// Merge slots into the fold: what they state wins. @return false above
 /// ECS_TEMPLATE_COMPONENTS_MAX.
 BASE_MUST_USE bool ecs_template_fold_add(ecs_template_fold* fold, const ecs_template_slot* slots,
                                          uint32_t count);
-/// Find a slot. @return NULL when there is no such component.
-ecs_template_slot* ecs_template_fold_find(ecs_template_fold* fold, ecs_component_id component);
 /// Sort slots by name and make a row of the registry. `set` gives the names of new components; it
 /// may be NULL.
 /// @return NULL when memory ran out.
 ecs_template_row* ecs_template_row_create(ecs_world* world, const ecs_template_set* set,
                                           const ecs_template_slot* slots, uint32_t count);
 void ecs_template_row_destroy(ecs_world* world, ecs_template_row* row);
-/// Does a component with these tags exist in the world?
-bool ecs_template_tags_match(const ecs_world* world, const char* tags);
 
 // template.c: the steps of a set, and compositions
 /// Read one text. Call it once per file; files may name templates of each other.

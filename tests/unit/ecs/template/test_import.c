@@ -5,7 +5,7 @@
 #include "data_world.h"
 
 #include "ecs/template_files.h"
-#include "template/template_path.h"
+#include "template/template_set.h"
 
 typedef struct table_file {
     const char* path;

@@ -2,7 +2,7 @@
 #include "template/data_world.h"
 
 #include "base/rng.h"
-#include "text/datablock.h"
+#include "template/datablock.h"
 
 typedef struct parse_run {
     ecs_text text;

@@ -46,29 +46,3 @@ void ecs_text_deinit(ecs_text* text);
 bool ecs_text_is_import(const ecs_text* text, const ecs_text_node* node);
 /// Get the string at an offset. Never NULL; borrowed until deinit.
 const char* ecs_text_string(const ecs_text* text, uint32_t offset);
-
-// The lexer (datablock_lex.c): a cursor that cannot leave its bytes.
-
-typedef struct ecs_text_cursor {
-    const char* at;
-    const char* end;
-    uint32_t line;
-} ecs_text_cursor;
-
-/// A fault: `message` is NULL when there is none.
-typedef struct ecs_text_fault {
-    const char* message; ///< constant
-    uint32_t line;
-} ecs_text_fault;
-
-bool ecs_text_is_word(char c);
-/// Skip blanks and comments, and newlines on request. A comment without end is a fault.
-ecs_text_fault ecs_text_skip(ecs_text_cursor* cursor, bool across_lines);
-/// Append a word of [A-Za-z0-9_.-+], for types also < > ,. May be empty.
-void ecs_text_read_word(ecs_text_cursor* cursor, bool is_type, base_bytes* strings);
-/// Append a quoted string, unescaped. The cursor is at the opening quote.
-ecs_text_fault ecs_text_read_quoted(ecs_text_cursor* cursor, base_bytes* strings);
-/// Append the value of a parameter: quoted, [bracketed] or words joined by commas.
-ecs_text_fault ecs_text_read_value(ecs_text_cursor* cursor, base_bytes* strings);
-/// Go to the end of a faulty statement: before a newline, ;, { or }.
-void ecs_text_recover(ecs_text_cursor* cursor);
