@@ -12,10 +12,7 @@
 #include "event/command_queue.h"
 #include "event/event_queue.h"
 #include "structure/transition.h"
-#include "table/archetype.h"
-#include "table/bytes.h"
-#include "table/chunk.h"
-#include "table/record.h"
+#include "table/row.h"
 #include "table/storage.h"
 #include "type/world.h"
 

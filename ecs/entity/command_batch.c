@@ -27,15 +27,10 @@
 #include "event/command_queue.h"
 #include "hierarchy/hierarchy_lists.h"
 #include "structure/transition.h"
-#include "table/archetype.h"
-#include "table/bytes.h"
-#include "table/chunk.h"
-#include "table/handle.h"
-#include "table/index.h"
-#include "table/record.h"
+#include "table/entity.h"
 #include "table/row.h"
 #include "table/storage.h"
-#include "track/track.h"
+#include "table/track.h"
 #include "type/world.h"
 
 #include <string.h>

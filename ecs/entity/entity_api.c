@@ -8,11 +8,7 @@
 #include "loading/loading.h"
 #include "structure/destroy_simple.h"
 #include "structure/transition.h"
-#include "table/archetype.h"
-#include "table/bytes.h"
-#include "table/cell.h"
-#include "table/chunk.h"
-#include "table/record.h"
+#include "table/row.h"
 #include "table/storage.h"
 #include "type/world.h"
 

@@ -14,8 +14,7 @@
 // blocks are kept from flush to flush.
 #include "base/assert.h"
 #include "event/command_queue.h"
-#include "table/bytes.h"
-#include "table/cell.h"
+#include "table/row.h"
 #include "type/container.h"
 #include "type/type_registry.h"
 #include "type/world.h"

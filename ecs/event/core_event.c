@@ -20,8 +20,8 @@
 #include "event/event_queue.h"
 #include "event/membership.h"
 #include "event/systems.h"
-#include "table/archetype.h"
 #include "table/query_cache.h"
+#include "table/storage.h"
 #include "type/world.h"
 
 static bool wants(const ecs_system* system, const ecs_archetype* archetype) {

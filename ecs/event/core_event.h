@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/table.h"
-#include "table/archetype.h"
+#include "table/storage.h"
 
 /// One handler of one core event.
 typedef struct ecs_call {

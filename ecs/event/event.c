@@ -17,7 +17,7 @@
 #include "base/assert.h"
 #include "event/command_queue.h"
 #include "event/event_queue.h"
-#include "table/bytes.h"
+#include "table/row.h"
 #include "type/world.h"
 
 #include <string.h>

@@ -11,11 +11,9 @@
 #include "base/assert.h"
 #include "event/event_queue.h"
 #include "event/systems.h"
-#include "table/archetype.h"
-#include "table/chunk.h"
 #include "table/query_cache.h"
-#include "table/record.h"
-#include "track/track.h"
+#include "table/storage.h"
+#include "table/track.h"
 #include "type/world.h"
 
 #include <string.h>

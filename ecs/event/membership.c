@@ -21,9 +21,7 @@
 #include "base/assert.h"
 #include "base/hash.h"
 #include "event/systems.h"
-#include "table/archetype.h"
 #include "table/query_cache.h"
-#include "table/record.h"
 #include "table/storage.h"
 #include "type/world.h"
 

@@ -8,7 +8,7 @@
 #include "ecs/system.h"
 #include "event/core_event.h"
 #include "event/membership.h"
-#include "track/track.h"
+#include "table/track.h"
 
 #include <stdatomic.h>
 

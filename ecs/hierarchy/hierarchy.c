@@ -3,8 +3,9 @@
 //
 // The component's value is the truth and lists are derived from it. So no list is saved, hashed or
 // sent, and a value may be written in each way in which values are written. Tracking's marks say
-// what was written, and a list of news (table/link.c) says what was created or recreated; catching
-// up looks at those alone. It happens before children are read and before tracking drops its marks.
+// what was written, and a list of news (table/entity.c) says what was created or recreated;
+// catching up looks at those alone. It happens before children are read and before tracking drops
+// its marks.
 //
 //   links by index     2: first 5, last 9     5: parent 2, next 7     7: parent 2, prev 5, next 9
 //
@@ -24,11 +25,8 @@
 #include "hierarchy/hierarchy_link.h"
 #include "hierarchy/hierarchy_lists.h"
 #include "loading/loading.h"
-#include "table/archetype.h"
-#include "table/chunk.h"
-#include "table/link.h"
+#include "table/entity.h"
 #include "table/query_cache.h"
-#include "table/record.h"
 #include "table/storage.h"
 #include "type/type_registry.h"
 #include "type/world.h"

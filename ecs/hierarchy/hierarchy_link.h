@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ecs/loader.h"
-#include "table/record.h"
+#include "table/storage.h"
 #include "type/world.h"
 
 /// Could a value name an entity of this world?

@@ -8,7 +8,7 @@
 #include "hierarchy/hierarchy_link.h"
 #include "hierarchy/hierarchy_lists.h"
 #include "loading/loading.h"
-#include "table/link.h"
+#include "table/entity.h"
 #include "table/storage.h"
 #include "type/world.h"
 

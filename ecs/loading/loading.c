@@ -20,11 +20,7 @@
 #include "loading/pending.h"
 #include "structure/singleton.h"
 #include "structure/transition.h"
-#include "table/archetype.h"
-#include "table/handle.h"
-#include "table/held.h"
-#include "table/index.h"
-#include "table/record.h"
+#include "table/entity.h"
 #include "table/storage.h"
 #include "type/world.h"
 

@@ -3,7 +3,7 @@
 #include "base/assert.h"
 #include "loading/loading.h"
 #include "loading/pending.h"
-#include "table/held.h"
+#include "table/entity.h"
 #include "type/world.h"
 
 // ---- ecs_loading_config.load as a loader: busy but while the world polls ----

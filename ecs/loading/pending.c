@@ -12,9 +12,9 @@
 #include "event/event_queue.h"
 #include "loading/loading.h"
 #include "structure/transition.h"
-#include "table/archetype.h"
-#include "table/cell.h"
-#include "table/held.h"
+#include "table/entity.h"
+#include "table/row.h"
+#include "table/storage.h"
 #include "type/type_registry.h"
 #include "type/world.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "loading/loading.h"
-#include "table/archetype.h"
+#include "table/storage.h"
 
 /// NULL when the entity does not wait for resources.
 ecs_pending* ecs_pending_find(const ecs_world* world, ecs_entity entity);

@@ -6,7 +6,6 @@
 #include "base/assert.h"
 #include "event/core_event.h"
 #include "structure/transition.h"
-#include "table/archetype.h"
 #include "table/storage.h"
 #include "type/world.h"
 

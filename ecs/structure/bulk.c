@@ -7,14 +7,10 @@
 #include "base/assert.h"
 #include "structure/singleton.h"
 #include "structure/transition.h"
-#include "table/archetype.h"
-#include "table/chunk.h"
-#include "table/handle.h"
-#include "table/index.h"
-#include "table/record.h"
+#include "table/entity.h"
 #include "table/row.h"
 #include "table/storage.h"
-#include "track/track.h"
+#include "table/track.h"
 #include "type/world.h"
 
 #include <string.h>

@@ -2,10 +2,9 @@
 /// Destroying an entity of plain data, without a call: ecs_destroy does it in most worlds.
 #pragma once
 
-#include "table/archetype.h"
-#include "table/close_hole.h"
+#include "table/row.h"
 #include "table/storage.h"
-#include "track/track.h"
+#include "table/track.h"
 #include "type/world.h"
 
 /// Destroy an entity if it lives, its row is plain data, and neither tracking nor handlers nor held

@@ -7,15 +7,9 @@
 #include "event/core_event.h"
 #include "structure/singleton.h"
 #include "structure/transition.h"
-#include "table/archetype.h"
-#include "table/block.h"
-#include "table/bytes.h"
-#include "table/cell.h"
-#include "table/chunk.h"
-#include "table/close_hole.h"
-#include "table/record.h"
+#include "table/row.h"
 #include "table/storage.h"
-#include "track/track.h"
+#include "table/track.h"
 #include "type/world.h"
 
 // The old row's cells that the new one takes over; ECS_SLOT_NONE elsewhere. `sources` of such a

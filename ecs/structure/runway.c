@@ -18,13 +18,9 @@
 // series: the next one starts small.
 #include "base/assert.h"
 #include "structure/transition.h"
-#include "table/archetype.h"
-#include "table/block.h"
-#include "table/chunk.h"
-#include "table/index.h"
 #include "table/row.h"
 #include "table/storage.h"
-#include "track/track.h"
+#include "table/track.h"
 #include "type/world.h"
 
 enum { LENGTH_MAX = 1024, BYTES_MAX = 1 << 20 };

@@ -8,10 +8,7 @@
 // when it is gone the rows are searched.
 #include "structure/singleton.h"
 
-#include "table/archetype.h"
-#include "table/chunk.h"
-#include "table/held.h"
-#include "table/record.h"
+#include "table/entity.h"
 #include "table/storage.h"
 #include "type/world.h"
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What tracking and the links of parents must know of rows that come, move and go.
 #include "structure/transition.h"
-#include "table/archetype.h"
-#include "table/chunk.h"
-#include "table/link.h"
+#include "table/entity.h"
 #include "table/storage.h"
-#include "track/track.h"
+#include "table/track.h"
 #include "type/world.h"
 
 static void note_parent(ecs_world* world, const ecs_chunk* chunk, ecs_entity entity) {

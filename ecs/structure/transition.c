@@ -18,15 +18,10 @@
 #include "event/core_event.h"
 #include "structure/destroy_simple.h"
 #include "structure/singleton.h"
-#include "table/archetype.h"
-#include "table/bytes.h"
-#include "table/chunk.h"
-#include "table/handle.h"
-#include "table/index.h"
-#include "table/record.h"
+#include "table/entity.h"
 #include "table/row.h"
 #include "table/storage.h"
-#include "track/track.h"
+#include "table/track.h"
 #include "type/world.h"
 
 void ecs_row_set_plain(ecs_chunk* chunk, uint32_t row, const ecs_init* inits, uint32_t init_count) {

@@ -4,8 +4,8 @@
 
 #include "base/assert.h"
 #include "event/command_queue.h"
-#include "table/record.h"
-#include "track/track.h"
+#include "table/storage.h"
+#include "table/track.h"
 #include "type/world.h"
 
 /// Asserts that structure may change now.

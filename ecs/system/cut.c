@@ -7,8 +7,7 @@
 #include "system/cut.h"
 
 #include "base/assert.h"
-#include "table/archetype.h"
-#include "table/chunk.h"
+#include "table/storage.h"
 
 enum { ENTRY_CHUNK, ENTRY_ENTITIES, ENTRY_COLUMNS, CUT_ROWS = 16 };
 

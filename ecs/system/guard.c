@@ -12,7 +12,6 @@
 
 #include "base/hash.h"
 #include "system/declared.h"
-#include "table/chunk.h"
 #include "table/query_cache.h"
 #include "table/storage.h"
 #include "type/world.h"

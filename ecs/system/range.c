@@ -18,8 +18,8 @@
 #include "base/workers.h"
 #include "hierarchy/hierarchy_lists.h"
 #include "system/declared.h"
-#include "table/chunk.h"
 #include "table/query_cache.h"
+#include "table/storage.h"
 
 enum {
     WAVE_UNIT = 16,        ///< the work of one quantum

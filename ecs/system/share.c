@@ -17,7 +17,7 @@
 #include "system/cut.h"
 #include "system/declared.h"
 #include "system/range.h"
-#include "table/chunk.h"
+#include "table/storage.h"
 #include "type/world.h"
 
 typedef struct shared_loop {

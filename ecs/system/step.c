@@ -28,7 +28,7 @@
 #include "system/guard.h"
 #include "system/range.h"
 #include "system/system_registry.h"
-#include "track/track.h"
+#include "table/track.h"
 #include "type/world.h"
 
 #include <stdatomic.h>

@@ -13,7 +13,7 @@
 #include "system/system_registry.h"
 #include "system/wave.h"
 #include "table/query_cache.h"
-#include "track/track.h"
+#include "table/track.h"
 #include "type/world.h"
 
 #include <string.h>

@@ -9,15 +9,12 @@
 // An archetype is one block with its arrays behind it and lives until the world is cleared. They
 // are numbered in order of making, and that order is the order of every walk: it is part of the
 // simulation.
-#include "table/archetype.h"
+#include "table/storage.h"
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "table/block.h"
-#include "table/cell.h"
-#include "table/chunk.h"
 #include "table/query_cache.h"
-#include "table/storage.h"
+#include "table/row.h"
 #include "type/world.h"
 
 #include <string.h>

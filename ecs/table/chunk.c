@@ -7,21 +7,164 @@
 //
 // A row that moves takes its dirty bit along; out of a chunk opened by a WRITE walk it arrives
 // marked, since it was not compared yet.
-#include "table/chunk.h"
+#include "table/storage.h"
 
 #include "base/assert.h"
-#include "table/archetype.h"
-#include "table/block.h"
-#include "table/bytes.h"
-#include "table/cell.h"
-#include "table/close_hole.h"
 #include "table/query_cache.h"
-#include "table/record.h"
-#include "table/storage.h"
+#include "table/row.h"
 #include "type/type_registry.h"
 #include "type/world.h"
 
 #include <string.h>
+
+// One block of memory for a chunk: where columns lie in it, and which rows are zero.
+//
+//   | header, column pointers | summary and dirty bits | written | entities | col 0 .. | shadows |
+//                             ^ 16, by tracked column            ^ 64       ^ 64, each skewed
+//
+// Every column starts on a cache line. Capacities are powers of two, so columns of 4 KiB and more
+// would all start at the same place of a page: row i of each would fall into the same cache set,
+// and a store to one would look like a hazard to the load from the next. Each column is therefore
+// pushed SKEW_LINES lines further than the one before; 9 is odd, so 64 columns take 64 different
+// lines, and far from 1, so that neighbours do not chase each other.
+//
+// A block is not cleared as a whole: rows are zeroed a few steps ahead of the count (clean_end),
+// while the lines are about to be used anyway.
+
+enum {
+    SKEW_LINES = 9,
+    SKEW_BYTES_MIN = 4096,
+    LARGE_BYTES_MIN = 4 << 20,
+    KEPT_BYTES_MIN = 64 << 10
+};
+
+_Static_assert((sizeof(ecs_chunk) + 2 * ECS_TEMPLATE_COMPONENTS_MAX * sizeof(void*) +
+                ECS_TEMPLATE_COMPONENTS_MAX * (ECS_CHUNK_ROWS_MAX / 64 + 2) * sizeof(uint64_t)) /
+                       ECS_MARK_BYTES <
+                   UINT16_MAX,
+               "ecs_slot.marks reaches all marks of a block");
+
+static size_t align_line(size_t offset) {
+    return (offset + BASE_CACHE_LINE_BYTES - 1) & ~(size_t)(BASE_CACHE_LINE_BYTES - 1);
+}
+
+// Start of a column of `bytes` after `end`.
+static size_t column_start(size_t end, size_t bytes) {
+    size_t skew = bytes >= SKEW_BYTES_MIN ? SKEW_LINES * BASE_CACHE_LINE_BYTES : 0;
+    return align_line(end) + skew;
+}
+
+static size_t head_bytes(const ecs_archetype* archetype) {
+    const size_t bytes = sizeof(ecs_chunk) + ecs_archetype_columns(archetype) * sizeof(void*);
+    return (bytes + ECS_MARK_BYTES - 1) & ~(size_t)(ECS_MARK_BYTES - 1);
+}
+
+// Words of the marks of one tracked column: a summary and dirty bits, in whole units.
+static uint32_t mark_words(uint32_t capacity) {
+    return (1 + ecs_dirty_words(capacity) + 1) & ~1u;
+}
+
+// Offsets: [0] entities, [1 + column]. @return bytes of the block.
+size_t ecs_chunk_layout(const ecs_archetype* archetype, uint32_t capacity, size_t* offsets) {
+    size_t end = head_bytes(archetype);
+    end += archetype->track_count * (sizeof(uint64_t) * mark_words(capacity) + 1);
+    for (uint32_t i = 0; i <= ecs_archetype_columns(archetype); i++) {
+        size_t bytes = (size_t)capacity * (i == 0 ? sizeof(ecs_entity) : archetype->sizes[i - 1]);
+        size_t start = column_start(end, bytes);
+        if (offsets) offsets[i] = start;
+        end = start + bytes;
+    }
+    return align_line(end);
+}
+
+void ecs_block_release(const ecs_world* world, ecs_chunk* chunk) {
+    ecs_storage* storage = world->storage;
+    if (!storage->keeps_blocks || chunk->bytes < KEPT_BYTES_MIN) {
+        base_release(world->allocator, chunk, chunk->bytes);
+        return;
+    }
+    *chunk = (ecs_chunk){.bytes = chunk->bytes, .next_kept = storage->kept_blocks};
+    storage->kept_blocks = chunk;
+}
+
+void ecs_blocks_drop_kept(const ecs_world* world) {
+    ecs_storage* storage = world->storage;
+    while (storage->kept_blocks) {
+        ecs_chunk* chunk = storage->kept_blocks;
+        storage->kept_blocks = chunk->next_kept;
+        base_release(world->allocator, chunk, chunk->bytes);
+    }
+}
+
+// One that is kept, else a new one; when there is no memory, those that are kept make room.
+static ecs_chunk* take_block(const ecs_world* world, size_t bytes) {
+    ecs_storage* storage = world->storage;
+    for (ecs_chunk** at = &storage->kept_blocks; *at; at = &(*at)->next_kept) {
+        ecs_chunk* chunk = *at;
+        if (chunk->bytes != bytes) continue;
+        *at = chunk->next_kept;
+        return chunk;
+    }
+    ecs_chunk* chunk = base_allocate(world->allocator, bytes);
+    if (!chunk && storage->kept_blocks) {
+        ecs_blocks_drop_kept(world);
+        chunk = base_allocate(world->allocator, bytes);
+    }
+    if (chunk && bytes >= LARGE_BYTES_MIN) base_advise_large(chunk, bytes);
+    return chunk;
+}
+
+// A block with its header filled and no rows. NULL when memory ran out.
+static ecs_chunk* block_create(const ecs_world* world, ecs_archetype* archetype,
+                               uint32_t capacity) {
+    size_t offsets[2 * ECS_TEMPLATE_COMPONENTS_MAX + 1];
+    size_t bytes = ecs_chunk_layout(archetype, capacity, offsets);
+    ecs_chunk* chunk = take_block(world, bytes);
+    if (!chunk) return NULL;
+    memset(chunk, 0, offsets[0]);
+    uint8_t* block = (uint8_t*)chunk;
+    chunk->capacity = capacity;
+    chunk->bytes = bytes;
+    chunk->slots = archetype->slots;
+    chunk->lookup = archetype->lookup;
+    chunk->sizes = archetype->sizes;
+    chunk->archetype = archetype;
+    chunk->entities = (ecs_entity*)(void*)(block + offsets[0]);
+    chunk->marks = (uint64_t*)(void*)(block + head_bytes(archetype));
+    chunk->mark_words = mark_words(capacity);
+    chunk->dirty_words = ecs_dirty_words(capacity);
+    chunk->written = (uint8_t*)(chunk->marks + (size_t)archetype->track_count * chunk->mark_words);
+    for (uint32_t i = 0; i < ecs_archetype_columns(archetype); i++)
+        chunk->columns[i] = block + offsets[i + 1];
+    return chunk;
+}
+
+// Zero all columns of rows [from, end).
+static void chunk_zero(ecs_chunk* chunk, uint32_t from, uint32_t end) {
+    if (from >= end) return;
+    if (end - from == 1) {
+        chunk->entities[from] = ECS_ENTITY_NONE;
+        for (uint32_t i = 0; i < ecs_archetype_columns(chunk->archetype); i++)
+            ecs_bytes_zero(ecs_chunk_cell(chunk, i, from), chunk->sizes[i]);
+        return;
+    }
+    memset(chunk->entities + from, 0, (end - from) * sizeof(ecs_entity));
+    for (uint32_t i = 0; i < ecs_archetype_columns(chunk->archetype); i++) {
+        size_t size = chunk->sizes[i];
+        memset((uint8_t*)chunk->columns[i] + size * from, 0, size * (end - from));
+    }
+}
+
+void ecs_chunk_clean(ecs_chunk* chunk, uint32_t end) {
+    if (end <= chunk->clean_end) return;
+    uint32_t clean_end = (end + ECS_CLEAN_ROWS - 1) & ~(ECS_CLEAN_ROWS - 1);
+    if (clean_end > chunk->capacity) clean_end = chunk->capacity;
+    // Handles of rows that are only prepared stay zero.
+    memset(chunk->entities + chunk->clean_end, 0,
+           (clean_end - chunk->clean_end) * sizeof(ecs_entity));
+    chunk_zero(chunk, end, clean_end);
+    chunk->clean_end = clean_end;
+}
 
 // Type of a column, shadows too.
 static const ecs_type* type_of(const ecs_archetype* archetype, uint32_t column) {
@@ -82,7 +225,7 @@ static bool resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
     ecs_archetype* archetype = chunk->archetype;
     uint32_t count = ecs_chunk_count(world->storage, chunk);
     BASE_ASSERT(capacity >= count);
-    ecs_chunk* fresh = ecs_block_create(world, archetype, capacity);
+    ecs_chunk* fresh = block_create(world, archetype, capacity);
     if (!fresh) return false;
     fresh->id = chunk->id;
     fresh->index = chunk->index;
@@ -96,7 +239,7 @@ static bool resize(ecs_world* world, ecs_chunk* chunk, uint32_t capacity) {
                ecs_dirty_words(count) * sizeof(uint64_t));
     }
     fresh->clean_end = (count + 15) & ~15u;
-    ecs_chunk_zero(fresh, count, fresh->clean_end);
+    chunk_zero(fresh, count, fresh->clean_end);
     publish(world, fresh);
     ecs_queries_patch_chunk(world, fresh);
     base_release(world->allocator, chunk, chunk->bytes);
@@ -144,7 +287,7 @@ static ecs_result add_chunk(ecs_world* world, ecs_archetype* archetype, uint32_t
         !BASE_ARRAY_RESERVE(world->allocator, archetype->chunks, archetype->chunk_capacity,
                             archetype->chunk_count + 1))
         return ECS_ERR_MEMORY;
-    ecs_chunk* chunk = ecs_block_create(world, archetype, capacity);
+    ecs_chunk* chunk = block_create(world, archetype, capacity);
     if (!chunk) return ECS_ERR_MEMORY;
     chunk->id = storage->chunk_ids_free_count > 0
                     ? storage->chunk_ids_free[--storage->chunk_ids_free_count]
@@ -238,7 +381,7 @@ uint32_t ecs_chunk_append(ecs_world* world, ecs_chunk* chunk, uint32_t count) {
 
 void ecs_chunk_retract(ecs_world* world, ecs_chunk* chunk, uint32_t count) {
     uint32_t* rows = &world->storage->chunk_counts[chunk->id];
-    ecs_chunk_zero(chunk, *rows - count, *rows);
+    chunk_zero(chunk, *rows - count, *rows);
     *rows -= count;
     chunk->archetype->row_count -= count;
     if (*rows == 0 && chunk->archetype->tail > 0) chunk->archetype->tail--;
@@ -296,7 +439,7 @@ static void tidy(const ecs_storage* storage, ecs_archetype* archetype) {
         ecs_chunk* chunk = archetype->chunks[i];
         const uint32_t count = ecs_chunk_count(storage, chunk), end = (count + 15) & ~15u;
         if (chunk->clean_end <= count) continue;
-        ecs_chunk_zero(chunk, count, end);
+        chunk_zero(chunk, count, end);
         chunk->clean_end = end;
     }
 }
@@ -338,7 +481,7 @@ void ecs_chunk_remove(ecs_world* world, ecs_chunk* chunk, uint32_t row) {
 // that must be, and the others when rows are about to take their place again.
 static void cut_rows(ecs_chunk* chunk, uint32_t from, uint32_t end) {
     if (end - from > ECS_CLEAN_ROWS) chunk->clean_end = end = (from + 15) & ~15u;
-    ecs_chunk_zero(chunk, from, end);
+    chunk_zero(chunk, from, end);
 }
 
 void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t count) {
@@ -365,4 +508,89 @@ void ecs_archetype_truncate(ecs_world* world, ecs_archetype* archetype, uint32_t
 
 void ecs_archetype_drop_chunk(ecs_world* world, ecs_archetype* archetype) {
     drop_last_chunk(world, archetype);
+}
+
+// Reading a query: open a walk, find one entity, count rows.
+//
+// The walk itself is inline (ecs/query.h) and reads the cache that query.c fills. A walk may read
+// past the count of a chunk and must find zeros there, so the storage is tidied first.
+
+// A system that says what it touches may walk no more than that.
+static void check_terms(const ecs_world* world, const ecs_query* query) {
+    for (uint32_t i = 0; i < query->term_count; i++) {
+        const ecs_access access = query->access[i];
+        const bool is_write = ecs_access_is_write(access);
+        if (access <= ECS_OPTIONAL_WRITE && query->components[i] != ECS_COMPONENT_NONE)
+            world->fast.check(world, query->components[i], is_write);
+    }
+}
+
+const ecs_query_cache* ecs_query_open(ecs_world* world, ecs_query* query) {
+    // A query that never matched has no array to point into.
+    static const uintptr_t nothing[1];
+    static const ecs_query_cache empty = {.entries = (uintptr_t*)nothing};
+    BASE_ASSERT(world->is_sealed && "seal the world before queries are walked");
+    if (world->fast.check) check_terms(world, query);
+    ecs_storage_tidy(world);
+    return query->cache.entry_count == 0 ? &empty : &query->cache;
+}
+
+uint32_t ecs_group_count(const ecs_query* query) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < query->group->match_count; i++)
+        count += query->group->matches[i]->row_count;
+    return (uint32_t)count;
+}
+
+uint32_t ecs_query_count(ecs_world* world, ecs_query* query) {
+    (void)world;
+    return ecs_group_count(query);
+}
+
+ecs_entity ecs_query_first(ecs_world* world, ecs_query* query) {
+    (void)world;
+    for (uint32_t i = 0; i < query->group->match_count; i++) {
+        const ecs_archetype* archetype = query->group->matches[i];
+        if (archetype->row_count > 0) return archetype->chunks[0]->entities[0];
+    }
+    return ECS_ENTITY_NONE;
+}
+
+ecs_entity ecs_query_nth(ecs_world* world, ecs_query* query, uint32_t index) {
+    ecs_query_iter it = ecs_query_begin(world, query);
+    while (ecs_query_next(&it)) {
+        if (index < it.rows.count) {
+            const ecs_entity found = it.rows.entities[index];
+            ecs_query_end(&it);
+            return found;
+        }
+        index -= it.rows.count;
+    }
+    return ECS_ENTITY_NONE;
+}
+
+bool ecs_query_find(ecs_world* world, ecs_query* query, ecs_entity entity, ecs_query_iter* iter) {
+    if (world->fast.check) check_terms(world, query);
+    const ecs_record* record = ecs_record_find(world->storage, entity);
+    if (!record) return false;
+    const ecs_chunk* chunk = ecs_record_chunk(world->storage, record);
+    const ecs_match* match = ecs_query_match(query, chunk->archetype);
+    if (!match) return false;
+    uint32_t row = ecs_record_row(record);
+    for (uint32_t i = 0; i < query->term_count; i++) {
+        uint16_t column = match->columns[i];
+        iter->columns[i] = column == ECS_SLOT_NONE ? NULL : ecs_chunk_cell(chunk, column, row);
+    }
+    for (uint32_t i = 0; i < query->cache.mark_count && chunk->archetype->track_count > 0; i++) {
+        uint16_t column = match->columns[query->write_terms[i]];
+        if (column == ECS_SLOT_NONE) continue;
+        uint16_t track = chunk->archetype->columns[column].track;
+        if (track != ECS_SLOT_NONE) ecs_chunk_mark_row(chunk, track, row);
+    }
+    iter->rows.count = 1;
+    iter->rows.entities = chunk->entities + row;
+    iter->rows.columns = iter->columns;
+    iter->world = NULL; // no walk is open: nothing to end
+    iter->entry = iter->end = NULL;
+    return true;
 }

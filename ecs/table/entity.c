@@ -21,15 +21,125 @@
 // stays 0.
 //
 // Invariants: a record's generation is the last that was given out; the free bit of an index is set
-// only below `fresh`, where nothing lives and no handle is held (handle.c). In a mirror the
+// only below `fresh`, where nothing lives and no handle is held. In a mirror the
 // replicated range gives nothing out: its handles come from the authority.
+#include "table/entity.h"
+
 #include "base/assert.h"
-#include "table/held.h"
-#include "table/index.h"
-#include "table/link.h"
-#include "table/record.h"
+#include "base/text.h"
+#include "ecs/component.h"
 #include "table/storage.h"
 #include "type/world.h"
+
+// Links of parents and children: pages beside those of records, and lists through them.
+//
+// They lie below the hierarchy since rows that come and go must note it at once; what a list means,
+// and when it catches up with the values, is the hierarchy's (hierarchy.c).
+
+bool ecs_link_reserve(ecs_world* world, uint32_t index) {
+    BASE_ASSERT(world->storage->links.pages && index <= ECS_INDEX_MAX);
+    ecs_link** page = &world->storage->links.pages[index >> ECS_PAGE_BITS];
+    if (!*page) *page = base_allocate_zero(world->allocator, ECS_PAGE_RECORDS * sizeof **page);
+    return *page;
+}
+
+void ecs_link_note(ecs_links* links, ecs_entity entity) {
+    uint32_t index = ecs_entity_index(entity);
+    ecs_link* link = ecs_link_at(links, index);
+    if (!link) {
+        links->is_behind = true;
+        return;
+    }
+    if (link->news_next != 0) return;
+    link->news_next = links->news;
+    links->news = index;
+}
+
+void ecs_link_remove(ecs_links* links, uint32_t index) {
+    ecs_link* link = ecs_link_at(links, index);
+    if (!link || link->parent == ECS_ENTITY_NONE) return;
+    ecs_link* parent = ecs_link_at(links, ecs_entity_index(link->parent));
+    BASE_ASSERT(parent && "a parent that has children has a link");
+    uint32_t* before =
+        link->previous != 0 ? &ecs_link_at(links, link->previous)->next : &parent->first;
+    uint32_t* behind = link->next != 0 ? &ecs_link_at(links, link->next)->previous : &parent->last;
+    BASE_ASSERT(*before == index && *behind == index);
+    *before = link->next;
+    *behind = link->previous;
+    link->parent = ECS_ENTITY_NONE;
+    link->next = link->previous = 0;
+}
+
+void ecs_links_clear(ecs_world* world) {
+    ecs_links* links = &world->storage->links;
+    if (!links->pages) return;
+    for (uint32_t i = 0; i < ECS_PAGES; i++) {
+        BASE_ARRAY_RELEASE(world->allocator, links->pages[i], ECS_PAGE_RECORDS);
+        links->pages[i] = NULL;
+    }
+    links->news = ECS_LINK_END;
+    links->is_behind = true;
+}
+
+// Held handles: handles that are referenced or loading. A table finds them by index, so one walk
+// sees all generations of an index.
+
+ecs_held_handle* ecs_held_find(const ecs_world* world, ecs_entity handle) {
+    const ecs_held_handles* held = &world->storage->held;
+    if (held->count == 0 || handle == ECS_ENTITY_NONE) return NULL;
+    uint32_t cursor = 0, at;
+    while ((at = base_table_next(&held->table, ecs_entity_index(handle), &cursor)) !=
+           BASE_TABLE_NONE)
+        if (held->items[at].handle == handle) return &held->items[at];
+    return NULL;
+}
+
+bool ecs_held_has_index(const ecs_world* world, uint32_t index) {
+    return base_table_find(&world->storage->held.table, index) != BASE_TABLE_NONE;
+}
+
+// A new entry for a handle that has none. Room was reserved.
+static ecs_held_handle* held_add(ecs_held_handles* held, ecs_entity handle) {
+    BASE_ASSERT(held->count < held->capacity && handle != ECS_ENTITY_NONE);
+    base_table_add(&held->table, ecs_entity_index(handle), held->count);
+    ecs_held_handle* entry = &held->items[held->count++];
+    *entry = (ecs_held_handle){.handle = handle};
+    return entry;
+}
+
+bool ecs_held_reserve(ecs_world* world) {
+    ecs_held_handles* held = &world->storage->held;
+    return base_table_reserve(&held->table, world->allocator, held->count + 1) &&
+           BASE_ARRAY_RESERVE(world->allocator, held->items, held->capacity, held->count + 1);
+}
+
+// Take an entry out. The last entry may move.
+static void held_remove(ecs_held_handles* held, ecs_held_handle* entry) {
+    BASE_ASSERT(held->count > 0 && entry < held->items + held->count);
+    const uint32_t at = (uint32_t)(entry - held->items), last = --held->count;
+    bool is_there = base_table_remove(&held->table, ecs_entity_index(entry->handle), at);
+    if (at != last) { // the last one takes its place
+        *entry = held->items[last];
+        is_there &= base_table_remove(&held->table, ecs_entity_index(entry->handle), last);
+        base_table_add(&held->table, ecs_entity_index(entry->handle), at);
+    }
+    BASE_ASSERT(is_there);
+}
+
+void ecs_held_deinit(ecs_world* world) {
+    ecs_held_handles* held = &world->storage->held;
+    base_table_deinit(&held->table, world->allocator);
+    BASE_ARRAY_RELEASE(world->allocator, held->items, held->capacity);
+    *held = (ecs_held_handles){0};
+}
+
+bool ecs_held_has_pending(const ecs_world* world, ecs_template_id template_id) {
+    const ecs_held_handles* held = &world->storage->held;
+    for (uint32_t i = 0; i < held->count; i++)
+        if (held->items[i].pending != 0 && held->items[i].pending_template == template_id)
+            return true;
+    return false;
+}
 
 bool ecs_record_reserve(ecs_world* world, uint32_t index) {
     // Links first: where a page of records exists, its page of links does too.
@@ -202,4 +312,158 @@ ecs_entity ecs_entity_next(const ecs_world* world, ecs_entity after) {
 
 uint32_t ecs_world_entity_count(const ecs_world* world) {
     return world->storage->entity_count;
+}
+
+// Handles that are referenced while their entity does not live, and handles that are loading.
+//
+//     NONE --retain--> ALLOCATED --load--> LOADING --create--> CREATED --destroy--> NONE
+//                                                                 \--- referenced --> ALLOCATED
+//
+// A record knows one generation of its index, but two may be in use at once: a mirror still shows
+// (7, 4) while a reference to (7, 5) has arrived. So what is known beyond "it lives" is kept per
+// handle, in a small table by index. While any generation of an index is held, the index is not
+// given out again.
+//
+// Invariants: an entry has references or is loading; a living handle's entry is never loading; the
+// counts by state equal the entries. Every transition that the picture lacks is counted in
+// bad_transitions and refused.
+
+void ecs_handle_drop(ecs_world* world, ecs_held_handle* entry) {
+    uint32_t index = ecs_entity_index(entry->handle);
+    held_remove(&world->storage->held, entry);
+    ecs_index_settle(world, index);
+}
+
+bool ecs_handle_is_in_range(const ecs_world* world, ecs_entity handle) {
+    uint32_t index = ecs_entity_index(handle);
+    return index >= 1 && ecs_entity_generation(handle) >= 1 &&
+           index <= world->limits.replicated_index_max + world->limits.local_entities_max;
+}
+
+ecs_held_handle* ecs_handle_hold(ecs_world* world, ecs_entity handle) {
+    ecs_held_handle* entry = ecs_held_find(world, handle);
+    if (entry) return entry;
+    if (!ecs_record_reserve(world, ecs_entity_index(handle)) || !ecs_held_reserve(world))
+        return NULL;
+    entry = held_add(&world->storage->held, handle);
+    world->storage->runway.left = 0;
+    ecs_index_settle(world, ecs_entity_index(handle));
+    return entry;
+}
+
+void ecs_world_count_bad_transition(ecs_world* world) {
+    world->counters.bad_transitions++;
+}
+
+ecs_entity_state ecs_state(const ecs_world* world, ecs_entity entity) {
+    if (ecs_is_alive(world, entity)) return ECS_STATE_CREATED;
+    const ecs_held_handle* entry = ecs_held_find(world, entity);
+    if (!entry) return ECS_STATE_NONE;
+    return entry->is_loading ? ECS_STATE_LOADING : ECS_STATE_ALLOCATED;
+}
+
+ecs_result ecs_handle_retain(ecs_world* world, ecs_entity entity) {
+    BASE_ASSERT(!world->is_view && "no confined system does this");
+    if (!ecs_handle_is_in_range(world, entity)) {
+        ecs_world_count_bad_transition(world);
+        return ECS_ERR_STALE;
+    }
+    ecs_entity_state state = ecs_state(world, entity);
+    ecs_held_handle* entry = ecs_handle_hold(world, entity);
+    if (!entry) return ECS_ERR_MEMORY;
+    if (entry->references == UINT32_MAX) return ECS_ERR_FULL;
+    entry->references++;
+    if (state == ECS_STATE_NONE) world->storage->held.allocated_count++;
+    return ECS_OK;
+}
+
+void ecs_handle_release(ecs_world* world, ecs_entity entity) {
+    BASE_ASSERT(!world->is_view && "no confined system does this");
+    ecs_held_handle* entry = ecs_held_find(world, entity);
+    if (!entry || entry->references == 0) {
+        ecs_world_count_bad_transition(world);
+        return;
+    }
+    entry->references--;
+    if (entry->references > 0 || entry->is_loading) return;
+    if (!ecs_is_alive(world, entity)) world->storage->held.allocated_count--;
+    ecs_handle_drop(world, entry);
+}
+
+uint32_t ecs_handle_count(const ecs_world* world, ecs_entity_state state) {
+    switch (state) {
+    case ECS_STATE_ALLOCATED:
+        return world->storage->held.allocated_count;
+    case ECS_STATE_LOADING:
+        return world->storage->held.loading_count;
+    case ECS_STATE_CREATED:
+        return world->storage->entity_count;
+    case ECS_STATE_NONE:
+        break;
+    }
+    return 0;
+}
+
+void ecs_held_created(ecs_world* world, ecs_entity handle) {
+    ecs_held_handle* entry = ecs_held_find(world, handle);
+    if (!entry) return;
+    if (entry->is_loading)
+        world->storage->held.loading_count--;
+    else
+        world->storage->held.allocated_count--;
+    entry->is_loading = false;
+    entry->pending = 0;
+    if (entry->references == 0) ecs_handle_drop(world, entry);
+}
+
+void ecs_held_destroyed(ecs_world* world, ecs_entity handle) {
+    if (ecs_held_find(world, handle)) world->storage->held.allocated_count++;
+}
+
+// One component of one entity: handle -> record -> chunk -> column -> row.
+//
+// A few dependent loads, no hash; ecs/detail/fast.h has them inline, this is the rest. Writers mark
+// the row, so that tracking compares that row and no other; the mark is set when the pointer is
+// handed out, since the time of the write is not known.
+
+__attribute__((noreturn, cold)) void ecs_detail_missing(const ecs_world* world, ecs_entity entity,
+                                                        ecs_component_id component) {
+    const ecs_component* known =
+        component != ECS_COMPONENT_NONE && component <= ecs_component_count(world)
+            ? ecs_component_get(world, component)
+            : NULL;
+    const char* is_a = ecs_entity_template_name(world, entity);
+    char text[4 * ECS_NAME_BYTES_MAX];
+    if (is_a)
+        (void)base_text_format(text, sizeof text,
+                               "entity %u:%u (%.100s) has no component '%.100s': use ecs_find",
+                               ecs_entity_index(entity), ecs_entity_generation(entity), is_a,
+                               known ? known->name : "that does not exist");
+    else
+        (void)base_text_format(text, sizeof text,
+                               "entity %u:%u does not live, component '%.100s' is asked for: use "
+                               "ecs_find",
+                               ecs_entity_index(entity), ecs_entity_generation(entity),
+                               known ? known->name : "that does not exist");
+    base_assert_fail(text, __FILE__, __LINE__);
+}
+
+// Two waits per entity, one behind the other: for the record, then for the cell. So records are
+// asked for well ahead, and cells as soon as their record has come: only their address is taken
+// here.
+void ecs_find_many(const ecs_world* world, ecs_component_id component, const ecs_entity* entities,
+                   uint32_t count, const void** cells) {
+    enum { RECORDS_AHEAD = 32 };
+    const ecs_fast* fast = &world->fast;
+    for (uint32_t i = 0; i < count + RECORDS_AHEAD; i++) {
+        if (i < count) {
+            const uint32_t index = ecs_entity_index(entities[i]);
+            __builtin_prefetch(
+                &fast->pages[index >> ECS_PAGE_BITS]->records[index & (ECS_PAGE_RECORDS - 1)]);
+        }
+        if (i < RECORDS_AHEAD) continue;
+        const void* cell = ecs_fast_cell(world, entities[i - RECORDS_AHEAD], component, false);
+        __builtin_prefetch(cell);
+        cells[i - RECORDS_AHEAD] = cell;
+    }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// Queries, the groups that they share, and their caches (group.c, query.c, walk.c).
+/// Queries, the groups that they share, and their caches (query.c), and walks over them (chunk.c).
 #pragma once
 
 #include "base/report.h"
 #include "ecs/query.h"
-#include "table/archetype.h"
+#include "table/storage.h"
 
 /// One archetype that a query matches.
 typedef struct ecs_match {
@@ -85,13 +85,9 @@ bool ecs_query_wants(const ecs_query* query, const ecs_archetype* archetype);
 
 uint32_t ecs_group_count(const ecs_query* query); ///< ecs_query_count
 
-// Groups (group.c).
+// Groups (query.c).
 /// The group of terms, made when there is none yet. NULL when memory ran out.
 ecs_group* ecs_group_ensure(ecs_world* world, const ecs_term* terms, uint32_t term_count);
-/// Bind names; reports a group of ECS_ANY terms that all exist nowhere.
-BASE_MUST_USE ecs_result ecs_groups_seal(ecs_world* world, const base_reporter* reporter);
-bool ecs_group_matches(const ecs_group* group, const ecs_archetype* archetype);
-void ecs_groups_deinit(ecs_world* world);
 void ecs_queries_deinit(ecs_world* world);
 void ecs_query_validate(const ecs_world* world, const ecs_query* query);
 /// Name the owner of a query for the messages of seal; `owner` must outlive the world.

@@ -3,7 +3,72 @@
 #pragma once
 
 #include "ecs/detail/queues.h"
-#include "table/chunk.h"
+#include "ecs/type.h"
+#include "table/storage.h"
+#include "type/world.h"
+
+#include <stdint.h>
+#include <string.h>
+
+// Bytes of plain values: the sizes that most components have become plain moves instead of a call.
+
+// clang-format off
+/// Do `action(size)`, with a constant where the size is a usual one.
+#define ECS_BY_SIZE(size, action)     \
+    switch (size) {                   \
+    case 0: break;                    \
+    case 1: action(1); break;         \
+    case 4: action(4); break;         \
+    case 8: action(8); break;         \
+    case 12: action(12); break;       \
+    case 16: action(16); break;       \
+    case 24: action(24); break;       \
+    case 32: action(32); break;       \
+    case 48: action(48); break;       \
+    case 64: action(64); break;       \
+    default: action(size);            \
+    }
+// clang-format on
+
+static inline __attribute__((always_inline)) void ecs_bytes_copy(void* target, const void* source,
+                                                                 uint32_t size) {
+#define ECS_COPY(bytes) memcpy(target, source, bytes)
+    ECS_BY_SIZE(size, ECS_COPY)
+#undef ECS_COPY
+}
+
+/// The same where sizes are mostly those of a few floats: compares that the processor foresees cost
+/// less than a jump through a table (destroy_seq_1m).
+static inline __attribute__((always_inline)) void
+ecs_bytes_copy_short(void* target, const void* source, uint32_t size) {
+    if (size == 12)
+        memcpy(target, source, 12);
+    else if (size == 8)
+        memcpy(target, source, 8);
+    else if (size == 4)
+        memcpy(target, source, 4);
+    else
+        ecs_bytes_copy(target, source, size);
+}
+
+static inline void ecs_bytes_zero(void* target, uint32_t size){
+#define ECS_ZERO(bytes) memset(target, 0, bytes)
+    ECS_BY_SIZE(size, ECS_ZERO)
+#undef ECS_ZERO
+}
+
+// Cells: one value in one row, whatever its type (row.c). A created cell holds a value, another
+// any bytes.
+
+/// Make `target` (not created) a copy. @return false when memory ran out: still not created.
+BASE_MUST_USE bool ecs_cell_copy(const ecs_world* world, const ecs_type* type, void* target,
+                                 const void* source);
+/// Make a created `target` equal to `source`. @return false when memory ran out: the old value
+/// stays.
+BASE_MUST_USE bool ecs_cell_assign(const ecs_world* world, const ecs_type* type, void* target,
+                                   const void* source);
+void ecs_cell_move(const ecs_world* world, const ecs_type* type, void* target, void* source);
+void ecs_cell_destroy(const ecs_world* world, const ecs_type* type, void* value);
 
 /// Plain values of like entities: what they have in common, and a row for each of them.
 typedef struct ecs_row_values {
@@ -28,3 +93,48 @@ void ecs_rows_fill(ecs_chunk* chunk, uint32_t row, uint32_t count, const ecs_bin
                    const ecs_row_values* values);
 /// Set the values of rows of plain data, shadows too. The archetype has the components.
 void ecs_rows_set(ecs_chunk* chunk, uint32_t row, uint32_t count, const ecs_row_values* values);
+
+// A row of plain data goes: the part that destroying and moving rows one by one spend their time
+// in. Inline, so that they save and restore registers once (destroy_seq_1m).
+
+/// Give memory back when less than a quarter was used for as many removals as there is room: late
+/// enough that a population that swings does not allocate each time (chunk.c).
+void ecs_archetype_trim_idle(ecs_world* world, ecs_archetype* archetype, uint32_t removed);
+
+static inline void ecs_archetype_trim(ecs_world* world, ecs_archetype* archetype,
+                                      uint32_t removed) {
+    if (archetype->row_count * 4 >= archetype->row_room)
+        archetype->idle_removals = 0;
+    else
+        ecs_archetype_trim_idle(world, archetype, removed);
+}
+
+/// ecs_chunk_remove for an archetype that is_simple. `row_place` is the record's. By offsets that
+/// all blocks share: no header but the last chunk's is touched. What the last row leaves behind
+/// stays until the next walk: in most series another row takes its place before.
+static inline __attribute__((always_inline)) void ecs_chunk_close_hole(ecs_world* world,
+                                                                       ecs_storage* storage,
+                                                                       const ecs_place* place,
+                                                                       uint32_t row_place) {
+    ecs_archetype* archetype = place->archetype;
+    ecs_chunk* last = archetype->chunks[archetype->tail];
+    if (storage->runway.chunk == last) ecs_runway_close(world);
+    uint32_t* last_count = &storage->chunk_counts[last->id];
+    const uint32_t last_row = *last_count - 1, row = row_place & ECS_ROW_MASK;
+    uint8_t* block = (uint8_t*)place->chunk;
+    if (place->chunk != last || row != last_row) {
+        const ecs_entity moved = last->entities[last_row];
+        place->entities[row] = moved;
+        ecs_record_mut(storage, ecs_entity_index(moved))->place = row_place;
+        const ecs_span *span = archetype->spans, *end = span + archetype->column_count;
+        for (; span < end; span++)
+            ecs_bytes_copy_short(block + span->offset + (size_t)span->size * row,
+                                 (uint8_t*)last + span->offset + (size_t)span->size * last_row,
+                                 span->size);
+    }
+    ecs_archetype_soil(archetype, &storage->soiled);
+    *last_count = last_row;
+    archetype->row_count--;
+    if (last_row == 0 && archetype->tail > 0) archetype->tail--;
+    ecs_archetype_trim(world, archetype, 1);
+}

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT Every invariant of storage.h, checked one by one. Slow on purpose:
 // it derives again what it checks.
 #include "base/assert.h"
-#include "table/archetype.h"
-#include "table/chunk.h"
-#include "table/held.h"
+#include "table/entity.h"
 #include "table/query_cache.h"
-#include "table/record.h"
 #include "table/storage.h"
 #include "type/world.h"
 

@@ -39,7 +39,7 @@ struct ecs_world {
     struct ecs_types* types;         ///< types and components (type/type_registry.h)
     struct ecs_templates* templates; ///< loaded templates (template/template_registry.h)
     struct ecs_storage* storage;     ///< records, chunks, queries (table/storage.h)
-    struct ecs_tracker* tracker;     ///< change list, state hash (track/track.h)
+    struct ecs_tracker* tracker;     ///< change list, state hash (table/track.h)
     struct ecs_events* events;       ///< event types and the queue (event/event_queue.h)
     struct ecs_commands* commands;   ///< recorded commands (event/command_queue.h)
     struct ecs_systems* systems;     ///< systems, stages, handlers (event/systems.h)

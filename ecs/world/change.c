@@ -8,11 +8,8 @@
 #include "base/assert.h"
 #include "ecs/save.h"
 #include "event/event_queue.h"
-#include "table/archetype.h"
-#include "table/chunk.h"
-#include "table/record.h"
 #include "table/storage.h"
-#include "track/track.h"
+#include "table/track.h"
 #include "type/world.h"
 
 ecs_changes ecs_changes_get(const ecs_world* world) {

@@ -2,7 +2,6 @@
 // The world as lines of text, key=value, in a fixed order: archetypes by making, entities by rising
 // index, components by name. Two equal worlds give equal lines, so dumps can be compared as text.
 #include "ecs/debug.h"
-#include "table/archetype.h"
 #include "table/storage.h"
 #include "type/world.h"
 

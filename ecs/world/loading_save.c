@@ -9,7 +9,7 @@
 #include "event/event_queue.h"
 #include "loading/loading.h"
 #include "loading/pending.h"
-#include "table/held.h"
+#include "table/entity.h"
 #include "type/world.h"
 
 #include <string.h>

@@ -7,10 +7,9 @@
 // that of one thread. The state hash is not read but added up, so it can only be right.
 #include "base/assert.h"
 #include "structure/transition.h"
-#include "table/archetype.h"
-#include "table/cell.h"
+#include "table/row.h"
 #include "table/storage.h"
-#include "track/track.h"
+#include "table/track.h"
 #include "world/restore.h"
 #include "world/storage_save.h"
 

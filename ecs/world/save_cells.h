@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/workers.h"
-#include "table/chunk.h"
+#include "table/storage.h"
 #include "type/type_registry.h"
 #include "type/world.h"
 

@@ -8,7 +8,6 @@
 #include "base/assert.h"
 #include "base/hash.h"
 #include "ecs/template_files.h"
-#include "table/archetype.h"
 #include "table/query_cache.h"
 #include "table/storage.h"
 #include "template/template_registry.h"

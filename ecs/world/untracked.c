@@ -4,10 +4,8 @@
 // rows nor that of archetypes matters.
 #include "base/assert.h"
 #include "ecs/save.h"
-#include "table/archetype.h"
-#include "table/record.h"
 #include "table/storage.h"
-#include "track/track.h"
+#include "table/track.h"
 #include "type/world.h"
 
 #include <string.h>

@@ -16,7 +16,7 @@
 #include "structure/transition.h"
 #include "system/system_registry.h"
 #include "table/storage.h"
-#include "track/track.h"
+#include "table/track.h"
 #include "type/world.h"
 
 #include <string.h>

@@ -11,8 +11,8 @@
 #include "hierarchy/hierarchy_lists.h"
 #include "loading/loading.h"
 #include "table/storage.h"
+#include "table/track.h"
 #include "template/template_registry.h"
-#include "track/track.h"
 #include "type/type_registry.h"
 #include "type/world.h"
 

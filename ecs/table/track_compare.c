@@ -4,25 +4,199 @@
 // A WRITE walk marks the whole column of a chunk, a write by handle marks one row. Whole columns
 // are compared 128 bytes at a time, single rows one by one. A row that differs is listed, its
 // shadow brought up to date, and the sum of hashes corrected by the difference.
+#include "table/track.h"
+
 #include "base/assert.h"
 #include "base/hash.h"
-#include "table/archetype.h"
-#include "table/bytes.h"
-#include "table/chunk.h"
-#include "table/record.h"
+#include "table/row.h"
 #include "table/storage.h"
-#include "track/track.h"
-#include "track/track_cells.h"
 #include "type/type_registry.h"
 #include "type/world.h"
 
 #include <string.h>
 
-static ecs_track_cells column_of(const ecs_world* world, const ecs_chunk* chunk, uint32_t track) {
+// Values and shadows of a tracked column as bytes: which rows differ, which are hashed as they lie.
+
+// One tracked column of one chunk.
+typedef struct track_cells {
+    const ecs_type* type;
+    ecs_component_id component;
+    uint64_t name_hash;
+    const ecs_entity* entities;
+    uint8_t* values;
+    uint8_t* shadows;
+    size_t size;
+    // What track_learn fills in.
+    uint64_t float_bits; // the exponents of two floats in `is_flat` values, 0 where are none
+    bool is_dense;       // its bytes are all there is to a value
+    bool is_flat;        // and lie as they are hashed, at most 16 of them
+    bool is_behind;      // memory ran out for a shadow: its row must be compared again
+} track_cells;
+
+#define TRACK_ROWS_GATHERED 32u
+#define TRACK_ROWS_MAX (TRACK_ROWS_GATHERED + 64u) // a word of marks may come on top
+
+enum { FLAT_BYTES_MAX = 16 };
+#define FLOAT_EXPONENTS UINT64_C(0x7F8000007F800000)
+
+// Is a value of the type hashed by the very bytes that it has in memory? But for NaNs of four-byte
+// floats, of which `float_bits` tells.
+static bool is_flat(const ecs_type* type, uint64_t* float_bits) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint32_t end = 0;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        if (field->offset != end || field->kind == ECS_FIELD_BOOL || field->kind == ECS_FIELD_F64)
+            return false;
+        if (field->kind == ECS_FIELD_F32) {
+            if (end % 4 != 0) return false;
+            // The test for NaNs may hit on other fields too, which costs time alone.
+            *float_bits = FLOAT_EXPONENTS;
+        }
+        end += field->count * ecs_field_kind_bytes(field->kind);
+    }
+    return end == type->object_size && end % 4 == 0 && end > 0 && end <= FLAT_BYTES_MAX;
+#else
+    (void)type;
+    (void)float_bits;
+    return false;
+#endif
+}
+
+// Find out what the bytes of the type tell.
+static void track_learn(track_cells* column) {
+    column->is_dense = column->type->is_dense && ecs_type_is_plain(column->type);
+    column->is_flat = column->is_dense && is_flat(column->type, &column->float_bits);
+}
+
+static inline uint64_t load_4(const uint8_t* at) {
+    uint32_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+static inline uint64_t load_8(const uint8_t* at) {
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+// Have two values other bytes? A constant size makes this a few instructions.
+static inline __attribute__((always_inline)) bool differ(const uint8_t* a, const uint8_t* b,
+                                                         size_t size) {
+    switch (size) {
+    case 4:
+        return load_4(a) != load_4(b);
+    case 8:
+        return load_8(a) != load_8(b);
+    case 12:
+        return ((load_8(a) ^ load_8(b)) | (load_4(a + 8) ^ load_4(b + 8))) != 0;
+    case 16:
+        return ((load_8(a) ^ load_8(b)) | (load_8(a + 8) ^ load_8(b + 8))) != 0;
+    default:
+        return memcmp(a, b, size) != 0;
+    }
+}
+
+static inline __attribute__((always_inline)) uint32_t
+find_rows_of(const track_cells* column, size_t size, uint32_t first, uint32_t end, uint32_t* rows) {
+    const uint8_t *value = column->values + size * first, *shadow = column->shadows + size * first;
+    uint32_t count = 0;
+    for (uint32_t row = first; row < end; row++, value += size, shadow += size) {
+        rows[count] = row;
+        count += differ(value, shadow, size);
+    }
+    return count;
+}
+
+// The rows of [first, end) whose bytes differ from their shadows. No branch for each row, since
+// those that changed lie anywhere. @return how many.
+static uint32_t track_find_rows(const track_cells* column, uint32_t first, uint32_t end,
+                                uint32_t* rows) {
+    uint32_t found = 0;
+#define FIND(bytes) found = find_rows_of(column, bytes, first, end, rows)
+    ECS_BY_SIZE(column->size, FIND)
+#undef FIND
+    return found;
+}
+
+// The same among the rows of a list.
+static uint32_t track_find_among(const track_cells* column, const uint32_t* rows, uint32_t count,
+                                 uint32_t* changed) {
+    uint32_t found = 0;
+#define FIND(bytes)                                                                                \
+    for (uint32_t i = 0; i < count; i++) {                                                         \
+        const size_t at = (size_t)(bytes)*rows[i];                                                 \
+        changed[found] = rows[i];                                                                  \
+        found += differ(column->values + at, column->shadows + at, bytes);                         \
+    }
+    ECS_BY_SIZE(column->size, FIND)
+#undef FIND
+    return found;
+}
+
+// Could a flat value hold a NaN? Infinite floats and numbers that look alike are suspected too.
+static inline __attribute__((always_inline)) bool may_have_nan(const track_cells* column,
+                                                               size_t size, const uint8_t* value) {
+    const uint64_t low = size == 4 ? load_4(value) : load_8(value);
+    const uint64_t high = size == 12 ? load_4(value + 8) : size == 16 ? load_8(value + 8) : 0;
+    // An exponent of ones carries into the bit above it, which the mask left free.
+    const uint64_t carry = UINT64_C(0x0080000000800000);
+    uint64_t sums = ((low & column->float_bits) + carry) | ((high & column->float_bits) + carry);
+    return (sums & UINT64_C(0x8000000080000000)) != 0;
+}
+
+static inline __attribute__((always_inline)) uint32_t find_flat_of(const track_cells* column,
+                                                                   size_t size,
+                                                                   const uint32_t* rows,
+                                                                   uint32_t count, uint32_t* flat) {
+    uint32_t flat_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const size_t at = size * rows[i];
+        flat[flat_count] = rows[i];
+        flat_count += !may_have_nan(column, size, column->shadows + at) &
+                      !may_have_nan(column, size, column->values + at);
+    }
+    return flat_count;
+}
+
+// The rows whose value and shadow are hashed by the bytes that they have in memory. @return how
+// many.
+static uint32_t track_find_flat(const track_cells* column, const uint32_t* rows, uint32_t count,
+                                uint32_t* flat) {
+    uint32_t found = 0;
+    if (!column->is_flat) return 0;
+#define FIND(bytes) found = find_flat_of(column, bytes, rows, count, flat)
+    ECS_BY_SIZE(column->size, FIND)
+#undef FIND
+    return found;
+}
+
+// Copy values to their shadows.
+static void track_update_shadows(const track_cells* column, const uint32_t* rows, uint32_t count) {
+#define UPDATE(bytes)                                                                              \
+    for (uint32_t i = 0; i < count; i++)                                                           \
+    memcpy(column->shadows + (size_t)(bytes)*rows[i], column->values + (size_t)(bytes)*rows[i],    \
+           bytes)
+    ECS_BY_SIZE(column->size, UPDATE)
+#undef UPDATE
+}
+
+// The C library's memcmp compares by the widest vectors of the machine: three quarters of the time
+// of a loop here (compare_100k, -O2).
+static size_t track_find_difference(const track_cells* column, size_t at, size_t end,
+                                    size_t block) {
+    for (; at < end; at += block) {
+        size_t bytes = end - at < block ? end - at : block;
+        if (memcmp(column->values + at, column->shadows + at, bytes) != 0) return at;
+    }
+    return end;
+}
+
+static track_cells column_of(const ecs_world* world, const ecs_chunk* chunk, uint32_t track) {
     BASE_ASSERT(track < chunk->archetype->track_count);
     const ecs_archetype* archetype = chunk->archetype;
     const ecs_column* column = &archetype->columns[archetype->tracked[track]];
-    return (ecs_track_cells){
+    return (track_cells){
         .type = column->type,
         .component = column->component,
         .name_hash = ecs_component_get(world, column->component)->name_hash,
@@ -33,19 +207,19 @@ static ecs_track_cells column_of(const ecs_world* world, const ecs_chunk* chunk,
     };
 }
 
-static uint64_t cell_hash(const ecs_track_cells* column, const void* cell, uint32_t row) {
+static uint64_t cell_hash(const track_cells* column, const void* cell, uint32_t row) {
     return ecs_type_hash(column->type, cell,
                          base_hash64_mix(column->name_hash, column->entities[row]));
 }
 
-static uint64_t shadow_hash(const ecs_track_cells* column, uint32_t row) {
+static uint64_t shadow_hash(const track_cells* column, uint32_t row) {
     return cell_hash(column, column->shadows + column->size * row, row);
 }
 
 void ecs_track_count_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row, bool is_added) {
     BASE_ASSERT(row < chunk->capacity);
     for (uint32_t track = 0; track < chunk->archetype->track_count; track++) {
-        ecs_track_cells column = column_of(world, chunk, track);
+        track_cells column = column_of(world, chunk, track);
         uint64_t hash = shadow_hash(&column, row);
         world->tracker->hashes[column.component] += is_added ? hash : 0 - hash;
     }
@@ -74,7 +248,7 @@ static void list_change(ecs_world* world, ecs_entity entity, ecs_component_id co
 }
 
 // Rows of a column that have another value, and what it makes of the sum of hashes.
-static void count_changes(ecs_world* world, const ecs_track_cells* column, const uint32_t* rows,
+static void count_changes(ecs_world* world, const track_cells* column, const uint32_t* rows,
                           uint32_t count, uint64_t difference) {
     BASE_ASSERT(column->component != ECS_COMPONENT_NONE);
     if (count == 0) return;
@@ -96,7 +270,7 @@ static void count_changes(ecs_world* world, const ecs_track_cells* column, const
 
 // Does a row whose bytes differ hold another value? Not when they spell a NaN differently: the
 // hashes are equal then, so the slow compare is asked only where they are.
-static bool is_changed(const ecs_track_cells* column, uint32_t row, const void* shadow,
+static bool is_changed(const track_cells* column, uint32_t row, const void* shadow,
                        const void* value, uint64_t* difference) {
     uint64_t before = cell_hash(column, shadow, row);
     uint64_t after = cell_hash(column, value, row);
@@ -104,7 +278,7 @@ static bool is_changed(const ecs_track_cells* column, uint32_t row, const void* 
     return before != after || !ecs_type_equal(column->type, shadow, value);
 }
 
-static uint64_t sum_hashes(const ecs_track_cells* column, const void* cells, const uint32_t* rows,
+static uint64_t sum_hashes(const track_cells* column, const void* cells, const uint32_t* rows,
                            uint32_t count) {
     return base_hash64_rows(cells, column->size, column->entities, column->name_hash, rows, count);
 }
@@ -113,15 +287,15 @@ uint64_t ecs_track_sum(const ecs_world* world, const ecs_chunk* chunk, uint32_t 
                        uint32_t count) {
     BASE_ASSERT(row + count <= chunk->capacity);
     const uint32_t end = row + count;
-    ecs_track_cells column = column_of(world, chunk, track);
-    ecs_track_learn(&column);
+    track_cells column = column_of(world, chunk, track);
+    track_learn(&column);
     uint64_t sum = 0;
     for (uint32_t first = row, some; first < end; first += some) {
-        uint32_t rows[ECS_TRACK_ROWS_MAX], flat[ECS_TRACK_ROWS_MAX], next = 0;
-        some = end - first < ECS_TRACK_ROWS_MAX ? end - first : ECS_TRACK_ROWS_MAX;
+        uint32_t rows[TRACK_ROWS_MAX], flat[TRACK_ROWS_MAX], next = 0;
+        some = end - first < TRACK_ROWS_MAX ? end - first : TRACK_ROWS_MAX;
         for (uint32_t i = 0; i < some; i++)
             rows[i] = first + i;
-        const uint32_t flat_count = ecs_track_find_flat(&column, rows, some, flat);
+        const uint32_t flat_count = track_find_flat(&column, rows, some, flat);
         for (uint32_t i = 0; i < some && flat_count < some; i++) {
             if (next < flat_count && flat[next] == rows[i])
                 next++;
@@ -145,13 +319,13 @@ void ecs_track_count_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row
 
 // Compare rows of plain bytes. The hashes of those that differ are computed together, in half of
 // the time that one after the other takes (change_find).
-static void change_dense_rows(ecs_world* world, const ecs_track_cells* column, const uint32_t* rows,
+static void change_dense_rows(ecs_world* world, const track_cells* column, const uint32_t* rows,
                               uint32_t count) {
-    uint32_t changed[ECS_TRACK_ROWS_MAX], flat[ECS_TRACK_ROWS_MAX];
+    uint32_t changed[TRACK_ROWS_MAX], flat[TRACK_ROWS_MAX];
     uint32_t changed_count = 0, next = 0;
     uint64_t difference = 0;
-    BASE_ASSERT(count <= ECS_TRACK_ROWS_MAX);
-    const uint32_t flat_count = ecs_track_find_flat(column, rows, count, flat);
+    BASE_ASSERT(count <= TRACK_ROWS_MAX);
+    const uint32_t flat_count = track_find_flat(column, rows, count, flat);
     for (uint32_t i = 0; i < count && flat_count < count; i++) {
         const size_t at = column->size * rows[i];
         if (next < flat_count && flat[next] == rows[i])
@@ -164,7 +338,7 @@ static void change_dense_rows(ecs_world* world, const ecs_track_cells* column, c
         difference +=
             base_hash64_rows_change(column->shadows, column->values, column->size, column->entities,
                                     column->name_hash, flat, flat_count);
-    ecs_track_update_shadows(column, rows, count);
+    track_update_shadows(column, rows, count);
     if (flat_count == count)
         count_changes(world, column, rows, count, difference);
     else
@@ -172,7 +346,7 @@ static void change_dense_rows(ecs_world* world, const ecs_track_cells* column, c
 }
 
 // Compare one row of which the bytes are not all.
-static void compare_row(ecs_world* world, ecs_track_cells* column, uint32_t row) {
+static void compare_row(ecs_world* world, track_cells* column, uint32_t row) {
     const void* value = column->values + column->size * row;
     void* shadow = column->shadows + column->size * row;
     if (ecs_value_is_untouched(column->type, shadow, value)) return;
@@ -194,37 +368,36 @@ static void compare_row(ecs_world* world, ecs_track_cells* column, uint32_t row)
     count_changes(world, column, &row, 1, shadow_hash(column, row) - before);
 }
 
-static void compare_rows(ecs_world* world, ecs_track_cells* column, const uint32_t* rows,
+static void compare_rows(ecs_world* world, track_cells* column, const uint32_t* rows,
                          uint32_t count) {
     for (uint32_t i = 0; i < count && !column->is_dense; i++)
         compare_row(world, column, rows[i]);
     if (!column->is_dense) return;
-    uint32_t changed[ECS_TRACK_ROWS_MAX];
-    change_dense_rows(world, column, changed, ecs_track_find_among(column, rows, count, changed));
+    uint32_t changed[TRACK_ROWS_MAX];
+    change_dense_rows(world, column, changed, track_find_among(column, rows, count, changed));
 }
 
 // Large blocks first, then small ones, then their rows. A row that straddles two blocks is looked
 // at once.
-static void compare_dense(ecs_world* world, ecs_track_cells* column, uint32_t count) {
+static void compare_dense(ecs_world* world, track_cells* column, uint32_t count) {
     enum { LARGE_BYTES = 4096, SMALL_BYTES = 128 };
     const size_t bytes = column->size * count;
-    uint32_t rows[ECS_TRACK_ROWS_MAX];
+    uint32_t rows[TRACK_ROWS_MAX];
     uint32_t gathered = 0, next_row = 0;
     for (size_t large = 0;
-         (large = ecs_track_find_difference(column, large, bytes, LARGE_BYTES)) < bytes;
+         (large = track_find_difference(column, large, bytes, LARGE_BYTES)) < bytes;
          large += LARGE_BYTES) {
         const size_t end = large + LARGE_BYTES < bytes ? large + LARGE_BYTES : bytes;
-        for (size_t at = large;
-             (at = ecs_track_find_difference(column, at, end, SMALL_BYTES)) < end;
+        for (size_t at = large; (at = track_find_difference(column, at, end, SMALL_BYTES)) < end;
              at += SMALL_BYTES) {
             const size_t last = at + SMALL_BYTES < end ? at + SMALL_BYTES : end;
             if (next_row < at / column->size) next_row = (uint32_t)(at / column->size);
             const uint32_t end_row = (uint32_t)((last + column->size - 1) / column->size);
             for (uint32_t some; next_row < end_row; next_row += some) {
-                const uint32_t room = ECS_TRACK_ROWS_MAX - gathered;
+                const uint32_t room = TRACK_ROWS_MAX - gathered;
                 some = end_row - next_row < room ? end_row - next_row : room;
-                gathered += ecs_track_find_rows(column, next_row, next_row + some, rows + gathered);
-                if (gathered < ECS_TRACK_ROWS_MAX) continue;
+                gathered += track_find_rows(column, next_row, next_row + some, rows + gathered);
+                if (gathered < TRACK_ROWS_MAX) continue;
                 change_dense_rows(world, column, rows, gathered);
                 gathered = 0;
             }
@@ -233,7 +406,7 @@ static void compare_dense(ecs_world* world, ecs_track_cells* column, uint32_t co
     change_dense_rows(world, column, rows, gathered);
 }
 
-static void compare_written(ecs_world* world, ecs_track_cells* column, uint32_t count) {
+static void compare_written(ecs_world* world, track_cells* column, uint32_t count) {
     world->counters.rows_compared += count;
     if (column->is_dense) {
         compare_dense(world, column, count);
@@ -245,11 +418,11 @@ static void compare_written(ecs_world* world, ecs_track_cells* column, uint32_t 
 
 // Rows written by handle: the summary finds the words, the words find the rows. They lie apart, so
 // some are gathered and asked for before the first is compared.
-static void compare_marked(ecs_world* world, ecs_track_cells* column, const ecs_chunk* chunk,
+static void compare_marked(ecs_world* world, track_cells* column, const ecs_chunk* chunk,
                            uint32_t track) {
     const uint64_t* words = ecs_chunk_dirty(chunk, track);
     const uint32_t words_per_bit = ECS_DIRTY_ROWS_PER_SUMMARY / 64;
-    uint32_t rows[ECS_TRACK_ROWS_MAX];
+    uint32_t rows[TRACK_ROWS_MAX];
     uint32_t count = 0;
     for (uint64_t left = *ecs_chunk_summary(chunk, track); left != 0; left &= left - 1) {
         uint32_t first = base_bit_lowest(left) * words_per_bit;
@@ -262,7 +435,7 @@ static void compare_marked(ecs_world* world, ecs_track_cells* column, const ecs_
                 __builtin_prefetch(column->entities + row);
                 rows[count++] = row;
             }
-            if (count >= ECS_TRACK_ROWS_GATHERED) {
+            if (count >= TRACK_ROWS_GATHERED) {
                 world->counters.rows_compared += count;
                 compare_rows(world, column, rows, count);
                 count = 0;
@@ -288,8 +461,8 @@ static void forget_marks(ecs_chunk* chunk, uint32_t track) {
 
 void ecs_track_column(ecs_world* world, ecs_chunk* chunk, uint32_t track) {
     if (chunk->written[track] == 0 && *ecs_chunk_summary(chunk, track) == 0) return;
-    ecs_track_cells column = column_of(world, chunk, track);
-    ecs_track_learn(&column);
+    track_cells column = column_of(world, chunk, track);
+    track_learn(&column);
     if (column.size > 0 && chunk->written[track] != 0)
         compare_written(world, &column, ecs_chunk_count(world->storage, chunk));
     else if (column.size > 0)
@@ -307,8 +480,8 @@ bool ecs_track_may_cut(const ecs_chunk* chunk, uint32_t track) {
 void ecs_track_rows(ecs_world* world, ecs_chunk* chunk, uint32_t track, uint32_t first,
                     uint32_t count) {
     BASE_ASSERT(ecs_track_may_cut(chunk, track));
-    ecs_track_cells column = column_of(world, chunk, track);
-    ecs_track_learn(&column);
+    track_cells column = column_of(world, chunk, track);
+    track_learn(&column);
     column.entities += first;
     column.values += column.size * first;
     column.shadows += column.size * first;

@@ -40,7 +40,7 @@ typedef struct ecs_tracker {
     uint32_t fresh_count;      ///< a step enters the rest before it compares
     base_bytes*
         scratch; ///< of ecs_world_hash; a block of its own since hashing takes a const world
-    struct ecs_track_item* items; ///< of the compare on several threads (track_lanes.h), and below
+    struct ecs_track_item* items; ///< of the compare on several threads (track.c), and below
     uint32_t item_count, item_capacity;
     struct ecs_track_lane** lanes;
     uint32_t lane_count, lane_capacity;
