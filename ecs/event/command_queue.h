@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A queue of recorded commands (command_record.c) and their values (command_values.c). Each
+/// A queue of recorded commands (command_queue.c) and their values (command_queue.c). Each
 /// recorder has one: queues share nothing, so several may be filled at the same time.
 #pragma once
 
@@ -70,29 +70,15 @@ void ecs_commands_close(ecs_commands* commands); ///< no more commands join the 
 void ecs_commands_clear(ecs_world* world);       ///< drop what is queued
 void ecs_commands_deinit(ecs_world* world);
 
-// Values (command_values.c).
+// Values (command_queue.c).
 /// Make a row of values of known components, each its type's default, for a header that has none.
 /// @return false when memory ran out.
 BASE_MUST_USE bool ecs_command_make_values(ecs_world* world, ecs_command* command,
                                            const ecs_component_id* components, uint32_t count);
-/// Give a header that has none copies of the values, and keep it open for more like them. @return
-/// false: unknown component, too many, or out of memory.
-BASE_MUST_USE bool ecs_command_copy_values(ecs_world* world, ecs_command* command,
-                                           const ecs_init* inits, uint32_t count);
-/// One more command under the open header, whose values have handles. @return false when they are
-/// not of the same components, or name a placeholder.
-BASE_MUST_USE bool ecs_command_add_values(const ecs_world* world, ecs_entity target,
-                                          const ecs_init* inits, uint32_t count);
-/// How many commands more the open header has room for.
-uint32_t ecs_command_values_room(const ecs_commands* commands);
-/// No more values join the last header.
-void ecs_command_close_values(ecs_commands* commands);
 /// The inits of command `nth` of a header, ECS_TEMPLATE_COMPONENTS_MAX at most, placeholders in
 /// them resolved.
 void ecs_command_unpack(ecs_world* world, const ecs_command* command, uint32_t nth,
                         ecs_init* inits);
-/// Destroy what the values of `count` commands own.
-void ecs_command_destroy_values(const ecs_world* world, const ecs_command* command, uint32_t count);
 
 static inline uint32_t ecs_command_init_count(const ecs_command* command) {
     return command->values ? command->values->slot_count : 0;
