@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The queue of recorded commands: record, clear. entity/command.c applies it.
+// The queue of recorded commands: record, clear. structure/command.c applies it.
 //
 // While systems walk rows nothing may move, so they record what they want. A command is a target, a
 // header, and copies of its values. Commands in a row that differ by their

@@ -33,7 +33,7 @@ typedef struct ecs_command_block {
     size_t capacity;
 } ecs_command_block;
 
-/// What applying a run needs to know (entity/command_batch.c), kept from flush to flush.
+/// What applying a run needs to know (structure/command.c), kept from flush to flush.
 typedef struct ecs_batch {
     uint32_t* words;
     uint32_t capacity;

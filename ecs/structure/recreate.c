@@ -5,7 +5,6 @@
 // archetype stays the same: the new row then falls into the hole that the old one leaves.
 #include "base/assert.h"
 #include "event/core_event.h"
-#include "structure/singleton.h"
 #include "structure/transition.h"
 #include "table/row.h"
 #include "table/storage.h"

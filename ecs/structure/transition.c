@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Create and destroy rows one at a time; bulk.c makes many of one template, recreate.c moves them.
+// Create and destroy rows, one at a time and many of one template; recreate.c moves them.
 //
 // Every operation has two halves. In the first anything may fail: names, indices, memory, copies of
 // values that own memory; it builds the new row's cells behind the rows that live and takes them
 // back on failure. The second half cannot fail: records, marks, and the lists of tracking. So an
 // error code means that nothing changed.
-//
-// Recreate is always "build the new row, move what both have, take the old row out", also when the
-// archetype stays the same: the new row then falls into the hole that the old one leaves.
 //
 // Structure may change only while no query is walked and no stage runs, except at its flush points
 // (command.c): pointers to rows are borrowed until then.
@@ -16,13 +13,123 @@
 #include "base/assert.h"
 #include "event/command_queue.h"
 #include "event/core_event.h"
-#include "structure/destroy_simple.h"
-#include "structure/singleton.h"
 #include "table/entity.h"
 #include "table/row.h"
 #include "table/storage.h"
 #include "table/track.h"
 #include "type/world.h"
+
+#include <string.h>
+
+// Binding a template to its archetype, and an archetype to those that handle its changes.
+//
+// The table makes archetypes and knows of no handlers; core events find out once per archetype
+// which handlers and members its rows concern. Both happen before the first row, here.
+
+ecs_result ecs_archetype_ensure(ecs_world* world, const ecs_template* made_from,
+                                ecs_archetype** archetype) {
+    const uint32_t count = world->storage->archetype_count;
+    ecs_result result = ecs_archetype_find_or_make(world, made_from, archetype);
+    if (result != ECS_OK || world->storage->archetype_count == count) return result;
+    if (ecs_core_event_bind(world, *archetype)) return ECS_OK;
+    ecs_archetypes_drop_last(world);
+    *archetype = NULL;
+    return ECS_ERR_MEMORY;
+}
+
+void ecs_archetype_drop_newest(ecs_world* world) {
+    const ecs_storage* storage = world->storage;
+    BASE_ASSERT(storage->archetype_count > 0);
+    ecs_core_event_unbind(world, storage->archetypes[storage->archetype_count - 1]);
+    ecs_archetypes_drop_last(world);
+}
+
+ecs_result ecs_storage_bind(ecs_world* world, ecs_template_id template_id, ecs_binding** binding) {
+    const ecs_storage* storage = world->storage;
+    BASE_ASSERT(world->is_sealed && "seal the world before entities are made");
+    const uint32_t count = storage->archetype_count;
+    ecs_result result = ecs_binding_make(world, template_id, binding);
+    if (result != ECS_OK || storage->archetype_count == count) return result;
+    if (ecs_core_event_bind(world, (*binding)->archetype)) return ECS_OK;
+    ecs_binding_drop(world, *binding);
+    ecs_archetypes_drop_last(world);
+    *binding = NULL;
+    return ECS_ERR_MEMORY;
+}
+
+// What tracking and the links of parents must know of rows that come, move and go.
+
+static void note_parent(ecs_world* world, const ecs_chunk* chunk, ecs_entity entity) {
+    if (chunk->archetype->notify & ECS_NOTIFY_PARENT) ecs_link_note(&world->storage->links, entity);
+}
+
+// After a row was filled: shadow := value, hash added, listed as created.
+static void structure_created(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
+                              ecs_entity entity) {
+    ecs_track_created(world, entity, chunk, row);
+    note_parent(world, chunk, entity);
+}
+
+void ecs_structure_destroying(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
+                              ecs_entity entity) {
+    ecs_track_destroying(world, entity, chunk, row);
+    if (chunk->archetype->notify & ECS_NOTIFY_PARENT)
+        ecs_link_remove(&world->storage->links, ecs_entity_index(entity));
+}
+
+void ecs_structure_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
+                           ecs_entity entity) {
+    ecs_track_leaving(world, chunk, row);
+    note_parent(world, chunk, entity);
+}
+
+void ecs_structure_arrived(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
+                           ecs_entity entity) {
+    ecs_track_arrived(world, entity, chunk, row);
+    note_parent(world, chunk, entity);
+}
+
+// Templates of which one entity exists at a time.
+//
+// A binding remembers the entity that was made last of its template; a look at its record shows
+// whether it still exists. So a destruction needs no work here.
+//
+// A mirror takes what its authority sends, even two entities: then the one made last counts, and
+// when it is gone the rows are searched.
+
+static bool is_of(const ecs_world* world, ecs_entity entity, ecs_template_id template_id) {
+    const ecs_record* record = ecs_record_find(world->storage, entity);
+    return record && record->template_id == template_id;
+}
+
+static ecs_entity look_through(const ecs_world* world, const ecs_archetype* archetype,
+                               ecs_template_id template_id) {
+    for (uint32_t k = 0; k < archetype->chunk_count; k++) {
+        const ecs_chunk* chunk = archetype->chunks[k];
+        uint32_t count = ecs_chunk_count(world->storage, chunk);
+        for (uint32_t row = 0; row < count; row++)
+            if (is_of(world, chunk->entities[row], template_id)) return chunk->entities[row];
+    }
+    return ECS_ENTITY_NONE;
+}
+
+ecs_entity ecs_singleton(const ecs_world* world, ecs_template_id template_id) {
+    const ecs_storage* storage = world->storage;
+    if (template_id >= storage->binding_capacity || !storage->bindings[template_id].is_singleton)
+        return ECS_ENTITY_NONE;
+    const ecs_binding* binding = &storage->bindings[template_id];
+    if (is_of(world, binding->single, template_id)) return binding->single;
+    return world->is_mirror ? look_through(world, binding->archetype, template_id)
+                            : ECS_ENTITY_NONE;
+}
+
+bool ecs_singleton_has_room(ecs_world* world, ecs_template_id template_id) {
+    if (ecs_singleton(world, template_id) == ECS_ENTITY_NONE &&
+        !ecs_held_has_pending(world, template_id))
+        return true;
+    world->counters.singletons_refused++;
+    return false;
+}
 
 void ecs_row_set_plain(ecs_chunk* chunk, uint32_t row, const ecs_init* inits, uint32_t init_count) {
     for (uint32_t i = 0; i < init_count; i++) {
@@ -75,7 +182,7 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world, ecs_ent
     ecs_row_settle(storage, chunk, row, made, template_id);
     storage->entity_count++;
     if (is_given && storage->held.count > 0) ecs_held_created(world, made);
-    ecs_structure_created(world, chunk, row, made);
+    structure_created(world, chunk, row, made);
     storage->runway.left = 0; // room in tracking's lists that a series was promised may be used up
     if (binding->is_singleton) binding->single = made;
     *entity = made;
@@ -197,4 +304,148 @@ ecs_result ecs_structure_destroy(ecs_world* world, ecs_entity entity) {
     BASE_ASSERT(record->life == (ecs_entity_generation(entity) | ECS_LIFE_CREATED));
     if (!ecs_structure_destroy_simple(world, entity)) destroy_any(world, record, entity);
     return ECS_OK;
+}
+
+// Many entities of one template: columns are filled at the speed of memory, then records.
+//
+// As above all that may fail comes first: indices are counted, pages and chunks made.
+// Plain defaults are spread by copying a block that fits the first cache; types with functions are
+// copied one by one and taken back as a whole when one fails.
+
+// Cells of `count` rows from `row` on. @return how many were filled: fewer when memory ran out.
+static uint32_t fill_rows(ecs_world* world, ecs_chunk* chunk, uint32_t row, uint32_t count,
+                          const ecs_binding* binding, const ecs_row_values* values) {
+    if (values) {
+        ecs_rows_fill(chunk, row, count, binding, values);
+        return count;
+    }
+    if (!chunk->archetype->has_ops) {
+        ecs_rows_spread(chunk, row, count, binding);
+        return count;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (!ecs_row_fill(world, chunk, row + i, binding->defaults)) return i;
+    return count;
+}
+
+// Append and fill; on failure take back all that this call appended.
+static bool append_rows(ecs_world* world, const ecs_binding* binding, uint32_t count,
+                        const ecs_row_values* values) {
+    BASE_ASSERT(count > 0 && binding->archetype);
+    ecs_archetype* archetype = binding->archetype;
+    ecs_row_values left = values ? *values : (ecs_row_values){0};
+    uint32_t done = 0;
+    while (done < count) {
+        ecs_chunk* chunk = ecs_archetype_tail(world, archetype);
+        uint32_t room = chunk->capacity - ecs_chunk_count(world->storage, chunk);
+        uint32_t wanted = count - done < room ? count - done : room;
+        uint32_t row = ecs_chunk_append(world, chunk, wanted);
+        uint32_t filled = fill_rows(world, chunk, row, wanted, binding, values ? &left : NULL);
+        done += filled;
+        if (values) left.rows += (size_t)left.stride * filled;
+        if (filled == wanted) continue;
+        ecs_chunk_retract(world, chunk, wanted - filled);
+        while (done > 0) {
+            chunk = archetype->chunks[archetype->tail];
+            row = ecs_chunk_count(world->storage, chunk) - 1;
+            ecs_row_destroy_cells(world, chunk, row,
+                                  archetype->column_count + archetype->track_count);
+            ecs_chunk_retract(world, chunk, 1);
+            done--;
+        }
+        return false;
+    }
+    return true;
+}
+
+// List the rows as created; the lists have room.
+static void list_created_rows(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
+                              uint32_t end) {
+    ecs_tracker* tracker = world->tracker;
+    const ecs_entity* entities = chunk->entities;
+    ecs_track_count_rows(world, chunk, row, end - row, true);
+    memcpy(tracker->created.items + tracker->created.count, entities + row,
+           (end - row) * sizeof *entities);
+    tracker->created.count += end - row;
+}
+
+ecs_result ecs_structure_reserve_many(ecs_world* world, ecs_template_id template_id,
+                                      const ecs_binding* binding, uint32_t count) {
+    BASE_ASSERT(binding->archetype && count > 0);
+    if (binding->is_singleton && (count > 1 || !ecs_singleton_has_room(world, template_id))) {
+        world->counters.singletons_refused += count > 1;
+        return ECS_ERR_TAKEN;
+    }
+    uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
+    if (ecs_index_available(world, range) < count) return ECS_ERR_FULL;
+    if (!ecs_handles_reserve(world, range, count) || !ecs_track_reserve(world, count, 0, 0))
+        return ECS_ERR_MEMORY;
+    return ecs_archetype_reserve(world, binding->archetype, count);
+}
+
+ecs_result ecs_structure_create_many(ecs_world* world, ecs_template_id template_id,
+                                     const ecs_binding* binding, uint32_t count,
+                                     const ecs_row_values* values, ecs_entity* entities) {
+    ecs_archetype* archetype = binding->archetype;
+    BASE_ASSERT(count > 0 && !archetype->notify);
+    const uint32_t range = binding->is_replicated && !world->is_mirror ? 0 : 1;
+    world->storage->runway.left = 0; // its share of the room in tracking's lists is used up here
+    uint32_t chunk_first = archetype->tail;
+    uint32_t row = ecs_chunk_count(world->storage, archetype->chunks[chunk_first]);
+    if (!append_rows(world, binding, count, values)) return ECS_ERR_MEMORY;
+    for (uint32_t done = 0; done < count; row = 0) {
+        ecs_chunk* chunk = archetype->chunks[chunk_first++];
+        uint32_t end = ecs_chunk_count(world->storage, chunk);
+        if (row == end) continue; // the tail was full to the last row
+        ecs_handles_take(world, range, end - row, chunk->entities + row);
+        ecs_rows_settle(world->storage, chunk, row, end, template_id);
+        if (entities)
+            memcpy(entities + done, chunk->entities + row, (end - row) * sizeof *entities);
+        list_created_rows(world, chunk, row, end);
+        done += end - row;
+    }
+    world->storage->entity_count += count;
+    return ECS_OK;
+}
+
+// The record and, where types have functions, the cells of one row that was appended.
+static ecs_result place_row(ecs_world* world, ecs_chunk* chunk, uint32_t row,
+                            const ecs_row_head* head) {
+    ecs_storage* storage = world->storage;
+    const uint32_t index = ecs_entity_index(head->entity);
+    ecs_binding* binding = &storage->bindings[head->template_id];
+    BASE_ASSERT(binding->archetype == chunk->archetype);
+    if (index == 0 || index > storage->ranges[1].last || ecs_entity_generation(head->entity) == 0)
+        return ECS_ERR_STALE;
+    if (storage->pages[index >> ECS_PAGE_BITS] == storage->zero_page &&
+        !ecs_record_reserve(world, index))
+        return ECS_ERR_MEMORY;
+    if (ecs_record_at(storage, index)->life & ECS_LIFE_CREATED) return ECS_ERR_TAKEN;
+    if (chunk->archetype->has_ops && !ecs_row_fill(world, chunk, row, binding->defaults))
+        return ECS_ERR_MEMORY;
+    ecs_row_settle(storage, chunk, row, head->entity, head->template_id);
+    storage->entity_count++;
+    if (storage->held.count > 0) ecs_held_created(world, head->entity);
+    if (binding->is_singleton) binding->single = head->entity;
+    return ECS_OK;
+}
+
+ecs_result ecs_structure_place_rows(ecs_world* world, ecs_archetype* archetype,
+                                    const ecs_row_head* heads, uint32_t count) {
+    ecs_result result = count > 0 ? ecs_archetype_reserve(world, archetype, count) : ECS_OK;
+    world->storage->runway.left = 0;
+    for (uint32_t done = 0; result == ECS_OK && done < count;) {
+        ecs_chunk* chunk = ecs_archetype_tail(world, archetype);
+        uint32_t wanted = chunk->capacity - ecs_chunk_count(world->storage, chunk);
+        if (wanted > count - done) wanted = count - done;
+        const uint32_t row = ecs_chunk_append(world, chunk, wanted);
+        uint32_t placed = 0;
+        while (placed < wanted && result == ECS_OK) {
+            result = place_row(world, chunk, row + placed, &heads[done + placed]);
+            placed += result == ECS_OK;
+        }
+        if (placed < wanted) ecs_chunk_retract(world, chunk, wanted - placed);
+        done += placed;
+    }
+    return result;
 }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-/// Rows that are created, moved and destroyed (transition.c, recreate.c, bulk.c).
+/// Rows that are created, moved and destroyed (transition.c, recreate.c), and recorded commands
+/// applied (command.c).
 #pragma once
 
 #include "base/assert.h"
+#include "ecs/template.h"
+#include "ecs/world.h"
 #include "event/command_queue.h"
+#include "table/row.h"
 #include "table/storage.h"
 #include "table/track.h"
 #include "type/world.h"
@@ -16,7 +20,7 @@ static inline void ecs_structure_check(const ecs_world* world) {
                 "inside a stage record structural changes with ecs/command.h");
 }
 
-// Rows of entities (transition.c, bulk.c). They know nothing of families and of resources.
+// Rows of entities (transition.c). They know nothing of families and of resources.
 /// Create an entity that waits for nothing. @return as ecs_create.
 BASE_MUST_USE ecs_result ecs_structure_create(ecs_world* world, ecs_template_id template_id,
                                               const ecs_init* inits, uint32_t init_count,
@@ -54,7 +58,7 @@ BASE_MUST_USE ecs_result ecs_structure_create_many(ecs_world* world, ecs_templat
                                                    const ecs_row_values* values,
                                                    ecs_entity* entities);
 
-// Bindings (bind.c).
+// Bindings.
 /// Bind a template, making its archetype if it is new. Archetypes are numbered in order of making,
 /// so restore binds ecs_archetype.made_by in the saved order.
 /// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_FULL (archetypes, or 16 rows exceed
@@ -68,10 +72,7 @@ BASE_MUST_USE ecs_result ecs_archetype_ensure(ecs_world* world, const ecs_templa
 /// Take back the archetype that was made last; it has no rows and no binding.
 void ecs_archetype_drop_newest(ecs_world* world);
 
-// What tracking and the links of parents must know (told.c).
-/// After a row was filled: shadow := value, hash added, listed as created.
-void ecs_structure_created(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
-                           ecs_entity entity);
+// What tracking and the links of parents must know.
 /// Before a row goes away: hash subtracted, listed as destroyed.
 void ecs_structure_destroying(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                               ecs_entity entity);
@@ -189,3 +190,40 @@ static inline bool ecs_row_has_values(const ecs_world* world, const ecs_archetyp
 }
 /// Set what differs from the defaults in a row of plain data, value and shadow.
 void ecs_row_set_plain(ecs_chunk* chunk, uint32_t row, const ecs_init* inits, uint32_t init_count);
+
+/// May another one of a `_singleton` template be made? false is counted.
+bool ecs_singleton_has_room(ecs_world* world, ecs_template_id template_id);
+
+// Destroying an entity of plain data, without a call: ecs_destroy does it in most worlds.
+
+/// Destroy an entity if it lives, its row is plain data, and neither tracking nor handlers nor held
+/// handles exist for it. @return false when it is not so: nothing happened.
+static inline __attribute__((always_inline)) bool ecs_structure_destroy_simple(ecs_world* world,
+                                                                               ecs_entity entity) {
+    ecs_storage* storage = world->storage;
+    const uint32_t index = ecs_entity_index(entity), at = index & (ECS_PAGE_RECORDS - 1);
+    ecs_record_page* page = storage->pages[index >> ECS_PAGE_BITS];
+    ecs_record* record = &page->records[at];
+    const uint32_t generation = ecs_entity_generation(entity), row_place = record->place;
+    ecs_entity_list* dead = &world->tracker->destroyed;
+    if (record->life != (generation | ECS_LIFE_CREATED)) return false;
+    const ecs_place* place = &storage->places[row_place >> ECS_ROW_BITS];
+    ecs_index_range* range = &storage->ranges[index >= storage->ranges[1].first];
+    if (!place->archetype->is_simple || place->archetype->notify || storage->held.count > 0 ||
+        dead->count == dead->capacity || index >= range->fresh)
+        return false;
+    dead->items[dead->count++] = entity;
+    *record = (ecs_record){.life = (uint16_t)generation};
+    page->free_words[at / 64] |= 1ull << (at % 64);
+    range->free_count++;
+    storage->entity_count--;
+    ecs_chunk_close_hole(world, storage, place, row_place);
+    return true;
+}
+
+// Recorded commands applied (command.c).
+
+/// Apply all recorded commands, inside of stages too; ecs_command_flush is this with its checks.
+void ecs_commands_apply(ecs_world* world);
+/// Release the memory of runs of commands.
+void ecs_batch_deinit(ecs_world* world);

@@ -16,7 +16,7 @@
 
 #include "base/assert.h"
 #include "base/workers.h"
-#include "hierarchy/hierarchy_lists.h"
+#include "structure/hierarchy.h"
 #include "system/declared.h"
 #include "table/query_cache.h"
 #include "table/storage.h"

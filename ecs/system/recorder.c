@@ -12,7 +12,7 @@
 #include "system/recorder.h"
 
 #include "base/assert.h"
-#include "entity/batch.h"
+#include "structure/transition.h"
 
 #include <string.h>
 

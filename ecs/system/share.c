@@ -13,7 +13,7 @@
 #include "event/command_queue.h"
 #include "event/event_queue.h"
 #include "event/systems.h"
-#include "hierarchy/hierarchy_lists.h"
+#include "structure/hierarchy.h"
 #include "system/cut.h"
 #include "system/declared.h"
 #include "system/range.h"

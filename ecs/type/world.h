@@ -43,8 +43,8 @@ struct ecs_world {
     struct ecs_events* events;       ///< event types and the queue (event/event_queue.h)
     struct ecs_commands* commands;   ///< recorded commands (event/command_queue.h)
     struct ecs_systems* systems;     ///< systems, stages, handlers (event/systems.h)
-    struct ecs_loading* loading;     ///< entities that wait for resources (loading/loading.h)
-    struct ecs_hierarchy* hierarchy; ///< lists of children (hierarchy/hierarchy_lists.h)
+    struct ecs_loading* loading;     ///< entities that wait for resources (structure/loading.h)
+    struct ecs_hierarchy* hierarchy; ///< lists of children (structure/hierarchy.h)
 };
 
 // world.c sets up each part and tears it down; *_init returns false when memory ran out, *_deinit

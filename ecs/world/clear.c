@@ -9,7 +9,7 @@
 #include "event/command_queue.h"
 #include "event/core_event.h"
 #include "event/event_queue.h"
-#include "loading/loading.h"
+#include "structure/loading.h"
 #include "type/world.h"
 
 void ecs_world_clear(ecs_world* world) {

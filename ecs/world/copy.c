@@ -12,7 +12,7 @@
 #include "event/command_queue.h"
 #include "event/event_queue.h"
 #include "event/membership.h"
-#include "loading/loading.h"
+#include "structure/loading.h"
 #include "table/entity.h"
 #include "table/row.h"
 #include "table/storage.h"

@@ -7,8 +7,7 @@
 //
 //     each: handle, template, values as in commands (components first), parked events
 #include "event/event_queue.h"
-#include "loading/loading.h"
-#include "loading/pending.h"
+#include "structure/loading.h"
 #include "table/entity.h"
 #include "type/world.h"
 

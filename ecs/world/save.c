@@ -26,7 +26,7 @@
 #include "event/command_queue.h"
 #include "event/event_queue.h"
 #include "event/membership.h"
-#include "loading/loading.h"
+#include "structure/loading.h"
 #include "table/storage.h"
 #include "table/track.h"
 #include "type/type_registry.h"

@@ -4,11 +4,11 @@
 // A save keeps what decides the future: generations and cursors of the index walk, held handles,
 // the order of archetypes and of rows. Free bits, chunk ids and caches follow from those.
 #include "base/assert.h"
-#include "entity/batch.h"
 #include "event/command_queue.h"
 #include "event/core_event.h"
-#include "hierarchy/hierarchy_lists.h"
-#include "loading/loading.h"
+#include "structure/hierarchy.h"
+#include "structure/loading.h"
+#include "structure/transition.h"
 #include "table/entity.h"
 #include "table/query_cache.h"
 #include "table/storage.h"

@@ -4,15 +4,13 @@
 
 #include "ecs/ecs.h"
 
-#include "entity/batch.h"
 #include "event/command_queue.h"
 #include "event/core_event.h"
 #include "event/event_queue.h"
 #include "event/membership.h"
 #include "event/systems.h"
-#include "hierarchy/hierarchy_lists.h"
-#include "loading/loading.h"
-#include "structure/singleton.h"
+#include "structure/hierarchy.h"
+#include "structure/loading.h"
 #include "structure/transition.h"
 #include "system/system_registry.h"
 #include "table/entity.h"

@@ -12,7 +12,7 @@
 // Slots are requested in the order of the entities that wait, never in the order of the table.
 #include "base/assert.h"
 #include "base/hash.h"
-#include "loading/loading.h"
+#include "structure/loading.h"
 #include "type/world.h"
 
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "ecs/component.h"
 #include "ecs/loader.h"
+#include "table/storage.h"
 
 /// ecs_held_handle.pending while a save is read: the entity is still to come.
 #define ECS_PENDING_AWAITED UINT32_MAX
@@ -128,3 +129,26 @@ BASE_MUST_USE ecs_result ecs_loading_read(ecs_world* world, base_reader* reader,
                                           ecs_template_id (*map)(const void* context,
                                                                  uint32_t saved),
                                           const void* context);
+
+// Pending entities one by one, for saves.
+
+/// Reserve and settle an entity without values. NULL when memory ran out.
+ecs_pending* ecs_pending_add(ecs_world* world, ecs_entity entity, ecs_template_id template_id);
+/// A value's cell, as the type makes it. NULL when memory ran out.
+void* ecs_pending_add_value(ecs_world* world, ecs_pending* pending, ecs_component_id component);
+/// Note again what the values need; the next poll requests it. On an error the entity needs what it
+/// needed before.
+BASE_MUST_USE ecs_result ecs_pending_renew(ecs_world* world, ecs_pending* pending);
+/// In front of each parked payload.
+typedef struct ecs_parked_head {
+    ecs_entity target;
+    ecs_event_type type;
+    uint16_t size; ///< of the payload
+} ecs_parked_head;
+/// Bytes of a head and its payload: a multiple of 8.
+static inline uint32_t ecs_parked_bytes(uint32_t payload_bytes) {
+    return ((uint32_t)sizeof(ecs_parked_head) + payload_bytes + 7u) & ~7u;
+}
+/// Keep an event, a head and a payload. @return false when memory ran out.
+BASE_MUST_USE bool ecs_pending_park(ecs_world* world, ecs_pending* pending, ecs_event_type type,
+                                    const void* payload, uint32_t size);

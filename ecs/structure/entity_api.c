@@ -2,11 +2,10 @@
 // Public calls that create, destroy and change one entity or many.
 //
 // A call decides here who does the work: an entity that waits for resources is loading's, one with
-// children is the hierarchy's, and every other is a row (structure/transition.c, structure/bulk.c).
+// children is the hierarchy's, and every other is a row (transition.c).
 #include "base/assert.h"
-#include "hierarchy/hierarchy_lists.h"
-#include "loading/loading.h"
-#include "structure/destroy_simple.h"
+#include "structure/hierarchy.h"
+#include "structure/loading.h"
 #include "structure/transition.h"
 #include "table/row.h"
 #include "table/storage.h"
