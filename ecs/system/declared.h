@@ -12,7 +12,6 @@ BASE_MUST_USE ecs_result ecs_declared_seal(ecs_world* world, const base_reporter
 /// twice: its ranges.
 ecs_conflict ecs_declared_conflict(const ecs_world* world, const ecs_system* first,
                                    const ecs_system* second);
-void ecs_declared_add(ecs_component_set* set, ecs_component_id component);
 /// Assert "system 'NAME' WHAT 'COMPONENT'".
 __attribute__((noreturn)) void ecs_declared_fail(const ecs_world* world, const ecs_system* system,
                                                  uint32_t component, const char* what);
@@ -35,3 +34,17 @@ void ecs_declared_watch(ecs_watch* watch, const ecs_world* world, const ecs_quer
 void ecs_declared_compare(const ecs_watch* watch, const ecs_world* world, const ecs_rows* rows);
 /// Call `run` of a system with these rows, watched.
 void ecs_declared_run(ecs_system* system, const ecs_stage* stage, const ecs_rows* rows);
+
+// Validating builds: what a system leaves alone stays as it was (declared.c).
+
+/// A sum of the values of each component in a world, by id.
+typedef struct ecs_guard {
+    uint64_t sums[ECS_COMPONENTS_MAX + 1];
+} ecs_guard;
+
+/// Are systems guarded in this tick? Never in other builds.
+bool ecs_guard_is_due(const ecs_stage* stage);
+void ecs_guard_sum(const ecs_world* world, ecs_guard* guard);
+/// After the system ran, alone: only what it may write has changed since, or it is asserted; with
+/// ecs_inspect_writes it is reported, once.
+void ecs_guard_compare(const ecs_world* world, ecs_system* system, const ecs_guard* before);

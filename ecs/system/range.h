@@ -2,10 +2,25 @@
 /// Ranges: parts of a wave that run at the same time (range.c).
 #pragma once
 
+#include "event/command_queue.h"
+#include "event/event_queue.h"
 #include "event/systems.h"
-#include "system/cut.h"
-#include "system/recorder.h"
+#include "table/query_cache.h"
 #include "type/world.h"
+
+/// Rows of a query, one behind the other in the order of walks.
+typedef struct ecs_cut {
+    const uintptr_t* entry; ///< of the query's cache: where they begin
+    uint32_t row;           ///< in that chunk
+    uint32_t row_count;
+} ecs_cut;
+
+/// The queues that one range of a system records into: its own, and the event types of the world.
+/// Begin with zero. Placeholders count from 1 in each recorder: no other recorder may name them.
+typedef struct ecs_recorder {
+    ecs_commands commands;
+    ecs_events events;
+} ecs_recorder;
 
 /// Some rows of one system, and what belongs to them alone. Kept from tick to tick.
 typedef struct ecs_range {
@@ -31,6 +46,4 @@ BASE_MUST_USE bool ecs_wave_add(ecs_world* world, ecs_wave* wave, uint32_t posit
                                 ecs_system* system);
 /// Run all ranges, then take what they recorded, in their order.
 void ecs_wave_run(ecs_world* world, const ecs_wave* wave, const ecs_stage* stage);
-/// Add what another thread counted. Sums: the order does not matter.
-void ecs_counters_add(ecs_counters* to, const ecs_counters* from);
 void ecs_ranges_deinit(ecs_world* world);

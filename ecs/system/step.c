@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Running a stage and a whole step.
 //
-// A step runs systems wave by wave (wave.c), with a flush point before the first and after each
+// A step runs systems wave by wave (order.c), with a flush point before the first and after each
 // wave in which one ran. Sync points run nothing, interval systems run only on their ticks. A flush
 // point applies the recorded commands, then delivers the events that wait, and repeats both until
 // none is left or the budget of events is used up; the rest waits for the next flush point.
@@ -25,7 +25,6 @@
 #include "structure/hierarchy.h"
 #include "structure/transition.h"
 #include "system/declared.h"
-#include "system/guard.h"
 #include "system/range.h"
 #include "system/system_registry.h"
 #include "table/track.h"

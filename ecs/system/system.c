@@ -2,21 +2,24 @@
 // The register of systems.
 //
 // A system is a copied description. Its names are resolved once: its query when it is registered,
-// its events, stages and neighbours when the world is sealed (system_seal.c). After that a stage is
+// its events, stages and neighbours when the world is sealed. After that a stage is
 // an array of indices and an event type has an array of handlers.
 //
 // Systems that lack a tag are kept: their names may stand in the before and after of others, which
 // is no error in a world without those tags.
 #include "base/assert.h"
 #include "base/hash.h"
+#include "ecs/inspect.h"
+#include "ecs/template.h"
 #include "event/core_event.h"
+#include "event/event_queue.h"
 #include "event/membership.h"
 #include "event/systems.h"
 #include "system/declared.h"
 #include "system/range.h"
 #include "system/system_registry.h"
-#include "system/wave.h"
 #include "table/query_cache.h"
+#include "table/track.h"
 #include "type/world.h"
 
 #include <string.h>
@@ -34,7 +37,7 @@ static void free_names(const ecs_world* world, ecs_names* names) {
     *names = (ecs_names){0};
 }
 
-void ecs_system_order_deinit(const ecs_world* world, ecs_system_order* order) {
+static void system_order_deinit(const ecs_world* world, ecs_system_order* order) {
     BASE_ARRAY_RELEASE(world->allocator, order->systems, order->capacity);
     *order = (ecs_system_order){0};
 }
@@ -59,12 +62,12 @@ void ecs_systems_deinit(ecs_world* world) {
         free_system(world, systems->list[i]);
     BASE_ARRAY_RELEASE(world->allocator, systems->list, systems->capacity);
     for (uint32_t i = 0; i < systems->stage_count; i++) {
-        ecs_system_order_deinit(world, &systems->stages[i].order);
+        system_order_deinit(world, &systems->stages[i].order);
         ecs_waves_deinit(world, &systems->stages[i]);
         free_names(world, &systems->stages[i].explicit_order);
     }
     for (uint32_t i = 0; i < ECS_HANDLER_LISTS; i++)
-        ecs_system_order_deinit(world, &systems->handlers[i]);
+        system_order_deinit(world, &systems->handlers[i]);
     ecs_core_event_deinit(world);
     memset(systems, 0, sizeof(*systems));
 }
@@ -322,4 +325,238 @@ ecs_conflict ecs_stage_conflict(const ecs_world* world, uint32_t stage, uint32_t
     if (!a || !b || a->is_sync_point || b->is_sync_point) return none;
     if (a != b && are_ordered(world, a, b)) return (ecs_conflict){ECS_CONFLICT_ORDER, NULL, NULL};
     return ecs_declared_conflict(world, a, b);
+}
+
+// Seal of the register of systems: names become lists of indices.
+//
+// Each stage gets the order of its systems, each event type its handlers in order, each handler of
+// changes the set of components that it handles. Sync points take part in both sorts, so a
+// constraint against a sync point holds for systems and handlers.
+//
+// A seal that failed drops what it made and may be tried again after more was registered.
+
+static ecs_result order_push(const ecs_world* world, ecs_system_order* order, uint32_t system) {
+    BASE_ASSERT(system < world->systems->count);
+    if (!BASE_ARRAY_RESERVE(world->allocator, order->systems, order->capacity, order->count + 1))
+        return ECS_ERR_MEMORY;
+    order->systems[order->count++] = system;
+    return ECS_OK;
+}
+
+static ecs_result seal_stages(ecs_world* world, const base_reporter* reporter) {
+    ecs_systems* systems = world->systems;
+    ecs_result result = ECS_OK;
+    for (uint32_t i = 0; i < systems->count && result == ECS_OK; i++) {
+        const ecs_system* system = systems->list[i];
+        if (system->is_present && system->stage != UINT32_MAX)
+            result = order_push(world, &systems->stages[system->stage].order, i);
+    }
+    for (uint32_t i = 0; i < systems->stage_count && result == ECS_OK; i++) {
+        result = ecs_order_sort(world, reporter, &systems->stages[i].order);
+        if (result == ECS_OK) result = ecs_waves_seal(world, &systems->stages[i]);
+    }
+    return result;
+}
+
+// Shortcuts stand for the events that they are named after.
+static ecs_event_type event_of(ecs_world* world, const char* name) {
+    if (strcmp(name, "on_appear") == 0) return ECS_EVENT_APPEAR;
+    return strcmp(name, "on_disappear") == 0 ? ECS_EVENT_DISAPPEAR : ecs_event_find(world, name);
+}
+
+// One handler joins the list of each of its events, once even when it names an event twice.
+static ecs_result bind_handler(ecs_world* world, const base_reporter* reporter, uint32_t index) {
+    BASE_ASSERT(index < world->systems->count);
+    ecs_systems* systems = world->systems;
+    const ecs_system* system = systems->list[index];
+    for (uint32_t i = 0; i <= system->events.count; i++) {
+        bool is_last = i == system->events.count; // who tracks handles one more
+        if (is_last && system->track.count == 0) break;
+        ecs_event_type type =
+            is_last ? ECS_EVENT_CHANGED : event_of(world, system->events.names[i]);
+        if (type == ECS_EVENT_NONE) {
+            char hint[BASE_HINT_BYTES];
+            base_report(reporter, NULL, 0,
+                        "system '%s' handles event '%s', which is not registered%s", system->name,
+                        system->events.names[i],
+                        ecs_event_hint(world, system->events.names[i], hint));
+            return ECS_ERR_UNKNOWN;
+        }
+        ecs_system_order* list = &systems->handlers[type];
+        if (list->count > 0 && list->systems[list->count - 1] == index) continue;
+        ecs_result result = order_push(world, list, index);
+        if (result != ECS_OK) return result;
+    }
+    return ECS_OK;
+}
+
+static void track_component(ecs_world* world, ecs_system* system, ecs_component_id component) {
+    BASE_ASSERT(component != ECS_COMPONENT_NONE && component <= ECS_COMPONENTS_MAX);
+    uint64_t bit = 1ull << (component % 64);
+    system->tracked.words[component / 64] |= bit;
+    world->tracker->watched.words[component / 64] |= bit;
+}
+
+static void refuse_track(const ecs_world* world, const base_reporter* reporter, const char* system,
+                         const char* name) {
+    char hint[BASE_HINT_BYTES];
+    base_nearest nearest = base_nearest_begin(name);
+    for (uint32_t id = 1; id <= ecs_component_count(world); id++)
+        base_nearest_offer(&nearest, ecs_component_get(world, (ecs_component_id)id)->name);
+    base_report(reporter, NULL, 0,
+                "system '%s' tracks '%s', but no template or module has a component of that name%s",
+                system, name, base_nearest_hint(&nearest, hint));
+}
+
+// What each handler of ComponentChanged handles: the components that it tracks, or else those of
+// its terms.
+static ecs_result seal_tracks(ecs_world* world, const base_reporter* reporter) {
+    ecs_systems* systems = world->systems;
+    const ecs_system_order* handlers = &systems->handlers[ECS_EVENT_CHANGED];
+    for (uint32_t i = 0; i < handlers->count; i++) {
+        ecs_system* system = systems->list[handlers->systems[i]];
+        const ecs_query* query = system->query;
+        uint32_t term_count = system->track.count > 0 || !query ? 0 : query->term_count;
+        for (uint32_t k = 0; k < term_count; k++)
+            if (query->access[k] != ECS_REQUIRE_NOT && query->access[k] != ECS_ONLY &&
+                query->components[k] != ECS_COMPONENT_NONE)
+                track_component(world, system, query->components[k]);
+        for (uint32_t k = 0; k < system->track.count; k++) {
+            ecs_component_id component = ecs_component_find(world, system->track.names[k]);
+            if (component == ECS_COMPONENT_NONE) {
+                refuse_track(world, reporter, system->name, system->track.names[k]);
+                return ECS_ERR_UNKNOWN;
+            }
+            track_component(world, system, component);
+        }
+        if (term_count == 0 && system->track.count == 0) {
+            base_report(reporter, NULL, 0,
+                        "system '%s' handles ComponentChanged, but names no component",
+                        system->name);
+            return ECS_ERR_UNKNOWN;
+        }
+    }
+    return ECS_OK;
+}
+
+static ecs_result seal_handlers(ecs_world* world, const base_reporter* reporter) {
+    ecs_systems* systems = world->systems;
+    ecs_system_order all = {0};
+    ecs_result result = ECS_OK;
+    for (uint32_t i = 0; i < systems->count && result == ECS_OK; i++) {
+        const ecs_system* system = systems->list[i];
+        if (system->is_present && (system->on_event || system->is_sync_point))
+            result = order_push(world, &all, i);
+    }
+    if (result == ECS_OK) result = ecs_order_sort(world, reporter, &all);
+    for (uint32_t i = 0; i < all.count && result == ECS_OK; i++)
+        result = bind_handler(world, reporter, all.systems[i]);
+    system_order_deinit(world, &all);
+    return result;
+}
+
+// A seal that failed may be tried again after more was registered.
+static void forget_orders(ecs_world* world) {
+    ecs_systems* systems = world->systems;
+    for (uint32_t i = 0; i < systems->stage_count; i++)
+        systems->stages[i].order.count = 0;
+    for (uint32_t i = 0; i < ECS_HANDLER_LISTS; i++)
+        systems->handlers[i].count = 0;
+    for (uint32_t i = 0; i < systems->count; i++)
+        systems->list[i]->tracked = (ecs_component_set){0};
+    world->tracker->watched = (ecs_component_set){0};
+}
+
+ecs_result ecs_systems_seal(ecs_world* world, const base_reporter* reporter) {
+    BASE_ASSERT(!world->is_sealed);
+    forget_orders(world);
+    ecs_result result = ecs_order_check_names(world, reporter);
+    if (result == ECS_OK) result = ecs_declared_seal(world, reporter);
+    if (result == ECS_OK) result = seal_stages(world, reporter);
+    if (result == ECS_OK) result = seal_handlers(world, reporter);
+    if (result == ECS_OK) result = seal_tracks(world, reporter);
+    if (result == ECS_OK && world->systems->handlers[ECS_EVENT_ORDER_SET].count > 0 &&
+        !ecs_event_post(world, ECS_ENTITY_NONE, ECS_EVENT_ORDER_SET, NULL))
+        result = ECS_ERR_MEMORY;
+    return result;
+}
+
+// Questions of tools about systems: linear walks over what was registered.
+
+bool ecs_inspect_handler(const ecs_world* world, ecs_event_type type, ecs_user* user) {
+    BASE_ASSERT(type != ECS_EVENT_NONE && type <= ECS_EVENT_TYPES_MAX);
+    const ecs_system_order* handlers = &world->systems->handlers[type];
+    if (user->next >= handlers->count) return false;
+    user->name = world->systems->list[handlers->systems[user->next++]]->name;
+    return true;
+}
+
+static bool is_named(const ecs_names* names, const char* name) {
+    for (uint32_t i = 0; i < names->count; i++)
+        if (strcmp(names->names[i], name) == 0) return true;
+    return false;
+}
+
+static bool is_access(ecs_access access, ecs_use use) {
+    if (use == ECS_USE_WRITE) return ecs_access_is_write(access);
+    return access == ECS_READ || access == ECS_OPTIONAL_READ;
+}
+
+static bool is_user(const ecs_world* world, const ecs_system* system, ecs_component_id component,
+                    ecs_use use) {
+    const ecs_query* query = system->query;
+    for (uint32_t i = 0; query && i < query->term_count; i++)
+        if (query->components[i] == component && is_access(query->access[i], use)) return true;
+    const char* name = ecs_component_get(world, component)->name;
+    return is_named(use == ECS_USE_WRITE ? &system->writes : &system->reads, name);
+}
+
+bool ecs_inspect_user(const ecs_world* world, ecs_component_id component, ecs_use use,
+                      ecs_user* user) {
+    BASE_ASSERT(component != ECS_COMPONENT_NONE);
+    while (user->next < world->systems->count) {
+        const ecs_system* system = world->systems->list[user->next++];
+        if (!system->is_present || system->is_sync_point) continue;
+        if (!is_user(world, system, component, use)) continue;
+        user->name = system->name;
+        return true;
+    }
+    return false;
+}
+
+bool ecs_inspect_system(const ecs_world* world, ecs_user* user, bool* is_present) {
+    while (user->next < world->systems->count) {
+        const ecs_system* system = world->systems->list[user->next++];
+        if (system->is_sync_point) continue;
+        user->name = system->name;
+        *is_present = system->is_present;
+        return true;
+    }
+    return false;
+}
+
+static bool has(const ecs_template* source, ecs_component_id component) {
+    for (uint32_t i = 0; i < source->component_count; i++)
+        if (source->components[i].component == component) return true;
+    return false;
+}
+
+bool ecs_inspect_matches(const ecs_world* world, const char* system, ecs_template_id template_id) {
+    const ecs_template* source = ecs_template_get(world, template_id);
+    const uint32_t index = ecs_system_index(world, system);
+    if (!source || index == UINT32_MAX) return false;
+    const ecs_query* query = world->systems->list[index]->query;
+    if (!query) return false;
+    for (uint32_t i = 0; i < query->term_count; i++) {
+        const ecs_access access = query->access[i];
+        const bool is_here = has(source, query->components[i]);
+        if ((access == ECS_READ || access == ECS_WRITE || access == ECS_REQUIRE) && !is_here)
+            return false;
+        if (access == ECS_REQUIRE_NOT && is_here) return false;
+    }
+    return true;
+}
+
+void ecs_inspect_writes(ecs_world* world, const base_reporter* reporter) {
+    world->write_reporter = reporter;
 }

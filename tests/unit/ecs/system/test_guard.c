@@ -4,7 +4,7 @@
 #include "live_world.h"
 
 #include "ecs/inspect.h"
-#include "system/guard.h"
+#include "system/declared.h"
 
 typedef enum way {
     WAY_NOTHING,
