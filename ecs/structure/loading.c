@@ -11,7 +11,7 @@
 // templates have keep their values.
 //
 // Invariant: no function that is called while pending entities are visited adds one or takes one
-// out. Resources and the loader are in resource.c, saves in world/loading_save.c.
+// out. Resources and the loader are in resource.c, saves in world/save.c.
 #include "structure/loading.h"
 
 #include "base/assert.h"

@@ -20,6 +20,8 @@
 //     members that entered and left, when systems have member lists
 //
 // The way back is in restore.c.
+#include "world/save.h"
+
 #include "base/assert.h"
 #include "base/hash.h"
 #include "ecs/save.h"
@@ -27,15 +29,304 @@
 #include "event/event_queue.h"
 #include "event/membership.h"
 #include "structure/loading.h"
+#include "table/entity.h"
 #include "table/storage.h"
 #include "table/track.h"
 #include "type/type_registry.h"
 #include "type/world.h"
-#include "world/save_cells.h"
-#include "world/save_format.h"
-#include "world/storage_save.h"
 
 #include <string.h>
+
+// Cells of plain data in a save.
+//
+// The bytes that a block takes follow from its type and its rows. So one thread lays a save out
+// from front to back, and workers fill in the blocks, or read them; the bytes are those of one
+// thread. What has no such size (texts, lists, values that differ from their shadows) is written
+// and read by the thread that lays out.
+
+void ecs_save_blocks_init(ecs_save_blocks* blocks, const ecs_world* world, uint64_t amount,
+                          uint64_t least) {
+    *blocks = (ecs_save_blocks){.allocator = world->allocator,
+                                .workers = base_workers_worth(world->workers, amount, least)};
+}
+
+void ecs_save_blocks_deinit(ecs_save_blocks* blocks) {
+    BASE_ARRAY_RELEASE(blocks->allocator, blocks->items, blocks->capacity);
+}
+
+bool ecs_save_blocks_push(ecs_save_blocks* blocks, const ecs_save_block* block) {
+    if (!blocks->workers ||
+        !BASE_ARRAY_RESERVE(blocks->allocator, blocks->items, blocks->capacity, blocks->count + 1))
+        return false;
+    blocks->items[blocks->count++] = *block;
+    return true;
+}
+
+void ecs_save_blocks_run(ecs_save_blocks* blocks, base_work_fn work, void* context) {
+    if (blocks->count > 0) base_workers_run(blocks->workers, work, context, blocks->count);
+    blocks->count = 0;
+}
+
+// Could one of the words be a NaN? Infinite floats and numbers that look alike are suspected too.
+static bool may_have_nan(const uint8_t* data, size_t bytes) {
+    const uint64_t exponents = UINT64_C(0x7F8000007F800000);
+    const uint64_t one = UINT64_C(0x0080000000800000); // carries out of an exponent of ones
+    uint64_t sums = 0;
+    for (; bytes >= 8; bytes -= 8, data += 8) {
+        uint64_t words;
+        memcpy(&words, data, 8);
+        sums |= (words & exponents) + one;
+    }
+    uint32_t last = 0;
+    memcpy(&last, data, bytes);
+    sums |= (last & exponents) + one;
+    return (sums & UINT64_C(0x8000000080000000)) != 0;
+}
+
+// Canonical bytes of a dense type are its memory, on a little-endian machine and as long as nothing
+// in it has a second spelling, as NaN and bool do.
+static bool is_canonical(const ecs_type* type, const uint8_t* data, size_t bytes) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    bool has_floats = false;
+    if (!type->is_dense) return false;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field_kind kind = type->fields[i].kind;
+        if (kind == ECS_FIELD_BOOL || kind == ECS_FIELD_F64) return false;
+        has_floats |= kind == ECS_FIELD_F32;
+    }
+    return !has_floats || !may_have_nan(data, bytes);
+#else
+    (void)type, (void)data, (void)bytes;
+    return false;
+#endif
+}
+
+// Values of a plain type as canonical bytes.
+static void cells_save(const ecs_type* type, const void* cells, uint32_t count, uint8_t* target) {
+    const size_t bytes = (size_t)type->size * count;
+    if (is_canonical(type, cells, bytes)) {
+        memcpy(target, cells, bytes);
+        return;
+    }
+    const size_t each = ecs_type_canonical_bytes(type);
+    base_bytes out = {.data = target, .capacity = each * count};
+    for (uint32_t i = 0; i < count; i++)
+        ecs_type_write(type, (const uint8_t*)cells + (size_t)type->size * i, &out);
+    BASE_ASSERT(out.data == target && out.size == out.capacity);
+}
+
+bool ecs_cells_restore(const ecs_type* type, void* cells, uint32_t count, const uint8_t* source) {
+    const size_t bytes = (size_t)type->size * count;
+    if (is_canonical(type, source, bytes)) {
+        memcpy(cells, source, bytes);
+        return true;
+    }
+    base_reader reader = base_reader_make(source, (size_t)ecs_type_canonical_bytes(type) * count);
+    for (uint32_t i = 0; i < count; i++)
+        if (!ecs_type_read(type, NULL, (uint8_t*)cells + (size_t)type->size * i, &reader))
+            return false;
+    return true;
+}
+
+// The command queue as bytes, for saves and for the hash of a whole world.
+//
+// Components go before values, so that a reader knows how much memory the values take before it
+// makes the first one. Placeholders are kept as they are: they name creations of the same queue.
+
+void ecs_commands_write(const ecs_world* world, base_bytes* bytes) {
+    const ecs_commands* commands = world->commands;
+    base_bytes_write_varint(bytes, commands->view.created_count);
+    base_bytes_write_varint(bytes, commands->view.count);
+    for (uint32_t i = 0, head = 0; i < commands->view.count; i++) {
+        if (i == ecs_command_end(commands, head)) head++;
+        const ecs_command* command = &commands->items[head];
+        const ecs_command_values* values = command->values;
+        const uint32_t init_count = ecs_command_init_count(command);
+        base_bytes_write_u8(bytes, command->op);
+        base_bytes_write_varint(bytes, command->system);
+        base_bytes_write_varint(bytes, command->job);
+        base_bytes_write_u16(bytes, command->template_id);
+        base_bytes_write_u32(bytes, commands->view.targets[i]);
+        base_bytes_write_varint(bytes, init_count);
+        for (uint32_t k = 0; k < init_count; k++)
+            base_bytes_write_u16(bytes, values->slots[k].component);
+        for (uint32_t k = 0; k < init_count; k++)
+            ecs_type_write(ecs_command_type(world, values->slots[k].component),
+                           ecs_command_value(values, i - command->first, k), bytes);
+    }
+}
+
+// The inits of one command: defaults of their types first, then read over.
+static ecs_result read_inits(ecs_world* world, ecs_command* command, uint64_t count,
+                             base_reader* reader) {
+    ecs_component_id components[ECS_TEMPLATE_COMPONENTS_MAX] = {0};
+    if (count > ECS_TEMPLATE_COMPONENTS_MAX) return ECS_ERR_MALFORMED;
+    for (uint32_t i = 0; i < count; i++) {
+        components[i] = base_reader_u16(reader);
+        if (reader->failed || !ecs_command_type(world, components[i])) return ECS_ERR_MALFORMED;
+    }
+    if (!ecs_command_make_values(world, command, components, (uint32_t)count))
+        return ECS_ERR_MEMORY;
+    ecs_type_context context = {world->allocator};
+    for (uint32_t i = 0; i < count; i++)
+        if (!ecs_type_read(ecs_command_type(world, components[i]), &context,
+                           ecs_command_value(command->values, 0, i), reader))
+            return reader->failed ? ECS_ERR_MALFORMED : ECS_ERR_MEMORY;
+    return ECS_OK;
+}
+
+// An entity field of a saved command is a handle, none, or a placeholder of this queue.
+static bool is_target_valid(ecs_command_op op, ecs_entity entity, uint64_t created,
+                            uint64_t created_count) {
+    if (op == ECS_COMMAND_CREATE) return entity == created + 1;
+    return !ecs_entity_is_placeholder(entity) || ecs_entity_index(entity) <= created_count;
+}
+
+ecs_result ecs_commands_read(ecs_world* world, base_reader* reader) {
+    ecs_commands* commands = world->commands;
+    BASE_ASSERT(commands->view.count == 0);
+    uint64_t created_count = base_reader_varint(reader);
+    uint64_t count = base_reader_varint(reader);
+    if (reader->failed || created_count > count || count > world->limits.commands_queued_max)
+        return ECS_ERR_MALFORMED;
+    uint64_t created = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        uint8_t op = base_reader_u8(reader);
+        uint64_t system = base_reader_varint(reader);
+        uint64_t job = base_reader_varint(reader);
+        ecs_template_id template_id = base_reader_u16(reader);
+        ecs_entity entity = base_reader_u32(reader);
+        uint64_t init_count = base_reader_varint(reader);
+        if (reader->failed || op > ECS_COMMAND_SET || system > UINT32_MAX || job > UINT32_MAX ||
+            (op == ECS_COMMAND_SET && init_count != 1) ||
+            (op == ECS_COMMAND_DESTROY && init_count != 0) ||
+            !is_target_valid((ecs_command_op)op, entity, created, created_count))
+            return ECS_ERR_MALFORMED;
+        ecs_command* command = ecs_command_push(world, (ecs_command_op)op, entity);
+        if (!command) return ECS_ERR_MEMORY; // the count was checked
+        command->system = (uint32_t)system;
+        command->job = (uint32_t)job;
+        command->template_id = template_id;
+        if (op == ECS_COMMAND_CREATE) created++;
+        ecs_result result = read_inits(world, command, init_count, reader);
+        if (result != ECS_OK) return result;
+    }
+    commands->view.created_count = (uint32_t)created;
+    return created == created_count ? ECS_OK : ECS_ERR_MALFORMED;
+}
+
+// Entities that wait for resources, as bytes.
+//
+// Nothing is written when no entity waits: the saved state of handles holds how many do. The state
+// of the loader belongs to the process and not to the world: after a restore every resource is
+// requested again, unless this process knows it already.
+//
+//     each: handle, template, values as in commands (components first), parked events
+
+static const ecs_type* type_of(const ecs_world* world, ecs_component_id component) {
+    return ecs_type_get(world, ecs_component_get(world, component)->type);
+}
+
+static void write_parked(const ecs_world* world, const ecs_pending* pending, base_bytes* bytes) {
+    _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX];
+    base_bytes_write_varint(bytes, pending->parked_count);
+    for (uint32_t at = 0; at < pending->parked_bytes;) {
+        ecs_parked_head head;
+        memcpy(&head, pending->parked + at, sizeof(head));
+        memcpy(payload, pending->parked + at + sizeof(head), head.size);
+        base_bytes_write_u16(bytes, head.type);
+        ecs_type_write(&world->events->kinds[head.type - 1]->type, payload, bytes);
+        at += ecs_parked_bytes(head.size);
+    }
+}
+
+void ecs_loading_write(const ecs_world* world, base_bytes* bytes) {
+    const ecs_loading* loading = world->loading;
+    for (uint32_t at = loading->first; at != 0; at = loading->slots[at - 1].next) {
+        const ecs_pending* pending = &loading->slots[at - 1];
+        base_bytes_write_u32(bytes, pending->entity);
+        base_bytes_write_u16(bytes, pending->template_id);
+        base_bytes_write_varint(bytes, pending->value_count);
+        for (uint32_t i = 0; i < pending->value_count; i++)
+            base_bytes_write_u16(bytes, pending->values[i].component);
+        for (uint32_t i = 0; i < pending->value_count; i++) {
+            ecs_type_write(type_of(world, pending->values[i].component), pending->values[i].cell,
+                           bytes);
+        }
+        write_parked(world, pending, bytes);
+    }
+}
+
+static ecs_result fault_of(const base_reader* reader) {
+    return reader->failed ? ECS_ERR_MALFORMED : ECS_ERR_MEMORY;
+}
+
+static ecs_result read_values(ecs_world* world, ecs_pending* pending, base_reader* reader) {
+    ecs_type_context context = {world->allocator};
+    ecs_component_id components[ECS_TEMPLATE_COMPONENTS_MAX];
+    const ecs_template* template_ = ecs_template_get(world, pending->template_id);
+    uint64_t count = base_reader_varint(reader);
+    if (reader->failed || count > template_->component_count) return ECS_ERR_MALFORMED;
+    for (uint32_t i = 0; i < count; i++) {
+        components[i] = base_reader_u16(reader);
+        bool is_new = true;
+        for (uint32_t k = 0; k < i; k++)
+            is_new = is_new && components[k] != components[i];
+        if (reader->failed || !is_new || !ecs_template_find_component(template_, components[i]))
+            return ECS_ERR_MALFORMED;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        void* cell = ecs_pending_add_value(world, pending, components[i]);
+        if (!cell) return ECS_ERR_MEMORY;
+        if (!ecs_type_read(type_of(world, components[i]), &context, cell, reader))
+            return fault_of(reader);
+    }
+    return ECS_OK;
+}
+
+static ecs_result read_parked(ecs_world* world, ecs_pending* pending, base_reader* reader) {
+    ecs_type_context context = {world->allocator};
+    uint64_t count = base_reader_varint(reader);
+    if (reader->failed || count > world->limits.events_queued_max - world->loading->parked_count)
+        return reader->failed ? ECS_ERR_MALFORMED : ECS_ERR_FULL;
+    for (uint32_t i = 0; i < count; i++) {
+        ecs_event_type type = base_reader_u16(reader);
+        if (reader->failed || !ecs_event_is_queued(world->events, type)) return ECS_ERR_MALFORMED;
+        _Alignas(16) uint8_t payload[ECS_EVENT_BYTES_MAX] = {0};
+        const ecs_type* kind = &world->events->kinds[type - 1]->type;
+        if (!ecs_type_read(kind, &context, payload, reader)) return fault_of(reader);
+        if (!ecs_pending_park(world, pending, type, payload, kind->size)) return ECS_ERR_MEMORY;
+    }
+    return ECS_OK;
+}
+
+static ecs_result read_one(ecs_world* world, base_reader* reader,
+                           ecs_template_id (*map)(const void* context, uint32_t saved),
+                           const void* context) {
+    ecs_entity entity = base_reader_u32(reader);
+    ecs_template_id template_id = map(context, base_reader_u16(reader));
+    const ecs_held_handle* entry = reader->failed ? NULL : ecs_held_find(world, entity);
+    if (!entry || entry->pending != ECS_PENDING_AWAITED || template_id == ECS_TEMPLATE_NONE)
+        return ECS_ERR_MALFORMED;
+    ecs_pending* pending = ecs_pending_add(world, entity, template_id);
+    if (!pending) return ECS_ERR_MEMORY;
+    ecs_result result = read_values(world, pending, reader);
+    result = result == ECS_OK ? read_parked(world, pending, reader) : result;
+    return result == ECS_OK ? ecs_pending_renew(world, pending) : result;
+}
+
+ecs_result ecs_loading_read(ecs_world* world, base_reader* reader,
+                            ecs_template_id (*map)(const void* context, uint32_t saved),
+                            const void* context) {
+    uint32_t count = world->loading->awaited;
+    if (count > world->limits.commands_queued_max) return ECS_ERR_FULL;
+    for (uint32_t i = 0; i < count; i++) {
+        ecs_result result = read_one(world, reader, map, context);
+        if (result != ECS_OK) return result;
+    }
+    world->loading->awaited = 0;
+    return ECS_OK;
+}
 
 enum {
     DRAIN_BYTES = 64 << 10,
@@ -156,7 +447,7 @@ static void put_heads(const ecs_world* world, const ecs_save_block* block, uint8
 
 static void put_block(const ecs_world* world, const ecs_save_block* block, uint8_t* target) {
     if (block->type)
-        ecs_cells_save(block->type, cells_of(block), block->count, target);
+        cells_save(block->type, cells_of(block), block->count, target);
     else
         put_heads(world, block, target);
 }

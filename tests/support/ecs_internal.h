@@ -21,4 +21,4 @@
 #include "template/template_registry.h"
 #include "type/type_registry.h"
 #include "type/world.h"
-#include "world/storage_save.h"
+#include "world/save.h"
