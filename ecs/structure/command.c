@@ -8,15 +8,10 @@
 #include "base/assert.h"
 #include "ecs/command.h"
 #include "ecs/loader.h"
-#include "event/command_queue.h"
 #include "event/event_queue.h"
 #include "structure/hierarchy.h"
 #include "structure/transition.h"
 #include "table/entity.h"
-#include "table/row.h"
-#include "table/storage.h"
-#include "table/track.h"
-#include "type/world.h"
 
 #include <string.h>
 

@@ -7,9 +7,6 @@
 #include "structure/hierarchy.h"
 #include "structure/loading.h"
 #include "structure/transition.h"
-#include "table/row.h"
-#include "table/storage.h"
-#include "type/world.h"
 
 // A creation in a world with a loader: an entity whose resources are not there is put off.
 // Apart, so that ecs_create saves no registers in a world without one.

@@ -27,9 +27,7 @@
 #include "structure/loading.h"
 #include "table/entity.h"
 #include "table/query_cache.h"
-#include "table/storage.h"
 #include "type/type_registry.h"
-#include "type/world.h"
 
 #include <string.h>
 

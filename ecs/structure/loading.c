@@ -15,14 +15,10 @@
 #include "structure/loading.h"
 
 #include "base/assert.h"
-#include "event/command_queue.h"
 #include "event/event_queue.h"
 #include "structure/transition.h"
 #include "table/entity.h"
-#include "table/row.h"
-#include "table/storage.h"
 #include "type/type_registry.h"
-#include "type/world.h"
 
 #include <string.h>
 

@@ -6,10 +6,6 @@
 #include "base/assert.h"
 #include "event/core_event.h"
 #include "structure/transition.h"
-#include "table/row.h"
-#include "table/storage.h"
-#include "table/track.h"
-#include "type/world.h"
 
 // The old row's cells that the new one takes over; ECS_SLOT_NONE elsewhere. `sources` of such a
 // column is the old value.

@@ -18,10 +18,6 @@
 // series: the next one starts small.
 #include "base/assert.h"
 #include "structure/transition.h"
-#include "table/row.h"
-#include "table/storage.h"
-#include "table/track.h"
-#include "type/world.h"
 
 enum { LENGTH_MAX = 1024, BYTES_MAX = 1 << 20 };
 

@@ -11,13 +11,8 @@
 #include "structure/transition.h"
 
 #include "base/assert.h"
-#include "event/command_queue.h"
 #include "event/core_event.h"
 #include "table/entity.h"
-#include "table/row.h"
-#include "table/storage.h"
-#include "table/track.h"
-#include "type/world.h"
 
 #include <string.h>
 

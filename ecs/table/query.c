@@ -24,7 +24,6 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "table/query_cache.h"
-#include "table/storage.h"
 #include "template/template_registry.h"
 #include "type/type_registry.h"
 #include "type/world.h"

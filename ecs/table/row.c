@@ -6,9 +6,7 @@
 // one, and cells that were made are destroyed again when one copy fails.
 #include "table/row.h"
 
-#include "table/storage.h"
 #include "type/type_registry.h"
-#include "type/world.h"
 
 #include <string.h>
 
