@@ -11,6 +11,324 @@
 
 #include <string.h>
 
+// One function per file that registers its systems and handlers, in their order.
+
+static const char* access_of(const esgen_param* param) {
+    if (param->is_optional || param->has_default)
+        return param->is_const ? "ECS_OPTIONAL_READ" : "ECS_OPTIONAL_WRITE";
+    return param->is_const ? "ECS_READ" : "ECS_WRITE";
+}
+
+static void put_required(base_bytes* out, const esgen_list* list, const char* access) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        const char* text = list->items[i].text;
+        const char* colon = strrchr(text, ':');
+        esgen_put(out, "        {\"%.*s\", \"%s\", %s},\n", (int)(colon - text), text, colon + 1,
+                  access);
+    }
+}
+
+static void put_terms(base_bytes* out, const esgen_function* function) {
+    if (esgen_term_count(function) == 0) return;
+    esgen_put(out, "    static const ecs_term %s_terms[] = {\n", function->name.text);
+    for (uint32_t i = 0; i < function->param_count; i++) {
+        const esgen_param* param = &function->params[i];
+        if (param->kind != ESGEN_COMPONENT) continue;
+        esgen_put(out, "        {\"%s\", \"%s\", %s},\n", param->component.text,
+                  param->component_type.text, access_of(param));
+    }
+    put_required(out, &function->require, "ECS_REQUIRE");
+    put_required(out, &function->require_not, "ECS_REQUIRE_NOT");
+    put_required(out, &function->any, "ECS_ANY");
+    if (function->is_only) esgen_put(out, "        {NULL, NULL, ECS_ONLY},\n");
+    esgen_put(out, "    };\n");
+}
+
+static void put_names(base_bytes* out, const esgen_function* function, const char* what,
+                      const esgen_list* list) {
+    if (list->count == 0) return;
+    esgen_items items;
+    esgen_items_init(&items);
+    for (uint32_t i = 0; i < list->count; i++)
+        esgen_items_add(&items, "\"%s\"", list->items[i].text);
+    esgen_put(out, "    static const char* const %s_%s[] = ", function->name.text, what);
+    esgen_put_items(out, "{", &items, "};\n");
+    esgen_items_deinit(&items);
+}
+
+static void add_names(esgen_items* items, const esgen_function* function, const char* field,
+                      const char* count, const char* what, const esgen_list* list) {
+    if (list->count == 0) return;
+    esgen_items_add(items, ".%s = %s_%s", field, function->name.text, what);
+    esgen_items_add(items, ".%s = %u", count, list->count);
+}
+
+static void add_text(esgen_items* items, const char* field, const esgen_name* value) {
+    if (value->text[0]) esgen_items_add(items, ".%s = %s", field, value->text);
+}
+
+static void put_desc(base_bytes* out, const esgen_function* function) {
+    const char* name = function->name.text;
+    esgen_items items;
+    esgen_items_init(&items);
+    esgen_items_add(&items, ".name = \"%s\"", name);
+    if (function->kind == ESGEN_SYSTEM) {
+        const char* stage = function->stage.text;
+        esgen_items_add(&items, ".stage = \"%s\"", stage[0] ? stage : "act");
+        esgen_items_add(&items, ".run = %s_rows", name);
+    } else {
+        add_names(&items, function, "events", "event_count", "events", &function->events);
+        esgen_items_add(&items, ".on_event = %s_rows", name);
+        if (esgen_takes_runs(function)) esgen_items_add(&items, ".on_events = %s_runs", name);
+    }
+    if (esgen_term_count(function)) {
+        esgen_items_add(&items, ".terms = %s_terms", name);
+        esgen_items_add(&items, ".term_count = %u", esgen_term_count(function));
+    }
+    add_names(&items, function, "before", "before_count", "before", &function->before);
+    add_names(&items, function, "after", "after_count", "after", &function->after);
+    add_names(&items, function, "tags", "tag_count", "tags", &function->tags);
+    esgen_items_add(&items, ".context = context");
+    add_names(&items, function, "track", "track_count", "track", &function->track);
+    add_text(&items, "every_ticks", &function->every);
+    add_text(&items, "quantum", &function->quantum);
+    if (function->kind == ESGEN_SYSTEM && esgen_is_confined(function))
+        esgen_items_add(&items, ".is_confined = true");
+    add_names(&items, function, "reads", "read_count", "reads", &function->reads);
+    add_names(&items, function, "writes", "write_count", "writes", &function->writes);
+    add_text(&items, "on_enter", &function->enter);
+    add_text(&items, "on_leave", &function->leave);
+    add_text(&items, "first_update", &function->first_update);
+    esgen_put_fields(out, "        {", &items, "},\n");
+    esgen_items_deinit(&items);
+}
+
+// Functions that the user writes in full: on_enter, on_leave, first_update.
+static void put_members(base_bytes* out, const esgen_function* function) {
+    const esgen_name* names[] = {&function->enter, &function->leave, &function->first_update};
+    for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
+        if (!names[i]->text[0]) continue;
+        esgen_items items;
+        esgen_items_init(&items);
+        esgen_items_add(&items, "const ecs_stage* stage");
+        esgen_items_add(&items, "const ecs_entity* entities");
+        esgen_items_add(&items, "uint32_t count");
+        esgen_put(out, "static void %s", names[i]->text);
+        esgen_put_items(out, "(", &items, ");\n");
+        esgen_items_deinit(&items);
+    }
+}
+
+// The head of the function: of a game it is seen by its table, in another file.
+static void put_register_head(base_bytes* out, const esgen_unit* unit, const char* stem) {
+    const esgen_game* game = &unit->game;
+    if (!game->name.text[0]) {
+        esgen_put(out,
+                  "// Before ecs_world_seal. `context` must live as long as the world.\n"
+                  "static ecs_result %s_register_systems(ecs_world* world, void* context) {\n",
+                  stem);
+        return;
+    }
+    base_bytes head;
+    base_bytes_init(&head, NULL);
+    esgen_put(&head, "%secs_result %s_register_%s(ecs_world* world, %s* context)",
+              game->is_table ? "static " : "", game->name.text, stem, game->context.text);
+    base_bytes_write_u8(&head, 0);
+    out->failed |= head.failed;
+    if (!head.failed) esgen_put(out, "%s;\n%s {\n", (const char*)head.data, (const char*)head.data);
+    base_bytes_deinit(&head);
+}
+
+static void put_descs(base_bytes* out, const esgen_unit* unit) {
+    for (uint32_t i = 0; i < unit->function_count; i++) {
+        const esgen_function* function = &unit->functions[i];
+        if (function->kind == ESGEN_QUERY) continue;
+        put_names(out, function, "events", &function->events);
+        put_names(out, function, "before", &function->before);
+        put_names(out, function, "after", &function->after);
+        put_names(out, function, "tags", &function->tags);
+        put_names(out, function, "track", &function->track);
+        put_names(out, function, "reads", &function->reads);
+        put_names(out, function, "writes", &function->writes);
+        put_terms(out, function);
+    }
+    esgen_put(out, "    const ecs_system_desc systems[] = {\n");
+    for (uint32_t i = 0; i < unit->function_count; i++) {
+        if (unit->functions[i].kind != ESGEN_QUERY) put_desc(out, &unit->functions[i]);
+    }
+    esgen_put(out, "    };\n"
+                   "    for (uint32_t i = 0; i < BASE_COUNT(systems); i++) {\n"
+                   "        ecs_result result = ecs_system_register(world, &systems[i]);\n"
+                   "        if (result) return result;\n"
+                   "    }\n");
+}
+
+static void put_systems(base_bytes* out, const esgen_unit* unit, const char* stem) {
+    BASE_ASSERT(unit && stem && out);
+    uint32_t count = 0, queries = 0;
+    for (uint32_t i = 0; i < unit->function_count; i++) {
+        count += unit->functions[i].kind != ESGEN_QUERY;
+        queries += esgen_query_slot(unit, &unit->functions[i]) != NULL;
+    }
+    if (count + queries == 0) return;
+    esgen_put(out, "\n");
+    for (uint32_t i = 0; i < unit->function_count; i++)
+        put_members(out, &unit->functions[i]);
+    put_register_head(out, unit, stem);
+    for (uint32_t i = 0; i < unit->function_count; i++) {
+        const esgen_slot* slot = esgen_query_slot(unit, &unit->functions[i]);
+        if (slot)
+            esgen_put(out,
+                      "    ecs_result %s_result = %s_create(world, &context->%s);\n"
+                      "    if (%s_result) return %s_result;\n",
+                      slot->field.text, slot->field.text, slot->field.text, slot->field.text,
+                      slot->field.text);
+    }
+    if (count) put_descs(out, unit);
+    esgen_put(out, "    return ECS_OK;\n}\n");
+}
+
+// One function per file with ES_REGISTER_TYPES: types in the order of their structs, then events.
+
+static void put_fields(base_bytes* out, const esgen_struct* from) {
+    const char* type = from->c_type.text;
+    esgen_put(out, "    static const ecs_field %s_fields[] = {\n", type);
+    for (uint32_t i = 0; i < from->field_count; i++) {
+        const esgen_field* field = &from->fields[i];
+        const char* name = field->name.text;
+        esgen_items items;
+        esgen_items_init(&items);
+        esgen_items_add(&items, "\"%s\"", name);
+        esgen_items_add(&items, "offsetof(%s, %s)", type, name);
+        esgen_items_add(&items, "%s", field->kind);
+        esgen_items_add(&items, "%s", field->count.text);
+        esgen_items_add(&items, "{%s}", field->mark.quant.text);
+        esgen_put_items(out, "        {", &items, "},\n");
+        esgen_items_deinit(&items);
+    }
+    esgen_put(out, "    };\n");
+}
+
+static bool has_ops(const esgen_struct* from) {
+    return from->is_boxed || from->request.text[0];
+}
+
+// The type owns no memory, so to create, to reset and to destroy are the same.
+static void put_ops(base_bytes* out, const esgen_struct* from) {
+    const char* type = from->c_type.text;
+    if (!has_ops(from)) return;
+    esgen_put(out,
+              "    static const ecs_type_ops %s_ops = {.create = %s_clear, .destroy = %s_clear",
+              type, type, type);
+    if (from->is_boxed) esgen_put(out, ", .reset = %s_clear", type);
+    if (from->request.text[0]) esgen_put(out, ", .request = %s", from->request.text);
+    esgen_put(out, "};\n");
+}
+
+static void put_clear(base_bytes* out, const esgen_struct* from) {
+    const char* type = from->c_type.text;
+    if (!has_ops(from)) return;
+    esgen_put(out,
+              "\nstatic void %s_clear(const ecs_type_context* context, void* value) {\n"
+              "    static const %s empty;\n"
+              "    (void)context;\n"
+              "    *(%s*)value = empty;\n"
+              "}\n",
+              type, type, type);
+}
+
+static void put_type(base_bytes* out, const esgen_struct* from) {
+    const char* type = from->c_type.text;
+    esgen_items items;
+    esgen_items_init(&items);
+    esgen_items_add(&items, "\"%s\"", from->name.text);
+    esgen_items_add(&items, "sizeof(%s)", type);
+    esgen_items_add(&items, "_Alignof(%s)", type);
+    esgen_items_add(&items, "%s_fields", type);
+    esgen_items_add(&items, "BASE_COUNT(%s_fields)", type);
+    esgen_items_add(&items, has_ops(from) ? "&%s_ops" : "NULL", type);
+    esgen_put_items(out, "        {", &items, "},\n");
+    esgen_items_deinit(&items);
+}
+
+static void put_event(base_bytes* out, const esgen_struct* from, const esgen_struct_event* event) {
+    const char* type = from->c_type.text;
+    esgen_items items;
+    esgen_items_init(&items);
+    esgen_items_add(&items, "\"%s\"", event->name.text);
+    esgen_items_add(&items, "sizeof(%s)", type);
+    esgen_items_add(&items, "%s_fields", type);
+    esgen_items_add(&items, "BASE_COUNT(%s_fields)", type);
+    esgen_items_add(&items, "%s", event->is_exported ? "true" : "false");
+    esgen_put_items(out, "        {", &items, "},\n");
+    esgen_items_deinit(&items);
+}
+
+// `what`: "type" or "event". `more`: arguments of ecs_type_register_as, NULL for the plain call.
+static void put_registering(base_bytes* out, const char* what, const char* more) {
+    esgen_put(out,
+              "    for (uint32_t i = 0; i < BASE_COUNT(%ss); i++) {\n"
+              "        ecs_%s%s id;\n"
+              "        ecs_result result = ecs_%s_register%s(world, &%ss[i], %s&id);\n"
+              "        if (result) {\n"
+              "            base_report(reporter, NULL, 0, \"%s %%s: %%s\", %ss[i].name, "
+              "ecs_result_text(result));\n"
+              "            return result;\n"
+              "        }\n"
+              "    }\n",
+              what, what, what[0] == 't' ? "_id" : "_type", what, more ? "_as" : "", what,
+              more ? more : "", what, what);
+}
+
+static void put_types(base_bytes* out, const esgen_unit* unit, const char* stem) {
+    BASE_ASSERT(unit && stem && out);
+    uint32_t types = 0, events = 0, boxed = 0;
+    for (uint32_t i = 0; i < unit->struct_count; i++) {
+        put_clear(out, &unit->structs[i]);
+        boxed += unit->structs[i].is_boxed;
+        types += unit->structs[i].name.text[0] != '\0';
+        events += unit->structs[i].event_count;
+    }
+    esgen_put(out, "\n// Before templates are loaded. What is refused is reported.\n");
+    esgen_put(out, "static ecs_result %s_register_types", stem);
+    esgen_items items;
+    esgen_items_init(&items);
+    esgen_items_add(&items, "ecs_world* world");
+    esgen_items_add(&items, "const base_reporter* reporter");
+    esgen_put_items(out, "(", &items, ") {\n");
+    esgen_items_deinit(&items);
+    for (uint32_t i = 0; i < unit->struct_count; i++) {
+        put_fields(out, &unit->structs[i]);
+        put_ops(out, &unit->structs[i]);
+    }
+    if (types) {
+        esgen_put(out, "    static const ecs_type_desc types[] = {\n");
+        for (uint32_t i = 0; i < unit->struct_count; i++)
+            if (unit->structs[i].name.text[0]) put_type(out, &unit->structs[i]);
+        esgen_put(out, "    };\n");
+    }
+    if (events) {
+        esgen_put(out, "    static const ecs_event_desc events[] = {\n");
+        for (uint32_t i = 0; i < unit->struct_count; i++) {
+            const esgen_struct* from = &unit->structs[i];
+            for (uint32_t k = 0; k < from->event_count; k++)
+                put_event(out, from, &from->events[k]);
+        }
+        esgen_put(out, "    };\n");
+    }
+    if (boxed) {
+        esgen_put(out, "    static const uint32_t flags[] = {");
+        for (uint32_t i = 0, k = 0; i < unit->struct_count; i++)
+            if (unit->structs[i].name.text[0])
+                esgen_put(out, "%s%s", k++ ? ", " : "",
+                          unit->structs[i].is_boxed ? "ECS_TYPE_BOXED" : "0");
+        esgen_put(out, "};\n");
+    }
+    if (types) put_registering(out, "type", boxed ? "flags[i], reporter, " : NULL);
+    if (events) put_registering(out, "event", NULL);
+    esgen_put(out, "    return ECS_OK;\n}\n");
+}
+
 static const esgen_param* find_param(const esgen_function* function, esgen_param_kind kind) {
     for (uint32_t i = 0; i < function->param_count; i++) {
         if (function->params[i].kind == kind) return &function->params[i];
@@ -22,7 +340,8 @@ static const char* struct_of(const esgen_param* param) {
     return param->is_struct ? "struct " : "";
 }
 
-void esgen_add_param(esgen_items* items, const esgen_param* param) {
+// "const ecs_vec2* pos".
+static void add_param(esgen_items* items, const esgen_param* param) {
     bool says_const = param->is_const && param->is_pointer;
     esgen_items_add(items, "%s%s%s%s %s", says_const ? "const " : "", struct_of(param),
                     param->type.text, param->is_pointer ? "*" : "", param->name.text);
@@ -58,7 +377,7 @@ static void put_declaration(base_bytes* out, const esgen_unit* unit,
     esgen_items items;
     esgen_items_init(&items);
     for (uint32_t i = 0; i < function->param_count; i++)
-        esgen_add_param(&items, &function->params[i]);
+        add_param(&items, &function->params[i]);
     if (items.count == 0) esgen_items_add(&items, "void");
     esgen_put(out, "\n// %s:%u\n", unit->file, function->line);
     put_head(out, function->returns_bool ? "static inline bool " : "static inline void ",
@@ -234,8 +553,7 @@ static void put_query_head(base_bytes* out, const char* before, const esgen_func
     esgen_items_add(&items, "%s", wanted ? "ecs_query* query" : "ecs_query** query");
     if (wanted && wanted[0]) esgen_items_add(&items, "%s", wanted);
     for (uint32_t i = 0; wanted && i < function->param_count; i++) {
-        if (function->params[i].kind == ESGEN_CONTEXT)
-            esgen_add_param(&items, &function->params[i]);
+        if (function->params[i].kind == ESGEN_CONTEXT) add_param(&items, &function->params[i]);
     }
     put_head(out, before, name.text, after, &items, tail);
     esgen_items_deinit(&items);
@@ -264,7 +582,7 @@ static void put_query_run(base_bytes* out, const esgen_function* function) {
 
 static void put_query(base_bytes* out, const esgen_function* function) {
     put_query_head(out, "static inline ecs_result ", function, "_create", NULL, ") {\n");
-    esgen_put_terms(out, function);
+    put_terms(out, function);
     esgen_put(out, "    return ecs_query_create(world, %s_terms, %u, query);\n}\n",
               function->name.text, esgen_term_count(function));
     put_query_run(out, function);
@@ -293,7 +611,7 @@ void esgen_emit(const esgen_unit* unit, const char* stem, base_bytes* out) {
     esgen_put(out, "#pragma once\n\n#include \"ecs/es.h\"\n#include \"ecs/system.h\"\n");
     if (game->is_table) esgen_put(out, "#include \"ecs/need.h\"\n");
     if (game->is_table && game->is_context_here) esgen_put_numbers(out, unit);
-    if (unit->has_register_types) esgen_put_types(out, unit, stem);
+    if (unit->has_register_types) put_types(out, unit, stem);
     if (unit->has_messages) esgen_put_messages(out, unit);
     for (uint32_t i = 0; i < unit->function_count; i++) {
         const esgen_function* function = &unit->functions[i];
@@ -304,6 +622,6 @@ void esgen_emit(const esgen_unit* unit, const char* stem, base_bytes* out) {
             put_rows_function(out, function);
         if (esgen_takes_runs(function)) put_runs_function(out, function);
     }
-    esgen_put_systems(out, unit, stem);
+    put_systems(out, unit, stem);
     if (game->is_table) esgen_put_game(out, unit, stem);
 }

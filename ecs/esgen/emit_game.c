@@ -7,12 +7,357 @@
 
 #include <string.h>
 
-void esgen_put_upper(base_bytes* out, const char* text) {
+// The function that fills a game's context before its systems are registered, and the one that
+// takes what a match starts with. All that is missing is reported by name, not only the first.
+
+static uint32_t count_slots(const esgen_game* game, esgen_slot_kind kind) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < game->slot_count; i++)
+        count += game->slots[i].kind == kind;
+    return count;
+}
+
+static void put_ids(base_bytes* out, const esgen_game* game) {
+    static const char* const kinds[] = {[ESGEN_SLOT_COMPONENT] = "component",
+                                        [ESGEN_SLOT_TEMPLATE] = "template",
+                                        [ESGEN_SLOT_EVENT] = "event"};
+    for (uint32_t i = 0; i < game->slot_count; i++) {
+        const esgen_slot* slot = &game->slots[i];
+        if (slot->kind <= ESGEN_SLOT_EVENT)
+            esgen_put(out, "    game->%s = ecs_%s_need(&need, \"%s\");\n", slot->field.text,
+                      kinds[slot->kind], slot->name.text);
+    }
+}
+
+static void put_values(base_bytes* out, const esgen_game* game) {
+    for (uint32_t i = 0; i < game->slot_count; i++) {
+        const esgen_slot* slot = &game->slots[i];
+        if (slot->kind != ESGEN_SLOT_VALUE) continue;
+        const char* field = slot->field.text;
+        esgen_put(out,
+                  "    const %s* %s_value =\n"
+                  "        ecs_value_need(&need, \"%s\", \"%s\", sizeof game->%s);\n"
+                  "    if (%s_value) game->%s = *%s_value;\n",
+                  slot->type.text, field, slot->name.text, slot->terms.items[0].text, field, field,
+                  field, field);
+    }
+}
+
+static void put_query(base_bytes* out, const esgen_slot* slot) {
+    esgen_put(out, "    static const ecs_term %s_terms[] = {\n", slot->field.text);
+    for (uint32_t i = 0; i < slot->terms.count; i++) {
+        const char* text = slot->terms.items[i].text;
+        const char* access = text[0] == '!'   ? "ECS_REQUIRE_NOT"
+                             : text[0] == '?' ? "ECS_OPTIONAL_READ"
+                                              : "ECS_READ";
+        text += text[0] == '!' || text[0] == '?';
+        const char* colon = strrchr(text, ':');
+        bool is_tag = strcmp(colon, ":tag") == 0 && strcmp(access, "ECS_READ") == 0;
+        esgen_put(out, "        {\"%.*s\", \"%s\", %s},\n", (int)(colon - text), text, colon + 1,
+                  is_tag ? "ECS_REQUIRE" : access);
+    }
+    esgen_put(
+        out,
+        "    };\n"
+        "    if (!result)\n"
+        "        result = ecs_query_create(world, %s_terms, BASE_COUNT(%s_terms), &game->%s);\n",
+        slot->field.text, slot->field.text, slot->field.text);
+}
+
+static void put_step(base_bytes* out, const esgen_game* game, const esgen_slot* slot) {
+    const char* from = slot->name.text;
+    const char* component = slot->terms.items[0].text;
+    esgen_put(out,
+              "    if (!ecs_template_quant(world, \"%s\", \"%s\", &quant)) {\n"
+              "        base_report(reporter, \"%s.blk\", 0, \"%s: %s is not rounded\");\n"
+              "        result = ECS_ERR_UNKNOWN;\n"
+              "    }\n"
+              "    game->%s = %s;\n",
+              from, component, game->name.text, from, component, slot->field.text,
+              slot->is_quant ? "quant" : "(float)quant.step");
+}
+
+static void put_find(base_bytes* out, const esgen_unit* unit) {
+    const esgen_game* game = &unit->game;
+    const char* name = game->name.text;
+    esgen_put(out,
+              "\n// Fill the fields of the context that name something of the world.\n"
+              "static ecs_result %s_find_all(ecs_world* world, %s* game,\n"
+              "    const base_reporter* reporter) {\n"
+              "    ecs_need need = {.world = world, .reporter = reporter, .place = \"%s\"};\n"
+              "    (void)game;\n",
+              name, game->context.text, name);
+    put_ids(out, game);
+    put_values(out, game);
+    esgen_put(out, "    ecs_result result = ecs_need_result(&need);\n");
+    if (count_slots(game, ESGEN_SLOT_STEP)) esgen_put(out, "    ecs_quant quant = {0};\n");
+    for (uint32_t i = 0; i < game->slot_count; i++) {
+        const esgen_slot* slot = &game->slots[i];
+        if (slot->kind == ESGEN_SLOT_TAG)
+            esgen_put(out, "    game->%s = ecs_world_has_tag(world, \"%s\");\n", slot->field.text,
+                      slot->name.text);
+        if (slot->kind == ESGEN_SLOT_MEMORY)
+            esgen_put(out,
+                      "    if (ecs_world_has_tag(world, \"%s\")) {\n"
+                      "        game->%s = ecs_world_context(world, sizeof *game->%s);\n"
+                      "        if (!game->%s) return ECS_ERR_MEMORY;\n"
+                      "    }\n",
+                      slot->name.text, slot->field.text, slot->field.text, slot->field.text);
+        if (slot->kind == ESGEN_SLOT_STEP) put_step(out, game, slot);
+        if (slot->kind == ESGEN_SLOT_QUERY && slot->terms.count) put_query(out, slot);
+    }
+    esgen_put(out, "    return result;\n}\n");
+}
+
+static const char* as_value(const esgen_field* field, const char** tail) {
+    *tail = strcmp(field->c_type, "bool") == 0 ? " != 0.0" : "";
+    return field->c_type;
+}
+
+static void put_settings(base_bytes* out, const esgen_unit* unit) {
+    const esgen_struct* settings = unit->game.settings;
+    if (!settings) return;
+    esgen_put(out, "\nstatic const net_setting %s_settings_rows[] = {\n", unit->game.name.text);
+    for (uint32_t i = 0; i < settings->field_count; i++)
+        esgen_put(out, "    {\"%s\", %s},\n", settings->fields[i].name.text,
+                  settings->fields[i].mark.setting.text);
+    esgen_put(out,
+              "};\n\n"
+              "static void %s_take_setting(%s* settings, uint32_t index, double value) {\n"
+              "    switch (index) {\n",
+              unit->game.name.text, settings->c_type.text);
+    for (uint32_t i = 0; i < settings->field_count; i++) {
+        const char* tail;
+        const char* type = as_value(&settings->fields[i], &tail);
+        if (tail[0])
+            esgen_put(out, "    case %u:\n        settings->%s = value%s;\n        break;\n", i,
+                      settings->fields[i].name.text, tail);
+        else
+            esgen_put(out, "    case %u:\n        settings->%s = (%s)value;\n        break;\n", i,
+                      settings->fields[i].name.text, type);
+    }
+    esgen_put(out, "    default:\n        break;\n    }\n}\n");
+}
+
+// What a match starts with, on a server and on a client.
+static void put_take(base_bytes* out, const esgen_unit* unit) {
+    const esgen_game* game = &unit->game;
+    esgen_put(out,
+              "\nstatic void %s_take_start(%s* game, const net_game_start* start) {\n"
+              "    (void)game;\n    (void)start;\n",
+              game->name.text, game->context.text);
+    if (esgen_slot_find(game, ESGEN_SLOT_RATE, NULL))
+        esgen_put(out, "    game->tick_rate_hz = start->tick_rate_hz;\n");
+    if (esgen_slot_find(game, ESGEN_SLOT_DT, NULL)) esgen_put(out, "    game->dt = start->dt;\n");
+    if (esgen_slot_find(game, ESGEN_SLOT_SERVICES, NULL))
+        esgen_put(out, "    game->services = start->services;\n");
+    const esgen_slot* settings = esgen_slot_find(game, ESGEN_SLOT_SETTINGS, NULL);
+    if (settings)
+        esgen_put(out,
+                  "    for (uint32_t i = 0; i < start->setting_count; i++)\n"
+                  "        %s_take_setting(&game->%s, i, start->settings[i]);\n",
+                  game->name.text, settings->field.text);
+    esgen_put(out, "}\n");
+}
+
+// The function that fills a game's context, and its settings.
+static void put_context(base_bytes* out, const esgen_unit* unit) {
+    BASE_ASSERT(unit && out);
+    put_settings(out, unit);
+    put_find(out, unit);
+    put_take(out, unit);
+}
+
+// Functions per event with ES_MESSAGE: between its payload and the struct that protoc-c makes.
+//
+// to_wire assigns without a cast, so that the compiler warns of a field that has another type in
+// the message. from_wire meets untrusted input: it refuses what the payload's type cannot hold,
+// numbers that are not finite and what ES_RANGE excludes; ES_CLAMP moves a value to its limit.
+// refusal says which field it was.
+
+typedef enum number_kind { SIGNED, UNSIGNED, REAL, NO_NUMBER } number_kind;
+
+static number_kind kind_of(const esgen_field* field) {
+    const char* type = field->c_type;
+    if (strcmp(type, "float") == 0 || strcmp(type, "double") == 0) return REAL;
+    if (strcmp(type, "bool") == 0 || strcmp(type, "ecs_entity") == 0) return NO_NUMBER;
+    return type[0] == 'u' || strcmp(type, "ecs_tick") == 0 ? UNSIGNED : SIGNED;
+}
+
+// "INT8" of a type that is smaller than any integer of a message; NULL of others.
+static const char* small_type(const esgen_field* field) {
+    static const char* const types[][2] = {
+        {"int8_t", "INT8"}, {"int16_t", "INT16"}, {"uint8_t", "UINT8"}, {"uint16_t", "UINT16"}};
+    for (uint32_t i = 0; i < BASE_COUNT(types); i++)
+        if (strcmp(field->c_type, types[i][0]) == 0) return types[i][1];
+    return NULL;
+}
+
+static const char* message_name(const esgen_field* field) {
+    const esgen_name* name = &field->mark.message_name;
+    return name->text[0] ? name->text : field->name.text;
+}
+
+// A limit as one operand: a word, a number with its sign, or in parentheses.
+static void put_limit(base_bytes* out, const esgen_text* limit) {
+    const char* rest = limit->text + (limit->text[0] == '-');
+    bool is_plain =
+        strspn(rest, "0123456789."
+                     "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ") == strlen(rest);
+    esgen_put(out, is_plain ? "%s" : "(%s)", limit->text);
+}
+
+// Is there a value below the limit? Compilers warn of `unsigned < 0`.
+static bool has_below(const esgen_field* field) {
+    const char* min = field->mark.min.text;
+    return kind_of(field) != UNSIGNED || (strcmp(min, "0") != 0 && strcmp(min, "0u") != 0);
+}
+
+// A text in C that says what the limit is. Characters and strings in it would need escapes.
+static void put_said(base_bytes* out, const esgen_text* limit) {
+    bool is_plain = !strpbrk(limit->text, "\"\\");
+    esgen_put(out, "%s", is_plain ? limit->text : "its limit");
+}
+
+static void put_refused(base_bytes* out, const esgen_field* field) {
+    const char* name = message_name(field);
+    esgen_put(out, "    if (");
+    if (has_below(field)) {
+        esgen_put(out, "from->%s < ", name);
+        put_limit(out, &field->mark.min);
+        esgen_put(out, " || ");
+    }
+    esgen_put(out, "from->%s > ", name);
+    put_limit(out, &field->mark.max);
+    esgen_put(out, ")\n        return \"%s is outside of ", name);
+    put_said(out, &field->mark.min);
+    esgen_put(out, "..");
+    put_said(out, &field->mark.max);
+    esgen_put(out, "\";\n");
+}
+
+static void put_value(base_bytes* out, const esgen_field* field, const char* indent) {
+    const char* name = message_name(field);
+    esgen_put(out, "%sto->%s = ", indent, field->name.text);
+    if (small_type(field))
+        esgen_put(out, "(%s)from->%s;\n", field->c_type, name);
+    else
+        esgen_put(out, "from->%s%s;\n", name, strcmp(field->c_type, "bool") ? "" : " != 0");
+}
+
+static void put_clamped(base_bytes* out, const esgen_field* field) {
+    const esgen_text* limits[] = {&field->mark.min, &field->mark.max};
+    const char* before = "    ";
+    for (uint32_t i = has_below(field) ? 0 : 1; i < BASE_COUNT(limits); i++) {
+        esgen_put(out, "%sif (from->%s %c ", before, message_name(field), i ? '>' : '<');
+        put_limit(out, limits[i]);
+        esgen_put(out, ")\n        to->%s = ", field->name.text);
+        put_limit(out, limits[i]);
+        esgen_put(out, ";\n");
+        before = "    else ";
+    }
+    esgen_put(out, "    else\n");
+    put_value(out, field, "        ");
+}
+
+// What the payload cannot hold, and what ES_RANGE refuses.
+static bool can_refuse(const esgen_field* field) {
+    return !field->mark.is_local && (kind_of(field) == REAL || field->mark.limit == ESGEN_REFUSED ||
+                                     (small_type(field) && field->mark.limit != ESGEN_CLAMPED));
+}
+
+static void put_refusal(base_bytes* out, const esgen_field* field) {
+    const char* name = message_name(field);
+    const char* small = small_type(field);
+    if (kind_of(field) == REAL)
+        esgen_put(out, "    if (from->%s - from->%s != 0) return \"%s is not finite\";\n", name,
+                  name, name);
+    if (small && field->mark.limit != ESGEN_CLAMPED) {
+        esgen_put(out, "    if (from->%s", name);
+        if (kind_of(field) == SIGNED) esgen_put(out, " < %s_MIN || from->%s", small, name);
+        esgen_put(out, " > %s_MAX)\n        return \"%s is no %s\";\n", small, name, field->c_type);
+    }
+    if (field->mark.limit == ESGEN_REFUSED) put_refused(out, field);
+}
+
+static void put_refusals(base_bytes* out, const esgen_struct* from,
+                         const esgen_struct_event* event) {
+    const char* message = event->message.text;
+    bool is_used = false;
+    for (uint32_t i = 0; i < from->field_count; i++)
+        is_used |= can_refuse(&from->fields[i]);
+    esgen_put(out, "static const char* %s_refusal(const ProtobufCMessage* message) {\n",
+              event->name.text);
+    if (is_used)
+        esgen_put(out, "    const %s* from = (const %s*)message;\n", message, message);
+    else
+        esgen_put(out, "    (void)message;\n");
+    for (uint32_t i = 0; i < from->field_count; i++)
+        if (can_refuse(&from->fields[i])) put_refusal(out, &from->fields[i]);
+    esgen_put(out, "    return NULL;\n}\n\n");
+}
+
+static void put_taken(base_bytes* out, const esgen_field* field) {
+    if (field->mark.limit == ESGEN_CLAMPED)
+        put_clamped(out, field);
+    else
+        put_value(out, field, "    ");
+}
+
+static void put_message(base_bytes* out, const esgen_struct* from,
+                        const esgen_struct_event* event) {
+    const char* message = event->message.text;
+    const char* payload = from->c_type.text;
+    bool is_empty = true;
+    for (uint32_t i = 0; i < from->field_count; i++)
+        is_empty &= from->fields[i].mark.is_local;
+    esgen_put(out,
+              "\n// Event %s, message %s.\n"
+              "static void %s_to_wire(const void* payload, ProtobufCMessage* message) {\n",
+              event->name.text, message, event->name.text);
+    if (is_empty) {
+        esgen_put(out, "    (void)payload;\n    (void)message;\n");
+    } else {
+        esgen_put(out, "    const %s* from = payload;\n    %s* to = (%s*)message;\n", payload,
+                  message, message);
+    }
+    for (uint32_t i = 0; i < from->field_count; i++) {
+        const esgen_field* field = &from->fields[i];
+        if (field->mark.is_local) continue;
+        esgen_put(out, "    to->%s = from->%s;\n", message_name(field), field->name.text);
+    }
+    esgen_put(out, "}\n\n");
+    put_refusals(out, from, event);
+    esgen_put(out,
+              "static bool %s_from_wire(const ProtobufCMessage* message, void* payload) {\n"
+              "    if (%s_refusal(message)) return false;\n",
+              event->name.text, event->name.text);
+    if (is_empty) {
+        esgen_put(out, "    (void)payload;\n");
+    } else {
+        esgen_put(out, "    const %s* from = (const %s*)message;\n    %s* to = payload;\n", message,
+                  message, payload);
+    }
+    for (uint32_t i = 0; i < from->field_count; i++)
+        if (!from->fields[i].mark.is_local) put_taken(out, &from->fields[i]);
+    esgen_put(out, "    return true;\n}\n");
+}
+
+void esgen_put_messages(base_bytes* out, const esgen_unit* unit) {
+    for (uint32_t i = 0; i < unit->struct_count; i++) {
+        const esgen_struct* from = &unit->structs[i];
+        for (uint32_t k = 0; k < from->event_count; k++)
+            if (from->events[k].message.text[0]) put_message(out, from, &from->events[k]);
+    }
+}
+
+// Capitals, for constants.
+static void put_upper(base_bytes* out, const char* text) {
     for (; *text; text++)
         esgen_put(out, "%c", *text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text);
 }
 
-static const char* kind_of(const esgen_struct_event* event) {
+static const char* mode_of(const esgen_struct_event* event) {
     if (event->is_input) return "NET_MESSAGE_INPUT";
     return event->is_exported ? "NET_MESSAGE_TO_CLIENTS" : "NET_MESSAGE_TO_SERVER";
 }
@@ -30,9 +375,9 @@ static void put_each(base_bytes* out, const esgen_unit* unit, put_event_fn put) 
 
 // "GAME_MESSAGE_HIT"
 static void put_number(base_bytes* out, const esgen_unit* unit, const char* event) {
-    esgen_put_upper(out, unit->game.name.text);
+    put_upper(out, unit->game.name.text);
     esgen_put(out, "_MESSAGE_");
-    esgen_put_upper(out, event);
+    put_upper(out, event);
 }
 
 static void put_constant(base_bytes* out, const esgen_unit* unit, const esgen_struct* from,
@@ -69,10 +414,9 @@ void esgen_put_numbers(base_bytes* out, const esgen_unit* unit) {
         esgen_put(out, "\n/// Index of each setting in the module's table.\nenum {\n");
         for (uint32_t i = 0; i <= settings->field_count; i++) {
             esgen_put(out, "    ");
-            esgen_put_upper(out, unit->game.name.text);
+            put_upper(out, unit->game.name.text);
             esgen_put(out, "_SETTING_");
-            esgen_put_upper(out,
-                            i < settings->field_count ? settings->fields[i].name.text : "COUNT");
+            put_upper(out, i < settings->field_count ? settings->fields[i].name.text : "COUNT");
             esgen_put(out, ",\n");
         }
         esgen_put(out, "};\n");
@@ -124,7 +468,7 @@ static void put_message_row(base_bytes* out, const esgen_unit* unit, const esgen
     esgen_put(out, "    {\"%s\", &", name);
     put_descriptor(out, unit, message);
     esgen_put(out, ", \"%s\", %s,\n     %s, %s_to_wire, %s_from_wire, %s, %s_refusal},\n",
-              event->name.text, kind_of(event), event->is_reliable ? "true" : "false",
+              event->name.text, mode_of(event), event->is_reliable ? "true" : "false",
               event->name.text, event->name.text, event->is_late ? "true" : "false",
               event->name.text);
 }
@@ -344,7 +688,7 @@ void esgen_put_game(base_bytes* out, const esgen_unit* unit, const char* stem) {
     put_actions(out, unit);
     for (uint32_t i = 0; i < unit->game.keys.count; i++)
         if (unit->game.heads[i].text[0]) esgen_put(out, "\n%s;\n", unit->game.heads[i].text);
-    esgen_put_context(out, unit);
+    put_context(out, unit);
     put_each(out, unit, put_keeper);
     put_registration(out, unit, stem);
     put_hooks(out, &unit->game);

@@ -2,13 +2,11 @@
 /// Private: shoal-esgen reads C functions that are systems and structs that are types, and writes
 /// their registration. Annotations: ecs/es.h. The language on one page: ecs/ESGEN.md.
 ///
-/// Shape: text -> words (words.c) -> functions and structs (parse.c, params.c, check.c, types.c,
-/// marks.c, game.c, game_table.c) -> text (emit.c, emit_register.c, emit_types.c, emit_messages.c,
-/// emit_game.c, emit_context.c, put.c). Only heads of
-/// functions and annotated structs are parsed, so every C file that a compiler accepts is accepted
-/// here. Memory: the heap, until esgen_unit_deinit. Faults are reported as FILE:LINE of the user's
-/// file, in sentences. The bytes may be anything: nothing outside of them is read, and nothing
-/// about them is asserted.
+/// Shape: text -> words (words.c) -> functions and structs (parse.c, params.c, types.c, game.c) ->
+/// text (emit.c, emit_game.c, put.c). Only heads of functions and annotated structs are parsed, so
+/// every C file that a compiler accepts is accepted here. Memory: the heap, until
+/// esgen_unit_deinit. Faults are reported as FILE:LINE of the user's file, in sentences. The bytes
+/// may be anything: nothing outside of them is read, and nothing about them is asserted.
 #pragma once
 
 #include "base/bytes.h"
@@ -252,10 +250,6 @@ void esgen_parse(esgen_unit* unit, const esgen_words* words);
 /// Read the parameters of a function: words [first, end) between its parentheses (params.c).
 void esgen_params_parse(esgen_unit* unit, esgen_function* function, const esgen_word* first,
                         const esgen_word* end);
-/// Read the annotations before and behind a field's declaration; [first, end) becomes the words
-/// between them (marks.c). @return false after a fault.
-bool esgen_mark_take(esgen_unit* unit, esgen_mark* mark, const esgen_word** first,
-                     const esgen_word** end);
 /// Read the fields of a struct: words [first, end) between its braces (types.c).
 void esgen_fields_read(esgen_unit* unit, esgen_struct* target, const esgen_word* first,
                        const esgen_word* end);
@@ -268,14 +262,11 @@ const esgen_word* esgen_typedef_find(esgen_unit* unit, uint32_t line, const esge
 /// @return the word behind it; `at` when nothing of it begins here.
 const esgen_word* esgen_type_read(esgen_unit* unit, const esgen_word* at, const esgen_word* end,
                                   bool is_near);
-/// Read ES_GAME(...) or ES_SYSTEMS(...) at file level (game_table.c).
+/// Read ES_GAME(...) or ES_SYSTEMS(...) at file level (game.c).
 void esgen_game_table_read(esgen_unit* unit, const esgen_word* at, const esgen_word* end);
 void esgen_game_check(esgen_unit* unit, const esgen_words* words);
 const esgen_slot* esgen_slot_find(const esgen_game* game, esgen_slot_kind kind, const char* field);
-/// Check that the fields of a struct fit its messages, and complete what follows from another mark
-/// (marks.c).
-void esgen_message_check(esgen_unit* unit, esgen_struct* target);
-/// Check a function as a whole (check.c).
+/// Check a function as a whole (params.c).
 void esgen_check(esgen_unit* unit, const esgen_function* function);
 uint32_t esgen_term_count(const esgen_function* function);
 /// Does the function touch only what it declares? It says so, or it gets nothing but columns.
@@ -304,7 +295,7 @@ const char* esgen_sized_type(const esgen_word* word);
 /// Write the generated text. `stem`: "ball" for ball.c and for ball.h.
 void esgen_emit(const esgen_unit* unit, const char* stem, base_bytes* out);
 
-// ---- put.c, emit_register.c, emit_types.c, emit_messages.c: parts of esgen_emit ----
+// ---- put.c, emit.c, emit_game.c: parts of esgen_emit ----
 
 /// Append formatted text.
 void esgen_put(base_bytes* out, const char* format, ...) BASE_PRINTF(2, 3);
@@ -324,11 +315,6 @@ void esgen_put_items(base_bytes* out, const char* head, const esgen_items* items
 void esgen_put_fields(base_bytes* out, const char* head, const esgen_items* items,
                       const char* tail);
 
-/// "const ecs_vec2* pos".
-void esgen_add_param(esgen_items* items, const esgen_param* param);
-void esgen_put_terms(base_bytes* out, const esgen_function* function);
-void esgen_put_systems(base_bytes* out, const esgen_unit* unit, const char* stem);
-void esgen_put_types(base_bytes* out, const esgen_unit* unit, const char* stem);
 void esgen_put_messages(base_bytes* out, const esgen_unit* unit);
 /// Does the file register something: systems, or queries of its game's context?
 bool esgen_registers(const esgen_unit* unit);
@@ -336,9 +322,5 @@ bool esgen_registers(const esgen_unit* unit);
 const esgen_slot* esgen_query_slot(const esgen_unit* unit, const esgen_function* function);
 /// Numbers of messages, and a function to send each that goes to the server.
 void esgen_put_numbers(base_bytes* out, const esgen_unit* unit);
-/// The function that fills a game's context, and its settings.
-void esgen_put_context(base_bytes* out, const esgen_unit* unit);
 /// The module's table and all that it points to.
 void esgen_put_game(base_bytes* out, const esgen_unit* unit, const char* stem);
-/// Capitals, for constants.
-void esgen_put_upper(base_bytes* out, const char* text);
