@@ -6,10 +6,14 @@
 // on that. A request for 0 bytes gets 1 byte, so NULL always means that memory ran out.
 #include "base/alloc.h"
 
+#include "base/arena.h"
 #include "base/assert.h"
+#include "base/quota.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
 #ifdef _WIN32
 #include <malloc.h>
 #else
@@ -104,4 +108,116 @@ bool base_array_reserve(const base_allocator* allocator, void** array, uint32_t*
     *array = memory;
     *capacity = (uint32_t)grown;
     return true;
+}
+
+// Scratch memory that is dropped all at once. The block never moves and never grows, so pointers
+// are valid until the reset. A caller that needs more gets NULL, instead of a slower path that no
+// one notices.
+//
+// Under AddressSanitizer all bytes that are not given out are poisoned. So a read of an earlier
+// tick's scratch, or past the end of a push, is reported like any use of freed memory.
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_POISON 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_POISON 1
+#endif
+#endif
+#ifdef ARENA_POISON
+#include <sanitizer/asan_interface.h>
+#endif
+
+enum { PUSH_ALIGN = 16 };
+
+static void forbid(const uint8_t* memory, size_t size) {
+#ifdef ARENA_POISON
+    __asan_poison_memory_region(memory, size);
+#else
+    (void)memory;
+    (void)size;
+#endif
+}
+
+static void permit(const uint8_t* memory, size_t size) {
+#ifdef ARENA_POISON
+    __asan_unpoison_memory_region(memory, size);
+#else
+    (void)memory;
+    (void)size;
+#endif
+}
+
+bool base_arena_init(base_arena* arena, const base_allocator* allocator, size_t capacity) {
+    BASE_ASSERT(arena);
+    *arena = (base_arena){.allocator = allocator};
+    arena->memory = base_allocate(allocator, capacity);
+    if (!arena->memory) return false;
+    arena->capacity = capacity;
+    forbid(arena->memory, capacity);
+    return true;
+}
+
+void base_arena_deinit(base_arena* arena) {
+    if (arena->memory) permit(arena->memory, arena->capacity);
+    base_release(arena->allocator, arena->memory, arena->capacity);
+    *arena = (base_arena){.allocator = arena->allocator};
+}
+
+void* base_arena_push(base_arena* arena, size_t size) {
+    BASE_ASSERT(arena->used <= arena->capacity);
+    BASE_ASSERT(arena->memory);
+    size_t offset = (arena->used + PUSH_ALIGN - 1) & ~(size_t)(PUSH_ALIGN - 1);
+    if (offset > arena->capacity || size > arena->capacity - offset) return NULL;
+    arena->used = offset + size;
+    if (arena->used > arena->used_peak) arena->used_peak = arena->used;
+    permit(arena->memory + offset, size);
+    return arena->memory + offset;
+}
+
+void base_arena_reset(base_arena* arena) {
+    BASE_ASSERT(arena->used <= arena->capacity);
+    arena->used = 0;
+    if (arena->memory) forbid(arena->memory, arena->capacity);
+}
+
+// Two counters in front of another allocator.
+
+static size_t counted(size_t size) {
+    return (size + BASE_CACHE_LINE_BYTES - 1) & ~(size_t)(BASE_CACHE_LINE_BYTES - 1);
+}
+
+static void* quota_allocate(void* context, size_t size, size_t align) {
+    base_quota* quota = context;
+    BASE_ASSERT(align <= BASE_CACHE_LINE_BYTES);
+    if (size <= PTRDIFF_MAX) {
+        // Taken first, so that threads together stay below the limit.
+        const size_t bytes = counted(size);
+        const size_t used = atomic_fetch_add(&quota->used_bytes, bytes) + bytes;
+        if (used >= bytes && used <= quota->bytes_max) {
+            void* memory = base_allocate(quota->parent, size);
+            size_t peak = quota->used_peak;
+            while (memory && used > peak &&
+                   !atomic_compare_exchange_weak(&quota->used_peak, &peak, used)) {
+            }
+            if (!memory) atomic_fetch_sub(&quota->used_bytes, bytes);
+            return memory;
+        }
+        atomic_fetch_sub(&quota->used_bytes, bytes);
+    }
+    quota->refused++;
+    return NULL;
+}
+
+static void quota_release(void* context, void* memory, size_t size) {
+    base_quota* quota = context;
+    const size_t before = atomic_fetch_sub(&quota->used_bytes, counted(size));
+    BASE_ASSERT(counted(size) <= before);
+    base_release(quota->parent, memory, size);
+}
+
+void base_quota_init(base_quota* quota, const base_allocator* parent, size_t bytes_max) {
+    *quota = (base_quota){.allocator = {quota_allocate, quota_release, quota},
+                          .parent = parent,
+                          .bytes_max = bytes_max};
 }

@@ -7,10 +7,290 @@
 #include "base/assert.h"
 #include "base/text.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// --help on one screen: usage, one line per option with its default, and one paragraph with the
+// names of the rare options, which --help=all explains. So a program with many options still fits.
+
+enum { COLUMNS_MAX = 100, LEFT_COLUMNS_MAX = 28, LINE_BYTES_MAX = 512 };
+
+// Text with a count that goes on when it no longer fits. Begin with {target, target_bytes, 0}.
+typedef struct option_page {
+    char* target;
+    size_t target_bytes;
+    size_t size;
+} option_page;
+
+// Append one line or a part of it, at most 511 bytes.
+BASE_PRINTF(2, 3) static void option_page_add(option_page* help, const char* format, ...) {
+    char line[LINE_BYTES_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    int size = base_text_vformat(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (size < 0) return;
+    if (help->size < help->target_bytes)
+        (void)base_text_copy(help->target + help->size, help->target_bytes - help->size, line);
+    help->size += strlen(line);
+}
+
+// Write "--tick-rate HZ". @return its bytes.
+static size_t option_name_format(const base_option* option, char* target, size_t target_bytes) {
+    const char* value = option->value ? option->value : "VALUE";
+    bool has_value = option->kind != BASE_OPTION_FLAG;
+    const char* repeated = option->kind == BASE_OPTION_LIST ? "..." : "";
+    (void)base_text_format(target, target_bytes, "--%s%s%s%s", option->name, has_value ? " " : "",
+                           has_value ? value : "", repeated);
+    return strlen(target);
+}
+
+// Write " (default 60)", or "" when there is none, or the help has it.
+static void option_default_format(const base_option* option, char* target, size_t target_bytes) {
+    target[0] = '\0';
+    if (strstr(option->help, "default")) return;
+    const char* text;
+    switch (option->kind) {
+    case BASE_OPTION_TEXT:
+        text = *(const char**)option->target;
+        if (text && *text) (void)base_text_format(target, target_bytes, " (default %s)", text);
+        break;
+    case BASE_OPTION_U64:
+        (void)base_text_format(target, target_bytes, " (default %llu)",
+                               (unsigned long long)*(uint64_t*)option->target);
+        break;
+    case BASE_OPTION_F64:
+        (void)base_text_format(target, target_bytes, " (default %g)", *(double*)option->target);
+        break;
+    case BASE_OPTION_FLAG:
+    case BASE_OPTION_LIST:
+        break;
+    }
+}
+
+static const char* help_names(const base_options* options) {
+    return options->version ? "--help, --version" : "--help";
+}
+
+static uint32_t count_common(const base_options* options) {
+    uint32_t count = 0;
+    while (count < options->count &&
+           !(options->first_rare && strcmp(options->options[count].name, options->first_rare) == 0))
+        count++;
+    return count;
+}
+
+static size_t left_columns(const base_options* options, uint32_t count) {
+    size_t columns = strlen(help_names(options));
+    for (uint32_t i = 0; i < count; i++) {
+        char name[LINE_BYTES_MAX];
+        size_t size = option_name_format(&options->options[i], name, sizeof name);
+        if (size > columns && size <= LEFT_COLUMNS_MAX) columns = size;
+    }
+    return columns;
+}
+
+static void add_option(option_page* help, const base_option* option, size_t columns) {
+    char name[LINE_BYTES_MAX / 2], value[LINE_BYTES_MAX / 2];
+    size_t size = option_name_format(option, name, sizeof name);
+    option_default_format(option, value, sizeof value);
+    // The default is the least important part of a line.
+    size_t line_columns = 4 + (size > columns ? size : columns) + strlen(option->help);
+    if (line_columns + strlen(value) > COLUMNS_MAX) value[0] = '\0';
+    option_page_add(help, "  %-*s  %s%s\n", (int)columns, name, option->help, value);
+}
+
+static void add_names(option_page* help, const base_options* options, uint32_t first) {
+    const char* before = "  --help=all explains: ";
+    size_t column = strlen(before);
+    for (uint32_t i = first; i < options->count; i++) {
+        char name[LINE_BYTES_MAX];
+        size_t size = option_name_format(&options->options[i], name, sizeof name);
+        const bool is_full = column + size + 3 > COLUMNS_MAX;
+        option_page_add(help, "%s%s", is_full ? "\n  " : before, name);
+        column = size + 2 + (is_full ? 0 : column);
+        before = ", ";
+    }
+    if (first < options->count) option_page_add(help, "\n");
+}
+
+size_t base_options_help(const base_options* options, bool is_whole, char* target,
+                         size_t target_bytes) {
+    BASE_ASSERT(options && (target || target_bytes == 0));
+    option_page help = {target, target_bytes, 0};
+    if (target_bytes > 0) target[0] = '\0';
+    option_page_add(&help, "usage: %s %s\n", options->program,
+                    options->usage ? options->usage : "[options]");
+    if (options->about) option_page_add(&help, "%s\n", options->about);
+    const uint32_t count = is_whole ? options->count : count_common(options);
+    size_t columns = left_columns(options, count);
+    for (uint32_t i = 0; i < count; i++)
+        add_option(&help, &options->options[i], columns);
+    option_page_add(&help, "  %-*s  Print this. Environment: --some-name is SHOAL_SOME_NAME.\n",
+                    (int)columns, help_names(options));
+    add_names(&help, options, count);
+    return help.size;
+}
+
+// The manual page and the completion of bash, from the one table of options. The build asks each
+// program for its own (scripts/package/install.cmake), so neither can be older than --help.
+//
+// The line of usage names the commands of a program: its words in small letters, between blanks and
+// bars ("--game NAME | check FILE... | token").
+
+enum { WORD_BYTES_MAX = 128 };
+
+typedef option_page page;
+
+// Text for roff: a minus and a backslash are escaped, a line does not begin with a point or quote.
+static void add_roff(page* out, const char* text) {
+    char escaped[LINE_BYTES_MAX];
+    size_t size = 0;
+    for (const char* at = text; *at && size + 4 < sizeof escaped; at++) {
+        if (*at == '-' || *at == '\\') escaped[size++] = '\\';
+        if (at == text && (*at == '.' || *at == '\'')) {
+            memcpy(escaped + size, "\\&", 2);
+            size += 2;
+        }
+        escaped[size++] = *at == '\\' ? 'e' : *at;
+    }
+    escaped[size] = '\0';
+    option_page_add(out, "%s", escaped);
+}
+
+// "shoal-server keygen" with `joint` between its words.
+static void join_program(const base_options* options, char joint, char* target, size_t bytes) {
+    base_text_copy(target, bytes, options->program);
+    for (char* at = target; *at; at++)
+        if (*at == ' ' || (joint == '_' && *at == '-')) *at = joint;
+}
+
+// The next word of the usage; *at moves behind it. @return false at the end.
+static bool next_word(const char** at, char word[WORD_BYTES_MAX]) {
+    size_t size = 0;
+    while (**at == ' ' || **at == '|')
+        ++*at;
+    while (**at && **at != ' ' && **at != '|' && size + 1 < WORD_BYTES_MAX)
+        word[size++] = *(*at)++;
+    word[size] = '\0';
+    return size > 0;
+}
+
+static bool is_command(const char* word) {
+    if (!islower((unsigned char)word[0])) return false;
+    for (const char* at = word; *at; at++)
+        if (!islower((unsigned char)*at) && *at != '-') return false;
+    return true;
+}
+
+static void add_manual_option(page* out, const base_option* option) {
+    char name[LINE_BYTES_MAX / 2], value[LINE_BYTES_MAX / 2];
+    (void)option_name_format(option, name, sizeof name);
+    option_default_format(option, value, sizeof value);
+    option_page_add(out, ".TP\n.B ");
+    add_roff(out, name);
+    option_page_add(out, "\n");
+    add_roff(out, option->help);
+    add_roff(out, value);
+    if (option->max > option->min)
+        option_page_add(out, ", %.15g to %.15g", option->min, option->max);
+    option_page_add(out, "\n");
+}
+
+size_t base_options_manual(const base_options* options, char* target, size_t target_bytes) {
+    BASE_ASSERT(options && (target || target_bytes == 0));
+    page out = {target, target_bytes, 0};
+    if (target_bytes > 0) target[0] = '\0';
+    char name[WORD_BYTES_MAX];
+    join_program(options, '-', name, sizeof name);
+    option_page_add(&out, ".TH ");
+    for (const char* at = name; *at; at++)
+        option_page_add(&out, "%s%c", *at == '-' ? "\\" : "", toupper((unsigned char)*at));
+    option_page_add(&out, " 1 \"\" \"%s\" \"Shoal\"\n.SH NAME\n",
+                    options->version ? options->version : "Shoal");
+    add_roff(&out, name);
+    option_page_add(&out, " \\- ");
+    add_roff(&out, options->about ? options->about : "a program of Shoal");
+    option_page_add(&out, "\n.SH SYNOPSIS\n.B ");
+    add_roff(&out, options->program);
+    option_page_add(&out, "\n");
+    add_roff(&out, options->usage ? options->usage : "[options]");
+    option_page_add(&out, "\n.SH OPTIONS\n");
+    for (uint32_t i = 0; i < options->count; i++)
+        add_manual_option(&out, &options->options[i]);
+    option_page_add(&out, ".TP\n.B \\-\\-help%s\nPrint a summary%s.\n",
+                    options->version ? ", \\-\\-version" : "",
+                    options->version ? ", or the version and commit" : "");
+    option_page_add(&out, ".SH ENVIRONMENT\nEach option is also a variable: "
+                          "\\-\\-some\\-name is SHOAL_SOME_NAME. The command line wins");
+    option_page_add(&out,
+                    options->config_text ? " over it, and it over \\-\\-config.\n" : " over it.\n");
+    option_page_add(&out, ".SH EXIT STATUS\n0 means success; server/README.md lists all codes.\n"
+                          ".SH SEE ALSO\n.BR shoal\\-server (1),\n.BR shoal\\-client (1),\n"
+                          ".BR shoal\\-replay (1)\n.PP\n/usr/share/doc/shoal\n");
+    return out.size;
+}
+
+// How bash completes the value of an option: "-f" files, "-W 'a b'" words, "" nothing.
+static void value_completion(const base_option* option, char* target, size_t bytes) {
+    const char* value = option->value ? option->value : "";
+    char words[WORD_BYTES_MAX] = "";
+    char word[WORD_BYTES_MAX];
+    for (const char* at = value; next_word(&at, word);) {
+        if (!is_command(word)) continue;
+        const size_t used = strlen(words);
+        base_text_format(words + used, sizeof words - used, "%s%s", used ? " " : "", word);
+    }
+    const bool is_file = strstr(value, "FILE") || strstr(value, ".tables");
+    base_text_format(target, bytes, "%s%s%s%s", is_file ? "-f " : "", words[0] ? "-W '" : "", words,
+                     words[0] ? "'" : "");
+}
+
+size_t base_options_completion(const base_options* options, char* target, size_t target_bytes) {
+    BASE_ASSERT(options && (target || target_bytes == 0));
+    page out = {target, target_bytes, 0};
+    if (target_bytes > 0) target[0] = '\0';
+    char name[WORD_BYTES_MAX], word[WORD_BYTES_MAX], how[LINE_BYTES_MAX / 2];
+    join_program(options, '_', name, sizeof name);
+    option_page_add(&out,
+                    "_%s() {\n    local cur=${COMP_WORDS[COMP_CWORD]} "
+                    "prev=${COMP_WORDS[COMP_CWORD-1]}\n    COMPREPLY=()\n",
+                    name);
+    if (!strchr(options->program, ' '))
+        option_page_add(&out,
+                        "    if [ \"$COMP_CWORD\" -gt 1 ] && declare -F "
+                        "\"_%s_${COMP_WORDS[1]}\" >/dev/null; then\n"
+                        "        \"_%s_${COMP_WORDS[1]}\"\n        return\n    fi\n",
+                        name, name);
+    option_page_add(&out, "    case $prev in\n");
+    for (uint32_t i = 0; i < options->count; i++) {
+        const base_option* option = &options->options[i];
+        if (option->kind == BASE_OPTION_FLAG) continue;
+        value_completion(option, how, sizeof how);
+        option_page_add(&out, "        --%s)", option->name);
+        if (how[0]) option_page_add(&out, " COMPREPLY=($(compgen %s -- \"$cur\"));", how);
+        option_page_add(&out, " return ;;\n");
+    }
+    option_page_add(&out, "    esac\n    case $cur in\n        -*) COMPREPLY=($(compgen -W '");
+    for (uint32_t i = 0; i < options->count; i++)
+        option_page_add(&out, "--%s ", options->options[i].name);
+    option_page_add(&out, "--help%s' -- \"$cur\")) ;;\n        *) COMPREPLY=($(compgen -f",
+                    options->version ? " --version" : "");
+    bool has_commands = false;
+    for (const char* at = options->usage ? options->usage : ""; next_word(&at, word);) {
+        if (!is_command(word)) continue;
+        option_page_add(&out, "%s%s", has_commands ? " " : " -W '", word);
+        has_commands = true;
+    }
+    option_page_add(&out, "%s -- \"$cur\")) ;;\n    esac\n}\n", has_commands ? "'" : "");
+    if (!strchr(options->program, ' '))
+        option_page_add(&out, "complete -o filenames -F _%s %s\n", name, options->program);
+    return out.size;
+}
 
 enum { NAME_BYTES_MAX = 64, HELP_BYTES_MAX = 16384 };
 

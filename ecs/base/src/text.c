@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 
+#include <float.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,4 +42,323 @@ bool base_text_format(char* target, size_t target_bytes, const char* format, ...
     va_end(arguments);
     if (size < 0) target[0] = '\0';
     return size >= 0 && (size_t)size < target_bytes;
+}
+
+// Numbers from text: without locale and errno; a decimal becomes the nearest double on every
+// machine.
+//
+// A decimal is digits times a power of ten. Nearly all have at most 15 digits and a small exponent.
+// Then both factors are exact doubles, and one IEEE operation rounds once, which is correct by
+// definition (W. D. Clinger, "How to Read Floating Point Numbers Accurately", 1990). The others
+// become a fraction of two big integers, which is divided bit by bit: slow (0.3 to 30
+// microseconds), simple and exact. 800 digits are enough for every case: no double and no half-way
+// point between two has more than 767 digits, so later digits can only mean "a little more".
+
+enum {
+    DIGITS_MAX = 800,
+    EXPONENT_MAX = 1000000000, // more digits than any text has; the sum of two fits an int
+    // 10^(800 + 345) has 3804 bits; one more word takes the carry of a shift.
+    BIG_WORDS_MAX = 128,
+};
+
+// A natural number, lowest word first, without leading zero words.
+typedef struct big {
+    uint32_t words[BIG_WORDS_MAX];
+    uint32_t count;
+} big;
+
+// The number in the text: digits * 10^exponent.
+typedef struct decimal {
+    uint8_t digits[DIGITS_MAX + 1]; // no leading zeros
+    int digit_count;
+    int exponent;
+    bool is_negative;
+} decimal;
+
+static void big_multiply_add(big* number, uint32_t factor, uint32_t addend) {
+    uint64_t carry = addend;
+    for (uint32_t i = 0; i < number->count; i++) {
+        carry += (uint64_t)number->words[i] * factor;
+        number->words[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+    if (carry == 0) return;
+    BASE_ASSERT(number->count < BIG_WORDS_MAX);
+    number->words[number->count++] = (uint32_t)carry;
+}
+
+static void big_multiply_power_of_ten(big* number, int power) {
+    for (; power >= 9; power -= 9)
+        big_multiply_add(number, 1000000000u, 0);
+    for (; power > 0; power--)
+        big_multiply_add(number, 10, 0);
+}
+
+static int big_bit_count(const big* number) {
+    if (number->count == 0) return 0;
+    return (int)number->count * 32 - __builtin_clz(number->words[number->count - 1]);
+}
+
+static void big_shift_left(big* number, int bits) {
+    uint32_t words = (uint32_t)bits / 32;
+    if (number->count == 0) return;
+    if (words > 0) {
+        BASE_ASSERT(number->count + words <= BIG_WORDS_MAX);
+        memmove(number->words + words, number->words, number->count * sizeof(uint32_t));
+        memset(number->words, 0, words * sizeof(uint32_t));
+        number->count += words;
+    }
+    if (bits % 32) big_multiply_add(number, UINT32_C(1) << (bits % 32), 0);
+}
+
+static int big_compare(const big* a, const big* b) {
+    if (a->count != b->count) return a->count < b->count ? -1 : 1;
+    for (uint32_t i = a->count; i-- > 0;)
+        if (a->words[i] != b->words[i]) return a->words[i] < b->words[i] ? -1 : 1;
+    return 0;
+}
+
+// a -= b, where a >= b.
+static void big_subtract(big* a, const big* b) {
+    uint64_t borrow = 0;
+    for (uint32_t i = 0; i < a->count; i++) {
+        uint64_t taken = borrow + (i < b->count ? b->words[i] : 0);
+        borrow = taken > a->words[i];
+        a->words[i] = (uint32_t)(a->words[i] - taken);
+    }
+    while (a->count > 0 && a->words[a->count - 1] == 0)
+        a->count--;
+}
+
+static double double_from_bits(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+// The double nearest to digits * 10^exponent, ties to even; infinity when it is too large.
+static double convert_exactly(const decimal* number) {
+    int magnitude = number->digit_count + number->exponent; // value < 10^magnitude
+    if (magnitude > 310) return double_from_bits(UINT64_C(0x7FF) << 52);
+    if (magnitude < -330) return 0;
+    big numerator = {.count = 0}, denominator = {.words = {1}, .count = 1};
+    for (int i = 0; i < number->digit_count; i++)
+        big_multiply_add(&numerator, 10, number->digits[i]);
+    if (number->exponent >= 0)
+        big_multiply_power_of_ten(&numerator, number->exponent);
+    else
+        big_multiply_power_of_ten(&denominator, -number->exponent);
+
+    // Scale until 1 <= numerator / denominator < 2; the value is that times 2^exponent.
+    int exponent = big_bit_count(&numerator) - big_bit_count(&denominator);
+    if (exponent < 0)
+        big_shift_left(&numerator, -exponent);
+    else
+        big_shift_left(&denominator, exponent);
+    if (big_compare(&numerator, &denominator) < 0) {
+        big_shift_left(&numerator, 1);
+        exponent--;
+    }
+    // Subnormals have fewer than 53 bits; below half of the smallest one there are none.
+    int bits = exponent >= -1022 ? 53 : 53 + 1022 + exponent;
+    if (bits < 0) return 0;
+    uint64_t quotient = 0;
+    for (int i = 0; i < bits; i++) {
+        bool is_one = big_compare(&numerator, &denominator) >= 0;
+        if (is_one) big_subtract(&numerator, &denominator);
+        quotient = quotient << 1 | is_one;
+        big_shift_left(&numerator, 1);
+    }
+    // Compare the doubled remainder with the denominator: is it more than half of the last bit?
+    int rest = big_compare(&numerator, &denominator);
+    if (rest > 0 || (rest == 0 && (quotient & 1))) quotient++;
+    // A carry out of the mantissa raises the exponent, which is right.
+    if (exponent < -1022) return double_from_bits(quotient);
+    if (exponent > 1023) return double_from_bits(UINT64_C(0x7FF) << 52);
+    return double_from_bits(((uint64_t)(exponent + 1022) << 52) + quotient);
+}
+
+static double convert(const decimal* number) {
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    _Static_assert(FLT_EVAL_METHOD == 0, "doubles are computed as doubles");
+    if (number->digit_count == 0) return 0;
+    int exponent = number->exponent;
+    if (number->digit_count > 15 || exponent < -22 || exponent > 22) return convert_exactly(number);
+    uint64_t digits = 0;
+    for (int i = 0; i < number->digit_count; i++)
+        digits = digits * 10 + number->digits[i];
+    return exponent < 0 ? (double)digits / powers[-exponent] : (double)digits * powers[exponent];
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static int saturate(int64_t value) {
+    if (value > EXPONENT_MAX) return EXPONENT_MAX;
+    return value < -EXPONENT_MAX ? -EXPONENT_MAX : (int)value;
+}
+
+// Read the digits of the mantissa, up to `end`. @return the place behind them; NULL when there is
+// no digit.
+static const char* read_mantissa(decimal* number, const char* text, const char* end) {
+    bool has_digit = false, has_point = false, has_more = false;
+    int64_t exponent = 0;
+    const char* at = text;
+    for (; at < end && (is_digit(*at) || (*at == '.' && !has_point)); at++) {
+        if (*at == '.') {
+            has_point = true;
+            continue;
+        }
+        has_digit = true;
+        uint8_t digit = (uint8_t)(*at - '0');
+        bool is_leading_zero = number->digit_count == 0 && digit == 0;
+        if (number->digit_count < DIGITS_MAX) {
+            if (!is_leading_zero) number->digits[number->digit_count++] = digit;
+            exponent -= has_point;
+        } else {
+            has_more = has_more || digit != 0;
+            exponent += !has_point;
+        }
+    }
+    while (!has_more && number->digit_count > 0 && number->digits[number->digit_count - 1] == 0) {
+        number->digit_count--;
+        exponent++;
+    }
+    if (has_more) {
+        number->digits[number->digit_count++] = 1;
+        exponent--;
+    }
+    number->exponent = saturate(exponent);
+    return has_digit ? at : NULL;
+}
+
+// Read an exponent as "e-12", if there is one at `text`. @return the place behind it.
+static const char* read_exponent(decimal* number, const char* text, const char* end) {
+    const char* at = text;
+    if (at == end || (*at != 'e' && *at != 'E')) return text;
+    at++;
+    bool is_negative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+')) at++;
+    if (at == end || !is_digit(*at)) return text;
+    int exponent = 0;
+    for (; at < end && is_digit(*at); at++)
+        exponent = saturate((int64_t)exponent * 10 + (*at - '0'));
+    number->exponent += is_negative ? -exponent : exponent;
+    return at;
+}
+
+double base_text_read_f64(const char* text, const char* end, const char** next) {
+    BASE_ASSERT(text <= end && next);
+    decimal number;
+    number.digit_count = 0;
+    number.exponent = 0;
+    number.is_negative = text < end && *text == '-';
+    const char* at = text;
+    if (at < end && (*at == '-' || *at == '+')) at++;
+    at = read_mantissa(&number, at, end);
+    if (!at) {
+        *next = text;
+        return 0;
+    }
+    *next = read_exponent(&number, at, end);
+    double value = convert(&number);
+    return number.is_negative ? -value : value;
+}
+
+bool base_text_parse_f64(const char* text, double* value) {
+    BASE_ASSERT(text && value);
+    const char* end = text + strlen(text);
+    const char* next;
+    double read = base_text_read_f64(text, end, &next);
+    if (next == text || next != end || read > DBL_MAX || read < -DBL_MAX) return false;
+    *value = read;
+    return true;
+}
+
+bool base_text_parse_u64(const char* text, uint64_t* value) {
+    BASE_ASSERT(text && value);
+    uint64_t read = 0;
+    if (!*text) return false;
+    for (; *text; text++) {
+        uint64_t digit = (uint64_t)(*text - '0');
+        if (!is_digit(*text) || read > (UINT64_MAX - digit) / 10) return false;
+        read = read * 10 + digit;
+    }
+    *value = read;
+    return true;
+}
+
+bool base_text_parse_i64(const char* text, int64_t* value) {
+    bool is_negative = *text == '-';
+    uint64_t magnitude;
+    if (*text == '-' || *text == '+') text++;
+    if (!base_text_parse_u64(text, &magnitude)) return false;
+    if (magnitude > (uint64_t)INT64_MAX + is_negative) return false;
+    // Two's complement: negation of the unsigned magnitude also reaches INT64_MIN.
+    *value = (int64_t)(is_negative ? UINT64_C(0) - magnitude : magnitude);
+    return true;
+}
+
+// The name that a user probably meant. The distance is optimal string alignment: insertions,
+// deletions, replacements and swaps of neighbours count one each. Swaps count one because they are
+// the most frequent typing mistake.
+
+enum { WORD_BYTES_MAX = 64 };
+
+static uint32_t minimum(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+static uint32_t distance(const char* a, uint32_t a_size, const char* b, uint32_t b_size) {
+    uint32_t rows[3][WORD_BYTES_MAX + 1];
+    uint32_t *before = rows[0], *last = rows[1], *row = rows[2];
+    for (uint32_t j = 0; j <= b_size; j++)
+        last[j] = before[j] = j;
+    for (uint32_t i = 1; i <= a_size; i++) {
+        row[0] = i;
+        for (uint32_t j = 1; j <= b_size; j++) {
+            uint32_t replaced = last[j - 1] + (a[i - 1] != b[j - 1]);
+            row[j] = minimum(replaced, 1 + minimum(last[j], row[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = minimum(row[j], before[j - 2] + 1);
+        }
+        uint32_t* reused = before;
+        before = last;
+        last = row;
+        row = reused;
+    }
+    return last[b_size];
+}
+
+base_nearest base_nearest_begin(const char* word) {
+    BASE_ASSERT(word);
+    return (base_nearest){.word = word,
+                          .distance = (uint32_t)strnlen(word, WORD_BYTES_MAX) / 2 + 1};
+}
+
+void base_nearest_offer(base_nearest* nearest, const char* candidate) {
+    size_t word_size = strlen(nearest->word), size = strlen(candidate);
+    if (word_size > WORD_BYTES_MAX || size > WORD_BYTES_MAX) return;
+    uint32_t found = distance(nearest->word, (uint32_t)word_size, candidate, (uint32_t)size);
+    if (found >= nearest->distance) return;
+    nearest->found = candidate;
+    nearest->distance = found;
+}
+
+const char* base_nearest_hint(const base_nearest* nearest, char hint[BASE_HINT_BYTES]) {
+    hint[0] = '\0';
+    if (nearest->found)
+        (void)base_text_format(hint, BASE_HINT_BYTES, ", did you mean '%s'?", nearest->found);
+    return hint;
+}
+
+const char* base_text_nearest(const char* word, const char* const* candidates, uint32_t count) {
+    BASE_ASSERT(word && (candidates || count == 0));
+    base_nearest nearest = base_nearest_begin(word);
+    for (uint32_t i = 0; i < count; i++)
+        base_nearest_offer(&nearest, candidates[i]);
+    return nearest.found;
 }

@@ -3,7 +3,7 @@
 ///
 /// Not shown: bytes that are no UTF-8; control characters, which a terminal obeys (C0, DEL, C1);
 /// characters that change the direction of what stands around them, or that cannot be seen (the
-/// list stands in shown.c). With these, one name could look like another.
+/// list stands in report.c). With these, one name could look like another.
 #pragma once
 
 #include "base/macros.h"
