@@ -3,8 +3,12 @@
 //
 // Commands under one header are alike, so they are tried as one run first: creations go through the
 // bulk path (transition.c), recreates and destroys column by column, values of one component into
-// their cells. The result is that of one by one. A run ends where a command would
-// not simply succeed; that one is applied alone, and says why.
+// their cells. The result is that of one by one. A run ends where a command would not simply
+// succeed; that one is applied alone, and says why.
+//
+// Off, in ns a command: destroys 11 -> 130 (destroy_batch_1m), recreates 5.6 -> 31
+// (add_batch_100k), creations 3.8 -> 14 (defer_flush_100k) and with values 4.7 -> 24
+// (defer_flush_values_100k), values of one component 9.1 -> 24 (defer_set_random_100k).
 #include "base/assert.h"
 #include "ecs/command.h"
 #include "ecs/loader.h"
@@ -383,8 +387,11 @@ static bool reserve_run(ecs_world* world, batch_run* run) {
 }
 
 // Apply the recreates or destroys of header `head` from command `first` on, as far as each would
-// simply succeed. The result is that of applying them one by one. @return commands done.
-static uint32_t batch_apply(ecs_world* world, uint32_t first, uint32_t head) {
+// simply succeed. The result is that of applying them one by one. A function of its own, so that
+// its loops have all registers (inlined: destroy_batch_1m +4.7 % instructions). @return commands
+// done.
+static __attribute__((noinline)) uint32_t batch_apply(ecs_world* world, uint32_t first,
+                                                      uint32_t head) {
     const ecs_commands* commands = world->commands;
     const ecs_command* command = &commands->items[head];
     batch_run run = {.targets = commands->view.targets + first,

@@ -9,6 +9,9 @@
 // The processor must see that a column goes on: with 64 rows at most create_single_30k takes 1.7
 // times its twin instead of 1.2.
 //
+// Off, in ns an entity: create_1m 10.7 -> 34, create_recycled_1m 10.7 -> 34.5, create_single_30k
+// 39 -> 105.
+//
 //     | rows that live | runway: defaults | zeros up to clean_end | ...
 //                      ^ count            ^ end
 //

@@ -81,8 +81,7 @@ void ecs_structure_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t ro
                            ecs_entity entity);
 void ecs_structure_arrived(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                            ecs_entity entity);
-// Creations that are prepared ahead (runway.c). Off: create_1m 6.6 -> 29 ns, create_single_30k
-// 33 -> 76 ns.
+// Creations that are prepared ahead (runway.c).
 /// Prepare the next creations of a bound template of plain types that no handler listens to, while
 /// no handle is held. Then `left` is how many, 0 only where the next index is the last of its
 /// range. The first one follows at once: nothing may die in between. Who uses up tracking's lists
@@ -194,7 +193,8 @@ void ecs_row_set_plain(ecs_chunk* chunk, uint32_t row, const ecs_init* inits, ui
 /// May another one of a `_singleton` template be made? false is counted.
 bool ecs_singleton_has_room(ecs_world* world, ecs_template_id template_id);
 
-// Destroying an entity of plain data, without a call: ecs_destroy does it in most worlds.
+// Destroying an entity of plain data, without a call: ecs_destroy does it in most worlds. Off:
+// destroy_seq_1m 13.5 -> 19.8 ns.
 
 /// Destroy an entity if it lives, its row is plain data, and neither tracking nor handlers nor held
 /// handles exist for it. @return false when it is not so: nothing happened.
