@@ -43,8 +43,7 @@ static const char* reason_for(const net_bans* bans, const char* address) {
     return found ? found->reason : "-";
 }
 
-static void a_line_is_a_ban_and_prints_as_it_was(void** state) {
-    (void)state;
+CASE(a_line_is_a_ban_and_prints_as_it_was) {
     static const char* const LINES[] = {
         "address 203.0.113.0/24",      "address 203.0.113.7/32",
         "address 10.0.0.0/8",          "address 2001:db8::/32",
@@ -65,8 +64,7 @@ static void a_line_is_a_ban_and_prints_as_it_was(void** state) {
     assert_string_equal(ban.reason, "flooded the server");
 }
 
-static void a_wrong_line_is_explained(void** state) {
-    (void)state;
+CASE(a_wrong_line_is_explained) {
     static const struct {
         const char *line, *says;
     } CASES[] = {
@@ -105,8 +103,7 @@ static void a_wrong_line_is_explained(void** state) {
     assert_int_equal(net_ban_parse("# player 3", &ban, fault, sizeof fault), NET_ERR_UNKNOWN);
 }
 
-static void a_line_has_a_longest_length(void** state) {
-    (void)state;
+CASE(a_line_has_a_longest_length) {
     for (size_t bytes = NET_BAN_LINE_BYTES_MAX - 2; bytes <= NET_BAN_LINE_BYTES_MAX; bytes++) {
         char line[NET_BAN_LINE_BYTES_MAX + 8];
         memset(line, 'x', sizeof line);
@@ -122,8 +119,7 @@ static void a_line_has_a_longest_length(void** state) {
     }
 }
 
-static void the_most_exact_prefix_counts(void** state) {
-    (void)state;
+CASE(the_most_exact_prefix_counts) {
     net_bans* bans = make("address 10.0.0.0/8 wide\naddress 10.1.0.0/16 near\n\n# a comment\n"
                           "address 10.1.2.3 one\naddress 2001:db8::/32 six\nplayer 9 nine\nkey 2");
     assert_int_equal(net_bans_count(bans), 6);
@@ -148,8 +144,7 @@ static void the_most_exact_prefix_counts(void** state) {
     net_bans_destroy(bans);
 }
 
-static void bans_come_and_go_by_calls(void** state) {
-    (void)state;
+CASE(bans_come_and_go_by_calls) {
     net_bans* bans = make("player 1 file\nplayer 2 file\n");
     net_ban ban = parsed("player 1 call"), other = parsed("player 3 call");
     assert_int_equal(net_bans_add(bans, &ban), NET_OK); // the new reason
@@ -190,8 +185,7 @@ static void print_line(void* context, const char* file, uint32_t line, const cha
     (void)base_text_copy(on->text, sizeof on->text, message);
 }
 
-static void a_fault_in_any_line_keeps_the_old_list(void** state) {
-    (void)state;
+CASE(a_fault_in_any_line_keeps_the_old_list) {
     net_bans* bans = make("player 1 old\n");
     screen on = {0};
     const base_reporter reporter = {print_line, &on};
@@ -219,8 +213,7 @@ static void a_fault_in_any_line_keeps_the_old_list(void** state) {
     net_bans_destroy(bans);
 }
 
-static void a_file_is_read_again_or_kept(void** state) {
-    (void)state;
+CASE(a_file_is_read_again_or_kept) {
     char name[] = "/tmp/shoal-bans-XXXXXX";
     int descriptor = mkstemp(name);
     assert_true(descriptor >= 0);
@@ -254,8 +247,7 @@ static void a_file_is_read_again_or_kept(void** state) {
     net_bans_destroy(bans);
 }
 
-static void the_list_has_a_limit(void** state) {
-    (void)state;
+CASE(the_list_has_a_limit) {
     const size_t line_bytes = 13;
     size_t size = (NET_BANS_MAX + 1) * line_bytes;
     char* text = malloc(size + 1);
@@ -294,8 +286,7 @@ static bool model_has(const net_ban* all, uint32_t count, const net_address* add
     return false;
 }
 
-static void random_lists_agree_with_a_walk_over_all_bans(void** state) {
-    (void)state;
+CASE(random_lists_agree_with_a_walk_over_all_bans) {
     const uint64_t seed = 5;
     print_message("seed %llu\n", (unsigned long long)seed);
     base_rng rng = base_rng_make(seed, 1);
@@ -347,8 +338,7 @@ static void scarce_release(void* context, void* block, size_t size) {
     base_allocator_heap()->release(NULL, block, size);
 }
 
-static void without_memory_nothing_changes_and_nothing_leaks(void** state) {
-    (void)state;
+CASE(without_memory_nothing_changes_and_nothing_leaks) {
     scarce of = {.left = 2};
     of.allocator = (base_allocator){scarce_allocate, scarce_release, &of};
     net_bans* bans = NULL;
@@ -366,20 +356,4 @@ static void without_memory_nothing_changes_and_nothing_leaks(void** state) {
     assert_non_null(net_bans_find_player(bans, 1));
     net_bans_destroy(bans);
     assert_true(of.bytes == 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_line_is_a_ban_and_prints_as_it_was),
-        TEST(a_wrong_line_is_explained),
-        TEST(a_line_has_a_longest_length),
-        TEST(the_most_exact_prefix_counts),
-        TEST(bans_come_and_go_by_calls),
-        TEST(a_fault_in_any_line_keeps_the_old_list),
-        TEST(a_file_is_read_again_or_kept),
-        TEST(the_list_has_a_limit),
-        TEST(random_lists_agree_with_a_walk_over_all_bans),
-        TEST(without_memory_nothing_changes_and_nothing_leaks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

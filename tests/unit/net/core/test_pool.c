@@ -33,8 +33,7 @@ static void counting_release(void* context, void* memory, size_t size) {
     heap->release(heap->context, memory, size);
 }
 
-static void a_block_is_used_again_by_who_asks_for_about_as_much(void** state) {
-    (void)state;
+CASE(a_block_is_used_again_by_who_asks_for_about_as_much) {
     counting counts = {0};
     const base_allocator parent = {counting_allocate, counting_release, &counts};
     net_pool pool;
@@ -55,8 +54,7 @@ static void a_block_is_used_again_by_who_asks_for_about_as_much(void** state) {
 
 // Every size up to the largest one, and one byte more: the block is large enough and at most a
 // quarter larger.
-static void blocks_are_at_most_a_quarter_larger(void** state) {
-    (void)state;
+CASE(blocks_are_at_most_a_quarter_larger) {
     counting counts = {0};
     const base_allocator parent = {counting_allocate, counting_release, &counts};
     for (size_t size = 1; size <= NET_POOL_BLOCK_BYTES_MAX + 1; size += 1 + size / 61) {
@@ -83,8 +81,7 @@ static void blocks_are_at_most_a_quarter_larger(void** state) {
     }
 }
 
-static void what_is_larger_is_the_parents_at_once(void** state) {
-    (void)state;
+CASE(what_is_larger_is_the_parents_at_once) {
     counting counts = {0};
     const base_allocator parent = {counting_allocate, counting_release, &counts};
     net_pool pool;
@@ -96,8 +93,7 @@ static void what_is_larger_is_the_parents_at_once(void** state) {
     net_pool_deinit(&pool);
 }
 
-static void without_memory_there_is_no_block_and_nothing_breaks(void** state) {
-    (void)state;
+CASE(without_memory_there_is_no_block_and_nothing_breaks) {
     counting counts = {.is_empty = true};
     const base_allocator parent = {counting_allocate, counting_release, &counts};
     net_pool pool;
@@ -116,8 +112,7 @@ static void without_memory_there_is_no_block_and_nothing_breaks(void** state) {
 
 // Blocks of random sizes, each filled with its own byte, do not overlap. The second round repeats
 // the same requests and takes nothing from the parent.
-static void blocks_do_not_overlap_and_a_second_round_asks_for_nothing(void** state) {
-    (void)state;
+CASE(blocks_do_not_overlap_and_a_second_round_asks_for_nothing) {
     enum { COUNT = 300 };
     counting counts = {0};
     const base_allocator parent = {counting_allocate, counting_release, &counts};
@@ -145,8 +140,7 @@ static void blocks_do_not_overlap_and_a_second_round_asks_for_nothing(void** sta
     assert_int_equal(counts.blocks, 0);
 }
 
-static void trimming_gives_back_half_of_what_nobody_needs(void** state) {
-    (void)state;
+CASE(trimming_gives_back_half_of_what_nobody_needs) {
     enum { PEAK = 33, ALL_THE_TIME = 5 };
     counting counts = {0};
     const base_allocator parent = {counting_allocate, counting_release, &counts};
@@ -177,8 +171,7 @@ static void trimming_gives_back_half_of_what_nobody_needs(void** state) {
     assert_int_equal(counts.blocks, 0);
 }
 
-static void one_trim_gives_back_a_bounded_number(void** state) {
-    (void)state;
+CASE(one_trim_gives_back_a_bounded_number) {
     static void* blocks[2 * NET_POOL_TRIM_MAX + 2];
     for (uint32_t more = 0; more <= 2; more++) {
         const uint32_t count = 2 * NET_POOL_TRIM_MAX - 1 + more;
@@ -197,17 +190,4 @@ static void one_trim_gives_back_a_bounded_number(void** state) {
                          count - (half < NET_POOL_TRIM_MAX ? half : NET_POOL_TRIM_MAX));
         net_pool_deinit(&pool);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_block_is_used_again_by_who_asks_for_about_as_much),
-        TEST(trimming_gives_back_half_of_what_nobody_needs),
-        TEST(one_trim_gives_back_a_bounded_number),
-        TEST(blocks_are_at_most_a_quarter_larger),
-        TEST(what_is_larger_is_the_parents_at_once),
-        TEST(without_memory_there_is_no_block_and_nothing_breaks),
-        TEST(blocks_do_not_overlap_and_a_second_round_asks_for_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,8 +26,7 @@ static void say(net_ration* ration, net_ration_kind kind, uint64_t now_us) {
     base_report(net_ration_take(ration, kind, now_us), NULL, 0, "line");
 }
 
-static void a_burst_passes_and_the_rest_is_withheld(void** state) {
-    (void)state;
+CASE(a_burst_passes_and_the_rest_is_withheld) {
     screen on = {0};
     const base_reporter reporter = {print_line, &on};
     net_ration ration;
@@ -42,8 +41,7 @@ static void a_burst_passes_and_the_rest_is_withheld(void** state) {
     assert_int_equal(on.lines, NET_RATION_LINES_BURST + 1);
 }
 
-static void twenty_four_thousand_lines_a_second_become_one_a_second(void** state) {
-    (void)state;
+CASE(twenty_four_thousand_lines_a_second_become_one_a_second) {
     screen on = {0};
     const base_reporter reporter = {print_line, &on};
     net_ration ration;
@@ -56,8 +54,7 @@ static void twenty_four_thousand_lines_a_second_become_one_a_second(void** state
     assert_true(ration.withheld_all > 1400000);
 }
 
-static void what_was_withheld_is_told_with_the_next_line(void** state) {
-    (void)state;
+CASE(what_was_withheld_is_told_with_the_next_line) {
     screen on = {0};
     const base_reporter reporter = {print_line, &on};
     net_ration ration;
@@ -74,8 +71,7 @@ static void what_was_withheld_is_told_with_the_next_line(void** state) {
     assert_string_equal(on.last, "note: 1 more lines like this: event");
 }
 
-static void what_was_withheld_is_told_without_a_next_line_too(void** state) {
-    (void)state;
+CASE(what_was_withheld_is_told_without_a_next_line_too) {
     screen on = {0};
     const base_reporter reporter = {print_line, &on};
     net_ration ration;
@@ -93,8 +89,7 @@ static void what_was_withheld_is_told_without_a_next_line_too(void** state) {
     assert_string_equal(on.last, "note: 1 more lines like this: lost");
 }
 
-static void a_full_bucket_holds_one_burst_after_any_pause(void** state) {
-    (void)state;
+CASE(a_full_bucket_holds_one_burst_after_any_pause) {
     screen on = {0};
     const base_reporter reporter = {print_line, &on};
     net_ration ration;
@@ -111,8 +106,7 @@ static void a_full_bucket_holds_one_burst_after_any_pause(void** state) {
     assert_int_equal(on.lines, NET_RATION_LINES_BURST + 1);
 }
 
-static void without_a_reporter_nothing_is_said(void** state) {
-    (void)state;
+CASE(without_a_reporter_nothing_is_said) {
     net_ration ration;
     net_ration_init(&ration, NULL);
     for (uint32_t i = 0; i < 100; i++)
@@ -121,23 +115,9 @@ static void without_a_reporter_nothing_is_said(void** state) {
     assert_int_equal(ration.withheld_all, 100 - NET_RATION_LINES_BURST);
 }
 
-static void every_kind_has_a_name_of_its_own(void** state) {
-    (void)state;
+CASE(every_kind_has_a_name_of_its_own) {
     for (uint32_t a = 0; a < NET_RATION_COUNT; a++)
         for (uint32_t b = 0; b < a; b++)
             assert_string_not_equal(net_ration_name((net_ration_kind)a),
                                     net_ration_name((net_ration_kind)b));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_burst_passes_and_the_rest_is_withheld),
-        TEST(twenty_four_thousand_lines_a_second_become_one_a_second),
-        TEST(what_was_withheld_is_told_with_the_next_line),
-        TEST(what_was_withheld_is_told_without_a_next_line_too),
-        TEST(a_full_bucket_holds_one_burst_after_any_pause),
-        TEST(without_a_reporter_nothing_is_said),
-        TEST(every_kind_has_a_name_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

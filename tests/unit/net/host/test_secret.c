@@ -49,8 +49,7 @@ static void assert_refused(key_file* file, const char* why) {
     file->reporter = base_reporter_first(&file->first);
 }
 
-static void a_file_for_its_owner_alone_is_read_and_wiped(void** state) {
-    (void)state;
+CASE(a_file_for_its_owner_alone_is_read_and_wiped) {
     key_file file;
     file_open(&file, 64);
     assert_true(net_host_read_secret_file(file.path, &secret, &file.reporter));
@@ -65,8 +64,7 @@ static void a_file_for_its_owner_alone_is_read_and_wiped(void** state) {
     file_close(&file);
 }
 
-static void a_file_that_others_can_read_is_refused_with_the_remedy(void** state) {
-    (void)state;
+CASE(a_file_that_others_can_read_is_refused_with_the_remedy) {
     static const mode_t modes[] = {0640, 0604, 0610, 0666, 0644, 0602};
     key_file file;
     file_open(&file, 64);
@@ -77,8 +75,7 @@ static void a_file_that_others_can_read_is_refused_with_the_remedy(void** state)
     file_close(&file);
 }
 
-static void a_file_of_another_user_is_refused(void** state) {
-    (void)state;
+CASE(a_file_of_another_user_is_refused) {
     if (geteuid() != 0) skip();
     key_file file;
     file_open(&file, 64);
@@ -87,8 +84,7 @@ static void a_file_of_another_user_is_refused(void** state) {
     file_close(&file);
 }
 
-static void files_have_between_one_byte_and_the_limit(void** state) {
-    (void)state;
+CASE(files_have_between_one_byte_and_the_limit) {
     static const struct {
         size_t size;
         const char* why;
@@ -111,8 +107,7 @@ static void files_have_between_one_byte_and_the_limit(void** state) {
     }
 }
 
-static void what_is_no_file_is_refused(void** state) {
-    (void)state;
+CASE(what_is_no_file_is_refused) {
     key_file file = {.path = "/tmp"};
     file.reporter = base_reporter_first(&file.first);
     assert_refused(&file, "no plain file");
@@ -120,8 +115,7 @@ static void what_is_no_file_is_refused(void** state) {
     assert_refused(&file, "cannot be opened: No such file");
 }
 
-static void a_program_with_secrets_writes_no_core_file(void** state) {
-    (void)state;
+CASE(a_program_with_secrets_writes_no_core_file) {
     struct rlimit before, now;
     assert_int_equal(getrlimit(RLIMIT_CORE, &before), 0);
     assert_true(net_host_forbid_core());
@@ -135,16 +129,4 @@ static void a_program_with_secrets_writes_no_core_file(void** state) {
     assert_int_equal(prctl(PR_GET_DUMPABLE), 1);
 #endif
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_file_for_its_owner_alone_is_read_and_wiped),
-        TEST(a_file_that_others_can_read_is_refused_with_the_remedy),
-        TEST(a_file_of_another_user_is_refused),
-        TEST(files_have_between_one_byte_and_the_limit),
-        TEST(what_is_no_file_is_refused),
-        TEST(a_program_with_secrets_writes_no_core_file),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
