@@ -55,8 +55,7 @@ static void expect(const expectation* expected, uint32_t count) {
     expect_among(expected, count, 1);
 }
 
-static void a_game_without_mistakes_gets_no_line(void** state) {
-    (void)state;
+CASE(a_game_without_mistakes_gets_no_line) {
     net_check_result result;
     assert_int_equal(check(MISTAKE_NONE, &result), NET_OK);
     assert_string_equal(said, "");
@@ -67,8 +66,7 @@ static void a_game_without_mistakes_gets_no_line(void** state) {
     assert_true(result.datagrams > 2 * NET_CHECK_TICKS_DEFAULT);
 }
 
-static void what_is_not_sent_or_handled_is_named(void** state) {
-    (void)state;
+CASE(what_is_not_sent_or_handled_is_named) {
     static const expectation expected[] = {
         {MISTAKE_UNKNOWN_TAG, "warning: system lost_es never runs: no world has all of its tags"},
         {MISTAKE_UNKNOWN_STAGE,
@@ -101,8 +99,7 @@ static void what_is_not_sent_or_handled_is_named(void** state) {
     expect_among(&no_predict, 1, 3);
 }
 
-static void fields_that_do_not_come_back_are_named(void** state) {
-    (void)state;
+CASE(fields_that_do_not_come_back_are_named) {
     static const expectation lost = {
         MISTAKE_LOST_FIELD,
         "warning: message Steer: field dy of steer does not come back from the wire: see its "
@@ -116,8 +113,7 @@ static void fields_that_do_not_come_back_are_named(void** state) {
                                  "dx"));
 }
 
-static void values_that_cannot_be_sent_are_named(void** state) {
-    (void)state;
+CASE(values_that_cannot_be_sent_are_named) {
     static const expectation expected[] = {
         {MISTAKE_RANGE, "warning: component pos of template paddle: field y is 400 in tick 50 "
                         "(entity 2:1), outside of its range -64..63.9375: clients get the limit"},
@@ -131,8 +127,7 @@ static void values_that_cannot_be_sent_are_named(void** state) {
     expect(expected, BASE_COUNT(expected));
 }
 
-static void who_writes_what_it_may_not_is_named(void** state) {
-    (void)state;
+CASE(who_writes_what_it_may_not_is_named) {
     static const expectation expected[] = {
         {MISTAKE_CONST, "warning: system move_es declares that it only reads steer, and writes it"},
         {MISTAKE_BOT, "warning: bot_think writes component pos of paddle (entity "},
@@ -144,8 +139,7 @@ static void who_writes_what_it_may_not_is_named(void** state) {
     expect(expected, BASE_COUNT(expected));
 }
 
-static void what_decides_differently_is_named(void** state) {
-    (void)state;
+CASE(what_decides_differently_is_named) {
     static const expectation predicted = {
         MISTAKE_PREDICTION, "warning: prediction: component pos differs from the server's in "};
     expect(&predicted, 1);
@@ -155,8 +149,7 @@ static void what_decides_differently_is_named(void** state) {
     expect_among(&outside, 1, 2);
 }
 
-static void unknown_names_come_with_kind_place_and_the_nearest_name(void** state) {
-    (void)state;
+CASE(unknown_names_come_with_kind_place_and_the_nearest_name) {
     static const expectation expected[] = {
         {MISTAKE_UNKNOWN_TERM,
          "of draw_es: no template or module has a component 'poss', did you mean 'pos'?"},
@@ -175,8 +168,7 @@ static void unknown_names_come_with_kind_place_and_the_nearest_name(void** state
     }
 }
 
-static void declarations_alone_are_checked_without_a_step(void** state) {
-    (void)state;
+CASE(declarations_alone_are_checked_without_a_step) {
     const base_reporter reporter = {save_line, NULL};
     net_module* module = NULL;
     net_match* match = NULL;
@@ -195,18 +187,4 @@ static void declarations_alone_are_checked_without_a_step(void** state) {
     assert_int_equal(net_match_tick(match), 0);
     net_match_destroy(match);
     net_module_close(module);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_game_without_mistakes_gets_no_line),
-        TEST(what_is_not_sent_or_handled_is_named),
-        TEST(fields_that_do_not_come_back_are_named),
-        TEST(values_that_cannot_be_sent_are_named),
-        TEST(who_writes_what_it_may_not_is_named),
-        TEST(what_decides_differently_is_named),
-        TEST(unknown_names_come_with_kind_place_and_the_nearest_name),
-        TEST(declarations_alone_are_checked_without_a_step),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,6 +108,10 @@ static inline void duel_open_welcomed(duel* at) {
     duel_welcome(at);
 }
 
+/// Cases with a duel: from its first packet, and from the welcome on.
+#define DUEL_CASE(name) CASE_WITH(duel, at, duel_open(at), duel_close(at), name)
+#define WELCOMED_CASE(name) CASE_WITH(duel, at, duel_open_welcomed(at), duel_close(at), name)
+
 // Send one valid packet without changes, so that the client goes on.
 static inline void duel_send_nothing_new(duel* at, uint64_t tick) {
     raw_server_send_state(&at->server, raw_server_packet(&at->server, tick));

@@ -135,8 +135,7 @@ static void check(crowd* c, uint32_t i) {
     assert_true(report.probes > 10);
 }
 
-static void thin_clients_have_what_the_server_gave_them(void** state) {
-    (void)state;
+CASE(thin_clients_have_what_the_server_gave_them) {
     for (uint64_t seed = 1; seed <= 6; seed++) {
         crowd c;
         crowd_open(&c, seed);
@@ -150,11 +149,4 @@ static void thin_clients_have_what_the_server_gave_them(void** state) {
         assert_int_equal(ecs_world_tick(net_match_world(c.shared)), 0);
         crowd_close(&c);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(thin_clients_have_what_the_server_gave_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,8 +78,7 @@ static void close_match(scope_match* open) {
     net_module_close(open->module);
 }
 
-static void services_answer_with_and_without_interest_rules(void** state) {
-    (void)state;
+CASE(services_answer_with_and_without_interest_rules) {
     scope_match open = open_match(&scope_rules);
     assert_non_null(open.services);
     assert_int_equal(open.services->size_bytes, sizeof *open.services);
@@ -106,8 +105,7 @@ static void services_answer_with_and_without_interest_rules(void** state) {
     close_match(&open);
 }
 
-static void what_is_asked_is_taken_once_and_kept(void** state) {
-    (void)state;
+CASE(what_is_asked_is_taken_once_and_kept) {
     scope_match open = open_match(&scope_rules);
     const net_game_services* services = open.services;
     void* context = services->context;
@@ -159,8 +157,7 @@ static void what_is_asked_is_taken_once_and_kept(void** state) {
     close_match(&open);
 }
 
-static void what_was_asked_is_in_a_save_and_new_after_a_restore(void** state) {
-    (void)state;
+CASE(what_was_asked_is_in_a_save_and_new_after_a_restore) {
     scope_match open = open_match(&scope_rules), other = open_match(&scope_rules);
     const net_game_services* services = open.services;
     net_match_join(open.match, &(net_game_player){.client = 2, .name = "ann"});
@@ -209,8 +206,7 @@ static void expect_refused(net_interest_rules rules, net_role role, const char* 
     net_module_close(module);
 }
 
-static void rules_that_do_not_fit_the_templates_are_refused_on_both_sides(void** state) {
-    (void)state;
+CASE(rules_that_do_not_fit_the_templates_are_refused_on_both_sides) {
     for (net_role role = NET_ROLE_SERVER; role <= NET_ROLE_MIRROR; role++) {
         net_interest_rules rules = scope_rules;
         rules.owner = "owner";
@@ -221,8 +217,7 @@ static void rules_that_do_not_fit_the_templates_are_refused_on_both_sides(void**
     }
 }
 
-static void rules_of_another_length_are_refused(void** state) {
-    (void)state;
+CASE(rules_of_another_length_are_refused) {
     net_interest_rules rules = scope_rules;
     net_game_module game = scope_module(&rules);
     for (uint32_t i = 0; i < 2; i++) {
@@ -240,15 +235,4 @@ static void rules_of_another_length_are_refused(void** state) {
     assert_int_equal(net_module_wrap(&game, scope_text, "s.blk", NULL, &module), NET_OK);
     assert_null(module->game->interest);
     net_module_close(module);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(services_answer_with_and_without_interest_rules),
-        TEST(what_is_asked_is_taken_once_and_kept),
-        TEST(what_was_asked_is_in_a_save_and_new_after_a_restore),
-        TEST(rules_that_do_not_fit_the_templates_are_refused_on_both_sides),
-        TEST(rules_of_another_length_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

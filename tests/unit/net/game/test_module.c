@@ -36,8 +36,7 @@ static void assert_reported(const keeper* k, const char* part) {
 // ---- opening ----
 
 // S2.3
-static void a_name_is_found_in_the_search_path(void** state) {
-    (void)state;
+CASE(a_name_is_found_in_the_search_path) {
     keeper k;
     keep(&k);
     net_module* module;
@@ -57,8 +56,7 @@ static void a_name_is_found_in_the_search_path(void** state) {
     assert_int_equal(k.first.count, 0);
 }
 
-static void an_unknown_name_is_answered_with_the_nearest(void** state) {
-    (void)state;
+CASE(an_unknown_name_is_answered_with_the_nearest) {
     keeper k;
     keep(&k);
     net_module* module;
@@ -73,8 +71,7 @@ static void an_unknown_name_is_answered_with_the_nearest(void** state) {
                      NET_ERR_UNKNOWN);
 }
 
-static void a_name_never_leaves_the_search_path(void** state) {
-    (void)state;
+CASE(a_name_never_leaves_the_search_path) {
     net_module* module;
     assert_int_equal(net_module_open("..", GAMES_DIR, NULL, &module), NET_ERR_UNKNOWN);
     assert_int_equal(net_module_open("Breakout", GAMES_DIR, NULL, &module), NET_ERR_UNKNOWN);
@@ -95,8 +92,7 @@ static void copy_file(const char* from, const char* to) {
     assert_int_equal(fclose(out), 0);
 }
 
-static void a_module_needs_its_own_name_and_its_templates(void** state) {
-    (void)state;
+CASE(a_module_needs_its_own_name_and_its_templates) {
     char dir[] = "/tmp/shoal_module_XXXXXX";
     assert_non_null(mkdtemp(dir));
     char so[64], blk[64];
@@ -141,8 +137,7 @@ static bool opens(const char* file, const char* part) {
     return false;
 }
 
-static void what_all_users_may_write_is_not_run(void** state) {
-    (void)state;
+CASE(what_all_users_may_write_is_not_run) {
     char dir[] = "/tmp/shoal_module_XXXXXX", own[] = "/tmp/shoal_module_XXXXXX";
     assert_non_null(mkdtemp(dir));
     assert_non_null(mkdtemp(own));
@@ -182,8 +177,7 @@ static void what_all_users_may_write_is_not_run(void** state) {
     rmdir(own);
 }
 
-static void folders_and_pipes_are_no_modules(void** state) {
-    (void)state;
+CASE(folders_and_pipes_are_no_modules) {
     char dir[] = "/tmp/shoal_module_XXXXXX";
     assert_non_null(mkdtemp(dir));
     char folder[64], pipe[64];
@@ -206,8 +200,7 @@ static void folders_and_pipes_are_no_modules(void** state) {
     rmdir(dir);
 }
 
-static void files_without_symbol_or_with_another_contract_are_refused(void** state) {
-    (void)state;
+CASE(files_without_symbol_or_with_another_contract_are_refused) {
     keeper k;
     keep(&k);
     net_module* module;
@@ -236,8 +229,7 @@ static void refuse(const net_game_module* table, const char* why) {
     assert_reported(&k, why);
 }
 
-static void each_function_that_drives_a_match_is_required(void** state) {
-    (void)state;
+CASE(each_function_that_drives_a_match_is_required) {
     keeper k;
     assert_int_equal(wrap(breakout_module(), &k), NET_OK);
     net_game_module table = *breakout_module();
@@ -270,8 +262,7 @@ static const char* other_core(char* text, size_t text_bytes, uint32_t core) {
     return text;
 }
 
-static void a_module_for_another_core_is_told_to_rebuild(void** state) {
-    (void)state;
+CASE(a_module_for_another_core_is_told_to_rebuild) {
     char text[128];
     keeper k;
     keep(&k);
@@ -297,8 +288,7 @@ static void a_module_for_another_core_is_told_to_rebuild(void** state) {
     refuse(&table, sizes);
 }
 
-static void version_size_name_and_view_are_checked(void** state) {
-    (void)state;
+CASE(version_size_name_and_view_are_checked) {
     net_game_module table = *breakout_module();
     table.contract_version = 0;
     refuse(&table, "made for module contract 0");
@@ -320,8 +310,7 @@ static void version_size_name_and_view_are_checked(void** state) {
     refuse(&table, "view is empty");
 }
 
-static void message_tables_are_checked(void** state) {
-    (void)state;
+CASE(message_tables_are_checked) {
     net_message messages[NET_MESSAGES_MAX + 1];
     net_game_module table = *breakout_module();
     table.messages = messages;
@@ -353,8 +342,7 @@ static void message_tables_are_checked(void** state) {
     refuse(&table, "the message table is missing");
 }
 
-static void the_longest_message_table_is_accepted(void** state) {
-    (void)state;
+CASE(the_longest_message_table_is_accepted) {
     net_message messages[NET_MESSAGES_MAX];
     char names[NET_MESSAGES_MAX][8];
     for (uint32_t i = 0; i < NET_MESSAGES_MAX; i++) {
@@ -372,8 +360,7 @@ static void the_longest_message_table_is_accepted(void** state) {
     assert_int_equal(wrap(&table, &k), NET_OK);
 }
 
-static void settings_are_checked(void** state) {
-    (void)state;
+CASE(settings_are_checked) {
     net_setting settings[NET_SETTINGS_MAX + 1] = {{"speed", 1.0, 0.0, 2.0, "help"}};
     net_game_module table = *breakout_module();
     table.settings = settings;
@@ -395,8 +382,7 @@ static void settings_are_checked(void** state) {
     refuse(&table, "the settings table is too long");
 }
 
-static void action_tables_are_checked(void** state) {
-    (void)state;
+CASE(action_tables_are_checked) {
     net_action actions[NET_ACTIONS_MAX + 1];
     for (uint32_t i = 0; i < BASE_COUNT(actions); i++)
         actions[i] = (net_action){"left", "Left", "help"};
@@ -418,8 +404,7 @@ static void action_tables_are_checked(void** state) {
 
 // ---- elements of another length ----
 
-static void shorter_elements_read_as_zero_behind_their_end(void** state) {
-    (void)state;
+CASE(shorter_elements_read_as_zero_behind_their_end) {
     // Settings and actions as they would be if their help text had been added later.
     struct {
         const char* key;
@@ -457,8 +442,7 @@ static void shorter_elements_read_as_zero_behind_their_end(void** state) {
     net_module_close(module);
 }
 
-static void a_field_that_a_shorter_element_lacks_is_missing(void** state) {
-    (void)state;
+CASE(a_field_that_a_shorter_element_lacks_is_missing) {
     enum { BYTES = offsetof(net_message, from_wire) };
     uint8_t messages[BREAKOUT_MESSAGE_COUNT][BYTES];
     for (uint32_t i = 0; i < BREAKOUT_MESSAGE_COUNT; i++)
@@ -469,8 +453,7 @@ static void a_field_that_a_shorter_element_lacks_is_missing(void** state) {
     refuse(&table, "message PadInput: to_wire or from_wire is missing");
 }
 
-static void longer_elements_are_refused_like_a_longer_table(void** state) {
-    (void)state;
+CASE(longer_elements_are_refused_like_a_longer_table) {
     net_game_module table = *breakout_module();
     table.message_bytes = sizeof(net_message) + 8;
     refuse(&table, "an element of its message table has 72 bytes, this program takes 8 to 64");
@@ -484,8 +467,7 @@ static void longer_elements_are_refused_like_a_longer_table(void** state) {
     refuse(&table, "an element of its action table has 4294967295 bytes");
 }
 
-static void an_element_size_of_zero_is_refused_unless_there_are_none(void** state) {
-    (void)state;
+CASE(an_element_size_of_zero_is_refused_unless_there_are_none) {
     net_game_module table = *breakout_module();
     table.message_bytes = 0;
     refuse(&table, "an element of its message table has 0 bytes");
@@ -507,8 +489,7 @@ static void an_element_size_of_zero_is_refused_unless_there_are_none(void** stat
 
 // ---- module files ----
 
-static void a_proper_module_passes_the_check(void** state) {
-    (void)state;
+CASE(a_proper_module_passes_the_check) {
 #ifdef TEST_SANITIZED
     skip(); // sanitizers add their own writable tables to each module
 #else
@@ -521,8 +502,7 @@ static void a_proper_module_passes_the_check(void** state) {
 #endif
 }
 
-static void writable_globals_are_named(void** state) {
-    (void)state;
+CASE(writable_globals_are_named) {
     keeper k;
     keep(&k);
     assert_int_equal(net_module_check(SAMPLES_DIR "/sample_global.so", &k.reporter),
@@ -540,8 +520,7 @@ static void append_line(void* context, const char* file, uint32_t line, const ch
     (void)snprintf((char*)context + used, 1024 - used, "%s\n", message);
 }
 
-static void imports_of_mathematics_chance_and_time_are_named(void** state) {
-    (void)state;
+CASE(imports_of_mathematics_chance_and_time_are_named) {
     char said[1024] = "";
     const base_reporter reporter = {append_line, said};
     assert_int_equal(net_module_check(SAMPLES_DIR "/sample_imports.so", &reporter), NET_ERR_MODULE);
@@ -551,8 +530,7 @@ static void imports_of_mathematics_chance_and_time_are_named(void** state) {
     assert_non_null(strstr(said, "imports time\n"));
 }
 
-static void other_files_are_no_modules(void** state) {
-    (void)state;
+CASE(other_files_are_no_modules) {
     keeper k;
     keep(&k);
     assert_int_equal(net_module_check("/nowhere/x.so", &k.reporter), NET_ERR_IO);
@@ -573,8 +551,7 @@ static void other_files_are_no_modules(void** state) {
 #endif
 }
 
-static void damaged_files_are_read_within_their_bounds(void** state) {
-    (void)state;
+CASE(damaged_files_are_read_within_their_bounds) {
     uint64_t seed = 1120;
     print_message("seed %llu\n", (unsigned long long)seed);
     base_rng rng = base_rng_make(seed, 1);
@@ -606,33 +583,4 @@ static void damaged_files_are_read_within_their_bounds(void** state) {
     }
     free(copy);
     base_bytes_deinit(&whole);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_name_is_found_in_the_search_path),
-        TEST(an_unknown_name_is_answered_with_the_nearest),
-        TEST(a_name_never_leaves_the_search_path),
-        TEST(a_module_needs_its_own_name_and_its_templates),
-        TEST(files_without_symbol_or_with_another_contract_are_refused),
-        TEST(each_function_that_drives_a_match_is_required),
-        TEST(a_module_for_another_core_is_told_to_rebuild),
-        TEST(version_size_name_and_view_are_checked),
-        TEST(message_tables_are_checked),
-        TEST(the_longest_message_table_is_accepted),
-        TEST(settings_are_checked),
-        TEST(action_tables_are_checked),
-        TEST(shorter_elements_read_as_zero_behind_their_end),
-        TEST(a_field_that_a_shorter_element_lacks_is_missing),
-        TEST(longer_elements_are_refused_like_a_longer_table),
-        TEST(an_element_size_of_zero_is_refused_unless_there_are_none),
-        TEST(a_proper_module_passes_the_check),
-        TEST(writable_globals_are_named),
-        TEST(imports_of_mathematics_chance_and_time_are_named),
-        TEST(what_all_users_may_write_is_not_run),
-        TEST(folders_and_pipes_are_no_modules),
-        TEST(other_files_are_no_modules),
-        TEST(damaged_files_are_read_within_their_bounds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -281,8 +281,7 @@ static void restore_elsewhere(place* at) {
     base_bytes_deinit(&bytes);
 }
 
-static void every_answer_is_that_of_a_model_that_keeps_everything(void** state) {
-    (void)state;
+CASE(every_answer_is_that_of_a_model_that_keeps_everything) {
     static const uint32_t rates[] = {1, 15, 30, 60, 240};
     uint32_t ticks = test_scaled(900, 300);
     for (uint32_t i = 0; i < BASE_COUNT(rates); i++) {
@@ -340,8 +339,7 @@ static uint64_t play_many(base_workers* workers) {
     return hash;
 }
 
-static void the_past_is_the_same_on_any_number_of_threads(void** state) { // B10
-    (void)state;
+CASE(the_past_is_the_same_on_any_number_of_threads) { // B10
     const uint64_t expected = play_many(NULL);
     static const uint32_t threads[] = {1, 2, 3, 8, BASE_WORKERS_MAX};
     for (uint32_t i = 0; i < BASE_COUNT(threads); i++) {
@@ -356,8 +354,7 @@ static void the_past_is_the_same_on_any_number_of_threads(void** state) { // B10
 
 // ---- limits ----
 
-static void the_past_ends_500_ms_ago_at_every_rate(void** state) {
-    (void)state;
+CASE(the_past_ends_500_ms_ago_at_every_rate) {
     static const uint32_t rates[] = {1, 30, 60, 240};
     for (uint32_t i = 0; i < BASE_COUNT(rates); i++) {
         place at;
@@ -386,8 +383,7 @@ static void the_past_ends_500_ms_ago_at_every_rate(void** state) {
     }
 }
 
-static void a_fraction_that_is_none_is_its_nearest_end(void** state) {
-    (void)state;
+CASE(a_fraction_that_is_none_is_its_nearest_end) {
     place at;
     open(&at, 60, 100);
     ecs_entity one = create(&at, at.mover);
@@ -406,8 +402,7 @@ static void a_fraction_that_is_none_is_its_nearest_end(void** state) {
     shut(&at);
 }
 
-static void before_the_first_step_nothing_is_known(void** state) {
-    (void)state;
+CASE(before_the_first_step_nothing_is_known) {
     place at;
     open(&at, 60, 100);
     ecs_entity one = create(&at, at.mover);
@@ -425,8 +420,7 @@ static void before_the_first_step_nothing_is_known(void** state) {
 
 // ---- incarnations ----
 
-static void the_dead_answer_for_when_they_lived_and_nobody_else_does(void** state) {
-    (void)state;
+CASE(the_dead_answer_for_when_they_lived_and_nobody_else_does) {
     place at;
     open(&at, 60, 1); // there is one index: the next incarnation takes it
     ecs_entity first = create(&at, at.mover);
@@ -456,8 +450,7 @@ static void the_dead_answer_for_when_they_lived_and_nobody_else_does(void** stat
     shut(&at);
 }
 
-static void a_life_within_one_tick_is_none_and_the_next_begins_there(void** state) {
-    (void)state;
+CASE(a_life_within_one_tick_is_none_and_the_next_begins_there) {
     place at;
     open(&at, 60, 1);
     ecs_entity first = create(&at, at.mover);
@@ -476,8 +469,7 @@ static void a_life_within_one_tick_is_none_and_the_next_begins_there(void** stat
     shut(&at);
 }
 
-static void another_template_is_no_movement_unless_clients_see_none(void** state) {
-    (void)state;
+CASE(another_template_is_no_movement_unless_clients_see_none) {
     place at;
     open(&at, 60, 10);
     ecs_entity one = create(&at, at.mover);
@@ -506,8 +498,7 @@ static void another_template_is_no_movement_unless_clients_see_none(void** state
 
 // ---- movement ----
 
-static void a_jump_holds_the_older_value_until_its_tick(void** state) {
-    (void)state;
+CASE(a_jump_holds_the_older_value_until_its_tick) {
     place at;
     open(&at, 60, 10);
     ecs_entity one = create(&at, at.mover);
@@ -528,8 +519,7 @@ static void a_jump_holds_the_older_value_until_its_tick(void** state) {
     shut(&at);
 }
 
-static void what_rests_and_then_moves_does_not_creep_and_is_rounded(void** state) {
-    (void)state;
+CASE(what_rests_and_then_moves_does_not_creep_and_is_rounded) {
     place at;
     open(&at, 60, 10);
     ecs_entity one = create(&at, at.mover);
@@ -544,8 +534,7 @@ static void what_rests_and_then_moves_does_not_creep_and_is_rounded(void** state
     shut(&at);
 }
 
-static void a_steady_world_takes_no_memory_and_a_resting_one_hardly_any(void** state) {
-    (void)state;
+CASE(a_steady_world_takes_no_memory_and_a_resting_one_hardly_any) {
     enum { COUNT = 60 };
     place at;
     open(&at, 240, 100);
@@ -575,8 +564,7 @@ static void a_steady_world_takes_no_memory_and_a_resting_one_hardly_any(void** s
 
 // 500 ms after the last of many entities was destroyed, the rewind keeps nothing of them. New
 // entities use the memory that they had.
-static void what_died_is_given_back_when_nobody_may_ask_any_more(void** state) {
-    (void)state;
+CASE(what_died_is_given_back_when_nobody_may_ask_any_more) {
     enum { COUNT = 80 };
     place at;
     open(&at, 60, 100);
@@ -609,8 +597,7 @@ static void what_died_is_given_back_when_nobody_may_ask_any_more(void** state) {
     shut(&at);
 }
 
-static void a_step_back_in_time_is_refused(void** state) {
-    (void)state;
+CASE(a_step_back_in_time_is_refused) {
     place at;
     open(&at, 60, 10);
     step(&at);
@@ -620,8 +607,7 @@ static void a_step_back_in_time_is_refused(void** state) {
     shut(&at);
 }
 
-static void validation_finds_a_state_of_another_index(void** state) {
-    (void)state;
+CASE(validation_finds_a_state_of_another_index) {
     place at;
     open(&at, 60, 10);
     ecs_entity entity = create(&at, at.mover);
@@ -632,24 +618,4 @@ static void validation_finds_a_state_of_another_index(void** state) {
     expect_assert_failure(net_rewind_validate(at.rewind));
     base_assert_handler_set(NULL);
     shut(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(every_answer_is_that_of_a_model_that_keeps_everything),
-        TEST(the_past_is_the_same_on_any_number_of_threads),
-        TEST(the_past_ends_500_ms_ago_at_every_rate),
-        TEST(a_fraction_that_is_none_is_its_nearest_end),
-        TEST(before_the_first_step_nothing_is_known),
-        TEST(the_dead_answer_for_when_they_lived_and_nobody_else_does),
-        TEST(a_life_within_one_tick_is_none_and_the_next_begins_there),
-        TEST(another_template_is_no_movement_unless_clients_see_none),
-        TEST(a_jump_holds_the_older_value_until_its_tick),
-        TEST(what_rests_and_then_moves_does_not_creep_and_is_rounded),
-        TEST(a_steady_world_takes_no_memory_and_a_resting_one_hardly_any),
-        TEST(what_died_is_given_back_when_nobody_may_ask_any_more),
-        TEST(a_step_back_in_time_is_refused),
-        TEST(validation_finds_a_state_of_another_index),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

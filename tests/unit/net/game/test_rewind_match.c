@@ -69,6 +69,9 @@ static void close_hall(hall* at) {
     net_module_close(at->module);
 }
 
+#define HALL_CASE(name, is_rewinding)                                                              \
+    CASE_WITH(hall, at, open_hall(at, is_rewinding), close_hall(at), name)
+
 static size_t pack_shot(net_match* match, int32_t column, uint8_t* packed) {
     const gallery_aim aim = {column, 0};
     size_t size;
@@ -97,41 +100,34 @@ static double seen(net_match* match, uint32_t client) {
 
 // ---- the services ----
 
-static void what_a_player_saw_is_as_far_behind_as_it_said(void** state) {
-    (void)state;
-    hall at;
-    open_hall(&at, true);
-    assert_true(seen(at.match, 1) == 0);
-    net_match_join(at.match, &(net_game_player){.client = 1, .name = "ann"});
+HALL_CASE(what_a_player_saw_is_as_far_behind_as_it_said, true) {
+    assert_true(seen(at->match, 1) == 0);
+    net_match_join(at->match, &(net_game_player){.client = 1, .name = "ann"});
     for (uint32_t i = 0; i < 100; i++)
-        tick(at.match);
-    assert_true(seen(at.match, 1) == 100); // the client never sent a moment
-    say(at.match, 1, 90 * 256 + 64);
-    assert_true(seen(at.match, 1) == 90.25);
-    tick(at.match);
-    net_match_input(at.match, 1, NULL, 0); // a repeated input keeps the moment
-    assert_true(seen(at.match, 1) == 91.25);
-    tick(at.match);
-    say(at.match, 1, 0); // the input has no moment
-    assert_true(seen(at.match, 1) == 92.25);
-    say(at.match, 1, 102 * 256);
-    assert_true(seen(at.match, 1) == 102);
-    assert_true(seen(at.match, 2) == 102); // there is no such client
-    net_rewind_stats views = net_match_get_rewind_stats(at.match);
+        tick(at->match);
+    assert_true(seen(at->match, 1) == 100); // the client never sent a moment
+    say(at->match, 1, 90 * 256 + 64);
+    assert_true(seen(at->match, 1) == 90.25);
+    tick(at->match);
+    net_match_input(at->match, 1, NULL, 0); // a repeated input keeps the moment
+    assert_true(seen(at->match, 1) == 91.25);
+    tick(at->match);
+    say(at->match, 1, 0); // the input has no moment
+    assert_true(seen(at->match, 1) == 92.25);
+    say(at->match, 1, 102 * 256);
+    assert_true(seen(at->match, 1) == 102);
+    assert_true(seen(at->match, 2) == 102); // there is no such client
+    net_rewind_stats views = net_match_get_rewind_stats(at->match);
     assert_int_equal(views.inputs, 2);
     assert_int_equal(views.ahead + views.behind, 0);
-    net_match_leave(at.match, 1);
-    assert_true(seen(at.match, 1) == 102);
-    close_hall(&at);
+    net_match_leave(at->match, 1);
+    assert_true(seen(at->match, 1) == 102);
 }
 
-static void a_view_out_of_reach_is_moved_and_counted(void** state) {
-    (void)state;
-    hall at;
-    open_hall(&at, true);
-    net_match_join(at.match, &(net_game_player){.client = 1, .name = "ann"});
+HALL_CASE(a_view_out_of_reach_is_moved_and_counted, true) {
+    net_match_join(at->match, &(net_game_player){.client = 1, .name = "ann"});
     for (uint32_t i = 0; i < 100; i++)
-        tick(at.match);
+        tick(at->match);
     const struct {
         uint64_t view;
         double seen;
@@ -143,30 +139,25 @@ static void a_view_out_of_reach_is_moved_and_counted(void** state) {
         {1, 70, 3, 2},
     };
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
-        say(at.match, 1, cases[i].view);
-        assert_true(seen(at.match, 1) == cases[i].seen);
-        assert_int_equal(net_match_get_rewind_stats(at.match).ahead, cases[i].ahead);
-        assert_int_equal(net_match_get_rewind_stats(at.match).behind, cases[i].behind);
+        say(at->match, 1, cases[i].view);
+        assert_true(seen(at->match, 1) == cases[i].seen);
+        assert_int_equal(net_match_get_rewind_stats(at->match).ahead, cases[i].ahead);
+        assert_int_equal(net_match_get_rewind_stats(at->match).behind, cases[i].behind);
     }
-    say(at.match, 1, UINT64_MAX);
+    say(at->match, 1, UINT64_MAX);
     for (uint32_t i = 0; i < 50; i++) {
-        tick(at.match);
-        assert_true(seen(at.match, 1) == 101 + i);
+        tick(at->match);
+        assert_true(seen(at->match, 1) == 101 + i);
     }
-    close_hall(&at);
 }
 
-static void a_module_that_does_not_ask_has_no_past(void** state) {
-    (void)state;
-    hall at;
-    open_hall(&at, false);
-    const net_game_services* services = ((gallery*)net_match_context(at.match))->services;
+HALL_CASE(a_module_that_does_not_ask_has_no_past, false) {
+    const net_game_services* services = ((gallery*)net_match_context(at->match))->services;
     float value[4];
     assert_false(services->rewind(services->context, 1, 0, 1, 1, value));
-    net_match_join(at.match, &(net_game_player){.client = 1, .name = "ann"});
-    say(at.match, 1, 5);
-    assert_int_equal(net_match_get_rewind_stats(at.match).inputs, 0);
-    close_hall(&at);
+    net_match_join(at->match, &(net_game_player){.client = 1, .name = "ann"});
+    say(at->match, 1, 5);
+    assert_int_equal(net_match_get_rewind_stats(at->match).inputs, 0);
 }
 
 // ---- the log ----
@@ -269,8 +260,7 @@ static void count_views(void* context, const char* line) {
         count->views++;
 }
 
-static void a_match_decided_by_what_players_saw_runs_again_to_the_same_bits(void** state) {
-    (void)state;
+CASE(a_match_decided_by_what_players_saw_runs_again_to_the_same_bits) {
     tape self;
     record_tape(&self, true);
     for (uint32_t i = 1; i <= PLAYERS; i++)
@@ -291,8 +281,7 @@ static void a_match_decided_by_what_players_saw_runs_again_to_the_same_bits(void
     close_tape(&self);
 }
 
-static void a_log_without_its_views_runs_another_way(void** state) {
-    (void)state;
+CASE(a_log_without_its_views_runs_another_way) {
     tape self;
     record_tape(&self, false);
     net_log_reader* reader = open_log(self.files.log);
@@ -319,8 +308,7 @@ static uint64_t features_of(const char* log) {
     return features;
 }
 
-static void views_are_logged_only_where_they_decide(void** state) {
-    (void)state;
+CASE(views_are_logged_only_where_they_decide) {
     for (int is_rewinding = 0; is_rewinding <= 1; is_rewinding++) {
         log_files files;
         hall at;
@@ -365,23 +353,20 @@ static void play_on(net_match* match, uint64_t seed, uint32_t ticks, uint64_t* h
     }
 }
 
-static void a_restored_match_remembers_what_was_where(void** state) {
-    (void)state;
+HALL_CASE(a_restored_match_remembers_what_was_where, true) {
     enum { AFTER = 60 };
     static uint64_t hashes[AFTER], again[AFTER];
-    hall at;
-    open_hall(&at, true);
     for (uint32_t i = 1; i <= PLAYERS; i++)
-        net_match_join(at.match, &(net_game_player){.client = i, .name = "x", .is_bot = true});
-    play_on(at.match, 1, 200, NULL);
+        net_match_join(at->match, &(net_game_player){.client = i, .name = "x", .is_bot = true});
+    play_on(at->match, 1, 200, NULL);
     base_bytes save;
     base_bytes_init(&save, NULL);
-    assert_int_equal(net_match_save(at.match, &save), NET_OK);
-    play_on(at.match, 2, AFTER, hashes);
-    assert_int_equal(net_match_restore(at.match, save.data, save.size), NET_OK);
-    play_on(at.match, 2, AFTER, again);
+    assert_int_equal(net_match_save(at->match, &save), NET_OK);
+    play_on(at->match, 2, AFTER, hashes);
+    assert_int_equal(net_match_restore(at->match, save.data, save.size), NET_OK);
+    play_on(at->match, 2, AFTER, again);
     assert_memory_equal(hashes, again, sizeof hashes);
-    net_match* other = make_match(&at);
+    net_match* other = make_match(at);
     assert_int_equal(net_match_restore(other, save.data, save.size), NET_OK);
     play_on(other, 2, AFTER, again);
     assert_memory_equal(hashes, again, sizeof hashes);
@@ -389,22 +374,17 @@ static void a_restored_match_remembers_what_was_where(void** state) {
         assert_int_equal(net_match_restore(other, save.data, size), NET_ERR_MALFORMED);
     net_match_destroy(other);
     base_bytes_deinit(&save);
-    close_hall(&at);
 }
 
-static void a_steady_match_takes_no_memory(void** state) {
-    (void)state;
-    hall at;
-    open_hall(&at, true);
+HALL_CASE(a_steady_match_takes_no_memory, true) {
     for (uint32_t i = 1; i <= PLAYERS; i++)
-        net_match_join(at.match, &(net_game_player){.client = i, .name = "x", .is_bot = true});
+        net_match_join(at->match, &(net_game_player){.client = i, .name = "x", .is_bot = true});
     // test_rewind.c covers created and destroyed entities.
-    ((gallery*)net_match_context(at.match))->is_calm = true;
-    play_on(at.match, 1, 200, NULL);
-    uint64_t before = at.memory.count;
-    play_on(at.match, 2, 2000, NULL);
-    assert_int_equal(at.memory.count, before);
-    close_hall(&at);
+    ((gallery*)net_match_context(at->match))->is_calm = true;
+    play_on(at->match, 1, 200, NULL);
+    uint64_t before = at->memory.count;
+    play_on(at->match, 2, 2000, NULL);
+    assert_int_equal(at->memory.count, before);
 }
 
 // ---- a server ----
@@ -463,6 +443,8 @@ static void close_booth(booth* self) {
     files_close(&self->files);
 }
 
+#define BOOTH_CASE(name) CASE_WITH(booth, self, open_booth(self), close_booth(self), name)
+
 typedef struct logged_view {
     uint32_t number;
     uint64_t view;
@@ -486,10 +468,7 @@ static uint32_t read_views(const char* log, logged_view* views, uint32_t capacit
     return count;
 }
 
-static void a_view_goes_with_its_input_from_the_packet_into_the_log(void** state) {
-    (void)state;
-    booth self;
-    open_booth(&self);
+BOOTH_CASE(a_view_goes_with_its_input_from_the_packet_into_the_log) {
     uint8_t shot[NET_INPUT_BYTES_MAX];
     uint32_t number = 0, known = 0;
     uint64_t said[1000] = {0};
@@ -497,9 +476,9 @@ static void a_view_goes_with_its_input_from_the_packet_into_the_log(void** state
         // A packet has four inputs, and every third packet is lost. The packet that brings an input
         // first gives its moment.
         number++;
-        size_t size = pack_shot(self.hall.match, (int32_t)(t % 9) - 4, shot);
-        Shoal__Wire__InputPacket packet = raw_client_packet(&self.raw);
-        packet.seen = self.raw.state_tick * 256 - 3 * 256 + t % 256;
+        size_t size = pack_shot(self->hall.match, (int32_t)(t % 9) - 4, shot);
+        Shoal__Wire__InputPacket packet = raw_client_packet(&self->raw);
+        packet.seen = self->raw.state_tick * 256 - 3 * 256 + t % 256;
         if (t == 48) packet.seen = UINT64_MAX;
         if (t == 49) packet.seen = 0;
         // Less than one tick: no moment is left for the input before.
@@ -511,18 +490,18 @@ static void a_view_goes_with_its_input_from_the_packet_into_the_log(void** state
             said[number - i] = packet.seen > earlier ? packet.seen - earlier : 0;
         }
         if (t % 3 != 2) {
-            raw_client_inputs(&self.raw, packet, number - count + 1, count, shot, size);
+            raw_client_inputs(&self->raw, packet, number - count + 1, count, shot, size);
             known = number;
         }
-        booth_step(&self);
+        booth_step(self);
     }
-    assert_true(hits_of(self.hall.match, 1) > 20);
-    assert_true(net_match_get_rewind_stats(self.hall.match).ahead >= 1);
-    assert_true(net_match_get_rewind_stats(self.hall.match).behind >= 1);
-    net_log_append_close(self.writer, self.hall.match);
-    assert_int_equal(net_log_writer_destroy(self.writer), NET_OK);
+    assert_true(hits_of(self->hall.match, 1) > 20);
+    assert_true(net_match_get_rewind_stats(self->hall.match).ahead >= 1);
+    assert_true(net_match_get_rewind_stats(self->hall.match).behind >= 1);
+    net_log_append_close(self->writer, self->hall.match);
+    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
     static logged_view views[400];
-    uint32_t count = read_views(self.files.log, views, BASE_COUNT(views));
+    uint32_t count = read_views(self->files.log, views, BASE_COUNT(views));
     assert_true(count > 150);
     for (uint32_t i = 0; i < count; i++) {
         if (views[i].view != said[views[i].number])
@@ -531,62 +510,41 @@ static void a_view_goes_with_its_input_from_the_packet_into_the_log(void** state
                         (unsigned long long)said[views[i].number]);
         assert_true(views[i].view == said[views[i].number]);
     }
-    net_log_reader* reader = open_log(self.files.log);
+    net_log_reader* reader = open_log(self->files.log);
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, self.hall.module, 0, NULL, NULL, NULL, &result),
+    assert_int_equal(net_log_verify(reader, self->hall.module, 0, NULL, NULL, NULL, &result),
                      NET_OK);
     assert_true(result.ticks > 200);
     net_log_reader_destroy(reader);
-    close_booth(&self);
 }
 
-static void a_client_of_ours_says_what_its_mirror_showed(void** state) {
-    (void)state;
-    booth self;
-    open_booth(&self);
+BOOTH_CASE(a_client_of_ours_says_what_its_mirror_showed) {
     static const net_link_config LINK = {.delay_ms = 40};
     base_reporter reporter = base_reporter_stderr();
-    net_match_config config = net_match_config_default(self.hall.module);
+    net_match_config config = net_match_config_default(self->hall.module);
     config.role = NET_ROLE_MIRROR;
     net_match* mirror;
     net_transport* transport;
     net_client* client;
     assert_int_equal(net_match_create(&config, &reporter, &mirror), NET_OK);
     assert_null(((gallery*)net_match_context(mirror))->services);
-    assert_int_equal(net_sim_client(self.sim, &LINK, &transport), NET_OK);
+    assert_int_equal(net_sim_client(self->sim, &LINK, &transport), NET_OK);
     const net_client_config ours = {
         .match = mirror, .transport = transport, .address = "sim", .name = "bob", .is_bot = true};
     assert_int_equal(net_client_create(&ours, &client), NET_OK);
     for (uint32_t t = 0; t < 200; t++) {
-        booth_step(&self);
-        net_client_service(client, self.now_us);
-        net_client_tick(client, self.now_us);
+        booth_step(self);
+        net_client_service(client, self->now_us);
+        net_client_tick(client, self->now_us);
     }
-    net_rewind_stats views = net_match_get_rewind_stats(self.hall.match);
+    net_rewind_stats views = net_match_get_rewind_stats(self->hall.match);
     assert_true(views.inputs > 150);
     assert_int_equal(views.ahead + views.behind, 0);
     // The packets need 40 ms to the client and 40 ms back.
-    double behind = (double)net_match_tick(self.hall.match) - seen(self.hall.match, 2);
+    double behind = (double)net_match_tick(self->hall.match) - seen(self->hall.match, 2);
     assert_true(behind >= 5 && behind <= 14);
     net_client_destroy(client);
     transport->ops->destroy(transport);
     net_match_destroy(mirror);
-    assert_int_equal(net_log_writer_destroy(self.writer), NET_OK);
-    close_booth(&self);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(what_a_player_saw_is_as_far_behind_as_it_said),
-        TEST(a_view_out_of_reach_is_moved_and_counted),
-        TEST(a_module_that_does_not_ask_has_no_past),
-        TEST(a_match_decided_by_what_players_saw_runs_again_to_the_same_bits),
-        TEST(a_log_without_its_views_runs_another_way),
-        TEST(views_are_logged_only_where_they_decide),
-        TEST(a_restored_match_remembers_what_was_where),
-        TEST(a_steady_match_takes_no_memory),
-        TEST(a_view_goes_with_its_input_from_the_packet_into_the_log),
-        TEST(a_client_of_ours_says_what_its_mirror_showed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
 }

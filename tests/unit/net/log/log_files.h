@@ -46,6 +46,9 @@ static inline void files_close(log_files* files) {
     assert_int_equal(rmdir(files->folder), 0);
 }
 
+/// A case with a folder of its own for logs: `files`.
+#define FILES_CASE(name) CASE_WITH(log_files, files, files_open(files), files_close(files), name)
+
 static inline bool file_exists(const char* name) {
     return access(name, F_OK) == 0;
 }

@@ -124,8 +124,7 @@ static uint64_t segment_ticks(uint32_t round) {
     return round % 2 == 0 ? 0 : 2 * EVERY;
 }
 
-static void a_disk_that_is_full_for_a_while_costs_nothing(void** state) {
-    (void)state;
+CASE(a_disk_that_is_full_for_a_while_costs_nothing) {
     for (uint32_t round = 0; round < 2; round++) {
         uint32_t calls = 60;
         for (uint32_t k = 3; k <= calls; k++) { // the first two are the start
@@ -154,8 +153,7 @@ static void a_disk_that_is_full_for_a_while_costs_nothing(void** state) {
     }
 }
 
-static void a_disk_that_is_full_for_long_costs_the_ticks_that_found_no_room(void** state) {
-    (void)state;
+CASE(a_disk_that_is_full_for_long_costs_the_ticks_that_found_no_room) {
     uint32_t lossy = 0;
     for (uint32_t k = 3; k < 16; k++) {
         for (uint32_t calls = 5; calls <= 35; calls += 5) {
@@ -186,8 +184,7 @@ static void a_disk_that_is_full_for_long_costs_the_ticks_that_found_no_room(void
     assert_true(lossy > 20);
 }
 
-static void a_broken_disk_ends_the_log_and_says_so_at_every_call(void** state) {
-    (void)state;
+CASE(a_broken_disk_ends_the_log_and_says_so_at_every_call) {
     for (uint32_t round = 0; round < 4; round++) {
         bool is_sync = round >= 2;
         uint32_t calls = 60;
@@ -220,8 +217,7 @@ static void a_broken_disk_ends_the_log_and_says_so_at_every_call(void** state) {
     }
 }
 
-static void short_writes_give_the_same_file(void** state) {
-    (void)state;
+CASE(short_writes_give_the_same_file) {
     uint8_t* data[2];
     size_t size[2];
     for (uint32_t i = 0; i < 2; i++) {
@@ -522,22 +518,10 @@ static void cut_power(uint64_t ticks_of_segment, uint32_t points) {
 }
 
 // SHOAL_POWER_POINTS=100000 for a long run.
-static void a_power_cut_loses_nothing_that_a_sync_acknowledged(void** state) {
-    (void)state;
+CASE(a_power_cut_loses_nothing_that_a_sync_acknowledged) {
     const char* text = getenv("SHOAL_POWER_POINTS");
     uint32_t points = text ? (uint32_t)strtoul(text, NULL, 10) : 3000;
     cut_power(0, points / 3);
     cut_power(EVERY, points / 3);
     cut_power(2 * EVERY, points - 2 * (points / 3));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_disk_that_is_full_for_a_while_costs_nothing),
-        TEST(a_disk_that_is_full_for_long_costs_the_ticks_that_found_no_room),
-        TEST(a_broken_disk_ends_the_log_and_says_so_at_every_call),
-        TEST(short_writes_give_the_same_file),
-        TEST(a_power_cut_loses_nothing_that_a_sync_acknowledged),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

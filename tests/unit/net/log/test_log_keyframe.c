@@ -137,34 +137,29 @@ static void expect_hash(const char* log, bool is_hashed, const char* verdict) {
     net_log_reader_destroy(reader);
 }
 
-static void a_changed_block_with_right_checksums_is_found(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
+FILES_CASE(a_changed_block_with_right_checksums_is_found) {
+    net_log_file_config config = keyed_config(files);
     (void)write_keyed(&config, 24, 100);
-    expect_hash(files.log, true, "whole");
-    forge_block_of(files.log, NET_LOG_BLOCK_KEYFRAME);
-    expect_hash(files.log, false, "damaged");
+    expect_hash(files->log, true, "whole");
+    forge_block_of(files->log, NET_LOG_BLOCK_KEYFRAME);
+    expect_hash(files->log, false, "damaged");
     // A log without a keyframe has an index with its hash all the same.
-    (void)unlink(files.log);
+    (void)unlink(files->log);
     (void)write_keyed(&config, 4, 100);
-    expect_hash(files.log, true, "whole");
+    expect_hash(files->log, true, "whole");
     // One that was not closed has none.
     net_log_file* file;
-    (void)unlink(files.log);
+    (void)unlink(files->log);
     assert_int_equal(files_create(&config, &file), NET_OK);
     for (ecs_tick tick = 1; tick <= 12; tick++)
         keyed_tick(file, tick, 100);
     net_log_file_pump(file, false);
-    expect_hash(files.log, false, "cut");
+    expect_hash(files->log, false, "cut");
     files_end_log(file, 12);
     assert_int_equal(net_log_file_destroy(file), NET_OK);
-    files_close(&files);
 }
 
-static void an_exchanged_segment_is_found_and_a_missing_start_is_not_held_against_it(void** state) {
-    (void)state;
+CASE(an_exchanged_segment_is_found_and_a_missing_start_is_not_held_against_it) {
     log_files one, other;
     char first[128], second[128], foreign[128];
     files_open(&one);
@@ -195,8 +190,7 @@ static void an_exchanged_segment_is_found_and_a_missing_start_is_not_held_agains
     files_close(&other);
 }
 
-static void the_room_for_a_signature_has_a_limit(void** state) {
-    (void)state;
+CASE(the_room_for_a_signature_has_a_limit) {
     static uint8_t payload[NET_LOG_BLOCK_BYTES_MAX], forged[8192];
     net_log_keyframe* keyframes = calloc(NET_LOG_INDEX_KEYFRAMES_MAX, sizeof *keyframes);
     net_log_index index = {.block_count = 3, .keyframes = keyframes};
@@ -233,8 +227,7 @@ static void the_room_for_a_signature_has_a_limit(void** state) {
     free(keyframes);
 }
 
-static void a_keyframe_has_the_bytes_that_were_saved(void** state) {
-    (void)state;
+CASE(a_keyframe_has_the_bytes_that_were_saved) {
     // One part, exactly one, and three parts.
     const size_t sizes[] = {1, NET_LOG_PART_BYTES_MAX, NET_LOG_PART_BYTES_MAX + 1,
                             2 * NET_LOG_PART_BYTES_MAX + 77};
@@ -268,8 +261,7 @@ static void a_keyframe_has_the_bytes_that_were_saved(void** state) {
     }
 }
 
-static void a_save_that_is_too_long_is_no_keyframe(void** state) {
-    (void)state;
+CASE(a_save_that_is_too_long_is_no_keyframe) {
     static uint8_t memory[1024];
     net_log_part part = {.number = 1, .count = 1, .data = memory, .size = 1};
     for (uint64_t bytes = NET_LOG_KEYFRAME_BYTES_MAX - 1; bytes <= NET_LOG_KEYFRAME_BYTES_MAX + 1;
@@ -292,14 +284,11 @@ static void a_save_that_is_too_long_is_no_keyframe(void** state) {
     }
 }
 
-static void a_seek_begins_behind_the_newest_keyframe_before_it(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
+FILES_CASE(a_seek_begins_behind_the_newest_keyframe_before_it) {
+    net_log_file_config config = keyed_config(files);
     (void)write_keyed(&config, TICKS, 50);
     net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &reader), NET_OK);
+    assert_int_equal(net_log_reader_create(NULL, files->log, NULL, &reader), NET_OK);
     for (ecs_tick tick = 0; tick <= TICKS + 1; tick++) {
         const net_log_keyframe* keyframe;
         net_log_cursor cursor = net_log_reader_seek(reader, tick, &keyframe);
@@ -313,20 +302,16 @@ static void a_seek_begins_behind_the_newest_keyframe_before_it(void** state) {
     }
     assert_int_equal(walk(reader, net_log_cursor_begin(reader)).ticks, TICKS);
     net_log_reader_destroy(reader);
-    files_close(&files);
 }
 
 // A closed log has an index; the same log cut in front of it has none.
-static void the_index_says_what_the_headers_of_blocks_say(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
+FILES_CASE(the_index_says_what_the_headers_of_blocks_say) {
+    net_log_file_config config = keyed_config(files);
     (void)write_keyed(&config, TICKS, 50);
     size_t size;
-    uint8_t* bytes = file_read(files.log, &size);
+    uint8_t* bytes = file_read(files->log, &size);
     net_log_reader* with;
-    assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &with), NET_OK);
+    assert_int_equal(net_log_reader_create(NULL, files->log, NULL, &with), NET_OK);
     size_t index = 0;
     for (size_t at = NET_LOG_PROLOGUE_BYTES; at < size;) {
         net_log_block block;
@@ -336,7 +321,7 @@ static void the_index_says_what_the_headers_of_blocks_say(void** state) {
     }
     assert_true(index > 0);
     char cut[112];
-    snprintf(cut, sizeof cut, "%s.cut", files.log);
+    snprintf(cut, sizeof cut, "%s.cut", files->log);
     file_write(cut, bytes, index);
     net_log_reader* without;
     assert_int_equal(net_log_reader_create(NULL, cut, NULL, &without), NET_OK);
@@ -353,7 +338,6 @@ static void the_index_says_what_the_headers_of_blocks_say(void** state) {
     net_log_reader_destroy(with);
     net_log_reader_destroy(without);
     free(bytes);
-    files_close(&files);
 }
 
 // Of a log with one place of damage: what is lost lies between that place and the next keyframe.
@@ -373,43 +357,36 @@ static void expect_goes_on(const seen* self) {
     if (!self->info.is_cut) assert_int_equal(self->info.lost_ticks, TICKS - self->ticks);
 }
 
-static void a_changed_byte_costs_at_most_the_ticks_up_to_the_next_keyframe(void** state) {
-    (void)state;
+FILES_CASE(a_changed_byte_costs_at_most_the_ticks_up_to_the_next_keyframe) {
     static const uint8_t masks[] = {0x01, 0xFF};
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
+    net_log_file_config config = keyed_config(files);
     (void)write_keyed(&config, TICKS, 40);
     size_t size;
-    uint8_t* bytes = file_read(files.log, &size);
+    uint8_t* bytes = file_read(files->log, &size);
     uint32_t lossy = 0;
     uint32_t changed = 0;
     for (size_t i = 0; i < size; i += test_step(i)) {
         uint8_t mask = masks[changed++ % BASE_COUNT(masks)];
-        file_poke(files.log, i, bytes[i] ^ mask);
-        seen self = read_keyed(files.log);
+        file_poke(files->log, i, bytes[i] ^ mask);
+        seen self = read_keyed(files->log);
         expect_goes_on(&self);
         lossy += self.ticks < TICKS;
-        file_poke(files.log, i, bytes[i]);
+        file_poke(files->log, i, bytes[i]);
     }
     print_message("%u bytes changed, %u of them cost ticks\n", changed, lossy);
     assert_true(lossy > changed / 8);
     free(bytes);
-    files_close(&files);
 }
 
-static void a_log_with_keyframes_cut_at_any_byte_opens_to_its_last_whole_block(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
+FILES_CASE(a_log_with_keyframes_cut_at_any_byte_opens_to_its_last_whole_block) {
+    net_log_file_config config = keyed_config(files);
     (void)write_keyed(&config, TICKS, 40);
     size_t size;
-    free(file_read(files.log, &size));
+    free(file_read(files->log, &size));
     uint32_t ticks = TICKS;
     for (; size > 0; size -= test_step(size)) {
-        assert_int_equal(truncate(files.log, (off_t)(size - 1)), 0);
-        seen self = read_keyed(files.log);
+        assert_int_equal(truncate(files->log, (off_t)(size - 1)), 0);
+        seen self = read_keyed(files->log);
         // Without its index a log is slower to open, and whole.
         assert_true(self.is_told || (self.ticks == TICKS && self.info.is_closed));
         assert_true(self.ticks <= ticks);
@@ -419,18 +396,14 @@ static void a_log_with_keyframes_cut_at_any_byte_opens_to_its_last_whole_block(v
         ticks = self.ticks;
     }
     assert_int_equal(ticks, 0);
-    files_close(&files);
 }
 
 // Blocks in another order, twice, or left out: nothing is made up, and what is missing is reported.
-static void shuffled_blocks_are_told(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
+FILES_CASE(shuffled_blocks_are_told) {
+    net_log_file_config config = keyed_config(files);
     (void)write_keyed(&config, TICKS, 40);
     size_t size;
-    uint8_t* bytes = file_read(files.log, &size);
+    uint8_t* bytes = file_read(files->log, &size);
     size_t places[64];
     uint32_t count = 0;
     for (size_t at = NET_LOG_PROLOGUE_BYTES; at < size;) {
@@ -455,43 +428,38 @@ static void shuffled_blocks_are_told(void** state) {
                 base_bytes_write(&made, bytes + places[take], places[take + 1] - places[take]);
             wanted++;
         }
-        file_replace(files.log, made.data, made.size);
-        seen self = read_keyed(files.log);
+        file_replace(files->log, made.data, made.size);
+        seen self = read_keyed(files->log);
         if (is_whole) assert_int_equal(self.ticks, TICKS);
         if (self.ticks < TICKS) assert_true(self.is_told || self.info.last_tick < TICKS);
         base_bytes_deinit(&made);
     }
     free(bytes);
-    files_close(&files);
 }
 
-static void a_damaged_start_costs_nothing_but_itself(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
+FILES_CASE(a_damaged_start_costs_nothing_but_itself) {
+    net_log_file_config config = keyed_config(files);
     (void)write_keyed(&config, TICKS, 40);
     size_t size;
-    uint8_t* bytes = file_read(files.log, &size);
+    uint8_t* bytes = file_read(files->log, &size);
     net_log_block block;
     assert_true(net_log_block_header_read(&block, bytes + NET_LOG_PROLOGUE_BYTES));
     size_t start = NET_LOG_PROLOGUE_BYTES + NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
     memset(bytes, 0, start);
-    file_write(files.log, bytes, size);
+    file_write(files->log, bytes, size);
     net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &reader), NET_ERR_DAMAGED);
+    assert_int_equal(net_log_reader_create(NULL, files->log, NULL, &reader), NET_ERR_DAMAGED);
     assert_non_null(reader);
     assert_string_equal(net_log_reader_info(reader)->game, "pong");
     assert_int_equal(walk(reader, net_log_cursor_begin(reader)).ticks, TICKS);
     net_log_reader_destroy(reader);
     // A sector with the first ticks in it costs those too.
     memset(bytes, 0, 512);
-    file_write(files.log, bytes, size);
-    seen self = read_keyed(files.log);
+    file_write(files->log, bytes, size);
+    seen self = read_keyed(files->log);
     assert_true(self.is_told);
     assert_int_equal(self.ticks, TICKS - EVERY);
     free(bytes);
-    files_close(&files);
 }
 
 // ---- segments ----
@@ -500,16 +468,13 @@ static void segment_name(char name[128], const log_files* files, uint32_t number
     assert_true(net_log_segment_name(name, 128, files->log, number));
 }
 
-static void segments_are_read_as_one_log_and_each_alone(void** state) {
-    (void)state;
-    log_files files;
+FILES_CASE(segments_are_read_as_one_log_and_each_alone) {
     char name[128];
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
+    net_log_file_config config = keyed_config(files);
     config.segment_ticks = 2 * EVERY;
     net_log_counters counters = write_keyed(&config, TICKS, 40);
     assert_int_equal(counters.segments_closed, 3);
-    seen self = read_keyed(files.log);
+    seen self = read_keyed(files->log);
     assert_int_equal(self.ticks, TICKS);
     assert_false(self.info.is_damaged || self.info.is_cut);
     assert_true(self.info.is_closed);
@@ -517,7 +482,7 @@ static void segments_are_read_as_one_log_and_each_alone(void** state) {
     assert_int_equal(self.info.keyframe_count, TICKS / EVERY);
     assert_int_equal(self.info.first_tick, 1);
     for (uint32_t i = 1; i <= 3; i++) {
-        segment_name(name, &files, i);
+        segment_name(name, files, i);
         self = read_keyed(name);
         assert_int_equal(self.ticks, 2 * EVERY);
         assert_true(self.has[(i - 1) * 2 * EVERY + 1] && self.has[i * 2 * EVERY]);
@@ -527,24 +492,22 @@ static void segments_are_read_as_one_log_and_each_alone(void** state) {
         assert_false(self.info.is_cut || self.info.is_damaged);
     }
     // The middle one is gone: reading goes on behind it.
-    segment_name(name, &files, 2);
+    segment_name(name, files, 2);
     assert_int_equal(unlink(name), 0);
-    self = read_keyed(files.log);
+    self = read_keyed(files->log);
     assert_int_equal(self.ticks, TICKS - 2 * EVERY);
     assert_int_equal(self.info.lost_ticks, 2 * EVERY);
     assert_true(self.info.is_damaged);
     // The first one too: the log begins later, and nothing inside of it is missing.
-    segment_name(name, &files, 1);
+    segment_name(name, files, 1);
     assert_int_equal(unlink(name), 0);
-    self = read_keyed(files.log);
+    self = read_keyed(files->log);
     assert_int_equal(self.info.first_tick, 4 * EVERY + 1);
     assert_int_equal(self.ticks, TICKS - 4 * EVERY);
     assert_false(self.info.is_damaged);
-    files_close(&files);
 }
 
-static void old_segments_are_deleted_over_the_limits(void** state) {
-    (void)state;
+CASE(old_segments_are_deleted_over_the_limits) {
     for (uint32_t kept = 0; kept <= 2; kept++) {
         log_files files;
         char name[128];
@@ -573,53 +536,46 @@ static void old_segments_are_deleted_over_the_limits(void** state) {
     }
 }
 
-static void a_crash_in_a_rotation_leaves_one_log(void** state) {
-    (void)state;
-    log_files files;
+FILES_CASE(a_crash_in_a_rotation_leaves_one_log) {
     char name[128];
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
+    net_log_file_config config = keyed_config(files);
     (void)write_keyed(&config, TICKS, 40);
     // The old file has its new name already, and still its old one.
-    segment_name(name, &files, 1);
-    assert_int_equal(link(files.log, name), 0);
-    seen self = read_keyed(files.log);
+    segment_name(name, files, 1);
+    assert_int_equal(link(files->log, name), 0);
+    seen self = read_keyed(files->log);
     assert_int_equal(self.ticks, TICKS);
     assert_int_equal(self.info.segment_count, 1);
     assert_false(self.info.is_damaged);
     // A segment of another log that has the name is none of ours.
     assert_int_equal(unlink(name), 0);
     size_t size;
-    uint8_t* bytes = file_read(files.log, &size);
+    uint8_t* bytes = file_read(files->log, &size);
     net_log_block block;
     assert_true(net_log_block_header_read(&block, bytes + NET_LOG_PROLOGUE_BYTES));
     block.identity++;
     net_log_block_header_write(&block, bytes + NET_LOG_PROLOGUE_BYTES);
     file_write(name, bytes, size);
     free(bytes);
-    assert_int_equal(read_keyed(files.log).info.segment_count, 1);
+    assert_int_equal(read_keyed(files->log).info.segment_count, 1);
     // The next log of this name takes the segments along.
     (void)write_keyed(&config, 10, 40);
     assert_false(file_exists(name));
-    snprintf(name, sizeof name, "%s.1.seg0001", files.log);
+    snprintf(name, sizeof name, "%s.1.seg0001", files->log);
     assert_true(file_exists(name));
-    files_close(&files);
 }
 
-static void a_command_runs_for_each_closed_segment(void** state) {
-    (void)state;
-    log_files files;
+FILES_CASE(a_command_runs_for_each_closed_segment) {
     char name[128];
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
+    net_log_file_config config = keyed_config(files);
     config.segment_ticks = 4 * EVERY;
     config.segments.on_close = "rm"; // it gets the file's name and no shell
     (void)write_keyed(&config, TICKS, 40);
     while (wait(NULL) >= 0 || errno != ECHILD) {
     }
-    segment_name(name, &files, 1);
+    segment_name(name, files, 1);
     assert_false(file_exists(name));
-    assert_false(file_exists(files.log));
+    assert_false(file_exists(files->log));
     // A program that is not there, and one that fails, are counted.
     net_log_command command = {.program = "/nowhere/program"};
     assert_true(net_log_command_start(&command, "x", false));
@@ -630,26 +586,4 @@ static void a_command_runs_for_each_closed_segment(void** state) {
     while (command.running_count > 0)
         net_log_command_reap(&command);
     assert_true(command.failures >= NET_LOG_COMMANDS_MAX + 4);
-    files_close(&files);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_changed_block_with_right_checksums_is_found),
-        TEST(an_exchanged_segment_is_found_and_a_missing_start_is_not_held_against_it),
-        TEST(the_room_for_a_signature_has_a_limit),
-        TEST(a_keyframe_has_the_bytes_that_were_saved),
-        TEST(a_save_that_is_too_long_is_no_keyframe),
-        TEST(a_seek_begins_behind_the_newest_keyframe_before_it),
-        TEST(the_index_says_what_the_headers_of_blocks_say),
-        TEST(a_changed_byte_costs_at_most_the_ticks_up_to_the_next_keyframe),
-        TEST(a_log_with_keyframes_cut_at_any_byte_opens_to_its_last_whole_block),
-        TEST(shuffled_blocks_are_told),
-        TEST(a_damaged_start_costs_nothing_but_itself),
-        TEST(segments_are_read_as_one_log_and_each_alone),
-        TEST(old_segments_are_deleted_over_the_limits),
-        TEST(a_crash_in_a_rotation_leaves_one_log),
-        TEST(a_command_runs_for_each_closed_segment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

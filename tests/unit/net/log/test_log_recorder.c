@@ -184,19 +184,16 @@ static void compare_all(const char* game, uint32_t ticks) {
     play_close(self);
 }
 
-static void every_row_of_breakout_is_that_of_the_match(void** state) {
-    (void)state;
+CASE(every_row_of_breakout_is_that_of_the_match) {
     compare_all("breakout", 1300);
 }
 
-static void every_row_of_arena_is_that_of_the_match(void** state) {
-    (void)state;
+CASE(every_row_of_arena_is_that_of_the_match) {
     compare_all("arena", 700);
 }
 
 // 10,000 entities that all move: dozens of bodies in a tick.
-static void every_row_of_cubes_is_that_of_the_match(void** state) {
-    (void)state;
+CASE(every_row_of_cubes_is_that_of_the_match) {
     compare_all("cubes", 60);
 }
 
@@ -205,8 +202,7 @@ static void copy_part(void* context, const uint8_t* data, size_t size) {
 }
 
 // The same bytes with a thread and without, and from a full state on as after one.
-static void a_thread_changes_no_byte(void** state) {
-    (void)state;
+CASE(a_thread_changes_no_byte) {
     play* self = play_open("breakout");
     net_rows* rows = net_schema_rows(net_match_schema(self->match));
     const uint32_t index_max = ecs_world_limits(net_match_world(self->match))->replicated_index_max;
@@ -249,8 +245,7 @@ static void a_thread_changes_no_byte(void** state) {
 }
 
 // A reader that misses the state of a tick has no values until the next full state.
-static void without_the_state_of_a_tick_values_come_with_the_next_full_one(void** unused) {
-    (void)unused;
+CASE(without_the_state_of_a_tick_values_come_with_the_next_full_one) {
     play* self = play_open("breakout");
     play_record(self, 700);
     net_log_reader* reader;
@@ -297,8 +292,7 @@ static void play_until(play* self, const char* words) {
 
 // Behind the ticks that a full disk costs, the first tick has a full state; of those in front of
 // them the last one may have none.
-static void behind_a_full_disk_the_state_is_full(void** unused) {
-    (void)unused;
+CASE(behind_a_full_disk_the_state_is_full) {
     play* self = play_open("breakout");
     net_log_file_config config = net_log_file_config_default(self->files.log, 60);
     config.ring_bytes = 1 << 17;
@@ -339,16 +333,4 @@ static void behind_a_full_disk_the_state_is_full(void** unused) {
     net_log_state_destroy(state);
     net_log_reader_destroy(reader);
     play_close(self);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(every_row_of_breakout_is_that_of_the_match),
-        TEST(every_row_of_arena_is_that_of_the_match),
-        TEST(every_row_of_cubes_is_that_of_the_match),
-        TEST(a_thread_changes_no_byte),
-        TEST(without_the_state_of_a_tick_values_come_with_the_next_full_one),
-        TEST(behind_a_full_disk_the_state_is_full),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

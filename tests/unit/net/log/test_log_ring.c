@@ -123,8 +123,7 @@ static void play_ring(uint64_t seed, twin* self, net_log_ring* ring) {
     net_log_ring_deinit(ring);
 }
 
-static void a_ring_has_what_a_list_of_all_blocks_has(void** state) {
-    (void)state;
+CASE(a_ring_has_what_a_list_of_all_blocks_has) {
     static twin self;
     static net_log_ring ring;
     for (uint64_t seed = 1; seed <= 60; seed++)
@@ -220,8 +219,7 @@ static void expect_whole(const net_log_saved* saved) {
     net_log_reader_destroy(reader);
 }
 
-static void seconds_saved_at_any_tick_are_a_whole_log(void** state) {
-    (void)state;
+CASE(seconds_saved_at_any_tick_are_a_whole_log) {
     for (uint32_t round = 0; round < 2; round++) {
         for (ecs_tick asked = 1; asked <= 57; asked += round == 0 ? 4 : 1) {
             log_files files;
@@ -245,13 +243,10 @@ static void seconds_saved_at_any_tick_are_a_whole_log(void** state) {
 }
 
 // What stands between two ticks is of neither.
-static void seconds_saved_while_no_tick_runs_end_with_a_tick(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
+FILES_CASE(seconds_saved_while_no_tick_runs_end_with_a_tick) {
     net_log_file* file;
     net_log_saved saved;
-    const net_log_file_config config = ring_config(&files, 10);
+    const net_log_file_config config = ring_config(files, 10);
     assert_int_equal(files_create(&config, &file), NET_OK);
     for (ecs_tick tick = 1; tick <= 25; tick++) {
         for (uint32_t i = 1; tick == 21 && i <= 64; i++) { // which end a block
@@ -271,14 +266,10 @@ static void seconds_saved_while_no_tick_runs_end_with_a_tick(void** state) {
     expect_whole(&saved);
     files_end_log(file, 25);
     assert_int_equal(net_log_file_destroy(file), NET_OK);
-    files_close(&files);
 }
 
-static void a_save_without_its_first_sector_opens(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = ring_config(&files, 20);
+FILES_CASE(a_save_without_its_first_sector_opens) {
+    net_log_file_config config = ring_config(files, 20);
     net_log_saved saved = saved_at(&config, 90, 85, "");
     size_t size;
     uint8_t* bytes = file_read(saved.file, &size);
@@ -292,11 +283,9 @@ static void a_save_without_its_first_sector_opens(void** state) {
     assert_int_equal(sum.info.last_tick, saved.last_tick);
     assert_int_equal(sum.records, 2 * (saved.last_tick - saved.first_tick + 1) + 1);
     free(bytes);
-    files_close(&files);
 }
 
-static void names_of_saves_stay_in_the_logs_folder(void** state) {
-    (void)state;
+CASE(names_of_saves_stay_in_the_logs_folder) {
     static const char* const names[][2] = {
         {"", ".saved-30.slog"},
         {"flag-2_A", ".saved-30-flag-2_A.slog"},
@@ -317,27 +306,20 @@ static void names_of_saves_stay_in_the_logs_folder(void** state) {
     }
 }
 
-static void a_file_of_the_name_is_not_replaced(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
+FILES_CASE(a_file_of_the_name_is_not_replaced) {
     char name[128];
-    snprintf(name, sizeof name, "%s/a.saved-30.slog", files.folder);
+    snprintf(name, sizeof name, "%s/a.saved-30.slog", files->folder);
     file_write(name, (const uint8_t*)"mine", 4);
-    net_log_file_config config = ring_config(&files, 15);
+    net_log_file_config config = ring_config(files, 15);
     net_log_saved saved = saved_at(&config, 40, 30, "");
     assert_non_null(strstr(saved.failure, "errno 17"));
     size_t size;
     free(file_read(name, &size));
     assert_int_equal(size, 4);
-    files_close(&files);
 }
 
-static void a_ring_keeps_what_its_bytes_allow_and_says_when_that_is_nothing(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = ring_config(&files, 1000);
+FILES_CASE(a_ring_keeps_what_its_bytes_allow_and_says_when_that_is_nothing) {
+    net_log_file_config config = ring_config(files, 1000);
     net_log_saved saved = saved_at(&config, 90, 90, "all");
     assert_int_equal(saved.first_tick, 1);
     const uint64_t all = saved.bytes;
@@ -350,16 +332,12 @@ static void a_ring_keeps_what_its_bytes_allow_and_says_when_that_is_nothing(void
     config.ring_memory_bytes = 300;
     saved = saved_at(&config, 90, 90, "none");
     assert_non_null(strstr(saved.failure, "no keyframe"));
-    files_close(&files);
 }
 
-static void all_saves_stay_within_the_budget(void** state) {
-    (void)state;
-    log_files files;
+FILES_CASE(all_saves_stay_within_the_budget) {
     net_log_file* file;
     uint32_t whole = 0, refused = 0;
-    files_open(&files);
-    net_log_file_config config = ring_config(&files, 20);
+    net_log_file_config config = ring_config(files, 20);
     config.is_in_memory = true;
     config.segments.budget_bytes = 12000;
     assert_int_equal(files_create(&config, &file), NET_OK);
@@ -378,21 +356,16 @@ static void all_saves_stay_within_the_budget(void** state) {
     // The ring's bytes are counted, not the header and the index of the next file.
     assert_true(bytes <= 12000 + 1000);
     (void)net_log_file_destroy(file);
-    files_close(&files);
 }
 
-static void without_a_ring_nothing_is_saved(void** state) {
-    (void)state;
-    log_files files;
+FILES_CASE(without_a_ring_nothing_is_saved) {
     net_log_file* file;
     net_log_saved saved;
-    files_open(&files);
-    net_log_file_config config = files_config(&files);
+    net_log_file_config config = files_config(files);
     assert_int_equal(files_create(&config, &file), NET_OK);
     assert_int_equal(net_log_file_save(file, "x"), NET_ERR_CLOSED);
     assert_false(net_log_file_take_saved(file, &saved));
     (void)net_log_file_destroy(file);
-    files_close(&files);
 }
 
 // ---- disks ----
@@ -421,8 +394,7 @@ static int disk_sync(void* context, int fd) {
     return -1;
 }
 
-static void a_disk_that_fails_a_save_at_any_call_costs_the_save_alone(void** state) {
-    (void)state;
+CASE(a_disk_that_fails_a_save_at_any_call_costs_the_save_alone) {
     uint32_t calls = 2;
     for (uint32_t k = 1; k <= calls; k++) {
         log_files files;
@@ -453,13 +425,10 @@ static void a_disk_that_fails_a_save_at_any_call_costs_the_save_alone(void** sta
 }
 
 // Ticks that the log left out are in no save: it begins behind them.
-static void a_save_begins_behind_ticks_that_were_left_out(void** state) {
-    (void)state;
-    log_files files;
+FILES_CASE(a_save_begins_behind_ticks_that_were_left_out) {
     net_log_file* file;
     net_log_saved saved;
-    files_open(&files);
-    net_log_file_config config = ring_config(&files, 1000);
+    net_log_file_config config = ring_config(files, 1000);
     config.ring_bytes = 1024; // some ticks
     config.is_in_memory = true;
     assert_int_equal(files_create(&config, &file), NET_OK);
@@ -475,22 +444,4 @@ static void a_save_begins_behind_ticks_that_were_left_out(void** state) {
     assert_true(saved.first_tick > 48);
     expect_whole(&saved);
     (void)net_log_file_destroy(file);
-    files_close(&files);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_ring_has_what_a_list_of_all_blocks_has),
-        TEST(seconds_saved_at_any_tick_are_a_whole_log),
-        TEST(seconds_saved_while_no_tick_runs_end_with_a_tick),
-        TEST(a_save_without_its_first_sector_opens),
-        TEST(names_of_saves_stay_in_the_logs_folder),
-        TEST(a_file_of_the_name_is_not_replaced),
-        TEST(a_ring_keeps_what_its_bytes_allow_and_says_when_that_is_nothing),
-        TEST(all_saves_stay_within_the_budget),
-        TEST(without_a_ring_nothing_is_saved),
-        TEST(a_disk_that_fails_a_save_at_any_call_costs_the_save_alone),
-        TEST(a_save_begins_behind_ticks_that_were_left_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,8 +22,7 @@ static net_log_state* open_state(net_log_reader* reader) {
 }
 
 // In 1,300 ticks all rows come again twice, and a level is cleared.
-static void values_are_those_of_the_match_in_every_tick(void** unused) {
-    (void)unused;
+CASE(values_are_those_of_the_match_in_every_tick) {
     playback_record* self = record_make(1300);
     net_log_reader *a = open_file(self->files.log), *b = open_file(self->files.log);
     net_log_state* state = open_state(b);
@@ -69,8 +68,7 @@ static void keep_text(void* context, const char* file, uint32_t line, const char
     snprintf(context, 256, "%s", text);
 }
 
-static void logs_of_version_1_are_refused_by_name(void** unused) {
-    (void)unused;
+CASE(logs_of_version_1_are_refused_by_name) {
     static const char* const logs[] = {"breakout-30cc770.slog", "breakout-b2094f0.slog",
                                        "breakout-values.slog", "breakout-schema.slog"};
     for (uint32_t i = 0; i < BASE_COUNT(logs); i++) {
@@ -100,8 +98,7 @@ static double read_x(const net_log_state* state, const char* template_, const ch
 }
 
 // What a person can check by eye: two bots, a wall of bricks.
-static void a_log_is_read_without_its_game(void** unused) {
-    (void)unused;
+CASE(a_log_is_read_without_its_game) {
     playback_record* self = record_make(120);
     net_log_reader* reader = open_file(self->files.log);
     net_log_state* state = open_state(reader);
@@ -151,8 +148,7 @@ static void take_changed(net_log_reader* reader, uint64_t seed, uint32_t* refuse
     net_log_state_destroy(state);
 }
 
-static void changed_values_are_refused_or_harmless(void** unused) {
-    (void)unused;
+CASE(changed_values_are_refused_or_harmless) {
     playback_record* self = record_make(120);
     net_log_reader* reader = open_file(self->files.log);
     uint32_t refused = 0;
@@ -164,17 +160,14 @@ static void changed_values_are_refused_or_harmless(void** unused) {
     record_free(self);
 }
 
-static void a_log_of_inputs_has_sums_and_verifies(void** unused) {
-    (void)unused;
-    log_files files;
+FILES_CASE(a_log_of_inputs_has_sums_and_verifies) {
     table game;
     net_log_writer* writer;
-    files_open(&files);
     table_open(&game, NULL, 0, 3, NET_ROLE_SERVER, false);
     net_log_options options = net_log_options_default();
     options.content = NET_LOG_CONTENT_INPUTS;
     assert_int_equal(
-        net_log_writer_create_as(NULL, files.log, &options, game.match, "test", 1, NULL, &writer),
+        net_log_writer_create_as(NULL, files->log, &options, game.match, "test", 1, NULL, &writer),
         NET_OK);
     for (ecs_tick tick = 1; tick <= 50; tick++) {
         net_log_append_begin(writer, &(net_log_begin){.tick = tick});
@@ -183,7 +176,7 @@ static void a_log_of_inputs_has_sums_and_verifies(void** unused) {
         ecs_changes_clear(net_match_world(game.match));
     }
     assert_int_equal(net_log_writer_destroy(writer), NET_OK);
-    net_log_reader* reader = open_file(files.log);
+    net_log_reader* reader = open_file(files->log);
     net_log_state* state;
     assert_int_equal(net_log_state_create(reader, NULL, &state), NET_ERR_UNKNOWN);
     net_verify_result result;
@@ -191,16 +184,4 @@ static void a_log_of_inputs_has_sums_and_verifies(void** unused) {
     assert_int_equal(result.ticks, 50);
     net_log_reader_destroy(reader);
     table_close(&game);
-    files_close(&files);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(values_are_those_of_the_match_in_every_tick),
-        TEST(logs_of_version_1_are_refused_by_name),
-        TEST(a_log_is_read_without_its_game),
-        TEST(changed_values_are_refused_or_harmless),
-        TEST(a_log_of_inputs_has_sums_and_verifies),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

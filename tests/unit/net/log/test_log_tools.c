@@ -92,8 +92,7 @@ static void number_is(net_log_value value, const char* expected) {
     assert_string_equal(text, expected);
 }
 
-static void numbers_are_short_exact_and_json(void** state) {
-    (void)state;
+CASE(numbers_are_short_exact_and_json) {
     number_is((net_log_value){.kind = ECS_FIELD_F32, .real = (double)0.1f}, "0.1");
     number_is((net_log_value){.kind = ECS_FIELD_F32, .real = (double)16777217.0f}, "16777216");
     number_is((net_log_value){.kind = ECS_FIELD_F32, .real = (double)(1.0f / 3.0f)}, "0.33333334");
@@ -127,8 +126,7 @@ static net_result export_into(play* self, const net_log_export_config* config, l
 
 static lines out;
 
-static void a_range_of_ticks_is_exported(void** state) {
-    (void)state;
+CASE(a_range_of_ticks_is_exported) {
     play self;
     make_log(&self, 7, "ann");
     net_log_exported exported;
@@ -151,8 +149,7 @@ static void a_range_of_ticks_is_exported(void** state) {
 }
 
 // The values of the last tick are those of the world that wrote the log.
-static void exported_values_are_those_of_the_match(void** state) {
-    (void)state;
+CASE(exported_values_are_those_of_the_match) {
     play self;
     make_log(&self, 7, "ann");
     net_log_exported exported;
@@ -183,8 +180,7 @@ static void exported_values_are_those_of_the_match(void** state) {
 }
 
 // Values that are replicated exactly are the same in the log and in a run of it.
-static void without_the_game_values_come_from_the_log(void** state) {
-    (void)state;
+CASE(without_the_game_values_come_from_the_log) {
     static lines run;
     play self;
     make_log(&self, 7, "ann");
@@ -202,8 +198,7 @@ static void without_the_game_values_come_from_the_log(void** state) {
     play_close(&self);
 }
 
-static void cells_with_commas_and_quotes_are_quoted(void** state) {
-    (void)state;
+CASE(cells_with_commas_and_quotes_are_quoted) {
     play self;
     make_log(&self, 7, "a,\"b\"");
     net_log_exported exported;
@@ -217,8 +212,7 @@ static void cells_with_commas_and_quotes_are_quoted(void** state) {
 
 // ---- differences
 
-static void a_log_differs_from_another_in_seed_inputs_and_values(void** state) {
-    (void)state;
+CASE(a_log_differs_from_another_in_seed_inputs_and_values) {
     play one, two;
     make_log(&one, 7, "ann");
     make_log(&two, 8, "ann");
@@ -247,8 +241,7 @@ static void a_log_differs_from_another_in_seed_inputs_and_values(void** state) {
 
 // ---- counts
 
-static void every_change_and_input_is_counted(void** state) {
-    (void)state;
+CASE(every_change_and_input_is_counted) {
     play self;
     make_log(&self, 7, "ann smith");
     net_log_reader* reader = open_log(self.files.log, NET_OK);
@@ -298,8 +291,7 @@ static void copy_is(const play* self, net_log_reader* reader, ecs_tick last, ecs
 }
 
 // Cut after every 194th byte: each part that has a header becomes a whole log of its ticks.
-static void every_cut_log_becomes_a_whole_one(void** state) {
-    (void)state;
+CASE(every_cut_log_becomes_a_whole_one) {
     play self;
     make_log(&self, 7, "ann");
     size_t size;
@@ -355,8 +347,7 @@ static bool meddle(void* context, net_match* match) {
     return true;
 }
 
-static void what_the_log_has_no_values_of_is_found_in_the_next_keyframe(void** state) {
-    (void)state;
+CASE(what_the_log_has_no_values_of_is_found_in_the_next_keyframe) {
     static const struct {
         const char *component, *note;
         ecs_tick diverged_tick;
@@ -467,8 +458,7 @@ static void use_all_tools(const play* self, net_log_reader* reader, net_log_read
     (void)!net_log_resend(reader, module, &resend, NULL, NULL, NULL, &resent);
 }
 
-static void changed_and_signed_logs_are_read_to_an_end(void** state) {
-    (void)state;
+CASE(changed_and_signed_logs_are_read_to_an_end) {
     play self;
     make_log(&self, 7, "ann");
     size_t size;
@@ -498,20 +488,4 @@ static void changed_and_signed_logs_are_read_to_an_end(void** state) {
     net_log_reader_destroy(whole);
     free(log);
     play_close(&self);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(numbers_are_short_exact_and_json),
-        TEST(a_range_of_ticks_is_exported),
-        TEST(exported_values_are_those_of_the_match),
-        TEST(without_the_game_values_come_from_the_log),
-        TEST(cells_with_commas_and_quotes_are_quoted),
-        TEST(a_log_differs_from_another_in_seed_inputs_and_values),
-        TEST(every_change_and_input_is_counted),
-        TEST(what_the_log_has_no_values_of_is_found_in_the_next_keyframe),
-        TEST(every_cut_log_becomes_a_whole_one),
-        TEST(changed_and_signed_logs_are_read_to_an_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

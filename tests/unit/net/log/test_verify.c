@@ -133,17 +133,17 @@ static void record_close(record* self) {
     files_close(&self->files);
 }
 
+#define RECORD_CASE(name, has_trace)                                                               \
+    CASE_WITH(record, self, record_open(self, has_trace), record_close(self), name)
+
 static net_log_reader* open_log(const record* self) {
     net_log_reader* reader;
     assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &reader), NET_OK);
     return reader;
 }
 
-static void a_log_runs_again_to_the_same_bits(void** state) {
-    (void)state;
-    record self;
-    record_open(&self, false);
-    net_log_reader* reader = open_log(&self);
+RECORD_CASE(a_log_runs_again_to_the_same_bits, false) {
+    net_log_reader* reader = open_log(self);
     const net_log_info* info = net_log_reader_info(reader);
     assert_string_equal(info->game, "breakout");
     assert_string_equal(info->build, "test");
@@ -152,13 +152,13 @@ static void a_log_runs_again_to_the_same_bits(void** state) {
     assert_true(info->is_closed);
     net_verify_result result;
     for (int again = 0; again < 2; again++) {
-        assert_int_equal(net_log_verify(reader, self.table.module, 0, NULL, NULL, NULL, &result),
+        assert_int_equal(net_log_verify(reader, self->table.module, 0, NULL, NULL, NULL, &result),
                          NET_OK);
         assert_int_equal(result.ticks, TICKS);
-        assert_true(result.state_hash == self.state_hash);
-        assert_true(result.world_hash == self.world_hash);
+        assert_true(result.state_hash == self->state_hash);
+        assert_true(result.world_hash == self->world_hash);
     }
-    assert_int_equal(net_log_verify(reader, self.table.module, 40, NULL, NULL, NULL, &result),
+    assert_int_equal(net_log_verify(reader, self->table.module, 40, NULL, NULL, NULL, &result),
                      NET_OK);
     assert_int_equal(result.ticks, 40);
     net_log_stats stats;
@@ -170,7 +170,6 @@ static void a_log_runs_again_to_the_same_bits(void** state) {
     assert_int_equal(stats.client_events, 1);
     assert_true(stats.input_repeats > 40);
     net_log_reader_destroy(reader);
-    record_close(&self);
 }
 
 // ---- what an operator did
@@ -208,8 +207,7 @@ static void record_control(record* self, ecs_tick before) {
     assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
 }
 
-static void a_control_stands_in_front_of_its_tick_and_is_not_passed_over(void** state) {
-    (void)state;
+CASE(a_control_stands_in_front_of_its_tick_and_is_not_passed_over) {
     static const ecs_tick places[] = {1, 16, 17, 41}; // a block of 60 Hz has 15 ticks
     for (uint32_t i = 0; i < BASE_COUNT(places); i++) {
         record self;
@@ -253,8 +251,7 @@ static void a_control_stands_in_front_of_its_tick_and_is_not_passed_over(void** 
     }
 }
 
-static void a_control_that_does_not_fit_a_record_is_refused(void** state) {
-    (void)state;
+CASE(a_control_that_does_not_fit_a_record_is_refused) {
     static uint8_t large[NET_LOG_RECORD_BYTES_MAX];
     enum { FITS = NET_LOG_RECORD_BYTES_MAX - 68 };
     record self = {.writer = NULL};
@@ -278,16 +275,13 @@ static void a_control_that_does_not_fit_a_record_is_refused(void** state) {
     record_close(&self);
 }
 
-static void the_header_is_what_log_proto_says(void** state) {
-    (void)state;
-    record self;
-    record_open(&self, false);
-    net_log_reader* reader = open_log(&self);
+RECORD_CASE(the_header_is_what_log_proto_says, false) {
+    net_log_reader* reader = open_log(self);
     size_t size;
     const uint8_t* data = net_log_reader_header(reader, &size);
     Shoal__Log__Header* header = shoal__log__header__unpack(NULL, size, data);
     assert_non_null(header);
-    ecs_world* world = net_match_world(self.table.match);
+    ecs_world* world = net_match_world(self->table.match);
     assert_string_equal(header->game, "breakout");
     assert_int_equal(header->identity, net_log_reader_info(reader)->identity);
     assert_int_equal(header->replicated_index_max, ecs_limits_default().replicated_index_max);
@@ -301,7 +295,6 @@ static void the_header_is_what_log_proto_says(void** state) {
     assert_true(has_lives);
     shoal__log__header__free_unpacked(header, NULL);
     net_log_reader_destroy(reader);
-    record_close(&self);
 }
 
 typedef struct counting {
@@ -318,8 +311,7 @@ static void count_release(void* context, void* memory, size_t size) {
     base_allocator_heap()->release(NULL, memory, size);
 }
 
-static void a_tick_is_logged_without_taking_memory(void** state) {
-    (void)state;
+CASE(a_tick_is_logged_without_taking_memory) {
     record self = {0};
     counting count = {0};
     const base_allocator allocator = {count_allocate, count_release, &count};
@@ -366,11 +358,8 @@ static bool meddle(void* context, net_match* match) {
     return true;
 }
 
-static void a_divergence_is_found_to_tick_entity_field_and_values(void** state) {
-    (void)state;
-    record self;
-    record_open(&self, false);
-    net_log_reader* reader = open_log(&self);
+RECORD_CASE(a_divergence_is_found_to_tick_entity_field_and_values, false) {
+    net_log_reader* reader = open_log(self);
     const struct {
         const char *component, *field, *log_value, *value;
         bool has_entity;
@@ -386,7 +375,7 @@ static void a_divergence_is_found_to_tick_entity_field_and_values(void** state) 
         meddler context = {.tick = 30, .component = cases[i].component};
         net_verify_result result;
         assert_int_equal(
-            net_log_verify(reader, self.table.module, 0, meddle, &context, NULL, &result),
+            net_log_verify(reader, self->table.module, 0, meddle, &context, NULL, &result),
             NET_ERR_DIVERGED);
         assert_true(result.is_diverged);
         assert_int_equal(result.diverged_tick, 31);
@@ -400,32 +389,24 @@ static void a_divergence_is_found_to_tick_entity_field_and_values(void** state) 
         assert_non_null(strstr(result.note, cases[i].note));
     }
     net_log_reader_destroy(reader);
-    record_close(&self);
 }
 
-static void a_log_without_its_end_verifies_up_to_it(void** state) {
-    (void)state;
-    record self;
-    record_open(&self, false);
+RECORD_CASE(a_log_without_its_end_verifies_up_to_it, false) {
     struct stat status;
-    assert_int_equal(stat(self.files.log, &status), 0);
-    assert_int_equal(truncate(self.files.log, status.st_size * 3 / 4), 0);
-    net_log_reader* reader = open_log(&self);
+    assert_int_equal(stat(self->files.log, &status), 0);
+    assert_int_equal(truncate(self->files.log, status.st_size * 3 / 4), 0);
+    net_log_reader* reader = open_log(self);
     assert_true(net_log_reader_info(reader)->is_cut);
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, self.table.module, 0, NULL, NULL, NULL, &result),
+    assert_int_equal(net_log_verify(reader, self->table.module, 0, NULL, NULL, NULL, &result),
                      NET_OK);
     assert_int_equal(result.ticks, net_log_reader_info(reader)->last_tick);
     assert_true(result.ticks > 10 && result.ticks < TICKS);
     net_log_reader_destroy(reader);
-    record_close(&self);
 }
 
-static void another_game_or_other_templates_are_refused_by_name(void** state) {
-    (void)state;
-    record self;
-    record_open(&self, false);
-    net_log_reader* reader = open_log(&self);
+RECORD_CASE(another_game_or_other_templates_are_refused_by_name, false) {
+    net_log_reader* reader = open_log(self);
     net_verify_result result;
     base_report_first first = {.count = 0};
     base_reporter reporter = base_reporter_first(&first);
@@ -452,7 +433,6 @@ static void another_game_or_other_templates_are_refused_by_name(void** state) {
     free(longer);
     free(text);
     net_log_reader_destroy(reader);
-    record_close(&self);
 }
 
 static void count_line(void* context, const char* line) {
@@ -463,19 +443,15 @@ static void count_line(void* context, const char* line) {
     if (*lines == 2) assert_non_null(strstr(line, "\"name\":\"bob \\\"b\\\"\""));
 }
 
-static void a_dump_is_a_line_of_json_per_record(void** state) {
-    (void)state;
-    record self;
-    record_open(&self, false);
-    net_log_reader* reader = open_log(&self);
+RECORD_CASE(a_dump_is_a_line_of_json_per_record, false) {
+    net_log_reader* reader = open_log(self);
     uint32_t lines = 0;
-    assert_int_equal(net_log_dump(reader, self.table.module, count_line, &lines), NET_OK);
+    assert_int_equal(net_log_dump(reader, self->table.module, count_line, &lines), NET_OK);
     assert_int_equal(lines, 1 + 3 * TICKS + 1); // begin, end, state
     lines = 0;
     assert_int_equal(net_log_dump(reader, NULL, count_line, &lines), NET_OK);
     assert_int_equal(lines, 1 + 3 * TICKS + 1); // begin, end, state
     net_log_reader_destroy(reader);
-    record_close(&self);
 }
 
 /// Save the trace with `tail_line` added at its end (NULL: none), and check it.
@@ -501,12 +477,9 @@ static net_result check_trace(record* self, const char* tail_line, char* why, si
     return result;
 }
 
-static void a_trace_is_proved_row_by_row(void** state) {
-    (void)state;
-    record self;
-    record_open(&self, true);
+RECORD_CASE(a_trace_is_proved_row_by_row, true) {
     char why[BASE_REPORT_BYTES_MAX];
-    assert_int_equal(check_trace(&self, NULL, why, sizeof why), NET_OK);
+    assert_int_equal(check_trace(self, NULL, why, sizeof why), NET_OK);
     const struct {
         const char* line;
         net_result result;
@@ -522,30 +495,13 @@ static void a_trace_is_proved_row_by_row(void** state) {
         {"client=2 entity=1:1 tick=99999999999999999999 row=1\n", NET_ERR_MALFORMED, "is not"},
     };
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
-        assert_int_equal(check_trace(&self, cases[i].line, why, sizeof why), cases[i].result);
+        assert_int_equal(check_trace(self, cases[i].line, why, sizeof why), cases[i].result);
         if (!strstr(why, cases[i].why)) print_error("\"%s\" lacks \"%s\"\n", why, cases[i].why);
         assert_non_null(strstr(why, cases[i].why));
     }
-    net_log_reader* reader = open_log(&self);
+    net_log_reader* reader = open_log(self);
     uint64_t rows;
-    assert_int_equal(net_log_check_trace(reader, self.table.module, "/nowhere", NULL, &rows),
+    assert_int_equal(net_log_check_trace(reader, self->table.module, "/nowhere", NULL, &rows),
                      NET_ERR_IO);
     net_log_reader_destroy(reader);
-    record_close(&self);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_log_runs_again_to_the_same_bits),
-        TEST(a_control_stands_in_front_of_its_tick_and_is_not_passed_over),
-        TEST(a_control_that_does_not_fit_a_record_is_refused),
-        TEST(the_header_is_what_log_proto_says),
-        TEST(a_tick_is_logged_without_taking_memory),
-        TEST(a_divergence_is_found_to_tick_entity_field_and_values),
-        TEST(a_log_without_its_end_verifies_up_to_it),
-        TEST(another_game_or_other_templates_are_refused_by_name),
-        TEST(a_dump_is_a_line_of_json_per_record),
-        TEST(a_trace_is_proved_row_by_row),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,6 +144,8 @@ static inline void world_deinit(secure_world* at) {
     net_secure_server_destroy(at->server);
 }
 
+#define WORLD_CASE(name) CASE_WITH(secure_world, at, world_init(at), world_deinit(at), name)
+
 static inline uint64_t count_of(const secure_world* at, net_secure_count count) {
     return net_secure_server_stats(at->server)->counts[count];
 }

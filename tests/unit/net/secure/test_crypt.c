@@ -34,8 +34,7 @@ static net_crypt_result open_copy(line* at, const uint8_t* bytes, size_t size, c
     return result;
 }
 
-static void a_datagram_is_opened_once(void** state) {
-    (void)state;
+CASE(a_datagram_is_opened_once) {
     line at;
     uint8_t out[DATAGRAM_BYTES_MAX];
     line_init(&at);
@@ -49,8 +48,7 @@ static void a_datagram_is_opened_once(void** state) {
     assert_int_equal(at.receiver.key.forged, 0);
 }
 
-static void every_changed_bit_is_a_forgery(void** state) {
-    (void)state;
+CASE(every_changed_bit_is_a_forgery) {
     line at;
     uint8_t out[DATAGRAM_BYTES_MAX];
     line_init(&at);
@@ -66,8 +64,7 @@ static void every_changed_bit_is_a_forgery(void** state) {
     assert_int_equal(open_copy(&at, out, size, "hello"), NET_CRYPT_OK);
 }
 
-static void the_key_changes_by_time_and_overtaken_datagrams_still_count(void** state) {
-    (void)state;
+CASE(the_key_changes_by_time_and_overtaken_datagrams_still_count) {
     line at;
     uint8_t overtaken[DATAGRAM_BYTES_MAX], late[DATAGRAM_BYTES_MAX], out[DATAGRAM_BYTES_MAX];
     uint8_t first_key[NET_KEY_BYTES];
@@ -92,8 +89,7 @@ static void the_key_changes_by_time_and_overtaken_datagrams_still_count(void** s
     assert_int_equal(open_copy(&at, out, size, "d"), NET_CRYPT_OK);
 }
 
-static void the_key_changes_by_number_but_not_twice_in_ten_seconds(void** state) {
-    (void)state;
+CASE(the_key_changes_by_number_but_not_twice_in_ten_seconds) {
     line at;
     uint8_t out[DATAGRAM_BYTES_MAX];
     line_init(&at);
@@ -115,8 +111,7 @@ static void the_key_changes_by_number_but_not_twice_in_ten_seconds(void** state)
     assert_int_equal(open_copy(&at, out, size, "e"), NET_CRYPT_OK);
 }
 
-static void many_changes_of_the_key_lose_nothing(void** state) {
-    (void)state;
+CASE(many_changes_of_the_key_lose_nothing) {
     line at;
     uint8_t held[DATAGRAM_BYTES_MAX], out[DATAGRAM_BYTES_MAX];
     base_rng rng = base_rng_make(8, 0);
@@ -132,8 +127,7 @@ static void many_changes_of_the_key_lose_nothing(void** state) {
     }
 }
 
-static void a_forged_phase_does_not_turn_the_key(void** state) {
-    (void)state;
+CASE(a_forged_phase_does_not_turn_the_key) {
     line at;
     uint8_t out[DATAGRAM_BYTES_MAX];
     line_init(&at);
@@ -146,8 +140,7 @@ static void a_forged_phase_does_not_turn_the_key(void** state) {
     assert_false(at.receiver.phase);
 }
 
-static void a_key_opens_nothing_after_2_to_36_forgeries(void** state) {
-    (void)state;
+CASE(a_key_opens_nothing_after_2_to_36_forgeries) {
     line at;
     uint8_t forged[DATAGRAM_BYTES_MAX], out[DATAGRAM_BYTES_MAX];
     line_init(&at);
@@ -165,8 +158,7 @@ static void a_key_opens_nothing_after_2_to_36_forgeries(void** state) {
     assert_true(at.receiver.key.forged == NET_CRYPT_FORGED_MAX);
 }
 
-static void forgeries_count_for_the_key_that_they_met(void** state) {
-    (void)state;
+CASE(forgeries_count_for_the_key_that_they_met) {
     line at;
     uint8_t forged[DATAGRAM_BYTES_MAX], late[DATAGRAM_BYTES_MAX], out[DATAGRAM_BYTES_MAX];
     line_init(&at);
@@ -184,8 +176,7 @@ static void forgeries_count_for_the_key_that_they_met(void** state) {
     assert_true(at.receiver.key.forged == 2);
 }
 
-static void the_last_number_is_used_and_then_nothing_is_sealed(void** state) {
-    (void)state;
+CASE(the_last_number_is_used_and_then_nothing_is_sealed) {
     line at;
     uint8_t out[DATAGRAM_BYTES_MAX];
     line_init(&at);
@@ -196,8 +187,7 @@ static void the_last_number_is_used_and_then_nothing_is_sealed(void** state) {
     assert_int_equal(seal(&at, "one more", out), 0);
 }
 
-static void directions_and_chances_give_different_keys(void** state) {
-    (void)state;
+CASE(directions_and_chances_give_different_keys) {
     uint8_t token[NET_KEY_BYTES] = {1}, server[24] = {2}, client[16] = {3}, session[16] = {4};
     uint8_t keys[5][NET_KEY_BYTES];
     net_crypt_derive(token, NET_CRYPT_TO_SERVER, server, client, session, keys[0]);
@@ -211,20 +201,4 @@ static void directions_and_chances_give_different_keys(void** state) {
     for (int i = 0; i < 5; i++)
         for (int k = 0; k < i; k++)
             assert_memory_not_equal(keys[i], keys[k], NET_KEY_BYTES);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_datagram_is_opened_once),
-        TEST(every_changed_bit_is_a_forgery),
-        TEST(the_key_changes_by_time_and_overtaken_datagrams_still_count),
-        TEST(the_key_changes_by_number_but_not_twice_in_ten_seconds),
-        TEST(many_changes_of_the_key_lose_nothing),
-        TEST(a_forged_phase_does_not_turn_the_key),
-        TEST(a_key_opens_nothing_after_2_to_36_forgeries),
-        TEST(forgeries_count_for_the_key_that_they_met),
-        TEST(the_last_number_is_used_and_then_nothing_is_sealed),
-        TEST(directions_and_chances_give_different_keys),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

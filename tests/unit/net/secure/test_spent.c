@@ -33,8 +33,7 @@ static bool has(const memory* at, uint32_t number, uint64_t time_us) {
     return net_spent_has(&at->spent, name, time_us);
 }
 
-static void cookies_of_a_name_are_spent_up_to_a_time(void** state) {
-    (void)state;
+CASE(cookies_of_a_name_are_spent_up_to_a_time) {
     memory* at = memory_create();
     assert_false(has(at, 1, 0));
     assert_true(add(at, 2000, 1, 1000));
@@ -49,8 +48,7 @@ static void cookies_of_a_name_are_spent_up_to_a_time(void** state) {
     free(at);
 }
 
-static void it_holds_so_many_names_and_no_more(void** state) {
-    (void)state;
+CASE(it_holds_so_many_names_and_no_more) {
     memory* at = memory_create();
     for (uint32_t i = 0; i < NET_SPENT_MAX - 1; i++)
         assert_true(add(at, i, i, i));
@@ -67,8 +65,7 @@ static void it_holds_so_many_names_and_no_more(void** state) {
     free(at);
 }
 
-static void a_place_is_free_when_no_cookie_of_its_time_counts(void** state) {
-    (void)state;
+CASE(a_place_is_free_when_no_cookie_of_its_time_counts) {
     memory* at = memory_create();
     for (uint32_t i = 0; i < NET_SPENT_MAX; i++)
         assert_true(add(at, 1000, i, i < 2 ? 900 : 1000));
@@ -82,8 +79,7 @@ static void a_place_is_free_when_no_cookie_of_its_time_counts(void** state) {
 }
 
 // Against a list that is never full.
-static void it_never_forgets_a_name_whose_cookies_count(void** state) {
-    (void)state;
+CASE(it_never_forgets_a_name_whose_cookies_count) {
     enum { NAMES = 300 };
     const uint64_t seed = 46;
     base_rng rng = base_rng_make(seed, 0);
@@ -103,14 +99,4 @@ static void it_never_forgets_a_name_whose_cookies_count(void** state) {
         }
     }
     free(at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(cookies_of_a_name_are_spent_up_to_a_time),
-        TEST(it_holds_so_many_names_and_no_more),
-        TEST(a_place_is_free_when_no_cookie_of_its_time_counts),
-        TEST(it_never_forgets_a_name_whose_cookies_count),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

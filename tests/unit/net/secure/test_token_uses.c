@@ -19,8 +19,7 @@ static net_address host_of(uint32_t number) {
     return host;
 }
 
-static void a_token_belongs_to_the_host_that_used_it_first(void** state) {
-    (void)state;
+CASE(a_token_belongs_to_the_host_that_used_it_first) {
     net_token_uses* uses = NULL;
     uint8_t tag[16];
     net_address first = host_of(1), other = host_of(2), same = first;
@@ -68,8 +67,7 @@ static bool list_add(listed* list, uint32_t token, uint32_t host, uint64_t expir
     return true;
 }
 
-static void the_table_equals_a_list(void** state) {
-    (void)state;
+CASE(the_table_equals_a_list) {
     static listed list[TOKENS];
     net_token_uses* uses = NULL;
     base_rng rng = base_rng_make(31, 0);
@@ -100,8 +98,7 @@ static void the_table_equals_a_list(void** state) {
     net_token_uses_destroy(uses);
 }
 
-static void no_memory_is_said(void** state) {
-    (void)state;
+CASE(no_memory_is_said) {
     for (uint32_t fails = 0; fails < 4; fails++) {
         test_scarce scarce = {.left = fails};
         base_allocator allocator = test_scarce_allocator(&scarce);
@@ -110,13 +107,4 @@ static void no_memory_is_said(void** state) {
         assert_int_equal(scarce.held, 0);
     }
     net_token_uses_destroy(NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_token_belongs_to_the_host_that_used_it_first),
-        TEST(the_table_equals_a_list),
-        TEST(no_memory_is_said),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -280,3 +280,7 @@ static inline void table_close(table* at) {
     net_module_close(at->module);
     assert_int_equal(at->memory.bytes, 0);
 }
+
+/// A case with a table of this config: TABLE_CASE(name, .seed = 1).
+#define TABLE_CASE(name, ...)                                                                      \
+    CASE_WITH(table, at, table_open(at, (table_config){__VA_ARGS__}), table_close(at), name)

@@ -187,8 +187,7 @@ static const line LINES[] = {
     {5, 75, 10, 6000}, {0, 20, 0, 2000}, {20, 100, 100, 12000}, {2, 250, 20, 6000}};
 
 // Four rounds let every line meet every phase.
-static void whenever_the_line_is_back_so_is_everybody(void** state) {
-    (void)state;
+CASE(whenever_the_line_is_back_so_is_everybody) {
     uint32_t rounds = test_scaled(1, 1), late = 0;
     const uint32_t step_ms = test_is_short() ? 5 * STEP_MS : STEP_MS;
     for (uint32_t round = 0; round < rounds; round++) {
@@ -206,8 +205,7 @@ static void whenever_the_line_is_back_so_is_everybody(void** state) {
 }
 
 // The place of an address belongs to the old connection until the new connection asks for it.
-static void who_comes_back_has_room_where_an_address_has_one_connection(void** state) {
-    (void)state;
+CASE(who_comes_back_has_room_where_an_address_has_one_connection) {
     room at;
     room_open(&at, 5, 1, 1);
     assert_true(room_wait_ms(&at, 1000) <= 1000);
@@ -225,8 +223,7 @@ static void who_comes_back_has_room_where_an_address_has_one_connection(void** s
 
 // A new line under the old address: whatever part of the greeting was lost, client and server
 // repeat it.
-static void a_line_that_dies_again_and_again_is_survived(void** state) {
-    (void)state;
+CASE(a_line_that_dies_again_and_again_is_survived) {
     for (uint32_t ms = 0; ms < 600; ms += STEP_MS) {
         room at;
         room_open(&at, 1 + ms, 1, 0);
@@ -269,8 +266,7 @@ static void forge(uint32_t session, uint16_t from_port, uint16_t to_port) {
 }
 
 // So many forged datagrams came that the key of one direction opens nothing more.
-static void a_session_whose_key_is_worn_ends_as_after_silence(void** state) {
-    (void)state;
+CASE(a_session_whose_key_is_worn_ends_as_after_silence) {
     for (int is_client = 0; is_client < 2; is_client++) {
         room at;
         room_open(&at, 9, 1, 0);
@@ -295,8 +291,7 @@ static void a_session_whose_key_is_worn_ends_as_after_silence(void** state) {
 
 // A server that ends says so below ENet: its clients try to come back at once, and not after a
 // silence of three seconds.
-static void a_server_that_is_gone_is_noticed_at_once(void** state) {
-    (void)state;
+CASE(a_server_that_is_gone_is_noticed_at_once) {
     room at;
     room_open(&at, 7, SEATS, 0);
     assert_true(room_wait_ms(&at, 1000) <= 1000);
@@ -310,15 +305,4 @@ static void a_server_that_is_gone_is_noticed_at_once(void** state) {
     for (uint32_t k = 0; k < SEATS; k++)
         assert_int_equal(net_client_get_phase(at.seats[k].client), NET_CLIENT_RESUMING);
     room_close(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(whenever_the_line_is_back_so_is_everybody),
-        TEST(who_comes_back_has_room_where_an_address_has_one_connection),
-        TEST(a_line_that_dies_again_and_again_is_survived),
-        TEST(a_session_whose_key_is_worn_ends_as_after_silence),
-        TEST(a_server_that_is_gone_is_noticed_at_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

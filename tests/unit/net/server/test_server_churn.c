@@ -80,8 +80,7 @@ static void let_all_leave(table* at) {
         begin_again(&at->raw_clients[i]);
 }
 
-static void sixty_thousand_joins_and_leaves_leak_nothing(void** state) {
-    (void)state;
+CASE(sixty_thousand_joins_and_leaves_leak_nothing) {
     const uint32_t joins = test_scaled(60000, 1500), warm = 3000;
     static table at;
     table_open(&at, (table_config){.seed = 4, .clients_max = CROWD});
@@ -125,8 +124,7 @@ static uint32_t count_scopes(const table* at) {
 
 // In a world that is not large each has its scope, and so its first packet, in the tick in which it
 // joins: the last of `count` clients in tick count / NET_JOINS_PER_TICK, rounded up.
-static void a_crowd_has_its_first_states_within_known_ticks(void** state) {
-    (void)state;
+CASE(a_crowd_has_its_first_states_within_known_ticks) {
     static const uint32_t COUNTS[] = {CROWD - 1, CROWD, CROWD + 1, TABLE_SEATS};
     for (uint32_t k = 0; k < BASE_COUNT(COUNTS); k++) {
         static table at;
@@ -193,8 +191,7 @@ static uint32_t count_admitted(const table* at) {
 }
 
 // All are players at once. Their scopes, 10,000 entities each, are gathered over ticks.
-static void scopes_of_a_large_world_wait_for_their_turn(void** state) {
-    (void)state;
+CASE(scopes_of_a_large_world_wait_for_their_turn) {
     enum { PER_TICK = NET_WORK_PER_TICK / ENTITIES, FIRST = NET_WORK_BURST / ENTITIES };
     static table at;
     net_game_module game;
@@ -224,8 +221,7 @@ static void scopes_of_a_large_world_wait_for_their_turn(void** state) {
 }
 
 // A client that waits loses its connection, or leaves: nothing of it stays.
-static void who_waits_for_a_scope_may_leave(void** state) {
-    (void)state;
+CASE(who_waits_for_a_scope_may_leave) {
     static table at;
     net_game_module game;
     open_large(&at, &game);
@@ -256,8 +252,7 @@ static void who_waits_for_a_scope_may_leave(void** state) {
 
 // All leave in one tick. What they leave behind is destroyed over ticks, and then its memory is
 // back.
-static void what_leavers_leave_is_destroyed_over_ticks(void** state) {
-    (void)state;
+CASE(what_leavers_leave_is_destroyed_over_ticks) {
     static table at;
     net_game_module game;
     open_large(&at, &game);
@@ -283,15 +278,4 @@ static void what_leavers_leave_is_destroyed_over_ticks(void** state) {
     assert_true(bytes < full / 2);
     assert_int_equal(counters->clients, 0);
     table_close(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(sixty_thousand_joins_and_leaves_leak_nothing),
-        TEST(a_crowd_has_its_first_states_within_known_ticks),
-        TEST(scopes_of_a_large_world_wait_for_their_turn),
-        cmocka_unit_test(who_waits_for_a_scope_may_leave),
-        TEST(what_leavers_leave_is_destroyed_over_ticks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

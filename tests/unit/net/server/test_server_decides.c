@@ -56,15 +56,12 @@ static void save_line(void* context, const char* file, uint32_t line, const char
     snprintf(said + used, sizeof said - used, "%s\n", message);
 }
 
-static void a_game_refuses_drops_and_ends_with_reasons(void** state) {
-    (void)state;
+FILES_CASE(a_game_refuses_drops_and_ends_with_reasons) {
     net_game_module game = *swarm_module_get();
     game.start = start;
     game.player_join = join;
     game.player_leave = leave;
     game.register_systems = register_systems;
-    log_files files;
-    files_open(&files);
     const base_reporter reporter = {save_line, NULL};
     said[0] = 0;
     table at;
@@ -73,7 +70,7 @@ static void a_game_refuses_drops_and_ends_with_reasons(void** state) {
                                    .game = &game,
                                    .reporter = &reporter,
                                    .seat_reporter = &reporter,
-                                   .log_file = files.log});
+                                   .log_file = files->log});
     for (uint32_t i = 0; i < 3; i++) {
         (void)table_sit(&at, NULL);
         table_run(&at, 10);
@@ -112,7 +109,7 @@ static void a_game_refuses_drops_and_ends_with_reasons(void** state) {
     net_log_append_close(at.log, at.match);
     assert_int_equal(net_log_writer_finish(at.log), NET_OK);
     net_log_reader* reader = NULL;
-    assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &reader), NET_OK);
+    assert_int_equal(net_log_reader_create(NULL, files->log, NULL, &reader), NET_OK);
     net_verify_result verified;
     drop_calls = 0;
     assert_int_equal(net_log_verify(reader, at.module, 0, NULL, NULL, &reporter, &verified),
@@ -122,11 +119,9 @@ static void a_game_refuses_drops_and_ends_with_reasons(void** state) {
     assert_true(verified.state_hash == state_hash);
     net_log_reader_destroy(reader);
     table_close(&at);
-    files_close(&files);
 }
 
-static void a_reason_may_be_missing_or_too_long(void** state) {
-    (void)state;
+CASE(a_reason_may_be_missing_or_too_long) {
     net_game_module game = *swarm_module_get();
     game.start = start;
     table at;
@@ -151,12 +146,4 @@ static void a_reason_may_be_missing_or_too_long(void** state) {
     assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
     assert_int_equal(net_client_get_end(at.seats[0].client), NET_CLIENT_END_GOODBYE);
     table_close(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_game_refuses_drops_and_ends_with_reasons),
-        TEST(a_reason_may_be_missing_or_too_long),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,8 +187,7 @@ static work run(way how) {
     return of;
 }
 
-static void ten_ways_to_be_malicious_hurt_no_other_member(void** state) {
-    (void)state;
+CASE(ten_ways_to_be_malicious_hurt_no_other_member) {
     static const char* const NAMES[] = {"honest",         "never acks",    "forges acks",
                                         "floods control", "floods inputs", "floods events",
                                         "floods resyncs", "greets again",  "comes and goes",
@@ -238,19 +237,17 @@ static net_transport* wrap_resending(net_transport* transport) {
 }
 
 // Bytes below the transport are charged to the client that causes them.
-static void resends_are_charged_to_the_rate_of_their_client(void** state) {
-    (void)state;
-    table at;
+TABLE_CASE(resends_are_charged_to_the_rate_of_their_client, .seed = 8, .quiet = 1e9,
+           .wrap = wrap_resending) {
     resent_bytes = 0;
-    table_open(&at, (table_config){.seed = 8, .quiet = 1e9, .wrap = wrap_resending});
-    raw_client* heavy = table_guest(&at);
-    raw_client* light = table_guest(&at);
+    raw_client* heavy = table_guest(at);
+    raw_client* light = table_guest(at);
     uint64_t bytes[2] = {heavy->state_bytes, light->state_bytes};
     for (uint32_t tick = 0; tick < 10 * TICKS_PER_SECOND; tick++) {
         raw_client_inputs(heavy, raw_client_packet(heavy), 0, 0, NULL, 0);
         raw_client_inputs(light, raw_client_packet(light), 0, 0, NULL, 0);
         resent_bytes += 5000; // 300 KB a second: more than the highest rate
-        table_step(&at);
+        table_step(at);
     }
     bytes[0] = heavy->state_bytes - bytes[0];
     bytes[1] = light->state_bytes - bytes[1];
@@ -259,14 +256,5 @@ static void resends_are_charged_to_the_rate_of_their_client(void** state) {
     assert_true(bytes[0] < bytes[1] / 3);
     // It gets a little all the time, and it acknowledges that: it is a member.
     assert_true(heavy->states > 10 * 3);
-    assert_int_equal(table_report(&at, heavy->client)->end, NET_END_NONE);
-    table_close(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(resends_are_charged_to_the_rate_of_their_client),
-        TEST(ten_ways_to_be_malicious_hurt_no_other_member),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_int_equal(table_report(at, heavy->client)->end, NET_END_NONE);
 }

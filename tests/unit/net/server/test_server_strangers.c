@@ -31,16 +31,13 @@ static uint32_t marks_in(const char* file, const net_module* module) {
 
 // A client adds to a valid message: an unknown field, the same field twice, a number in
 // more bytes than it needs. Neither the log nor the match gets any of it.
-static void what_a_client_adds_to_a_message_does_not_reach_the_log(void** state) {
-    (void)state;
+FILES_CASE(what_a_client_adds_to_a_message_does_not_reach_the_log) {
     static const uint8_t UNKNOWN[] = {8, 4, 0x7A, 4, 'm', 'a', 'r', 'k'};
     static const uint8_t TWICE[] = {8, 10, 8, 4};
     static const uint8_t LONG[] = {8, 0x84, 0x80, 0x80, 0x00};
     static const uint8_t SHOUT[] = {8, 1, 0x7A, 4, 'm', 'a', 'r', 'k'};
-    log_files files;
-    files_open(&files);
     table at;
-    table_open(&at, (table_config){.seed = 1, .quiet = 1e9, .log_file = files.log});
+    table_open(&at, (table_config){.seed = 1, .quiet = 1e9, .log_file = files->log});
     raw_client* raw = table_guest(&at);
     raw_client_inputs(raw, raw_client_packet(raw), 1, 1, UNKNOWN, sizeof UNKNOWN);
     table_run(&at, 3);
@@ -60,22 +57,19 @@ static void what_a_client_adds_to_a_message_does_not_reach_the_log(void** state)
     assert_int_equal(*shouts, 1);
     assert_int_equal(net_log_writer_destroy(at.log), NET_OK);
     at.log = NULL;
-    assert_int_equal(marks_in(files.log, at.module), 0);
+    assert_int_equal(marks_in(files->log, at.module), 0);
     table_close(&at);
-    files_close(&files);
 }
 
 // A log that says nothing is that of a dead server.
-static void a_server_without_ticks_says_in_its_log_that_it_lives(void** state) {
-    (void)state;
+FILES_CASE(a_server_without_ticks_says_in_its_log_that_it_lives) {
     enum { WAITED = 90, PLAYED = 30 };
-    log_files files;
-    files_open(&files);
     table at;
-    table_open(
-        &at,
-        (table_config){
-            .seed = 1, .quiet = 1e9, .clients_min = 1, .ticks_max = PLAYED, .log_file = files.log});
+    table_open(&at, (table_config){.seed = 1,
+                                   .quiet = 1e9,
+                                   .clients_min = 1,
+                                   .ticks_max = PLAYED,
+                                   .log_file = files->log});
     table_run(&at, WAITED);
     raw_client* raw = table_guest(&at); // it acknowledges nothing: the server gives it time
     table_run(&at, PLAYED + 60);
@@ -84,7 +78,7 @@ static void a_server_without_ticks_says_in_its_log_that_it_lives(void** state) {
     at.log = NULL;
     const base_reporter reporter = base_reporter_stderr();
     net_log_reader* reader = NULL;
-    assert_int_equal(net_log_reader_create(NULL, files.log, &reporter, &reader), NET_OK);
+    assert_int_equal(net_log_reader_create(NULL, files->log, &reporter, &reader), NET_OK);
     const net_log_info* info = net_log_reader_info(reader);
     assert_true(info->is_closed && info->last_tick == PLAYED);
     net_log_stats stats;
@@ -97,7 +91,6 @@ static void a_server_without_ticks_says_in_its_log_that_it_lives(void** state) {
     assert_int_equal(result.ticks, PLAYED);
     net_log_reader_destroy(reader);
     table_close(&at);
-    files_close(&files);
 }
 
 static void count_numbers(void* context, const char* line) {
@@ -112,13 +105,10 @@ static void count_numbers(void* context, const char* line) {
 }
 
 // A tick takes eight: what waits for the next one is not acknowledged, and not in the log.
-static void an_event_is_acknowledged_when_a_tick_took_it(void** state) {
-    (void)state;
+FILES_CASE(an_event_is_acknowledged_when_a_tick_took_it) {
     enum { EVENTS = 20 };
-    log_files files;
-    files_open(&files);
     table at;
-    table_open(&at, (table_config){.seed = 1, .quiet = 1e9, .log_file = files.log});
+    table_open(&at, (table_config){.seed = 1, .quiet = 1e9, .log_file = files->log});
     raw_client* raw = table_guest(&at);
     for (uint8_t i = 1; i <= EVENTS; i++)
         raw_client_event(raw, raw_client_packet(raw), i, 4, (const uint8_t[]){8, i}, 2);
@@ -139,12 +129,11 @@ static void an_event_is_acknowledged_when_a_tick_took_it(void** state) {
     const base_reporter reporter = base_reporter_stderr();
     net_log_reader* reader = NULL;
     uint32_t last = 0;
-    assert_int_equal(net_log_reader_create(NULL, files.log, &reporter, &reader), NET_OK);
+    assert_int_equal(net_log_reader_create(NULL, files->log, &reporter, &reader), NET_OK);
     assert_int_equal(net_log_dump(reader, NULL, count_numbers, &last), NET_OK);
     assert_int_equal(last, EVENTS);
     net_log_reader_destroy(reader);
     table_close(&at);
-    files_close(&files);
 }
 
 // ---- the screen
@@ -166,8 +155,7 @@ static void begin_again(raw_client* raw) {
 }
 
 // Six clients join, break the protocol and join again: each end is a line for the operator.
-static void a_flood_of_faults_is_a_trickle_of_lines(void** state) {
-    (void)state;
+CASE(a_flood_of_faults_is_a_trickle_of_lines) {
     screen on = {0};
     const base_reporter reporter = {count_line, &on};
     table at;
@@ -197,32 +185,28 @@ static void a_flood_of_faults_is_a_trickle_of_lines(void** state) {
 
 // ---- the list of players
 
-static void two_players_of_one_name_are_told_apart(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 3, .quiet = 1e9});
+TABLE_CASE(two_players_of_one_name_are_told_apart, .seed = 3, .quiet = 1e9) {
     static const char* const REQUESTED[] = {"Ada", "ada ", "\u202EAda\u200B", "Eve"};
     static const char* const GIVEN[] = {"Ada", "ada (2)", "Ada (3)", "Eve"};
     for (uint32_t i = 0; i < 4; i++) {
-        raw_client* raw = table_raw_client(&at);
+        raw_client* raw = table_raw_client(at);
         for (uint32_t k = 0; k < 20 && !raw->is_connected; k++)
-            table_step(&at);
-        raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", REQUESTED[i]);
+            table_step(at);
+        raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", REQUESTED[i]);
         for (uint32_t k = 0; k < 20 && raw->states == 0; k++)
-            table_step(&at);
-        assert_string_equal(net_match_player_name(at.match, raw->client), GIVEN[i]);
-        assert_string_equal(at.raw_clients[0].came_name, GIVEN[i]);
+            table_step(at);
+        assert_string_equal(net_match_player_name(at->match, raw->client), GIVEN[i]);
+        assert_string_equal(at->raw_clients[0].came_name, GIVEN[i]);
     }
     // Who leaves gives the name back.
-    raw_client_goodbye(&at.raw_clients[0]);
-    table_run(&at, 10);
-    raw_client* next = table_raw_client(&at);
+    raw_client_goodbye(&at->raw_clients[0]);
+    table_run(at, 10);
+    raw_client* next = table_raw_client(at);
     for (uint32_t k = 0; k < 20 && !next->is_connected; k++)
-        table_step(&at);
-    raw_client_hello(next, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", "Ada");
-    table_run(&at, 10);
-    assert_string_equal(net_match_player_name(at.match, next->client), "Ada");
-    table_close(&at);
+        table_step(at);
+    raw_client_hello(next, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "Ada");
+    table_run(at, 10);
+    assert_string_equal(net_match_player_name(at->match, next->client), "Ada");
 }
 
 static void count_limited(void* context, const char* file, uint32_t line, const char* message) {
@@ -233,8 +217,7 @@ static void count_limited(void* context, const char* file, uint32_t line, const 
 }
 
 // One line for the operator.
-static void who_sends_more_than_is_read_is_named(void** state) {
-    (void)state;
+CASE(who_sends_more_than_is_read_is_named) {
     table at;
     uint32_t limited = 0, number = 1;
     const base_reporter reporter = {count_limited, &limited};
@@ -251,16 +234,4 @@ static void who_sends_more_than_is_read_is_named(void** state) {
     }
     assert_int_equal(limited, 1);
     table_close(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(what_a_client_adds_to_a_message_does_not_reach_the_log),
-        TEST(a_server_without_ticks_says_in_its_log_that_it_lives),
-        TEST(an_event_is_acknowledged_when_a_tick_took_it),
-        TEST(a_flood_of_faults_is_a_trickle_of_lines),
-        TEST(who_sends_more_than_is_read_is_named),
-        TEST(two_players_of_one_name_are_told_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

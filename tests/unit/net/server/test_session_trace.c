@@ -50,8 +50,7 @@ static uint32_t count_packets(const tracer* kept, net_trace_kind kind, const cha
     return count;
 }
 
-static void a_session_is_seen_from_its_first_connection_to_its_end(void** state) {
-    (void)state;
+CASE(a_session_is_seen_from_its_first_connection_to_its_end) {
     static const net_link_config DEAD = {.loss_percent = 100};
     static const net_link_config QUIET = {.delay_ms = 5};
     static tracer server, client;
@@ -96,8 +95,7 @@ static void a_session_is_seen_from_its_first_connection_to_its_end(void** state)
     table_close(&at);
 }
 
-static void every_packet_is_seen_on_both_sides(void** state) {
-    (void)state;
+CASE(every_packet_is_seen_on_both_sides) {
     static tracer server, client;
     server = client = (tracer){.state_count = 0};
     table at;
@@ -132,8 +130,7 @@ static void every_packet_is_seen_on_both_sides(void** state) {
     table_close(&at);
 }
 
-static void bytes_that_are_no_message_are_traced_as_malformed(void** state) {
-    (void)state;
+CASE(bytes_that_are_no_message_are_traced_as_malformed) {
     static tracer server;
     server = (tracer){.state_count = 0};
     table at;
@@ -147,8 +144,7 @@ static void bytes_that_are_no_message_are_traced_as_malformed(void** state) {
     table_close(&at);
 }
 
-static void an_event_is_one_line_of_pairs(void** state) {
-    (void)state;
+CASE(an_event_is_one_line_of_pairs) {
     char line[NET_TRACE_LINE_BYTES_MAX];
     net_trace_text(&(net_trace_event){.kind = NET_TRACE_SENT,
                                       .now_us = 1250016,
@@ -186,8 +182,7 @@ static void check_session_arrow(net_session_state from, net_session_state to, bo
     expect_assert_failure(net_session_set_state(&server, &session, to, "test"));
 }
 
-static void arrows_that_a_session_does_not_have_are_asserted(void** state) {
-    (void)state;
+CASE(arrows_that_a_session_does_not_have_are_asserted) {
     // [state]: the states that may follow.
     static const char* const FOLLOWERS[NET_SESSION_STATE_COUNT] = {
         [NET_SESSION_FREE] = "g",       [NET_SESSION_GREETING] = "qaxf", [NET_SESSION_ASKED] = "xf",
@@ -216,8 +211,7 @@ static void check_client_arrow(net_client_phase from, net_client_phase to, bool 
     expect_assert_failure(net_client_set_phase(&client, to, "test"));
 }
 
-static void arrows_that_a_client_does_not_have_are_asserted(void** state) {
-    (void)state;
+CASE(arrows_that_a_client_does_not_have_are_asserted) {
     static const char* const FOLLOWERS[] = {"ge", "pe", "re", "pe", ""};
     static const char LETTERS[] = "cgpre";
     base_assert_handler_set(test_assert_handler);
@@ -226,16 +220,4 @@ static void arrows_that_a_client_does_not_have_are_asserted(void** state) {
             check_client_arrow((net_client_phase)from, (net_client_phase)to,
                                strchr(FOLLOWERS[from], LETTERS[to]) != NULL);
     base_assert_handler_set(NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_session_is_seen_from_its_first_connection_to_its_end),
-        TEST(every_packet_is_seen_on_both_sides),
-        TEST(bytes_that_are_no_message_are_traced_as_malformed),
-        TEST(an_event_is_one_line_of_pairs),
-        TEST(arrows_that_a_session_does_not_have_are_asserted),
-        TEST(arrows_that_a_client_does_not_have_are_asserted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

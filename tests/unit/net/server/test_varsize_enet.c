@@ -117,8 +117,7 @@ static void step(room* at) {
     }
 }
 
-static void the_longest_values_cross_a_line_that_loses(void** state) {
-    (void)state;
+CASE(the_longest_values_cross_a_line_that_loses) {
     for (uint32_t loss = 0; loss <= 5; loss += 5) {
         room at;
         open(&at, loss);
@@ -147,11 +146,4 @@ static void the_longest_values_cross_a_line_that_loses(void** state) {
         }
         close(&at);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_longest_values_cross_a_line_that_loses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

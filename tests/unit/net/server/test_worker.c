@@ -28,8 +28,7 @@ static uint64_t now_us(void) {
     return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
 }
 
-static void work_is_done_once_for_each_start_and_seen_after_the_wait(void** state) {
-    (void)state;
+CASE(work_is_done_once_for_each_start_and_seen_after_the_wait) {
     table_memory memory;
     table_memory_init(&memory);
     job work = {0};
@@ -165,8 +164,7 @@ static void expect_same(const outcome* a, const outcome* b) {
     }
 }
 
-static void datagrams_are_the_same_with_any_number_of_threads(void** state) {
-    (void)state;
+CASE(datagrams_are_the_same_with_any_number_of_threads) {
     static const uint32_t lanes[] = {1, 2, 4, 7};
     uint32_t seeds = test_scaled(6, 2);
     for (uint64_t seed = 1; seed <= seeds; seed++) {
@@ -267,8 +265,7 @@ static ecs_result register_gate(ecs_world* world, void** context, const base_rep
     return result == ECS_OK ? ecs_system_register(world, &desc) : result;
 }
 
-static void the_next_tick_runs_while_datagrams_of_the_last_are_on_their_way_out(void** state) {
-    (void)state;
+CASE(the_next_tick_runs_while_datagrams_of_the_last_are_on_their_way_out) {
     memset(&the_gate, 0, sizeof the_gate);
     pthread_mutex_init(&the_gate.mutex, NULL);
     pthread_cond_init(&the_gate.stepped, NULL);
@@ -306,26 +303,12 @@ static void the_next_tick_runs_while_datagrams_of_the_last_are_on_their_way_out(
     pthread_cond_destroy(&the_gate.stepped);
 }
 
-static void steady_ticks_on_two_threads_allocate_nothing(void** state) {
-    (void)state;
-    table at;
-    table_open(&at,
-               (table_config){.seed = 8, .quiet = 60, .is_threaded = true, .has_bandwidth = true});
-    table_sit(&at, NULL);
-    table_sit(&at, NULL);
-    table_run(&at, 120);
-    uint64_t server = at.memory.allocations;
-    table_run(&at, 300);
-    assert_int_equal(at.memory.allocations, server);
-    table_close(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(work_is_done_once_for_each_start_and_seen_after_the_wait),
-        TEST(datagrams_are_the_same_with_any_number_of_threads),
-        TEST(the_next_tick_runs_while_datagrams_of_the_last_are_on_their_way_out),
-        TEST(steady_ticks_on_two_threads_allocate_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+TABLE_CASE(steady_ticks_on_two_threads_allocate_nothing, .seed = 8, .quiet = 60,
+           .is_threaded = true, .has_bandwidth = true) {
+    table_sit(at, NULL);
+    table_sit(at, NULL);
+    table_run(at, 120);
+    uint64_t server = at->memory.allocations;
+    table_run(at, 300);
+    assert_int_equal(at->memory.allocations, server);
 }

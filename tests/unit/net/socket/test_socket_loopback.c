@@ -99,21 +99,18 @@ static void reach(const char* listen, uint32_t which, const char* host) {
     at.server->ops->destroy(at.server);
 }
 
-static void ipv6_alone(void** state) {
-    (void)state;
+CASE(ipv6_alone) {
     if (!has_ipv6()) skip();
     reach("[::1]:0", 0, "[::1]");
 }
 
-static void one_socket_of_both_families(void** state) {
-    (void)state;
+CASE(one_socket_of_both_families) {
     if (!has_ipv6()) skip();
     reach("[::]:0", 0, "[::1]");
     reach("[::]:0", 0, "127.0.0.1");
 }
 
-static void two_sockets_under_one_host(void** state) {
-    (void)state;
+CASE(two_sockets_under_one_host) {
     if (!has_ipv6()) skip();
     reach("127.0.0.1:0,[::1]:0", 0, "127.0.0.1");
     reach("127.0.0.1:0,[::1]:0", 1, "[::1]");
@@ -121,8 +118,7 @@ static void two_sockets_under_one_host(void** state) {
     reach("[::]:0,0.0.0.0:0", 1, "127.0.0.1");
 }
 
-static void both_families_at_one_port_on_two_sockets(void** state) {
-    (void)state;
+CASE(both_families_at_one_port_on_two_sockets) {
     if (!has_ipv6()) skip();
     net_transport* first = NULL;
     net_enet_config config = {
@@ -138,13 +134,11 @@ static void both_families_at_one_port_on_two_sockets(void** state) {
     reach(listen, 0, "[::1]");
 }
 
-static void ipv4_alone(void** state) {
-    (void)state;
+CASE(ipv4_alone) {
     reach("127.0.0.1:0", 0, "127.0.0.1");
 }
 
-static void an_address_of_nobody_cannot_be_bound(void** state) {
-    (void)state;
+CASE(an_address_of_nobody_cannot_be_bound) {
     net_transport* made = NULL;
     net_enet_config config = {.listen = "127.0.0.1:0,[2001:db8::1]:0",
                               .peers_max = 1,
@@ -155,8 +149,7 @@ static void an_address_of_nobody_cannot_be_bound(void** state) {
 }
 
 // One call brings and takes many datagrams.
-static void datagrams_travel_in_batches(void** state) {
-    (void)state;
+CASE(datagrams_travel_in_batches) {
     enum { COUNT = 60 };
     net_transport *server = NULL, *other = NULL;
     net_enet_config config = {.listen = "127.0.0.1:0", .peers_max = 1};
@@ -184,17 +177,4 @@ static void datagrams_travel_in_batches(void** state) {
     assert_int_equal(stats.recv_datagrams, COUNT);
     server->ops->destroy(server);
     other->ops->destroy(other);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(ipv6_alone),
-        TEST(one_socket_of_both_families),
-        TEST(two_sockets_under_one_host),
-        TEST(both_families_at_one_port_on_two_sockets),
-        TEST(ipv4_alone),
-        TEST(an_address_of_nobody_cannot_be_bound),
-        TEST(datagrams_travel_in_batches),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,8 +126,7 @@ static void send_one(net_socket_pipe* at, uint16_t port, uint32_t size, uint8_t 
     net_socket_pipe_send(at, &to, bytes, size, stats);
 }
 
-static void a_full_batch_is_one_call(void** state) {
-    (void)state;
+CASE(a_full_batch_is_one_call) {
     net_socket_stats stats = {0};
     net_socket_pipe* at = pipe_open(false, 64);
     for (uint32_t i = 0; i < 63; i++)
@@ -147,8 +146,7 @@ static void a_full_batch_is_one_call(void** state) {
     net_socket_pipe_destroy(at, &stats);
 }
 
-static void a_batch_of_one_sends_at_once_and_closing_sends_the_rest(void** state) {
-    (void)state;
+CASE(a_batch_of_one_sends_at_once_and_closing_sends_the_rest) {
     net_socket_stats stats = {0};
     net_socket_pipe* at = pipe_open(true, 1);
     send_one(at, 1, 10, 1, &stats);
@@ -162,8 +160,7 @@ static void a_batch_of_one_sends_at_once_and_closing_sends_the_rest(void** state
     assert_int_equal(kernel()->sent[0].size, NET_SOCKET_OUTER_BYTES_MAX);
 }
 
-static void a_run_to_one_address_is_one_message_whose_last_may_be_shorter(void** state) {
-    (void)state;
+CASE(a_run_to_one_address_is_one_message_whose_last_may_be_shorter) {
     net_socket_stats stats = {0};
     net_socket_pipe* at = pipe_open(true, 64);
     static const uint32_t sizes[] = {100, 100, 60, 60, 80};
@@ -180,8 +177,7 @@ static void a_run_to_one_address_is_one_message_whose_last_may_be_shorter(void**
     net_socket_pipe_destroy(at, &stats);
 }
 
-static void a_run_is_not_longer_than_a_message_can_be(void** state) {
-    (void)state;
+CASE(a_run_is_not_longer_than_a_message_can_be) {
     net_socket_stats stats = {0};
     net_socket_pipe* at = pipe_open(true, 64);
     for (uint32_t i = 0; i < 64; i++)
@@ -191,8 +187,7 @@ static void a_run_is_not_longer_than_a_message_can_be(void** state) {
     net_socket_pipe_destroy(at, &stats);
 }
 
-static void refused_segments_go_out_one_by_one_and_are_not_tried_again(void** state) {
-    (void)state;
+CASE(refused_segments_go_out_one_by_one_and_are_not_tried_again) {
     net_socket_stats stats = {0};
     net_socket_pipe* at = pipe_open(true, 64);
     kernel()->refuses_segments = true;
@@ -213,8 +208,7 @@ static void refused_segments_go_out_one_by_one_and_are_not_tried_again(void** st
     net_socket_pipe_destroy(at, &stats);
 }
 
-static void a_call_that_sends_a_part_is_followed_by_another_one(void** state) {
-    (void)state;
+CASE(a_call_that_sends_a_part_is_followed_by_another_one) {
     net_socket_stats stats = {0};
     net_socket_pipe* at = pipe_open(false, 64);
     kernel()->answers[0] = 3;
@@ -229,8 +223,7 @@ static void a_call_that_sends_a_part_is_followed_by_another_one(void** state) {
     net_socket_pipe_destroy(at, &stats);
 }
 
-static void a_full_send_buffer_loses_the_rest_and_counts_it(void** state) {
-    (void)state;
+CASE(a_full_send_buffer_loses_the_rest_and_counts_it) {
     static const int FULL[] = {EAGAIN, ENOBUFS};
     for (size_t f = 0; f < BASE_COUNT(FULL); f++) {
         net_socket_stats stats = {0};
@@ -250,8 +243,7 @@ static void a_full_send_buffer_loses_the_rest_and_counts_it(void** state) {
     }
 }
 
-static void one_address_that_cannot_be_reached_loses_its_datagram_only(void** state) {
-    (void)state;
+CASE(one_address_that_cannot_be_reached_loses_its_datagram_only) {
     net_socket_stats stats = {0};
     net_socket_pipe* at = pipe_open(false, 64);
     kernel()->answers[0] = 2;
@@ -267,8 +259,7 @@ static void one_address_that_cannot_be_reached_loses_its_datagram_only(void** st
     net_socket_pipe_destroy(at, &stats);
 }
 
-static void an_interrupted_call_is_made_again(void** state) {
-    (void)state;
+CASE(an_interrupted_call_is_made_again) {
     net_socket_stats stats = {0};
     net_socket_pipe* at = pipe_open(false, 64);
     kernel()->answers[0] = kernel()->answers[1] = -EINTR;
@@ -279,8 +270,7 @@ static void an_interrupted_call_is_made_again(void** state) {
     net_socket_pipe_destroy(at, &stats);
 }
 
-static void a_send_that_always_fails_ends(void** state) {
-    (void)state;
+CASE(a_send_that_always_fails_ends) {
     static const int ERRORS[] = {EINTR, EPERM, EIO};
     for (size_t e = 0; e < BASE_COUNT(ERRORS); e++) {
         net_socket_stats stats = {0};
@@ -295,8 +285,7 @@ static void a_send_that_always_fails_ends(void** state) {
     }
 }
 
-static void ipv6_through_an_ipv4_descriptor_is_loss(void** state) {
-    (void)state;
+CASE(ipv6_through_an_ipv4_descriptor_is_loss) {
     net_socket_stats stats = {0};
     net_socket_pipe* at = pipe_open(true, 8);
     net_address to = {.ip = {[15] = 1}, .port = 7};
@@ -324,8 +313,7 @@ static uint32_t receive_all(net_socket_pipe* at, net_socket_stats* stats) {
     return count;
 }
 
-static void a_receive_takes_a_batch_and_asks_again_only_after_a_full_one(void** state) {
-    (void)state;
+CASE(a_receive_takes_a_batch_and_asks_again_only_after_a_full_one) {
     static const struct {
         uint32_t waiting, calls;
     } CASES[] = {{0, 1}, {1, 1}, {63, 1}, {64, 2}, {65, 2}, {130, 3}};
@@ -342,8 +330,7 @@ static void a_receive_takes_a_batch_and_asks_again_only_after_a_full_one(void** 
     }
 }
 
-static void what_a_call_brought_is_kept_until_it_is_taken(void** state) {
-    (void)state;
+CASE(what_a_call_brought_is_kept_until_it_is_taken) {
     net_socket_stats stats = {0};
     net_address from;
     uint8_t* bytes;
@@ -358,8 +345,7 @@ static void what_a_call_brought_is_kept_until_it_is_taken(void** state) {
     net_socket_pipe_destroy(at, &stats);
 }
 
-static void errors_of_a_receive_are_stepped_over_but_not_for_ever(void** state) {
-    (void)state;
+CASE(errors_of_a_receive_are_stepped_over_but_not_for_ever) {
     net_socket_stats stats = {0};
     net_socket_pipe* at = pipe_open(false, 8);
     kernel()->receive_left = 2;
@@ -379,24 +365,4 @@ static void errors_of_a_receive_are_stepped_over_but_not_for_ever(void** state) 
     assert_int_equal(receive_all(at, &stats), 0);
     assert_int_equal(kernel()->receive_calls, 1);
     net_socket_pipe_destroy(at, &stats);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_full_batch_is_one_call),
-        TEST(a_batch_of_one_sends_at_once_and_closing_sends_the_rest),
-        TEST(a_run_to_one_address_is_one_message_whose_last_may_be_shorter),
-        TEST(a_run_is_not_longer_than_a_message_can_be),
-        TEST(refused_segments_go_out_one_by_one_and_are_not_tried_again),
-        TEST(a_call_that_sends_a_part_is_followed_by_another_one),
-        TEST(a_full_send_buffer_loses_the_rest_and_counts_it),
-        TEST(one_address_that_cannot_be_reached_loses_its_datagram_only),
-        TEST(an_interrupted_call_is_made_again),
-        TEST(a_send_that_always_fails_ends),
-        TEST(ipv6_through_an_ipv4_descriptor_is_loss),
-        TEST(a_receive_takes_a_batch_and_asks_again_only_after_a_full_one),
-        TEST(what_a_call_brought_is_kept_until_it_is_taken),
-        TEST(errors_of_a_receive_are_stepped_over_but_not_for_ever),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

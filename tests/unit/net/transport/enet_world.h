@@ -122,6 +122,10 @@ static inline void world_deinit(world* old) {
     net_socket_virtual_set(false, 0);
 }
 
+/// A case with a server for so many clients.
+#define WORLD_CASE(name, peers_max)                                                                \
+    CASE_WITH(world, at, world_init(at, peers_max), world_deinit(at), name)
+
 static inline net_result send_number(net_transport* from, net_peer peer, net_channel channel,
                                      uint32_t number) {
     return from->ops->send(from, peer, channel, &number, sizeof number);

@@ -20,8 +20,7 @@ static uint32_t passed(net_connect_gate* gate, uint32_t host, uint32_t attempts,
     return count;
 }
 
-static void a_session_has_a_few_attempts_and_then_two_a_second(void** state) {
-    (void)state;
+CASE(a_session_has_a_few_attempts_and_then_two_a_second) {
     net_connect_gate* gate = gate_make(1000);
     assert_int_equal(passed(gate, 0x0A000001, 100, 1000), NET_SESSION_CONNECTS_BURST);
     assert_int_equal(passed(gate, 0x0A000001, 100, 1499), 0);
@@ -32,8 +31,7 @@ static void a_session_has_a_few_attempts_and_then_two_a_second(void** state) {
     free(gate);
 }
 
-static void all_sessions_together_have_a_ration(void** state) {
-    (void)state;
+CASE(all_sessions_together_have_a_ration) {
     net_connect_gate* gate = gate_make(0);
     uint32_t count = 0;
     for (uint32_t i = 0; i < NET_CONNECT_PLACES; i++)
@@ -46,19 +44,9 @@ static void all_sessions_together_have_a_ration(void** state) {
     free(gate);
 }
 
-static void the_clock_of_milliseconds_may_wrap(void** state) {
-    (void)state;
+CASE(the_clock_of_milliseconds_may_wrap) {
     net_connect_gate* gate = gate_make(UINT32_MAX - 100);
     assert_int_equal(passed(gate, 1, 100, UINT32_MAX - 100), NET_SESSION_CONNECTS_BURST);
     assert_int_equal(passed(gate, 1, 100, 899), NET_SESSION_CONNECTS_PER_SECOND);
     free(gate);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_session_has_a_few_attempts_and_then_two_a_second),
-        TEST(all_sessions_together_have_a_ration),
-        TEST(the_clock_of_milliseconds_may_wrap),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,8 +91,7 @@ static raw connect(uint32_t head) {
     return made;
 }
 
-static void commands_of_ours_pass(void** state) {
-    (void)state;
+CASE(commands_of_ours_pass) {
     assert_true(judge(connect(0x8FFF)));
     assert_true(judge(reliable(1, 1)));
     assert_true(judge(unsequenced(1)));
@@ -106,8 +105,7 @@ static void commands_of_ours_pass(void** state) {
     assert_true(judge(several));
 }
 
-static void payloads_have_limits(void** state) {
-    (void)state;
+CASE(payloads_have_limits) {
     assert_false(judge(unsequenced(0)));
     assert_true(judge(unsequenced(NET_STATE_BYTES_MAX - 1)));
     assert_true(judge(unsequenced(NET_STATE_BYTES_MAX)));
@@ -120,8 +118,7 @@ static void payloads_have_limits(void** state) {
     assert_false(judge(cut));
 }
 
-static void fragments_have_limits(void** state) {
-    (void)state;
+CASE(fragments_have_limits) {
     assert_true(judge(fragment(31, 0, 100, 0, 1)));
     assert_true(judge(fragment(32, 31, 100, 0, 1)));
     assert_false(judge(fragment(33, 0, 100, 0, 1)));
@@ -135,8 +132,7 @@ static void fragments_have_limits(void** state) {
     assert_false(judge(fragment(2, 0, 100, 0, 0)));
 }
 
-static void reliable_commands_far_ahead_are_refused_across_the_wrap(void** state) {
-    (void)state;
+CASE(reliable_commands_far_ahead_are_refused_across_the_wrap) {
     static const struct {
         uint32_t newest, sequence;
         bool is_sound;
@@ -157,8 +153,7 @@ static void reliable_commands_far_ahead_are_refused_across_the_wrap(void** state
     }
 }
 
-static void datagrams_have_at_most_thirty_two_commands(void** state) {
-    (void)state;
+CASE(datagrams_have_at_most_thirty_two_commands) {
     for (uint32_t count = 31; count <= 33; count++) {
         raw pings = begin(0x8001);
         for (uint32_t i = 0; i < count; i++)
@@ -167,8 +162,7 @@ static void datagrams_have_at_most_thirty_two_commands(void** state) {
     }
 }
 
-static void unknown_addresses_may_only_connect_and_only_to_a_server(void** state) {
-    (void)state;
+CASE(unknown_addresses_may_only_connect_and_only_to_a_server) {
     raw asked = connect(0x8FFF);
     assert_false(judge_with(&asked, false, 0));
     assert_false(judge(connect(0x8001))); // the address already has a peer
@@ -181,8 +175,7 @@ static void unknown_addresses_may_only_connect_and_only_to_a_server(void** state
     assert_false(judge(company));
 }
 
-static void what_we_never_use_is_refused(void** state) {
-    (void)state;
+CASE(what_we_never_use_is_refused) {
     raw compressed = reliable(1, 4);
     compressed.bytes[0] |= 0x40;
     assert_false(judge(compressed));
@@ -208,8 +201,7 @@ static void what_we_never_use_is_refused(void** state) {
     assert_false(judge(acknowledged));
 }
 
-static void parameters_of_the_other_side_become_ours(void** state) {
-    (void)state;
+CASE(parameters_of_the_other_side_become_ours) {
     raw asked = connect(0x8FFF);
     assert_true(judge_with(&asked, true, 0));
     raw expected = connect(0x8FFF);
@@ -226,8 +218,7 @@ static void parameters_of_the_other_side_become_ours(void** state) {
     assert_memory_equal(throttle.bytes + 8, ours, sizeof ours);
 }
 
-static void short_datagrams_are_refused(void** state) {
-    (void)state;
+CASE(short_datagrams_are_refused) {
     raw whole = reliable(1, 4);
     for (size_t size = 0; size < whole.size; size++) {
         raw cut = whole;
@@ -253,8 +244,7 @@ static bool find_id(const raw* in, uint32_t* id) {
     return walk(in->bytes, in->size, &(net_filter_context){.is_server = true}, id);
 }
 
-static void the_name_of_an_attempt_is_found_wherever_it_stands(void** state) {
-    (void)state;
+CASE(the_name_of_an_attempt_is_found_wherever_it_stands) {
     uint32_t id = 0;
     raw knock = connect(0x8FFF);
     assert_true(find_id(&knock, &id));
@@ -278,8 +268,7 @@ static void the_name_of_an_attempt_is_found_wherever_it_stands(void** state) {
     assert_false(find_id(&none, &id));
 }
 
-static void any_bytes_get_a_verdict(void** state) {
-    (void)state;
+CASE(any_bytes_get_a_verdict) {
     uint64_t seed = 20;
     base_rng rng = base_rng_make(seed, 0);
     printf("seed %llu\n", (unsigned long long)seed);
@@ -300,21 +289,4 @@ static void any_bytes_get_a_verdict(void** state) {
         (void)walk(exact + 1, bent.size, &context, &id);
         free(exact);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(commands_of_ours_pass),
-        TEST(payloads_have_limits),
-        TEST(fragments_have_limits),
-        TEST(reliable_commands_far_ahead_are_refused_across_the_wrap),
-        TEST(datagrams_have_at_most_thirty_two_commands),
-        TEST(unknown_addresses_may_only_connect_and_only_to_a_server),
-        TEST(what_we_never_use_is_refused),
-        TEST(parameters_of_the_other_side_become_ours),
-        TEST(short_datagrams_are_refused),
-        TEST(the_name_of_an_attempt_is_found_wherever_it_stands),
-        TEST(any_bytes_get_a_verdict),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

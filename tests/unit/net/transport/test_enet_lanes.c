@@ -55,8 +55,7 @@ static void pop(int lane, uint32_t expected) {
     assert_int_equal(from.port, 1 + expected % 60000);
 }
 
-static void a_lane_gives_datagrams_in_order_and_refuses_when_full(void** state) {
-    (void)state;
+CASE(a_lane_gives_datagrams_in_order_and_refuses_when_full) {
     int lane;
     int trunk = open_trunk(1, &lane);
     net_address from;
@@ -154,8 +153,7 @@ static void sit(house* at, inbox* inboxes, net_peer* to_server) {
     assert_int_equal(at->connects, MEMBERS);
 }
 
-static void members_are_spread_over_lanes_and_each_talks_to_its_own(void** state) {
-    (void)state;
+CASE(members_are_spread_over_lanes_and_each_talks_to_its_own) {
     static const uint32_t lanes[] = {2, 3, 5, NET_LANES_MAX};
     for (size_t l = 0; l < BASE_COUNT(lanes); l++) {
         house at;
@@ -194,8 +192,7 @@ static void members_are_spread_over_lanes_and_each_talks_to_its_own(void** state
     }
 }
 
-static void a_client_that_moves_stays_in_its_lane(void** state) {
-    (void)state;
+CASE(a_client_that_moves_stays_in_its_lane) {
     house at;
     inbox inboxes[MEMBERS] = {{0}};
     net_peer to_server[MEMBERS];
@@ -214,8 +211,7 @@ static void a_client_that_moves_stays_in_its_lane(void** state) {
     close_house(&at);
 }
 
-static void who_leaves_makes_room_in_its_lane(void** state) {
-    (void)state;
+CASE(who_leaves_makes_room_in_its_lane) {
     house at;
     inbox inboxes[MEMBERS] = {{0}};
     net_peer to_server[MEMBERS];
@@ -248,8 +244,7 @@ static void who_leaves_makes_room_in_its_lane(void** state) {
 }
 
 // Several events of one peer wait when the user disconnects it.
-static void a_disconnected_peer_has_no_more_events(void** state) {
-    (void)state;
+CASE(a_disconnected_peer_has_no_more_events) {
     for (int is_now = 0; is_now < 2; is_now++) {
         house at;
         inbox inboxes[MEMBERS] = {{0}};
@@ -287,8 +282,7 @@ static void a_disconnected_peer_has_no_more_events(void** state) {
 }
 
 // A member floods its own lane: the others are served, and no service reads without bound.
-static void a_flood_of_one_member_fills_one_lane(void** state) {
-    (void)state;
+CASE(a_flood_of_one_member_fills_one_lane) {
     house at;
     inbox inboxes[MEMBERS] = {{0}};
     net_peer to_server[MEMBERS];
@@ -321,8 +315,7 @@ static void a_flood_of_one_member_fills_one_lane(void** state) {
     close_house(&at);
 }
 
-static void lanes_and_peers_are_checked(void** state) {
-    (void)state;
+CASE(lanes_and_peers_are_checked) {
     net_socket_virtual_set(true, 1);
     net_transport *made = NULL, *second = NULL;
     net_enet_config config = {.listen = "127.0.0.1:7777", .peers_max = 3, .lanes = 3};
@@ -394,8 +387,7 @@ static uint64_t wall_us(void) {
     return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
 }
 
-static void lanes_work_at_the_same_time(void** state) {
-    (void)state;
+CASE(lanes_work_at_the_same_time) {
     house at = {.now_us = 0};
     inbox inboxes[MEMBERS] = {{0}};
     net_peer to_server[MEMBERS] = {0};
@@ -434,18 +426,4 @@ static void lanes_work_at_the_same_time(void** state) {
     for (uint32_t i = 0; i < MEMBERS; i++)
         assert_int_equal(inboxes[i].disconnects, 0);
     close_house(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_lane_gives_datagrams_in_order_and_refuses_when_full),
-        cmocka_unit_test(members_are_spread_over_lanes_and_each_talks_to_its_own),
-        cmocka_unit_test(a_client_that_moves_stays_in_its_lane),
-        cmocka_unit_test(who_leaves_makes_room_in_its_lane),
-        cmocka_unit_test(a_disconnected_peer_has_no_more_events),
-        cmocka_unit_test(a_flood_of_one_member_fills_one_lane),
-        cmocka_unit_test(lanes_and_peers_are_checked),
-        cmocka_unit_test(lanes_work_at_the_same_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

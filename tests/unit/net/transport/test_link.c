@@ -32,8 +32,7 @@ static bool pull(net_link* link, uint64_t now_us, uint32_t* number) {
     return true;
 }
 
-static void a_perfect_link_delivers_everything_at_once_in_order(void** state) {
-    (void)state;
+CASE(a_perfect_link_delivers_everything_at_once_in_order) {
     net_link* link = link_make((net_link_config){0});
     push_numbers(link, 100);
     uint32_t number = 0;
@@ -47,8 +46,7 @@ static void a_perfect_link_delivers_everything_at_once_in_order(void** state) {
     net_link_destroy(link);
 }
 
-static void datagrams_of_one_instant_come_in_order_of_sending(void** state) {
-    (void)state;
+CASE(datagrams_of_one_instant_come_in_order_of_sending) {
     net_link* link = link_make((net_link_config){.delay_ms = 20});
     for (uint32_t i = 0; i < 1000; i++)
         net_link_push(link, 5, i, &i, sizeof i);
@@ -61,8 +59,7 @@ static void datagrams_of_one_instant_come_in_order_of_sending(void** state) {
     net_link_destroy(link);
 }
 
-static void delay_and_jitter_stay_in_their_range_and_fill_it(void** state) {
-    (void)state;
+CASE(delay_and_jitter_stay_in_their_range_and_fill_it) {
     net_link* link = link_make((net_link_config){.delay_ms = 80, .jitter_ms = 20, .seed = 3});
     uint64_t shortest = UINT64_MAX, longest = 0, sum = 0;
     for (uint32_t i = 0; i < SAMPLES; i++) {
@@ -80,8 +77,7 @@ static void delay_and_jitter_stay_in_their_range_and_fill_it(void** state) {
     net_link_destroy(link);
 }
 
-static void loss_duplicates_and_reordering_come_as_often_as_configured(void** state) {
-    (void)state;
+CASE(loss_duplicates_and_reordering_come_as_often_as_configured) {
     net_link* link = link_make((net_link_config){
         .loss_percent = 20, .duplicate_percent = 10, .reorder_percent = 5, .seed = 11});
     push_numbers(link, SAMPLES);
@@ -101,8 +97,7 @@ static void loss_duplicates_and_reordering_come_as_often_as_configured(void** st
     net_link_destroy(link);
 }
 
-static void a_held_back_datagram_is_overtaken(void** state) {
-    (void)state;
+CASE(a_held_back_datagram_is_overtaken) {
     net_link* link = link_make((net_link_config){.reorder_percent = 10, .seed = 5});
     push_numbers(link, 1000);
     uint32_t number = 0, last = 0, overtaken = 0;
@@ -130,14 +125,12 @@ static uint64_t order_of_arrival(uint64_t seed) {
     return order;
 }
 
-static void the_same_seed_gives_the_same_order(void** state) {
-    (void)state;
+CASE(the_same_seed_gives_the_same_order) {
     assert_true(order_of_arrival(7) == order_of_arrival(7));
     assert_true(order_of_arrival(7) != order_of_arrival(8));
 }
 
-static void loss_of_zero_and_of_a_hundred_percent_are_exact(void** state) {
-    (void)state;
+CASE(loss_of_zero_and_of_a_hundred_percent_are_exact) {
     net_link* link = link_make((net_link_config){.loss_percent = 100});
     push_numbers(link, 1000);
     assert_int_equal(net_link_get_stats(link)->lost, 1000);
@@ -147,8 +140,7 @@ static void loss_of_zero_and_of_a_hundred_percent_are_exact(void** state) {
     net_link_destroy(link);
 }
 
-static void changing_the_loss_leaves_the_later_jitter_alone(void** state) {
-    (void)state;
+CASE(changing_the_loss_leaves_the_later_jitter_alone) {
     net_link* quiet = link_make((net_link_config){.jitter_ms = 50, .seed = 9});
     net_link* lossy = link_make((net_link_config){.jitter_ms = 50, .loss_percent = 60, .seed = 9});
     push_numbers(quiet, 100);
@@ -164,8 +156,7 @@ static void changing_the_loss_leaves_the_later_jitter_alone(void** state) {
     net_link_destroy(lossy);
 }
 
-static void a_full_pool_loses_and_counts_what_comes(void** state) {
-    (void)state;
+CASE(a_full_pool_loses_and_counts_what_comes) {
     net_link* link = link_make((net_link_config){.delay_ms = 10000});
     for (uint32_t i = 0; i < NET_LINK_DATAGRAMS_MAX; i++)
         net_link_push(link, 0, i, &i, sizeof i);
@@ -184,8 +175,7 @@ static void a_full_pool_loses_and_counts_what_comes(void** state) {
     net_link_destroy(link);
 }
 
-static void a_datagram_beyond_the_largest_size_is_lost_and_counted(void** state) {
-    (void)state;
+CASE(a_datagram_beyond_the_largest_size_is_lost_and_counted) {
     static const uint8_t bytes[NET_LINK_BYTES_MAX + 1] = {1};
     net_link* link = link_make((net_link_config){0});
     net_link_push(link, 0, 0, bytes, NET_LINK_BYTES_MAX - 1);
@@ -203,8 +193,7 @@ static void a_datagram_beyond_the_largest_size_is_lost_and_counted(void** state)
     net_link_destroy(link);
 }
 
-static void the_rate_spaces_datagrams_and_bounds_the_queue(void** state) {
-    (void)state;
+CASE(the_rate_spaces_datagrams_and_bounds_the_queue) {
     // 972 + 28 bytes of headers are 8,000 bits: 10 ms at 800 kbit/s.
     static const uint8_t bytes[972] = {0};
     net_link* link = link_make((net_link_config){.rate_kbit = 800});
@@ -222,8 +211,7 @@ static void the_rate_spaces_datagrams_and_bounds_the_queue(void** state) {
     net_link_destroy(link);
 }
 
-static void a_borrowed_datagram_stays_the_first_until_it_is_popped(void** state) {
-    (void)state;
+CASE(a_borrowed_datagram_stays_the_first_until_it_is_popped) {
     net_link* link = link_make((net_link_config){.delay_ms = 10});
     uint32_t first = 1, second = 2;
     net_link_push(link, 50, first, &first, sizeof first);
@@ -240,8 +228,7 @@ static void a_borrowed_datagram_stays_the_first_until_it_is_popped(void** state)
     net_link_destroy(link);
 }
 
-static void popping_what_was_not_peeked_is_a_mistake(void** state) {
-    (void)state;
+CASE(popping_what_was_not_peeked_is_a_mistake) {
     base_assert_handler_set(test_assert_handler);
     net_link* link = link_make((net_link_config){0});
     expect_assert_failure(net_link_pop(link));
@@ -258,8 +245,7 @@ static void* nothing(void* context, size_t size, size_t align) {
     return NULL;
 }
 
-static void creating_without_memory_says_so(void** state) {
-    (void)state;
+CASE(creating_without_memory_says_so) {
     base_allocator none = {.allocate = nothing};
     net_link* link = NULL;
     assert_int_equal(net_link_create(&none, &(net_link_config){0}, &link), NET_ERR_MEMORY);
@@ -269,8 +255,7 @@ static void creating_without_memory_says_so(void** state) {
 
 // The time of an outage counts from the first datagram. The time of the push decides whether a
 // datagram is lost.
-static void nothing_passes_an_outage(void** state) {
-    (void)state;
+CASE(nothing_passes_an_outage) {
     const net_link_config config = {.delay_ms = 5, .outage_at_ms = 100, .outage_for_ms = 50};
     net_link* link = NULL;
     assert_int_equal(net_link_create(NULL, &config, &link), NET_OK);
@@ -296,8 +281,7 @@ static void nothing_passes_an_outage(void** state) {
 
 // ---- bursts, flips, holes, queues, ports
 
-static void losses_in_bursts_have_their_mean_and_their_length(void** state) {
-    (void)state;
+CASE(losses_in_bursts_have_their_mean_and_their_length) {
     enum { LONG = 400000 }; // ms
     net_link* link = link_make((net_link_config){.loss_percent = 20, .burst_ms = 300, .seed = 4});
     uint32_t bursts = 0;
@@ -315,8 +299,7 @@ static void losses_in_bursts_have_their_mean_and_their_length(void** state) {
     net_link_destroy(link);
 }
 
-static void bursts_of_all_or_nothing_are_exact(void** state) {
-    (void)state;
+CASE(bursts_of_all_or_nothing_are_exact) {
     static const double losses[] = {0, 100};
     for (size_t i = 0; i < BASE_COUNT(losses); i++) {
         net_link* link =
@@ -329,8 +312,7 @@ static void bursts_of_all_or_nothing_are_exact(void** state) {
     }
 }
 
-static void a_long_silence_costs_a_bursty_line_no_time(void** state) {
-    (void)state;
+CASE(a_long_silence_costs_a_bursty_line_no_time) {
     net_link* link = link_make((net_link_config){.loss_percent = 50, .burst_ms = 50, .seed = 4});
     for (uint64_t days = 0; days < 50; days++)
         net_link_push(link, days * UINT64_C(86400000000), 0, "x", 1);
@@ -345,8 +327,7 @@ static uint32_t count_bits(const uint8_t* bytes, size_t size) {
     return bits;
 }
 
-static void one_to_three_bits_of_some_datagrams_are_flipped(void** state) {
-    (void)state;
+CASE(one_to_three_bits_of_some_datagrams_are_flipped) {
     net_link* link = link_make((net_link_config){.flip_percent = 25, .seed = 9});
     uint32_t by_count[NET_LINK_FLIPPED_BITS_MAX + 2] = {0}, ends = 0;
     for (uint32_t i = 0; i < SAMPLES; i++) {
@@ -370,8 +351,7 @@ static void one_to_three_bits_of_some_datagrams_are_flipped(void** state) {
     net_link_destroy(link);
 }
 
-static void only_datagrams_above_the_mtu_vanish(void** state) {
-    (void)state;
+CASE(only_datagrams_above_the_mtu_vanish) {
     net_link* link = link_make((net_link_config){.mtu_bytes = 1252});
     static const uint8_t bytes[1300];
     static const struct {
@@ -385,8 +365,7 @@ static void only_datagrams_above_the_mtu_vanish(void** state) {
     net_link_destroy(link);
 }
 
-static void the_queue_is_as_long_as_configured(void** state) {
-    (void)state;
+CASE(the_queue_is_as_long_as_configured) {
     static const struct {
         double queue_ms;
         uint64_t last_us;
@@ -411,8 +390,7 @@ static void the_queue_is_as_long_as_configured(void** state) {
     }
 }
 
-static void rebinding_is_due_once_in_each_interval(void** state) {
-    (void)state;
+CASE(rebinding_is_due_once_in_each_interval) {
     net_link* link = link_make((net_link_config){.rebind_ms = 1000, .seed = 3});
     assert_false(net_link_rebind_is_due(link, 5000000)); // nothing was sent yet
     net_link_push(link, 5000000, 0, "x", 1);
@@ -434,8 +412,7 @@ static void rebinding_is_due_once_in_each_interval(void** state) {
 }
 
 // A test that adds a fault to a line compares two runs that are otherwise the same.
-static void new_faults_leave_loss_and_jitter_alone(void** state) {
-    (void)state;
+CASE(new_faults_leave_loss_and_jitter_alone) {
     net_link* plain = link_make((net_link_config){.loss_percent = 20, .jitter_ms = 40, .seed = 8});
     net_link* other = link_make((net_link_config){.loss_percent = 20,
                                                   .jitter_ms = 40,
@@ -462,8 +439,7 @@ static void new_faults_leave_loss_and_jitter_alone(void** state) {
 
 // ---- the text form
 
-static void settings_are_read_in_any_order(void** state) {
-    (void)state;
+CASE(settings_are_read_in_any_order) {
     net_link_pair pair = {.up = {.loss_percent = 99}};
     assert_int_equal(net_link_config_parse("seed=7,rate=512,reorder=2,duplicate=1,jitter=20,"
                                            "delay=80,loss=5.5",
@@ -484,8 +460,7 @@ static void settings_are_read_in_any_order(void** state) {
     assert_true(pair.up.loss_percent == 0 && pair.up.seed == 0);
 }
 
-static void a_direction_wins_over_both_whichever_comes_first(void** state) {
-    (void)state;
+CASE(a_direction_wins_over_both_whichever_comes_first) {
     static const char* const texts[] = {"loss=5,up.loss=30,down.delay=7,delay=9",
                                         "down.delay=7,up.loss=30,delay=9,loss=5"};
     for (size_t i = 0; i < BASE_COUNT(texts); i++) {
@@ -500,8 +475,7 @@ static void a_direction_wins_over_both_whichever_comes_first(void** state) {
     assert_true(pair.up.loss_percent == 0 && pair.down.loss_percent == 30);
 }
 
-static void presets_are_whole_lines_and_can_be_changed(void** state) {
-    (void)state;
+CASE(presets_are_whole_lines_and_can_be_changed) {
     static const char* const presets[] = {"wifi", "4g", "bad", "satellite"};
     for (size_t i = 0; i < BASE_COUNT(presets); i++) {
         net_link_pair pair, changed;
@@ -519,8 +493,7 @@ static void presets_are_whole_lines_and_can_be_changed(void** state) {
     }
 }
 
-static void a_wrong_setting_is_answered_with_the_nearest_or_the_range(void** state) {
-    (void)state;
+CASE(a_wrong_setting_is_answered_with_the_nearest_or_the_range) {
     static const struct {
         const char* text;
         net_result result;
@@ -584,37 +557,4 @@ static void a_wrong_setting_is_answered_with_the_nearest_or_the_range(void** sta
         assert_int_equal(net_link_config_parse(limits[i], NULL, &pair), NET_OK);
         net_link_destroy(link_make(pair.up));
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_perfect_link_delivers_everything_at_once_in_order),
-        TEST(datagrams_of_one_instant_come_in_order_of_sending),
-        TEST(delay_and_jitter_stay_in_their_range_and_fill_it),
-        TEST(loss_duplicates_and_reordering_come_as_often_as_configured),
-        TEST(a_held_back_datagram_is_overtaken),
-        TEST(the_same_seed_gives_the_same_order),
-        TEST(loss_of_zero_and_of_a_hundred_percent_are_exact),
-        TEST(changing_the_loss_leaves_the_later_jitter_alone),
-        TEST(a_full_pool_loses_and_counts_what_comes),
-        TEST(a_datagram_beyond_the_largest_size_is_lost_and_counted),
-        TEST(the_rate_spaces_datagrams_and_bounds_the_queue),
-        TEST(a_borrowed_datagram_stays_the_first_until_it_is_popped),
-        TEST(popping_what_was_not_peeked_is_a_mistake),
-        TEST(creating_without_memory_says_so),
-        TEST(nothing_passes_an_outage),
-        TEST(losses_in_bursts_have_their_mean_and_their_length),
-        TEST(bursts_of_all_or_nothing_are_exact),
-        TEST(a_long_silence_costs_a_bursty_line_no_time),
-        TEST(one_to_three_bits_of_some_datagrams_are_flipped),
-        TEST(only_datagrams_above_the_mtu_vanish),
-        TEST(the_queue_is_as_long_as_configured),
-        TEST(rebinding_is_due_once_in_each_interval),
-        TEST(new_faults_leave_loss_and_jitter_alone),
-        TEST(settings_are_read_in_any_order),
-        TEST(a_direction_wins_over_both_whichever_comes_first),
-        TEST(presets_are_whole_lines_and_can_be_changed),
-        TEST(a_wrong_setting_is_answered_with_the_nearest_or_the_range),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,8 +90,7 @@ static void send_both(world* at, uint32_t number) {
         NET_OK);
 }
 
-static void without_the_socket_layer_no_transport_is_made(void** state) {
-    (void)state;
+CASE(without_the_socket_layer_no_transport_is_made) {
     if (net_socket_is_installed) skip();
     net_enet_config config = {.listen = "127.0.0.1:0", .peers_max = 4};
     net_transport* made = NULL;
@@ -102,8 +101,7 @@ static void without_the_socket_layer_no_transport_is_made(void** state) {
     assert_null(made);
 }
 
-static void messages_cross_the_loopback(void** state) {
-    (void)state;
+CASE(messages_cross_the_loopback) {
     if (!net_socket_is_installed) skip();
     world at;
     world_init(&at);
@@ -121,8 +119,7 @@ static void messages_cross_the_loopback(void** state) {
     world_deinit(&at);
 }
 
-static void a_port_in_use_cannot_be_bound(void** state) {
-    (void)state;
+CASE(a_port_in_use_cannot_be_bound) {
     if (!net_socket_is_installed) skip();
     world at;
     world_init(&at);
@@ -135,8 +132,7 @@ static void a_port_in_use_cannot_be_bound(void** state) {
     world_deinit(&at);
 }
 
-static void empty_and_oversized_datagrams_do_not_stop_the_drain(void** state) {
-    (void)state;
+CASE(empty_and_oversized_datagrams_do_not_stop_the_drain) {
     if (!net_socket_is_installed) skip(); // this tests the purpose of the layer
     world at;
     world_init(&at);
@@ -165,8 +161,7 @@ static void empty_and_oversized_datagrams_do_not_stop_the_drain(void** state) {
     world_deinit(&at);
 }
 
-static void the_bad_network_plays_on_real_sockets(void** state) {
-    (void)state;
+CASE(the_bad_network_plays_on_real_sockets) {
     if (!net_socket_link_set) skip();
     world at;
     world_init(&at);
@@ -190,13 +185,6 @@ static void the_bad_network_plays_on_real_sockets(void** state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(without_the_socket_layer_no_transport_is_made),
-        TEST(messages_cross_the_loopback),
-        TEST(a_port_in_use_cannot_be_bound),
-        TEST(empty_and_oversized_datagrams_do_not_stop_the_drain),
-        TEST(the_bad_network_plays_on_real_sockets),
-    };
     printf("socket layer: %s\n", net_socket_is_installed ? "ours" : "ENet's own");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run();
 }
