@@ -50,6 +50,9 @@ static inline size_t test_step(size_t at) {
     return test_is_short() && at >= 16 ? 7 : 1;
 }
 
+/// A call succeeds: NET_OK and its like are 0.
+#define assert_ok(call) assert_int_equal(call, 0)
+
 /// An entry of a list of cases.
 #define TEST(name) cmocka_unit_test(name)
 

@@ -27,9 +27,8 @@ static net_result check(mistake planted, net_check_result* result) {
     calls_outside = 0;
     said[0] = '\0';
     files_open(&files);
-    assert_int_equal(
-        net_module_wrap(mistaken_module(), mistaken_templates(), "paddle.blk", &reporter, &module),
-        NET_OK);
+    assert_ok(
+        net_module_wrap(mistaken_module(), mistaken_templates(), "paddle.blk", &reporter, &module));
     const net_check_config config = {
         .module = module, .file = "paddle.so", .reporter = &reporter, .log_file = files.log};
     net_result code = net_check_play(&config, result);
@@ -41,7 +40,7 @@ static net_result check(mistake planted, net_check_result* result) {
 static void expect_among(const expectation* expected, uint32_t count, uint32_t warnings_max) {
     for (uint32_t i = 0; i < count; i++) {
         net_check_result result;
-        assert_int_equal(check(expected[i].mistake, &result), NET_OK);
+        assert_ok(check(expected[i].mistake, &result));
         print_message("%s", said);
         if (!strstr(said, expected[i].says) || result.warnings > warnings_max)
             fail_msg("mistake %d: expected: %s\nsaid: %s", expected[i].mistake, expected[i].says,
@@ -57,7 +56,7 @@ static void expect(const expectation* expected, uint32_t count) {
 
 CASE(a_game_without_mistakes_gets_no_line) {
     net_check_result result;
-    assert_int_equal(check(MISTAKE_NONE, &result), NET_OK);
+    assert_ok(check(MISTAKE_NONE, &result));
     assert_string_equal(said, "");
     assert_int_equal(result.warnings, 0);
     assert_int_equal(result.ticks, NET_CHECK_TICKS_DEFAULT);
@@ -106,7 +105,7 @@ CASE(fields_that_do_not_come_back_are_named) {
         "to_wire and from_wire"};
     expect(&lost, 1);
     net_check_result result;
-    assert_int_equal(check(MISTAKE_SWAPPED_FIELD, &result), NET_OK);
+    assert_ok(check(MISTAKE_SWAPPED_FIELD, &result));
     assert_non_null(strstr(said, "field dx of steer does not come back from the wire, it changes "
                                  "dy"));
     assert_non_null(strstr(said, "field dy of steer does not come back from the wire, it changes "
@@ -175,13 +174,12 @@ CASE(declarations_alone_are_checked_without_a_step) {
     net_check_result result;
     the_mistake = MISTAKE_NO_KICK;
     said[0] = '\0';
-    assert_int_equal(
-        net_module_wrap(mistaken_module(), mistaken_templates(), "paddle.blk", &reporter, &module),
-        NET_OK);
+    assert_ok(
+        net_module_wrap(mistaken_module(), mistaken_templates(), "paddle.blk", &reporter, &module));
     const net_match_config config = net_match_config_default(module);
-    assert_int_equal(net_match_create(&config, &reporter, &match), NET_OK);
+    assert_ok(net_match_create(&config, &reporter, &match));
     const net_check_config asked = {.module = module, .reporter = &reporter};
-    assert_int_equal(net_check_declared(&asked, match, &result), NET_OK);
+    assert_ok(net_check_declared(&asked, match, &result));
     assert_int_equal(result.warnings, 1);
     assert_int_equal(result.ticks, 0);
     assert_int_equal(net_match_tick(match), 0);

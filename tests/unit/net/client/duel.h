@@ -37,22 +37,20 @@ static inline void duel_open_as(duel* at, duel_config config) {
     base_quota_init(&at->quota, &at->memory.allocator,
                     config.bytes_max ? config.bytes_max : NET_CLIENT_BYTES_MAX);
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(net_module_wrap(swarm_module_get(),
-                                     config.templates ? config.templates : swarm_templates(),
-                                     "swarm.blk", &reporter, &at->module),
-                     NET_OK);
+    assert_ok(net_module_wrap(swarm_module_get(),
+                              config.templates ? config.templates : swarm_templates(), "swarm.blk",
+                              &reporter, &at->module));
     net_match_config match = net_match_config_default(at->module);
     match.allocator = &at->quota.allocator;
     match.role = NET_ROLE_MIRROR;
-    assert_int_equal(net_match_create(&match, &reporter, &at->match), NET_OK);
-    assert_int_equal(net_sim_create(NULL, 1, &at->sim), NET_OK);
-    assert_int_equal(net_sim_server(at->sim, 2, &at->there), NET_OK);
+    assert_ok(net_match_create(&match, &reporter, &at->match));
+    assert_ok(net_sim_create(NULL, 1, &at->sim));
+    assert_ok(net_sim_server(at->sim, 2, &at->there));
     const net_link_config link = {.delay_ms = 1};
-    assert_int_equal(net_sim_client(at->sim, &link, &at->here), NET_OK);
+    assert_ok(net_sim_client(at->sim, &link, &at->here));
     const net_presenter_config view = {
         .allocator = &at->quota.allocator, .module = at->module, .is_predicting = true};
-    if (config.has_view)
-        assert_int_equal(net_presenter_create(&view, &reporter, &at->presenter), NET_OK);
+    if (config.has_view) assert_ok(net_presenter_create(&view, &reporter, &at->presenter));
     net_client_config client = {
         .allocator = &at->quota.allocator,
         .match = at->match,
@@ -63,7 +61,7 @@ static inline void duel_open_as(duel* at, duel_config config) {
         .reporter = config.reporter,
         .presenter = at->presenter,
     };
-    assert_int_equal(net_client_create(&client, &at->client), NET_OK);
+    assert_ok(net_client_create(&client, &at->client));
     raw_server_open(&at->server, at->there);
     at->now_us = 1000000;
 }

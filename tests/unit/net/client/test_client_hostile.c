@@ -200,7 +200,7 @@ static void send_roster(duel* at, uint32_t first, uint32_t count, const char* na
     Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
     control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_ROSTER;
     control.roster = &roster;
-    assert_int_equal(raw_server_send(&at->server, NET_CHANNEL_CONTROL, &control.base), NET_OK);
+    assert_ok(raw_server_send(&at->server, NET_CHANNEL_CONTROL, &control.base));
 }
 
 WELCOMED_CASE(names_show_nothing_hidden_and_no_two_are_alike) {
@@ -269,8 +269,8 @@ typedef struct forger {
 static void forger_open(forger* f, duel* at) {
     net_match_config match = net_match_config_default(at->module);
     match.role = NET_ROLE_MIRROR;
-    assert_int_equal(net_match_create(&match, NULL, &f->match), NET_OK);
-    assert_int_equal(net_rows_create(NULL, net_match_world(f->match), NULL, &f->rows), NET_OK);
+    assert_ok(net_match_create(&match, NULL, &f->match));
+    assert_ok(net_rows_create(NULL, net_match_world(f->match), NULL, &f->rows));
     net_rows_set_tick_rate(f->rows, 60);
     f->tick = 0;
 }

@@ -7,7 +7,7 @@
 
 static net_address parsed(const char* text) {
     net_address address = {0};
-    assert_int_equal(net_address_parse(text, &address), NET_OK);
+    assert_ok(net_address_parse(text, &address));
     return address;
 }
 
@@ -83,7 +83,7 @@ static void resolves_to(const char* text, uint32_t capacity, const char* expecte
     net_address found[8];
     char all[8 * NET_ADDRESS_TEXT_BYTES] = "";
     uint32_t count = 0;
-    assert_int_equal(net_address_resolve(&names, text, found, capacity, &count), NET_OK);
+    assert_ok(net_address_resolve(&names, text, found, capacity, &count));
     assert_in_range(count, 1, capacity);
     for (uint32_t i = 0; i < count; i++) {
         char one[NET_ADDRESS_TEXT_BYTES];
@@ -115,7 +115,7 @@ CASE(one_address_of_a_name_is_ipv4_where_there_is_one) {
                                            {"only.six:9", "[::1]:9"},
                                            {"10.0.0.1:9", "10.0.0.1:9"}};
     for (size_t i = 0; i < BASE_COUNT(CASES); i++) {
-        assert_int_equal(net_address_resolve_one(&names, CASES[i][0], &address), NET_OK);
+        assert_ok(net_address_resolve_one(&names, CASES[i][0], &address));
         assert_true(net_address_print(&address, text, sizeof text));
         assert_string_equal(text, CASES[i][1]);
     }

@@ -25,15 +25,15 @@ static net_address host(const char* text) {
 static net_ban parsed(const char* line) {
     net_ban ban;
     char fault[256] = "";
-    assert_int_equal(net_ban_parse(line, &ban, fault, sizeof fault), NET_OK);
+    assert_ok(net_ban_parse(line, &ban, fault, sizeof fault));
     return ban;
 }
 
 static net_bans* make(const char* text) {
     net_bans* bans = NULL;
     const base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(net_bans_create(NULL, &bans), NET_OK);
-    assert_int_equal(net_bans_read(bans, text, strlen(text), "bans.txt", &reporter), NET_OK);
+    assert_ok(net_bans_create(NULL, &bans));
+    assert_ok(net_bans_read(bans, text, strlen(text), "bans.txt", &reporter));
     return bans;
 }
 
@@ -147,13 +147,13 @@ CASE(the_most_exact_prefix_counts) {
 CASE(bans_come_and_go_by_calls) {
     net_bans* bans = make("player 1 file\nplayer 2 file\n");
     net_ban ban = parsed("player 1 call"), other = parsed("player 3 call");
-    assert_int_equal(net_bans_add(bans, &ban), NET_OK); // the new reason
-    assert_int_equal(net_bans_add(bans, &other), NET_OK);
+    assert_ok(net_bans_add(bans, &ban)); // the new reason
+    assert_ok(net_bans_add(bans, &other));
     assert_int_equal(net_bans_count(bans), 3);
     assert_string_equal(net_bans_find_player(bans, 1)->reason, "call");
     // A new file replaces what the old one brought.
     const char text[] = "player 1 again\nplayer 4 file\n";
-    assert_int_equal(net_bans_read(bans, text, strlen(text), "b", NULL), NET_OK);
+    assert_ok(net_bans_read(bans, text, strlen(text), "b", NULL));
     assert_string_equal(net_bans_find_player(bans, 1)->reason, "call");
     assert_null(net_bans_find_player(bans, 2));
     assert_non_null(net_bans_find_player(bans, 3));
@@ -163,7 +163,7 @@ CASE(bans_come_and_go_by_calls) {
     assert_null(net_bans_find_player(bans, 3));
     const net_address at = host("192.0.2.1");
     ban = net_ban_of_address(&at, NULL);
-    assert_int_equal(net_bans_add(bans, &ban), NET_OK);
+    assert_ok(net_bans_add(bans, &ban));
     assert_string_equal(reason_for(bans, "192.0.2.1"), "");
     assert_string_equal(reason_for(bans, "192.0.2.2"), "-");
     assert_true(net_bans_remove(bans, &ban));
@@ -219,7 +219,7 @@ CASE(a_file_is_read_again_or_kept) {
     assert_true(descriptor >= 0);
     close(descriptor);
     net_bans* bans = NULL;
-    assert_int_equal(net_bans_create(NULL, &bans), NET_OK);
+    assert_ok(net_bans_create(NULL, &bans));
     screen on = {0};
     const base_reporter reporter = {print_line, &on};
     static const struct {
@@ -257,10 +257,10 @@ CASE(the_list_has_a_limit) {
     net_bans* bans = NULL;
     screen on = {0};
     const base_reporter reporter = {print_line, &on};
-    assert_int_equal(net_bans_create(NULL, &bans), NET_OK);
-    assert_int_equal(net_bans_read(bans, text, size - 2 * line_bytes, "b", &reporter), NET_OK);
+    assert_ok(net_bans_create(NULL, &bans));
+    assert_ok(net_bans_read(bans, text, size - 2 * line_bytes, "b", &reporter));
     net_ban ban = {.kind = NET_BAN_KEY, .id = 1};
-    assert_int_equal(net_bans_add(bans, &ban), NET_OK); // the last one
+    assert_ok(net_bans_add(bans, &ban)); // the last one
     ban.id = 2;
     assert_int_equal(net_bans_add(bans, &ban), NET_ERR_FULL);
     assert_int_equal(net_bans_count(bans), NET_BANS_MAX);
@@ -270,7 +270,7 @@ CASE(the_list_has_a_limit) {
     assert_non_null(net_bans_find_player(bans, NET_BANS_MAX - 1));
     ban.id = 1;
     assert_true(net_bans_remove(bans, &ban));
-    assert_int_equal(net_bans_read(bans, text, size - line_bytes, "b", &reporter), NET_OK);
+    assert_ok(net_bans_read(bans, text, size - line_bytes, "b", &reporter));
     assert_int_equal(net_bans_read(bans, text, size, "b", &reporter), NET_ERR_FULL);
     net_bans_destroy(bans);
     free(text);
@@ -294,7 +294,7 @@ CASE(random_lists_agree_with_a_walk_over_all_bans) {
         net_ban all[50];
         net_bans* bans = NULL;
         uint32_t hits = 0;
-        assert_int_equal(net_bans_create(NULL, &bans), NET_OK);
+        assert_ok(net_bans_create(NULL, &bans));
         for (uint32_t i = 0; i < BASE_COUNT(all); i++) {
             char line[64];
             uint32_t bits = 8 + base_rng_below(&rng, 25);
@@ -304,7 +304,7 @@ CASE(random_lists_agree_with_a_walk_over_all_bans) {
                            ip >> 8 & 255, ip & 255, bits);
             all[i] = parsed(line);
             if (bits < 12) all[i] = parsed("address 192.0.2.0/24");
-            assert_int_equal(net_bans_add(bans, &all[i]), NET_OK);
+            assert_ok(net_bans_add(bans, &all[i]));
         }
         for (uint32_t i = 0; i < 2000; i++) {
             net_address asked =
@@ -346,10 +346,10 @@ CASE(without_memory_nothing_changes_and_nothing_leaks) {
     of.left = 0;
     assert_int_equal(net_bans_create(&of.allocator, &bans), NET_ERR_MEMORY);
     of.left = 1;
-    assert_int_equal(net_bans_create(&of.allocator, &bans), NET_OK);
+    assert_ok(net_bans_create(&of.allocator, &bans));
     assert_int_equal(net_bans_add(bans, &ban), NET_ERR_MEMORY);
     of.left = 1;
-    assert_int_equal(net_bans_add(bans, &ban), NET_OK);
+    assert_ok(net_bans_add(bans, &ban));
     assert_int_equal(net_bans_read(bans, "key 1", 5, "b", NULL), NET_ERR_MEMORY);
     assert_int_equal(net_bans_count(bans), 1);
     // Questions ask for no memory.

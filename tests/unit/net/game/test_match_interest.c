@@ -65,10 +65,10 @@ typedef struct scope_match {
 static scope_match open_match(const net_interest_rules* rules) {
     net_game_module game = scope_module(rules);
     scope_match open;
-    assert_int_equal(net_module_wrap(&game, scope_text, "s.blk", NULL, &open.module), NET_OK);
+    assert_ok(net_module_wrap(&game, scope_text, "s.blk", NULL, &open.module));
     net_match_config config = net_match_config_default(open.module);
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(net_match_create(&config, &reporter, &open.match), NET_OK);
+    assert_ok(net_match_create(&config, &reporter, &open.match));
     open.services = ((scope_game*)net_match_context(open.match))->services;
     return open;
 }
@@ -169,16 +169,16 @@ CASE(what_was_asked_is_in_a_save_and_new_after_a_restore) {
     base_bytes save, again;
     base_bytes_init(&save, NULL);
     base_bytes_init(&again, NULL);
-    assert_int_equal(net_match_save(open.match, &save), NET_OK);
+    assert_ok(net_match_save(open.match, &save));
     net_match_join(other.match, &(net_game_player){.client = 3, .name = "old"});
-    assert_int_equal(net_match_restore(other.match, save.data, save.size), NET_OK);
+    assert_ok(net_match_restore(other.match, save.data, save.size));
     const net_interest_request* asked =
         net_interest_requests_take(net_match_interest_requests(other.match), &count);
     assert_int_equal(count, 2);
     assert_true(asked[0].client == 2 && asked[0].groups == 4 && !asked[0].has_viewpoint);
     assert_true(asked[1].client == 5 && asked[1].groups == 32 && asked[1].has_viewpoint);
     assert_true(asked[1].position[0] == 1 && asked[1].position[2] == 3 && asked[1].radius == 40);
-    assert_int_equal(net_match_save(other.match, &again), NET_OK);
+    assert_ok(net_match_save(other.match, &again));
     assert_true(again.size == save.size && memcmp(again.data, save.data, save.size) == 0);
     for (size_t size = 0; size < save.size; size++) {
         assert_int_equal(net_match_restore(other.match, save.data, size), NET_ERR_MALFORMED);
@@ -196,7 +196,7 @@ static void expect_refused(net_interest_rules rules, net_role role, const char* 
     net_module* module;
     base_report_first first;
     base_reporter reporter = base_reporter_first(&first);
-    assert_int_equal(net_module_wrap(&game, scope_text, "s.blk", NULL, &module), NET_OK);
+    assert_ok(net_module_wrap(&game, scope_text, "s.blk", NULL, &module));
     net_match_config config = net_match_config_default(module);
     config.role = role;
     net_match* match;
@@ -232,7 +232,7 @@ CASE(rules_of_another_length_are_refused) {
     // A module compiled before rules existed has no rules.
     game.size_bytes = offsetof(net_game_module, interest);
     net_module* module;
-    assert_int_equal(net_module_wrap(&game, scope_text, "s.blk", NULL, &module), NET_OK);
+    assert_ok(net_module_wrap(&game, scope_text, "s.blk", NULL, &module));
     assert_null(module->game->interest);
     net_module_close(module);
 }

@@ -40,8 +40,7 @@ CASE(a_name_is_found_in_the_search_path) {
     keeper k;
     keep(&k);
     net_module* module;
-    assert_int_equal(net_module_open("breakout", "/nowhere::" GAMES_DIR, &k.reporter, &module),
-                     NET_OK);
+    assert_ok(net_module_open("breakout", "/nowhere::" GAMES_DIR, &k.reporter, &module));
     assert_string_equal(module->game->name, "breakout");
     assert_int_equal(module->game->message_count, BREAKOUT_MESSAGE_COUNT);
     assert_non_null(strstr(module->templates, "breakout_brick"));
@@ -50,7 +49,7 @@ CASE(a_name_is_found_in_the_search_path) {
     assert_true(module->content_hash != 0);
     uint64_t hash = module->content_hash;
     net_module_close(module);
-    assert_int_equal(net_module_open(GAMES_DIR "/breakout.so", NULL, &k.reporter, &module), NET_OK);
+    assert_ok(net_module_open(GAMES_DIR "/breakout.so", NULL, &k.reporter, &module));
     assert_true(module->content_hash == hash);
     net_module_close(module);
     assert_int_equal(k.first.count, 0);
@@ -231,7 +230,7 @@ static void refuse(const net_game_module* table, const char* why) {
 
 CASE(each_function_that_drives_a_match_is_required) {
     keeper k;
-    assert_int_equal(wrap(breakout_module(), &k), NET_OK);
+    assert_ok(wrap(breakout_module(), &k));
     net_game_module table = *breakout_module();
     table.register_types = NULL;
     refuse(&table, "register_types is missing");
@@ -250,7 +249,7 @@ CASE(each_function_that_drives_a_match_is_required) {
     table = *breakout_module();
     table.bot_think = NULL;
     table.human_input = NULL;
-    assert_int_equal(wrap(&table, &k), NET_OK); // a game may have no bots and no humans
+    assert_ok(wrap(&table, &k)); // a game may have no bots and no humans
 }
 
 /// Write the message "built against core 3, this program has core 2: rebuild the module".
@@ -355,9 +354,9 @@ CASE(the_longest_message_table_is_accepted) {
     table.messages = messages;
     table.message_count = NET_MESSAGES_MAX;
     keeper k;
-    assert_int_equal(wrap(&table, &k), NET_OK);
+    assert_ok(wrap(&table, &k));
     table.message_count = NET_MESSAGES_MAX - 1;
-    assert_int_equal(wrap(&table, &k), NET_OK);
+    assert_ok(wrap(&table, &k));
 }
 
 CASE(settings_are_checked) {
@@ -366,7 +365,7 @@ CASE(settings_are_checked) {
     table.settings = settings;
     table.setting_count = 1;
     keeper k;
-    assert_int_equal(wrap(&table, &k), NET_OK);
+    assert_ok(wrap(&table, &k));
     settings[0].value_default = 3.0;
     refuse(&table, "setting speed: default out of min..max");
     settings[0].value_default = (double)NAN;
@@ -391,7 +390,7 @@ CASE(action_tables_are_checked) {
     keeper k;
     for (uint32_t count = NET_ACTIONS_MAX - 1; count <= NET_ACTIONS_MAX; count++) {
         table.action_count = count;
-        assert_int_equal(wrap(&table, &k), NET_OK);
+        assert_ok(wrap(&table, &k));
     }
     table.action_count = NET_ACTIONS_MAX + 1;
     refuse(&table, "the action table is too long");
@@ -425,7 +424,7 @@ CASE(shorter_elements_read_as_zero_behind_their_end) {
     keeper k;
     keep(&k);
     net_module* module;
-    assert_int_equal(net_module_wrap(&table, "a{}", "a.blk", &k.reporter, &module), NET_OK);
+    assert_ok(net_module_wrap(&table, "a{}", "a.blk", &k.reporter, &module));
     const net_game_module* game = module->game;
     assert_ptr_not_equal(game->settings, table.settings);
     assert_string_equal(game->settings[1].key, "size");
@@ -484,7 +483,7 @@ CASE(an_element_size_of_zero_is_refused_unless_there_are_none) {
     table.setting_count = table.setting_bytes = 0;
     table.action_count = table.action_bytes = 0;
     keeper k;
-    assert_int_equal(wrap(&table, &k), NET_OK);
+    assert_ok(wrap(&table, &k));
 }
 
 // ---- module files ----
@@ -497,7 +496,7 @@ CASE(a_proper_module_passes_the_check) {
     keep(&k);
     net_result result = net_module_check(GAMES_DIR "/breakout.so", &k.reporter);
     if (result) print_error("%s\n", k.first.text);
-    assert_int_equal(result, NET_OK);
+    assert_ok(result);
     assert_int_equal(k.first.count, 0);
 #endif
 }
@@ -557,8 +556,7 @@ CASE(damaged_files_are_read_within_their_bounds) {
     base_rng rng = base_rng_make(seed, 1);
     base_bytes whole;
     base_bytes_init(&whole, NULL);
-    assert_int_equal(net_module_read_file(GAMES_DIR "/breakout.so", 64u << 20, NULL, &whole),
-                     NET_OK);
+    assert_ok(net_module_read_file(GAMES_DIR "/breakout.so", 64u << 20, NULL, &whole));
     // A separate block of the exact size lets the sanitizer see a read past the end.
     for (size_t size = 0; size < whole.size; size += 1 + whole.size / 150) {
         uint8_t* part = malloc(size ? size : 1);

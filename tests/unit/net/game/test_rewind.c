@@ -56,9 +56,7 @@ typedef struct place {
 } place;
 
 static void open_rewind(place* at) {
-    assert_int_equal(
-        net_rewind_create(&at->memory.allocator, at->rows, at->world, at->rate, &at->rewind),
-        NET_OK);
+    assert_ok(net_rewind_create(&at->memory.allocator, at->rows, at->world, at->rate, &at->rewind));
 }
 
 static void open(place* at, uint32_t rate, uint32_t index_max) {
@@ -74,7 +72,7 @@ static void open(place* at, uint32_t rate, uint32_t index_max) {
     assert_int_equal(ecs_template_load(at->world, "rewind.blk", TEXT, strlen(TEXT), &reporter),
                      ECS_OK);
     assert_int_equal(ecs_world_seal(at->world, &reporter), ECS_OK);
-    assert_int_equal(net_rows_create(NULL, at->world, &reporter, &at->rows), NET_OK);
+    assert_ok(net_rows_create(NULL, at->world, &reporter, &at->rows));
     at->mover = ecs_template_find(at->world, "mover");
     at->plain = ecs_template_find(at->world, "plain");
     at->mover_spinner = ecs_template_find(at->world, "mover+spinner");
@@ -95,7 +93,7 @@ static void shut(place* at) {
 static void step(place* at) {
     const ecs_step now = {.tick = ++at->tick, .dt = 0.5f};
     ecs_world_step(at->world, &now);
-    assert_int_equal(net_rewind_step(at->rewind, at->world, at->tick, at->workers), NET_OK);
+    assert_ok(net_rewind_step(at->rewind, at->world, at->tick, at->workers));
     ecs_changes_clear(at->world);
 }
 
@@ -276,7 +274,7 @@ static void restore_elsewhere(place* at) {
         assert_int_equal(net_rewind_restore(at->rewind, at->world, &reader), NET_ERR_MALFORMED);
     }
     base_reader reader = base_reader_make(bytes.data, bytes.size);
-    assert_int_equal(net_rewind_restore(at->rewind, at->world, &reader), NET_OK);
+    assert_ok(net_rewind_restore(at->rewind, at->world, &reader));
     assert_int_equal(base_reader_left(&reader), 0);
     base_bytes_deinit(&bytes);
 }

@@ -49,7 +49,7 @@ static net_match* make_match(hall* at) {
     config.allocator = &at->memory.allocator;
     config.seed = 8;
     net_match* match;
-    assert_int_equal(net_match_create(&config, &reporter, &match), NET_OK);
+    assert_ok(net_match_create(&config, &reporter, &match));
     return match;
 }
 
@@ -59,8 +59,7 @@ static void open_hall(hall* at, bool is_rewinding) {
     at->game = gallery_module();
     at->game.is_rewinding = is_rewinding;
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(
-        net_module_wrap(&at->game, GALLERY_TEXT, "gallery.blk", &reporter, &at->module), NET_OK);
+    assert_ok(net_module_wrap(&at->game, GALLERY_TEXT, "gallery.blk", &reporter, &at->module));
     at->match = make_match(at);
 }
 
@@ -75,7 +74,7 @@ static void close_hall(hall* at) {
 static size_t pack_shot(net_match* match, int32_t column, uint8_t* packed) {
     const gallery_aim aim = {column, 0};
     size_t size;
-    assert_int_equal(net_match_pack(match, 1, &aim, packed, NET_INPUT_BYTES_MAX, &size), NET_OK);
+    assert_ok(net_match_pack(match, 1, &aim, packed, NET_INPUT_BYTES_MAX, &size));
     return size;
 }
 
@@ -207,9 +206,7 @@ static void record_tape(tape* self, bool keeps_views) {
     files_open(&self->files);
     open_hall(&self->hall, true);
     net_match* match = self->hall.match;
-    assert_int_equal(
-        net_log_writer_create(NULL, self->files.log, match, "test", 1, NULL, &self->writer),
-        NET_OK);
+    assert_ok(net_log_writer_create(NULL, self->files.log, match, "test", 1, NULL, &self->writer));
     base_rng rng = base_rng_make(21, 5);
     for (uint32_t t = 1; t <= TICKS; t++) {
         net_log_input inputs[PLAYERS], logged[PLAYERS];
@@ -228,7 +225,7 @@ static void record_tape(tape* self, bool keeps_views) {
         ecs_changes_clear(net_match_world(match));
     }
     net_log_append_close(self->writer, match);
-    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+    assert_ok(net_log_writer_destroy(self->writer));
 }
 
 static void close_tape(tape* self) {
@@ -238,7 +235,7 @@ static void close_tape(tape* self) {
 
 static net_log_reader* open_log(const char* log) {
     net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, log, NULL, &reader), NET_OK);
+    assert_ok(net_log_reader_create(NULL, log, NULL, &reader));
     return reader;
 }
 
@@ -269,12 +266,11 @@ CASE(a_match_decided_by_what_players_saw_runs_again_to_the_same_bits) {
     assert_true(views.ahead > 5 && views.behind > 50 && views.inputs > 500);
     net_log_reader* reader = open_log(self.files.log);
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, self.hall.module, 0, NULL, NULL, NULL, &result),
-                     NET_OK);
+    assert_ok(net_log_verify(reader, self.hall.module, 0, NULL, NULL, NULL, &result));
     assert_int_equal(result.ticks, TICKS);
     assert_true(result.world_hash == ecs_world_hash(net_match_world(self.hall.match)));
     dump_count count = {0};
-    assert_int_equal(net_log_dump(reader, self.hall.module, count_views, &count), NET_OK);
+    assert_ok(net_log_dump(reader, self.hall.module, count_views, &count));
     assert_int_equal(count.views, views.inputs);
     assert_true(count.inputs > count.views);
     net_log_reader_destroy(reader);
@@ -315,8 +311,7 @@ CASE(views_are_logged_only_where_they_decide) {
         files_open(&files);
         open_hall(&at, is_rewinding);
         net_log_writer* writer;
-        assert_int_equal(net_log_writer_create(NULL, files.log, at.match, "test", 1, NULL, &writer),
-                         NET_OK);
+        assert_ok(net_log_writer_create(NULL, files.log, at.match, "test", 1, NULL, &writer));
         const net_game_player join = {.client = 1, .name = "a", .is_bot = true};
         const net_log_input inputs[] = {
             {.client = 1, .number = 1, .payload = "", .seen = 77},
@@ -325,10 +320,10 @@ CASE(views_are_logged_only_where_they_decide) {
         const net_log_begin begin = {
             .tick = 1, .joins = &join, .join_count = 1, .inputs = inputs, .input_count = 2};
         net_log_append_begin(writer, &begin);
-        assert_int_equal(net_log_writer_destroy(writer), NET_OK);
+        assert_ok(net_log_writer_destroy(writer));
         dump_count count = {0};
         net_log_reader* reader = open_log(files.log);
-        assert_int_equal(net_log_dump(reader, NULL, count_views, &count), NET_OK);
+        assert_ok(net_log_dump(reader, NULL, count_views, &count));
         assert_int_equal(count.views, is_rewinding);
         net_log_reader_destroy(reader);
         assert_int_equal(features_of(files.log), NET_LOG_FEATURE_COLUMNS | is_rewinding);
@@ -361,13 +356,13 @@ HALL_CASE(a_restored_match_remembers_what_was_where, true) {
     play_on(at->match, 1, 200, NULL);
     base_bytes save;
     base_bytes_init(&save, NULL);
-    assert_int_equal(net_match_save(at->match, &save), NET_OK);
+    assert_ok(net_match_save(at->match, &save));
     play_on(at->match, 2, AFTER, hashes);
-    assert_int_equal(net_match_restore(at->match, save.data, save.size), NET_OK);
+    assert_ok(net_match_restore(at->match, save.data, save.size));
     play_on(at->match, 2, AFTER, again);
     assert_memory_equal(hashes, again, sizeof hashes);
     net_match* other = make_match(at);
-    assert_int_equal(net_match_restore(other, save.data, save.size), NET_OK);
+    assert_ok(net_match_restore(other, save.data, save.size));
     play_on(other, 2, AFTER, again);
     assert_memory_equal(hashes, again, sizeof hashes);
     for (size_t size = 0; size < save.size; size += size < 400 ? 1 : 53)
@@ -412,17 +407,16 @@ static void open_booth(booth* self) {
     memset(self, 0, sizeof *self);
     files_open(&self->files);
     open_hall(&self->hall, true);
-    assert_int_equal(net_log_writer_create(NULL, self->files.log, self->hall.match, "test", 1, NULL,
-                                           &self->writer),
-                     NET_OK);
-    assert_int_equal(net_sim_create(NULL, 1, &self->sim), NET_OK);
-    assert_int_equal(net_sim_server(self->sim, 4, &self->server_transport), NET_OK);
+    assert_ok(net_log_writer_create(NULL, self->files.log, self->hall.match, "test", 1, NULL,
+                                    &self->writer));
+    assert_ok(net_sim_create(NULL, 1, &self->sim));
+    assert_ok(net_sim_server(self->sim, 4, &self->server_transport));
     const net_server_config config = {.match = self->hall.match,
                                       .transport = self->server_transport,
                                       .clients_max = 4,
                                       .log = self->writer};
-    assert_int_equal(net_server_create(&config, &self->server), NET_OK);
-    assert_int_equal(net_sim_client(self->sim, &LINK, &self->client_transport), NET_OK);
+    assert_ok(net_server_create(&config, &self->server));
+    assert_ok(net_sim_client(self->sim, &LINK, &self->client_transport));
     raw_client_open(&self->raw, self->client_transport);
     for (uint32_t i = 0; i < 20 && !self->raw.is_connected; i++)
         booth_step(self);
@@ -499,7 +493,7 @@ BOOTH_CASE(a_view_goes_with_its_input_from_the_packet_into_the_log) {
     assert_true(net_match_get_rewind_stats(self->hall.match).ahead >= 1);
     assert_true(net_match_get_rewind_stats(self->hall.match).behind >= 1);
     net_log_append_close(self->writer, self->hall.match);
-    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+    assert_ok(net_log_writer_destroy(self->writer));
     static logged_view views[400];
     uint32_t count = read_views(self->files.log, views, BASE_COUNT(views));
     assert_true(count > 150);
@@ -512,8 +506,7 @@ BOOTH_CASE(a_view_goes_with_its_input_from_the_packet_into_the_log) {
     }
     net_log_reader* reader = open_log(self->files.log);
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, self->hall.module, 0, NULL, NULL, NULL, &result),
-                     NET_OK);
+    assert_ok(net_log_verify(reader, self->hall.module, 0, NULL, NULL, NULL, &result));
     assert_true(result.ticks > 200);
     net_log_reader_destroy(reader);
 }
@@ -526,12 +519,12 @@ BOOTH_CASE(a_client_of_ours_says_what_its_mirror_showed) {
     net_match* mirror;
     net_transport* transport;
     net_client* client;
-    assert_int_equal(net_match_create(&config, &reporter, &mirror), NET_OK);
+    assert_ok(net_match_create(&config, &reporter, &mirror));
     assert_null(((gallery*)net_match_context(mirror))->services);
-    assert_int_equal(net_sim_client(self->sim, &LINK, &transport), NET_OK);
+    assert_ok(net_sim_client(self->sim, &LINK, &transport));
     const net_client_config ours = {
         .match = mirror, .transport = transport, .address = "sim", .name = "bob", .is_bot = true};
-    assert_int_equal(net_client_create(&ours, &client), NET_OK);
+    assert_ok(net_client_create(&ours, &client));
     for (uint32_t t = 0; t < 200; t++) {
         booth_step(self);
         net_client_service(client, self->now_us);
@@ -546,5 +539,5 @@ BOOTH_CASE(a_client_of_ours_says_what_its_mirror_showed) {
     net_client_destroy(client);
     transport->ops->destroy(transport);
     net_match_destroy(mirror);
-    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+    assert_ok(net_log_writer_destroy(self->writer));
 }

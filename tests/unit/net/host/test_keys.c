@@ -48,7 +48,7 @@ static void token_text(char text[NET_TOKEN_TEXT_BYTES], uint64_t player) {
     net_key_make(1, net_entropy_system(), &key);
     const net_token_claims claims = {.player_id = player, .expiry_unix_s = 1};
     net_token token;
-    assert_int_equal(net_token_make(&key, &claims, net_entropy_system(), &token), NET_OK);
+    assert_ok(net_token_make(&key, &claims, net_entropy_system(), &token));
     assert_true(net_token_print(&token, text, NET_TOKEN_TEXT_BYTES));
 }
 

@@ -106,7 +106,7 @@ typedef struct bench {
 static int setup(void** state) {
     bench* self = calloc(1, sizeof *self);
     assert_non_null(self);
-    assert_int_equal(net_log_columns_create(NULL, &self->columns), NET_OK);
+    assert_ok(net_log_columns_create(NULL, &self->columns));
     self->payload = calloc(1, NET_LOG_BLOCK_BYTES_MAX);
     self->scratch = calloc(1, NET_LOG_BLOCK_BYTES_MAX);
     self->draft.memory = calloc(1, NET_LOG_DRAFT_BYTES);

@@ -88,7 +88,7 @@ static net_log_schema* make_log(base_rng* rng) {
     proto_pb_write_number(&wire, 15, NET_LOG_ROW_CODE);
     assert_false(wire.failed);
     net_log_schema* schema;
-    assert_int_equal(net_log_schema_create(NULL, header, wire.size, &schema), NET_OK);
+    assert_ok(net_log_schema_create(NULL, header, wire.size, &schema));
     return schema;
 }
 

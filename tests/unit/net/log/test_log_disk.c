@@ -144,7 +144,7 @@ CASE(a_disk_that_is_full_for_a_while_costs_nothing) {
                 assert_int_equal(self.ends, TICKS);
                 assert_true(self.is_closed && !self.is_told);
             }
-            if (!is_end) assert_int_equal(got.finished, NET_OK);
+            if (!is_end) assert_ok(got.finished);
             assert_int_equal(got.counters.ticks_lost, 0);
             calls = with.writes;
             files_close(&files);
@@ -225,7 +225,7 @@ CASE(short_writes_give_the_same_file) {
         files_open(&files);
         disk with = {.fail_write = i, .fail_for = UINT32_MAX};
         net_log_file_config config = disk_config(&files, &with);
-        assert_int_equal(write_on(&config).finished, NET_OK);
+        assert_ok(write_on(&config).finished);
         data[i] = file_read(files.log, &size[i]);
         files_close(&files);
     }
@@ -496,7 +496,7 @@ static void cut_power(uint64_t ticks_of_segment, uint32_t points) {
     config.sync_ticks = 15; // three blocks
     config.segment_ticks = ticks_of_segment;
     config.ops = (net_log_file_ops){.write = journal_write, .sync = journal_sync, .context = self};
-    assert_int_equal(write_on(&config).finished, NET_OK);
+    assert_ok(write_on(&config).finished);
     self->is_on = false;
     static uint8_t image[1 << 20];
     base_rng rng = base_rng_make(20261122, ticks_of_segment + 1);

@@ -46,15 +46,15 @@ static void keyed_tick(net_log_file* file, ecs_tick tick, size_t save_bytes) {
 static net_log_counters write_keyed(const net_log_file_config* config, ecs_tick ticks,
                                     size_t save_bytes) {
     net_log_file* file;
-    assert_int_equal(files_create(config, &file), NET_OK);
+    assert_ok(files_create(config, &file));
     for (ecs_tick tick = 1; tick <= ticks; tick++) {
         keyed_tick(file, tick, save_bytes);
         if (config->is_manual) net_log_file_pump(file, false);
     }
     files_end_log(file, ticks);
-    assert_int_equal(net_log_file_finish(file), NET_OK);
+    assert_ok(net_log_file_finish(file));
     net_log_counters counters = net_log_file_counters(file);
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    assert_ok(net_log_file_destroy(file));
     return counters;
 }
 
@@ -129,7 +129,7 @@ static void expect_hash(const char* log, bool is_hashed, const char* verdict) {
     base_report_first first;
     const base_reporter reporter = base_reporter_first(&first);
     net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, log, &reporter, &reader), NET_OK);
+    assert_ok(net_log_reader_create(NULL, log, &reporter, &reader));
     assert_string_equal(net_log_reader_verdict(reader), verdict);
     assert_int_equal(net_log_reader_info(reader)->is_hashed, is_hashed);
     const bool is_told = first.count > 0 && strstr(first.text, "the running hash") != NULL;
@@ -150,13 +150,13 @@ FILES_CASE(a_changed_block_with_right_checksums_is_found) {
     // One that was not closed has none.
     net_log_file* file;
     (void)unlink(files->log);
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     for (ecs_tick tick = 1; tick <= 12; tick++)
         keyed_tick(file, tick, 100);
     net_log_file_pump(file, false);
     expect_hash(files->log, false, "cut");
     files_end_log(file, 12);
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    assert_ok(net_log_file_destroy(file));
 }
 
 CASE(an_exchanged_segment_is_found_and_a_missing_start_is_not_held_against_it) {
@@ -239,7 +239,7 @@ CASE(a_keyframe_has_the_bytes_that_were_saved) {
         assert_int_equal(counters.keyframes, 2);
         assert_int_equal(counters.keyframes_dropped, 0);
         net_log_reader* reader;
-        assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &reader), NET_OK);
+        assert_ok(net_log_reader_create(NULL, files.log, NULL, &reader));
         uint32_t count;
         const net_log_keyframe* keyframes = net_log_reader_keyframes(reader, &count);
         assert_int_equal(count, 2);
@@ -249,7 +249,7 @@ CASE(a_keyframe_has_the_bytes_that_were_saved) {
             base_bytes_init(&wanted, NULL);
             assert_int_equal(keyframes[k].tick, (k + 1) * EVERY);
             write_save(&wanted, keyframes[k].tick, sizes[i]);
-            assert_int_equal(net_log_keyframe_read(reader, &keyframes[k], &save), NET_OK);
+            assert_ok(net_log_keyframe_read(reader, &keyframes[k], &save));
             assert_int_equal(save.size, wanted.size);
             assert_memory_equal(save.data, wanted.data, wanted.size);
             base_bytes_deinit(&save);
@@ -288,7 +288,7 @@ FILES_CASE(a_seek_begins_behind_the_newest_keyframe_before_it) {
     net_log_file_config config = keyed_config(files);
     (void)write_keyed(&config, TICKS, 50);
     net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, files->log, NULL, &reader), NET_OK);
+    assert_ok(net_log_reader_create(NULL, files->log, NULL, &reader));
     for (ecs_tick tick = 0; tick <= TICKS + 1; tick++) {
         const net_log_keyframe* keyframe;
         net_log_cursor cursor = net_log_reader_seek(reader, tick, &keyframe);
@@ -311,7 +311,7 @@ FILES_CASE(the_index_says_what_the_headers_of_blocks_say) {
     size_t size;
     uint8_t* bytes = file_read(files->log, &size);
     net_log_reader* with;
-    assert_int_equal(net_log_reader_create(NULL, files->log, NULL, &with), NET_OK);
+    assert_ok(net_log_reader_create(NULL, files->log, NULL, &with));
     size_t index = 0;
     for (size_t at = NET_LOG_PROLOGUE_BYTES; at < size;) {
         net_log_block block;
@@ -324,7 +324,7 @@ FILES_CASE(the_index_says_what_the_headers_of_blocks_say) {
     snprintf(cut, sizeof cut, "%s.cut", files->log);
     file_write(cut, bytes, index);
     net_log_reader* without;
-    assert_int_equal(net_log_reader_create(NULL, cut, NULL, &without), NET_OK);
+    assert_ok(net_log_reader_create(NULL, cut, NULL, &without));
     uint32_t count, other;
     const net_log_keyframe* keyframes = net_log_reader_keyframes(with, &count);
     const net_log_keyframe* others = net_log_reader_keyframes(without, &other);

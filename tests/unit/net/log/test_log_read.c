@@ -23,7 +23,7 @@ static void sample_open(sample* self, bool is_killed) {
     net_log_file_config config = files_config(&self->files);
     config.ring_bytes = 2048;
     net_log_file* file;
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     for (ecs_tick tick = 1; tick <= TICKS; tick++) {
         files_tick(file, tick);
         net_log_file_pump(file, false);
@@ -34,12 +34,12 @@ static void sample_open(sample* self, bool is_killed) {
         self->queue = file_read(self->files.queue, &self->queue_bytes);
     }
     files_end_log(file, TICKS);
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    assert_ok(net_log_file_destroy(file));
     if (!is_killed) self->log = file_read(self->files.log, &self->log_bytes);
     file_write(self->files.log, self->log, self->log_bytes);
     if (is_killed) file_write(self->files.queue, self->queue, self->queue_bytes);
     self->whole = files_read(self->files.log);
-    assert_int_equal(self->whole.result, NET_OK);
+    assert_ok(self->whole.result);
     assert_int_equal(self->whole.records, 2 * TICKS + !is_killed);
     assert_int_equal(self->whole.info.lost_bytes, 0);
 }
@@ -80,7 +80,7 @@ SAMPLE_CASE(a_log_cut_at_any_byte_opens_to_its_last_whole_record, false) {
             assert_int_equal(sum.result, NET_ERR_DAMAGED);
             continue;
         }
-        assert_int_equal(sum.result, NET_OK);
+        assert_ok(sum.result);
         assert_true(sum.info.is_cut);
         assert_int_equal(sum.hash, self->whole.prefix[sum.records]);
         // The bytes after the last whole block are lost. A cut between two blocks loses nothing.
@@ -144,7 +144,7 @@ SAMPLE_CASE(a_changed_byte_anywhere_in_a_queue_is_told_or_harmless, true) {
         assert_int_equal(truncate(self->files.queue, (off_t)(size - 61)), 0);
         log_sum sum = files_read(self->files.log);
         expect_told(self, &sum);
-        assert_int_equal(sum.result, NET_OK);
+        assert_ok(sum.result);
     }
 }
 
@@ -162,7 +162,7 @@ SAMPLE_CASE(damage_inside_names_its_block_and_ticks, false) {
         base_report_first first = {.count = 0};
         base_reporter reporter = base_reporter_first(&first);
         net_log_reader* reader;
-        assert_int_equal(net_log_reader_create(NULL, self->files.log, &reporter, &reader), NET_OK);
+        assert_ok(net_log_reader_create(NULL, self->files.log, &reporter, &reader));
         for (int i = 0; i < 2; i++) // told once
             assert_int_equal(net_log_reader_check(reader), NET_ERR_DAMAGED);
         assert_non_null(strstr(first.text, "blocks 2..2, between tick 5 and tick 11"));
@@ -260,7 +260,7 @@ FORGE_CASE(blocks_and_records_of_later_versions_are_skipped) {
     block.record_count = 3;
     forge_block(self, &block, tick, size + sizeof unknown);
     log_sum sum = forge_read(self);
-    assert_int_equal(sum.result, NET_OK);
+    assert_ok(sum.result);
     assert_int_equal(sum.records, 5);
     assert_int_equal(sum.info.last_tick, 2);
     assert_int_equal(sum.info.block_count, 4);
@@ -307,8 +307,8 @@ FORGE_CASE(a_dump_is_json_whatever_names_a_log_has) {
     net_log_reader* reader;
     base_bytes lines;
     base_bytes_init(&lines, NULL);
-    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &reader), NET_OK);
-    assert_int_equal(net_log_dump(reader, NULL, keep_line, &lines), NET_OK);
+    assert_ok(net_log_reader_create(NULL, self->files.log, NULL, &reader));
+    assert_ok(net_log_dump(reader, NULL, keep_line, &lines));
     base_bytes_write_u8(&lines, 0);
     const char* text = (const char*)lines.data;
     assert_non_null(strstr(text, "\"name\":\"a\\\"b\\\\c\""));
@@ -392,7 +392,7 @@ CASE(a_header_that_demands_unknown_features_is_refused_by_their_bits) {
     // other single bit, then two bits together.
     for (uint8_t known = 1; known <= 15; known++) {
         const uint8_t extra[] = {14 << 3 | 1, known, 0, 0, 0, 0, 0, 0, 0};
-        assert_int_equal(read_forged_header(extra, sizeof extra, &first), NET_OK);
+        assert_ok(read_forged_header(extra, sizeof extra, &first));
     }
     for (uint32_t bit = 4; bit < 64; bit++) {
         uint8_t extra[9] = {14 << 3 | 1};
@@ -413,12 +413,12 @@ CASE(a_header_that_demands_unknown_features_is_refused_by_their_bits) {
     assert_int_equal(read_forged_header(twice, sizeof twice, &first), NET_ERR_VERSION);
     assert_non_null(strstr(first.text, "features 0x10"));
     const uint8_t none[] = {14 << 3 | 1, 0, 0, 0, 0, 0, 0, 0, 0};
-    assert_int_equal(read_forged_header(none, sizeof none, &first), NET_OK);
+    assert_ok(read_forged_header(none, sizeof none, &first));
     const uint8_t varint[] = {14 << 3, 1}; // the field has another wire type
     assert_int_equal(read_forged_header(varint, sizeof varint, &first), NET_ERR_DAMAGED);
     // The reader skips an unknown field when no required feature needs it.
     const uint8_t unknown[] = {15 << 3, 1};
-    assert_int_equal(read_forged_header(unknown, sizeof unknown, &first), NET_OK);
+    assert_ok(read_forged_header(unknown, sizeof unknown, &first));
 }
 
 CASE(a_header_of_another_version_is_refused_whatever_else_it_says) {
@@ -428,7 +428,7 @@ CASE(a_header_of_another_version_is_refused_whatever_else_it_says) {
     assert_int_equal(read_forged_header(later, sizeof later, &first), NET_ERR_VERSION);
     assert_non_null(strstr(first.text, "of a later version (3): use a newer shoal-replay"));
     const uint8_t same[] = {1 << 3, 2};
-    assert_int_equal(read_forged_header(same, sizeof same, &first), NET_OK);
+    assert_ok(read_forged_header(same, sizeof same, &first));
     const uint8_t earlier[] = {1 << 3, 1};
     assert_int_equal(read_forged_header(earlier, sizeof earlier, &first), NET_ERR_VERSION);
     assert_non_null(strstr(first.text, "of version 1, which this build does not read"));

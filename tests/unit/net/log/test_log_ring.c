@@ -163,29 +163,29 @@ static net_log_saved saved_at(const net_log_file_config* config, ecs_tick ticks,
                               const char* name) {
     net_log_file* file;
     net_log_saved saved = {.bytes = 0};
-    assert_int_equal(files_create(config, &file), NET_OK);
+    assert_ok(files_create(config, &file));
     for (ecs_tick tick = 1; tick <= ticks; tick++) {
         keyed_tick(file, tick);
-        if (tick == asked) assert_int_equal(net_log_file_save(file, name), NET_OK);
+        if (tick == asked) assert_ok(net_log_file_save(file, name));
         if (tick == asked) assert_int_equal(net_log_file_save(file, name), NET_ERR_FULL);
         net_log_file_pump(file, false);
     }
     files_end_log(file, ticks);
-    assert_int_equal(net_log_file_finish(file), NET_OK);
+    assert_ok(net_log_file_finish(file));
     assert_true(net_log_file_take_saved(file, &saved));
     net_log_saved again;
     assert_false(net_log_file_take_saved(file, &again));
     const net_log_counters counters = net_log_file_counters(file);
     assert_int_equal(counters.saves, saved.failure[0] == 0);
     assert_int_equal(counters.saves_failed, 1 + (saved.failure[0] != 0));
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    assert_ok(net_log_file_destroy(file));
     return saved;
 }
 
 // Whole, closed, and each tick's hash is its own.
 static void expect_whole(const net_log_saved* saved) {
     net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, saved->file, NULL, &reader), NET_OK);
+    assert_ok(net_log_reader_create(NULL, saved->file, NULL, &reader));
     const net_log_info* info = net_log_reader_info(reader);
     assert_true(info->is_closed && !info->is_cut && !info->is_damaged);
     assert_int_equal(info->first_tick, saved->first_tick);
@@ -212,7 +212,7 @@ static void expect_whole(const net_log_saved* saved) {
     base_bytes_init(&save, NULL);
     for (uint32_t i = 0; i < count; i++) {
         base_bytes_clear(&save);
-        assert_int_equal(net_log_keyframe_read(reader, &keyframes[i], &save), NET_OK);
+        assert_ok(net_log_keyframe_read(reader, &keyframes[i], &save));
         assert_int_equal(save.size, SAVE_BYTES);
     }
     base_bytes_deinit(&save);
@@ -247,13 +247,13 @@ FILES_CASE(seconds_saved_while_no_tick_runs_end_with_a_tick) {
     net_log_file* file;
     net_log_saved saved;
     const net_log_file_config config = ring_config(files, 10);
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     for (ecs_tick tick = 1; tick <= 25; tick++) {
         for (uint32_t i = 1; tick == 21 && i <= 64; i++) { // which end a block
             net_log_draft* draft = net_log_file_begin(file);
             proto_pb_write_number(&draft->body, 1, tick);
             net_log_file_end(file, NET_LOG_KIND_ALIVE, tick);
-            if (i == 64) assert_int_equal(net_log_file_save(file, "pause"), NET_OK);
+            if (i == 64) assert_ok(net_log_file_save(file, "pause"));
             net_log_file_pump(file, false);
         }
         keyed_tick(file, tick);
@@ -265,7 +265,7 @@ FILES_CASE(seconds_saved_while_no_tick_runs_end_with_a_tick) {
     assert_int_equal(saved.last_tick, 25);
     expect_whole(&saved);
     files_end_log(file, 25);
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    assert_ok(net_log_file_destroy(file));
 }
 
 FILES_CASE(a_save_without_its_first_sector_opens) {
@@ -340,12 +340,12 @@ FILES_CASE(all_saves_stay_within_the_budget) {
     net_log_file_config config = ring_config(files, 20);
     config.is_in_memory = true;
     config.segments.budget_bytes = 12000;
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     uint64_t bytes = 0;
     for (ecs_tick tick = 1; tick <= 200; tick++) {
         net_log_saved saved;
         keyed_tick(file, tick);
-        if (tick % 20 == 0) assert_int_equal(net_log_file_save(file, "x"), NET_OK);
+        if (tick % 20 == 0) assert_ok(net_log_file_save(file, "x"));
         net_log_file_pump(file, false);
         if (!net_log_file_take_saved(file, &saved)) continue;
         bytes += saved.bytes;
@@ -362,7 +362,7 @@ FILES_CASE(without_a_ring_nothing_is_saved) {
     net_log_file* file;
     net_log_saved saved;
     net_log_file_config config = files_config(files);
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     assert_int_equal(net_log_file_save(file, "x"), NET_ERR_CLOSED);
     assert_false(net_log_file_take_saved(file, &saved));
     (void)net_log_file_destroy(file);
@@ -407,7 +407,7 @@ CASE(a_disk_that_fails_a_save_at_any_call_costs_the_save_alone) {
         calls = k == 1 ? 100 : calls;
         if (with.calls < k) break; // all of the save's calls failed once
         log_sum sum = files_read(files.log);
-        assert_int_equal(sum.result, NET_OK);
+        assert_ok(sum.result);
         assert_true(sum.info.is_closed && sum.info.last_tick == 40);
         files_close(&files);
         // The next k may be the first that is never reached.
@@ -431,13 +431,13 @@ FILES_CASE(a_save_begins_behind_ticks_that_were_left_out) {
     net_log_file_config config = ring_config(files, 1000);
     config.ring_bytes = 1024; // some ticks
     config.is_in_memory = true;
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     for (ecs_tick tick = 1; tick <= 90; tick++) {
         keyed_tick(file, tick);
         if (tick < 33 || tick > 48) net_log_file_pump(file, false); // a thread that stands still
     }
     assert_true(net_log_file_counters(file).ticks_lost > 0);
-    assert_int_equal(net_log_file_save(file, ""), NET_OK);
+    assert_ok(net_log_file_save(file, ""));
     net_log_file_pump(file, true);
     assert_true(net_log_file_take_saved(file, &saved));
     assert_string_equal(saved.failure, "");

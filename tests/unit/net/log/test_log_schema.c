@@ -17,8 +17,7 @@ static int setup(void** state) {
     table_open(&self->table, NULL, 0, 1, NET_ROLE_SERVER, false);
     base_bytes_init(&self->header, NULL);
     bool has_values = true;
-    assert_int_equal(
-        net_log_header_write(&self->header, self->table.match, "test", 1, 2, &has_values), NET_OK);
+    assert_ok(net_log_header_write(&self->header, self->table.match, "test", 1, 2, &has_values));
     assert_true(has_values);
     self->log = shoal__log__header__unpack(NULL, self->header.size, self->header.data);
     assert_non_null(self->log);

@@ -11,13 +11,13 @@
 
 static net_log_reader* open_file(const char* name) {
     net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, name, NULL, &reader), NET_OK);
+    assert_ok(net_log_reader_create(NULL, name, NULL, &reader));
     return reader;
 }
 
 static net_log_state* open_state(net_log_reader* reader) {
     net_log_state* state;
-    assert_int_equal(net_log_state_create(reader, NULL, &state), NET_OK);
+    assert_ok(net_log_state_create(reader, NULL, &state));
     return state;
 }
 
@@ -29,10 +29,10 @@ CASE(values_are_those_of_the_match_in_every_tick) {
     net_log_replay* replay;
     net_log_tick tick;
     uint32_t count, full = 0, ticks = 0;
-    assert_int_equal(net_log_replay_create(a, self->table.module, NULL, &replay), NET_OK);
+    assert_ok(net_log_replay_create(a, self->table.module, NULL, &replay));
     while (net_log_replay_step(replay, &tick) == NET_OK) {
         net_verify_result result = {0};
-        assert_int_equal(net_log_state_step(state), NET_OK);
+        assert_ok(net_log_state_step(state));
         assert_true(net_log_state_is_whole(state));
         bool differs = net_log_compare(state, net_log_replay_match(replay), &result);
         if (differs) print_error("tick %u %s.%s\n", ++ticks, result.component, result.field);
@@ -46,9 +46,9 @@ CASE(values_are_those_of_the_match_in_every_tick) {
     assert_int_equal(full, 3); // the first tick, and those behind two keyframes
     assert_int_equal(net_log_state_step(state), NET_ERR_CLOSED);
     // The same by seeking, forwards and back.
-    assert_int_equal(net_log_state_seek(state, 40), NET_OK);
+    assert_ok(net_log_state_seek(state, 40));
     assert_int_equal(net_log_state_tick(state), 40);
-    assert_int_equal(net_log_state_seek(state, 9999), NET_OK);
+    assert_ok(net_log_state_seek(state, 9999));
     assert_int_equal(net_log_state_tick(state), 1300);
     // From tick 40 on it began at a keyframe and has the same values.
     net_verify_result result = {0};
@@ -102,9 +102,9 @@ CASE(a_log_is_read_without_its_game) {
     playback_record* self = record_make(120);
     net_log_reader* reader = open_file(self->files.log);
     net_log_state* state = open_state(reader);
-    assert_int_equal(net_log_state_seek(state, 1), NET_OK);
+    assert_ok(net_log_state_seek(state, 1));
     uint32_t entities = net_log_state_entity_count(state);
-    assert_int_equal(net_log_state_seek(state, 40), NET_OK);
+    assert_ok(net_log_state_seek(state, 40));
     assert_int_equal(net_log_state_entity_count(state), entities);
     assert_true(entities > 40);
     double x = read_x(state, "breakout_pad", "pos");
@@ -166,21 +166,20 @@ FILES_CASE(a_log_of_inputs_has_sums_and_verifies) {
     table_open(&game, NULL, 0, 3, NET_ROLE_SERVER, false);
     net_log_options options = net_log_options_default();
     options.content = NET_LOG_CONTENT_INPUTS;
-    assert_int_equal(
-        net_log_writer_create_as(NULL, files->log, &options, game.match, "test", 1, NULL, &writer),
-        NET_OK);
+    assert_ok(
+        net_log_writer_create_as(NULL, files->log, &options, game.match, "test", 1, NULL, &writer));
     for (ecs_tick tick = 1; tick <= 50; tick++) {
         net_log_append_begin(writer, &(net_log_begin){.tick = tick});
         net_match_step(game.match);
         net_log_append_end(writer, game.match);
         ecs_changes_clear(net_match_world(game.match));
     }
-    assert_int_equal(net_log_writer_destroy(writer), NET_OK);
+    assert_ok(net_log_writer_destroy(writer));
     net_log_reader* reader = open_file(files->log);
     net_log_state* state;
     assert_int_equal(net_log_state_create(reader, NULL, &state), NET_ERR_UNKNOWN);
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, game.module, 0, NULL, NULL, NULL, &result), NET_OK);
+    assert_ok(net_log_verify(reader, game.module, 0, NULL, NULL, NULL, &result));
     assert_int_equal(result.ticks, 50);
     net_log_reader_destroy(reader);
     table_close(&game);

@@ -49,22 +49,21 @@ static void make_log_of(play* self, uint64_t seed, const char* name, uint32_t ti
     memset(self, 0, sizeof *self);
     open_folder(&self->files);
     table_open(&self->table, NULL, 0, seed, NET_ROLE_SERVER, false);
-    assert_int_equal(
-        net_log_writer_create(NULL, self->files.log, self->table.match, "test", 0, NULL, &writer),
-        NET_OK);
+    assert_ok(
+        net_log_writer_create(NULL, self->files.log, self->table.match, "test", 0, NULL, &writer));
     const net_sim_match_config config = {.module = self->table.module,
                                          .match = self->table.match,
                                          .log = writer,
                                          .clients_max = BOTS};
-    assert_int_equal(net_sim_match_create(&config, &sim), NET_OK);
+    assert_ok(net_sim_match_create(&config, &sim));
     for (uint32_t i = 0; i < BOTS; i++) {
         const net_game_player player = {.client = i + 1, .name = i == 0 ? name : "bob"};
-        assert_int_equal(net_sim_match_join(sim, &player), NET_OK);
+        assert_ok(net_sim_match_join(sim, &player));
     }
     for (uint32_t i = 0; i < ticks; i++)
         net_sim_match_step(sim);
     net_log_append_close(writer, self->table.match);
-    assert_int_equal(net_log_writer_destroy(writer), NET_OK);
+    assert_ok(net_log_writer_destroy(writer));
     net_sim_match_destroy(sim);
 }
 
@@ -131,17 +130,17 @@ CASE(a_range_of_ticks_is_exported) {
     make_log(&self, 7, "ann");
     net_log_exported exported;
     net_log_export_config config = {.components = "player", .first = 20, .last = 30, .every = 5};
-    assert_int_equal(export_into(&self, &config, &out, &exported), NET_OK);
+    assert_ok(export_into(&self, &config, &out, &exported));
     assert_int_equal(exported.ticks, 11);
     assert_int_equal(exported.rows, 3 * BOTS); // ticks 20, 25, 30
     assert_non_null(strstr(out.text, "{\"tick\":20,"));
     assert_non_null(strstr(out.text, "{\"tick\":30,"));
     assert_null(strstr(out.text, "{\"tick\":35,"));
     config = (net_log_export_config){.components = "player", .first = TICKS, .last = TICKS + 9};
-    assert_int_equal(export_into(&self, &config, &out, &exported), NET_OK);
+    assert_ok(export_into(&self, &config, &out, &exported));
     assert_int_equal(exported.ticks, 1);
     config = (net_log_export_config){.components = "player", .first = TICKS + 1};
-    assert_int_equal(export_into(&self, &config, &out, &exported), NET_OK);
+    assert_ok(export_into(&self, &config, &out, &exported));
     assert_int_equal(exported.rows, 0);
     config = (net_log_export_config){.components = "player,"}; // an empty name is none
     assert_int_equal(export_into(&self, &config, &out, &exported), NET_ERR_UNKNOWN);
@@ -154,7 +153,7 @@ CASE(exported_values_are_those_of_the_match) {
     make_log(&self, 7, "ann");
     net_log_exported exported;
     const net_log_export_config config = {.components = "pos", .first = TICKS, .last = TICKS};
-    assert_int_equal(export_into(&self, &config, &out, &exported), NET_OK);
+    assert_ok(export_into(&self, &config, &out, &exported));
     ecs_world* world = net_match_world(self.table.match);
     const ecs_component_id pos = ecs_component_find(world, "pos");
     uint32_t found = 0;
@@ -186,11 +185,10 @@ CASE(without_the_game_values_come_from_the_log) {
     make_log(&self, 7, "ann");
     net_log_exported exported;
     const net_log_export_config config = {.components = "player,hits,match", .every = 30};
-    assert_int_equal(export_into(&self, &config, &run, &exported), NET_OK);
+    assert_ok(export_into(&self, &config, &run, &exported));
     net_log_reader* reader = open_log(self.files.log, NET_OK);
     memset(&out, 0, sizeof out);
-    assert_int_equal(net_log_export(reader, NULL, &config, add_line, &out, NULL, &exported),
-                     NET_OK);
+    assert_ok(net_log_export(reader, NULL, &config, add_line, &out, NULL, &exported));
     net_log_reader_destroy(reader);
     assert_int_equal(exported.ticks_lacking, 0);
     assert_true(run.count > 100);
@@ -204,7 +202,7 @@ CASE(cells_with_commas_and_quotes_are_quoted) {
     net_log_exported exported;
     const net_log_export_config config = {
         .what = NET_LOG_EXPORT_EVENTS, .format = NET_LOG_EXPORT_CSV, .last = 1};
-    assert_int_equal(export_into(&self, &config, &out, &exported), NET_OK);
+    assert_ok(export_into(&self, &config, &out, &exported));
     assert_non_null(strstr(out.text, "1,1,join,\"{\"\"client\"\":1,\"\"name\"\":\"\"a,"));
     assert_non_null(strstr(out.text, "\\\"\"b\\\"\""));
     play_close(&self);
@@ -221,13 +219,11 @@ CASE(a_log_differs_from_another_in_seed_inputs_and_values) {
     net_log_reader* again = open_log(one.files.log, NET_OK);
     net_log_diff_result result;
     memset(&out, 0, sizeof out);
-    assert_int_equal(net_log_diff(a, again, one.table.module, 5, add_line, &out, NULL, &result),
-                     NET_OK);
+    assert_ok(net_log_diff(a, again, one.table.module, 5, add_line, &out, NULL, &result));
     assert_int_equal(result.differences, 0);
     assert_int_equal(result.ticks, TICKS);
     assert_int_equal(out.count, 0);
-    assert_int_equal(net_log_diff(a, b, one.table.module, 1, add_line, &out, NULL, &result),
-                     NET_OK);
+    assert_ok(net_log_diff(a, b, one.table.module, 1, add_line, &out, NULL, &result));
     assert_int_equal(result.state_tick, 1);
     assert_non_null(strstr(out.text, "differs what=seed a=7 b=8\n"));
     assert_non_null(strstr(out.text, "differs what=state tick=1 "));
@@ -247,8 +243,8 @@ CASE(every_change_and_input_is_counted) {
     net_log_reader* reader = open_log(self.files.log, NET_OK);
     net_log_stats stats;
     memset(&out, 0, sizeof out);
-    assert_int_equal(net_log_tally(reader, add_line, &out), NET_OK);
-    assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+    assert_ok(net_log_tally(reader, add_line, &out));
+    assert_ok(net_log_read_stats(reader, &stats));
     assert_non_null(
         strstr(out.text, "client id=1 name=ann_smith join_tick=1 leave_tick=0 inputs="));
     uint64_t inputs = 0;
@@ -275,7 +271,7 @@ static void copy_is(const play* self, net_log_reader* reader, ecs_tick last, ecs
         assert_false(file_exists(name));
         return;
     }
-    assert_int_equal(net_log_copy(reader, &config, NULL, &copied), NET_OK);
+    assert_ok(net_log_copy(reader, &config, NULL, &copied));
     assert_int_equal(copied.ticks, expected);
     assert_int_equal(copied.last_tick, expected);
     assert_int_equal(net_log_copy(reader, &config, NULL, &copied), NET_ERR_IO); // it is there
@@ -283,8 +279,7 @@ static void copy_is(const play* self, net_log_reader* reader, ecs_tick last, ecs
     const net_log_info* info = net_log_reader_info(copy);
     assert_true(info->is_closed && !info->is_cut && !info->is_damaged);
     net_verify_result verified;
-    assert_int_equal(net_log_verify(copy, self->table.module, 0, NULL, NULL, NULL, &verified),
-                     NET_OK);
+    assert_ok(net_log_verify(copy, self->table.module, 0, NULL, NULL, NULL, &verified));
     assert_int_equal(verified.ticks, expected);
     net_log_reader_destroy(copy);
     assert_int_equal(unlink(name), 0);
@@ -307,7 +302,7 @@ CASE(every_cut_log_becomes_a_whole_one) {
         file_write(self.files.log, bytes, at);
         net_result result = net_log_reader_create(NULL, self.files.log, NULL, &reader);
         if (!reader) continue;
-        assert_int_equal(result, NET_OK);
+        assert_ok(result);
         copy_is(&self, reader, 0, net_log_reader_info(reader)->last_tick);
         net_log_reader_destroy(reader);
         copies++;

@@ -74,11 +74,11 @@ static net_result write_log(const net_log_file_config* config, char* failure,
 FILES_CASE(a_whole_log_is_closed_and_has_no_queue) {
     char failure[256];
     net_log_file_config config = files_config(files);
-    assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+    assert_ok(write_log(&config, failure, sizeof failure));
     assert_string_equal(failure, "");
     assert_false(file_exists(files->queue));
     log_sum sum = files_read(files->log);
-    assert_int_equal(sum.result, NET_OK);
+    assert_ok(sum.result);
     assert_true(sum.info.is_closed);
     assert_false(sum.info.is_cut);
     assert_int_equal(sum.info.lost_bytes, 0);
@@ -97,7 +97,7 @@ CASE(equal_ticks_give_equal_files) {
         files_open(&files);
         net_log_file_config config = files_config(&files);
         config.is_manual = i == 0; // the timing of the thread has no effect on the file
-        assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+        assert_ok(write_log(&config, failure, sizeof failure));
         data[i] = file_read(files.log, &size[i]);
         files_close(&files);
     }
@@ -110,7 +110,7 @@ CASE(equal_ticks_give_equal_files) {
 FILES_CASE(records_leave_the_queue_only_when_their_block_is_written) {
     net_log_file* file;
     net_log_file_config config = files_config(files);
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     uint64_t start = net_log_file_bytes(file);
     for (ecs_tick tick = 1; tick <= 4; tick++)
         files_tick(file, tick);
@@ -130,7 +130,7 @@ FILES_CASE(records_leave_the_queue_only_when_their_block_is_written) {
     assert_int_equal(sum.records, 11);
     assert_int_equal(sum.info.last_tick, 5);
     assert_true(files_end(file, 6));
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    assert_ok(net_log_file_destroy(file));
     // It has no end record, so the empty queue stays: it shows that nothing is missing.
     assert_true(file_exists(files->queue));
     sum = files_read(files->log);
@@ -141,7 +141,7 @@ FILES_CASE(records_leave_the_queue_only_when_their_block_is_written) {
 FILES_CASE(a_full_queue_stops_the_log_and_nothing_else) {
     net_log_file* file;
     net_log_file_config config = files_config(files);
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     ecs_tick tick = 0;
     char text[256];
     while (!net_log_file_take_failure(file, text, sizeof text))
@@ -152,7 +152,7 @@ FILES_CASE(a_full_queue_stops_the_log_and_nothing_else) {
     assert_null(net_log_file_begin(file));
     assert_int_equal(net_log_file_destroy(file), NET_ERR_IO);
     log_sum sum = files_read(files->log);
-    assert_int_equal(sum.result, NET_OK);
+    assert_ok(sum.result);
     assert_true(sum.info.is_cut);
     assert_int_equal(sum.info.lost_bytes, 0);
     assert_true(sum.info.last_tick >= tick - 3);
@@ -166,7 +166,7 @@ static void check_fault(int error, uint32_t fail_for, bool stops) {
     char failure[256];
     faults none = {0};
     net_log_file_config config = faulty_config(&files, &none);
-    assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+    assert_ok(write_log(&config, failure, sizeof failure));
     log_sum whole = files_read(files.log);
     for (uint32_t k = 1; k <= none.calls + 1; k++) {
         faults with = {.fail_at = k, .fail_for = fail_for, .error = error};
@@ -179,7 +179,7 @@ static void check_fault(int error, uint32_t fail_for, bool stops) {
         }
         log_sum sum = files_read(files.log);
         assert_true(sum.has_reader);
-        assert_int_equal(sum.result, NET_OK);
+        assert_ok(sum.result);
         assert_int_equal(sum.info.lost_bytes, 0);
         assert_true(sum.records <= RECORDS);
         assert_int_equal(sum.hash, whole.prefix[sum.records]);
@@ -209,17 +209,17 @@ FILES_CASE(an_earlier_log_is_kept_aside) {
     snprintf(old, sizeof old, "%s.1", files->log);
     net_log_file_config config = files_config(files);
     file_write(files->log, (const uint8_t*)"", 0); // an empty file is not a log
-    assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+    assert_ok(write_log(&config, failure, sizeof failure));
     assert_false(file_exists(old));
-    assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+    assert_ok(write_log(&config, failure, sizeof failure));
     assert_int_equal(files_read(old).records, RECORDS);
     assert_int_equal(files_read(files->log).records, RECORDS);
     net_log_file* first;
     net_log_file* second;
-    assert_int_equal(files_create(&config, &first), NET_OK);
+    assert_ok(files_create(&config, &first));
     // The first log already writes this file.
     assert_int_equal(files_create(&config, &second), NET_ERR_IO);
-    assert_int_equal(net_log_file_destroy(first), NET_OK);
+    assert_ok(net_log_file_destroy(first));
     config.file = "/nowhere/at/all";
     assert_int_equal(files_create(&config, &first), NET_ERR_IO);
     config.file = "/dev/null";
@@ -231,7 +231,7 @@ FILES_CASE(every_start_with_one_name_keeps_all_earlier_logs) {
     char failure[256], name[128];
     net_log_file_config config = files_config(files);
     for (int i = 0; i < 4; i++)
-        assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+        assert_ok(write_log(&config, failure, sizeof failure));
     for (int i = 1; i <= 3; i++) {
         snprintf(name, sizeof name, "%s.%d", files->log, i);
         assert_int_equal(files_read(name).records, RECORDS);
@@ -244,7 +244,7 @@ FILES_CASE(every_start_with_one_name_keeps_all_earlier_logs) {
         snprintf(name, sizeof name, "%s%s", files->log, others[i]);
         file_write(name, (const uint8_t*)"x", 1);
     }
-    assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+    assert_ok(write_log(&config, failure, sizeof failure));
     snprintf(name, sizeof name, "%s.13", files->log);
     assert_int_equal(files_read(name).records, RECORDS);
 }
@@ -260,7 +260,7 @@ CASE(files_that_are_taken_away_end_the_log_with_a_reason) {
             files_open(&files);
             net_log_file* file;
             net_log_file_config config = files_config(&files);
-            assert_int_equal(files_create(&config, &file), NET_OK);
+            assert_ok(files_create(&config, &file));
             files_tick(file, 1);
             if (is_late) net_log_file_pump(file, true);
             if (what == HARM_DELETED) assert_int_equal(unlink(files.log), 0);
@@ -297,7 +297,7 @@ FILES_CASE(a_disk_that_does_not_answer_is_given_up) {
     config.is_manual = false;
     config.stall_ms_max = 30;
     config.ops.write = stalled_write;
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     for (ecs_tick tick = 1; tick <= 12; tick++)
         files_tick(file, tick);
     assert_int_equal(net_log_file_finish(file), NET_ERR_IO);
@@ -329,15 +329,15 @@ FILES_CASE(a_link_in_place_of_a_file_of_the_log_overwrites_nothing) {
     mode_t before = umask(0);
     // In place of the queue: the link goes, and the log has its own queue.
     assert_int_equal(symlink(victim, files->queue), 0);
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     assert_int_equal(rights_of(files->log), 0600);
     assert_int_equal(rights_of(files->queue), 0600);
     files_tick(file, 1);
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    assert_ok(net_log_file_destroy(file));
     // As a second name of the queue.
     unlink(files->queue);
     assert_int_equal(link(victim, files->queue), 0);
-    assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+    assert_ok(write_log(&config, failure, sizeof failure));
     // In place of the log, with a file behind it and without.
     unlink(files->log);
     assert_int_equal(symlink(victim, files->log), 0);
@@ -475,7 +475,7 @@ FILES_CASE(a_log_without_ticks_does_not_fill_its_queue) {
     net_log_file* file;
     net_log_file_config config = files_config(files);
     config.sync_ticks = 0;
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     for (uint32_t i = 0; i < 1000; i++)
         files_alive(file, 1);
     for (ecs_tick tick = 1; tick <= 5; tick++) // a block
@@ -483,9 +483,9 @@ FILES_CASE(a_log_without_ticks_does_not_fill_its_queue) {
     for (uint32_t i = 0; i < 3 * 64; i++)
         files_alive(file, 6);
     files_end_log(file, 5);
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    assert_ok(net_log_file_destroy(file));
     log_sum sum = files_read(files->log);
-    assert_int_equal(sum.result, NET_OK);
+    assert_ok(sum.result);
     assert_true(sum.info.is_closed && sum.info.last_tick == 5);
     assert_int_equal(sum.records, 1000 + 10 + 3 * 64 + 1);
 }
@@ -494,15 +494,15 @@ FILES_CASE(the_thread_writes_what_a_busy_simulation_pushes) {
     net_log_file* file;
     net_log_file_config config = files_config(files);
     config.is_manual = false;
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     for (ecs_tick tick = 1; tick <= 2000; tick++) {
         files_tick(file, tick);
         net_log_file_wait_room(file);
     }
     files_end_log(file, 2000);
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    assert_ok(net_log_file_destroy(file));
     log_sum sum = files_read(files->log);
-    assert_int_equal(sum.result, NET_OK);
+    assert_ok(sum.result);
     assert_int_equal(sum.records, 4001);
     assert_false(sum.info.is_cut);
 }
@@ -510,17 +510,17 @@ FILES_CASE(the_thread_writes_what_a_busy_simulation_pushes) {
 FILES_CASE(a_log_that_is_being_written_stays_where_it_is) {
     net_log_file *file, *second;
     net_log_file_config config = files_config(files);
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     files_tick(file, 1);
     assert_int_equal(files_create(&config, &second), NET_ERR_IO);
     files_tick(file, 2);
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    assert_ok(net_log_file_destroy(file));
     log_sum sum = files_read(files->log);
-    assert_int_equal(sum.result, NET_OK);
+    assert_ok(sum.result);
     assert_int_equal(sum.records, 4);
     // Now the file is an old log.
-    assert_int_equal(files_create(&config, &second), NET_OK);
-    assert_int_equal(net_log_file_destroy(second), NET_OK);
+    assert_ok(files_create(&config, &second));
+    assert_ok(net_log_file_destroy(second));
     char old[128];
     snprintf(old, sizeof old, "%s.1", files->log);
     assert_int_equal(files_read(old).records, 4);
@@ -537,7 +537,7 @@ FILES_CASE(a_record_that_no_writer_pushes_ends_the_log_and_reaches_no_block) {
     uint8_t* forged = calloc(1, NET_LOG_QUEUE_BYTES / 2);
     assert_non_null(forged);
     for (uint32_t i = 0; i < BASE_COUNT(sizes); i++) {
-        assert_int_equal(files_create(&config, &file), NET_OK);
+        assert_ok(files_create(&config, &file));
         files_tick(file, 1);
         int fd = open(files->queue, O_RDWR);
         assert_true(fd >= 0);
@@ -556,7 +556,7 @@ FILES_CASE(a_record_that_no_writer_pushes_ends_the_log_and_reaches_no_block) {
         assert_null(net_log_file_begin(file));
         assert_int_equal(net_log_file_destroy(file), NET_ERR_IO);
         log_sum sum = files_read(files->log);
-        assert_int_equal(sum.result, NET_OK);
+        assert_ok(sum.result);
         assert_int_equal(sum.records, 2);
         assert_true(sum.info.is_cut);
     }
@@ -565,7 +565,7 @@ FILES_CASE(a_record_that_no_writer_pushes_ends_the_log_and_reaches_no_block) {
 
 FILES_CASE(validation_finds_a_queue_that_lost_a_record) {
     net_log_queue queue;
-    assert_int_equal(net_log_queue_create(&queue, files->log, 7, 4096, NULL), NET_OK);
+    assert_ok(net_log_queue_create(&queue, files->log, 7, 4096, NULL));
     const uint8_t record[64] = {0};
     assert_true(net_log_queue_push(&queue, record, sizeof record, 1));
     net_log_queue_validate(&queue, 1);

@@ -39,9 +39,8 @@ static size_t think(table* t, table_bot* bot, uint8_t* packed) {
     };
     breakout_bot_think(&player, &input);
     size_t size;
-    assert_int_equal(net_match_pack(t->match, net_match_input_message(t->match), &input, packed,
-                                    NET_INPUT_BYTES_MAX, &size),
-                     NET_OK);
+    assert_ok(net_match_pack(t->match, net_match_input_message(t->match), &input, packed,
+                             NET_INPUT_BYTES_MAX, &size));
     return size;
 }
 
@@ -116,15 +115,14 @@ static void record_open(record* self, bool has_trace) {
         self->table.bots[i].rng = base_rng_make(i + 1, 7);
     }
     self->trace = has_trace ? tmpfile() : NULL;
-    assert_int_equal(net_log_writer_create(NULL, self->files.log, self->table.match, "test", 1234,
-                                           NULL, &self->writer),
-                     NET_OK);
+    assert_ok(net_log_writer_create(NULL, self->files.log, self->table.match, "test", 1234, NULL,
+                                    &self->writer));
     for (uint32_t i = 0; i < TICKS; i++)
         play_tick(self);
     self->state_hash = ecs_world_state_hash(net_match_world(self->table.match));
     self->world_hash = ecs_world_hash(net_match_world(self->table.match));
     net_log_append_close(self->writer, self->table.match);
-    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+    assert_ok(net_log_writer_destroy(self->writer));
 }
 
 static void record_close(record* self) {
@@ -138,7 +136,7 @@ static void record_close(record* self) {
 
 static net_log_reader* open_log(const record* self) {
     net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &reader), NET_OK);
+    assert_ok(net_log_reader_create(NULL, self->files.log, NULL, &reader));
     return reader;
 }
 
@@ -152,17 +150,15 @@ RECORD_CASE(a_log_runs_again_to_the_same_bits, false) {
     assert_true(info->is_closed);
     net_verify_result result;
     for (int again = 0; again < 2; again++) {
-        assert_int_equal(net_log_verify(reader, self->table.module, 0, NULL, NULL, NULL, &result),
-                         NET_OK);
+        assert_ok(net_log_verify(reader, self->table.module, 0, NULL, NULL, NULL, &result));
         assert_int_equal(result.ticks, TICKS);
         assert_true(result.state_hash == self->state_hash);
         assert_true(result.world_hash == self->world_hash);
     }
-    assert_int_equal(net_log_verify(reader, self->table.module, 40, NULL, NULL, NULL, &result),
-                     NET_OK);
+    assert_ok(net_log_verify(reader, self->table.module, 40, NULL, NULL, NULL, &result));
     assert_int_equal(result.ticks, 40);
     net_log_stats stats;
-    assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+    assert_ok(net_log_read_stats(reader, &stats));
     assert_int_equal(stats.begins, TICKS);
     assert_int_equal(stats.ends, TICKS);
     assert_int_equal(stats.joins, BOTS);
@@ -194,17 +190,15 @@ static void record_control(record* self, ecs_tick before) {
     table_open(&self->table, NULL, 0, 99, NET_ROLE_SERVER, false);
     for (uint32_t i = 0; i < BOTS; i++)
         self->table.bots[i].client = i + 1;
-    assert_int_equal(net_log_writer_create_as(NULL, self->files.log, &options, self->table.match,
-                                              "test", 1234, NULL, &self->writer),
-                     NET_OK);
+    assert_ok(net_log_writer_create_as(NULL, self->files.log, &options, self->table.match, "test",
+                                       1234, NULL, &self->writer));
     for (ecs_tick tick = 1; tick <= 41; tick++) {
         if (tick == before)
-            assert_int_equal(net_log_append_control(self->writer, "set_wind", arguments, 2),
-                             NET_OK);
+            assert_ok(net_log_append_control(self->writer, "set_wind", arguments, 2));
         if (tick <= 40) play_tick(self);
     }
     net_log_append_close(self->writer, self->table.match);
-    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+    assert_ok(net_log_writer_destroy(self->writer));
 }
 
 CASE(a_control_stands_in_front_of_its_tick_and_is_not_passed_over) {
@@ -218,7 +212,7 @@ CASE(a_control_stands_in_front_of_its_tick_and_is_not_passed_over) {
         assert_true(net_log_reader_info(reader)->is_closed);
         assert_int_equal(net_log_reader_info(reader)->last_tick, 40);
         net_log_stats stats;
-        assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+        assert_ok(net_log_read_stats(reader, &stats));
         assert_int_equal(stats.controls, 1);
         assert_int_equal(stats.ends, 40);
         char line[96];
@@ -227,7 +221,7 @@ CASE(a_control_stands_in_front_of_its_tick_and_is_not_passed_over) {
             "{\"control\":{\"tick\":%u,\"verb\":\"set_wind\",\"arguments\":[\"6162\",\"\"]}}",
             (unsigned)places[i]);
         seen_line seen = {line, 0};
-        assert_int_equal(net_log_dump(reader, NULL, see_line, &seen), NET_OK);
+        assert_ok(net_log_dump(reader, NULL, see_line, &seen));
         assert_int_equal(seen.count, 1);
         net_verify_result result;
         assert_int_equal(
@@ -240,11 +234,11 @@ CASE(a_control_stands_in_front_of_its_tick_and_is_not_passed_over) {
         (void)snprintf(name, sizeof name, "%s/copy.slog", self.files.folder);
         net_log_copy_config copy = {.output = name};
         net_log_copy_result copied;
-        assert_int_equal(net_log_copy(reader, &copy, &reporter, &copied), NET_OK);
+        assert_ok(net_log_copy(reader, &copy, &reporter, &copied));
         assert_int_equal(copied.ticks, 40);
         net_log_reader_destroy(reader);
-        assert_int_equal(net_log_reader_create(NULL, name, NULL, &reader), NET_OK);
-        assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+        assert_ok(net_log_reader_create(NULL, name, NULL, &reader));
+        assert_ok(net_log_read_stats(reader, &stats));
         assert_int_equal(stats.controls, places[i] <= 40);
         net_log_reader_destroy(reader);
         record_close(&self);
@@ -259,17 +253,16 @@ CASE(a_control_that_does_not_fit_a_record_is_refused) {
     options.has_controls = true;
     files_open(&self.files);
     table_open(&self.table, NULL, 0, 99, NET_ROLE_SERVER, false);
-    assert_int_equal(net_log_writer_create_as(NULL, self.files.log, &options, self.table.match,
-                                              "test", 1234, NULL, &self.writer),
-                     NET_OK);
+    assert_ok(net_log_writer_create_as(NULL, self.files.log, &options, self.table.match, "test",
+                                       1234, NULL, &self.writer));
     for (size_t size = FITS - 1; size <= FITS + 1; size++)
         assert_int_equal(
             net_log_append_control(self.writer, "put", &(net_log_argument){large, size}, 1),
             size <= FITS ? NET_OK : NET_ERR_FULL);
-    assert_int_equal(net_log_writer_destroy(self.writer), NET_OK);
+    assert_ok(net_log_writer_destroy(self.writer));
     net_log_reader* reader = open_log(&self);
     net_log_stats stats;
-    assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+    assert_ok(net_log_read_stats(reader, &stats));
     assert_int_equal(stats.controls, 2);
     net_log_reader_destroy(reader);
     record_close(&self);
@@ -319,9 +312,8 @@ CASE(a_tick_is_logged_without_taking_memory) {
     table_open(&self.table, NULL, 0, 5, NET_ROLE_SERVER, false);
     for (uint32_t i = 0; i < BOTS; i++)
         self.table.bots[i].client = i + 1;
-    assert_int_equal(net_log_writer_create(&allocator, self.files.log, self.table.match, NULL, 0,
-                                           NULL, &self.writer),
-                     NET_OK);
+    assert_ok(net_log_writer_create(&allocator, self.files.log, self.table.match, NULL, 0, NULL,
+                                    &self.writer));
     // Without a server the writer keeps the rows of a second itself.
     for (uint32_t i = 0; i < 62; i++)
         play_tick(&self);
@@ -331,7 +323,7 @@ CASE(a_tick_is_logged_without_taking_memory) {
     assert_int_equal(count.count, before);
     char text[16];
     assert_false(net_log_take_failure(self.writer, text, sizeof text));
-    assert_int_equal(net_log_writer_destroy(self.writer), NET_OK);
+    assert_ok(net_log_writer_destroy(self.writer));
     record_close(&self);
 }
 
@@ -398,8 +390,7 @@ RECORD_CASE(a_log_without_its_end_verifies_up_to_it, false) {
     net_log_reader* reader = open_log(self);
     assert_true(net_log_reader_info(reader)->is_cut);
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, self->table.module, 0, NULL, NULL, NULL, &result),
-                     NET_OK);
+    assert_ok(net_log_verify(reader, self->table.module, 0, NULL, NULL, NULL, &result));
     assert_int_equal(result.ticks, net_log_reader_info(reader)->last_tick);
     assert_true(result.ticks > 10 && result.ticks < TICKS);
     net_log_reader_destroy(reader);
@@ -414,7 +405,7 @@ RECORD_CASE(another_game_or_other_templates_are_refused_by_name, false) {
     game.name = "brokeout";
     char* text = table_read_file(BREAKOUT_BLK);
     net_module* module;
-    assert_int_equal(net_module_wrap(&game, text, "x.blk", NULL, &module), NET_OK);
+    assert_ok(net_module_wrap(&game, text, "x.blk", NULL, &module));
     assert_int_equal(net_log_verify(reader, module, 0, NULL, NULL, &reporter, &result),
                      NET_ERR_SCHEMA);
     assert_non_null(strstr(first.text, "breakout"));
@@ -446,10 +437,10 @@ static void count_line(void* context, const char* line) {
 RECORD_CASE(a_dump_is_a_line_of_json_per_record, false) {
     net_log_reader* reader = open_log(self);
     uint32_t lines = 0;
-    assert_int_equal(net_log_dump(reader, self->table.module, count_line, &lines), NET_OK);
+    assert_ok(net_log_dump(reader, self->table.module, count_line, &lines));
     assert_int_equal(lines, 1 + 3 * TICKS + 1); // begin, end, state
     lines = 0;
-    assert_int_equal(net_log_dump(reader, NULL, count_line, &lines), NET_OK);
+    assert_ok(net_log_dump(reader, NULL, count_line, &lines));
     assert_int_equal(lines, 1 + 3 * TICKS + 1); // begin, end, state
     net_log_reader_destroy(reader);
 }
@@ -479,7 +470,7 @@ static net_result check_trace(record* self, const char* tail_line, char* why, si
 
 RECORD_CASE(a_trace_is_proved_row_by_row, true) {
     char why[BASE_REPORT_BYTES_MAX];
-    assert_int_equal(check_trace(self, NULL, why, sizeof why), NET_OK);
+    assert_ok(check_trace(self, NULL, why, sizeof why));
     const struct {
         const char* line;
         net_result result;

@@ -63,7 +63,7 @@ static inline base_allocator test_scarce_allocator(test_scarce* of) {
 
 static inline net_address address_of(const char* text) {
     net_address address;
-    assert_int_equal(net_address_parse(text, &address), NET_OK);
+    assert_ok(net_address_parse(text, &address));
     return address;
 }
 
@@ -106,7 +106,7 @@ static inline net_token make_token(secure_world* at, uint64_t player_id) {
     net_token_claims claims = {.player_id = player_id, .expiry_unix_s = UNIX_S + 45};
     net_token token;
     snprintf((char*)claims.user_data, sizeof claims.user_data, "team %u", (unsigned)player_id);
-    assert_int_equal(net_token_make(&at->ring.keys[0], &claims, &at->from.entropy, &token), NET_OK);
+    assert_ok(net_token_make(&at->ring.keys[0], &claims, &at->from.entropy, &token));
     return token;
 }
 
@@ -126,7 +126,7 @@ static inline void world_begin(secure_world* at, net_security security, bool has
                                        .now_us = at->clock.now_us,
                                        .send = closes_take,
                                        .send_context = &at->closed};
-    assert_int_equal(net_secure_server_create(&config, &at->server), NET_OK);
+    assert_ok(net_secure_server_create(&config, &at->server));
     at->server_address = address_of("198.51.100.1:7777");
     at->client_address = address_of("203.0.113.9:5000");
     at->token = make_token(at, 42);

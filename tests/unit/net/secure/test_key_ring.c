@@ -26,8 +26,7 @@ static net_result parse(const char* text, net_key_ring* ring, reported* to) {
 CASE(a_key_file_gives_the_current_key_first) {
     net_key_ring ring;
     reported told;
-    assert_int_equal(
-        parse("# keys of the house\n\n 12\t" HEX_A "  # new\r\n3 " HEX_B, &ring, &told), NET_OK);
+    assert_ok(parse("# keys of the house\n\n 12\t" HEX_A "  # new\r\n3 " HEX_B, &ring, &told));
     assert_int_equal(told.count, 0);
     assert_int_equal(ring.count, 2);
     assert_int_equal(ring.keys[0].id, 12);
@@ -96,7 +95,7 @@ CASE(a_made_key_survives_its_text) {
     assert_false(net_key_equal(&first, &second));
     assert_false(net_key_print(&first, text, sizeof text - 1));
     assert_true(net_key_print(&first, text, sizeof text));
-    assert_int_equal(parse(text, &ring, &told), NET_OK);
+    assert_ok(parse(text, &ring, &told));
     assert_true(net_key_equal(&ring.keys[0], &first));
     second = first;
     second.id = 253;

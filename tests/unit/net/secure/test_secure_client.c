@@ -86,7 +86,7 @@ static void come_to_another(secure_world* at, const net_security* security) {
     net_secure_server_destroy(at->server);
     net_secure_server_config config = {
         .sessions_max = 4, .security = with, .now_us = at->clock.now_us};
-    assert_int_equal(net_secure_server_create(&config, &at->server), NET_OK);
+    assert_ok(net_secure_server_create(&config, &at->server));
     begin_client(at, &at->client);
     for (int i = 0; i < 5 && at->client.state != NET_SECURE_CLIENT_OPEN; i++) {
         serve_client(at, &at->client, &at->client_address);

@@ -204,8 +204,7 @@ CASE(a_signed_reason_ends_the_attempt_at_once) {
         net_token_claims claims = {.expiry_unix_s = UNIX_S + 45, .address_count = 1};
         claims.addresses[0] = address_of(is_elsewhere ? "198.51.100.2:7777" : "198.51.100.1:7777");
         net_token token;
-        assert_int_equal(net_token_make(&at.ring.keys[0], &claims, &at.from.entropy, &token),
-                         NET_OK);
+        assert_ok(net_token_make(&at.ring.keys[0], &claims, &at.from.entropy, &token));
         net_security security = {.entropy = &at.from.entropy, .token = &token};
         net_secure_client_init(&at.client, &security);
         if (!is_elsewhere) at.clock.unix_s += 51;

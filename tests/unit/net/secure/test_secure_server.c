@@ -88,7 +88,7 @@ static void expect_refusal(secure_world* at, const net_token* token, const char*
 static net_token token_by(secure_world* at, const net_key* key, net_token_claims claims) {
     net_token token;
     if (claims.expiry_unix_s == 0) claims.expiry_unix_s = UNIX_S + 45;
-    assert_int_equal(net_token_make(key, &claims, &at->from.entropy, &token), NET_OK);
+    assert_ok(net_token_make(key, &claims, &at->from.entropy, &token));
     return token;
 }
 
@@ -140,7 +140,7 @@ CASE(a_token_counts_where_when_and_for_whom_it_was_made) {
     assert_int_equal(ask(&at, &token, here, &received), NET_OUTER_CHALLENGE_BYTES);
     // 10 the built-in key beside keys
     net_token_claims dev = {.expiry_unix_s = UNIX_S + 45};
-    assert_int_equal(net_token_make_dev(&dev, &at.from.entropy, &token), NET_OK);
+    assert_ok(net_token_make_dev(&dev, &at.from.entropy, &token));
     expect_refusal(&at, &token, "127.0.0.1:5",
                    (refusal){"dev", NET_SECURE_KEY_REFUSED, NET_SECURE_END_TOKEN, false});
     // 11 used: again from the same host on another port, 12 from another host

@@ -30,7 +30,7 @@ CASE(the_server_reads_what_the_back_end_said) {
         net_token_claims claims = claims_with(count);
         net_token token;
         net_token_private opened;
-        assert_int_equal(net_token_make(&key, &claims, &from.entropy, &token), NET_OK);
+        assert_ok(net_token_make(&key, &claims, &from.entropy, &token));
         net_token_head head = head_of(&token);
         assert_true(net_token_open(key.bytes, &head, token.sealed, &opened));
         assert_true(opened.player_id == claims.player_id);
@@ -67,14 +67,14 @@ CASE(the_text_of_a_token_gives_the_same_token) {
         net_token_claims claims = claims_with(count);
         net_token token, read;
         char text[NET_TOKEN_TEXT_BYTES + 8] = " \n", small[NET_TOKEN_TEXT_BYTES];
-        assert_int_equal(net_token_make(&key, &claims, &from.entropy, &token), NET_OK);
+        assert_ok(net_token_make(&key, &claims, &from.entropy, &token));
         assert_true(net_token_print(&token, text + 2, NET_TOKEN_TEXT_BYTES));
         size_t length = strlen(text + 2);
         assert_false(net_token_print(&token, small, length));
         assert_string_equal(small, "");
         assert_true(net_token_print(&token, small, length + 1));
         strcpy(text + 2 + length, "\t\r\n ");
-        assert_int_equal(net_token_parse(text, &read), NET_OK);
+        assert_ok(net_token_parse(text, &read));
         assert_memory_equal(&read, &token, sizeof token);
     }
 }
@@ -157,7 +157,7 @@ CASE(a_token_of_the_built_in_key_says_so) {
     net_token_private opened;
     chance_init(&from, 3);
     net_token_claims claims = {.player_id = 5, .expiry_unix_s = 6};
-    assert_int_equal(net_token_make_dev(&claims, &from.entropy, &token), NET_OK);
+    assert_ok(net_token_make_dev(&claims, &from.entropy, &token));
     assert_int_equal(token.key_id, NET_KEY_ID_DEV);
     net_token_head head = head_of(&token);
     assert_true(net_token_open(net_token_dev_key(), &head, token.sealed, &opened));

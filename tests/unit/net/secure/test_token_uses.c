@@ -25,7 +25,7 @@ CASE(a_token_belongs_to_the_host_that_used_it_first) {
     net_address first = host_of(1), other = host_of(2), same = first;
     same.port++;
     tag_of(1, tag);
-    assert_int_equal(net_token_uses_create(NULL, 1, key, &uses), NET_OK);
+    assert_ok(net_token_uses_create(NULL, 1, key, &uses));
     assert_int_equal(net_token_uses_find(uses, tag, &first), NET_TOKEN_USE_FIRST);
     assert_true(net_token_uses_add(uses, tag, &first, UNIX_S + 45, UNIX_S));
     assert_int_equal(net_token_uses_find(uses, tag, &first), NET_TOKEN_USE_AGAIN);
@@ -74,7 +74,7 @@ CASE(the_table_equals_a_list) {
     uint64_t now = UNIX_S << 20;
     uint32_t refused = 0;
     printf("seed 31\n");
-    assert_int_equal(net_token_uses_create(NULL, CAPACITY, key, &uses), NET_OK);
+    assert_ok(net_token_uses_create(NULL, CAPACITY, key, &uses));
     for (uint32_t i = 0; i < test_scaled(40000, 4000); i++) {
         uint8_t tag[16];
         uint32_t token = base_rng_below(&rng, TOKENS), host = base_rng_below(&rng, 4);

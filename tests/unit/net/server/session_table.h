@@ -107,23 +107,21 @@ static inline void table_open(table* at, table_config config) {
     table_memory_init(&at->memory);
     at->config = config;
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(net_module_wrap(config.game ? config.game : swarm_module_get(),
-                                     config.templates ? config.templates : swarm_templates(),
-                                     "swarm.blk", &reporter, &at->module),
-                     NET_OK);
+    assert_ok(net_module_wrap(config.game ? config.game : swarm_module_get(),
+                              config.templates ? config.templates : swarm_templates(), "swarm.blk",
+                              &reporter, &at->module));
     net_match_config match = net_match_config_default(at->module);
     match.allocator = &at->memory.allocator;
     match.role = NET_ROLE_SERVER;
     match.seed = config.seed;
     match.settings[0] = config.quiet;
-    assert_int_equal(net_match_create(&match, &reporter, &at->match), NET_OK);
-    assert_int_equal(net_sim_create(NULL, config.seed, &at->sim), NET_OK);
-    assert_int_equal(net_sim_server(at->sim, 4 * TABLE_SEATS, &at->transport), NET_OK);
+    assert_ok(net_match_create(&match, &reporter, &at->match));
+    assert_ok(net_sim_create(NULL, config.seed, &at->sim));
+    assert_ok(net_sim_server(at->sim, 4 * TABLE_SEATS, &at->transport));
     if (config.lanes) net_sim_lanes_set(at->transport, config.lanes);
     if (config.log_file)
-        assert_int_equal(
-            net_log_writer_create(NULL, config.log_file, at->match, "test", 0, &reporter, &at->log),
-            NET_OK);
+        assert_ok(net_log_writer_create(NULL, config.log_file, at->match, "test", 0, &reporter,
+                                        &at->log));
     net_server_config server = {
         .allocator = &at->memory.allocator,
         .match = at->match,
@@ -143,7 +141,7 @@ static inline void table_open(table* at, table_config config) {
         .session_trace = config.server_trace,
         .session_trace_context = config.server_trace_context,
     };
-    assert_int_equal(net_server_create(&server, &at->server), NET_OK);
+    assert_ok(net_server_create(&server, &at->server));
     at->now_us = 1000000;
 }
 
@@ -159,9 +157,9 @@ static inline table_seat* table_sit_as(table* at, const net_module* module,
         net_match_config match = net_match_config_default(module);
         match.allocator = &seat->memory.allocator;
         match.role = NET_ROLE_MIRROR;
-        assert_int_equal(net_match_create(&match, &reporter, &seat->match), NET_OK);
+        assert_ok(net_match_create(&match, &reporter, &seat->match));
     }
-    assert_int_equal(net_sim_client(at->sim, link ? link : &QUIET, &seat->transport), NET_OK);
+    assert_ok(net_sim_client(at->sim, link ? link : &QUIET, &seat->transport));
     net_client_config client = {
         .allocator = &seat->memory.allocator,
         .match = seat->match,
@@ -174,7 +172,7 @@ static inline table_seat* table_sit_as(table* at, const net_module* module,
         .session_trace = at->config.seat_trace,
         .session_trace_context = at->config.seat_trace_context,
     };
-    assert_int_equal(net_client_create(&client, &seat->client), NET_OK);
+    assert_ok(net_client_create(&client, &seat->client));
     return seat;
 }
 
@@ -188,7 +186,7 @@ static inline raw_client* table_raw_client(table* at) {
     assert_true(at->raw_client_count < TABLE_SEATS);
     raw_client* raw = &at->raw_clients[at->raw_client_count++];
     net_transport* transport = NULL;
-    assert_int_equal(net_sim_client(at->sim, &QUIET, &transport), NET_OK);
+    assert_ok(net_sim_client(at->sim, &QUIET, &transport));
     raw_client_open(raw, transport);
     return raw;
 }
@@ -272,7 +270,7 @@ static inline void table_close(table* at) {
         raw_client_close(&at->raw_clients[i]);
         at->raw_clients[i].transport->ops->destroy(at->raw_clients[i].transport);
     }
-    if (at->log) assert_int_equal(net_log_writer_destroy(at->log), NET_OK);
+    if (at->log) assert_ok(net_log_writer_destroy(at->log));
     net_server_destroy(at->server);
     at->transport->ops->destroy(at->transport);
     net_sim_destroy(at->sim);

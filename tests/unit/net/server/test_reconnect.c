@@ -51,9 +51,8 @@ static void room_sit(room* at, uint32_t index) {
     seat* made = &at->seats[index];
     net_match_config match = net_match_config_default(at->module);
     match.role = NET_ROLE_MIRROR;
-    assert_int_equal(net_match_create(&match, &reporter, &made->match), NET_OK);
-    assert_int_equal(
-        net_transport_enet_create(&(net_enet_config){.peers_max = 1}, &made->transport), NET_OK);
+    assert_ok(net_match_create(&match, &reporter, &made->match));
+    assert_ok(net_transport_enet_create(&(net_enet_config){.peers_max = 1}, &made->transport));
     net_client_config client = {
         .match = made->match,
         .transport = made->transport,
@@ -62,31 +61,30 @@ static void room_sit(room* at, uint32_t index) {
         .is_bot = true,
         .seed = index + 1,
     };
-    assert_int_equal(net_client_create(&client, &made->client), NET_OK);
+    assert_ok(net_client_create(&client, &made->client));
 }
 
 static void room_open(room* at, uint64_t seed, uint32_t seats, uint32_t per_address_max) {
     memset(at, 0, sizeof *at);
     net_socket_virtual_set(true, seed);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_ok(net_socket_link_set(NULL));
     at->now_us = 1000000;
     net_socket_virtual_advance(at->now_us);
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(
-        net_module_wrap(swarm_module_get(), swarm_templates(), "swarm.blk", &reporter, &at->module),
-        NET_OK);
+    assert_ok(net_module_wrap(swarm_module_get(), swarm_templates(), "swarm.blk", &reporter,
+                              &at->module));
     net_match_config match = net_match_config_default(at->module);
     match.role = NET_ROLE_SERVER;
     match.seed = seed;
     match.settings[0] = 1e9; // the world does not change
-    assert_int_equal(net_match_create(&match, &reporter, &at->match), NET_OK);
+    assert_ok(net_match_create(&match, &reporter, &at->match));
     net_enet_config listen = {.listen = "127.0.0.1:7777",
                               .peers_max = SEATS + 8,
                               .peers_per_address_max = per_address_max};
-    assert_int_equal(net_transport_enet_create(&listen, &at->transport), NET_OK);
+    assert_ok(net_transport_enet_create(&listen, &at->transport));
     net_server_config server = {
         .match = at->match, .transport = at->transport, .clients_max = SEATS};
-    assert_int_equal(net_server_create(&server, &at->server), NET_OK);
+    assert_ok(net_server_create(&server, &at->server));
     for (uint32_t i = 0; i < seats; i++)
         room_sit(at, i);
 }
@@ -108,7 +106,7 @@ static void room_close(room* at) {
     room_stop(at);
     net_match_destroy(at->match);
     net_module_close(at->module);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_ok(net_socket_link_set(NULL));
     net_socket_virtual_set(false, 0);
 }
 
@@ -155,11 +153,11 @@ static void line_set(double loss, double delay_ms, double jitter_ms, uint64_t se
                             .jitter_ms = jitter_ms / 2,
                             .duplicate_percent = 1,
                             .seed = seed};
-    assert_int_equal(net_socket_link_set(&line), NET_OK);
+    assert_ok(net_socket_link_set(&line));
 }
 
 static void line_cut(void) {
-    assert_int_equal(net_socket_link_set(&(net_link_config){.loss_percent = 100}), NET_OK);
+    assert_ok(net_socket_link_set(&(net_link_config){.loss_percent = 100}));
 }
 
 typedef struct line {
@@ -212,7 +210,7 @@ CASE(who_comes_back_has_room_where_an_address_has_one_connection) {
     line_cut();
     room_run_ms(&at, 5000);
     assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_RESUMING);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_ok(net_socket_link_set(NULL));
     assert_true(room_wait_ms(&at, 1000) <= 1000);
     net_client_report report = net_client_get_report(at.seats[0].client);
     assert_int_equal(report.client, 1);

@@ -88,8 +88,7 @@ static net_module* wrap_variant(const char* text, const char* replacement, char*
     assert_true(length > 0 && (size_t)length < buffer_bytes);
     base_reporter reporter = base_reporter_stderr();
     net_module* module = NULL;
-    assert_int_equal(net_module_wrap(swarm_module_get(), buffer, "variant.blk", &reporter, &module),
-                     NET_OK);
+    assert_ok(net_module_wrap(swarm_module_get(), buffer, "variant.blk", &reporter, &module));
     return module;
 }
 
@@ -504,7 +503,7 @@ CASE(twins_and_latecomers_are_taken_once) {
             uint32_t shout = step / 10 + 1;
             if (step % 10 == 9 && step >= 50) {
                 shout -= 5;
-                assert_int_equal(net_client_send_event(client, 4, &shout), NET_OK);
+                assert_ok(net_client_send_event(client, 4, &shout));
             }
         }
     }

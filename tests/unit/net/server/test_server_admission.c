@@ -261,8 +261,8 @@ TABLE_CASE(members_that_play_are_never_evicted, .seed = 7, .clients_max = MEMBER
 
 static net_bans* bans_of(const char* text) {
     net_bans* bans = NULL;
-    assert_int_equal(net_bans_create(NULL, &bans), NET_OK);
-    assert_int_equal(net_bans_read(bans, text, strlen(text), "bans", NULL), NET_OK);
+    assert_ok(net_bans_create(NULL, &bans));
+    assert_ok(net_bans_read(bans, text, strlen(text), "bans", NULL));
     return bans;
 }
 
@@ -294,9 +294,8 @@ CASE(a_ban_ends_the_sessions_that_it_meets) {
     net_ban ban;
     char fault[128];
     uint32_t ended = 0;
-    assert_int_equal(net_ban_parse("address 203.0.113.0/24 bad manners", &ban, fault, sizeof fault),
-                     NET_OK);
-    assert_int_equal(net_server_ban(at.server, &ban, &ended), NET_OK);
+    assert_ok(net_ban_parse("address 203.0.113.0/24 bad manners", &ban, fault, sizeof fault));
+    assert_ok(net_server_ban(at.server, &ban, &ended));
     assert_int_equal(ended, 2);
     table_run(&at, 10);
     assert_true(one->is_gone && two->is_gone && !three->is_gone);
@@ -313,7 +312,7 @@ CASE(a_ban_ends_the_sessions_that_it_meets) {
     assert_int_equal(one->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_BANNED);
     // The list changed by itself: a file was read again.
     static const char text[] = "player 7 by the file";
-    assert_int_equal(net_bans_read(bans, text, strlen(text), "bans", NULL), NET_OK);
+    assert_ok(net_bans_read(bans, text, strlen(text), "bans", NULL));
     assert_int_equal(net_server_enforce_bans(at.server), 1);
     assert_int_equal(net_server_enforce_bans(at.server), 0);
     table_close(&at);
@@ -345,11 +344,10 @@ CASE(a_banned_client_prints_the_reason) {
     table_run(&at, 60);
     assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_PLAYING);
     net_ban ban;
-    assert_int_equal(
-        net_ban_parse("address 198.18.0.0/15 come back \xE2\x80\xAEnever", &ban, said, sizeof said),
-        NET_OK);
+    assert_ok(net_ban_parse("address 198.18.0.0/15 come back \xE2\x80\xAEnever", &ban, said,
+                            sizeof said));
     uint32_t ended = 0;
-    assert_int_equal(net_server_ban(at.server, &ban, &ended), NET_OK);
+    assert_ok(net_server_ban(at.server, &ban, &ended));
     assert_int_equal(ended, 1);
     table_run(&at, 30);
     assert_string_equal(

@@ -107,13 +107,12 @@ FILES_CASE(a_game_refuses_drops_and_ends_with_reasons) {
     assert_null(strstr(said, "unknown"));
     const uint64_t state_hash = ecs_world_state_hash(net_match_world(at.match));
     net_log_append_close(at.log, at.match);
-    assert_int_equal(net_log_writer_finish(at.log), NET_OK);
+    assert_ok(net_log_writer_finish(at.log));
     net_log_reader* reader = NULL;
-    assert_int_equal(net_log_reader_create(NULL, files->log, NULL, &reader), NET_OK);
+    assert_ok(net_log_reader_create(NULL, files->log, NULL, &reader));
     net_verify_result verified;
     drop_calls = 0;
-    assert_int_equal(net_log_verify(reader, at.module, 0, NULL, NULL, &reporter, &verified),
-                     NET_OK);
+    assert_ok(net_log_verify(reader, at.module, 0, NULL, NULL, &reporter, &verified));
     assert_int_equal(verified.ticks, 120);
     assert_int_equal(drop_calls, 1);
     assert_true(verified.state_hash == state_hash);

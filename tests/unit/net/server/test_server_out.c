@@ -216,7 +216,7 @@ TABLE_CASE(divisor_and_rate_have_limits, .seed = 1) {
     expect_assert_failure((void)!net_server_create(&config, &server));
     base_assert_handler_set(NULL);
     config.rate_bytes_max = NET_RATE_BYTES_LIMIT;
-    assert_int_equal(net_server_create(&config, &server), NET_OK);
+    assert_ok(net_server_create(&config, &server));
     net_server_destroy(server);
 }
 

@@ -21,10 +21,10 @@ static uint32_t marks_in(const char* file, const net_module* module) {
     const base_reporter reporter = base_reporter_stderr();
     net_log_reader* reader = NULL;
     uint32_t found = 0;
-    assert_int_equal(net_log_reader_create(NULL, file, &reporter, &reader), NET_OK);
-    assert_int_equal(net_log_dump(reader, NULL, look_for_mark, &found), NET_OK);
+    assert_ok(net_log_reader_create(NULL, file, &reporter, &reader));
+    assert_ok(net_log_dump(reader, NULL, look_for_mark, &found));
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, module, 0, NULL, NULL, &reporter, &result), NET_OK);
+    assert_ok(net_log_verify(reader, module, 0, NULL, NULL, &reporter, &result));
     net_log_reader_destroy(reader);
     return found;
 }
@@ -55,7 +55,7 @@ FILES_CASE(what_a_client_adds_to_a_message_does_not_reach_the_log) {
     const uint32_t* shouts =
         ecs_get(net_match_world(match), net_match_player(match, raw->client), game->shouts);
     assert_int_equal(*shouts, 1);
-    assert_int_equal(net_log_writer_destroy(at.log), NET_OK);
+    assert_ok(net_log_writer_destroy(at.log));
     at.log = NULL;
     assert_int_equal(marks_in(files->log, at.module), 0);
     table_close(&at);
@@ -74,20 +74,20 @@ FILES_CASE(a_server_without_ticks_says_in_its_log_that_it_lives) {
     raw_client* raw = table_guest(&at); // it acknowledges nothing: the server gives it time
     table_run(&at, PLAYED + 60);
     assert_true(raw->is_welcome);
-    assert_int_equal(net_log_writer_destroy(at.log), NET_OK);
+    assert_ok(net_log_writer_destroy(at.log));
     at.log = NULL;
     const base_reporter reporter = base_reporter_stderr();
     net_log_reader* reader = NULL;
-    assert_int_equal(net_log_reader_create(NULL, files->log, &reporter, &reader), NET_OK);
+    assert_ok(net_log_reader_create(NULL, files->log, &reporter, &reader));
     const net_log_info* info = net_log_reader_info(reader);
     assert_true(info->is_closed && info->last_tick == PLAYED);
     net_log_stats stats;
-    assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+    assert_ok(net_log_read_stats(reader, &stats));
     // One each 100 ms: WAITED ticks are 1.5 s, the time after the last tick is at least 0.5 s.
     assert_in_range(stats.alives, 15 + 5, 15 + 12);
     assert_int_equal(stats.ends, PLAYED);
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, at.module, 0, NULL, NULL, &reporter, &result), NET_OK);
+    assert_ok(net_log_verify(reader, at.module, 0, NULL, NULL, &reporter, &result));
     assert_int_equal(result.ticks, PLAYED);
     net_log_reader_destroy(reader);
     table_close(&at);
@@ -124,13 +124,13 @@ FILES_CASE(an_event_is_acknowledged_when_a_tick_took_it) {
     assert_int_equal(taken, EVENTS);
     table_run(&at, 2);
     assert_int_equal(raw->event_ack, EVENTS);
-    assert_int_equal(net_log_writer_destroy(at.log), NET_OK);
+    assert_ok(net_log_writer_destroy(at.log));
     at.log = NULL;
     const base_reporter reporter = base_reporter_stderr();
     net_log_reader* reader = NULL;
     uint32_t last = 0;
-    assert_int_equal(net_log_reader_create(NULL, files->log, &reporter, &reader), NET_OK);
-    assert_int_equal(net_log_dump(reader, NULL, count_numbers, &last), NET_OK);
+    assert_ok(net_log_reader_create(NULL, files->log, &reporter, &reader));
+    assert_ok(net_log_dump(reader, NULL, count_numbers, &last));
     assert_int_equal(last, EVENTS);
     net_log_reader_destroy(reader);
     table_close(&at);

@@ -36,37 +36,35 @@ static void sit(room* at, uint32_t index) {
     seat* made = &at->seats[index];
     net_match_config match = net_match_config_default(at->module);
     match.role = NET_ROLE_MIRROR;
-    assert_int_equal(net_match_create(&match, &reporter, &made->match), NET_OK);
-    assert_int_equal(
-        net_transport_enet_create(&(net_enet_config){.peers_max = 1}, &made->transport), NET_OK);
+    assert_ok(net_match_create(&match, &reporter, &made->match));
+    assert_ok(net_transport_enet_create(&(net_enet_config){.peers_max = 1}, &made->transport));
     net_client_config client = {.match = made->match,
                                 .transport = made->transport,
                                 .address = "127.0.0.1:7777",
                                 .name = "reader",
                                 .seed = index + 1};
-    assert_int_equal(net_client_create(&client, &made->client), NET_OK);
+    assert_ok(net_client_create(&client, &made->client));
 }
 
 static void open(room* at, double loss_percent) {
     memset(at, 0, sizeof *at);
     net_socket_virtual_set(true, 5);
     const net_link_config line = {.loss_percent = loss_percent, .delay_ms = 20, .seed = 3};
-    assert_int_equal(net_socket_link_set(&line), NET_OK);
+    assert_ok(net_socket_link_set(&line));
     at->now_us = 1000000;
     net_socket_virtual_advance(at->now_us);
     base_reporter reporter = base_reporter_stderr();
     at->game = library_module();
-    assert_int_equal(
-        net_module_wrap(&at->game, LIBRARY_TEXT, "library.blk", &reporter, &at->module), NET_OK);
+    assert_ok(net_module_wrap(&at->game, LIBRARY_TEXT, "library.blk", &reporter, &at->module));
     net_match_config match = net_match_config_default(at->module);
     match.settings[LIBRARY_QUIET_SETTING] = WRITTEN_TICK;
     match.seed = 4;
-    assert_int_equal(net_match_create(&match, &reporter, &at->match), NET_OK);
+    assert_ok(net_match_create(&match, &reporter, &at->match));
     net_enet_config listen = {.listen = "127.0.0.1:7777", .peers_max = CLIENTS + 8};
-    assert_int_equal(net_transport_enet_create(&listen, &at->transport), NET_OK);
+    assert_ok(net_transport_enet_create(&listen, &at->transport));
     net_server_config server = {
         .match = at->match, .transport = at->transport, .clients_max = CLIENTS, .ticks_max = TICKS};
-    assert_int_equal(net_server_create(&server, &at->server), NET_OK);
+    assert_ok(net_server_create(&server, &at->server));
     for (uint32_t i = 0; i < CLIENTS; i++)
         sit(at, i);
 }
@@ -81,7 +79,7 @@ static void close(room* at) {
     at->transport->ops->destroy(at->transport);
     net_match_destroy(at->match);
     net_module_close(at->module);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_ok(net_socket_link_set(NULL));
     net_socket_virtual_set(false, 0);
 }
 

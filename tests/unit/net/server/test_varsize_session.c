@@ -148,7 +148,7 @@ LIBRARY_CASE(acknowledgements_of_what_was_never_sent_end_a_session, .seed = 3) {
     control.varsize_ack = &ack;
     for (uint32_t i = 0; i < 3; i++) {
         assert_int_equal(table_dropped(at, NET_DROP_MALFORMED), i);
-        assert_int_equal(raw_client_send(raw, NET_CHANNEL_CONTROL, &control.base), NET_OK);
+        assert_ok(raw_client_send(raw, NET_CHANNEL_CONTROL, &control.base));
         table_run(at, 5);
     }
     assert_int_equal(net_server_report(at->server, 0)->end, NET_END_FAULT);
@@ -179,7 +179,7 @@ CASE(what_is_shown_has_the_mirrors_values) {
     base_reporter reporter = base_reporter_stderr();
     net_presenter_config config = {.module = at.module, .is_predicting = true};
     net_presenter* presenter;
-    assert_int_equal(net_presenter_create(&config, &reporter, &presenter), NET_OK);
+    assert_ok(net_presenter_create(&config, &reporter, &presenter));
     table_seat* seat = table_sit(&at, &POOR_LINK);
     net_client_destroy(seat->client);
     net_client_config client = {.allocator = &seat->memory.allocator,
@@ -189,7 +189,7 @@ CASE(what_is_shown_has_the_mirrors_values) {
                                 .name = "looker",
                                 .presenter = presenter,
                                 .seed = 1};
-    assert_int_equal(net_client_create(&client, &seat->client), NET_OK);
+    assert_ok(net_client_create(&client, &seat->client));
     for (uint32_t i = 0; i < 700; i++) {
         table_step(&at);
         (void)net_presenter_frame(presenter, at.now_us);
@@ -213,15 +213,13 @@ FILES_CASE(a_log_of_large_values_is_verified_and_shown) {
     net_game_module game = library_module();
     base_reporter reporter = base_reporter_stderr();
     net_module* module;
-    assert_int_equal(net_module_wrap(&game, LIBRARY_TEXT, "library.blk", &reporter, &module),
-                     NET_OK);
+    assert_ok(net_module_wrap(&game, LIBRARY_TEXT, "library.blk", &reporter, &module));
     net_match_config config = net_match_config_default(module);
     config.seed = 77;
     net_match* match;
-    assert_int_equal(net_match_create(&config, &reporter, &match), NET_OK);
+    assert_ok(net_match_create(&config, &reporter, &match));
     net_log_writer* writer;
-    assert_int_equal(net_log_writer_create(NULL, files->log, match, "test", 1, NULL, &writer),
-                     NET_OK);
+    assert_ok(net_log_writer_create(NULL, files->log, match, "test", 1, NULL, &writer));
     for (uint32_t t = 1; t <= TICKS; t++) {
         net_log_begin begin = {.tick = t};
         net_log_append_begin(writer, &begin);
@@ -230,18 +228,18 @@ FILES_CASE(a_log_of_large_values_is_verified_and_shown) {
         ecs_changes_clear(net_match_world(match));
     }
     net_log_append_close(writer, match);
-    assert_int_equal(net_log_writer_destroy(writer), NET_OK);
+    assert_ok(net_log_writer_destroy(writer));
     net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, files->log, &reporter, &reader), NET_OK);
+    assert_ok(net_log_reader_create(NULL, files->log, &reporter, &reader));
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, module, 0, NULL, NULL, NULL, &result), NET_OK);
+    assert_ok(net_log_verify(reader, module, 0, NULL, NULL, NULL, &result));
     assert_int_equal(result.ticks, TICKS);
     assert_true(result.world_hash == ecs_world_hash(net_match_world(match)));
     net_playback* playback;
-    assert_int_equal(net_playback_create(reader, module, &reporter, &playback), NET_OK);
+    assert_ok(net_playback_create(reader, module, &reporter, &playback));
     const double moments[] = {TICKS, 130, 131, 400, TICKS};
     for (uint32_t i = 0; i < BASE_COUNT(moments); i++) {
-        assert_int_equal(net_playback_seek(playback, moments[i]), NET_OK);
+        assert_ok(net_playback_seek(playback, moments[i]));
         uint32_t count;
         uint32_t equal = count_equal_titles(net_playback_match(playback),
                                             net_playback_view_match(playback), &count);

@@ -9,13 +9,13 @@ static void listen_init(world* made, const char* listen) {
     made->server->ops->destroy(made->server);
     net_enet_config config = {
         .listen = listen, .peers_max = 4, .security = {.allow_dev_key = true}};
-    assert_int_equal(net_transport_enet_create(&config, &made->server), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &made->server));
 }
 
 static bool connect_to(world* at, int index, const char* target) {
     net_peer peer = 0;
     if (!at->clients[index]) at->clients[index] = client_make();
-    assert_int_equal(at->clients[index]->ops->connect(at->clients[index], target, &peer), NET_OK);
+    assert_ok(at->clients[index]->ops->connect(at->clients[index], target, &peer));
     run_ms(at, 1000);
     return at->at_clients[index].connects > 0;
 }
@@ -24,7 +24,7 @@ WORLD_CASE(a_guard_opens_and_seals_everything_that_enet_says, 4) {
     assert_true(net_socket_is_guarded((int)host_of(at->server)->socket));
     net_peer peer = world_connect(at, 0);
     assert_int_equal(first_peer(at->server)->address.host, htonl(0x0A000000));
-    assert_int_equal(send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, 0), NET_OK);
+    assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, 0));
     run_ms(at, 200);
     assert_int_equal(at->at_server.control_count, 1);
 }
@@ -59,7 +59,7 @@ CASE(ipv6_needs_a_guard) {
     net_address from;
     listen_init(&at, "[::]:7777");
     net_socket_guard_set((int)host_of(at.server)->socket, NULL);
-    assert_int_equal(net_address_parse(foreign, &from), NET_OK);
+    assert_ok(net_address_parse(foreign, &from));
     raw connect = raw_connect(1200, 2, 77);
     assert_true(net_socket_virtual_inject_from(&from, PORT, connect.bytes, connect.size));
     run_ms(&at, 100);
@@ -103,7 +103,7 @@ CASE(many_hosts_of_ipv6_keep_their_names_on_a_delayed_wire) {
     world at;
     listen_init(&at, "[::]:7777");
     net_link_config slow = {.delay_ms = 50};
-    assert_int_equal(net_socket_link_set(&slow), NET_OK);
+    assert_ok(net_socket_link_set(&slow));
     for (int i = 0; i < CLIENTS_MAX; i++)
         assert_true(connect_to(&at, i, i % 2 == 0 ? "[::1]:7777" : "127.0.0.1:7777"));
     assert_int_equal(at.at_server.connects, CLIENTS_MAX);
@@ -117,9 +117,9 @@ CASE(a_delayed_wire_says_while_it_holds_something) {
     listen_init(&at, "[::1]:7777");
     at.clients[0] = client_make();
     net_link_config slow = {.delay_ms = DELAY_MS};
-    assert_int_equal(net_socket_link_set(&slow), NET_OK);
+    assert_ok(net_socket_link_set(&slow));
     net_address server;
-    assert_int_equal(net_address_parse("[::1]:7777", &server), NET_OK);
+    assert_ok(net_address_parse("[::1]:7777", &server));
     net_socket_pump();
     assert_false(net_socket_is_sending());
     net_socket_wire_send((int)host_of(at.clients[0])->socket, &server, "x", 1);
@@ -130,7 +130,7 @@ CASE(a_delayed_wire_says_while_it_holds_something) {
     net_socket_virtual_advance(net_socket_now_us() + 1);
     net_socket_pump();
     assert_false(net_socket_is_sending());
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_ok(net_socket_link_set(NULL));
     world_deinit(&at);
 }
 
@@ -139,7 +139,7 @@ CASE(a_guard_answers_by_itself) {
     listen_init(&at, "[::1]:7777");
     at.clients[0] = client_make();
     net_address server;
-    assert_int_equal(net_address_parse("[::1]:7777", &server), NET_OK);
+    assert_ok(net_address_parse("[::1]:7777", &server));
     uint8_t longest[NET_SOCKET_OUTER_BYTES_MAX] = {1};
     int descriptor = (int)host_of(at.clients[0])->socket;
     net_socket_wire_send(descriptor, &server, longest, sizeof longest);
@@ -169,7 +169,7 @@ WORLD_CASE(a_session_with_a_connected_peer_begins_no_other_connection, 4) {
     }
     assert_int_equal(at->at_server.connects, 1);
     assert_int_equal(at->at_server.disconnects, 0);
-    assert_int_equal(send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, 0), NET_OK);
+    assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, 0));
     run_ms(at, 200);
     assert_int_equal(at->at_server.control_count, 1);
 }

@@ -74,21 +74,20 @@ static void reach(const char* listen, uint32_t which, const char* host) {
     net_enet_config server = {
         .listen = listen, .peers_max = 4, .security = {.allow_dev_key = true}};
     net_enet_config client = {.peers_max = 1};
-    assert_int_equal(net_transport_enet_create(&server, &at.server), NET_OK);
-    assert_int_equal(net_transport_enet_create(&client, &at.client), NET_OK);
+    assert_ok(net_transport_enet_create(&server, &at.server));
+    assert_ok(net_transport_enet_create(&client, &at.client));
     net_address bound[NET_SOCKET_ADDRESSES_MAX];
     assert_in_range(which + 1, 1, net_socket_addresses(socket_of(at.server), bound));
     char target[NET_ADDRESS_TEXT_BYTES];
     assert_true(base_text_format(target, sizeof target, "%s:%u", host, bound[which].port));
     net_peer peer = 0;
-    assert_int_equal(at.client->ops->connect(at.client, target, &peer), NET_OK);
+    assert_ok(at.client->ops->connect(at.client, target, &peer));
     for (int i = 0; i < PATIENCE_MS && (!at.at_server || !at.at_client); i++)
         step(&at);
     assert_int_not_equal(at.at_server, 0);
     for (uint32_t i = 0; i < MESSAGES; i++)
-        assert_int_equal(
-            at.client->ops->send(at.client, peer, NET_CHANNEL_CONTROL, target, sizeof target),
-            NET_OK);
+        assert_ok(
+            at.client->ops->send(at.client, peer, NET_CHANNEL_CONTROL, target, sizeof target));
     for (int i = 0; i < PATIENCE_MS && at.received < MESSAGES; i++)
         step(&at);
     assert_int_equal(at.received, MESSAGES);
@@ -123,7 +122,7 @@ CASE(both_families_at_one_port_on_two_sockets) {
     net_transport* first = NULL;
     net_enet_config config = {
         .listen = "[::]:0", .peers_max = 1, .security = {.allow_dev_key = true}};
-    assert_int_equal(net_transport_enet_create(&config, &first), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &first));
     net_address bound[NET_SOCKET_ADDRESSES_MAX];
     assert_int_equal(net_socket_addresses(socket_of(first), bound), 1);
     first->ops->destroy(first);
@@ -153,8 +152,8 @@ CASE(datagrams_travel_in_batches) {
     enum { COUNT = 60 };
     net_transport *server = NULL, *other = NULL;
     net_enet_config config = {.listen = "127.0.0.1:0", .peers_max = 1};
-    assert_int_equal(net_transport_enet_create(&config, &server), NET_OK);
-    assert_int_equal(net_transport_enet_create(&config, &other), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &server));
+    assert_ok(net_transport_enet_create(&config, &other));
     net_address to[NET_SOCKET_ADDRESSES_MAX];
     assert_int_equal(net_socket_addresses(socket_of(other), to), 1);
     for (uint32_t i = 0; i < COUNT; i++)

@@ -86,27 +86,26 @@ static inline void run_ms(world* at, uint32_t ms) {
 
 static inline net_transport* client_make(void) {
     net_transport* made = NULL;
-    assert_int_equal(net_transport_enet_create(&(net_enet_config){.peers_max = 1}, &made), NET_OK);
+    assert_ok(net_transport_enet_create(&(net_enet_config){.peers_max = 1}, &made));
     return made;
 }
 
 static inline void world_init(world* made, uint32_t peers_max) {
     memset(made, 0, sizeof *made);
     net_socket_virtual_set(true, 1);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_ok(net_socket_link_set(NULL));
     made->now_us = 1000000;
     net_socket_virtual_advance(made->now_us);
     const net_enet_config config = {.listen = "127.0.0.1:7777",
                                     .peers_max = peers_max,
                                     .lanes = WORLD_LANES < peers_max ? WORLD_LANES : peers_max};
-    assert_int_equal(net_transport_enet_create(&config, &made->server), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &made->server));
 }
 
 static inline net_peer world_connect(world* at, int index) {
     net_peer peer = 0;
     at->clients[index] = client_make();
-    assert_int_equal(at->clients[index]->ops->connect(at->clients[index], "127.0.0.1:7777", &peer),
-                     NET_OK);
+    assert_ok(at->clients[index]->ops->connect(at->clients[index], "127.0.0.1:7777", &peer));
     for (int i = 0; i < 300 && at->at_clients[index].connects == 0; i++)
         run_tick(at);
     assert_int_equal(at->at_clients[index].connected, peer);
@@ -118,7 +117,7 @@ static inline void world_deinit(world* old) {
     for (int i = 0; i < CLIENTS_MAX; i++)
         if (old->clients[i]) old->clients[i]->ops->destroy(old->clients[i]);
     if (old->server) old->server->ops->destroy(old->server);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_ok(net_socket_link_set(NULL));
     net_socket_virtual_set(false, 0);
 }
 
@@ -162,7 +161,7 @@ static inline void world_open_session(world* at, int index) {
     net_address server;
     at->clients[index] = client_make();
     net_enet_secure* secure = secure_of(at->clients[index]);
-    assert_int_equal(net_address_parse("127.0.0.1:7777", &server), NET_OK);
+    assert_ok(net_address_parse("127.0.0.1:7777", &server));
     net_enet_secure_connect(secure, &server, 1);
     secure->is_connecting = false;
     for (int i = 0; i < 60 && secure->client.state != NET_SECURE_CLIENT_OPEN; i++)

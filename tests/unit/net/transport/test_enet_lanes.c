@@ -14,9 +14,9 @@ enum { MEMBERS = 12, PATIENCE_MS = 100000 };
 
 static int open_trunk(uint32_t lanes, int* descriptors) {
     net_socket_virtual_set(true, 1);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_ok(net_socket_link_set(NULL));
     net_socket_plan plan = {.listen_count = 1, .batch = 4};
-    assert_int_equal(net_address_parse("127.0.0.1:7777", &plan.listen[0]), NET_OK);
+    assert_ok(net_address_parse("127.0.0.1:7777", &plan.listen[0]));
     net_socket_plan_next(&plan);
     const ENetAddress any = {.port = PORT};
     int trunk = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
@@ -124,12 +124,12 @@ static void pass(house* at, uint32_t ticks, bool with_work, inbox* inboxes) {
 static void open_house(house* at, uint32_t lanes) {
     memset(at, 0, sizeof *at);
     net_socket_virtual_set(true, 1);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_ok(net_socket_link_set(NULL));
     at->now_us = 1000000;
     net_socket_virtual_advance(at->now_us);
     const net_enet_config config = {
         .listen = "127.0.0.1:7777", .peers_max = MEMBERS, .lanes = lanes};
-    assert_int_equal(net_transport_enet_create(&config, &at->server), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &at->server));
     assert_int_equal(net_transport_lanes(at->server), lanes ? lanes : 1);
 }
 
@@ -143,11 +143,10 @@ static void close_house(house* at) {
 static void sit(house* at, inbox* inboxes, net_peer* to_server) {
     for (uint32_t i = 0; i < MEMBERS; i++) {
         at->clients[i] = client_make();
-        assert_int_equal(
-            at->clients[i]->ops->connect(at->clients[i], "127.0.0.1:7777", &to_server[i]), NET_OK);
+        assert_ok(at->clients[i]->ops->connect(at->clients[i], "127.0.0.1:7777", &to_server[i]));
         pass(at, 6, i % 2 == 0, inboxes);
         assert_int_equal(inboxes[i].connects, 1);
-        assert_int_equal(send_number(at->clients[i], to_server[i], NET_CHANNEL_CONTROL, i), NET_OK);
+        assert_ok(send_number(at->clients[i], to_server[i], NET_CHANNEL_CONTROL, i));
     }
     pass(at, 10, true, inboxes);
     assert_int_equal(at->connects, MEMBERS);
@@ -170,8 +169,7 @@ CASE(members_are_spread_over_lanes_and_each_talks_to_its_own) {
                                      at.peers[k] & (NET_PEER_SLOTS - 1));
             // An answer reaches the member that asked.
             for (uint32_t n = 0; n < 3 + i; n++)
-                assert_int_equal(send_number(at.server, at.peers[i], NET_CHANNEL_REALTIME, n),
-                                 NET_OK);
+                assert_ok(send_number(at.server, at.peers[i], NET_CHANNEL_REALTIME, n));
             net_peer_identity identity;
             assert_true(net_transport_identity(at.server, at.peers[i], &identity));
         }
@@ -201,7 +199,7 @@ CASE(a_client_that_moves_stays_in_its_lane) {
     for (uint32_t i = 0; i < MEMBERS; i++) {
         const net_peer before = at.peers[i];
         net_socket_virtual_rebind(net_socket_entry_find((int)host_of(at.clients[i])->socket));
-        assert_int_equal(send_number(at.clients[i], to_server[i], NET_CHANNEL_CONTROL, i), NET_OK);
+        assert_ok(send_number(at.clients[i], to_server[i], NET_CHANNEL_CONTROL, i));
         pass(&at, 20, true, inboxes);
         assert_int_equal(at.received[i], 2);
         assert_int_equal(at.peers[i], before);
@@ -230,11 +228,10 @@ CASE(who_leaves_makes_room_in_its_lane) {
     for (uint32_t i = 0; i < MEMBERS; i++) {
         if (net_transport_lane(at.server, at.peers[i]) != 2) continue;
         const net_peer before = at.peers[i];
-        assert_int_equal(
-            at.clients[i]->ops->connect(at.clients[i], "127.0.0.1:7777", &to_server[i]), NET_OK);
+        assert_ok(at.clients[i]->ops->connect(at.clients[i], "127.0.0.1:7777", &to_server[i]));
         pass(&at, 30, true, inboxes);
         assert_int_equal(inboxes[i].connects, 2);
-        assert_int_equal(send_number(at.clients[i], to_server[i], NET_CHANNEL_CONTROL, i), NET_OK);
+        assert_ok(send_number(at.clients[i], to_server[i], NET_CHANNEL_CONTROL, i));
         pass(&at, 5, true, inboxes);
         assert_int_not_equal(at.peers[i], before);
         assert_int_equal(net_transport_lane(at.server, at.peers[i]), 2);
@@ -300,7 +297,7 @@ CASE(a_flood_of_one_member_fills_one_lane) {
     for (uint32_t i = 0; i < 4000; i++)
         inject_from(htonl(INADDR_LOOPBACK), (uint16_t)(1000 + i), &sealed);
     for (uint32_t i = 1; i < MEMBERS; i++)
-        assert_int_equal(send_number(at.clients[i], to_server[i], NET_CHANNEL_CONTROL, i), NET_OK);
+        assert_ok(send_number(at.clients[i], to_server[i], NET_CHANNEL_CONTROL, i));
     at.now_us += TICK_US;
     net_socket_virtual_advance(at.now_us);
     serve(&at, true);
@@ -319,7 +316,7 @@ CASE(lanes_and_peers_are_checked) {
     net_socket_virtual_set(true, 1);
     net_transport *made = NULL, *second = NULL;
     net_enet_config config = {.listen = "127.0.0.1:7777", .peers_max = 3, .lanes = 3};
-    assert_int_equal(net_transport_enet_create(&config, &made), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &made));
     char text[NET_ENET_ADDRESS_TEXT_BYTES];
     assert_true(net_transport_enet_address(made, text, sizeof text));
     assert_string_equal(text, "127.0.0.1:7777");
@@ -392,13 +389,12 @@ CASE(lanes_work_at_the_same_time) {
     inbox inboxes[MEMBERS] = {{0}};
     net_peer to_server[MEMBERS] = {0};
     const net_enet_config config = {.listen = "127.0.0.1:0", .peers_max = MEMBERS, .lanes = 4};
-    assert_int_equal(net_transport_enet_create(&config, &at.server), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &at.server));
     char address[NET_ENET_ADDRESS_TEXT_BYTES];
     assert_true(net_transport_enet_address(at.server, address, sizeof address));
     for (uint32_t i = 0; i < MEMBERS; i++) {
         at.clients[i] = client_make();
-        assert_int_equal(at.clients[i]->ops->connect(at.clients[i], address, &to_server[i]),
-                         NET_OK);
+        assert_ok(at.clients[i]->ops->connect(at.clients[i], address, &to_server[i]));
     }
     const uint64_t end_us = wall_us() + PATIENCE_MS * UINT64_C(1000);
     uint32_t least = 0;

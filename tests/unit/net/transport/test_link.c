@@ -10,7 +10,7 @@ enum { SAMPLES = 4000 };
 
 static net_link* link_make(net_link_config config) {
     net_link* link = NULL;
-    assert_int_equal(net_link_create(NULL, &config, &link), NET_OK);
+    assert_ok(net_link_create(NULL, &config, &link));
     return link;
 }
 
@@ -258,7 +258,7 @@ CASE(creating_without_memory_says_so) {
 CASE(nothing_passes_an_outage) {
     const net_link_config config = {.delay_ms = 5, .outage_at_ms = 100, .outage_for_ms = 50};
     net_link* link = NULL;
-    assert_int_equal(net_link_create(NULL, &config, &link), NET_OK);
+    assert_ok(net_link_create(NULL, &config, &link));
     const uint64_t begin_us = 7000000;
     assert_false(net_link_is_out(link, begin_us));
     static const struct {
@@ -441,22 +441,20 @@ CASE(new_faults_leave_loss_and_jitter_alone) {
 
 CASE(settings_are_read_in_any_order) {
     net_link_pair pair = {.up = {.loss_percent = 99}};
-    assert_int_equal(net_link_config_parse("seed=7,rate=512,reorder=2,duplicate=1,jitter=20,"
-                                           "delay=80,loss=5.5",
-                                           NULL, &pair),
-                     NET_OK);
+    assert_ok(net_link_config_parse("seed=7,rate=512,reorder=2,duplicate=1,jitter=20,"
+                                    "delay=80,loss=5.5",
+                                    NULL, &pair));
     assert_memory_equal(&pair.up, &pair.down, sizeof pair.up);
     assert_true(pair.up.loss_percent == 5.5 && pair.up.delay_ms == 80 && pair.up.jitter_ms == 20);
     assert_true(pair.up.duplicate_percent == 1 && pair.up.reorder_percent == 2);
     assert_true(pair.up.rate_kbit == 512 && pair.up.seed == 7);
-    assert_int_equal(net_link_config_parse("rebind=20000,mtu=1252,queue=2000,flip=1,burst=300,"
-                                           "outage_for=10000,outage_at=500",
-                                           NULL, &pair),
-                     NET_OK);
+    assert_ok(net_link_config_parse("rebind=20000,mtu=1252,queue=2000,flip=1,burst=300,"
+                                    "outage_for=10000,outage_at=500",
+                                    NULL, &pair));
     assert_true(pair.up.outage_at_ms == 500 && pair.up.outage_for_ms == 10000);
     assert_true(pair.up.burst_ms == 300 && pair.up.flip_percent == 1 && pair.up.queue_ms == 2000);
     assert_true(pair.up.mtu_bytes == 1252 && pair.up.rebind_ms == 20000);
-    assert_int_equal(net_link_config_parse("", NULL, &pair), NET_OK);
+    assert_ok(net_link_config_parse("", NULL, &pair));
     assert_true(pair.up.loss_percent == 0 && pair.up.seed == 0);
 }
 
@@ -465,12 +463,12 @@ CASE(a_direction_wins_over_both_whichever_comes_first) {
                                         "down.delay=7,up.loss=30,delay=9,loss=5"};
     for (size_t i = 0; i < BASE_COUNT(texts); i++) {
         net_link_pair pair;
-        assert_int_equal(net_link_config_parse(texts[i], NULL, &pair), NET_OK);
+        assert_ok(net_link_config_parse(texts[i], NULL, &pair));
         assert_true(pair.up.loss_percent == 30 && pair.down.loss_percent == 5);
         assert_true(pair.up.delay_ms == 9 && pair.down.delay_ms == 7);
     }
     net_link_pair pair;
-    assert_int_equal(net_link_config_parse("up.seed=3,down.loss=30", NULL, &pair), NET_OK);
+    assert_ok(net_link_config_parse("up.seed=3,down.loss=30", NULL, &pair));
     assert_true(pair.up.seed == 3 && pair.down.seed == 0);
     assert_true(pair.up.loss_percent == 0 && pair.down.loss_percent == 30);
 }
@@ -480,12 +478,12 @@ CASE(presets_are_whole_lines_and_can_be_changed) {
     for (size_t i = 0; i < BASE_COUNT(presets); i++) {
         net_link_pair pair, changed;
         char text[64];
-        assert_int_equal(net_link_config_parse(presets[i], NULL, &pair), NET_OK);
+        assert_ok(net_link_config_parse(presets[i], NULL, &pair));
         assert_true(pair.up.delay_ms > 0 && pair.down.delay_ms > 0 && pair.up.loss_percent > 0);
         net_link_destroy(link_make(pair.up));
         net_link_destroy(link_make(pair.down));
         snprintf(text, sizeof text, "%s,loss=5,down.delay=1,seed=4", presets[i]);
-        assert_int_equal(net_link_config_parse(text, NULL, &changed), NET_OK);
+        assert_ok(net_link_config_parse(text, NULL, &changed));
         pair.up.loss_percent = pair.down.loss_percent = 5;
         pair.up.seed = pair.down.seed = 4;
         pair.down.delay_ms = 1;
@@ -554,7 +552,7 @@ CASE(a_wrong_setting_is_answered_with_the_nearest_or_the_range) {
                                          "flip=100"};
     net_link_pair pair;
     for (size_t i = 0; i < BASE_COUNT(limits); i++) {
-        assert_int_equal(net_link_config_parse(limits[i], NULL, &pair), NET_OK);
+        assert_ok(net_link_config_parse(limits[i], NULL, &pair));
         net_link_destroy(link_make(pair.up));
     }
 }

@@ -10,12 +10,10 @@
 WORLD_CASE(messages_of_both_channels_arrive_in_both_directions, 4) {
     net_peer peer = world_connect(at, 0);
     for (uint32_t i = 0; i < 64; i++) {
-        assert_int_equal(send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, i), NET_OK);
-        assert_int_equal(send_number(at->clients[0], peer, NET_CHANNEL_REALTIME, i), NET_OK);
-        assert_int_equal(send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, i),
-                         NET_OK);
-        assert_int_equal(send_number(at->server, at->at_server.connected, NET_CHANNEL_REALTIME, i),
-                         NET_OK);
+        assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, i));
+        assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_REALTIME, i));
+        assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, i));
+        assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_REALTIME, i));
     }
     run_ms(at, 500);
     assert_int_equal(at->at_server.control_count, 64);
@@ -33,7 +31,7 @@ WORLD_CASE(a_goodbye_comes_after_what_was_queued_and_both_sides_learn_it, 4) {
     world_connect(at, 0);
     net_peer peer = at->at_server.connected;
     for (uint32_t i = 0; i < 20; i++)
-        assert_int_equal(send_number(at->server, peer, NET_CHANNEL_CONTROL, i), NET_OK);
+        assert_ok(send_number(at->server, peer, NET_CHANNEL_CONTROL, i));
     at->server->ops->disconnect(at->server, peer, 9, false);
     assert_int_equal(send_number(at->server, peer, NET_CHANNEL_CONTROL, 1), NET_ERR_CLOSED);
     run_ms(at, 1000);
@@ -59,7 +57,7 @@ WORLD_CASE(a_reused_slot_has_a_new_peer_and_the_old_one_is_closed, 1) {
     at->clients[0]->ops->disconnect(at->clients[0], old_client, 0, true);
     run_ms(at, 100);
     net_peer peer = 0;
-    assert_int_equal(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:7777", &peer), NET_OK);
+    assert_ok(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:7777", &peer));
     run_ms(at, 200);
     assert_int_equal(at->at_server.connects, 2);
     assert_int_not_equal(peer, old_client);
@@ -68,8 +66,7 @@ WORLD_CASE(a_reused_slot_has_a_new_peer_and_the_old_one_is_closed, 1) {
     assert_int_equal(send_number(at->server, 0, NET_CHANNEL_CONTROL, 0), NET_ERR_CLOSED);
     assert_int_equal(send_number(at->server, UINT32_MAX, NET_CHANNEL_CONTROL, 0), NET_ERR_CLOSED);
     at->server->ops->disconnect(at->server, old_server, 0, true); // this has no effect
-    assert_int_equal(send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, 0),
-                     NET_OK);
+    assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, 0));
 }
 
 // RFC 8305: one address each 250 ms, the families in turn; the server has 127.0.0.1 alone.
@@ -83,10 +80,9 @@ CASE(the_first_address_of_a_name_that_answers_is_the_server) {
         world at;
         world_init(&at, 1);
         const net_enet_config config = {.peers_max = 1, .resolver = &names};
-        assert_int_equal(net_transport_enet_create(&config, &at.clients[0]), NET_OK);
+        assert_ok(net_transport_enet_create(&config, &at.clients[0]));
         net_peer peer = 0;
-        assert_int_equal(at.clients[0]->ops->connect(at.clients[0], CASES[i].address, &peer),
-                         NET_OK);
+        assert_ok(at.clients[0]->ops->connect(at.clients[0], CASES[i].address, &peer));
         run_ms(&at, CASES[i].ms_min);
         assert_int_equal(at.at_server.connects, 0);
         run_ms(&at, CASES[i].ms_max - CASES[i].ms_min);
@@ -99,7 +95,7 @@ CASE(the_first_address_of_a_name_that_answers_is_the_server) {
 WORLD_CASE(a_connect_that_nobody_answers_ends_after_five_seconds, 1) {
     at->clients[0] = client_make();
     net_peer peer = 0;
-    assert_int_equal(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:9", &peer), NET_OK);
+    assert_ok(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:9", &peer));
     run_ms(at, NET_CONNECT_MS_MAX - 50);
     assert_int_equal(at->at_clients[0].disconnects, 0);
     run_ms(at, 100);
@@ -133,10 +129,10 @@ WORLD_CASE(a_server_that_is_gone_has_closed_its_connections, 4) {
 // ENet says goodbye at once in one datagram, which is lost here.
 WORLD_CASE(a_connection_that_a_server_dropped_is_closed_when_the_line_is_back, 4) {
     world_connect(at, 0);
-    assert_int_equal(net_socket_link_set(&(net_link_config){.loss_percent = 100}), NET_OK);
+    assert_ok(net_socket_link_set(&(net_link_config){.loss_percent = 100}));
     at->server->ops->disconnect(at->server, at->at_server.connected, 9, true);
     run_ms(at, 100);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_ok(net_socket_link_set(NULL));
     run_ms(at, 2500);
     assert_int_equal(at->at_clients[0].disconnects, 1);
     assert_int_equal(at->at_clients[0].reason, 0);
@@ -147,7 +143,7 @@ WORLD_CASE(a_client_without_a_token_learns_at_once_that_it_needs_one, 4) {
     net_peer peer = 0;
     net_transport_enet_keys_set(at->server, &ring);
     at->clients[0] = client_make();
-    assert_int_equal(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:7777", &peer), NET_OK);
+    assert_ok(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:7777", &peer));
     run_ms(at, 100);
     assert_int_equal(at->at_clients[0].disconnects, 0);
     assert_int_equal(at->at_clients[0].notices, 1);
@@ -169,9 +165,9 @@ static uint64_t run_of(uint64_t seed) {
     at.now_us = 1000000;
     net_socket_virtual_advance(at.now_us);
     net_link_config link = {.loss_percent = 10, .delay_ms = 30, .jitter_ms = 20, .seed = seed};
-    assert_int_equal(net_socket_link_set(&link), NET_OK);
+    assert_ok(net_socket_link_set(&link));
     net_enet_config config = {.listen = "127.0.0.1:7777", .peers_max = 4};
-    assert_int_equal(net_transport_enet_create(&config, &at.server), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &at.server));
     net_peer peer = world_connect(&at, 0);
     for (uint32_t i = 0; i < 300; i++) {
         (void)send_number(at.clients[0], peer, NET_CHANNEL_REALTIME, i);
@@ -201,7 +197,7 @@ CASE(the_same_seed_gives_the_same_run) {
 WORLD_CASE(ten_minutes_of_twenty_percent_loss_end_nothing, 4) {
     net_peer peer = world_connect(at, 0);
     net_link_config link = {.loss_percent = 20, .delay_ms = 50, .jitter_ms = 10, .seed = 4};
-    assert_int_equal(net_socket_link_set(&link), NET_OK);
+    assert_ok(net_socket_link_set(&link));
     uint32_t sent = 0;
     for (uint32_t tick = 0; tick < 60 * 600; tick++) {
         (void)send_number(at->clients[0], peer, NET_CHANNEL_REALTIME, tick);
@@ -214,7 +210,7 @@ WORLD_CASE(ten_minutes_of_twenty_percent_loss_end_nothing, 4) {
     assert_int_equal(at->at_server.disconnects + at->at_clients[0].disconnects, 0);
     // Both directions of either socket lose datagrams, so 64 % of them arrive.
     assert_in_range(at->at_server.realtime_count, 36000 * 62 / 100, 36000 * 66 / 100);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_ok(net_socket_link_set(NULL));
     run_ms(at, 5000);
     assert_int_equal(sent, 6000);
     assert_int_equal(at->at_clients[0].control_count, sent);
@@ -226,15 +222,14 @@ WORLD_CASE(ten_minutes_of_twenty_percent_loss_end_nothing, 4) {
 WORLD_CASE(resends_come_at_least_once_a_second_in_a_blackout, 4) {
     world_connect(at, 0);
     net_link_config dark = {.loss_percent = 100};
-    assert_int_equal(net_socket_link_set(&dark), NET_OK);
-    assert_int_equal(send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, 0),
-                     NET_OK);
+    assert_ok(net_socket_link_set(&dark));
+    assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, 0));
     for (uint32_t second = 0; second < 25; second++) {
         uint64_t before = stats_of(at->server).sent_datagrams;
         run_ms(at, 1100);
         assert_true(stats_of(at->server).sent_datagrams > before);
     }
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_ok(net_socket_link_set(NULL));
     run_ms(at, 1500);
     assert_int_equal(at->at_clients[0].control_count, 1);
     assert_int_equal(at->at_server.disconnects, 0);
@@ -257,7 +252,7 @@ WORLD_CASE(the_wrap_of_the_millisecond_clock_is_not_noticed, 4) {
     net_socket_virtual_advance(at->now_us);
     net_peer peer = world_connect(at, 0);
     for (uint32_t i = 0; i < 600; i++) {
-        assert_int_equal(send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, i), NET_OK);
+        assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, i));
         run_tick(at);
     }
     run_ms(at, 500);
@@ -286,12 +281,10 @@ WORLD_CASE(the_largest_state_packet_is_one_datagram_and_a_larger_one_is_refused,
     world_connect(at, 0);
     net_peer peer = at->at_server.connected;
     uint64_t before = stats_of(at->server).sent_datagrams;
-    assert_int_equal(at->server->ops->send(at->server, peer, NET_CHANNEL_REALTIME, bytes,
-                                           NET_STATE_BYTES_MAX - 1),
-                     NET_OK);
-    assert_int_equal(
-        at->server->ops->send(at->server, peer, NET_CHANNEL_REALTIME, bytes, NET_STATE_BYTES_MAX),
-        NET_OK);
+    assert_ok(at->server->ops->send(at->server, peer, NET_CHANNEL_REALTIME, bytes,
+                                    NET_STATE_BYTES_MAX - 1));
+    assert_ok(
+        at->server->ops->send(at->server, peer, NET_CHANNEL_REALTIME, bytes, NET_STATE_BYTES_MAX));
     assert_int_equal(at->server->ops->send(at->server, peer, NET_CHANNEL_REALTIME, bytes,
                                            NET_STATE_BYTES_MAX + 1),
                      NET_ERR_FULL);
@@ -315,8 +308,7 @@ WORLD_CASE(empty_and_oversized_messages_are_refused, 4) {
         client->ops->send(client, peer, NET_CHANNEL_CONTROL, bytes, NET_CONTROL_BYTES_MAX + 1),
         NET_ERR_FULL);
     assert_int_equal(stats_of(client).send_refused, 3);
-    assert_int_equal(
-        client->ops->send(client, peer, NET_CHANNEL_CONTROL, bytes, NET_CONTROL_BYTES_MAX), NET_OK);
+    assert_ok(client->ops->send(client, peer, NET_CHANNEL_CONTROL, bytes, NET_CONTROL_BYTES_MAX));
     run_ms(at, 500);
     assert_int_equal(at->at_server.control_count, 1);
     assert_int_equal(at->at_server.largest, NET_CONTROL_BYTES_MAX);
@@ -328,22 +320,21 @@ WORLD_CASE(a_queue_has_a_limit_and_is_freed_with_its_peer, 4) {
     world_connect(at, 0);
     net_peer peer = at->at_server.connected;
     net_link_config dark = {.loss_percent = 100};
-    assert_int_equal(net_socket_link_set(&dark), NET_OK);
+    assert_ok(net_socket_link_set(&dark));
     uint32_t queued = 0;
     while (at->server->ops->send(at->server, peer, NET_CHANNEL_CONTROL, bytes, sizeof bytes) ==
            NET_OK)
         queued++;
     assert_int_equal(queued, 256 * 1024 / sizeof bytes);
     at->server->ops->disconnect(at->server, peer, 0, true);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_ok(net_socket_link_set(NULL));
     run_ms(at, 100);
     at->clients[0]->ops->destroy(at->clients[0]);
     memset(&at->at_clients[0], 0, sizeof at->at_clients[0]);
     world_connect(at, 0); // the same slot, and its account is zero again
     for (uint32_t i = 0; i < queued; i++)
-        assert_int_equal(at->server->ops->send(at->server, at->at_server.connected,
-                                               NET_CHANNEL_CONTROL, bytes, sizeof bytes),
-                         NET_OK);
+        assert_ok(at->server->ops->send(at->server, at->at_server.connected, NET_CHANNEL_CONTROL,
+                                        bytes, sizeof bytes));
 }
 
 // ---- the throttle
@@ -357,15 +348,14 @@ WORLD_CASE(a_growing_round_trip_throttles_nothing, 4) {
         if (i % 60 == 0) {
             slow.delay_ms = 10 + i / 60 * 10 % 300;
             slow.jitter_ms = slow.delay_ms;
-            assert_int_equal(net_socket_link_set(&slow), NET_OK);
+            assert_ok(net_socket_link_set(&slow));
         }
         if (i % 10 == 0)
             (void)send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, control++);
         uint64_t before = stats_of(at->server).sent_bytes;
         uint8_t bytes[600] = {0};
-        assert_int_equal(at->server->ops->send(at->server, at->at_server.connected,
-                                               NET_CHANNEL_REALTIME, bytes, sizeof bytes),
-                         NET_OK);
+        assert_ok(at->server->ops->send(at->server, at->at_server.connected, NET_CHANNEL_REALTIME,
+                                        bytes, sizeof bytes));
         at->server->ops->flush(at->server);
         assert_true(stats_of(at->server).sent_bytes >= before + sizeof bytes);
         sent++;
@@ -439,7 +429,7 @@ CASE(addresses_and_limits_are_checked) {
     assert_int_equal(client->ops->connect(client, "nowhere", &peer), NET_ERR_ADDRESS);
     assert_int_equal(client->ops->connect(client, "127.0.0.1:0", &peer), NET_ERR_ADDRESS);
     assert_int_equal(peer, 0);
-    assert_int_equal(client->ops->connect(client, "127.0.0.1:1", &peer), NET_OK);
+    assert_ok(client->ops->connect(client, "127.0.0.1:1", &peer));
     assert_int_equal(client->ops->connect(client, "127.0.0.1:1", &peer), NET_ERR_FULL);
     client->ops->destroy(client);
     net_socket_virtual_set(false, 0);
@@ -450,7 +440,7 @@ WORLD_CASE(a_port_in_use_is_said_and_port_zero_finds_a_free_one, 1) {
     assert_int_equal(create_and_destroy(&config), NET_ERR_BIND);
     config.listen = "127.0.0.1:0";
     net_transport* other = NULL;
-    assert_int_equal(net_transport_enet_create(&config, &other), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &other));
     char text[32];
     assert_true(net_transport_enet_address(other, text, sizeof text));
     assert_string_equal(text, "127.0.0.1:49152");

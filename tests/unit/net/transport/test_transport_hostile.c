@@ -16,7 +16,7 @@ WORLD_CASE(empty_and_oversized_datagrams_do_not_stop_the_drain, 4) {
                                                   NET_DATAGRAM_BYTES_MAX + 1));
             assert_true(net_socket_virtual_inject(foreign_host(), 9, PORT, bytes, sizeof bytes));
         }
-        assert_int_equal(send_number(at->clients[0], peer, NET_CHANNEL_REALTIME, i), NET_OK);
+        assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_REALTIME, i));
         run_tick(at);
     }
     run_tick(at);
@@ -35,7 +35,7 @@ WORLD_CASE(a_burst_is_drained_within_one_service, 4) {
     raw_command(&noise, 0x85, 0xFF, 1);
     for (int i = 0; i < 3000; i++)
         inject(&noise);
-    assert_int_equal(send_number(at->clients[0], peer, NET_CHANNEL_REALTIME, 1), NET_OK);
+    assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_REALTIME, 1));
     at->clients[0]->ops->flush(at->clients[0]);
     run_tick(at);
     assert_int_equal(at->at_server.realtime_count, 1);
@@ -56,7 +56,7 @@ static void world_init_timed(world* made, uint64_t* clock_us, uint32_t service_u
                               .service_us_max = service_us_max,
                               .wall_us = slow_clock,
                               .wall_context = clock_us};
-    assert_int_equal(net_transport_enet_create(&config, &made->server), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &made->server));
 }
 
 static raw noise_for_enet(void) { // for a peer that does not exist: ENet ignores it
@@ -146,7 +146,7 @@ CASE(events_count_in_the_budget_of_a_service) {
     world_init_timed(&at, &clock_us, 1000);
     net_peer peer = world_connect(&at, 0);
     for (uint32_t i = 0; i < MESSAGES; i++)
-        assert_int_equal(send_number(at.clients[0], peer, NET_CHANNEL_CONTROL, i), NET_OK);
+        assert_ok(send_number(at.clients[0], peer, NET_CHANNEL_CONTROL, i));
     at.clients[0]->ops->flush(at.clients[0]);
     uint32_t before = 0, services = 0;
     for (; at.at_server.control_count < MESSAGES && services < MESSAGES; services++) {
@@ -203,7 +203,7 @@ WORLD_CASE(repeats_of_a_command_reach_enet_as_a_ration, 4) {
     assert_int_equal(stats.dropped_repeats, FLOOD - NET_REPEATS_PER_SECOND / COMMANDS);
     assert_in_range(stats.sent_bytes - sent_before, 0, NET_REPEATS_PER_SECOND * 16);
     // Another connection and unsequenced data are not concerned.
-    assert_int_equal(send_number(at->clients[0], peer, NET_CHANNEL_REALTIME, 1), NET_OK);
+    assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_REALTIME, 1));
     world_connect(at, 1);
     assert_int_equal(at->at_server.realtime_count, 1);
 }
@@ -370,7 +370,7 @@ WORLD_CASE(a_leaked_account_of_waiting_data_is_repaired, 1) {
     assert_int_equal(at->at_server.realtime_count, 100);
     run_ms(at, 100);
     assert_int_equal(first_peer(at->server)->totalWaitingData, 0);
-    assert_int_equal(send_number(at->clients[0], client, NET_CHANNEL_CONTROL, 0), NET_OK);
+    assert_ok(send_number(at->clients[0], client, NET_CHANNEL_CONTROL, 0));
     run_ms(at, 100);
     assert_int_equal(at->at_server.control_count, 1);
 }
@@ -456,7 +456,7 @@ WORLD_CASE(what_no_sender_of_ours_writes_never_reaches_enet, 4) {
 WORLD_CASE(a_client_cannot_be_connected_to, 1) {
     at->clients[0] = client_make();
     net_peer peer = 0;
-    assert_int_equal(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:9", &peer), NET_OK);
+    assert_ok(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:9", &peer));
     run_ms(at, 50); // its socket has a port now
     at->clients[0]->ops->disconnect(at->clients[0], peer, 0, true);
     ENetAddress bound;
@@ -477,19 +477,19 @@ WORLD_CASE(connections_per_address_have_an_optional_limit, 4) {
     at->server->ops->destroy(at->server);
     net_enet_config config = {
         .listen = "127.0.0.1:7777", .peers_max = 4, .peers_per_address_max = 2};
-    assert_int_equal(net_transport_enet_create(&config, &at->server), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &at->server));
     for (int i = 0; i < 2; i++)
         world_connect(at, i);
     net_peer peer = 0;
     at->clients[2] = client_make();
-    assert_int_equal(at->clients[2]->ops->connect(at->clients[2], "127.0.0.1:7777", &peer), NET_OK);
+    assert_ok(at->clients[2]->ops->connect(at->clients[2], "127.0.0.1:7777", &peer));
     run_ms(at, 100);
     assert_int_equal(at->at_clients[2].disconnects, 1);
     assert_int_equal(at->at_clients[2].reason, NET_TRANSPORT_SECURE + NET_SECURE_END_FULL);
     assert_int_equal(at->at_server.connects, 2);
     at->clients[0]->ops->disconnect(at->clients[0], at->at_clients[0].connected, 0, true);
     run_ms(at, 2500);
-    assert_int_equal(at->clients[2]->ops->connect(at->clients[2], "127.0.0.1:7777", &peer), NET_OK);
+    assert_ok(at->clients[2]->ops->connect(at->clients[2], "127.0.0.1:7777", &peer));
     run_ms(at, 200);
     assert_int_equal(at->at_clients[2].connects, 1);
 }
@@ -504,8 +504,7 @@ WORLD_CASE(a_client_that_comes_back_ends_its_old_connection, 2) {
         }
         enet_peer_reset(first_peer(at->clients[0])); // without a word
         run_tick(at);
-        assert_int_equal(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:7777", &peer),
-                         NET_OK);
+        assert_ok(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:7777", &peer));
         run_ms(at, 200);
         assert_int_equal(at->at_server.connects, i + 1);
         assert_int_equal(at->at_server.disconnects, i);
@@ -524,7 +523,7 @@ WORLD_CASE(a_client_that_comes_back_ends_its_old_connection, 2) {
 WORLD_CASE(a_client_believes_nothing_that_is_not_sealed, 1) {
     net_peer peer = 0;
     at->clients[0] = client_make();
-    assert_int_equal(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:9", &peer), NET_OK);
+    assert_ok(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:9", &peer));
     run_ms(at, 50); // its socket has a port now
     ENetAddress bound;
     assert_int_equal(enet_socket_get_address(host_of(at->clients[0])->socket, &bound), 0);
@@ -608,14 +607,14 @@ CASE(datagrams_of_a_banned_address_are_dropped_unread) {
     world_init(&at, 2);
     at.server->ops->destroy(at.server);
     net_bans* bans = NULL;
-    assert_int_equal(net_bans_create(NULL, &bans), NET_OK);
+    assert_ok(net_bans_create(NULL, &bans));
     const net_enet_config config = {.listen = "127.0.0.1:7777", .peers_max = 2, .bans = bans};
-    assert_int_equal(net_transport_enet_create(&config, &at.server), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &at.server));
     (void)world_connect(&at, 0);
     net_peer_identity identity;
     assert_true(net_transport_identity(at.server, at.at_server.connected, &identity));
     const net_ban ban = net_ban_of_address(&identity.address, NULL);
-    assert_int_equal(net_bans_add(bans, &ban), NET_OK);
+    assert_ok(net_bans_add(bans, &ban));
     for (uint32_t i = 0; i < 60; i++) {
         (void)send_number(at.clients[0], at.at_clients[0].connected, NET_CHANNEL_REALTIME, i);
         run_tick(&at);
@@ -637,13 +636,13 @@ WORLD_CASE(a_blackout_makes_nobody_deaf, 2) {
     net_peer peer = at->at_server.connected;
     const net_link_config dark = {.loss_percent = 100}, bad = {.loss_percent = 40, .delay_ms = 50};
     for (uint32_t round = 0; round < 4; round++) {
-        assert_int_equal(send_number(at->server, peer, NET_CHANNEL_CONTROL, 0), NET_OK);
-        assert_int_equal(net_socket_link_set(round % 2 ? &bad : &dark), NET_OK);
+        assert_ok(send_number(at->server, peer, NET_CHANNEL_CONTROL, 0));
+        assert_ok(net_socket_link_set(round % 2 ? &bad : &dark));
         for (uint32_t tick = 0; tick < 14 * 60; tick++) {
             (void)send_number(at->clients[0], at->at_clients[0].connected, NET_CHANNEL_REALTIME, 0);
             run_tick(at);
         }
-        assert_int_equal(net_socket_link_set(NULL), NET_OK);
+        assert_ok(net_socket_link_set(NULL));
         run_ms(at, 3000);
         assert_int_equal(at->at_clients[0].control_count, round + 1);
     }

@@ -59,15 +59,15 @@ static void world_init(world* made) {
     memset(made, 0, sizeof *made);
     net_enet_config server = {.listen = "127.0.0.1:0", .peers_max = 4};
     net_enet_config client = {.peers_max = 1};
-    assert_int_equal(net_transport_enet_create(&server, &made->server), NET_OK);
-    assert_int_equal(net_transport_enet_create(&client, &made->client), NET_OK);
+    assert_ok(net_transport_enet_create(&server, &made->server));
+    assert_ok(net_transport_enet_create(&client, &made->client));
     char address[32];
     assert_true(net_transport_enet_address(made->server, address, sizeof address));
     uint64_t port = 0;
     assert_true(base_text_parse_u64(strchr(address, ':') + 1, &port));
     made->port = (uint16_t)port;
     net_peer peer = 0;
-    assert_int_equal(made->client->ops->connect(made->client, address, &peer), NET_OK);
+    assert_ok(made->client->ops->connect(made->client, address, &peer));
     uint64_t end_us = now_us() + PATIENCE_MS * 1000u;
     while ((made->at_server == 0 || made->at_client == 0) && now_us() < end_us)
         step(made);
@@ -82,12 +82,10 @@ static void world_deinit(world* old) {
 
 static void send_both(world* at, uint32_t number) {
     net_transport* client = at->client;
-    assert_int_equal(
-        client->ops->send(client, at->at_client, NET_CHANNEL_CONTROL, &number, sizeof number),
-        NET_OK);
-    assert_int_equal(
-        client->ops->send(client, at->at_client, NET_CHANNEL_REALTIME, &number, sizeof number),
-        NET_OK);
+    assert_ok(
+        client->ops->send(client, at->at_client, NET_CHANNEL_CONTROL, &number, sizeof number));
+    assert_ok(
+        client->ops->send(client, at->at_client, NET_CHANNEL_REALTIME, &number, sizeof number));
 }
 
 CASE(without_the_socket_layer_no_transport_is_made) {
@@ -166,7 +164,7 @@ CASE(the_bad_network_plays_on_real_sockets) {
     world at;
     world_init(&at);
     net_link_config link = {.loss_percent = 30, .delay_ms = 2, .seed = 1};
-    assert_int_equal(net_socket_link_set(&link), NET_OK);
+    assert_ok(net_socket_link_set(&link));
     for (uint32_t i = 0; i < MESSAGES; i++) {
         send_both(&at, i);
         at.client->ops->flush(at.client);
@@ -180,7 +178,7 @@ CASE(the_bad_network_plays_on_real_sockets) {
     net_transport_stats stats;
     at.client->ops->stats(at.client, &stats);
     assert_true(stats.sim_dropped > 0);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_ok(net_socket_link_set(NULL));
     world_deinit(&at);
 }
 

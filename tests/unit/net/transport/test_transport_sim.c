@@ -57,14 +57,14 @@ static void run_ms(world* at, uint32_t ms) {
 
 static void world_init(world* made, uint64_t seed, net_link_config link) {
     memset(made, 0, sizeof *made);
-    assert_int_equal(net_sim_create(NULL, seed, &made->sim), NET_OK);
-    assert_int_equal(net_sim_server(made->sim, 4, &made->server), NET_OK);
-    assert_int_equal(net_sim_client(made->sim, &link, &made->client), NET_OK);
+    assert_ok(net_sim_create(NULL, seed, &made->sim));
+    assert_ok(net_sim_server(made->sim, 4, &made->server));
+    assert_ok(net_sim_client(made->sim, &link, &made->client));
 }
 
 static void world_connect(world* at) {
     net_peer peer = 0;
-    assert_int_equal(at->client->ops->connect(at->client, "ignored:1", &peer), NET_OK);
+    assert_ok(at->client->ops->connect(at->client, "ignored:1", &peer));
     for (int i = 0; i < 500 && at->at_client.connects == 0; i++)
         run_ms(at, 10);
     assert_int_equal(at->at_client.connected, peer);
@@ -87,7 +87,7 @@ static net_result send_number(net_transport* from, net_peer peer, net_channel ch
 
 WORLD_CASE(connecting_takes_a_round_trip, 1, (net_link_config){.delay_ms = 80}) {
     net_peer peer = 0;
-    assert_int_equal(at->client->ops->connect(at->client, "x:1", &peer), NET_OK);
+    assert_ok(at->client->ops->connect(at->client, "x:1", &peer));
     assert_int_not_equal(peer, 0);
     assert_int_equal(send_number(at->client, peer, NET_CHANNEL_CONTROL, 1), NET_ERR_CLOSED);
     net_peer second = 0;
@@ -106,10 +106,8 @@ WORLD_CASE(control_messages_arrive_all_and_in_order_on_a_bad_network, 2,
            (net_link_config){.loss_percent = 40, .delay_ms = 100, .jitter_ms = 80}) {
     world_connect(at);
     for (uint32_t i = 0; i < 300; i++) {
-        assert_int_equal(send_number(at->client, at->at_client.connected, NET_CHANNEL_CONTROL, i),
-                         NET_OK);
-        assert_int_equal(send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, i),
-                         NET_OK);
+        assert_ok(send_number(at->client, at->at_client.connected, NET_CHANNEL_CONTROL, i));
+        assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, i));
         run_ms(at, 5);
     }
     run_ms(at, 20000);
@@ -129,8 +127,7 @@ WORLD_CASE(realtime_datagrams_are_lost_as_often_as_configured, 3,
            (net_link_config){.loss_percent = 20, .delay_ms = 50}) {
     world_connect(at);
     for (uint32_t i = 0; i < 2000; i++) {
-        assert_int_equal(send_number(at->server, at->at_server.connected, NET_CHANNEL_REALTIME, i),
-                         NET_OK);
+        assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_REALTIME, i));
         run_ms(at, 1);
     }
     run_ms(at, 200);
@@ -214,7 +211,7 @@ WORLD_CASE(a_new_connection_has_a_new_peer_and_nothing_of_the_old_one, 6,
     at->client->ops->disconnect(at->client, old_client, 0, true);
     net_sim_link_set(at->client, &(net_link_config){.delay_ms = 100});
     net_peer peer = 0;
-    assert_int_equal(at->client->ops->connect(at->client, "x:1", &peer), NET_OK);
+    assert_ok(at->client->ops->connect(at->client, "x:1", &peer));
     run_ms(at, 500);
     assert_int_not_equal(peer, old_client);
     assert_int_equal(at->at_client.connected, peer);
@@ -249,8 +246,7 @@ WORLD_CASE(a_client_that_vanishes_is_noticed_only_after_a_minute, 8,
     at->client = NULL;
     for (uint32_t i = 0; i < 59; i++) {
         run_ms(at, 1000);
-        assert_int_equal(send_number(at->server, at->at_server.connected, NET_CHANNEL_REALTIME, i),
-                         NET_OK);
+        assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_REALTIME, i));
     }
     assert_int_equal(at->at_server.disconnects, 0);
     run_ms(at, 1500);
@@ -262,7 +258,7 @@ WORLD_CASE(nobody_answers_and_the_connect_ends, 9, (net_link_config){.delay_ms =
     at->server->ops->destroy(at->server);
     at->server = NULL;
     net_peer peer = 0;
-    assert_int_equal(at->client->ops->connect(at->client, "x:1", &peer), NET_OK);
+    assert_ok(at->client->ops->connect(at->client, "x:1", &peer));
     run_ms(at, NET_CONNECT_MS_MAX - 1);
     assert_int_equal(at->at_client.disconnects, 0);
     run_ms(at, 1);
@@ -274,17 +270,17 @@ CASE(a_full_server_does_not_answer_until_a_slot_is_free) {
     net_sim* sim = NULL;
     net_transport *server = NULL, *clients[3] = {0};
     inbox* boxes = test_calloc(4, sizeof *boxes);
-    assert_int_equal(net_sim_create(NULL, 1, &sim), NET_OK);
+    assert_ok(net_sim_create(NULL, 1, &sim));
     assert_int_equal(net_sim_server(sim, 0, &server), NET_ERR_FULL);
     assert_int_equal(net_sim_server(sim, NET_CLIENTS_MAX + 1, &server), NET_ERR_FULL);
-    assert_int_equal(net_sim_server(sim, 2, &server), NET_OK);
+    assert_ok(net_sim_server(sim, 2, &server));
     net_transport* another = NULL;
     assert_int_equal(net_sim_server(sim, 2, &another), NET_ERR_FULL);
     uint64_t now_us = 0;
     net_peer peer = 0;
     for (uint32_t i = 0; i < 3; i++) {
-        assert_int_equal(net_sim_client(sim, &(net_link_config){0}, &clients[i]), NET_OK);
-        assert_int_equal(clients[i]->ops->connect(clients[i], "", &peer), NET_OK);
+        assert_ok(net_sim_client(sim, &(net_link_config){0}, &clients[i]));
+        assert_ok(clients[i]->ops->connect(clients[i], "", &peer));
     }
     for (; now_us < 6000000; now_us += TICK_US) {
         drain(server, now_us, &boxes[3]);
@@ -295,7 +291,7 @@ CASE(a_full_server_does_not_answer_until_a_slot_is_free) {
     assert_int_equal(boxes[2].connects, 0);
     assert_int_equal(boxes[2].disconnects, 1);
     clients[0]->ops->disconnect(clients[0], boxes[0].connected, 0, false);
-    assert_int_equal(clients[2]->ops->connect(clients[2], "", &peer), NET_OK);
+    assert_ok(clients[2]->ops->connect(clients[2], "", &peer));
     for (; now_us < 7000000; now_us += TICK_US) {
         drain(server, now_us, &boxes[3]);
         for (uint32_t i = 0; i < 3; i++)
@@ -319,9 +315,8 @@ WORLD_CASE(the_bytes_of_an_event_outlive_sending_them_on, 11, (net_link_config){
     at->server->ops->service(at->server, at->now_us);
     for (uint32_t count = 0; at->server->ops->next(at->server, &event); count++) {
         uint32_t number = 0;
-        assert_int_equal(
-            at->server->ops->send(at->server, event.peer, event.channel, event.bytes, event.size),
-            NET_OK);
+        assert_ok(
+            at->server->ops->send(at->server, event.peer, event.channel, event.bytes, event.size));
         at->server->ops->flush(at->server);
         if (event.channel == NET_CHANNEL_REALTIME)
             at->server->ops->disconnect(at->server, event.peer, 0, false);
@@ -373,7 +368,7 @@ WORLD_CASE(sizes_and_queues_beyond_their_limits_are_refused, 10,
 WORLD_CASE(the_server_knows_the_address_and_the_player_of_an_endpoint, 1,
            (net_link_config){.delay_ms = 5}) {
     net_peer peer;
-    assert_int_equal(at->client->ops->connect(at->client, "sim", &peer), NET_OK);
+    assert_ok(at->client->ops->connect(at->client, "sim", &peer));
     run_ms(at, 30);
     net_peer_identity identity;
     assert_true(net_transport_identity(at->server, at->at_server.connected, &identity));
@@ -387,9 +382,8 @@ WORLD_CASE(the_server_knows_the_address_and_the_player_of_an_endpoint, 1,
     assert_true(net_transport_identity(at->server, at->at_server.connected, &again));
     assert_true(again.player == 77);
     assert_true(at->server->ops->peer_sent_bytes(at->server, at->at_server.connected) == 0);
-    assert_int_equal(
-        at->server->ops->send(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, "12345", 5),
-        NET_OK);
+    assert_ok(at->server->ops->send(at->server, at->at_server.connected, NET_CHANNEL_CONTROL,
+                                    "12345", 5));
     assert_true(at->server->ops->peer_sent_bytes(at->server, at->at_server.connected) == 5);
     // A client's end knows nothing of its server. An unknown peer has no identity.
     assert_false(net_transport_identity(at->client, peer, &again));
