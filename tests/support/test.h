@@ -101,6 +101,18 @@ int test_run(void);
     TEST_ADD(name)                                                                                 \
     static void name(type* self)
 
+/// The same with an object that a call makes, and another one takes back.
+#define CASE_MADE(type, self, make, take_back, name)                                               \
+    static void name(type* self);                                                                  \
+    static void name##_run(void** state) {                                                         \
+        type* self = make;                                                                         \
+        (void)state;                                                                               \
+        name(self);                                                                                \
+        take_back;                                                                                 \
+    }                                                                                              \
+    TEST_ADD(name)                                                                                 \
+    static void name(type* self)
+
 #define TEST_ADD(name)                                                                             \
     static test_case name##_case = {#name, name##_run, __LINE__, NULL};                            \
     __attribute__((constructor)) static void name##_add(void) {                                    \

@@ -233,6 +233,9 @@ static void close_tape(tape* self) {
     files_close(&self->files);
 }
 
+#define TAPE_CASE(name, keeps_views)                                                               \
+    CASE_WITH(tape, self, record_tape(self, keeps_views), close_tape(self), name)
+
 static net_log_reader* open_log(const char* log) {
     net_log_reader* reader;
     assert_ok(net_log_reader_create(NULL, log, NULL, &reader));
@@ -257,37 +260,31 @@ static void count_views(void* context, const char* line) {
         count->views++;
 }
 
-CASE(a_match_decided_by_what_players_saw_runs_again_to_the_same_bits) {
-    tape self;
-    record_tape(&self, true);
+TAPE_CASE(a_match_decided_by_what_players_saw_runs_again_to_the_same_bits, true) {
     for (uint32_t i = 1; i <= PLAYERS; i++)
-        assert_true(hits_of(self.hall.match, i) > 50);
-    net_rewind_stats views = net_match_get_rewind_stats(self.hall.match);
+        assert_true(hits_of(self->hall.match, i) > 50);
+    net_rewind_stats views = net_match_get_rewind_stats(self->hall.match);
     assert_true(views.ahead > 5 && views.behind > 50 && views.inputs > 500);
-    net_log_reader* reader = open_log(self.files.log);
+    net_log_reader* reader = open_log(self->files.log);
     net_verify_result result;
-    assert_ok(net_log_verify(reader, self.hall.module, 0, NULL, NULL, NULL, &result));
+    assert_ok(net_log_verify(reader, self->hall.module, 0, NULL, NULL, NULL, &result));
     assert_int_equal(result.ticks, TICKS);
-    assert_true(result.world_hash == ecs_world_hash(net_match_world(self.hall.match)));
+    assert_true(result.world_hash == ecs_world_hash(net_match_world(self->hall.match)));
     dump_count count = {0};
-    assert_ok(net_log_dump(reader, self.hall.module, count_views, &count));
+    assert_ok(net_log_dump(reader, self->hall.module, count_views, &count));
     assert_int_equal(count.views, views.inputs);
     assert_true(count.inputs > count.views);
     net_log_reader_destroy(reader);
-    close_tape(&self);
 }
 
-CASE(a_log_without_its_views_runs_another_way) {
-    tape self;
-    record_tape(&self, false);
-    net_log_reader* reader = open_log(self.files.log);
+TAPE_CASE(a_log_without_its_views_runs_another_way, false) {
+    net_log_reader* reader = open_log(self->files.log);
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, self.hall.module, 0, NULL, NULL, NULL, &result),
+    assert_int_equal(net_log_verify(reader, self->hall.module, 0, NULL, NULL, NULL, &result),
                      NET_ERR_DIVERGED);
     assert_true(result.diverged_tick < 60);
     assert_true(strcmp(result.component, "hits") == 0 || strcmp(result.component, "sum") == 0);
     net_log_reader_destroy(reader);
-    close_tape(&self);
 }
 
 static uint64_t features_of(const char* log) {

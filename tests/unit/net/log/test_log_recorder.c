@@ -66,6 +66,8 @@ static void play_close(play* self) {
     free(self);
 }
 
+#define PLAY_CASE(name, game) CASE_MADE(play, self, play_open(game), play_close(self), name)
+
 static uint32_t think(play* self, uint32_t i) {
     static _Alignas(16) uint8_t scratch[ECS_EVENT_BYTES_MAX];
     bot* at = &self->bots[i];
@@ -201,8 +203,7 @@ static void copy_part(void* context, const uint8_t* data, size_t size) {
 }
 
 // The same bytes with a thread and without, and from a full state on as after one.
-CASE(a_thread_changes_no_byte) {
-    play* self = play_open("breakout");
+PLAY_CASE(a_thread_changes_no_byte, "breakout") {
     net_rows* rows = net_schema_rows(net_match_schema(self->match));
     const uint32_t index_max = ecs_world_limits(net_match_world(self->match))->replicated_index_max;
     net_log_recorder* recorders[2];
@@ -239,12 +240,10 @@ CASE(a_thread_changes_no_byte) {
     }
     net_history_destroy(history);
     assert_ok(net_log_writer_destroy(self->writer));
-    play_close(self);
 }
 
 // A reader that misses the state of a tick has no values until the next full state.
-CASE(without_the_state_of_a_tick_values_come_with_the_next_full_one) {
-    play* self = play_open("breakout");
+PLAY_CASE(without_the_state_of_a_tick_values_come_with_the_next_full_one, "breakout") {
     play_record(self, 700);
     net_log_reader* reader;
     net_log_state* state;
@@ -262,7 +261,6 @@ CASE(without_the_state_of_a_tick_values_come_with_the_next_full_one) {
     }
     net_log_state_destroy(state);
     net_log_reader_destroy(reader);
-    play_close(self);
 }
 
 static ssize_t write_unless_full(void* context, int fd, const void* data, size_t size) {
@@ -290,8 +288,7 @@ static void play_until(play* self, const char* words) {
 
 // Behind the ticks that a full disk costs, the first tick has a full state; of those in front of
 // them the last one may have none.
-CASE(behind_a_full_disk_the_state_is_full) {
-    play* self = play_open("breakout");
+PLAY_CASE(behind_a_full_disk_the_state_is_full, "breakout") {
     net_log_file_config config = net_log_file_config_default(self->files.log, 60);
     config.ring_bytes = 1 << 17;
     config.ops.write = write_unless_full;
@@ -329,5 +326,4 @@ CASE(behind_a_full_disk_the_state_is_full) {
     assert_true(without <= 1 && gaps == 1);
     net_log_state_destroy(state);
     net_log_reader_destroy(reader);
-    play_close(self);
 }

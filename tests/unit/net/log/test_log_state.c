@@ -21,9 +21,11 @@ static net_log_state* open_state(net_log_reader* reader) {
     return state;
 }
 
+#define RECORD_CASE(name, ticks)                                                                   \
+    CASE_MADE(playback_record, self, record_make(ticks), record_free(self), name)
+
 // In 1,300 ticks all rows come again twice, and a level is cleared.
-CASE(values_are_those_of_the_match_in_every_tick) {
-    playback_record* self = record_make(1300);
+RECORD_CASE(values_are_those_of_the_match_in_every_tick, 1300) {
     net_log_reader *a = open_file(self->files.log), *b = open_file(self->files.log);
     net_log_state* state = open_state(b);
     net_log_replay* replay;
@@ -59,7 +61,6 @@ CASE(values_are_those_of_the_match_in_every_tick) {
     net_log_state_destroy(state);
     net_log_reader_destroy(a);
     net_log_reader_destroy(b);
-    record_free(self);
 }
 
 static void keep_text(void* context, const char* file, uint32_t line, const char* text) {
@@ -98,8 +99,7 @@ static double read_x(const net_log_state* state, const char* template_, const ch
 }
 
 // What a person can check by eye: two bots, a wall of bricks.
-CASE(a_log_is_read_without_its_game) {
-    playback_record* self = record_make(120);
+RECORD_CASE(a_log_is_read_without_its_game, 120) {
     net_log_reader* reader = open_file(self->files.log);
     net_log_state* state = open_state(reader);
     assert_ok(net_log_state_seek(state, 1));
@@ -113,7 +113,6 @@ CASE(a_log_is_read_without_its_game) {
     assert_null(net_log_state_find_component(state, "nothing"));
     net_log_state_destroy(state);
     net_log_reader_destroy(reader);
-    record_free(self);
 }
 
 // Apply the records of a log with one byte of their changes changed. Whatever comes out, it ends.
@@ -148,8 +147,7 @@ static void take_changed(net_log_reader* reader, uint64_t seed, uint32_t* refuse
     net_log_state_destroy(state);
 }
 
-CASE(changed_values_are_refused_or_harmless) {
-    playback_record* self = record_make(120);
+RECORD_CASE(changed_values_are_refused_or_harmless, 120) {
     net_log_reader* reader = open_file(self->files.log);
     uint32_t refused = 0;
     for (uint64_t seed = 1; seed <= 400; seed++)
@@ -157,7 +155,6 @@ CASE(changed_values_are_refused_or_harmless) {
     print_message("%u of 400 refused\n", refused);
     assert_true(refused > 100);
     net_log_reader_destroy(reader);
-    record_free(self);
 }
 
 FILES_CASE(a_log_of_inputs_has_sums_and_verifies) {

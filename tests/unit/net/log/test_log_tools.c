@@ -76,6 +76,9 @@ static void play_close(play* self) {
     files_close(&self->files);
 }
 
+#define PLAY_CASE(name, seed, who)                                                                 \
+    CASE_WITH(play, self, make_log(self, seed, who), play_close(self), name)
+
 static net_log_reader* open_log(const char* file, net_result expected) {
     net_log_reader* reader;
     assert_int_equal(net_log_reader_create(NULL, file, NULL, &reader), expected);
@@ -125,36 +128,31 @@ static net_result export_into(play* self, const net_log_export_config* config, l
 
 static lines out;
 
-CASE(a_range_of_ticks_is_exported) {
-    play self;
-    make_log(&self, 7, "ann");
+PLAY_CASE(a_range_of_ticks_is_exported, 7, "ann") {
     net_log_exported exported;
     net_log_export_config config = {.components = "player", .first = 20, .last = 30, .every = 5};
-    assert_ok(export_into(&self, &config, &out, &exported));
+    assert_ok(export_into(self, &config, &out, &exported));
     assert_int_equal(exported.ticks, 11);
     assert_int_equal(exported.rows, 3 * BOTS); // ticks 20, 25, 30
     assert_non_null(strstr(out.text, "{\"tick\":20,"));
     assert_non_null(strstr(out.text, "{\"tick\":30,"));
     assert_null(strstr(out.text, "{\"tick\":35,"));
     config = (net_log_export_config){.components = "player", .first = TICKS, .last = TICKS + 9};
-    assert_ok(export_into(&self, &config, &out, &exported));
+    assert_ok(export_into(self, &config, &out, &exported));
     assert_int_equal(exported.ticks, 1);
     config = (net_log_export_config){.components = "player", .first = TICKS + 1};
-    assert_ok(export_into(&self, &config, &out, &exported));
+    assert_ok(export_into(self, &config, &out, &exported));
     assert_int_equal(exported.rows, 0);
     config = (net_log_export_config){.components = "player,"}; // an empty name is none
-    assert_int_equal(export_into(&self, &config, &out, &exported), NET_ERR_UNKNOWN);
-    play_close(&self);
+    assert_int_equal(export_into(self, &config, &out, &exported), NET_ERR_UNKNOWN);
 }
 
 // The values of the last tick are those of the world that wrote the log.
-CASE(exported_values_are_those_of_the_match) {
-    play self;
-    make_log(&self, 7, "ann");
+PLAY_CASE(exported_values_are_those_of_the_match, 7, "ann") {
     net_log_exported exported;
     const net_log_export_config config = {.components = "pos", .first = TICKS, .last = TICKS};
-    assert_ok(export_into(&self, &config, &out, &exported));
-    ecs_world* world = net_match_world(self.table.match);
+    assert_ok(export_into(self, &config, &out, &exported));
+    ecs_world* world = net_match_world(self->table.match);
     const ecs_component_id pos = ecs_component_find(world, "pos");
     uint32_t found = 0;
     for (ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
@@ -175,37 +173,30 @@ CASE(exported_values_are_those_of_the_match) {
     }
     assert_true(found > 10);
     assert_int_equal(exported.rows, found);
-    play_close(&self);
 }
 
 // Values that are replicated exactly are the same in the log and in a run of it.
-CASE(without_the_game_values_come_from_the_log) {
+PLAY_CASE(without_the_game_values_come_from_the_log, 7, "ann") {
     static lines run;
-    play self;
-    make_log(&self, 7, "ann");
     net_log_exported exported;
     const net_log_export_config config = {.components = "player,hits,match", .every = 30};
-    assert_ok(export_into(&self, &config, &run, &exported));
-    net_log_reader* reader = open_log(self.files.log, NET_OK);
+    assert_ok(export_into(self, &config, &run, &exported));
+    net_log_reader* reader = open_log(self->files.log, NET_OK);
     memset(&out, 0, sizeof out);
     assert_ok(net_log_export(reader, NULL, &config, add_line, &out, NULL, &exported));
     net_log_reader_destroy(reader);
     assert_int_equal(exported.ticks_lacking, 0);
     assert_true(run.count > 100);
     assert_string_equal(out.text, run.text);
-    play_close(&self);
 }
 
-CASE(cells_with_commas_and_quotes_are_quoted) {
-    play self;
-    make_log(&self, 7, "a,\"b\"");
+PLAY_CASE(cells_with_commas_and_quotes_are_quoted, 7, "a,\"b\"") {
     net_log_exported exported;
     const net_log_export_config config = {
         .what = NET_LOG_EXPORT_EVENTS, .format = NET_LOG_EXPORT_CSV, .last = 1};
-    assert_ok(export_into(&self, &config, &out, &exported));
+    assert_ok(export_into(self, &config, &out, &exported));
     assert_non_null(strstr(out.text, "1,1,join,\"{\"\"client\"\":1,\"\"name\"\":\"\"a,"));
     assert_non_null(strstr(out.text, "\\\"\"b\\\"\""));
-    play_close(&self);
 }
 
 // ---- differences
@@ -237,10 +228,8 @@ CASE(a_log_differs_from_another_in_seed_inputs_and_values) {
 
 // ---- counts
 
-CASE(every_change_and_input_is_counted) {
-    play self;
-    make_log(&self, 7, "ann smith");
-    net_log_reader* reader = open_log(self.files.log, NET_OK);
+PLAY_CASE(every_change_and_input_is_counted, 7, "ann smith") {
+    net_log_reader* reader = open_log(self->files.log, NET_OK);
     net_log_stats stats;
     memset(&out, 0, sizeof out);
     assert_ok(net_log_tally(reader, add_line, &out));
@@ -256,7 +245,6 @@ CASE(every_change_and_input_is_counted) {
     assert_int_equal(inputs + repeats, stats.inputs);
     assert_non_null(strstr(out.text, "template name=breakout_pad created=2 destroyed=0 "));
     net_log_reader_destroy(reader);
-    play_close(&self);
 }
 
 // ---- copies
@@ -286,30 +274,27 @@ static void copy_is(const play* self, net_log_reader* reader, ecs_tick last, ecs
 }
 
 // Cut after every 194th byte: each part that has a header becomes a whole log of its ticks.
-CASE(every_cut_log_becomes_a_whole_one) {
-    play self;
-    make_log(&self, 7, "ann");
+PLAY_CASE(every_cut_log_becomes_a_whole_one, 7, "ann") {
     size_t size;
-    uint8_t* bytes = file_read(self.files.log, &size);
-    net_log_reader* reader = open_log(self.files.log, NET_OK);
-    copy_is(&self, reader, 0, TICKS);
-    copy_is(&self, reader, 1, 1);
-    copy_is(&self, reader, TICKS - 1, TICKS - 1);
-    copy_is(&self, reader, TICKS + 1, TICKS);
+    uint8_t* bytes = file_read(self->files.log, &size);
+    net_log_reader* reader = open_log(self->files.log, NET_OK);
+    copy_is(self, reader, 0, TICKS);
+    copy_is(self, reader, 1, 1);
+    copy_is(self, reader, TICKS - 1, TICKS - 1);
+    copy_is(self, reader, TICKS + 1, TICKS);
     net_log_reader_destroy(reader);
     uint32_t copies = 0;
     for (size_t at = 194; at < size; at += test_is_short() ? 1940 : 194) {
-        file_write(self.files.log, bytes, at);
-        net_result result = net_log_reader_create(NULL, self.files.log, NULL, &reader);
+        file_write(self->files.log, bytes, at);
+        net_result result = net_log_reader_create(NULL, self->files.log, NULL, &reader);
         if (!reader) continue;
         assert_ok(result);
-        copy_is(&self, reader, 0, net_log_reader_info(reader)->last_tick);
+        copy_is(self, reader, 0, net_log_reader_info(reader)->last_tick);
         net_log_reader_destroy(reader);
         copies++;
     }
     assert_true(copies > 0);
     free(bytes);
-    play_close(&self);
 }
 
 // ---- state that the log has no values of
@@ -453,13 +438,11 @@ static void use_all_tools(const play* self, net_log_reader* reader, net_log_read
     (void)!net_log_resend(reader, module, &resend, NULL, NULL, NULL, &resent);
 }
 
-CASE(changed_and_signed_logs_are_read_to_an_end) {
-    play self;
-    make_log(&self, 7, "ann");
+PLAY_CASE(changed_and_signed_logs_are_read_to_an_end, 7, "ann") {
     size_t size;
-    uint8_t* log = file_read(self.files.log, &size);
+    uint8_t* log = file_read(self->files.log, &size);
     char name[128];
-    snprintf(name, sizeof name, "%s/whole.slog", self.files.folder);
+    snprintf(name, sizeof name, "%s/whole.slog", self->files.folder);
     file_write(name, log, size);
     net_log_reader* whole = open_log(name, NET_OK);
     mutant changed = {.payload = malloc(NET_LOG_BLOCK_BYTES_MAX), .bytes = malloc(size * 2 + 4096)};
@@ -468,11 +451,11 @@ CASE(changed_and_signed_logs_are_read_to_an_end) {
     for (uint32_t i = 0; i < count; i++) {
         base_rng rng = base_rng_make(i + 1, 3);
         mutate(&changed, log, size, &rng);
-        file_write(self.files.log, changed.bytes, changed.size);
+        file_write(self->files.log, changed.bytes, changed.size);
         net_log_reader* reader;
-        (void)!net_log_reader_create(NULL, self.files.log, NULL, &reader);
+        (void)!net_log_reader_create(NULL, self->files.log, NULL, &reader);
         if (!reader) continue;
-        use_all_tools(&self, reader, whole);
+        use_all_tools(self, reader, whole);
         net_log_reader_destroy(reader);
         opened++;
     }
@@ -482,5 +465,4 @@ CASE(changed_and_signed_logs_are_read_to_an_end) {
     free(changed.payload);
     net_log_reader_destroy(whole);
     free(log);
-    play_close(&self);
 }

@@ -313,14 +313,12 @@ WORLD_CASE(an_idle_client_takes_and_sends_nothing) {
     assert_int_equal(at->client.state, NET_SECURE_CLIENT_IDLE);
 }
 
-CASE(without_a_token_it_has_one_token_for_all_its_sessions) {
-    secure_world at;
-    world_begin(&at, (net_security){.allow_dev_key = true}, false, 4);
+CASE_WITH(secure_world, at, world_begin(at, (net_security){.allow_dev_key = true}, false, 4),
+          world_deinit(at), without_a_token_it_has_one_token_for_all_its_sessions) {
     for (int i = 0; i < 3; i++) {
-        at.client.resume.is_there = false;
-        connect_client(&at, &at.client, &at.client_address);
-        assert_int_equal(net_secure_server_count(at.server), 1);
+        at->client.resume.is_there = false;
+        connect_client(at, &at->client, &at->client_address);
+        assert_int_equal(net_secure_server_count(at->server), 1);
     }
-    assert_int_equal(count_of(&at, NET_SECURE_REPLACED), 2);
-    world_deinit(&at);
+    assert_int_equal(count_of(at, NET_SECURE_REPLACED), 2);
 }

@@ -127,21 +127,19 @@ WORLD_CASE(a_response_takes_no_place_after_its_player_has_left) {
     connect_client(at, &at->client, &at->client_address); // the player comes back
 }
 
-CASE(a_session_that_was_replaced_leaves_nothing_behind) {
-    secure_world at;
+CASE_WITH(secure_world, at, world_begin(at, (net_security){0}, true, 1), world_deinit(at),
+          a_session_that_was_replaced_leaves_nothing_behind) {
     net_secure_client second;
-    world_begin(&at, (net_security){0}, true, 1);
-    response first = respond(&at, &at.client, &at.client_address);
-    give_and_open(&at, &at.client, &at.client_address, &first);
-    net_secure_client_init(&second, &at.client_security);
-    response newest = respond(&at, &second, &at.client_address);
-    give_and_open(&at, &second, &at.client_address, &newest); // in the same slot
-    leave(&at, &second, &at.client_address);
-    visit(&at, 1);
-    assert_int_equal(give(&at, &at.client_address, &first), 0);
-    assert_int_equal(give(&at, &at.client_address, &newest), 0);
-    assert_int_equal(net_secure_server_count(at.server), 0);
-    world_deinit(&at);
+    response first = respond(at, &at->client, &at->client_address);
+    give_and_open(at, &at->client, &at->client_address, &first);
+    net_secure_client_init(&second, &at->client_security);
+    response newest = respond(at, &second, &at->client_address);
+    give_and_open(at, &second, &at->client_address, &newest); // in the same slot
+    leave(at, &second, &at->client_address);
+    visit(at, 1);
+    assert_int_equal(give(at, &at->client_address, &first), 0);
+    assert_int_equal(give(at, &at->client_address, &newest), 0);
+    assert_int_equal(net_secure_server_count(at->server), 0);
 }
 
 CASE(of_two_cookies_with_one_time_the_first_that_comes_counts) {
@@ -167,45 +165,43 @@ CASE(of_two_cookies_with_one_time_the_first_that_comes_counts) {
 }
 
 // What the server cannot remember it does not accept: all cookies of before count no more.
-CASE(a_full_memory_ends_all_cookies_and_no_session) {
-    secure_world at;
+CASE_WITH(secure_world, at, world_begin(at, (net_security){0}, true, 2), world_deinit(at),
+          a_full_memory_ends_all_cookies_and_no_session) {
     net_secure_client member, honest;
-    world_begin(&at, (net_security){0}, true, 2);
-    net_token token = make_token(&at, 43);
-    net_security security = {.entropy = &at.from.entropy, .token = &token};
+    net_token token = make_token(at, 43);
+    net_security security = {.entropy = &at->from.entropy, .token = &token};
     net_secure_client_init(&member, &security);
-    connect_client(&at, &member, &at.client_address);
-    response old = respond(&at, &at.client, &at.client_address);
-    give_and_open(&at, &at.client, &at.client_address, &old);
-    leave(&at, &at.client, &at.client_address);
-    assert_int_equal(give(&at, &at.client_address, &old), 0); // one is remembered: its cookie
+    connect_client(at, &member, &at->client_address);
+    response old = respond(at, &at->client, &at->client_address);
+    give_and_open(at, &at->client, &at->client_address, &old);
+    leave(at, &at->client, &at->client_address);
+    assert_int_equal(give(at, &at->client_address, &old), 0); // one is remembered: its cookie
     // A visit adds the one before, whose slot it takes.
     for (uint32_t count = 2; count <= NET_SPENT_MAX; count++) {
-        pass_us(&at, 500);
-        visit(&at, count);
+        pass_us(at, 500);
+        visit(at, count);
         if (count < NET_SPENT_MAX - 1) continue;
-        assert_int_equal(give(&at, &at.client_address, &old), 0); // at max - 1 and at max
-        assert_int_equal(count_of(&at, NET_SECURE_SPENT_FULL), 0);
+        assert_int_equal(give(at, &at->client_address, &old), 0); // at max - 1 and at max
+        assert_int_equal(count_of(at, NET_SECURE_SPENT_FULL), 0);
     }
-    assert_int_equal(count_of(&at, NET_SECURE_COOKIE_SPENT), 2);
-    token = make_token(&at, 44);
+    assert_int_equal(count_of(at, NET_SECURE_COOKIE_SPENT), 2);
+    token = make_token(at, 44);
     net_secure_client_init(&honest, &security);
-    response honest_one = respond(&at, &honest, &at.client_address);
-    visit(&at, NET_SPENT_MAX + 1);
-    assert_int_equal(count_of(&at, NET_SECURE_SPENT_FULL), 1);
-    assert_int_equal(give(&at, &at.client_address, &old), 0);
-    assert_int_equal(count_of(&at, NET_SECURE_COOKIE_FORGED), 1);
-    assert_true(is_heard(&at, &member, &at.client_address));
+    response honest_one = respond(at, &honest, &at->client_address);
+    visit(at, NET_SPENT_MAX + 1);
+    assert_int_equal(count_of(at, NET_SECURE_SPENT_FULL), 1);
+    assert_int_equal(give(at, &at->client_address, &old), 0);
+    assert_int_equal(count_of(at, NET_SECURE_COOKIE_FORGED), 1);
+    assert_true(is_heard(at, &member, &at->client_address));
     // An honest client that was answered just before gives up after 5 s, and comes in when it tries
     // again.
-    assert_int_equal(give(&at, &at.client_address, &honest_one), 0);
+    assert_int_equal(give(at, &at->client_address, &honest_one), 0);
     for (uint32_t i = 0; i < 21; i++) {
-        pass_us(&at, 250000);
-        serve_client(&at, &honest, &at.client_address);
+        pass_us(at, 250000);
+        serve_client(at, &honest, &at->client_address);
     }
     assert_int_equal(honest.end, NET_SECURE_END_SILENT);
-    connect_client(&at, &honest, &at.client_address);
-    world_deinit(&at);
+    connect_client(at, &honest, &at->client_address);
 }
 
 // ---- what a response may cost

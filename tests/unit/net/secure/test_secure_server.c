@@ -225,24 +225,22 @@ CASE(the_built_in_key_counts_for_private_addresses_only) {
     }
 }
 
-CASE(a_full_server_says_so_to_who_has_a_token) {
-    secure_world at;
-    world_begin(&at, (net_security){0}, true, 2);
+CASE_WITH(secure_world, at, world_begin(at, (net_security){0}, true, 2), world_deinit(at),
+          a_full_server_says_so_to_who_has_a_token) {
     for (uint32_t i = 0; i < 3; i++) {
-        net_token token = make_token(&at, i + 1);
-        net_security security = {.entropy = &at.from.entropy, .token = &token};
+        net_token token = make_token(at, i + 1);
+        net_security security = {.entropy = &at->from.entropy, .token = &token};
         net_secure_client client;
         net_secure_client_init(&client, &security);
-        begin_client(&at, &client);
-        serve_client(&at, &client, &at.client_address);
+        begin_client(at, &client);
+        serve_client(at, &client, &at->client_address);
         assert_int_equal(client.state, i < 2 ? NET_SECURE_CLIENT_OPEN : NET_SECURE_CLIENT_ENDED);
         assert_int_equal(client.end, i < 2 ? NET_SECURE_END_NONE : NET_SECURE_END_FULL);
-        hold_all(&at);
+        hold_all(at);
     }
-    assert_int_equal(count_of(&at, NET_SECURE_SESSIONS_FULL), 1);
-    pass_us(&at, NET_SECURE_LINGER_US);
-    connect_client(&at, &at.client, &at.client_address);
-    world_deinit(&at);
+    assert_int_equal(count_of(at, NET_SECURE_SESSIONS_FULL), 1);
+    pass_us(at, NET_SECURE_LINGER_US);
+    connect_client(at, &at->client, &at->client_address);
 }
 
 WORLD_CASE(new_keys_count_at_once_and_sessions_stay) {
@@ -355,23 +353,21 @@ WORLD_CASE(a_silent_session_ends_after_a_minute) {
     assert_int_equal(count_of(at, NET_SECURE_SILENT), 1);
 }
 
-CASE(a_slot_that_is_used_again_has_another_name) {
-    secure_world at;
-    world_begin(&at, (net_security){0}, true, 1);
-    connect_world(&at);
-    net_secure_peer old = at.peer;
+CASE_WITH(secure_world, at, world_begin(at, (net_security){0}, true, 1), world_deinit(at),
+          a_slot_that_is_used_again_has_another_name) {
+    connect_world(at);
+    net_secure_peer old = at->peer;
     uint8_t kept[DATAGRAM_BYTES_MAX];
     net_secure_received received;
-    size_t size = seal_from_client(&at, "late", 4, kept);
-    pass_us(&at, NET_SECURE_UNOPENED_US);
-    connect_world(&at);
-    assert_int_equal(NET_SECURE_PEER_SLOT(at.peer), NET_SECURE_PEER_SLOT(old));
-    assert_int_not_equal(at.peer, old);
-    assert_false(net_secure_server_hold(at.server, at.clock.now_us, old));
-    (void)to_server(&at, &at.client_address, kept, size, &received);
+    size_t size = seal_from_client(at, "late", 4, kept);
+    pass_us(at, NET_SECURE_UNOPENED_US);
+    connect_world(at);
+    assert_int_equal(NET_SECURE_PEER_SLOT(at->peer), NET_SECURE_PEER_SLOT(old));
+    assert_int_not_equal(at->peer, old);
+    assert_false(net_secure_server_hold(at->server, at->clock.now_us, old));
+    (void)to_server(at, &at->client_address, kept, size, &received);
     assert_int_equal(received.inner_size, 0);
-    assert_int_equal(count_of(&at, NET_SECURE_SESSION_UNKNOWN), 1);
-    world_deinit(&at);
+    assert_int_equal(count_of(at, NET_SECURE_SESSION_UNKNOWN), 1);
 }
 
 WORLD_CASE(either_side_closes_with_a_reason) {

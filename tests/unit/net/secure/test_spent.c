@@ -16,6 +16,8 @@ static memory* memory_create(void) {
     return made;
 }
 
+#define MEMORY_CASE(name) CASE_MADE(memory, at, memory_create(), free(at), name)
+
 static void name_of(uint32_t number, uint8_t name[NET_SPENT_NAME_BYTES]) {
     memset(name, 0x5A, NET_SPENT_NAME_BYTES);
     memcpy(name, &number, sizeof number);
@@ -33,8 +35,7 @@ static bool has(const memory* at, uint32_t number, uint64_t time_us) {
     return net_spent_has(&at->spent, name, time_us);
 }
 
-CASE(cookies_of_a_name_are_spent_up_to_a_time) {
-    memory* at = memory_create();
+MEMORY_CASE(cookies_of_a_name_are_spent_up_to_a_time) {
     assert_false(has(at, 1, 0));
     assert_true(add(at, 2000, 1, 1000));
     assert_true(has(at, 1, 999));
@@ -45,11 +46,9 @@ CASE(cookies_of_a_name_are_spent_up_to_a_time) {
     assert_true(add(at, 2000, 1, 500));  // and earlier, which changes nothing
     assert_true(has(at, 1, 1500));
     assert_false(has(at, 1, 1501));
-    free(at);
 }
 
-CASE(it_holds_so_many_names_and_no_more) {
-    memory* at = memory_create();
+MEMORY_CASE(it_holds_so_many_names_and_no_more) {
     for (uint32_t i = 0; i < NET_SPENT_MAX - 1; i++)
         assert_true(add(at, i, i, i));
     assert_true(add(at, NET_SPENT_MAX, NET_SPENT_MAX - 1, NET_SPENT_MAX - 1));
@@ -62,11 +61,9 @@ CASE(it_holds_so_many_names_and_no_more) {
     assert_false(has(at, NET_SPENT_MAX, NET_SPENT_MAX - 1));
     net_spent_init(&at->spent, &at->from.entropy);
     assert_false(has(at, 0, 0));
-    free(at);
 }
 
-CASE(a_place_is_free_when_no_cookie_of_its_time_counts) {
-    memory* at = memory_create();
+MEMORY_CASE(a_place_is_free_when_no_cookie_of_its_time_counts) {
     for (uint32_t i = 0; i < NET_SPENT_MAX; i++)
         assert_true(add(at, 1000, i, i < 2 ? 900 : 1000));
     assert_false(add(at, 900 + NET_COOKIE_AGE_US_MAX, 7777777, 1000));
@@ -75,16 +72,14 @@ CASE(a_place_is_free_when_no_cookie_of_its_time_counts) {
     assert_false(add(at, 901 + NET_COOKIE_AGE_US_MAX, 7777779, 1000));
     assert_true(has(at, 7777777, 1000) && has(at, 7777778, 1000) && has(at, 2, 1000));
     assert_false(has(at, 0, 900) || has(at, 1, 900));
-    free(at);
 }
 
 // Against a list that is never full.
-CASE(it_never_forgets_a_name_whose_cookies_count) {
+MEMORY_CASE(it_never_forgets_a_name_whose_cookies_count) {
     enum { NAMES = 300 };
     const uint64_t seed = 46;
     base_rng rng = base_rng_make(seed, 0);
     static uint64_t until_us[NAMES]; // 0: never added
-    memory* at = memory_create();
     uint64_t now_us = NET_COOKIE_AGE_US_MAX;
     printf("seed %llu\n", (unsigned long long)seed);
     for (uint32_t i = 0; i < test_scaled(400000, 40000); i++) {
@@ -98,5 +93,4 @@ CASE(it_never_forgets_a_name_whose_cookies_count) {
             fail_msg("step %u, name %u", i, number);
         }
     }
-    free(at);
 }

@@ -279,18 +279,16 @@ TABLE_CASE(clients_wait_longer_than_a_silence_for_the_first_tick, .seed = 1, .cl
     assert_int_equal(net_server_get_counters(at->server)->drops, 0);
 }
 
-CASE(ticks_max_settles_and_says_goodbye_with_equal_hashes) {
+TABLE_CASE(ticks_max_settles_and_says_goodbye_with_equal_hashes, .seed = 2, .ticks_max = 200,
+           .quiet = 1e9) {
     const net_link_config bad = {.loss_percent = 20, .delay_ms = 80, .jitter_ms = 40, .seed = 3};
-    table at;
-    table_open(&at, (table_config){.seed = 2, .ticks_max = 200, .quiet = 1e9});
-    table_sit(&at, NULL);
-    table_sit(&at, &bad);
-    table_run_out(&at, 2000);
-    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
-    assert_int_equal(net_match_tick(at.match), 200);
-    assert_true(net_client_get_report(at.seats[0].client).scope.entities > 10);
-    check_everybody_agrees(&at);
-    table_close(&at);
+    table_sit(at, NULL);
+    table_sit(at, &bad);
+    table_run_out(at, 2000);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
+    assert_int_equal(net_match_tick(at->match), 200);
+    assert_true(net_client_get_report(at->seats[0].client).scope.entities > 10);
+    check_everybody_agrees(at);
 }
 
 CASE(a_stop_ends_orderly_in_every_phase) {
@@ -489,17 +487,15 @@ TABLE_CASE(thirty_one_seconds_of_darkness_end_it_on_both_sides, .seed = 4, .quie
     assert_int_equal(net_client_get_phase(at->seats[1].client), NET_CLIENT_PLAYING);
 }
 
-CASE(twins_and_latecomers_are_taken_once) {
+TABLE_CASE(twins_and_latecomers_are_taken_once, .seed = 5, .ticks_max = 300, .quiet = 250) {
     const net_link_config twisted = {
         .delay_ms = 30, .jitter_ms = 60, .duplicate_percent = 50, .reorder_percent = 50, .seed = 9};
-    table at;
-    table_open(&at, (table_config){.seed = 5, .ticks_max = 300, .quiet = 250});
     for (uint32_t i = 0; i < 3; i++)
-        table_sit(&at, &twisted);
+        table_sit(at, &twisted);
     for (uint32_t step = 0; step < 200; step++) {
-        table_step(&at);
+        table_step(at);
         for (uint32_t i = 0; i < 3; i++) {
-            net_client* client = at.seats[i].client;
+            net_client* client = at->seats[i].client;
             uint32_t shout = step / 10 + 1;
             if (step % 10 == 9 && step >= 50) {
                 shout -= 5;
@@ -507,17 +503,16 @@ CASE(twins_and_latecomers_are_taken_once) {
             }
         }
     }
-    table_run_out(&at, 2000);
-    check_everybody_agrees(&at);
-    assert_int_equal(((swarm_context*)net_match_context(at.match))->shout_faults, 0);
+    table_run_out(at, 2000);
+    check_everybody_agrees(at);
+    assert_int_equal(((swarm_context*)net_match_context(at->match))->shout_faults, 0);
     for (uint32_t i = 0; i < 3; i++) {
-        const swarm_context* context = net_match_context(at.seats[i].match);
+        const swarm_context* context = net_match_context(at->seats[i].match);
         assert_int_equal(context->ping_faults, 0);
         assert_true(context->pings > 5);
-        assert_int_equal(net_client_get_report(at.seats[i].client).packets_malformed, 0);
+        assert_int_equal(net_client_get_report(at->seats[i].client).packets_malformed, 0);
     }
-    assert_int_equal(net_server_get_counters(at.server)->dropped[NET_DROP_MALFORMED], 0);
-    table_close(&at);
+    assert_int_equal(net_server_get_counters(at->server)->dropped[NET_DROP_MALFORMED], 0);
 }
 
 static uint64_t play(uint64_t seed) {

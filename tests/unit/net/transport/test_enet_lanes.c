@@ -140,6 +140,8 @@ static void close_house(house* at) {
     net_socket_virtual_set(false, 0);
 }
 
+#define HOUSE_CASE(name, lanes) CASE_WITH(house, at, open_house(at, lanes), close_house(at), name)
+
 static void sit(house* at, inbox* inboxes, net_peer* to_server) {
     for (uint32_t i = 0; i < MEMBERS; i++) {
         at->clients[i] = client_make();
@@ -190,54 +192,48 @@ CASE(members_are_spread_over_lanes_and_each_talks_to_its_own) {
     }
 }
 
-CASE(a_client_that_moves_stays_in_its_lane) {
-    house at;
+HOUSE_CASE(a_client_that_moves_stays_in_its_lane, 3) {
     inbox inboxes[MEMBERS] = {{0}};
     net_peer to_server[MEMBERS];
-    open_house(&at, 3);
-    sit(&at, inboxes, to_server);
+    sit(at, inboxes, to_server);
     for (uint32_t i = 0; i < MEMBERS; i++) {
-        const net_peer before = at.peers[i];
-        net_socket_virtual_rebind(net_socket_entry_find((int)host_of(at.clients[i])->socket));
-        assert_ok(send_number(at.clients[i], to_server[i], NET_CHANNEL_CONTROL, i));
-        pass(&at, 20, true, inboxes);
-        assert_int_equal(at.received[i], 2);
-        assert_int_equal(at.peers[i], before);
+        const net_peer before = at->peers[i];
+        net_socket_virtual_rebind(net_socket_entry_find((int)host_of(at->clients[i])->socket));
+        assert_ok(send_number(at->clients[i], to_server[i], NET_CHANNEL_CONTROL, i));
+        pass(at, 20, true, inboxes);
+        assert_int_equal(at->received[i], 2);
+        assert_int_equal(at->peers[i], before);
     }
-    assert_int_equal(secure_count(at.server, NET_SECURE_MOVED), MEMBERS);
-    assert_int_equal(at.disconnects, 0);
-    close_house(&at);
+    assert_int_equal(secure_count(at->server, NET_SECURE_MOVED), MEMBERS);
+    assert_int_equal(at->disconnects, 0);
 }
 
-CASE(who_leaves_makes_room_in_its_lane) {
-    house at;
+HOUSE_CASE(who_leaves_makes_room_in_its_lane, 4) {
     inbox inboxes[MEMBERS] = {{0}};
     net_peer to_server[MEMBERS];
-    open_house(&at, 4);
-    sit(&at, inboxes, to_server);
+    sit(at, inboxes, to_server);
     // All of one lane leave; who comes then gets their places, since all others are taken.
     uint32_t left = 0;
     for (uint32_t i = 0; i < MEMBERS; i++) {
-        if (net_transport_lane(at.server, at.peers[i]) != 2) continue;
-        at.clients[i]->ops->disconnect(at.clients[i], to_server[i], 1, true);
+        if (net_transport_lane(at->server, at->peers[i]) != 2) continue;
+        at->clients[i]->ops->disconnect(at->clients[i], to_server[i], 1, true);
         left++;
     }
     assert_int_equal(left, MEMBERS / 4);
-    pass(&at, 200, true, inboxes);
-    assert_int_equal(at.disconnects, left);
+    pass(at, 200, true, inboxes);
+    assert_int_equal(at->disconnects, left);
     for (uint32_t i = 0; i < MEMBERS; i++) {
-        if (net_transport_lane(at.server, at.peers[i]) != 2) continue;
-        const net_peer before = at.peers[i];
-        assert_ok(at.clients[i]->ops->connect(at.clients[i], "127.0.0.1:7777", &to_server[i]));
-        pass(&at, 30, true, inboxes);
+        if (net_transport_lane(at->server, at->peers[i]) != 2) continue;
+        const net_peer before = at->peers[i];
+        assert_ok(at->clients[i]->ops->connect(at->clients[i], "127.0.0.1:7777", &to_server[i]));
+        pass(at, 30, true, inboxes);
         assert_int_equal(inboxes[i].connects, 2);
-        assert_ok(send_number(at.clients[i], to_server[i], NET_CHANNEL_CONTROL, i));
-        pass(&at, 5, true, inboxes);
-        assert_int_not_equal(at.peers[i], before);
-        assert_int_equal(net_transport_lane(at.server, at.peers[i]), 2);
+        assert_ok(send_number(at->clients[i], to_server[i], NET_CHANNEL_CONTROL, i));
+        pass(at, 5, true, inboxes);
+        assert_int_not_equal(at->peers[i], before);
+        assert_int_equal(net_transport_lane(at->server, at->peers[i]), 2);
     }
-    assert_int_equal(at.connects, MEMBERS + left);
-    close_house(&at);
+    assert_int_equal(at->connects, MEMBERS + left);
 }
 
 // Several events of one peer wait when the user disconnects it.
@@ -279,37 +275,34 @@ CASE(a_disconnected_peer_has_no_more_events) {
 }
 
 // A member floods its own lane: the others are served, and no service reads without bound.
-CASE(a_flood_of_one_member_fills_one_lane) {
-    house at;
+HOUSE_CASE(a_flood_of_one_member_fills_one_lane, 3) {
     inbox inboxes[MEMBERS] = {{0}};
     net_peer to_server[MEMBERS];
-    open_house(&at, 3);
-    sit(&at, inboxes, to_server);
-    const net_transport_stats before = stats_of(at.server);
+    sit(at, inboxes, to_server);
+    const net_transport_stats before = stats_of(at->server);
     uint8_t forged[NET_SOCKET_OUTER_BYTES_MAX] = {0};
     raw sealed = {.size = 0};
     net_address to;
     // A true head with a wrong end: it is routed, and found to be forged in the lane.
-    sealed.size = net_secure_client_send(&secure_of(at.clients[0])->client, at.now_us, forged, 1100,
-                                         sealed.bytes, &to);
+    sealed.size = net_secure_client_send(&secure_of(at->clients[0])->client, at->now_us, forged,
+                                         1100, sealed.bytes, &to);
     assert_true(sealed.size > 1000);
     sealed.bytes[sealed.size - 1] ^= 1;
     for (uint32_t i = 0; i < 4000; i++)
         inject_from(htonl(INADDR_LOOPBACK), (uint16_t)(1000 + i), &sealed);
     for (uint32_t i = 1; i < MEMBERS; i++)
-        assert_ok(send_number(at.clients[i], to_server[i], NET_CHANNEL_CONTROL, i));
-    at.now_us += TICK_US;
-    net_socket_virtual_advance(at.now_us);
-    serve(&at, true);
+        assert_ok(send_number(at->clients[i], to_server[i], NET_CHANNEL_CONTROL, i));
+    at->now_us += TICK_US;
+    net_socket_virtual_advance(at->now_us);
+    serve(at, true);
     // What a ring holds, and not more.
-    const uint64_t read = stats_of(at.server).recv_datagrams - before.recv_datagrams;
+    const uint64_t read = stats_of(at->server).recv_datagrams - before.recv_datagrams;
     assert_in_range(read, 500, NET_SOCKET_LANE_BYTES / sealed.size + 1);
-    pass(&at, 40, true, inboxes);
-    assert_in_range(secure_count(at.server, NET_SECURE_DATA_FORGED), 3900, 4000);
+    pass(at, 40, true, inboxes);
+    assert_in_range(secure_count(at->server, NET_SECURE_DATA_FORGED), 3900, 4000);
     for (uint32_t i = 1; i < MEMBERS; i++)
-        assert_int_equal(at.received[i], 2);
-    assert_int_equal(at.disconnects, 0);
-    close_house(&at);
+        assert_int_equal(at->received[i], 2);
+    assert_int_equal(at->disconnects, 0);
 }
 
 CASE(lanes_and_peers_are_checked) {

@@ -14,6 +14,10 @@ static net_link* link_make(net_link_config config) {
     return link;
 }
 
+#define LINK_CASE(name, ...)                                                                       \
+    CASE_MADE(net_link, link, link_make((net_link_config){__VA_ARGS__}), net_link_destroy(link),   \
+              name)
+
 // Push numbered datagrams, one per millisecond.
 static void push_numbers(net_link* link, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
@@ -32,8 +36,7 @@ static bool pull(net_link* link, uint64_t now_us, uint32_t* number) {
     return true;
 }
 
-CASE(a_perfect_link_delivers_everything_at_once_in_order) {
-    net_link* link = link_make((net_link_config){0});
+LINK_CASE(a_perfect_link_delivers_everything_at_once_in_order, 0) {
     push_numbers(link, 100);
     uint32_t number = 0;
     for (uint32_t i = 0; i < 100; i++) {
@@ -43,11 +46,9 @@ CASE(a_perfect_link_delivers_everything_at_once_in_order) {
     }
     assert_false(pull(link, UINT64_MAX, &number));
     assert_true(net_link_next_us(link) == UINT64_MAX);
-    net_link_destroy(link);
 }
 
-CASE(datagrams_of_one_instant_come_in_order_of_sending) {
-    net_link* link = link_make((net_link_config){.delay_ms = 20});
+LINK_CASE(datagrams_of_one_instant_come_in_order_of_sending, .delay_ms = 20) {
     for (uint32_t i = 0; i < 1000; i++)
         net_link_push(link, 5, i, &i, sizeof i);
     uint32_t number = 0;
@@ -56,11 +57,10 @@ CASE(datagrams_of_one_instant_come_in_order_of_sending) {
         assert_true(pull(link, 20005, &number));
         assert_int_equal(number, i);
     }
-    net_link_destroy(link);
 }
 
-CASE(delay_and_jitter_stay_in_their_range_and_fill_it) {
-    net_link* link = link_make((net_link_config){.delay_ms = 80, .jitter_ms = 20, .seed = 3});
+LINK_CASE(delay_and_jitter_stay_in_their_range_and_fill_it, .delay_ms = 80, .jitter_ms = 20,
+          .seed = 3) {
     uint64_t shortest = UINT64_MAX, longest = 0, sum = 0;
     for (uint32_t i = 0; i < SAMPLES; i++) {
         net_link_push(link, 0, i, &i, sizeof i);
@@ -74,12 +74,10 @@ CASE(delay_and_jitter_stay_in_their_range_and_fill_it) {
     assert_in_range(shortest, 80000, 80100);
     assert_in_range(longest, 99900, 100000);
     assert_in_range(sum / SAMPLES, 89500, 90500);
-    net_link_destroy(link);
 }
 
-CASE(loss_duplicates_and_reordering_come_as_often_as_configured) {
-    net_link* link = link_make((net_link_config){
-        .loss_percent = 20, .duplicate_percent = 10, .reorder_percent = 5, .seed = 11});
+LINK_CASE(loss_duplicates_and_reordering_come_as_often_as_configured, .loss_percent = 20,
+          .duplicate_percent = 10, .reorder_percent = 5, .seed = 11) {
     push_numbers(link, SAMPLES);
     const net_link_stats* stats = net_link_get_stats(link);
     assert_int_equal(stats->sent, SAMPLES);
@@ -94,11 +92,9 @@ CASE(loss_duplicates_and_reordering_come_as_often_as_configured) {
     assert_int_equal(pulled, alive + stats->duplicated);
     assert_int_equal(stats->delivered, pulled);
     assert_int_equal(stats->overflowed, 0);
-    net_link_destroy(link);
 }
 
-CASE(a_held_back_datagram_is_overtaken) {
-    net_link* link = link_make((net_link_config){.reorder_percent = 10, .seed = 5});
+LINK_CASE(a_held_back_datagram_is_overtaken, .reorder_percent = 10, .seed = 5) {
     push_numbers(link, 1000);
     uint32_t number = 0, last = 0, overtaken = 0;
     while (pull(link, UINT64_MAX, &number)) {
@@ -106,7 +102,6 @@ CASE(a_held_back_datagram_is_overtaken) {
         last = number;
     }
     assert_in_range(overtaken, 50, 150);
-    net_link_destroy(link);
 }
 
 static uint64_t order_of_arrival(uint64_t seed) {
@@ -130,14 +125,12 @@ CASE(the_same_seed_gives_the_same_order) {
     assert_true(order_of_arrival(7) != order_of_arrival(8));
 }
 
-CASE(loss_of_zero_and_of_a_hundred_percent_are_exact) {
-    net_link* link = link_make((net_link_config){.loss_percent = 100});
+LINK_CASE(loss_of_zero_and_of_a_hundred_percent_are_exact, .loss_percent = 100) {
     push_numbers(link, 1000);
     assert_int_equal(net_link_get_stats(link)->lost, 1000);
     net_link_config_set(link, &(net_link_config){.loss_percent = 0});
     push_numbers(link, 1000);
     assert_int_equal(net_link_get_stats(link)->lost, 1000);
-    net_link_destroy(link);
 }
 
 CASE(changing_the_loss_leaves_the_later_jitter_alone) {
@@ -156,8 +149,7 @@ CASE(changing_the_loss_leaves_the_later_jitter_alone) {
     net_link_destroy(lossy);
 }
 
-CASE(a_full_pool_loses_and_counts_what_comes) {
-    net_link* link = link_make((net_link_config){.delay_ms = 10000});
+LINK_CASE(a_full_pool_loses_and_counts_what_comes, .delay_ms = 10000) {
     for (uint32_t i = 0; i < NET_LINK_DATAGRAMS_MAX; i++)
         net_link_push(link, 0, i, &i, sizeof i);
     assert_int_equal(net_link_get_stats(link)->overflowed, 0);
@@ -172,12 +164,10 @@ CASE(a_full_pool_loses_and_counts_what_comes) {
         assert_true(pull(link, UINT64_MAX, &number));
         assert_int_equal(number, i);
     }
-    net_link_destroy(link);
 }
 
-CASE(a_datagram_beyond_the_largest_size_is_lost_and_counted) {
+LINK_CASE(a_datagram_beyond_the_largest_size_is_lost_and_counted, 0) {
     static const uint8_t bytes[NET_LINK_BYTES_MAX + 1] = {1};
-    net_link* link = link_make((net_link_config){0});
     net_link_push(link, 0, 0, bytes, NET_LINK_BYTES_MAX - 1);
     net_link_push(link, 0, 0, bytes, NET_LINK_BYTES_MAX);
     net_link_push(link, 0, 0, bytes, NET_LINK_BYTES_MAX + 1);
@@ -190,13 +180,11 @@ CASE(a_datagram_beyond_the_largest_size_is_lost_and_counted) {
     assert_int_equal(size, NET_LINK_BYTES_MAX);
     net_link_pop(link);
     assert_null(net_link_peek(link, 0, NULL, &size));
-    net_link_destroy(link);
 }
 
-CASE(the_rate_spaces_datagrams_and_bounds_the_queue) {
+LINK_CASE(the_rate_spaces_datagrams_and_bounds_the_queue, .rate_kbit = 800) {
     // 972 + 28 bytes of headers are 8,000 bits: 10 ms at 800 kbit/s.
     static const uint8_t bytes[972] = {0};
-    net_link* link = link_make((net_link_config){.rate_kbit = 800});
     for (uint32_t i = 0; i < 100; i++)
         net_link_push(link, 0, i, bytes, sizeof bytes);
     const net_link_stats* stats = net_link_get_stats(link);
@@ -208,11 +196,9 @@ CASE(the_rate_spaces_datagrams_and_bounds_the_queue) {
         net_link_pop(link);
     }
     assert_true(net_link_next_us(link) == UINT64_MAX);
-    net_link_destroy(link);
 }
 
-CASE(a_borrowed_datagram_stays_the_first_until_it_is_popped) {
-    net_link* link = link_make((net_link_config){.delay_ms = 10});
+LINK_CASE(a_borrowed_datagram_stays_the_first_until_it_is_popped, .delay_ms = 10) {
     uint32_t first = 1, second = 2;
     net_link_push(link, 50, first, &first, sizeof first);
     size_t size = 0;
@@ -225,7 +211,6 @@ CASE(a_borrowed_datagram_stays_the_first_until_it_is_popped) {
     assert_non_null(net_link_peek(link, 10050, &tag, &size));
     assert_int_equal(tag, second);
     net_link_pop(link);
-    net_link_destroy(link);
 }
 
 CASE(popping_what_was_not_peeked_is_a_mistake) {
@@ -281,9 +266,9 @@ CASE(nothing_passes_an_outage) {
 
 // ---- bursts, flips, holes, queues, ports
 
-CASE(losses_in_bursts_have_their_mean_and_their_length) {
+LINK_CASE(losses_in_bursts_have_their_mean_and_their_length, .loss_percent = 20, .burst_ms = 300,
+          .seed = 4) {
     enum { LONG = 400000 }; // ms
-    net_link* link = link_make((net_link_config){.loss_percent = 20, .burst_ms = 300, .seed = 4});
     uint32_t bursts = 0;
     bool was_lost = false;
     for (uint32_t ms = 0; ms < LONG; ms++) {
@@ -296,7 +281,6 @@ CASE(losses_in_bursts_have_their_mean_and_their_length) {
     uint64_t lost = net_link_get_stats(link)->lost;
     assert_in_range(lost, LONG * 16 / 100, LONG * 24 / 100);
     assert_in_range(lost / bursts, 250, 350);
-    net_link_destroy(link);
 }
 
 CASE(bursts_of_all_or_nothing_are_exact) {
@@ -312,12 +296,11 @@ CASE(bursts_of_all_or_nothing_are_exact) {
     }
 }
 
-CASE(a_long_silence_costs_a_bursty_line_no_time) {
-    net_link* link = link_make((net_link_config){.loss_percent = 50, .burst_ms = 50, .seed = 4});
+LINK_CASE(a_long_silence_costs_a_bursty_line_no_time, .loss_percent = 50, .burst_ms = 50,
+          .seed = 4) {
     for (uint64_t days = 0; days < 50; days++)
         net_link_push(link, days * UINT64_C(86400000000), 0, "x", 1);
     assert_in_range(net_link_get_stats(link)->lost, 10, 40);
-    net_link_destroy(link);
 }
 
 static uint32_t count_bits(const uint8_t* bytes, size_t size) {
@@ -327,8 +310,7 @@ static uint32_t count_bits(const uint8_t* bytes, size_t size) {
     return bits;
 }
 
-CASE(one_to_three_bits_of_some_datagrams_are_flipped) {
-    net_link* link = link_make((net_link_config){.flip_percent = 25, .seed = 9});
+LINK_CASE(one_to_three_bits_of_some_datagrams_are_flipped, .flip_percent = 25, .seed = 9) {
     uint32_t by_count[NET_LINK_FLIPPED_BITS_MAX + 2] = {0}, ends = 0;
     for (uint32_t i = 0; i < SAMPLES; i++) {
         uint8_t zeros[2] = {0};
@@ -348,11 +330,9 @@ CASE(one_to_three_bits_of_some_datagrams_are_flipped) {
     assert_int_equal(ends, 3); // the first and the last bit, too
     assert_int_equal(net_link_get_stats(link)->flipped, SAMPLES - by_count[0]);
     net_link_push(link, 0, 0, NULL, 0);
-    net_link_destroy(link);
 }
 
-CASE(only_datagrams_above_the_mtu_vanish) {
-    net_link* link = link_make((net_link_config){.mtu_bytes = 1252});
+LINK_CASE(only_datagrams_above_the_mtu_vanish, .mtu_bytes = 1252) {
     static const uint8_t bytes[1300];
     static const struct {
         size_t size;
@@ -362,7 +342,6 @@ CASE(only_datagrams_above_the_mtu_vanish) {
         net_link_push(link, 0, 0, bytes, sent[i].size);
         assert_int_equal(net_link_get_stats(link)->lost, sent[i].lost);
     }
-    net_link_destroy(link);
 }
 
 CASE(the_queue_is_as_long_as_configured) {
@@ -390,8 +369,7 @@ CASE(the_queue_is_as_long_as_configured) {
     }
 }
 
-CASE(rebinding_is_due_once_in_each_interval) {
-    net_link* link = link_make((net_link_config){.rebind_ms = 1000, .seed = 3});
+LINK_CASE(rebinding_is_due_once_in_each_interval, .rebind_ms = 1000, .seed = 3) {
     assert_false(net_link_rebind_is_due(link, 5000000)); // nothing was sent yet
     net_link_push(link, 5000000, 0, "x", 1);
     uint32_t count = 0, shortest = UINT32_MAX, longest = 0, last = 5000;
@@ -408,7 +386,6 @@ CASE(rebinding_is_due_once_in_each_interval) {
     assert_in_range(longest, 1490, 1501);
     net_link_config_set(link, &(net_link_config){.seed = 3});
     assert_false(net_link_rebind_is_due(link, UINT64_C(1000000000)));
-    net_link_destroy(link);
 }
 
 // A test that adds a fault to a line compares two runs that are otherwise the same.

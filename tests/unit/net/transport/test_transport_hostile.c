@@ -42,22 +42,26 @@ WORLD_CASE(a_burst_is_drained_within_one_service, 4) {
 }
 
 // Each look at this clock takes a tenth of a millisecond.
+static uint64_t clock_us;
+
 static uint64_t slow_clock(void* context) {
-    uint64_t* now_us = context;
-    *now_us += 100;
-    return *now_us;
+    (void)context;
+    return clock_us += 100;
 }
 
-static void world_init_timed(world* made, uint64_t* clock_us, uint32_t service_us_max) {
+static void world_init_timed(world* made, uint32_t service_us_max) {
+    clock_us = 1000000;
     world_init(made, 4);
     made->server->ops->destroy(made->server);
     net_enet_config config = {.listen = "127.0.0.1:7777",
                               .peers_max = 4,
                               .service_us_max = service_us_max,
-                              .wall_us = slow_clock,
-                              .wall_context = clock_us};
+                              .wall_us = slow_clock};
     assert_ok(net_transport_enet_create(&config, &made->server));
 }
+
+#define TIMED_CASE(name, service_us_max)                                                           \
+    CASE_WITH(world, at, world_init_timed(at, service_us_max), world_deinit(at), name)
 
 static raw noise_for_enet(void) { // for a peer that does not exist: ENet ignores it
     raw noise = raw_begin(0x0003, true);
@@ -66,29 +70,26 @@ static raw noise_for_enet(void) { // for a peer that does not exist: ENet ignore
 }
 
 // issue 11, found by attack 1: a service has a budget of wall-clock time, and the rest waits
-CASE(a_flood_is_read_for_four_milliseconds_and_the_rest_waits) {
+TIMED_CASE(a_flood_is_read_for_four_milliseconds_and_the_rest_waits, 0) {
     enum { FLOOD = 4000 };
-    world at;
-    uint64_t clock_us = 1000000, read = 0;
-    world_init_timed(&at, &clock_us, 0);
+    uint64_t read = 0;
     raw noise = noise_for_enet();
     for (int i = 0; i < FLOOD; i++)
         inject(&noise);
     uint32_t services = 0;
     for (; read < FLOOD && services < FLOOD; services++) {
         uint64_t begin_us = clock_us;
-        run_tick(&at);
+        run_tick(at);
         assert_in_range(clock_us - begin_us, 1, NET_SERVICE_US_MAX + 300);
-        assert_true(stats_of(at.server).recv_datagrams > read); // no service is in vain
-        read = stats_of(at.server).recv_datagrams;
+        assert_true(stats_of(at->server).recv_datagrams > read); // no service is in vain
+        read = stats_of(at->server).recv_datagrams;
     }
     assert_int_equal(read, FLOOD);
     assert_in_range(services, 2, FLOOD / 64);
-    assert_in_range(stats_of(at.server).services_cut, 1, services);
-    world_deinit(&at);
+    assert_in_range(stats_of(at->server).services_cut, 1, services);
 }
 
-CASE(a_service_ends_when_the_tick_is_due) {
+TIMED_CASE(a_service_ends_when_the_tick_is_due, 3000) {
     static const struct {
         int64_t due_in_us;
         uint64_t share_us;
@@ -98,65 +99,54 @@ CASE(a_service_ends_when_the_tick_is_due) {
                  {1500, 1400}, // the clock moved while it was asked
                  {2900, 2800},
                  {9000, 3000}};
-    world at;
-    uint64_t clock_us = 1000000;
-    world_init_timed(&at, &clock_us, 3000);
     raw noise = noise_for_enet();
     for (size_t i = 0; i < BASE_COUNT(CASES); i++) {
         for (int k = 0; k < 4000; k++)
             inject(&noise);
         uint64_t begin_us = clock_us;
-        net_transport_enet_due(at.server, (uint64_t)((int64_t)begin_us + CASES[i].due_in_us));
-        run_tick(&at);
+        net_transport_enet_due(at->server, (uint64_t)((int64_t)begin_us + CASES[i].due_in_us));
+        run_tick(at);
         assert_in_range(clock_us - begin_us, CASES[i].share_us, CASES[i].share_us + 300);
-        net_transport_enet_due(at.server, UINT64_MAX);
-        run_ms(&at, 2000); // the rest
+        net_transport_enet_due(at->server, UINT64_MAX);
+        run_ms(at, 2000); // the rest
     }
-    world_deinit(&at);
 }
 
 // The loop of server/run.c with ticks of 15 ms, while more comes than can ever be read.
-CASE(ticks_keep_their_rate_in_a_flood) {
+TIMED_CASE(ticks_keep_their_rate_in_a_flood, 0) {
     enum { SECONDS = 5, TICK_RATE = 60, TICK_COST_US = 15000, PER_TURN = 64 };
-    world at;
-    uint64_t clock_us = 1000000, begin_us = clock_us, due_us = begin_us;
-    world_init_timed(&at, &clock_us, 0);
+    uint64_t begin_us = clock_us, due_us = begin_us;
     raw noise = noise_for_enet();
     uint32_t ticks = 0;
     while (clock_us - begin_us < SECONDS * UINT64_C(1000000)) {
         for (int i = 0; i < PER_TURN * 16; i++) // the wire is never empty
             inject(&noise);
-        net_transport_enet_due(at.server, due_us);
-        uint64_t read = stats_of(at.server).recv_datagrams;
-        drain(at.server, at.now_us, &at.at_server);
-        assert_true(stats_of(at.server).recv_datagrams > read);
+        net_transport_enet_due(at->server, due_us);
+        uint64_t read = stats_of(at->server).recv_datagrams;
+        drain(at->server, at->now_us, &at->at_server);
+        assert_true(stats_of(at->server).recv_datagrams > read);
         if (clock_us < due_us) continue;
         clock_us += TICK_COST_US;
         due_us += 1000000 / TICK_RATE;
         ticks++;
     }
     assert_in_range(ticks, SECONDS * (TICK_RATE - 1), SECONDS * TICK_RATE + 1);
-    world_deinit(&at);
 }
 
-CASE(events_count_in_the_budget_of_a_service) {
+TIMED_CASE(events_count_in_the_budget_of_a_service, 1000) {
     enum { MESSAGES = 200 };
-    world at;
-    uint64_t clock_us = 1000000;
-    world_init_timed(&at, &clock_us, 1000);
-    net_peer peer = world_connect(&at, 0);
+    net_peer peer = world_connect(at, 0);
     for (uint32_t i = 0; i < MESSAGES; i++)
-        assert_ok(send_number(at.clients[0], peer, NET_CHANNEL_CONTROL, i));
-    at.clients[0]->ops->flush(at.clients[0]);
+        assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, i));
+    at->clients[0]->ops->flush(at->clients[0]);
     uint32_t before = 0, services = 0;
-    for (; at.at_server.control_count < MESSAGES && services < MESSAGES; services++) {
-        run_tick(&at);
-        assert_in_range(at.at_server.control_count - before, 0, 12);
-        before = at.at_server.control_count;
+    for (; at->at_server.control_count < MESSAGES && services < MESSAGES; services++) {
+        run_tick(at);
+        assert_in_range(at->at_server.control_count - before, 0, 12);
+        before = at->at_server.control_count;
     }
-    assert_int_equal(at.at_server.control_count, MESSAGES);
-    assert_false(at.at_server.is_out_of_order);
-    world_deinit(&at);
+    assert_int_equal(at->at_server.control_count, MESSAGES);
+    assert_false(at->at_server.is_out_of_order);
 }
 
 // Virtual time asks no clock: the counts of datagrams and of calls are the only bounds.

@@ -80,6 +80,8 @@ static void world_deinit(world* old) {
     old->server->ops->destroy(old->server);
 }
 
+#define WORLD_CASE(name) CASE_WITH(world, at, world_init(at), world_deinit(at), name)
+
 static void send_both(world* at, uint32_t number) {
     net_transport* client = at->client;
     assert_ok(
