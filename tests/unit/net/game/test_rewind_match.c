@@ -236,12 +236,6 @@ static void close_tape(tape* self) {
 #define TAPE_CASE(name, keeps_views)                                                               \
     CASE_WITH(tape, self, record_tape(self, keeps_views), close_tape(self), name)
 
-static net_log_reader* open_log(const char* log) {
-    net_log_reader* reader;
-    assert_ok(net_log_reader_create(NULL, log, NULL, &reader));
-    return reader;
-}
-
 static uint32_t hits_of(net_match* match, uint32_t client) {
     const gallery* game = net_match_context(match);
     return *(const uint32_t*)ecs_get(net_match_world(match), net_match_player(match, client),
@@ -265,7 +259,7 @@ TAPE_CASE(a_match_decided_by_what_players_saw_runs_again_to_the_same_bits, true)
         assert_true(hits_of(self->hall.match, i) > 50);
     net_rewind_stats views = net_match_get_rewind_stats(self->hall.match);
     assert_true(views.ahead > 5 && views.behind > 50 && views.inputs > 500);
-    net_log_reader* reader = open_log(self->files.log);
+    net_log_reader* reader = files_reader(self->files.log);
     net_verify_result result;
     assert_ok(net_log_verify(reader, self->hall.module, 0, NULL, NULL, NULL, &result));
     assert_int_equal(result.ticks, TICKS);
@@ -278,7 +272,7 @@ TAPE_CASE(a_match_decided_by_what_players_saw_runs_again_to_the_same_bits, true)
 }
 
 TAPE_CASE(a_log_without_its_views_runs_another_way, false) {
-    net_log_reader* reader = open_log(self->files.log);
+    net_log_reader* reader = files_reader(self->files.log);
     net_verify_result result;
     assert_int_equal(net_log_verify(reader, self->hall.module, 0, NULL, NULL, NULL, &result),
                      NET_ERR_DIVERGED);
@@ -288,7 +282,7 @@ TAPE_CASE(a_log_without_its_views_runs_another_way, false) {
 }
 
 static uint64_t features_of(const char* log) {
-    net_log_reader* reader = open_log(log);
+    net_log_reader* reader = files_reader(log);
     size_t size;
     const uint8_t* data = net_log_reader_header(reader, &size);
     base_reader bytes = base_reader_make(data, size);
@@ -319,7 +313,7 @@ CASE(views_are_logged_only_where_they_decide) {
         net_log_append_begin(writer, &begin);
         assert_ok(net_log_writer_destroy(writer));
         dump_count count = {0};
-        net_log_reader* reader = open_log(files.log);
+        net_log_reader* reader = files_reader(files.log);
         assert_ok(net_log_dump(reader, NULL, count_views, &count));
         assert_int_equal(count.views, is_rewinding);
         net_log_reader_destroy(reader);
@@ -442,7 +436,7 @@ typedef struct logged_view {
 } logged_view;
 
 static uint32_t read_views(const char* log, logged_view* views, uint32_t capacity) {
-    net_log_reader* reader = open_log(log);
+    net_log_reader* reader = files_reader(log);
     net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record record;
     uint32_t count = 0;
@@ -501,7 +495,7 @@ BOOTH_CASE(a_view_goes_with_its_input_from_the_packet_into_the_log) {
                         (unsigned long long)said[views[i].number]);
         assert_true(views[i].view == said[views[i].number]);
     }
-    net_log_reader* reader = open_log(self->files.log);
+    net_log_reader* reader = files_reader(self->files.log);
     net_verify_result result;
     assert_ok(net_log_verify(reader, self->hall.module, 0, NULL, NULL, NULL, &result));
     assert_true(result.ticks > 200);

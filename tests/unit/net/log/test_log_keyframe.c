@@ -3,7 +3,6 @@
 // changed or shuffled. The saves are made-up bytes.
 #include "log_files.h"
 
-#include "base/rng.h"
 #include "log/log_command.h"
 #include "log/log_index.h"
 #include "log/log_keyframe.h"
@@ -13,49 +12,20 @@
 
 enum { TICKS = 60, EVERY = 10, BLOCK = 5 }; // a keyframe at 10, 20, ... 60
 
-static int no_sync(void* context, int fd) {
-    (void)context, (void)fd;
-    return 0;
-}
+static log_disk sound; // a disk without faults
 
 static net_log_file_config keyed_config(const log_files* files) {
-    net_log_file_config config = files_config(files);
+    net_log_file_config config = disk_config(files_config(files), &sound);
     config.keyframe_ticks = EVERY;
-    config.ops.sync = no_sync;
     config.ring_bytes = 65536;
     return config;
 }
 
-// The save of a tick: bytes that do not get smaller when they are packed.
-static void write_save(base_bytes* save, ecs_tick tick, size_t size) {
-    base_rng rng = base_rng_make(tick, 5);
-    for (size_t i = 0; i < size; i++)
-        base_bytes_write_u8(save, (uint8_t)base_rng_u32(&rng));
-}
-
-static void keyed_tick(net_log_file* file, ecs_tick tick, size_t save_bytes) {
-    (void)files_begin(file, tick);
-    base_bytes* save = net_log_file_begin_keyframe(file, tick);
-    if (save) {
-        write_save(save, tick, save_bytes);
-        net_log_file_end_keyframe(file, tick);
-    }
-    (void)files_end(file, tick);
-}
-
 static net_log_counters write_keyed(const net_log_file_config* config, ecs_tick ticks,
                                     size_t save_bytes) {
-    net_log_file* file;
-    assert_ok(files_create(config, &file));
-    for (ecs_tick tick = 1; tick <= ticks; tick++) {
-        keyed_tick(file, tick, save_bytes);
-        if (config->is_manual) net_log_file_pump(file, false);
-    }
-    files_end_log(file, ticks);
-    assert_ok(net_log_file_finish(file));
-    net_log_counters counters = net_log_file_counters(file);
-    assert_ok(net_log_file_destroy(file));
-    return counters;
+    log_written written = files_write(config, ticks, save_bytes);
+    assert_ok(written.finished);
+    return written.counters;
 }
 
 /// What a walk gets: which ticks have an end record.
@@ -152,7 +122,7 @@ FILES_CASE(a_changed_block_with_right_checksums_is_found) {
     (void)unlink(files->log);
     assert_ok(files_create(&config, &file));
     for (ecs_tick tick = 1; tick <= 12; tick++)
-        keyed_tick(file, tick, 100);
+        files_keyed_tick(file, tick, 100);
     net_log_file_pump(file, false);
     expect_hash(files->log, false, "cut");
     files_end_log(file, 12);
@@ -238,8 +208,7 @@ CASE(a_keyframe_has_the_bytes_that_were_saved) {
         net_log_counters counters = write_keyed(&config, 24, sizes[i]);
         assert_int_equal(counters.keyframes, 2);
         assert_int_equal(counters.keyframes_dropped, 0);
-        net_log_reader* reader;
-        assert_ok(net_log_reader_create(NULL, files.log, NULL, &reader));
+        net_log_reader* reader = files_reader(files.log);
         uint32_t count;
         const net_log_keyframe* keyframes = net_log_reader_keyframes(reader, &count);
         assert_int_equal(count, 2);
@@ -248,7 +217,7 @@ CASE(a_keyframe_has_the_bytes_that_were_saved) {
             base_bytes_init(&save, NULL);
             base_bytes_init(&wanted, NULL);
             assert_int_equal(keyframes[k].tick, (k + 1) * EVERY);
-            write_save(&wanted, keyframes[k].tick, sizes[i]);
+            files_save(&wanted, keyframes[k].tick, sizes[i]);
             assert_ok(net_log_keyframe_read(reader, &keyframes[k], &save));
             assert_int_equal(save.size, wanted.size);
             assert_memory_equal(save.data, wanted.data, wanted.size);
@@ -287,8 +256,7 @@ CASE(a_save_that_is_too_long_is_no_keyframe) {
 FILES_CASE(a_seek_begins_behind_the_newest_keyframe_before_it) {
     net_log_file_config config = keyed_config(files);
     (void)write_keyed(&config, TICKS, 50);
-    net_log_reader* reader;
-    assert_ok(net_log_reader_create(NULL, files->log, NULL, &reader));
+    net_log_reader* reader = files_reader(files->log);
     for (ecs_tick tick = 0; tick <= TICKS + 1; tick++) {
         const net_log_keyframe* keyframe;
         net_log_cursor cursor = net_log_reader_seek(reader, tick, &keyframe);
@@ -310,8 +278,7 @@ FILES_CASE(the_index_says_what_the_headers_of_blocks_say) {
     (void)write_keyed(&config, TICKS, 50);
     size_t size;
     uint8_t* bytes = file_read(files->log, &size);
-    net_log_reader* with;
-    assert_ok(net_log_reader_create(NULL, files->log, NULL, &with));
+    net_log_reader* with = files_reader(files->log);
     size_t index = 0;
     for (size_t at = NET_LOG_PROLOGUE_BYTES; at < size;) {
         net_log_block block;
@@ -323,8 +290,7 @@ FILES_CASE(the_index_says_what_the_headers_of_blocks_say) {
     char cut[112];
     snprintf(cut, sizeof cut, "%s.cut", files->log);
     file_write(cut, bytes, index);
-    net_log_reader* without;
-    assert_ok(net_log_reader_create(NULL, cut, NULL, &without));
+    net_log_reader* without = files_reader(cut);
     uint32_t count, other;
     const net_log_keyframe* keyframes = net_log_reader_keyframes(with, &count);
     const net_log_keyframe* others = net_log_reader_keyframes(without, &other);

@@ -304,10 +304,9 @@ FORGE_CASE(a_dump_is_json_whatever_names_a_log_has) {
     block.record_count = 5;
     forge_block(self, &block, records, sizeof records);
     assert_int_equal(forge_read(self).records, 5);
-    net_log_reader* reader;
     base_bytes lines;
     base_bytes_init(&lines, NULL);
-    assert_ok(net_log_reader_create(NULL, self->files.log, NULL, &reader));
+    net_log_reader* reader = files_reader(self->files.log);
     assert_ok(net_log_dump(reader, NULL, keep_line, &lines));
     base_bytes_write_u8(&lines, 0);
     const char* text = (const char*)lines.data;

@@ -161,8 +161,8 @@ static void compare_all(const char* game, uint32_t ticks) {
     ecs_entity* known = calloc(INDICES, sizeof *known);
     assert_non_null(known);
     play_record(self, ticks);
-    assert_ok(net_log_reader_create(NULL, self->files.log, NULL, &a));
-    assert_ok(net_log_reader_create(NULL, self->files.log, NULL, &b));
+    a = files_reader(self->files.log);
+    b = files_reader(self->files.log);
     assert_ok(net_log_state_create(b, NULL, &state));
     assert_ok(net_log_replay_create(a, self->module, NULL, &replay));
     for (; net_log_replay_step(replay, &tick) == NET_OK; seen++) {
@@ -245,10 +245,9 @@ PLAY_CASE(a_thread_changes_no_byte, "breakout") {
 // A reader that misses the state of a tick has no values until the next full state.
 PLAY_CASE(without_the_state_of_a_tick_values_come_with_the_next_full_one, "breakout") {
     play_record(self, 700);
-    net_log_reader* reader;
     net_log_state* state;
     net_log_record record;
-    assert_ok(net_log_reader_create(NULL, self->files.log, NULL, &reader));
+    net_log_reader* reader = files_reader(self->files.log);
     assert_ok(net_log_state_create(reader, NULL, &state));
     net_log_cursor cursor = net_log_cursor_begin(reader);
     while (net_log_cursor_next(reader, &cursor, &record)) {
@@ -308,11 +307,10 @@ PLAY_CASE(behind_a_full_disk_the_state_is_full, "breakout") {
     const uint64_t lost = net_log_get_counters(self->writer).ticks_lost;
     assert_ok(net_log_writer_destroy(self->writer));
     assert_true(lost > 0);
-    net_log_reader* reader;
     net_log_state* state;
     ecs_tick before = 0;
     uint32_t without = 0, gaps = 0;
-    assert_ok(net_log_reader_create(NULL, self->files.log, NULL, &reader));
+    net_log_reader* reader = files_reader(self->files.log);
     assert_ok(net_log_state_create(reader, NULL, &state));
     for (; net_log_state_step(state) == NET_OK; before = net_log_state_tick(state)) {
         const ecs_tick tick = net_log_state_tick(state);

@@ -3,7 +3,6 @@
 // bounds them. The saves of the match are made-up bytes.
 #include "log_files.h"
 
-#include "base/rng.h"
 #include "log/log_ring.h"
 
 enum { EVERY = 10, BLOCK = 5, SAVE_BYTES = 300 };
@@ -132,31 +131,15 @@ CASE(a_ring_has_what_a_list_of_all_blocks_has) {
 
 // ---- saves of a log ----
 
-static int no_sync(void* context, int fd) {
-    (void)context, (void)fd;
-    return 0;
-}
+static log_disk sound; // a disk without faults
 
 static net_log_file_config ring_config(const log_files* files, ecs_tick ticks) {
-    net_log_file_config config = files_config(files);
+    net_log_file_config config = disk_config(files_config(files), &sound);
     config.keyframe_ticks = EVERY;
-    config.ops.sync = no_sync;
     config.ring_bytes = 65536;
     config.ring_ticks = ticks;
     config.ring_memory_bytes = 1 << 20;
     return config;
-}
-
-static void keyed_tick(net_log_file* file, ecs_tick tick) {
-    (void)files_begin(file, tick);
-    base_bytes* save = net_log_file_begin_keyframe(file, tick);
-    if (save) {
-        base_rng rng = base_rng_make(tick, 5);
-        for (size_t i = 0; i < SAVE_BYTES; i++)
-            base_bytes_write_u8(save, (uint8_t)base_rng_u32(&rng));
-        net_log_file_end_keyframe(file, tick);
-    }
-    (void)files_end(file, tick);
 }
 
 static net_log_saved saved_at(const net_log_file_config* config, ecs_tick ticks, ecs_tick asked,
@@ -165,7 +148,7 @@ static net_log_saved saved_at(const net_log_file_config* config, ecs_tick ticks,
     net_log_saved saved = {.bytes = 0};
     assert_ok(files_create(config, &file));
     for (ecs_tick tick = 1; tick <= ticks; tick++) {
-        keyed_tick(file, tick);
+        files_keyed_tick(file, tick, SAVE_BYTES);
         if (tick == asked) assert_ok(net_log_file_save(file, name));
         if (tick == asked) assert_int_equal(net_log_file_save(file, name), NET_ERR_FULL);
         net_log_file_pump(file, false);
@@ -184,8 +167,7 @@ static net_log_saved saved_at(const net_log_file_config* config, ecs_tick ticks,
 
 // Whole, closed, and each tick's hash is its own.
 static void expect_whole(const net_log_saved* saved) {
-    net_log_reader* reader;
-    assert_ok(net_log_reader_create(NULL, saved->file, NULL, &reader));
+    net_log_reader* reader = files_reader(saved->file);
     const net_log_info* info = net_log_reader_info(reader);
     assert_true(info->is_closed && !info->is_cut && !info->is_damaged);
     assert_int_equal(info->first_tick, saved->first_tick);
@@ -256,7 +238,7 @@ FILES_CASE(seconds_saved_while_no_tick_runs_end_with_a_tick) {
             if (i == 64) assert_ok(net_log_file_save(file, "pause"));
             net_log_file_pump(file, false);
         }
-        keyed_tick(file, tick);
+        files_keyed_tick(file, tick, SAVE_BYTES);
         net_log_file_pump(file, false);
     }
     assert_true(net_log_file_take_saved(file, &saved));
@@ -344,7 +326,7 @@ FILES_CASE(all_saves_stay_within_the_budget) {
     uint64_t bytes = 0;
     for (ecs_tick tick = 1; tick <= 200; tick++) {
         net_log_saved saved;
-        keyed_tick(file, tick);
+        files_keyed_tick(file, tick, SAVE_BYTES);
         if (tick % 20 == 0) assert_ok(net_log_file_save(file, "x"));
         net_log_file_pump(file, false);
         if (!net_log_file_take_saved(file, &saved)) continue;
@@ -370,54 +352,28 @@ FILES_CASE(without_a_ring_nothing_is_saved) {
 
 // ---- disks ----
 
-typedef struct disk {
-    uint32_t calls, fail; ///< of files other than the log
-    int log_fd;
-} disk;
-
-static bool is_failing(disk* self, int fd) {
-    if (self->log_fd < 0) self->log_fd = fd; // the first one is the log
-    if (fd == self->log_fd) return false;
-    return ++self->calls == self->fail;
-}
-
-static ssize_t disk_write(void* context, int fd, const void* data, size_t size) {
-    if (!is_failing(context, fd)) return write(fd, data, size);
-    if (write(fd, data, size / 2) < 0) return -1;
-    errno = ENOSPC;
-    return -1;
-}
-
-static int disk_sync(void* context, int fd) {
-    if (!is_failing(context, fd)) return 0;
-    errno = EIO;
-    return -1;
-}
-
 CASE(a_disk_that_fails_a_save_at_any_call_costs_the_save_alone) {
     uint32_t calls = 2;
     for (uint32_t k = 1; k <= calls; k++) {
         log_files files;
         files_open(&files);
-        disk with = {.fail = k, .log_fd = -1};
-        net_log_file_config config = ring_config(&files, 15);
-        config.ops = (net_log_file_ops){.write = disk_write, .sync = disk_sync, .context = &with};
+        log_disk with = {.fail_call = k, .fail_for = 1, .error = ENOSPC, .spares_first = true};
+        net_log_file_config config = disk_config(ring_config(&files, 15), &with);
         net_log_saved saved = saved_at(&config, 40, 30, "x");
         assert_true(saved.failure[0] != 0 && !file_exists(saved.file));
         calls = k == 1 ? 100 : calls;
-        if (with.calls < k) break; // all of the save's calls failed once
+        if (with.writes + with.syncs < k) break; // all of the save's calls failed once
         log_sum sum = files_read(files.log);
         assert_ok(sum.result);
         assert_true(sum.info.is_closed && sum.info.last_tick == 40);
         files_close(&files);
         // The next k may be the first that is never reached.
-        disk count = {.fail = UINT32_MAX, .log_fd = -1};
+        log_disk count = {.spares_first = true};
         files_open(&files);
-        config = ring_config(&files, 15);
-        config.ops = (net_log_file_ops){.write = disk_write, .sync = disk_sync, .context = &count};
+        config = disk_config(ring_config(&files, 15), &count);
         saved = saved_at(&config, 40, 30, "x");
         assert_string_equal(saved.failure, "");
-        calls = count.calls;
+        calls = count.writes + count.syncs;
         files_close(&files);
     }
     print_message("%u calls\n", calls);
@@ -433,7 +389,7 @@ FILES_CASE(a_save_begins_behind_ticks_that_were_left_out) {
     config.is_in_memory = true;
     assert_ok(files_create(&config, &file));
     for (ecs_tick tick = 1; tick <= 90; tick++) {
-        keyed_tick(file, tick);
+        files_keyed_tick(file, tick, SAVE_BYTES);
         if (tick < 33 || tick > 48) net_log_file_pump(file, false); // a thread that stands still
     }
     assert_true(net_log_file_counters(file).ticks_lost > 0);

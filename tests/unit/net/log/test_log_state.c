@@ -9,12 +9,6 @@
 #include "log/log_state_record.h"
 #include "net/replay.h"
 
-static net_log_reader* open_file(const char* name) {
-    net_log_reader* reader;
-    assert_ok(net_log_reader_create(NULL, name, NULL, &reader));
-    return reader;
-}
-
 static net_log_state* open_state(net_log_reader* reader) {
     net_log_state* state;
     assert_ok(net_log_state_create(reader, NULL, &state));
@@ -26,7 +20,7 @@ static net_log_state* open_state(net_log_reader* reader) {
 
 // In 1,300 ticks all rows come again twice, and a level is cleared.
 RECORD_CASE(values_are_those_of_the_match_in_every_tick, 1300) {
-    net_log_reader *a = open_file(self->files.log), *b = open_file(self->files.log);
+    net_log_reader *a = files_reader(self->files.log), *b = files_reader(self->files.log);
     net_log_state* state = open_state(b);
     net_log_replay* replay;
     net_log_tick tick;
@@ -100,7 +94,7 @@ static double read_x(const net_log_state* state, const char* template_, const ch
 
 // What a person can check by eye: two bots, a wall of bricks.
 RECORD_CASE(a_log_is_read_without_its_game, 120) {
-    net_log_reader* reader = open_file(self->files.log);
+    net_log_reader* reader = files_reader(self->files.log);
     net_log_state* state = open_state(reader);
     assert_ok(net_log_state_seek(state, 1));
     uint32_t entities = net_log_state_entity_count(state);
@@ -148,7 +142,7 @@ static void take_changed(net_log_reader* reader, uint64_t seed, uint32_t* refuse
 }
 
 RECORD_CASE(changed_values_are_refused_or_harmless, 120) {
-    net_log_reader* reader = open_file(self->files.log);
+    net_log_reader* reader = files_reader(self->files.log);
     uint32_t refused = 0;
     for (uint64_t seed = 1; seed <= 400; seed++)
         take_changed(reader, seed, &refused);
@@ -172,7 +166,7 @@ FILES_CASE(a_log_of_inputs_has_sums_and_verifies) {
         ecs_changes_clear(net_match_world(game.match));
     }
     assert_ok(net_log_writer_destroy(writer));
-    net_log_reader* reader = open_file(files->log);
+    net_log_reader* reader = files_reader(files->log);
     net_log_state* state;
     assert_int_equal(net_log_state_create(reader, NULL, &state), NET_ERR_UNKNOWN);
     net_verify_result result;

@@ -16,6 +16,7 @@ enum { TICKS = 90, BOTS = 2 };
 typedef struct play {
     log_files files;
     table table;
+    net_log_reader* reader; ///< of the log
 } play;
 
 typedef struct lines {
@@ -32,22 +33,11 @@ static void add_line(void* context, const char* line) {
     self->count++;
 }
 
-// In memory where that is possible: a copy is synced, and a disk takes its time for hundreds.
-static void open_folder(log_files* files) {
-    strcpy(files->folder, "/dev/shm/shoal-log-XXXXXX");
-    if (!mkdtemp(files->folder)) {
-        files_open(files);
-        return;
-    }
-    snprintf(files->log, sizeof files->log, "%s/a.slog", files->folder);
-    snprintf(files->queue, sizeof files->queue, "%s.queue", files->log);
-}
-
 static void make_log_of(play* self, uint64_t seed, const char* name, uint32_t ticks) {
     net_log_writer* writer;
     net_sim_match* sim;
     memset(self, 0, sizeof *self);
-    open_folder(&self->files);
+    files_open_fast(&self->files); // a copy is synced
     table_open(&self->table, NULL, 0, seed, NET_ROLE_SERVER, false);
     assert_ok(
         net_log_writer_create(NULL, self->files.log, self->table.match, "test", 0, NULL, &writer));
@@ -65,6 +55,7 @@ static void make_log_of(play* self, uint64_t seed, const char* name, uint32_t ti
     net_log_append_close(writer, self->table.match);
     assert_ok(net_log_writer_destroy(writer));
     net_sim_match_destroy(sim);
+    self->reader = files_reader(self->files.log);
 }
 
 static void make_log(play* self, uint64_t seed, const char* name) {
@@ -72,19 +63,13 @@ static void make_log(play* self, uint64_t seed, const char* name) {
 }
 
 static void play_close(play* self) {
+    net_log_reader_destroy(self->reader);
     table_close(&self->table);
     files_close(&self->files);
 }
 
 #define PLAY_CASE(name, seed, who)                                                                 \
     CASE_WITH(play, self, make_log(self, seed, who), play_close(self), name)
-
-static net_log_reader* open_log(const char* file, net_result expected) {
-    net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, file, NULL, &reader), expected);
-    assert_non_null(reader);
-    return reader;
-}
 
 // ---- numbers
 
@@ -118,7 +103,7 @@ CASE(numbers_are_short_exact_and_json) {
 
 static net_result export_into(play* self, const net_log_export_config* config, lines* out,
                               net_log_exported* exported) {
-    net_log_reader* reader = open_log(self->files.log, NET_OK);
+    net_log_reader* reader = files_reader(self->files.log);
     memset(out, 0, sizeof *out);
     net_result result =
         net_log_export(reader, self->table.module, config, add_line, out, NULL, exported);
@@ -181,10 +166,8 @@ PLAY_CASE(without_the_game_values_come_from_the_log, 7, "ann") {
     net_log_exported exported;
     const net_log_export_config config = {.components = "player,hits,match", .every = 30};
     assert_ok(export_into(self, &config, &run, &exported));
-    net_log_reader* reader = open_log(self->files.log, NET_OK);
     memset(&out, 0, sizeof out);
-    assert_ok(net_log_export(reader, NULL, &config, add_line, &out, NULL, &exported));
-    net_log_reader_destroy(reader);
+    assert_ok(net_log_export(self->reader, NULL, &config, add_line, &out, NULL, &exported));
     assert_int_equal(exported.ticks_lacking, 0);
     assert_true(run.count > 100);
     assert_string_equal(out.text, run.text);
@@ -205,9 +188,9 @@ CASE(a_log_differs_from_another_in_seed_inputs_and_values) {
     play one, two;
     make_log(&one, 7, "ann");
     make_log(&two, 8, "ann");
-    net_log_reader* a = open_log(one.files.log, NET_OK);
-    net_log_reader* b = open_log(two.files.log, NET_OK);
-    net_log_reader* again = open_log(one.files.log, NET_OK);
+    net_log_reader* a = files_reader(one.files.log);
+    net_log_reader* b = files_reader(two.files.log);
+    net_log_reader* again = files_reader(one.files.log);
     net_log_diff_result result;
     memset(&out, 0, sizeof out);
     assert_ok(net_log_diff(a, again, one.table.module, 5, add_line, &out, NULL, &result));
@@ -229,11 +212,10 @@ CASE(a_log_differs_from_another_in_seed_inputs_and_values) {
 // ---- counts
 
 PLAY_CASE(every_change_and_input_is_counted, 7, "ann smith") {
-    net_log_reader* reader = open_log(self->files.log, NET_OK);
     net_log_stats stats;
     memset(&out, 0, sizeof out);
-    assert_ok(net_log_tally(reader, add_line, &out));
-    assert_ok(net_log_read_stats(reader, &stats));
+    assert_ok(net_log_tally(self->reader, add_line, &out));
+    assert_ok(net_log_read_stats(self->reader, &stats));
     assert_non_null(
         strstr(out.text, "client id=1 name=ann_smith join_tick=1 leave_tick=0 inputs="));
     uint64_t inputs = 0;
@@ -244,7 +226,6 @@ PLAY_CASE(every_change_and_input_is_counted, 7, "ann smith") {
         repeats += strtoull(at + 15, NULL, 10);
     assert_int_equal(inputs + repeats, stats.inputs);
     assert_non_null(strstr(out.text, "template name=breakout_pad created=2 destroyed=0 "));
-    net_log_reader_destroy(reader);
 }
 
 // ---- copies
@@ -263,7 +244,7 @@ static void copy_is(const play* self, net_log_reader* reader, ecs_tick last, ecs
     assert_int_equal(copied.ticks, expected);
     assert_int_equal(copied.last_tick, expected);
     assert_int_equal(net_log_copy(reader, &config, NULL, &copied), NET_ERR_IO); // it is there
-    net_log_reader* copy = open_log(name, NET_OK);
+    net_log_reader* copy = files_reader(name);
     const net_log_info* info = net_log_reader_info(copy);
     assert_true(info->is_closed && !info->is_cut && !info->is_damaged);
     net_verify_result verified;
@@ -277,7 +258,7 @@ static void copy_is(const play* self, net_log_reader* reader, ecs_tick last, ecs
 PLAY_CASE(every_cut_log_becomes_a_whole_one, 7, "ann") {
     size_t size;
     uint8_t* bytes = file_read(self->files.log, &size);
-    net_log_reader* reader = open_log(self->files.log, NET_OK);
+    net_log_reader* reader = files_reader(self->files.log);
     copy_is(self, reader, 0, TICKS);
     copy_is(self, reader, 1, 1);
     copy_is(self, reader, TICKS - 1, TICKS - 1);
@@ -341,7 +322,7 @@ CASE(what_the_log_has_no_values_of_is_found_in_the_next_keyframe) {
     };
     play self;
     make_log_of(&self, 7, "ann", KEYFRAME + 30);
-    net_log_reader* reader = open_log(self.files.log, NET_OK);
+    net_log_reader* reader = files_reader(self.files.log);
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
         net_verify_result result;
         meddler context = {.component = cases[i].component};
@@ -429,7 +410,7 @@ static void use_all_tools(const play* self, net_log_reader* reader, net_log_read
     snprintf(name, sizeof name, "%s/copy.slog", self->files.folder);
     const net_log_copy_config config = {.output = name};
     if (net_log_copy(reader, &config, NULL, &copied) == NET_OK) {
-        net_log_reader* copy = open_log(name, NET_OK);
+        net_log_reader* copy = files_reader(name);
         assert_true(net_log_reader_info(copy)->is_closed);
         net_log_reader_destroy(copy);
         unlink(name);
@@ -444,7 +425,7 @@ PLAY_CASE(changed_and_signed_logs_are_read_to_an_end, 7, "ann") {
     char name[128];
     snprintf(name, sizeof name, "%s/whole.slog", self->files.folder);
     file_write(name, log, size);
-    net_log_reader* whole = open_log(name, NET_OK);
+    net_log_reader* whole = files_reader(name);
     mutant changed = {.payload = malloc(NET_LOG_BLOCK_BYTES_MAX), .bytes = malloc(size * 2 + 4096)};
     assert_true(changed.payload && changed.bytes && net_log_packer_init(&changed.packer, NULL));
     uint32_t opened = 0, count = test_scaled(60, 20);

@@ -7,75 +7,13 @@
 
 #include <sys/mman.h>
 
-typedef struct faults {
-    uint32_t calls;    ///< calls of write and sync together
-    uint32_t fail_at;  ///< the number of the first call that fails; 0: none
-    uint32_t fail_for; ///< how many calls fail
-    int error;         ///< 0: a short write
-    uint32_t syncs;
-    bool is_sync_failed; ///< a call came after a failed sync
-    bool has_sync_failed;
-} faults;
-
-static bool is_due(faults* self) {
-    self->calls++;
-    self->is_sync_failed = self->is_sync_failed || self->has_sync_failed;
-    return self->fail_at != 0 && self->calls >= self->fail_at &&
-           self->calls < self->fail_at + self->fail_for;
-}
-
-static ssize_t faulty_write(void* context, int fd, const void* data, size_t size) {
-    faults* self = context;
-    if (!is_due(self)) return write(fd, data, size);
-    if (self->error == 0) return write(fd, data, size > 1 ? size / 2 : size);
-    // A disk that becomes full writes a part first.
-    if (self->error == ENOSPC && size > 2 && write(fd, data, size / 3) < 0) return -1;
-    errno = self->error;
-    return -1;
-}
-
-static int faulty_sync(void* context, int fd) {
-    faults* self = context;
-    self->syncs++;
-    if (!is_due(self) || self->error == 0 || self->error == EINTR) return fdatasync(fd);
-    self->has_sync_failed = true;
-    errno = self->error;
-    return -1;
-}
-
-static net_log_file_config faulty_config(const log_files* files, faults* with) {
-    net_log_file_config config = files_config(files);
-    config.ops = (net_log_file_ops){.write = faulty_write, .sync = faulty_sync, .context = with};
-    config.sync_ticks = 0;
-    return config;
-}
-
 enum { TICKS = 24, RECORDS = 2 * TICKS + 1 };
 
-static net_result write_log(const net_log_file_config* config, char* failure,
-                            size_t failure_bytes) {
-    net_log_file* file;
-    failure[0] = 0;
-    net_result result = files_create(config, &file);
-    if (result != NET_OK) return result;
-    for (ecs_tick tick = 1; tick <= TICKS; tick++) {
-        files_tick(file, tick);
-        if (config->is_manual) net_log_file_pump(file, false);
-    }
-    files_end_log(file, TICKS);
-    if (config->is_manual) net_log_file_pump(file, true);
-    if (net_log_file_take_failure(file, failure, failure_bytes)) {
-        char again[8];
-        assert_false(net_log_file_take_failure(file, again, sizeof again));
-    }
-    return net_log_file_destroy(file);
-}
-
 FILES_CASE(a_whole_log_is_closed_and_has_no_queue) {
-    char failure[256];
     net_log_file_config config = files_config(files);
-    assert_ok(write_log(&config, failure, sizeof failure));
-    assert_string_equal(failure, "");
+    log_written written = files_write(&config, TICKS, 0);
+    assert_ok(written.finished);
+    assert_string_equal(written.failure, "");
     assert_false(file_exists(files->queue));
     log_sum sum = files_read(files->log);
     assert_ok(sum.result);
@@ -89,7 +27,6 @@ FILES_CASE(a_whole_log_is_closed_and_has_no_queue) {
 }
 
 CASE(equal_ticks_give_equal_files) {
-    char failure[256];
     uint8_t* data[2];
     size_t size[2];
     for (int i = 0; i < 2; i++) {
@@ -97,7 +34,7 @@ CASE(equal_ticks_give_equal_files) {
         files_open(&files);
         net_log_file_config config = files_config(&files);
         config.is_manual = i == 0; // the timing of the thread has no effect on the file
-        assert_ok(write_log(&config, failure, sizeof failure));
+        assert_ok(files_write(&config, TICKS, 0).finished);
         data[i] = file_read(files.log, &size[i]);
         files_close(&files);
     }
@@ -163,16 +100,17 @@ FILES_CASE(a_full_queue_stops_the_log_and_nothing_else) {
 static void check_fault(int error, uint32_t fail_for, bool stops) {
     log_files files;
     files_open(&files);
-    char failure[256];
-    faults none = {0};
-    net_log_file_config config = faulty_config(&files, &none);
-    assert_ok(write_log(&config, failure, sizeof failure));
+    log_disk none = {0};
+    net_log_file_config config = disk_config(files_config(&files), &none);
+    config.sync_ticks = 0;
+    assert_ok(files_write(&config, TICKS, 0).finished);
     log_sum whole = files_read(files.log);
-    for (uint32_t k = 1; k <= none.calls + 1; k++) {
-        faults with = {.fail_at = k, .fail_for = fail_for, .error = error};
-        config = faulty_config(&files, &with);
-        net_result result = write_log(&config, failure, sizeof failure);
-        assert_false(with.is_sync_failed);
+    const uint32_t calls = none.writes + none.syncs;
+    for (uint32_t k = 1; k <= calls + 1; k++) {
+        log_disk with = {.fail_call = k, .fail_for = fail_for, .error = error};
+        config.ops.context = &with;
+        net_result result = files_write(&config, TICKS, 0).finished;
+        assert_false(with.is_used_after);
         if (result == NET_ERR_DISK) { // before the first tick: the match has no log at all
             assert_false(file_exists(files.log) || file_exists(files.queue));
             continue;
@@ -183,7 +121,7 @@ static void check_fault(int error, uint32_t fail_for, bool stops) {
         assert_int_equal(sum.info.lost_bytes, 0);
         assert_true(sum.records <= RECORDS);
         assert_int_equal(sum.hash, whole.prefix[sum.records]);
-        if (stops && k <= none.calls) assert_int_equal(result, NET_ERR_IO);
+        if (stops && k <= calls) assert_int_equal(result, NET_ERR_IO);
         if (result == NET_OK) {
             assert_int_equal(sum.records, RECORDS);
             assert_false(file_exists(files.queue));
@@ -205,13 +143,13 @@ CASE(short_writes_and_signals_are_gone_on_with) {
 }
 
 FILES_CASE(an_earlier_log_is_kept_aside) {
-    char failure[256], old[128];
+    char old[128];
     snprintf(old, sizeof old, "%s.1", files->log);
     net_log_file_config config = files_config(files);
     file_write(files->log, (const uint8_t*)"", 0); // an empty file is not a log
-    assert_ok(write_log(&config, failure, sizeof failure));
+    assert_ok(files_write(&config, TICKS, 0).finished);
     assert_false(file_exists(old));
-    assert_ok(write_log(&config, failure, sizeof failure));
+    assert_ok(files_write(&config, TICKS, 0).finished);
     assert_int_equal(files_read(old).records, RECORDS);
     assert_int_equal(files_read(files->log).records, RECORDS);
     net_log_file* first;
@@ -228,10 +166,10 @@ FILES_CASE(an_earlier_log_is_kept_aside) {
 
 // A server that is started again after each crash must not eat the log of a crash.
 FILES_CASE(every_start_with_one_name_keeps_all_earlier_logs) {
-    char failure[256], name[128];
+    char name[128];
     net_log_file_config config = files_config(files);
     for (int i = 0; i < 4; i++)
-        assert_ok(write_log(&config, failure, sizeof failure));
+        assert_ok(files_write(&config, TICKS, 0).finished);
     for (int i = 1; i <= 3; i++) {
         snprintf(name, sizeof name, "%s.%d", files->log, i);
         assert_int_equal(files_read(name).records, RECORDS);
@@ -244,7 +182,7 @@ FILES_CASE(every_start_with_one_name_keeps_all_earlier_logs) {
         snprintf(name, sizeof name, "%s%s", files->log, others[i]);
         file_write(name, (const uint8_t*)"x", 1);
     }
-    assert_ok(write_log(&config, failure, sizeof failure));
+    assert_ok(files_write(&config, TICKS, 0).finished);
     snprintf(name, sizeof name, "%s.13", files->log);
     assert_int_equal(files_read(name).records, RECORDS);
 }
@@ -321,7 +259,7 @@ static mode_t rights_of(const char* name) {
 }
 
 FILES_CASE(a_link_in_place_of_a_file_of_the_log_overwrites_nothing) {
-    char failure[256], victim[128];
+    char victim[128];
     snprintf(victim, sizeof victim, "%s/victim", files->folder);
     file_write(victim, (const uint8_t*)"kept", 4);
     net_log_file_config config = files_config(files);
@@ -337,7 +275,7 @@ FILES_CASE(a_link_in_place_of_a_file_of_the_log_overwrites_nothing) {
     // As a second name of the queue.
     unlink(files->queue);
     assert_int_equal(link(victim, files->queue), 0);
-    assert_ok(write_log(&config, failure, sizeof failure));
+    assert_ok(files_write(&config, TICKS, 0).finished);
     // In place of the log, with a file behind it and without.
     unlink(files->log);
     assert_int_equal(symlink(victim, files->log), 0);

@@ -19,6 +19,7 @@ typedef struct record {
     log_files files;
     table table;
     net_log_writer* writer;
+    net_log_reader* reader;          ///< of the log; NULL in cases that read another one
     uint64_t state_hash, world_hash; ///< after the last tick
     FILE* trace;                     ///< the rows of all entities, every 10 ticks; may be NULL
 } record;
@@ -123,9 +124,11 @@ static void record_open(record* self, bool has_trace) {
     self->world_hash = ecs_world_hash(net_match_world(self->table.match));
     net_log_append_close(self->writer, self->table.match);
     assert_ok(net_log_writer_destroy(self->writer));
+    self->reader = files_reader(self->files.log);
 }
 
 static void record_close(record* self) {
+    net_log_reader_destroy(self->reader);
     if (self->trace) fclose(self->trace);
     table_close(&self->table);
     files_close(&self->files);
@@ -134,15 +137,8 @@ static void record_close(record* self) {
 #define RECORD_CASE(name, has_trace)                                                               \
     CASE_WITH(record, self, record_open(self, has_trace), record_close(self), name)
 
-static net_log_reader* open_log(const record* self) {
-    net_log_reader* reader;
-    assert_ok(net_log_reader_create(NULL, self->files.log, NULL, &reader));
-    return reader;
-}
-
 RECORD_CASE(a_log_runs_again_to_the_same_bits, false) {
-    net_log_reader* reader = open_log(self);
-    const net_log_info* info = net_log_reader_info(reader);
+    const net_log_info* info = net_log_reader_info(self->reader);
     assert_string_equal(info->game, "breakout");
     assert_string_equal(info->build, "test");
     assert_int_equal(info->seed, 99);
@@ -150,22 +146,21 @@ RECORD_CASE(a_log_runs_again_to_the_same_bits, false) {
     assert_true(info->is_closed);
     net_verify_result result;
     for (int again = 0; again < 2; again++) {
-        assert_ok(net_log_verify(reader, self->table.module, 0, NULL, NULL, NULL, &result));
+        assert_ok(net_log_verify(self->reader, self->table.module, 0, NULL, NULL, NULL, &result));
         assert_int_equal(result.ticks, TICKS);
         assert_true(result.state_hash == self->state_hash);
         assert_true(result.world_hash == self->world_hash);
     }
-    assert_ok(net_log_verify(reader, self->table.module, 40, NULL, NULL, NULL, &result));
+    assert_ok(net_log_verify(self->reader, self->table.module, 40, NULL, NULL, NULL, &result));
     assert_int_equal(result.ticks, 40);
     net_log_stats stats;
-    assert_ok(net_log_read_stats(reader, &stats));
+    assert_ok(net_log_read_stats(self->reader, &stats));
     assert_int_equal(stats.begins, TICKS);
     assert_int_equal(stats.ends, TICKS);
     assert_int_equal(stats.joins, BOTS);
     assert_int_equal(stats.leaves, 1);
     assert_int_equal(stats.client_events, 1);
     assert_true(stats.input_repeats > 40);
-    net_log_reader_destroy(reader);
 }
 
 // ---- what an operator did
@@ -208,7 +203,7 @@ CASE(a_control_stands_in_front_of_its_tick_and_is_not_passed_over) {
         record_control(&self, places[i]);
         base_report_first first;
         const base_reporter reporter = base_reporter_first(&first);
-        net_log_reader* reader = open_log(&self);
+        net_log_reader* reader = files_reader(self.files.log);
         assert_true(net_log_reader_info(reader)->is_closed);
         assert_int_equal(net_log_reader_info(reader)->last_tick, 40);
         net_log_stats stats;
@@ -237,7 +232,7 @@ CASE(a_control_stands_in_front_of_its_tick_and_is_not_passed_over) {
         assert_ok(net_log_copy(reader, &copy, &reporter, &copied));
         assert_int_equal(copied.ticks, 40);
         net_log_reader_destroy(reader);
-        assert_ok(net_log_reader_create(NULL, name, NULL, &reader));
+        reader = files_reader(name);
         assert_ok(net_log_read_stats(reader, &stats));
         assert_int_equal(stats.controls, places[i] <= 40);
         net_log_reader_destroy(reader);
@@ -260,7 +255,7 @@ CASE(a_control_that_does_not_fit_a_record_is_refused) {
             net_log_append_control(self.writer, "put", &(net_log_argument){large, size}, 1),
             size <= FITS ? NET_OK : NET_ERR_FULL);
     assert_ok(net_log_writer_destroy(self.writer));
-    net_log_reader* reader = open_log(&self);
+    net_log_reader* reader = files_reader(self.files.log);
     net_log_stats stats;
     assert_ok(net_log_read_stats(reader, &stats));
     assert_int_equal(stats.controls, 2);
@@ -269,14 +264,13 @@ CASE(a_control_that_does_not_fit_a_record_is_refused) {
 }
 
 RECORD_CASE(the_header_is_what_log_proto_says, false) {
-    net_log_reader* reader = open_log(self);
     size_t size;
-    const uint8_t* data = net_log_reader_header(reader, &size);
+    const uint8_t* data = net_log_reader_header(self->reader, &size);
     Shoal__Log__Header* header = shoal__log__header__unpack(NULL, size, data);
     assert_non_null(header);
     ecs_world* world = net_match_world(self->table.match);
     assert_string_equal(header->game, "breakout");
-    assert_int_equal(header->identity, net_log_reader_info(reader)->identity);
+    assert_int_equal(header->identity, net_log_reader_info(self->reader)->identity);
     assert_int_equal(header->replicated_index_max, ecs_limits_default().replicated_index_max);
     assert_int_equal(header->schema->n_components, ecs_component_count(world));
     assert_int_equal(header->schema->n_messages, BREAKOUT_MESSAGE_COUNT);
@@ -287,7 +281,6 @@ RECORD_CASE(the_header_is_what_log_proto_says, false) {
                                   strcmp(header->settings[i]->value, "7") == 0);
     assert_true(has_lives);
     shoal__log__header__free_unpacked(header, NULL);
-    net_log_reader_destroy(reader);
 }
 
 typedef struct counting {
@@ -351,7 +344,6 @@ static bool meddle(void* context, net_match* match) {
 }
 
 RECORD_CASE(a_divergence_is_found_to_tick_entity_field_and_values, false) {
-    net_log_reader* reader = open_log(self);
     const struct {
         const char *component, *field, *log_value, *value;
         bool has_entity;
@@ -367,7 +359,7 @@ RECORD_CASE(a_divergence_is_found_to_tick_entity_field_and_values, false) {
         meddler context = {.tick = 30, .component = cases[i].component};
         net_verify_result result;
         assert_int_equal(
-            net_log_verify(reader, self->table.module, 0, meddle, &context, NULL, &result),
+            net_log_verify(self->reader, self->table.module, 0, meddle, &context, NULL, &result),
             NET_ERR_DIVERGED);
         assert_true(result.is_diverged);
         assert_int_equal(result.diverged_tick, 31);
@@ -380,14 +372,13 @@ RECORD_CASE(a_divergence_is_found_to_tick_entity_field_and_values, false) {
         assert_string_equal(result.value, cases[i].value);
         assert_non_null(strstr(result.note, cases[i].note));
     }
-    net_log_reader_destroy(reader);
 }
 
 RECORD_CASE(a_log_without_its_end_verifies_up_to_it, false) {
     struct stat status;
     assert_int_equal(stat(self->files.log, &status), 0);
     assert_int_equal(truncate(self->files.log, status.st_size * 3 / 4), 0);
-    net_log_reader* reader = open_log(self);
+    net_log_reader* reader = files_reader(self->files.log);
     assert_true(net_log_reader_info(reader)->is_cut);
     net_verify_result result;
     assert_ok(net_log_verify(reader, self->table.module, 0, NULL, NULL, NULL, &result));
@@ -397,7 +388,6 @@ RECORD_CASE(a_log_without_its_end_verifies_up_to_it, false) {
 }
 
 RECORD_CASE(another_game_or_other_templates_are_refused_by_name, false) {
-    net_log_reader* reader = open_log(self);
     net_verify_result result;
     base_report_first first = {.count = 0};
     base_reporter reporter = base_reporter_first(&first);
@@ -406,7 +396,7 @@ RECORD_CASE(another_game_or_other_templates_are_refused_by_name, false) {
     char* text = table_read_file(BREAKOUT_BLK);
     net_module* module;
     assert_ok(net_module_wrap(&game, text, "x.blk", NULL, &module));
-    assert_int_equal(net_log_verify(reader, module, 0, NULL, NULL, &reporter, &result),
+    assert_int_equal(net_log_verify(self->reader, module, 0, NULL, NULL, &reporter, &result),
                      NET_ERR_SCHEMA);
     assert_non_null(strstr(first.text, "breakout"));
     net_module_close(module);
@@ -417,13 +407,13 @@ RECORD_CASE(another_game_or_other_templates_are_refused_by_name, false) {
     strcat(longer, "\nextra { _replicate:t=\"more\"; more:i=3 }\n");
     first = (base_report_first){.count = 0};
     if (net_module_wrap(breakout_module(), longer, "x.blk", NULL, &module) == NET_OK) {
-        net_result verified = net_log_verify(reader, module, 0, NULL, NULL, &reporter, &result);
+        net_result verified =
+            net_log_verify(self->reader, module, 0, NULL, NULL, &reporter, &result);
         assert_true(verified == NET_ERR_SCHEMA || verified == NET_ERR_MODULE);
         net_module_close(module);
     }
     free(longer);
     free(text);
-    net_log_reader_destroy(reader);
 }
 
 static void count_line(void* context, const char* line) {
@@ -435,14 +425,12 @@ static void count_line(void* context, const char* line) {
 }
 
 RECORD_CASE(a_dump_is_a_line_of_json_per_record, false) {
-    net_log_reader* reader = open_log(self);
     uint32_t lines = 0;
-    assert_ok(net_log_dump(reader, self->table.module, count_line, &lines));
+    assert_ok(net_log_dump(self->reader, self->table.module, count_line, &lines));
     assert_int_equal(lines, 1 + 3 * TICKS + 1); // begin, end, state
     lines = 0;
-    assert_ok(net_log_dump(reader, NULL, count_line, &lines));
+    assert_ok(net_log_dump(self->reader, NULL, count_line, &lines));
     assert_int_equal(lines, 1 + 3 * TICKS + 1); // begin, end, state
-    net_log_reader_destroy(reader);
 }
 
 /// Save the trace with `tail_line` added at its end (NULL: none), and check it.
@@ -457,7 +445,7 @@ static net_result check_trace(record* self, const char* tail_line, char* why, si
         fputs(text, file);
     if (tail_line) fputs(tail_line, file);
     fclose(file);
-    net_log_reader* reader = open_log(self);
+    net_log_reader* reader = files_reader(self->files.log);
     base_report_first first = {.count = 0};
     base_reporter reporter = base_reporter_first(&first);
     uint64_t rows;
@@ -490,9 +478,7 @@ RECORD_CASE(a_trace_is_proved_row_by_row, true) {
         if (!strstr(why, cases[i].why)) print_error("\"%s\" lacks \"%s\"\n", why, cases[i].why);
         assert_non_null(strstr(why, cases[i].why));
     }
-    net_log_reader* reader = open_log(self);
     uint64_t rows;
-    assert_int_equal(net_log_check_trace(reader, self->table.module, "/nowhere", NULL, &rows),
+    assert_int_equal(net_log_check_trace(self->reader, self->table.module, "/nowhere", NULL, &rows),
                      NET_ERR_IO);
-    net_log_reader_destroy(reader);
 }

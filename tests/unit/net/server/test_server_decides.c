@@ -108,8 +108,7 @@ FILES_CASE(a_game_refuses_drops_and_ends_with_reasons) {
     const uint64_t state_hash = ecs_world_state_hash(net_match_world(at.match));
     net_log_append_close(at.log, at.match);
     assert_ok(net_log_writer_finish(at.log));
-    net_log_reader* reader = NULL;
-    assert_ok(net_log_reader_create(NULL, files->log, NULL, &reader));
+    net_log_reader* reader = files_reader(files->log);
     net_verify_result verified;
     drop_calls = 0;
     assert_ok(net_log_verify(reader, at.module, 0, NULL, NULL, &reporter, &verified));

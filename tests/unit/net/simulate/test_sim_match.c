@@ -77,8 +77,7 @@ static void play_close(play* self) {
 
 static net_result send_again(const play* self, const net_log_resend_config* config,
                              net_log_resend_fn each, void* context, net_log_resend_result* result) {
-    net_log_reader* reader;
-    assert_ok(net_log_reader_create(NULL, self->files.log, NULL, &reader));
+    net_log_reader* reader = files_reader(self->files.log);
     net_result sent =
         net_log_resend(reader, self->table.module, config, each, context, NULL, result);
     net_log_reader_destroy(reader);
