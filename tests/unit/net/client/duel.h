@@ -19,7 +19,7 @@ typedef struct duel_config {
 } duel_config;
 
 typedef struct duel {
-    table_memory memory;
+    scarce_memory memory;
     base_quota quota;
     net_module* module;
     net_match* match;
@@ -33,7 +33,7 @@ typedef struct duel {
 
 static inline void duel_open_as(duel* at, duel_config config) {
     memset(at, 0, sizeof *at);
-    table_memory_init(&at->memory);
+    scarce_init(&at->memory, 0, false);
     base_quota_init(&at->quota, &at->memory.allocator,
                     config.bytes_max ? config.bytes_max : NET_CLIENT_BYTES_MAX);
     base_reporter reporter = base_reporter_stderr();

@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include "net/bans.h"
+#include "scarce.h"
 
 #include "base/rng.h"
 #include "base/text.h"
@@ -318,41 +319,21 @@ CASE(random_lists_agree_with_a_walk_over_all_bans) {
     }
 }
 
-typedef struct scarce {
-    base_allocator allocator;
-    uint32_t left;
-    int64_t bytes;
-} scarce;
-
-static void* scarce_allocate(void* context, size_t size, size_t align) {
-    scarce* of = context;
-    if (of->left == 0) return NULL;
-    of->left--;
-    of->bytes += (int64_t)size;
-    return base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static void scarce_release(void* context, void* block, size_t size) {
-    scarce* of = context;
-    of->bytes -= (int64_t)size;
-    base_allocator_heap()->release(NULL, block, size);
-}
-
 CASE(without_memory_nothing_changes_and_nothing_leaks) {
-    scarce of = {.left = 2};
-    of.allocator = (base_allocator){scarce_allocate, scarce_release, &of};
+    scarce_memory of;
+    scarce_init(&of, 1, false);
     net_bans* bans = NULL;
     net_ban ban = parsed("player 1");
-    of.left = 0;
     assert_int_equal(net_bans_create(&of.allocator, &bans), NET_ERR_MEMORY);
-    of.left = 1;
     assert_ok(net_bans_create(&of.allocator, &bans));
+    of.fail_at = of.calls + 1;
     assert_int_equal(net_bans_add(bans, &ban), NET_ERR_MEMORY);
-    of.left = 1;
     assert_ok(net_bans_add(bans, &ban));
+    of.fail_at = of.calls + 1;
     assert_int_equal(net_bans_read(bans, "key 1", 5, "b", NULL), NET_ERR_MEMORY);
     assert_int_equal(net_bans_count(bans), 1);
     // Questions ask for no memory.
+    of.is_lasting = true;
     assert_non_null(net_bans_find_player(bans, 1));
     net_bans_destroy(bans);
     assert_true(of.bytes == 0);

@@ -10,6 +10,8 @@
 #include "net/match_messages.h"
 #include "net/schema.h"
 
+#include "scarce.h"
+
 #define TABLE_CASE(name, seed)                                                                     \
     CASE_WITH(table, t, table_open(t, NULL, 0, seed, NET_ROLE_SERVER, false), table_close(t), name)
 
@@ -107,28 +109,6 @@ CASE(a_module_that_does_not_fit_is_reported) {
     assert_int_equal(try_create(&game, NULL, "the event quiet must be exported"), NET_ERR_MODULE);
 }
 
-typedef struct meter {
-    uint64_t calls;
-    uint64_t fail_at; ///< 0: never
-    int64_t bytes;
-} meter;
-
-static void* meter_allocate(void* context, size_t size, size_t align) {
-    meter* m = context;
-    m->calls++;
-    if (m->fail_at && m->calls >= m->fail_at) return NULL;
-    m->bytes += (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    return heap->allocate(heap->context, size, align);
-}
-
-static void meter_release(void* context, void* memory, size_t size) {
-    meter* m = context;
-    m->bytes -= (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    heap->release(heap->context, memory, size);
-}
-
 typedef struct sizes_seen {
     uint32_t start, player;
 } sizes_seen;
@@ -217,10 +197,10 @@ CASE(create_gives_everything_back_when_memory_ends_at_any_call) {
     net_module* module = wrap(breakout_module(), NULL);
     uint64_t fail_at = 1;
     for (;; fail_at++) {
-        meter m = {.fail_at = fail_at};
-        base_allocator allocator = {meter_allocate, meter_release, &m};
+        scarce_memory m;
+        scarce_init(&m, fail_at, true);
         net_match_config config = net_match_config_default(module);
-        config.allocator = &allocator;
+        config.allocator = &m.allocator;
         config.role = NET_ROLE_MIRROR;
         net_match* match;
         net_result result = net_match_create(&config, NULL, &match);
@@ -237,11 +217,11 @@ CASE(create_gives_everything_back_when_memory_ends_at_any_call) {
 
 CASE(steady_ticks_allocate_nothing) {
     table t = {.clients = 0};
-    meter m = {.calls = 0};
-    base_allocator allocator = {meter_allocate, meter_release, &m};
+    scarce_memory m;
+    scarce_init(&m, 0, false);
     t.module = wrap(breakout_module(), NULL);
     net_match_config config = net_match_config_default(t.module);
-    config.allocator = &allocator;
+    config.allocator = &m.allocator;
     config.seed = 4;
     assert_ok(net_match_create(&config, NULL, &t.match));
     table_join_bots(&t, 8);
@@ -530,9 +510,9 @@ TABLE_CASE(a_save_that_is_cut_is_refused_and_one_without_room_too, 5) {
     assert_int_equal(net_match_restore(t->match, moment.match.data, moment.match.size),
                      NET_ERR_MALFORMED);
     base_bytes_deinit(&moment.match);
-    meter m = {.fail_at = 1};
-    base_allocator allocator = {meter_allocate, meter_release, &m};
-    base_bytes_init(&moment.match, &allocator);
+    scarce_memory m;
+    scarce_init(&m, 1, true);
+    base_bytes_init(&moment.match, &m.allocator);
     assert_int_equal(net_match_save(t->match, &moment.match), NET_ERR_MEMORY);
     base_bytes_deinit(&moment.match);
 }

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "ecs/change.h"
 #include "game/rewind.h"
+#include "scarce.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,27 +23,12 @@ static const char TEXT[] =
     "local { note:i=3 }\n"
     "plain { \"hp:i\"{ _replicate:b=yes; value:i=1 } }\n";
 
-typedef struct counting {
-    base_allocator allocator;
-    uint64_t count;
-} counting;
-
-static void* count_allocate(void* context, size_t size, size_t align) {
-    __atomic_add_fetch(&((counting*)context)->count, 1, __ATOMIC_RELAXED); // workers allocate too
-    return base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static void count_release(void* context, void* memory, size_t size) {
-    (void)context;
-    base_allocator_heap()->release(NULL, memory, size);
-}
-
 enum { PLACE_INDICES_MAX = 700 };
 
 // The world of a mirror, because the test chooses the handles: the next incarnation can take an
 // index at once.
 typedef struct place {
-    counting memory;
+    scarce_memory memory;
     ecs_world* world;
     net_rows* rows;
     net_rewind* rewind;
@@ -61,7 +47,7 @@ static void open_rewind(place* at) {
 
 static void open(place* at, uint32_t rate, uint32_t index_max) {
     memset(at, 0, sizeof *at);
-    at->memory.allocator = (base_allocator){count_allocate, count_release, &at->memory};
+    scarce_init(&at->memory, 0, false);
     at->rate = rate;
     at->index_max = index_max;
     ecs_world_config config = ecs_world_config_default();
@@ -533,9 +519,9 @@ PLACE_CASE(a_steady_world_takes_no_memory_and_a_resting_one_hardly_any, 240, 100
         assert_int_equal(ecs_destroy(at->world, all[one]), ECS_OK);
         all[one] = create(at, t % 2 ? at->mover : at->mover_spinner);
         step(at);
-        if (t == 3000) before = at->memory.count;
+        if (t == 3000) before = at->memory.calls;
     }
-    assert_int_equal(at->memory.count, before);
+    assert_int_equal(at->memory.calls, before);
     assert_true(net_rewind_bytes(at->rewind) < 128 * 24 + 100 * 128 * 64);
 }
 
@@ -566,9 +552,9 @@ PLACE_CASE(what_died_is_given_back_when_nobody_may_ask_any_more, 60, 100) {
         if (round == 0) empty = net_rewind_bytes(at->rewind);
         assert_true(empty < living / 8);
         assert_int_equal(net_rewind_bytes(at->rewind), empty);
-        if (round == 1) asked = at->memory.count;
+        if (round == 1) asked = at->memory.calls;
     }
-    assert_int_equal(at->memory.count, asked);
+    assert_int_equal(at->memory.calls, asked);
 }
 
 PLACE_CASE(a_step_back_in_time_is_refused, 60, 10) {

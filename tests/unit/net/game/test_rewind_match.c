@@ -6,6 +6,7 @@
 #include "log/log_header.h"
 
 #include "raw_client.h"
+#include "scarce.h"
 
 #include "ecs/change.h"
 #include "ecs/save.h"
@@ -21,23 +22,8 @@
 
 #include <stdio.h>
 
-typedef struct counting {
-    base_allocator allocator;
-    uint64_t count;
-} counting;
-
-static void* count_allocate(void* context, size_t size, size_t align) {
-    ((counting*)context)->count++;
-    return base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static void count_release(void* context, void* memory, size_t size) {
-    (void)context;
-    base_allocator_heap()->release(NULL, memory, size);
-}
-
 typedef struct hall {
-    counting memory;
+    scarce_memory memory;
     net_game_module game;
     net_module* module;
     net_match* match;
@@ -55,7 +41,7 @@ static net_match* make_match(hall* at) {
 
 static void open_hall(hall* at, bool is_rewinding) {
     memset(at, 0, sizeof *at);
-    at->memory.allocator = (base_allocator){count_allocate, count_release, &at->memory};
+    scarce_init(&at->memory, 0, false);
     at->game = gallery_module();
     at->game.is_rewinding = is_rewinding;
     base_reporter reporter = base_reporter_stderr();
@@ -368,9 +354,9 @@ HALL_CASE(a_steady_match_takes_no_memory, true) {
     // test_rewind.c covers created and destroyed entities.
     ((gallery*)net_match_context(at->match))->is_calm = true;
     play_on(at->match, 1, 200, NULL);
-    uint64_t before = at->memory.count;
+    uint64_t before = at->memory.calls;
     play_on(at->match, 2, 2000, NULL);
-    assert_int_equal(at->memory.count, before);
+    assert_int_equal(at->memory.calls, before);
 }
 
 // ---- a server ----

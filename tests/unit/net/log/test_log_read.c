@@ -4,6 +4,7 @@
 #include "log_files.h"
 
 #include "log/log_header.h"
+#include "scarce.h"
 
 enum { TICKS = 14 }; // blocks end at ticks 5 and 10
 
@@ -577,29 +578,11 @@ CASE(items_over_a_limit_are_no_records) {
     }
 }
 
-typedef struct scarce {
-    uint32_t left;
-    uint64_t bytes;
-} scarce;
-
-static void* scarce_allocate(void* context, size_t size, size_t align) {
-    scarce* self = context;
-    if (self->left == 0) return NULL;
-    self->left--;
-    self->bytes += size;
-    return base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static void scarce_release(void* context, void* memory, size_t size) {
-    ((scarce*)context)->bytes -= memory ? size : 0;
-    base_allocator_heap()->release(NULL, memory, size);
-}
-
 static net_result read_with_failure(const char* file, uint32_t k) {
-    scarce memory = {.left = k};
-    const base_allocator allocator = {scarce_allocate, scarce_release, &memory};
+    scarce_memory memory;
+    scarce_init(&memory, k, true);
     net_log_reader* reader;
-    net_result result = net_log_reader_create(&allocator, file, NULL, &reader);
+    net_result result = net_log_reader_create(&memory.allocator, file, NULL, &reader);
     net_log_reader_destroy(reader);
     assert_int_equal(memory.bytes, 0);
     return result;
@@ -607,7 +590,7 @@ static net_result read_with_failure(const char* file, uint32_t k) {
 
 SAMPLE_CASE(memory_that_runs_out_anywhere_is_an_error, true) {
     bool is_done = false;
-    for (uint32_t k = 0; !is_done; k++) {
+    for (uint32_t k = 1; !is_done; k++) {
         net_result result = read_with_failure(self->files.log, k);
         assert_true(result == NET_OK || result == NET_ERR_MEMORY);
         is_done = result == NET_OK;

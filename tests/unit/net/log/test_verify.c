@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 // A match of breakout is logged and run again. The run gives the same bits, or it reports the place
 // of the first difference.
-#include "breakout_table.h"
-#include "log_files.h"
+#include "playback/playback_record.h"
 
-#include "ecs/change.h"
-#include "ecs/save.h"
 #include "log.pb-c.h"
 #include "log/log_write.h"
 #include "net/log_tools.h"
 #include "net/match_messages.h"
 #include "net/replay.h"
 #include "net/world_digest.h"
+#include "scarce.h"
 
 enum { TICKS = 150, BOTS = 3, LEAVE_TICK = 70, CHEER_TICK = 20 };
 
@@ -23,27 +21,6 @@ typedef struct record {
     uint64_t state_hash, world_hash; ///< after the last tick
     FILE* trace;                     ///< the rows of all entities, every 10 ticks; may be NULL
 } record;
-
-static size_t think(table* t, table_bot* bot, uint8_t* packed) {
-    breakout_input input = {0};
-    net_player_context player = {
-        .size_bytes = sizeof player,
-        .world = net_match_world(t->match),
-        .context = net_match_context(t->match),
-        .player = net_match_player(t->match, bot->client),
-        .client = bot->client,
-        .tick = net_match_tick(t->match),
-        .dt = net_match_dt(t->match),
-        .input_number = ++bot->input_number,
-        .rng = &bot->rng,
-        .memory = bot->memory,
-    };
-    breakout_bot_think(&player, &input);
-    size_t size;
-    assert_ok(net_match_pack(t->match, net_match_input_message(t->match), &input, packed,
-                             NET_INPUT_BYTES_MAX, &size));
-    return size;
-}
 
 static void apply(net_match* match, const net_log_begin* begin) {
     for (uint32_t i = 0; i < begin->leave_count; i++)
@@ -92,7 +69,7 @@ static void play_tick(record* self) {
         if (i == 1 && begin.tick >= LEAVE_TICK) continue;
         table_bot* bot = &t->bots[i];
         bool is_repeat = (begin.tick + i) % 7 == 0;
-        size_t size = think(t, bot, packed[i]);
+        size_t size = record_think(t, bot, packed[i]);
         inputs[begin.input_count++] = (net_log_input){.client = bot->client,
                                                       .number = (uint32_t)bot->input_number,
                                                       .payload = is_repeat ? NULL : packed[i],
@@ -106,15 +83,21 @@ static void play_tick(record* self) {
     ecs_changes_clear(net_match_world(t->match));
 }
 
-static void record_open(record* self, bool has_trace) {
-    static const char* const settings[] = {"ball_speed=1.3", "lives=7"};
+// A table with its bots, and the folder of its log.
+static void record_prepare(record* self, const char* const* settings, uint32_t count,
+                           uint64_t seed) {
     memset(self, 0, sizeof *self);
     files_open(&self->files);
-    table_open(&self->table, settings, BASE_COUNT(settings), 99, NET_ROLE_SERVER, false);
+    table_open(&self->table, settings, count, seed, NET_ROLE_SERVER, false);
     for (uint32_t i = 0; i < BOTS; i++) {
         self->table.bots[i].client = i + 1;
         self->table.bots[i].rng = base_rng_make(i + 1, 7);
     }
+}
+
+static void record_open(record* self, bool has_trace) {
+    static const char* const settings[] = {"ball_speed=1.3", "lives=7"};
+    record_prepare(self, settings, BASE_COUNT(settings), 99);
     self->trace = has_trace ? tmpfile() : NULL;
     assert_ok(net_log_writer_create(NULL, self->files.log, self->table.match, "test", 1234, NULL,
                                     &self->writer));
@@ -125,6 +108,14 @@ static void record_open(record* self, bool has_trace) {
     net_log_append_close(self->writer, self->table.match);
     assert_ok(net_log_writer_destroy(self->writer));
     self->reader = files_reader(self->files.log);
+}
+
+static void record_open_controls(record* self) {
+    net_log_options options = net_log_options_default();
+    options.has_controls = true;
+    record_prepare(self, NULL, 0, 99);
+    assert_ok(net_log_writer_create_as(NULL, self->files.log, &options, self->table.match, "test",
+                                       1234, NULL, &self->writer));
 }
 
 static void record_close(record* self) {
@@ -178,15 +169,7 @@ static void see_line(void* context, const char* line) {
 // A match of 40 ticks with a control in front of tick `before`; 41 never comes.
 static void record_control(record* self, ecs_tick before) {
     static const net_log_argument arguments[] = {{"ab", 2}, {"", 0}};
-    net_log_options options = net_log_options_default();
-    options.has_controls = true;
-    memset(self, 0, sizeof *self);
-    files_open(&self->files);
-    table_open(&self->table, NULL, 0, 99, NET_ROLE_SERVER, false);
-    for (uint32_t i = 0; i < BOTS; i++)
-        self->table.bots[i].client = i + 1;
-    assert_ok(net_log_writer_create_as(NULL, self->files.log, &options, self->table.match, "test",
-                                       1234, NULL, &self->writer));
+    record_open_controls(self);
     for (ecs_tick tick = 1; tick <= 41; tick++) {
         if (tick == before)
             assert_ok(net_log_append_control(self->writer, "set_wind", arguments, 2));
@@ -243,13 +226,8 @@ CASE(a_control_stands_in_front_of_its_tick_and_is_not_passed_over) {
 CASE(a_control_that_does_not_fit_a_record_is_refused) {
     static uint8_t large[NET_LOG_RECORD_BYTES_MAX];
     enum { FITS = NET_LOG_RECORD_BYTES_MAX - 68 };
-    record self = {.writer = NULL};
-    net_log_options options = net_log_options_default();
-    options.has_controls = true;
-    files_open(&self.files);
-    table_open(&self.table, NULL, 0, 99, NET_ROLE_SERVER, false);
-    assert_ok(net_log_writer_create_as(NULL, self.files.log, &options, self.table.match, "test",
-                                       1234, NULL, &self.writer));
+    record self;
+    record_open_controls(&self);
     for (size_t size = FITS - 1; size <= FITS + 1; size++)
         assert_int_equal(
             net_log_append_control(self.writer, "put", &(net_log_argument){large, size}, 1),
@@ -283,37 +261,20 @@ RECORD_CASE(the_header_is_what_log_proto_says, false) {
     shoal__log__header__free_unpacked(header, NULL);
 }
 
-typedef struct counting {
-    uint32_t count;
-} counting;
-
-static void* count_allocate(void* context, size_t size, size_t align) {
-    ((counting*)context)->count++;
-    return base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static void count_release(void* context, void* memory, size_t size) {
-    (void)context;
-    base_allocator_heap()->release(NULL, memory, size);
-}
-
 CASE(a_tick_is_logged_without_taking_memory) {
-    record self = {0};
-    counting count = {0};
-    const base_allocator allocator = {count_allocate, count_release, &count};
-    files_open(&self.files);
-    table_open(&self.table, NULL, 0, 5, NET_ROLE_SERVER, false);
-    for (uint32_t i = 0; i < BOTS; i++)
-        self.table.bots[i].client = i + 1;
-    assert_ok(net_log_writer_create(&allocator, self.files.log, self.table.match, NULL, 0, NULL,
-                                    &self.writer));
+    record self;
+    scarce_memory memory;
+    scarce_init(&memory, 0, false);
+    record_prepare(&self, NULL, 0, 5);
+    assert_ok(net_log_writer_create(&memory.allocator, self.files.log, self.table.match, NULL, 0,
+                                    NULL, &self.writer));
     // Without a server the writer keeps the rows of a second itself.
     for (uint32_t i = 0; i < 62; i++)
         play_tick(&self);
-    uint32_t before = count.count;
+    uint64_t before = memory.calls;
     for (uint32_t i = 0; i < 7; i++)
         play_tick(&self);
-    assert_int_equal(count.count, before);
+    assert_int_equal(memory.calls, before);
     char text[16];
     assert_false(net_log_take_failure(self.writer, text, sizeof text));
     assert_ok(net_log_writer_destroy(self.writer));

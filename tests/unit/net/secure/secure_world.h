@@ -35,32 +35,6 @@ static inline void chance_init(chance* made, uint64_t seed) {
     made->entropy = (net_entropy){chance_fill, made};
 }
 
-// Memory for so many allocations and no more.
-typedef struct test_scarce {
-    uint32_t left;
-    uint32_t held;
-} test_scarce;
-
-static inline void* scarce_allocate(void* context, size_t size, size_t align) {
-    test_scarce* of = context;
-    const base_allocator* heap = base_allocator_heap();
-    if (of->left == 0) return NULL;
-    of->left--;
-    of->held++;
-    return heap->allocate(heap->context, size, align);
-}
-
-static inline void scarce_release(void* context, void* memory, size_t size) {
-    test_scarce* of = context;
-    const base_allocator* heap = base_allocator_heap();
-    if (memory) of->held--;
-    heap->release(heap->context, memory, size);
-}
-
-static inline base_allocator test_scarce_allocator(test_scarce* of) {
-    return (base_allocator){scarce_allocate, scarce_release, of};
-}
-
 static inline net_address address_of(const char* text) {
     net_address address;
     assert_ok(net_address_parse(text, &address));

@@ -3,6 +3,8 @@
 #include "secure/secure_server_state.h"
 #include "secure_world.h"
 
+#include "scarce.h"
+
 enum { FORGERIES = (1 << 20) + 2 };
 
 WORLD_CASE(a_client_with_a_token_gets_a_session) {
@@ -548,16 +550,16 @@ CASE(no_memory_is_said) {
     chance_init(&from, 1);
     uint32_t fails = 0;
     for (;; fails++) {
-        test_scarce scarce = {.left = fails};
-        base_allocator allocator = test_scarce_allocator(&scarce);
+        scarce_memory scarce;
+        scarce_init(&scarce, fails + 1, true);
         net_secure_server* server = NULL;
-        net_secure_server_config config = {.allocator = &allocator,
+        net_secure_server_config config = {.allocator = &scarce.allocator,
                                            .sessions_max = 4,
                                            .token_uses_max = 16,
                                            .security = {.entropy = &from.entropy}};
         net_result result = net_secure_server_create(&config, &server);
         if (result == NET_OK) net_secure_server_destroy(server);
-        assert_int_equal(scarce.held, 0);
+        assert_int_equal(scarce.blocks, 0);
         if (result == NET_OK) break;
         assert_int_equal(result, NET_ERR_MEMORY);
     }

@@ -3,6 +3,8 @@
 #include "secure/token_uses.h"
 #include "secure_world.h"
 
+#include "scarce.h"
+
 enum { TOKENS = 400, CAPACITY = 64 };
 
 static const uint8_t key[16] = "a secret of mine";
@@ -100,11 +102,11 @@ CASE(the_table_equals_a_list) {
 
 CASE(no_memory_is_said) {
     for (uint32_t fails = 0; fails < 4; fails++) {
-        test_scarce scarce = {.left = fails};
-        base_allocator allocator = test_scarce_allocator(&scarce);
+        scarce_memory scarce;
+        scarce_init(&scarce, fails + 1, true);
         net_token_uses* uses = NULL;
-        assert_int_equal(net_token_uses_create(&allocator, 8, key, &uses), NET_ERR_MEMORY);
-        assert_int_equal(scarce.held, 0);
+        assert_int_equal(net_token_uses_create(&scarce.allocator, 8, key, &uses), NET_ERR_MEMORY);
+        assert_int_equal(scarce.blocks, 0);
     }
     net_token_uses_destroy(NULL);
 }

@@ -9,6 +9,7 @@
 #include "test.h"
 
 #include "raw_client.h"
+#include "scarce.h"
 #include "swarm.h"
 
 #include "net/client.h"
@@ -26,37 +27,9 @@
 #endif
 #define TICKS_PER_SECOND 60u
 
-/// Counts the memory of one thread, or of the two threads of a server.
-typedef struct table_memory {
-    base_allocator allocator;
-    _Atomic uint64_t allocations;
-    _Atomic int64_t bytes;
-} table_memory;
-
-static void* table_memory_allocate(void* context, size_t size, size_t align) {
-    table_memory* memory = context;
-    memory->allocations++;
-    memory->bytes += (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    return heap->allocate(heap->context, size, align);
-}
-
-static void table_memory_release(void* context, void* block, size_t size) {
-    table_memory* memory = context;
-    memory->bytes -= (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    heap->release(heap->context, block, size);
-}
-
-static inline void table_memory_init(table_memory* memory) {
-    memory->allocator = (base_allocator){table_memory_allocate, table_memory_release, memory};
-    memory->allocations = 0;
-    memory->bytes = 0;
-}
-
 /// One client of this project (not a raw client).
 typedef struct table_seat {
-    table_memory memory;
+    scarce_memory memory;
     net_match* match;
     net_transport* transport;
     net_client* client;
@@ -88,7 +61,7 @@ typedef struct table_config {
 
 typedef struct table {
     table_config config;
-    table_memory memory;
+    scarce_memory memory;
     net_module* module;
     net_match* match;
     net_sim* sim;
@@ -104,7 +77,7 @@ typedef struct table {
 
 static inline void table_open(table* at, table_config config) {
     memset(at, 0, sizeof *at);
-    table_memory_init(&at->memory);
+    scarce_init(&at->memory, 0, false);
     at->config = config;
     base_reporter reporter = base_reporter_stderr();
     assert_ok(net_module_wrap(config.game ? config.game : swarm_module_get(),
@@ -151,7 +124,7 @@ static inline table_seat* table_sit_as(table* at, const net_module* module,
     static const net_link_config QUIET = {.delay_ms = 5};
     assert_true(at->seat_count < TABLE_SEATS);
     table_seat* seat = &at->seats[at->seat_count++];
-    table_memory_init(&seat->memory);
+    scarce_init(&seat->memory, 0, false);
     base_reporter reporter = base_reporter_stderr();
     if (module) {
         net_match_config match = net_match_config_default(module);

@@ -29,8 +29,8 @@ static uint64_t now_us(void) {
 }
 
 CASE(work_is_done_once_for_each_start_and_seen_after_the_wait) {
-    table_memory memory;
-    table_memory_init(&memory);
+    scarce_memory memory;
+    scarce_init(&memory, 0, false);
     job work = {0};
     net_worker* worker = net_worker_create(&memory.allocator, square, &work);
     assert_non_null(worker);
@@ -308,7 +308,7 @@ TABLE_CASE(steady_ticks_on_two_threads_allocate_nothing, .seed = 8, .quiet = 60,
     table_sit(at, NULL);
     table_sit(at, NULL);
     table_run(at, 120);
-    uint64_t server = at->memory.allocations;
+    uint64_t server = at->memory.calls;
     table_run(at, 300);
-    assert_int_equal(at->memory.allocations, server);
+    assert_int_equal(at->memory.calls, server);
 }

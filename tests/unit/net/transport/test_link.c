@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "net/link.h"
 
+#include "scarce.h"
 #include "test.h"
 
 #include <stdio.h>
@@ -223,17 +224,12 @@ CASE(popping_what_was_not_peeked_is_a_mistake) {
     base_assert_handler_set(NULL);
 }
 
-static void* nothing(void* context, size_t size, size_t align) {
-    (void)context;
-    (void)size;
-    (void)align;
-    return NULL;
-}
-
 CASE(creating_without_memory_says_so) {
-    base_allocator none = {.allocate = nothing};
+    scarce_memory none;
+    scarce_init(&none, 1, true);
     net_link* link = NULL;
-    assert_int_equal(net_link_create(&none, &(net_link_config){0}, &link), NET_ERR_MEMORY);
+    assert_int_equal(net_link_create(&none.allocator, &(net_link_config){0}, &link),
+                     NET_ERR_MEMORY);
     assert_null(link);
     net_link_destroy(NULL);
 }

@@ -3,6 +3,8 @@
 // creation. Together with test_transport_hostile.c there is one case for each ENet problem that
 // net/README.md lists.
 #include "enet_world.h"
+
+#include "scarce.h"
 #include "names.h"
 
 // ---- normal operation
@@ -454,29 +456,14 @@ WORLD_CASE(a_port_in_use_is_said_and_port_zero_finds_a_free_one, 1) {
     other->ops->destroy(other);
 }
 
-typedef struct scarce {
-    uint32_t left;
-} scarce;
-
-static void* scarce_allocate(void* context, size_t size, size_t align) {
-    scarce* of = context;
-    const base_allocator* heap = base_allocator_heap();
-    return of->left-- > 0 ? heap->allocate(heap->context, size, align) : NULL;
-}
-
-static void scarce_release(void* context, void* memory, size_t size) {
-    (void)context;
-    const base_allocator* heap = base_allocator_heap();
-    heap->release(heap->context, memory, size);
-}
-
 CASE(creating_without_memory_says_so) {
     net_socket_virtual_set(true, 1);
     for (uint32_t left = 0; left < 2; left++) {
-        scarce of = {.left = left};
-        base_allocator allocator = {scarce_allocate, scarce_release, &of};
-        net_enet_config config = {.allocator = &allocator, .peers_max = 1};
+        scarce_memory of;
+        scarce_init(&of, left + 1, true);
+        net_enet_config config = {.allocator = &of.allocator, .peers_max = 1};
         assert_int_equal(create_and_destroy(&config), NET_ERR_MEMORY);
+        assert_int_equal(of.blocks, 0);
     }
     net_socket_virtual_set(false, 0);
 }
