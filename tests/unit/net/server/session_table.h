@@ -192,16 +192,29 @@ static inline uint64_t table_schema(const table* at) {
     return net_schema_hash(net_match_schema(at->match));
 }
 
+/// Let a raw client connect, if it can.
+static inline bool table_connect(table* at, raw_client* raw) {
+    for (uint32_t i = 0; i < 20 && !raw->is_connected && !raw->is_gone; i++)
+        table_step(at);
+    return raw->is_connected;
+}
+
 /// Add a raw client that joined with a valid hello.
 static inline raw_client* table_guest(table* at) {
     raw_client* raw = table_raw_client(at);
-    for (uint32_t i = 0; i < 20 && !raw->is_connected; i++)
-        table_step(at);
+    (void)table_connect(at, raw);
     raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "guest");
     for (uint32_t i = 0; i < 20 && raw->states == 0; i++)
         table_step(at);
     assert_true(raw->is_welcome);
     return raw;
+}
+
+/// Let a raw client forget its last connection, so that it connects once more.
+static inline void table_again(raw_client* raw) {
+    raw->peer = 0;
+    raw->is_connected = raw->is_gone = raw->is_welcome = raw->is_refused = raw->is_asked = false;
+    raw->states = 0;
 }
 
 /// Run until all clients have ended, at most `ticks`.
@@ -222,6 +235,24 @@ static inline const net_peer_report* table_report(const table* at, uint32_t clie
     }
     fail_msg("no report of client %u", client);
     return NULL;
+}
+
+/// Every client of ours ended with a goodbye, and what it has is what the server gave it.
+static inline void table_agrees(const table* at) {
+    for (uint32_t i = 0; i < at->seat_count; i++) {
+        net_client_report report = net_client_get_report(at->seats[i].client);
+        assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+        const net_peer_report* peer = table_report(at, report.client);
+        assert_int_equal(peer->end, NET_END_GOODBYE);
+        assert_true(peer->is_caught_up);
+        assert_int_equal(peer->tick, report.tick);
+        assert_true(peer->scope.hash == report.scope.hash);
+        assert_int_equal(peer->scope.entities, report.scope.entities);
+        assert_int_equal(peer->scope.components, report.scope.components);
+        assert_int_equal(report.loading, 0);
+        assert_int_equal(report.bad_transitions, 0);
+        assert_int_equal(report.packets_malformed, 0);
+    }
 }
 
 /// What the server dropped so far for this reason.
@@ -250,6 +281,19 @@ static inline void table_close(table* at) {
     net_match_destroy(at->match);
     net_module_close(at->module);
     assert_int_equal(at->memory.bytes, 0);
+}
+
+/// Let some calls of a transport pass through others: tap->ops is a copy to change, tap->below has
+/// the calls that are replaced.
+typedef struct table_tap {
+    net_transport_ops ops;
+    const net_transport_ops* below;
+} table_tap;
+
+static inline void table_tap_set(table_tap* tap, net_transport* transport) {
+    tap->below = transport->ops;
+    tap->ops = *transport->ops;
+    transport->ops = &tap->ops;
 }
 
 /// A case with a table of this config: TABLE_CASE(name, .seed = 1).

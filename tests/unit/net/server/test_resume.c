@@ -23,18 +23,7 @@ static void write_diary(void* context, const char* file, uint32_t line, const ch
 }
 
 static void check_agreement(table* at) {
-    for (uint32_t i = 0; i < at->seat_count; i++) {
-        net_client_report report = net_client_get_report(at->seats[i].client);
-        assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
-        assert_int_equal(report.bad_transitions, 0);
-        assert_int_equal(report.packets_malformed, 0);
-        const net_peer_report* peer = table_report(at, report.client);
-        assert_int_equal(peer->end, NET_END_GOODBYE);
-        assert_true(peer->is_caught_up);
-        assert_true(peer->tick == report.tick);
-        assert_true(peer->scope.hash == report.scope.hash);
-        assert_int_equal(peer->scope.entities, report.scope.entities);
-    }
+    table_agrees(at);
     assert_int_equal(net_server_get_counters(at->server)->drops, 0);
     assert_int_equal(table_dropped(at, NET_DROP_ACK_FORGED), 0);
     assert_int_equal(net_server_get_counters(at->server)->dropped[NET_DROP_MALFORMED], 0);
@@ -368,9 +357,7 @@ TABLE_CASE(a_flood_of_claims_disturbs_nobody, .seed = 12, .ticks_max = 400, .qui
     }
     assert_true(net_server_get_counters(at->server)->refusals > 5);
     table_run_out(at, 3000);
-    net_client_report report = net_client_get_report(at->seats[0].client);
-    assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
-    assert_true(table_report(at, 1)->scope.hash == report.scope.hash);
+    table_agrees(at);
 }
 
 TABLE_CASE(somebody_away_keeps_the_place, .seed = 13, .clients_max = 1, .quiet = 1e9) {

@@ -5,27 +5,11 @@
 static const net_link_config QUIET_LINK = {.delay_ms = 5};
 static const net_link_config DEAD_LINK = {.loss_percent = 100, .delay_ms = 5};
 
-static void check_everybody_agrees(const table* at) {
-    for (uint32_t i = 0; i < at->seat_count; i++) {
-        net_client_report report = net_client_get_report(at->seats[i].client);
-        assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
-        const net_peer_report* peer = table_report(at, report.client);
-        assert_int_equal(peer->end, NET_END_GOODBYE);
-        assert_true(peer->is_caught_up);
-        assert_int_equal(peer->tick, report.tick);
-        assert_true(peer->scope.hash == report.scope.hash);
-        assert_int_equal(peer->scope.entities, report.scope.entities);
-        assert_int_equal(report.loading, 0);
-        assert_int_equal(report.packets_malformed, 0);
-    }
-}
-
 // ---- greeting and refusals
 
 static raw_client* greet(table* at, uint32_t protocol, uint64_t schema, const char* game) {
     raw_client* raw = table_raw_client(at);
-    for (uint32_t i = 0; i < 10 && !raw->is_connected; i++)
-        table_step(at);
+    (void)table_connect(at, raw);
     raw_client_hello(raw, protocol, schema, game, "raw");
     table_run(at, 10);
     return raw;
@@ -288,7 +272,7 @@ TABLE_CASE(ticks_max_settles_and_says_goodbye_with_equal_hashes, .seed = 2, .tic
     assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
     assert_int_equal(net_match_tick(at->match), 200);
     assert_true(net_client_get_report(at->seats[0].client).scope.entities > 10);
-    check_everybody_agrees(at);
+    table_agrees(at);
 }
 
 CASE(a_stop_ends_orderly_in_every_phase) {
@@ -466,7 +450,7 @@ TABLE_CASE(ten_seconds_of_darkness_keep_the_session, .seed = 4, .ticks_max = 20 
     table_run(at, 60);
     assert_true(net_client_get_report(at->seats[0].client).tick + 10 > net_match_tick(at->match));
     table_run_out(at, 2000);
-    check_everybody_agrees(at);
+    table_agrees(at);
     assert_int_equal(net_server_get_counters(at->server)->drops, 0);
 }
 
@@ -504,7 +488,7 @@ TABLE_CASE(twins_and_latecomers_are_taken_once, .seed = 5, .ticks_max = 300, .qu
         }
     }
     table_run_out(at, 2000);
-    check_everybody_agrees(at);
+    table_agrees(at);
     assert_int_equal(((swarm_context*)net_match_context(at->match))->shout_faults, 0);
     for (uint32_t i = 0; i < 3; i++) {
         const swarm_context* context = net_match_context(at->seats[i].match);
@@ -522,7 +506,7 @@ static uint64_t play(uint64_t seed) {
     for (uint32_t i = 0; i < 3; i++)
         table_sit(&at, &bad);
     table_run_out(&at, 1500);
-    check_everybody_agrees(&at);
+    table_agrees(&at);
     uint64_t hash = net_sim_datagram_hash(at.sim);
     table_close(&at);
     return hash;

@@ -22,21 +22,9 @@ static raw_client* guest_from(table* at, const char* host, uint64_t player) {
     return raw;
 }
 
-static void again(raw_client* raw) {
-    raw->peer = 0;
-    raw->is_connected = raw->is_gone = raw->is_welcome = raw->is_refused = false;
-    raw->states = 0;
-}
-
-static bool connects(table* at, raw_client* raw) {
-    for (uint32_t i = 0; i < 20 && !raw->is_connected && !raw->is_gone; i++)
-        table_step(at);
-    return raw->is_connected;
-}
-
 // @return true when it is welcome.
 static bool joins(table* at, raw_client* raw) {
-    if (!connects(at, raw)) return false;
+    if (!table_connect(at, raw)) return false;
     raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "someone");
     for (uint32_t i = 0; i < 20 && !raw->is_welcome && !raw->is_refused && !raw->is_gone; i++)
         table_step(at);
@@ -46,7 +34,7 @@ static bool joins(table* at, raw_client* raw) {
 static void leave(table* at, raw_client* raw) {
     raw_client_goodbye(raw);
     table_run(at, 10);
-    again(raw);
+    table_again(raw);
 }
 
 static void run_s(table* at, uint32_t seconds) {
@@ -78,7 +66,7 @@ CASE(an_address_has_so_many_places_and_loopback_any_number) {
             assert_non_null(strstr(third->refused_text, "2 players of your address"));
             // A place that is left is free.
             leave(&at, &at.raw_clients[0]);
-            again(third);
+            table_again(third);
             run_s(&at, 5);
             assert_true(joins(&at, third));
         }
@@ -96,7 +84,7 @@ TABLE_CASE(without_a_limit_one_address_fills_the_house, .seed = 1) {
 TABLE_CASE(silent_connections_of_one_address_do_not_shut_the_door, .seed = 2, .clients_max = 2,
            .clients_per_address_max = 4) {
     for (uint32_t i = 0; i < 9; i++)
-        (void)connects(at, guest_from(at, "203.0.113.5", 0));
+        (void)table_connect(at, guest_from(at, "203.0.113.5", 0));
     assert_int_equal(table_dropped(at, NET_DROP_ADDRESS_FULL), 5);
     assert_true(joins(at, guest_from(at, "203.0.113.6", 0)));
 }
@@ -106,9 +94,9 @@ TABLE_CASE(silent_connections_of_one_address_do_not_shut_the_door, .seed = 2, .c
 TABLE_CASE(the_oldest_silent_connection_gives_its_slot, .seed = 3, .clients_max = 1) {
     const uint32_t slots = 1 + 8; // clients_max and NET_SERVER_SPARE_SESSIONS
     for (uint32_t i = 0; i < slots; i++)
-        assert_true(connects(at, table_raw_client(at)));
+        assert_true(table_connect(at, table_raw_client(at)));
     raw_client* early = table_raw_client(at);
-    (void)connects(at, early);
+    (void)table_connect(at, early);
     table_run(at, 3);
     assert_false(early->is_connected); // the others have a second for their hello
     table_run(at, 70);
@@ -140,7 +128,7 @@ CASE(a_player_opens_five_sessions_in_ten_seconds) {
                 assert_non_null(strstr(one->refused_text, "try again in"));
             }
             table_run(&at, 4);
-            again(one);
+            table_again(one);
         }
         assert_int_equal(joined, NET_SESSIONS_MAX);
         assert_int_equal(table_dropped(&at, NET_DROP_JOIN_FLOOD), refused);
@@ -165,7 +153,7 @@ TABLE_CASE(a_client_that_names_itself_is_counted_by_its_address, .seed = 4,
         assert_int_equal(joins(at, raw), i < NET_SESSIONS_MAX);
         raw_client_goodbye(raw);
         table_run(at, 4);
-        again(raw);
+        table_again(raw);
     }
 }
 
@@ -178,10 +166,10 @@ TABLE_CASE(who_broke_rules_waits_before_the_next_session, .seed = 5, .clients_pe
     for (uint32_t i = 0; i < 30 && !raw->is_gone; i++)
         table_step(at);
     assert_int_equal(table_report(at, raw->client)->end, NET_END_FAULT);
-    again(raw);
+    table_again(raw);
     assert_false(joins(at, raw));
     run_s(at, 3);
-    again(raw);
+    table_again(raw);
     assert_true(joins(at, raw));
 }
 
@@ -305,8 +293,8 @@ CASE(a_ban_ends_the_sessions_that_it_meets) {
     assert_int_equal(table_report(&at, two->client)->end, NET_END_BANNED);
     assert_int_equal(net_match_player(at.match, one->client), ECS_ENTITY_NONE);
     // Not even with the secret of its session.
-    again(one);
-    assert_true(connects(&at, one));
+    table_again(one);
+    assert_true(table_connect(&at, one));
     raw_client_hello_again(one, table_schema(&at), "swarm", one->resume, sizeof one->resume);
     table_run(&at, 10);
     assert_int_equal(one->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_BANNED);

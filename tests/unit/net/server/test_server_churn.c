@@ -13,22 +13,16 @@
 
 // ---- ten minutes of joins and leaves
 
-static void begin_again(raw_client* raw) {
-    raw->peer = 0;
-    raw->is_connected = raw->is_gone = raw->is_welcome = raw->is_refused = false;
-    raw->states = 0;
-}
-
 // One tick of a client that comes and goes. @return true: it asked to join.
 static bool come_and_go(table* at, raw_client* raw, bool* has_asked, bool may_join, uint32_t kind) {
     if (raw->is_gone || raw->is_refused) {
-        begin_again(raw);
+        table_again(raw);
         *has_asked = false;
     } else if (raw->states > 0) {
         // An orderly goodbye, a lost connection that is closed at once, or a fault.
         if (kind % 3 == 0) raw_client_goodbye(raw);
         if (kind % 3 == 1) raw->transport->ops->disconnect(raw->transport, raw->peer, 2, true);
-        if (kind % 3 == 1) begin_again(raw);
+        if (kind % 3 == 1) table_again(raw);
         *has_asked = *has_asked && kind % 3 != 1;
         for (uint32_t i = 0; kind % 3 == 2 && i < 3; i++)
             raw_client_garbage(raw, NET_CHANNEL_CONTROL);
@@ -77,7 +71,7 @@ static void let_all_leave(table* at) {
                                                           at->raw_clients[i].peer, 2, true);
     table_run(at, 6);
     for (uint32_t i = 0; i < CROWD; i++)
-        begin_again(&at->raw_clients[i]);
+        table_again(&at->raw_clients[i]);
 }
 
 CASE(sixty_thousand_joins_and_leaves_leak_nothing) {
@@ -240,7 +234,7 @@ CASE(who_waits_for_a_scope_may_leave) {
     for (uint32_t client = 1; client <= CROWD; client++)
         assert_true(net_match_player(at.match, client) == ECS_ENTITY_NONE);
     for (uint32_t i = 0; i < CROWD; i++)
-        begin_again(&at.raw_clients[i]);
+        table_again(&at.raw_clients[i]);
     table_run(&at, 10);
     for (uint32_t i = 0; i < CROWD; i++)
         raw_client_hello(&at.raw_clients[i], NET_PROTOCOL_VERSION, table_schema(&at), "swarm", "x");

@@ -149,11 +149,6 @@ static void count_line(void* context, const char* file, uint32_t line, const cha
     on->told += strstr(message, "more lines like this") != NULL;
 }
 
-static void begin_again(raw_client* raw) {
-    raw->peer = 0;
-    raw->is_connected = raw->is_gone = raw->is_welcome = false;
-}
-
 // Six clients join, break the protocol and join again: each end is a line for the operator.
 CASE(a_flood_of_faults_is_a_trickle_of_lines) {
     screen on = {0};
@@ -167,7 +162,7 @@ CASE(a_flood_of_faults_is_a_trickle_of_lines) {
         for (uint32_t i = 0; i < TABLE_SEATS; i++) {
             raw_client* raw = &at.raw_clients[i];
             if (raw->is_gone)
-                begin_again(raw);
+                table_again(raw);
             else if (raw->is_welcome)
                 raw_client_garbage(raw, NET_CHANNEL_CONTROL);
             else if (raw->is_connected)
@@ -190,8 +185,7 @@ TABLE_CASE(two_players_of_one_name_are_told_apart, .seed = 3, .quiet = 1e9) {
     static const char* const GIVEN[] = {"Ada", "ada (2)", "Ada (3)", "Eve"};
     for (uint32_t i = 0; i < 4; i++) {
         raw_client* raw = table_raw_client(at);
-        for (uint32_t k = 0; k < 20 && !raw->is_connected; k++)
-            table_step(at);
+        (void)table_connect(at, raw);
         raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", REQUESTED[i]);
         for (uint32_t k = 0; k < 20 && raw->states == 0; k++)
             table_step(at);
@@ -202,8 +196,7 @@ TABLE_CASE(two_players_of_one_name_are_told_apart, .seed = 3, .quiet = 1e9) {
     raw_client_goodbye(&at->raw_clients[0]);
     table_run(at, 10);
     raw_client* next = table_raw_client(at);
-    for (uint32_t k = 0; k < 20 && !next->is_connected; k++)
-        table_step(at);
+    (void)table_connect(at, next);
     raw_client_hello(next, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "Ada");
     table_run(at, 10);
     assert_string_equal(net_match_player_name(at->match, next->client), "Ada");

@@ -185,8 +185,7 @@ CASE(datagrams_are_the_same_with_any_number_of_threads) {
 // A transport whose flush, in the net half, waits until the systems of the next tick run. If the
 // systems waited for the flush, neither would continue.
 typedef struct gate {
-    net_transport base;
-    net_transport* below;
+    table_tap tap;
     pthread_t owner;
     pthread_mutex_t mutex;
     pthread_cond_t stepped;
@@ -197,8 +196,8 @@ typedef struct gate {
 static gate the_gate;
 
 static void gate_flush(net_transport* transport) {
-    gate* self = (gate*)transport;
-    self->below->ops->flush(self->below);
+    gate* self = &the_gate;
+    self->tap.below->flush(transport);
     if (pthread_equal(pthread_self(), self->owner)) return;
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -215,37 +214,11 @@ static void gate_flush(net_transport* transport) {
     pthread_mutex_unlock(&self->mutex);
 }
 
-static void gate_service(net_transport* transport, uint64_t now_us) {
-    ((gate*)transport)->below->ops->service(((gate*)transport)->below, now_us);
-}
-static bool gate_next(net_transport* transport, net_transport_event* event) {
-    return ((gate*)transport)->below->ops->next(((gate*)transport)->below, event);
-}
-static net_result gate_send(net_transport* transport, net_peer peer, net_channel channel,
-                            const void* bytes, size_t size) {
-    net_transport* below = ((gate*)transport)->below;
-    return below->ops->send(below, peer, channel, bytes, size);
-}
-static void gate_disconnect(net_transport* transport, net_peer peer, uint32_t reason, bool now) {
-    net_transport* below = ((gate*)transport)->below;
-    below->ops->disconnect(below, peer, reason, now);
-}
-static void gate_stats(const net_transport* transport, net_transport_stats* stats) {
-    const net_transport* below = ((const gate*)transport)->below;
-    below->ops->stats(below, stats);
-}
-
-static net_transport* gate_wrap(net_transport* below) {
-    static const net_transport_ops ops = {.service = gate_service,
-                                          .next = gate_next,
-                                          .send = gate_send,
-                                          .disconnect = gate_disconnect,
-                                          .flush = gate_flush,
-                                          .stats = gate_stats};
-    the_gate.base.ops = &ops;
-    the_gate.below = below;
+static net_transport* gate_wrap(net_transport* transport) {
+    table_tap_set(&the_gate.tap, transport);
+    the_gate.tap.ops.flush = gate_flush;
     the_gate.owner = pthread_self();
-    return &the_gate.base;
+    return transport;
 }
 
 static void gate_es(const ecs_stage* stage, const ecs_rows* rows) {
