@@ -66,16 +66,13 @@ CASE(all_addresses_are_asked_with_all_tokens_before_it_gives_up) {
 
 WORLD_CASE(an_answer_to_an_older_request_counts) {
     uint8_t first[NET_OUTER_HELLO_BYTES], second[NET_OUTER_HELLO_BYTES];
-    net_secure_received received;
-    net_secure_answer answer;
     begin_client(at, &at->client);
     (void)next_hello(at, &at->client, first);
-    (void)to_server(at, &at->client_address, first, sizeof first, &received);
+    (void)to_server(at, &at->client_address, first, sizeof first);
     pass_us(at, 400000);
     assert_int_equal(next_hello(at, &at->client, second), NET_OUTER_HELLO_BYTES);
-    assert_int_equal(to_client(at, &at->client, received.reply, received.reply_size, &answer),
-                     NET_OUTER_HELLO_BYTES);
-    carry(at, &at->client, &at->client_address, answer.reply, answer.reply_size);
+    assert_int_equal(take_reply(at), NET_OUTER_HELLO_BYTES);
+    carry(at, &at->client, &at->client_address, at->answer.reply, at->answer.reply_size);
     assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
 }
 
@@ -156,22 +153,19 @@ WORLD_CASE(an_expired_token_is_named_as_the_reason) {
 // What an older client learns: it cannot read our answers, and this one never changes.
 WORLD_CASE(another_version_is_named_when_nothing_else_answers) {
     uint8_t out[NET_OUTER_HELLO_BYTES];
-    net_secure_received received;
-    net_secure_answer answer;
     begin_client(at, &at->client);
     (void)next_hello(at, &at->client, out);
     out[1] = NET_SECURE_VERSION + 1; // as if the server were of another version
-    assert_int_equal(to_server(at, &at->client_address, out, sizeof out, &received),
-                     NET_OUTER_NOTICE_BYTES);
-    assert_int_equal(received.reply[0], NET_OUTER_DENY);
-    assert_int_equal(received.reply[1], NET_SECURE_VERSION);
-    assert_int_equal(received.reply[4], NET_SECURE_END_VERSION);
-    assert_memory_equal(received.reply + 5, out + 2, NET_OUTER_RANDOM_BYTES);
+    assert_int_equal(to_server(at, &at->client_address, out, sizeof out), NET_OUTER_NOTICE_BYTES);
+    assert_int_equal(at->received.reply[0], NET_OUTER_DENY);
+    assert_int_equal(at->received.reply[1], NET_SECURE_VERSION);
+    assert_int_equal(at->received.reply[4], NET_SECURE_END_VERSION);
+    assert_memory_equal(at->received.reply + 5, out + 2, NET_OUTER_RANDOM_BYTES);
     // A notice of our own version is no reason to stop.
-    (void)to_client(at, &at->client, received.reply, received.reply_size, &answer);
+    (void)take_reply(at);
     assert_int_equal(net_secure_client_take_notice(&at->client), NET_SECURE_END_NONE);
-    received.reply[1] = NET_SECURE_VERSION + 1;
-    (void)to_client(at, &at->client, received.reply, received.reply_size, &answer);
+    at->received.reply[1] = NET_SECURE_VERSION + 1;
+    (void)take_reply(at);
     assert_int_equal(at->client.state, NET_SECURE_CLIENT_ASKING);
     uint32_t times_ms[32];
     net_address to[32];
@@ -180,40 +174,38 @@ WORLD_CASE(another_version_is_named_when_nothing_else_answers) {
     // And a notice does not keep a client from a server that answers after all.
     begin_client(at, &at->client);
     (void)next_hello(at, &at->client, out);
-    memcpy(received.reply + 5, out + 2, NET_OUTER_RANDOM_BYTES);
-    (void)to_client(at, &at->client, received.reply, NET_OUTER_NOTICE_BYTES, &answer);
+    memcpy(at->received.reply + 5, out + 2, NET_OUTER_RANDOM_BYTES);
+    (void)to_client(at, &at->client, at->received.reply, NET_OUTER_NOTICE_BYTES);
     carry(at, &at->client, &at->client_address, out, sizeof out);
     assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
 }
 
 WORLD_CASE(it_believes_no_forged_answer) {
     uint8_t out[NET_OUTER_HELLO_BYTES], deny[NET_OUTER_DENY_BYTES];
-    net_secure_received received;
-    net_secure_answer answer;
     begin_client(at, &at->client);
     (void)next_hello(at, &at->client, out);
     size_t size =
         net_outer_deny_write(NET_SECURE_END_BANNED, at->client.random, at->token.client_key,
                              deny); // the wrong one of the two
-    (void)to_client(at, &at->client, deny, size, &answer);
+    (void)to_client(at, &at->client, deny, size);
     assert_int_equal(at->client.state, NET_SECURE_CLIENT_ASKING);
-    (void)to_server(at, &at->client_address, out, sizeof out, &received);
+    (void)to_server(at, &at->client_address, out, sizeof out);
     for (size_t i = 0; i < NET_OUTER_CHALLENGE_BYTES; i++) {
-        received.reply[i] ^= 4;
-        (void)to_client(at, &at->client, received.reply, received.reply_size, &answer);
+        at->received.reply[i] ^= 4;
+        (void)take_reply(at);
         assert_int_equal(at->client.state, NET_SECURE_CLIENT_ASKING);
-        assert_int_equal(answer.reply_size, 0);
-        received.reply[i] ^= 4;
+        assert_int_equal(at->answer.reply_size, 0);
+        at->received.reply[i] ^= 4;
     }
-    (void)to_client(at, &at->client, received.reply, received.reply_size, &answer);
-    (void)to_server(at, &at->client_address, answer.reply, answer.reply_size, &received);
+    (void)take_reply(at);
+    (void)take_answer(at);
     for (size_t i = 0; i < NET_OUTER_ACCEPT_BYTES; i++) {
-        received.reply[i] ^= 4;
-        (void)to_client(at, &at->client, received.reply, received.reply_size, &answer);
+        at->received.reply[i] ^= 4;
+        (void)take_reply(at);
         assert_int_equal(at->client.state, NET_SECURE_CLIENT_PROVING);
-        received.reply[i] ^= 4;
+        at->received.reply[i] ^= 4;
     }
-    (void)to_client(at, &at->client, received.reply, received.reply_size, &answer);
+    (void)take_reply(at);
     assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
 }
 
@@ -225,22 +217,21 @@ static size_t seal_from_server(secure_world* at, uint8_t out[DATAGRAM_BYTES_MAX]
 WORLD_CASE(no_number_of_forgeries_ends_its_session) {
     enum { FORGERIES = (1 << 20) + 2 };
     uint8_t forged[DATAGRAM_BYTES_MAX], out[DATAGRAM_BYTES_MAX];
-    net_secure_answer answer;
     connect_world(at);
     size_t size = seal_from_server(at, forged);
     forged[size - 1] ^= 1;
     for (uint32_t i = 0; i < FORGERIES; i++)
-        (void)to_client(at, &at->client, forged, size, &answer);
+        (void)to_client(at, &at->client, forged, size);
     assert_int_equal(at->client.stats.counts[NET_SECURE_DATA_FORGED], FORGERIES);
     assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
-    (void)to_client(at, &at->client, out, seal_from_server(at, out), &answer);
-    assert_int_equal(answer.inner_size, 5);
+    (void)to_client(at, &at->client, out, seal_from_server(at, out));
+    assert_int_equal(at->answer.inner_size, 5);
     // At the bound of the AEAD the session is lost, not closed: the client comes back.
     at->client.receiver.key.forged = NET_CRYPT_FORGED_MAX - 1;
-    (void)to_client(at, &at->client, forged, size, &answer);
+    (void)to_client(at, &at->client, forged, size);
     assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
-    (void)to_client(at, &at->client, out, seal_from_server(at, out), &answer);
-    assert_int_equal(answer.inner_size, 0);
+    (void)to_client(at, &at->client, out, seal_from_server(at, out));
+    assert_int_equal(at->answer.inner_size, 0);
     assert_int_equal(at->client.state, NET_SECURE_CLIENT_ENDED);
     assert_int_equal(at->client.end, NET_SECURE_END_NONE);
     assert_int_equal(at->client.stats.counts[NET_SECURE_FORGERY_LIMIT], 1);
@@ -250,43 +241,41 @@ WORLD_CASE(no_number_of_forgeries_ends_its_session) {
 
 WORLD_CASE(it_drops_what_is_not_from_its_server) {
     uint8_t out[DATAGRAM_BYTES_MAX];
-    net_secure_received received;
-    net_secure_answer answer;
     net_address right;
     const net_address wrong[] = {address_of("198.51.100.1:7778"), address_of("198.51.100.2:7777"),
                                  address_of("[2001:db8::1]:7777")};
     right = at->server_address;
     begin_client(at, &at->client);
     (void)next_hello(at, &at->client, out);
-    (void)to_server(at, &at->client_address, out, NET_OUTER_HELLO_BYTES, &received);
+    (void)to_server(at, &at->client_address, out, NET_OUTER_HELLO_BYTES);
     for (size_t i = 0; i < BASE_COUNT(wrong); i++) {
         at->server_address = wrong[i];
-        (void)to_client(at, &at->client, received.reply, received.reply_size, &answer);
+        (void)take_reply(at);
         assert_int_equal(at->client.state, NET_SECURE_CLIENT_ASKING);
     }
     at->server_address = right;
-    (void)to_client(at, &at->client, received.reply, received.reply_size, &answer);
+    (void)take_reply(at);
     assert_int_equal(at->client.state, NET_SECURE_CLIENT_PROVING);
-    (void)to_server(at, &at->client_address, answer.reply, answer.reply_size, &received);
+    (void)take_answer(at);
     for (size_t i = 0; i < BASE_COUNT(wrong); i++) {
         at->server_address = wrong[i];
-        (void)to_client(at, &at->client, received.reply, received.reply_size, &answer);
+        (void)take_reply(at);
         assert_int_equal(at->client.state, NET_SECURE_CLIENT_PROVING);
     }
     at->server_address = right;
-    (void)to_client(at, &at->client, received.reply, received.reply_size, &answer);
+    (void)take_reply(at);
     assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
-    (void)to_server(at, &at->client_address, out, seal_from_client(at, "hello", 5, out), &received);
+    (void)say(at, &at->client_address, "hello", 5);
     size_t size = seal_from_server(at, out);
     for (size_t i = 0; i < BASE_COUNT(wrong); i++) {
         at->server_address = wrong[i];
-        (void)to_client(at, &at->client, out, size, &answer);
-        assert_int_equal(answer.inner_size, 0);
+        (void)to_client(at, &at->client, out, size);
+        assert_int_equal(at->answer.inner_size, 0);
     }
     assert_int_equal(at->client.stats.counts[NET_SECURE_OTHER_ADDRESS], 3 * BASE_COUNT(wrong));
     at->server_address = right;
-    (void)to_client(at, &at->client, out, size, &answer);
-    assert_int_equal(answer.inner_size, 5);
+    (void)to_client(at, &at->client, out, size);
+    assert_int_equal(at->answer.inner_size, 5);
 }
 
 // "0.0.0.0" and "[::]" reach this machine, which answers from another address.
@@ -302,13 +291,12 @@ WORLD_CASE(it_takes_the_answer_of_a_wildcard) {
 WORLD_CASE(an_idle_client_takes_and_sends_nothing) {
     uint8_t out[DATAGRAM_BYTES_MAX] = {NET_OUTER_DATA};
     net_address to;
-    net_secure_answer answer;
     assert_int_equal(net_secure_client_service(&at->client, &at->clock, out, &to), 0);
     assert_int_equal(net_secure_client_send(&at->client, 1, "x", 1, out, &to), 0);
     for (uint32_t type = 0; type < 256; type++) {
         memset(out, 0, sizeof out);
         out[0] = (uint8_t)type;
-        assert_int_equal(to_client(at, &at->client, out, NET_OUTER_ACCEPT_BYTES, &answer), 0);
+        assert_int_equal(to_client(at, &at->client, out, NET_OUTER_ACCEPT_BYTES), 0);
     }
     assert_int_equal(at->client.state, NET_SECURE_CLIENT_IDLE);
 }

@@ -40,10 +40,9 @@ static void fill(secure_world* at, guest guests[PLACES], uint64_t apart_us) {
 // The client takes the CLOSE that the server sent last, which went to its address.
 static net_secure_end take_close(secure_world* at, net_secure_client* client,
                                  const net_address* address) {
-    net_secure_answer answer;
     assert_int_equal(at->closed.size, NET_OUTER_CLOSE_BYTES);
     assert_true(net_address_equal(&at->closed.to, address));
-    (void)to_client(at, client, at->closed.bytes, at->closed.size, &answer);
+    (void)to_client(at, client, at->closed.bytes, at->closed.size);
     assert_int_equal(client->state, NET_SECURE_CLIENT_ENDED);
     return client->end;
 }
@@ -180,11 +179,10 @@ CASE(a_client_that_is_served_no_more_gets_a_close) {
 
 WORLD_CASE(a_client_that_closed_gets_no_close) {
     uint8_t out[DATAGRAM_BYTES_MAX];
-    net_secure_received received;
     net_address to;
     connect_world(at);
     size_t size = net_secure_client_close(&at->client, at->clock.now_us, out, &to);
-    assert_int_equal(to_server(at, &at->client_address, out, size, &received), 0);
+    assert_int_equal(to_server(at, &at->client_address, out, size), 0);
     net_secure_server_stop(at->server, at->clock.now_us);
     assert_int_equal(at->closed.count, 0);
 }
@@ -258,8 +256,6 @@ CASE(a_reason_without_a_signature_is_told_at_once_and_ends_nothing) {
 // show both before the first answer comes.
 WORLD_CASE(an_expired_token_is_no_end_of_a_resume_token) {
     uint8_t resume[NET_OUTER_HELLO_BYTES], token[NET_OUTER_HELLO_BYTES];
-    net_secure_received received;
-    net_secure_answer answer;
     connect_world(at);
     at->clock.unix_s += 51;
     begin_client(at, &at->client);
@@ -267,9 +263,9 @@ WORLD_CASE(an_expired_token_is_no_end_of_a_resume_token) {
     pass_us(at, NET_SECURE_RESEND_US);
     assert_int_equal(next_hello(at, &at->client, token), NET_OUTER_HELLO_BYTES);
     assert_int_equal(token[18], KEY_ID);
-    (void)to_server(at, &at->client_address, token, sizeof token, &received);
-    assert_int_equal(received.reply_size, NET_OUTER_DENY_BYTES);
-    (void)to_client(at, &at->client, received.reply, received.reply_size, &answer);
+    (void)to_server(at, &at->client_address, token, sizeof token);
+    assert_int_equal(at->received.reply_size, NET_OUTER_DENY_BYTES);
+    (void)take_reply(at);
     assert_int_equal(at->client.state, NET_SECURE_CLIENT_ASKING);
     for (int i = 0; i < 3; i++) { // from now on it shows the resume token alone
         pass_us(at, NET_SECURE_RESEND_US_MAX);
@@ -283,19 +279,18 @@ WORLD_CASE(an_expired_token_is_no_end_of_a_resume_token) {
 // Who overheard a request may show it to another server that has the key, and send that answer on.
 WORLD_CASE(a_reason_about_a_token_counts_before_the_challenge_only) {
     uint8_t request[NET_OUTER_HELLO_BYTES], deny[NET_OUTER_DENY_BYTES];
-    net_secure_received received;
-    net_secure_answer answer, ignored;
     begin_client(at, &at->client);
     (void)next_hello(at, &at->client, request);
-    (void)to_server(at, &at->client_address, request, sizeof request, &received);
-    (void)to_client(at, &at->client, received.reply, received.reply_size, &answer);
+    (void)to_server(at, &at->client_address, request, sizeof request);
+    (void)take_reply(at);
+    const net_secure_answer kept = at->answer;
     for (int reason = NET_SECURE_END_EXPIRED; reason <= NET_SECURE_END_ELSEWHERE; reason++) {
         size_t size = net_outer_deny_write((net_secure_end)reason, at->client.random,
                                            at->token.server_key, deny);
-        (void)to_client(at, &at->client, deny, size, &ignored);
+        (void)to_client(at, &at->client, deny, size);
         assert_int_equal(at->client.state, NET_SECURE_CLIENT_PROVING);
     }
-    carry(at, &at->client, &at->client_address, answer.reply, answer.reply_size);
+    carry(at, &at->client, &at->client_address, kept.reply, kept.reply_size);
     assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
 }
 
@@ -303,7 +298,6 @@ WORLD_CASE(a_reason_about_a_token_counts_before_the_challenge_only) {
 WORLD_CASE(a_flood_of_wrong_tokens_takes_no_challenge_away) {
     enum { SECONDS = 2, PER_MS = 8 };
     uint8_t sound[NET_OUTER_HELLO_BYTES], wrong[NET_OUTER_HELLO_BYTES];
-    net_secure_received received;
     uint64_t challenges = 0, asked = 0, got = 0, denied = 0;
     net_address from = address_of("10.0.0.1:5");
     begin_client(at, &at->client);
@@ -315,15 +309,14 @@ WORLD_CASE(a_flood_of_wrong_tokens_takes_no_challenge_away) {
         for (uint32_t i = 0; i < PER_MS; i++) {
             memcpy(from.ip + 12, &(uint32_t){0x01000000 + ms * PER_MS + i}, 4);
             wrong[1] = i % 2 ? NET_SECURE_VERSION : NET_SECURE_VERSION + 1;
-            size_t size = to_server(at, &from, wrong, sizeof wrong, &received);
+            size_t size = to_server(at, &from, wrong, sizeof wrong);
             asked += sizeof wrong;
             got += size;
             denied += size > 0;
             assert_true(size <= NET_OUTER_NOTICE_BYTES);
         }
         memcpy(from.ip + 12, &(uint32_t){0x02000000 + ms}, 4);
-        challenges +=
-            to_server(at, &from, sound, sizeof sound, &received) == NET_OUTER_CHALLENGE_BYTES;
+        challenges += to_server(at, &from, sound, sizeof sound) == NET_OUTER_CHALLENGE_BYTES;
     }
     printf("%llu of %u challenges, %llu said no, %.5f of the bytes\n",
            (unsigned long long)challenges, SECONDS * 1000, (unsigned long long)denied,

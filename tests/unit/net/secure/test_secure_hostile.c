@@ -16,7 +16,6 @@ static net_address made_up(base_rng* rng) {
 WORLD_CASE(noise_gets_no_answer) {
     base_rng rng = base_rng_make(41, 0);
     uint8_t bytes[DATAGRAM_BYTES_MAX];
-    net_secure_received received;
     printf("seed 41\n");
     uint32_t runs = test_scaled(300000, 30000);
     for (uint32_t i = 0; i < runs; i++) {
@@ -30,10 +29,10 @@ WORLD_CASE(noise_gets_no_answer) {
                                 bytes[1] != NET_SECURE_VERSION;
         net_address from = made_up(&rng);
         at->clock.now_us += 10;
-        size_t answer = to_server(at, &from, bytes, size, &received);
+        size_t answer = to_server(at, &from, bytes, size);
         if (is_other_version) assert_in_range(answer, 0, NET_OUTER_NOTICE_BYTES);
         if (!is_other_version) assert_int_equal(answer, 0);
-        assert_int_equal(received.inner_size, 0);
+        assert_int_equal(at->received.inner_size, 0);
     }
     assert_int_equal(net_secure_server_count(at->server), 0);
 }
@@ -41,7 +40,6 @@ WORLD_CASE(noise_gets_no_answer) {
 // Row 2: a token owner writes a victim's address on its requests.
 WORLD_CASE(a_victim_gets_few_bytes_and_ten_answers_a_second) {
     uint8_t out[NET_OUTER_HELLO_BYTES];
-    net_secure_received received;
     net_address victim = address_of("192.0.2.99:80");
     uint64_t asked = 0, got = 0, answers = 0;
     begin_client(at, &at->client);
@@ -50,7 +48,7 @@ WORLD_CASE(a_victim_gets_few_bytes_and_ten_answers_a_second) {
     for (uint32_t i = 0; i < seconds * 2000; i++) {
         pass_us(at, 500);
         asked += sizeof out;
-        size_t size = to_server(at, &victim, out, sizeof out, &received);
+        size_t size = to_server(at, &victim, out, sizeof out);
         got += size;
         answers += size > 0;
         assert_true(size * 100 <= sizeof out * 35);
@@ -65,12 +63,11 @@ WORLD_CASE(a_victim_gets_few_bytes_and_ten_answers_a_second) {
 // Row 2: the answers of one blind handshake. The attacker never sees a challenge.
 WORLD_CASE(a_blind_handshake_ends_with_its_first_answer) {
     uint8_t out[NET_OUTER_HELLO_BYTES];
-    net_secure_received received;
     base_rng rng = base_rng_make(42, 0);
     net_address victim = address_of("192.0.2.99:80");
     begin_client(at, &at->client);
     (void)next_hello(at, &at->client, out);
-    assert_int_equal(to_server(at, &victim, out, sizeof out, &received), NET_OUTER_CHALLENGE_BYTES);
+    assert_int_equal(to_server(at, &victim, out, sizeof out), NET_OUTER_CHALLENGE_BYTES);
     net_outer_hello hello = net_outer_hello_read(out);
     for (uint32_t i = 0; i < test_scaled(100000, 10000); i++) {
         net_outer_proof guess = {.time_us = at->clock.now_us};
@@ -78,7 +75,7 @@ WORLD_CASE(a_blind_handshake_ends_with_its_first_answer) {
             guess.cookie[k] = (uint8_t)base_rng_u32(&rng);
         uint8_t response[NET_OUTER_HELLO_BYTES];
         net_outer_response_write(&hello, &guess, at->token.client_key, response);
-        assert_int_equal(to_server(at, &victim, response, sizeof response, &received), 0);
+        assert_int_equal(to_server(at, &victim, response, sizeof response), 0);
     }
     assert_int_equal(at->server_bytes, NET_OUTER_CHALLENGE_BYTES);
     assert_int_equal(net_secure_server_count(at->server), 0);
@@ -87,7 +84,6 @@ WORLD_CASE(a_blind_handshake_ends_with_its_first_answer) {
 // Row 4: requests with random addresses; the budgets are those of a second, however fast they come.
 WORLD_CASE(a_flood_of_requests_stays_within_its_budgets) {
     uint8_t out[NET_OUTER_HELLO_BYTES], copy[DATAGRAM_BYTES_MAX];
-    net_secure_received received;
     base_rng rng = base_rng_make(43, 0);
     begin_client(at, &at->client);
     (void)next_hello(at, &at->client, out);
@@ -98,7 +94,7 @@ WORLD_CASE(a_flood_of_requests_stays_within_its_budgets) {
         if (i % PER_MS == 0) pass_us(at, 1000);
         memcpy(copy, out, sizeof out);
         copy[100] ^= (uint8_t)(i % 10 != 0); // one of ten has a sound token
-        net_secure_server_receive(at->server, &at->clock, &from, copy, sizeof out, &received);
+        net_secure_server_receive(at->server, &at->clock, &from, copy, sizeof out, &at->received);
     }
     uint64_t opened = count_of(at, NET_SECURE_TOKEN_FORGED) + count_of(at, NET_SECURE_CHALLENGES);
     printf("of %u requests %llu decrypted, %llu answered\n", ms * PER_MS,
@@ -110,16 +106,15 @@ WORLD_CASE(a_flood_of_requests_stays_within_its_budgets) {
 
 WORLD_CASE(one_address_has_ten_requests_a_second_and_loopback_has_no_limit) {
     uint8_t out[NET_OUTER_HELLO_BYTES];
-    net_secure_received received;
     net_address far = address_of("203.0.113.9:1"), near = address_of("127.0.0.1:1");
     begin_client(at, &at->client);
     (void)next_hello(at, &at->client, out);
     for (uint32_t i = 0; i < 100; i++) {
         far.port++;
-        (void)to_server(at, &far, out, sizeof out, &received);
-        assert_int_equal(received.reply_size > 0, i < 10);
-        (void)to_server(at, &near, out, sizeof out, &received);
-        assert_true(received.reply_size > 0);
+        (void)to_server(at, &far, out, sizeof out);
+        assert_int_equal(at->received.reply_size > 0, i < 10);
+        (void)to_server(at, &near, out, sizeof out);
+        assert_true(at->received.reply_size > 0);
     }
     assert_int_equal(count_of(at, NET_SECURE_ADDRESS_BUDGET), 80);
     assert_int_equal(count_of(at, NET_SECURE_REPLY_BUDGET), 10);
@@ -129,7 +124,6 @@ WORLD_CASE(one_address_has_ten_requests_a_second_and_loopback_has_no_limit) {
 WORLD_CASE(a_million_forgeries_against_a_live_session_change_nothing) {
     base_rng rng = base_rng_make(44, 0);
     uint8_t seen[DATAGRAM_BYTES_MAX], forged[DATAGRAM_BYTES_MAX], out[DATAGRAM_BYTES_MAX];
-    net_secure_received received;
     connect_world(at);
     printf("seed 44\n");
     static const uint8_t plain[48] = {0};
@@ -161,22 +155,22 @@ WORLD_CASE(a_million_forgeries_against_a_live_session_change_nothing) {
             memcpy(forged + 2, "\x44\xFF\0\0\0\0\0\0", 8);
         }
         if (forged_size == size && memcmp(forged, seen, size) == 0) continue;
-        (void)to_server(at, &from, forged, forged_size, &received);
-        if (received.inner_size + received.reply_size > 0) fail_msg("forgery %u", i);
+        (void)to_server(at, &from, forged, forged_size);
+        if (at->received.inner_size + at->received.reply_size > 0) fail_msg("forgery %u", i);
         if (i % 50000 != 0) continue;
         pass_us(at, 1000);
         assert_true(net_secure_server_hold(at->server, at->clock.now_us, at->peer));
         size_t own = seal_from_client(at, "alive", 5, out);
-        (void)to_server(at, &at->client_address, out, own, &received);
-        delivered += received.inner_size == 5;
+        (void)to_server(at, &at->client_address, out, own);
+        delivered += at->received.inner_size == 5;
     }
     assert_int_equal(delivered, (runs + 49999) / 50000);
     assert_int_equal(net_secure_server_count(at->server), 1);
     assert_int_equal(count_of(at, NET_SECURE_MOVED), 0);
-    (void)to_server(at, &at->client_address, seen, size, &received); // the true one still counts
-    assert_int_equal(received.inner_size, sizeof plain);
-    (void)to_server(at, &at->client_address, seen, size, &received);
-    assert_int_equal(received.inner_size, 0); // once
+    (void)to_server(at, &at->client_address, seen, size); // the true one still counts
+    assert_int_equal(at->received.inner_size, sizeof plain);
+    (void)to_server(at, &at->client_address, seen, size);
+    assert_int_equal(at->received.inner_size, 0); // once
 }
 
 // Row 6: loss, order and doubling of a wire; each datagram is delivered once or not at all.
@@ -186,15 +180,14 @@ WORLD_CASE(a_wire_that_doubles_and_reorders_delivers_each_once) {
     static uint8_t count[20000];
     size_t sizes[HELD] = {0};
     base_rng rng = base_rng_make(45, 0);
-    net_secure_received received;
     connect_world(at);
     for (uint32_t i = 0; i < BASE_COUNT(count) + HELD; i++) {
         uint32_t slot = base_rng_below(&rng, HELD), copies = 1 + base_rng_below(&rng, 3);
         pass_us(at, 5000);
         assert_true(net_secure_server_hold(at->server, at->clock.now_us, at->peer));
         for (uint32_t k = 0; sizes[slot] > 0 && k < copies; k++) {
-            (void)to_server(at, &at->client_address, held[slot], sizes[slot], &received);
-            if (received.inner_size == 0) continue;
+            (void)to_server(at, &at->client_address, held[slot], sizes[slot]);
+            if (at->received.inner_size == 0) continue;
             uint32_t number;
             memcpy(&number, at->inner, sizeof number);
             count[number]++;

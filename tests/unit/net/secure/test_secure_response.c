@@ -10,22 +10,18 @@ typedef struct response {
 // An attempt of a client up to its response, which does not arrive.
 static response respond(secure_world* at, net_secure_client* client, const net_address* from) {
     response made;
-    net_secure_received received;
-    net_secure_answer answer;
     begin_client(at, client);
     assert_int_equal(next_hello(at, client, made.bytes), sizeof made.bytes);
-    assert_int_equal(to_server(at, from, made.bytes, sizeof made.bytes, &received),
-                     NET_OUTER_CHALLENGE_BYTES);
-    assert_int_equal(to_client(at, client, received.reply, received.reply_size, &answer),
+    assert_int_equal(to_server(at, from, made.bytes, sizeof made.bytes), NET_OUTER_CHALLENGE_BYTES);
+    assert_int_equal(to_client(at, client, at->received.reply, at->received.reply_size),
                      sizeof made.bytes);
-    memcpy(made.bytes, answer.reply, sizeof made.bytes);
+    memcpy(made.bytes, at->answer.reply, sizeof made.bytes);
     return made;
 }
 
 // @return the size of what the server answers.
 static size_t give(secure_world* at, const net_address* from, const response* sent) {
-    net_secure_received received;
-    return to_server(at, from, sent->bytes, sizeof sent->bytes, &received);
+    return to_server(at, from, sent->bytes, sizeof sent->bytes);
 }
 
 static void give_and_open(secure_world* at, net_secure_client* client, const net_address* from,
@@ -37,19 +33,17 @@ static void give_and_open(secure_world* at, net_secure_client* client, const net
 static bool is_heard(secure_world* at, net_secure_client* client, const net_address* from) {
     uint8_t out[DATAGRAM_BYTES_MAX];
     net_address to;
-    net_secure_received received;
     size_t size = net_secure_client_send(client, at->clock.now_us, "alive", 5, out, &to);
-    (void)to_server(at, from, out, size, &received);
-    return received.inner_size == 5;
+    (void)to_server(at, from, out, size);
+    return at->received.inner_size == 5;
 }
 
 static void leave(secure_world* at, net_secure_client* client, const net_address* from) {
     uint8_t out[DATAGRAM_BYTES_MAX];
     net_address to;
-    net_secure_received received;
     const uint32_t before = net_secure_server_count(at->server);
     size_t size = net_secure_client_close(client, at->clock.now_us, out, &to);
-    (void)to_server(at, from, out, size, &received);
+    (void)to_server(at, from, out, size);
     assert_int_equal(net_secure_server_count(at->server), before - 1);
 }
 
