@@ -42,8 +42,7 @@ DUEL_CASE(nobody_answering_is_unreachable_after_five_seconds) {
     duel_run(at, 4 * TICKS_PER_SECOND);
     assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_CONNECTING);
     duel_run(at, 2 * TICKS_PER_SECOND);
-    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_ENDED);
-    assert_int_equal(net_client_get_end(at->client), NET_CLIENT_END_UNREACHABLE);
+    duel_expect_end(at, NET_CLIENT_END_UNREACHABLE);
 }
 
 // Sequence numbers have 16 bits. An empty packet with seq 0 has no bytes.
@@ -61,7 +60,7 @@ DUEL_CASE(a_server_that_does_not_welcome_is_given_up_after_five_seconds) {
     assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_GREETING);
     raw_server_ask(&at->server); // requests of the server do not extend the time
     duel_run(at, 2 * TICKS_PER_SECOND);
-    assert_int_equal(net_client_get_end(at->client), NET_CLIENT_END_UNREACHABLE);
+    duel_expect_end(at, NET_CLIENT_END_UNREACHABLE);
     duel_run(at, 2);
     assert_true(at->server.is_gone);
 }
@@ -73,8 +72,7 @@ DUEL_CASE(a_refusal_is_kept_with_its_words) {
     long_text[sizeof long_text - 1] = '\0';
     raw_server_refuse(&at->server, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL, long_text, long_text);
     duel_run(at, 2 * TICKS_PER_SECOND); // the server does not close the connection either
-    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_ENDED);
-    assert_int_equal(net_client_get_end(at->client), NET_CLIENT_END_REFUSED);
+    duel_expect_end(at, NET_CLIENT_END_REFUSED);
     char text[64];
     assert_int_equal(net_client_refusal(at->client, text, sizeof text),
                      SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL);
@@ -116,8 +114,7 @@ CASE(a_goodbye_says_how_it_ended) {
         duel_run(&at, 2);
         assert_int_equal(net_client_send_event(at.client, 4, &(uint32_t){1}), NET_ERR_CLOSED);
         duel_run(&at, 70);
-        assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_ENDED);
-        assert_int_equal(net_client_get_end(at.client), CASES[i].end);
+        duel_expect_end(&at, CASES[i].end);
         duel_close(&at);
     }
 }
@@ -127,7 +124,7 @@ DUEL_CASE(a_goodbye_before_the_welcome_is_a_refusal) {
     raw_server_goodbye(&at->server, NET_END_GOODBYE);
     duel_run(at, 70);
     char text[128];
-    assert_int_equal(net_client_get_end(at->client), NET_CLIENT_END_REFUSED);
+    duel_expect_end(at, NET_CLIENT_END_REFUSED);
     assert_int_equal(net_client_refusal(at->client, text, sizeof text),
                      SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED);
 }
@@ -135,7 +132,7 @@ DUEL_CASE(a_goodbye_before_the_welcome_is_a_refusal) {
 WELCOMED_CASE(a_connection_that_ends_without_a_word_is_lost) {
     at->there->ops->disconnect(at->there, at->server.peer, 0, true);
     duel_run(at, 3);
-    assert_int_equal(net_client_get_end(at->client), NET_CLIENT_END_LOST);
+    duel_expect_end(at, NET_CLIENT_END_LOST);
 }
 
 WELCOMED_CASE(a_server_that_falls_silent_is_lost_after_thirty_seconds) {
@@ -143,7 +140,7 @@ WELCOMED_CASE(a_server_that_falls_silent_is_lost_after_thirty_seconds) {
     duel_run(at, 29 * TICKS_PER_SECOND);
     assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
     duel_run(at, 2 * TICKS_PER_SECOND);
-    assert_int_equal(net_client_get_end(at->client), NET_CLIENT_END_LOST);
+    duel_expect_end(at, NET_CLIENT_END_LOST);
     duel_run(at, 2);
     assert_true(at->server.is_gone);
 }
@@ -339,7 +336,7 @@ WELCOMED_CASE(leaving_says_goodbye) {
     duel_run(at, 5);
     assert_true(at->server.is_told_goodbye);
     assert_true(at->server.is_gone);
-    assert_int_equal(net_client_get_end(at->client), NET_CLIENT_END_LEFT);
+    duel_expect_end(at, NET_CLIENT_END_LEFT);
     assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_ENDED);
 }
 
@@ -413,22 +410,7 @@ DUEL_CASE(settings_that_no_server_has_are_malformed) {
 }
 
 static void send_roster(duel* at, uint32_t first, uint32_t count, const char* name) {
-    static Shoal__Wire__RosterEntry entries[256];
-    static Shoal__Wire__RosterEntry* pointers[256];
-    Shoal__Wire__Roster roster = SHOAL__WIRE__ROSTER__INIT;
-    assert_true(count <= BASE_COUNT(entries));
-    for (uint32_t i = 0; i < count; i++) {
-        shoal__wire__roster_entry__init(&entries[i]);
-        entries[i].client = first + i;
-        entries[i].name = (char*)(uintptr_t)name;
-        pointers[i] = &entries[i];
-    }
-    roster.n_came = count;
-    roster.came = pointers;
-    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_ROSTER;
-    control.roster = &roster;
-    (void)raw_server_send(&at->server, NET_CHANNEL_CONTROL, &control.base);
+    duel_send_roster(at, first, count, name);
     duel_run(at, 2);
 }
 
@@ -509,7 +491,7 @@ SECRET_CASE(a_connection_that_breaks_is_made_again_at_once) {
 SECRET_CASE(a_connection_that_is_ended_with_a_reason_is_lost) {
     at->there->ops->disconnect(at->there, at->server.peer, NET_END_TIMEOUT, true);
     duel_run(at, 10);
-    assert_int_equal(net_client_get_end(at->client), NET_CLIENT_END_LOST);
+    duel_expect_end(at, NET_CLIENT_END_LOST);
     assert_int_equal(at->server.hellos, 1);
 }
 
@@ -517,8 +499,7 @@ SECRET_CASE(a_session_that_is_gone_is_lost) {
     duel_run(at, 3 * TICKS_PER_SECOND + 10);
     raw_server_refuse(&at->server, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE, "it is over", "");
     duel_run(at, 2 * TICKS_PER_SECOND);
-    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_ENDED);
-    assert_int_equal(net_client_get_end(at->client), NET_CLIENT_END_LOST);
+    duel_expect_end(at, NET_CLIENT_END_LOST);
     char text[64];
     assert_int_equal(net_client_refusal(at->client, text, sizeof text),
                      SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE);
@@ -530,7 +511,7 @@ SECRET_CASE(attempts_end_thirty_seconds_after_the_last_word) {
     assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_RESUMING);
     assert_true(at->server.hellos >= 4); // each new connection repeats an unanswered hello
     duel_run(at, 2 * TICKS_PER_SECOND);
-    assert_int_equal(net_client_get_end(at->client), NET_CLIENT_END_LOST);
+    duel_expect_end(at, NET_CLIENT_END_LOST);
 }
 
 // The silence before the welcome does not count. The client gets time for the next state.
@@ -557,6 +538,5 @@ SECRET_CASE(who_leaves_while_resuming_has_left) {
     const uint32_t number = 1;
     assert_int_equal(net_client_send_event(at->client, 4, &number), NET_ERR_CLOSED);
     net_client_leave(at->client, at->now_us);
-    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_ENDED);
-    assert_int_equal(net_client_get_end(at->client), NET_CLIENT_END_LEFT);
+    duel_expect_end(at, NET_CLIENT_END_LEFT);
 }
