@@ -8,6 +8,7 @@
 #include "transport/socket_state.h"
 #include "transport/enet_peers.h"
 
+#include "raw_datagram.h"
 #include "test.h"
 
 #include "base/macros.h"
@@ -171,50 +172,6 @@ static inline void world_open_session(world* at, int index) {
 
 // ---- raw datagrams
 
-typedef struct raw {
-    uint8_t bytes[2048];
-    size_t size;
-} raw;
-
-static inline void raw_u8(raw* to, uint32_t value) {
-    to->bytes[to->size++] = (uint8_t)value;
-}
-
-static inline void raw_u16(raw* to, uint32_t value) {
-    raw_u8(to, value >> 8);
-    raw_u8(to, value & 0xFF);
-}
-
-static inline void raw_u32(raw* to, uint32_t value) {
-    raw_u16(to, value >> 16);
-    raw_u16(to, value & 0xFFFF);
-}
-
-static inline raw raw_begin(uint32_t peer_and_flags, bool is_timed) {
-    raw made = {.size = 0};
-    raw_u16(&made, peer_and_flags | (is_timed ? 0x8000u : 0));
-    if (is_timed) raw_u16(&made, 0);
-    return made;
-}
-
-static inline void raw_command(raw* to, uint32_t command, uint32_t channel, uint32_t sequence) {
-    raw_u8(to, command);
-    raw_u8(to, channel);
-    raw_u16(to, sequence);
-}
-
-static inline raw raw_connect(uint32_t mtu, uint32_t channels, uint32_t connect_id) {
-    raw made = raw_begin(0x0FFF, true);
-    raw_command(&made, 0x82, 0xFF, 1);
-    raw_u16(&made, 0); // outgoing peer
-    raw_u8(&made, 0xFF);
-    raw_u8(&made, 0xFF);
-    const uint32_t fields[] = {mtu, 65536, channels, 0, 0, 5000, 2, 2, connect_id, 0};
-    for (size_t i = 0; i < BASE_COUNT(fields); i++)
-        raw_u32(&made, fields[i]);
-    return made;
-}
-
 static inline void inject_from(uint32_t host, uint16_t port, const raw* datagram) {
     assert_true(net_socket_virtual_inject(host, port, PORT, datagram->bytes, datagram->size));
 }
@@ -226,7 +183,7 @@ static inline void inject(const raw* datagram) {
 // The head of a datagram that the server accepts as one of its first peer.
 static inline raw raw_as_first_client(const world* at, bool is_timed) {
     const ENetPeer* peer = first_peer(at->server);
-    return raw_begin((uint32_t)peer->incomingSessionID << 12, is_timed);
+    return raw_begin((uint32_t)peer->incomingSessionID << 12 | (is_timed ? 0x8000u : 0));
 }
 
 // A malicious member seals what its ENet would never write.

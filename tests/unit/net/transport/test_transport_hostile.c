@@ -31,8 +31,8 @@ WORLD_CASE(empty_and_oversized_datagrams_do_not_stop_the_drain, 4) {
 // next tick
 WORLD_CASE(a_burst_is_drained_within_one_service, 4) {
     net_peer peer = world_connect(at, 0);
-    raw noise = raw_begin(0x0003, true); // for a peer that does not exist: ENet ignores it
-    raw_command(&noise, 0x85, 0xFF, 1);
+    raw noise = raw_begin(0x8003); // for a peer that does not exist: ENet ignores it
+    raw_add(&noise, 0x85, 0xFF, 1, "");
     for (int i = 0; i < 3000; i++)
         inject(&noise);
     assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_REALTIME, 1));
@@ -64,8 +64,8 @@ static void world_init_timed(world* made, uint32_t service_us_max) {
     CASE_WITH(world, at, world_init_timed(at, service_us_max), world_deinit(at), name)
 
 static raw noise_for_enet(void) { // for a peer that does not exist: ENet ignores it
-    raw noise = raw_begin(0x0003, true);
-    raw_command(&noise, 0x85, 0xFF, 1);
+    raw noise = raw_begin(0x8003);
+    raw_add(&noise, 0x85, 0xFF, 1, "");
     return noise;
 }
 
@@ -174,14 +174,10 @@ WORLD_CASE(repeats_of_a_command_reach_enet_as_a_ration, 4) {
     enum { FLOOD = 900, COMMANDS = 32, WAITING = 100 }; // within the budget of a session
     net_peer peer = world_connect(at, 0);
     raw waiting = raw_as_first_client(at, true);
-    raw_command(&waiting, 0x86, 0, WAITING); // number 1 does not come: it waits
-    raw_u16(&waiting, 1);
-    raw_u8(&waiting, 'x');
+    raw_add(&waiting, 0x86, 0, WAITING, "21", 1, 'x'); // number 1 does not come: it waits
     raw repeats = raw_as_first_client(at, true);
     for (int i = 0; i < COMMANDS; i++) {
-        raw_command(&repeats, 0x86, 0, WAITING);
-        raw_u16(&repeats, 1);
-        raw_u8(&repeats, 'x');
+        raw_add(&repeats, 0x86, 0, WAITING, "21", 1, 'x');
     }
     inject_as_first_client(at, &waiting);
     run_tick(at);
@@ -202,7 +198,7 @@ WORLD_CASE(repeats_of_a_command_reach_enet_as_a_ration, 4) {
 WORLD_CASE(repeats_from_another_address_cost_the_peer_nothing, 4) {
     world_connect(at, 0);
     raw ping = raw_as_first_client(at, true);
-    raw_command(&ping, 0x85, 0xFF, 1);
+    raw_add(&ping, 0x85, 0xFF, 1, "");
     for (int i = 0; i < 1000; i++)
         inject(&ping);
     run_tick(at);
@@ -265,10 +261,8 @@ static int read_nothing(ENetHost* host, ENetEvent* event) {
 
 // security 0.1, 0.2: a spoofed connect takes a slot of ENet and is answered five times over
 WORLD_CASE(a_connect_without_a_session_takes_nothing_and_gets_nothing, 1) {
-    raw connect = raw_connect(1200, 2, 7), ack = raw_begin(0, true);
-    raw_command(&ack, 0x01, 0xFF, 1);
-    raw_u16(&ack, 1);
-    raw_u16(&ack, 0);
+    raw connect = raw_connect(1200, 2, 7), ack = raw_begin(0x8000);
+    raw_add(&ack, 0x01, 0xFF, 1, "22", 1, 0);
     inject(&connect);
     for (int i = 0; i < 4; i++)
         inject(&ack); // the blind handshake
@@ -303,8 +297,7 @@ WORLD_CASE(a_lone_connect_of_a_member_holds_its_slot_for_five_seconds, 1) {
 WORLD_CASE(the_slot_leak_datagram_is_refused, 4) {
     world_connect(at, 0);
     raw leak = raw_as_first_client(at, false);
-    raw_command(&leak, 0x84, 0xFF, 5);
-    raw_u32(&leak, 0);
+    raw_add(&leak, 0x84, 0xFF, 5, "4", 0);
     inject_as_first_client(at, &leak);
     run_ms(at, 100);
     assert_int_equal(first_peer(at->server)->state, ENET_PEER_STATE_CONNECTED);
@@ -317,8 +310,7 @@ WORLD_CASE(the_watchdog_frees_a_stuck_peer_and_tells, 1) {
     net_peer peer = at->at_server.connected;
     host_of(at->server)->intercept = NULL; // as if the filter had let it through
     raw leak = raw_as_first_client(at, false);
-    raw_command(&leak, 0x84, 0xFF, 5);
-    raw_u32(&leak, 0);
+    raw_add(&leak, 0x84, 0xFF, 5, "4", 0);
     inject_as_first_client(at, &leak);
     run_ms(at, 1000);
     assert_int_equal(first_peer(at->server)->state, ENET_PEER_STATE_ACKNOWLEDGING_DISCONNECT);
@@ -338,19 +330,12 @@ WORLD_CASE(a_leaked_account_of_waiting_data_is_repaired, 1) {
     size_t leaked = 0;
     for (uint32_t i = 1; i <= 100; i++) {
         raw half = raw_as_first_client(at, false);
-        raw_command(&half, 12, 1,
-                    0); // the first of two unreliable fragments; the other never comes
-        raw_u16(&half, 2 * i);
-        raw_u16(&half, 1000);
-        const uint32_t fields[] = {2, 0, 2000, 0};
-        for (size_t f = 0; f < BASE_COUNT(fields); f++)
-            raw_u32(&half, fields[f]);
+        // The first of two unreliable fragments; the other never comes.
+        raw_add(&half, 12, 1, 0, "224444", 2 * i, 1000, 2, 0, 2000, 0);
         half.size += 1000;
         raw whole = raw_as_first_client(at, false);
-        raw_command(&whole, 7, 1, 0); // a newer message: ENet drops the incomplete one
-        raw_u16(&whole, 2 * i + 1);
-        raw_u16(&whole, 4);
-        raw_u32(&whole, i);
+        // A newer message: ENet drops the incomplete one.
+        raw_add(&whole, 7, 1, 0, "224", 2 * i + 1, 4, i);
         inject_as_first_client(at, &half);
         inject_as_first_client(at, &whole);
         run_tick(at);
@@ -371,9 +356,8 @@ WORLD_CASE(a_forged_disconnect_has_no_effect, 4) {
     ENetAddress bound;
     assert_int_equal(enet_socket_get_address(host_of(at->clients[0])->socket, &bound), 0);
     for (uint32_t session = 0; session < 4; session++) {
-        raw forged = raw_begin(session << 12, false);
-        raw_command(&forged, 0x44, 0xFF, 0);
-        raw_u32(&forged, 0);
+        raw forged = raw_begin(session << 12);
+        raw_add(&forged, 0x44, 0xFF, 0, "4", 0);
         inject(&forged);
         inject_from(htonl(INADDR_LOOPBACK), bound.port, &forged); // from the client's own port
     }
@@ -381,8 +365,7 @@ WORLD_CASE(a_forged_disconnect_has_no_effect, 4) {
     assert_int_equal(at->at_server.disconnects, 0);
     assert_int_equal(first_peer(at->server)->state, ENET_PEER_STATE_CONNECTED);
     raw own = raw_as_first_client(at, false);
-    raw_command(&own, 0x44, 0xFF, 0);
-    raw_u32(&own, 0);
+    raw_add(&own, 0x44, 0xFF, 0, "4", 0);
     inject_as_first_client(at, &own); // sealed by the client itself
     run_ms(at, 100);
     assert_int_equal(at->at_server.disconnects, 1);
@@ -393,45 +376,28 @@ WORLD_CASE(what_no_sender_of_ours_writes_never_reaches_enet, 4) {
     world_connect(at, 0);
     raw cases[10];
     size_t count = 0;
-    cases[count] = raw_begin(0x4FFF, false); // compressed
-    raw_u32(&cases[count++], 0);
+    cases[count] = raw_begin(0x4FFF); // compressed
+    raw_put(&cases[count++], 0, 4);
     cases[count] = raw_as_first_client(at, false); // sequenced unreliable
-    raw_command(&cases[count], 7, 1, 0);
-    raw_u16(&cases[count], 1);
-    raw_u16(&cases[count], 1);
-    raw_u8(&cases[count++], 0);
+    raw_add(&cases[count++], 7, 1, 0, "221", 1, 1, 0);
     cases[count] = raw_as_first_client(at, true); // reliable without payload
-    raw_command(&cases[count], 0x86, 0, 1);
-    raw_u16(&cases[count++], 0);
+    raw_add(&cases[count++], 0x86, 0, 1, "2", 0);
     cases[count] = raw_as_first_client(at, true); // reliable on the other channel
-    raw_command(&cases[count], 0x86, 1, 1);
-    raw_u16(&cases[count], 1);
-    raw_u8(&cases[count++], 0);
+    raw_add(&cases[count++], 0x86, 1, 1, "21", 1, 0);
     cases[count] = raw_as_first_client(at, true); // far ahead
-    raw_command(&cases[count], 0x86, 0, 300);
-    raw_u16(&cases[count], 1);
-    raw_u8(&cases[count++], 0);
+    raw_add(&cases[count++], 0x86, 0, 300, "21", 1, 0);
     cases[count] = raw_as_first_client(at, true); // a fragment of 32 MB
-    raw_command(&cases[count], 0x88, 0, 1);
-    raw_u16(&cases[count], 1);
-    raw_u16(&cases[count], 1);
-    raw_u32(&cases[count], 2);
-    raw_u32(&cases[count], 0);
-    raw_u32(&cases[count], 32 * 1024 * 1024);
-    raw_u32(&cases[count], 0);
-    raw_u8(&cases[count++], 0);
+    raw_add(&cases[count++], 0x88, 0, 1, "2244441", 1, 1, 2, 0, 32 * 1024 * 1024, 0, 0);
     cases[count] = raw_as_first_client(at, true); // 33 pings
     for (int i = 0; i < 33; i++)
-        raw_command(&cases[count], 0x85, 0xFF, 1);
+        raw_add(&cases[count], 0x85, 0xFF, 1, "");
     count++;
     cases[count] = raw_as_first_client(at, false); // an unsequenced message without payload
-    raw_command(&cases[count], 0x49, 1, 0);
-    raw_u16(&cases[count], 9);
-    raw_u16(&cases[count++], 0);
+    raw_add(&cases[count++], 0x49, 1, 0, "22", 9, 0);
     cases[count] = raw_connect(1200, 2, 9); // a connect together with another command
-    raw_command(&cases[count++], 0x85, 0xFF, 1);
+    raw_add(&cases[count++], 0x85, 0xFF, 1, "");
     cases[count] = raw_as_first_client(at, true); // cut in the middle of a command
-    raw_command(&cases[count++], 0x86, 0, 1);
+    raw_add(&cases[count++], 0x86, 0, 1, "");
     for (size_t i = 0; i < count; i++) {
         inject_as_first_client(at, &cases[i]);
         run_tick(at);
@@ -517,13 +483,11 @@ WORLD_CASE(a_client_believes_nothing_that_is_not_sealed, 1) {
     run_ms(at, 50); // its socket has a port now
     ENetAddress bound;
     assert_int_equal(enet_socket_get_address(host_of(at->clients[0])->socket, &bound), 0);
-    raw said[3] = {raw_begin(0, true), raw_begin(0, true), {.bytes = {NET_OUTER_DENY, 9}}};
-    raw_command(&said[0], 0x83, 0xFF, 1); // verify connect
-    raw_u32(&said[0], 0);
-    for (int k = 0; k < 9; k++)
-        raw_u32(&said[0], 1200);
-    raw_command(&said[1], 0x44, 0xFF, 1); // disconnect
-    raw_u32(&said[1], 3);
+    raw said[3] = {raw_begin(0x8000), raw_begin(0), {.bytes = {NET_OUTER_DENY, 9}}};
+    raw_add(&said[0], 0x83, 0xFF, 1, "4444444444", 0, 1200, 1200, 1200, 1200, 1200, 1200, 1200,
+            1200,
+            1200);                            // verify connect
+    raw_add(&said[1], 0x44, 0xFF, 1, "4", 3); // disconnect
     said[2].size = NET_OUTER_DENY_BYTES;
     for (uint32_t i = 0; i < BASE_COUNT(said); i++) {
         assert_true(net_socket_virtual_inject(htonl(INADDR_LOOPBACK), 9, bound.port, said[i].bytes,
@@ -540,13 +504,8 @@ WORLD_CASE(a_client_cannot_choose_our_throttle_or_bandwidth, 4) {
     ENetPeer* peer = first_peer(at->server);
     raw evil = raw_as_first_client(at, true);
     uint16_t next = (uint16_t)(peer->outgoingReliableSequenceNumber + 1);
-    raw_command(&evil, 0x8B, 0xFF, next); // throttle configure
-    raw_u32(&evil, 1);
-    raw_u32(&evil, 0);
-    raw_u32(&evil, 32);
-    raw_command(&evil, 0x8A, 0xFF, next + 1u); // bandwidth limit
-    raw_u32(&evil, 1);
-    raw_u32(&evil, 1);
+    raw_add(&evil, 0x8B, 0xFF, next, "444", 1, 0, 32); // throttle configure
+    raw_add(&evil, 0x8A, 0xFF, next + 1u, "44", 1, 1); // bandwidth limit
     inject_as_first_client(at, &evil);
     run_ms(at, 3000);
     assert_int_equal(peer->state, ENET_PEER_STATE_CONNECTED);
