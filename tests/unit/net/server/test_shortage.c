@@ -274,29 +274,23 @@ static void sweep(shortage_part part, bool is_lasting) {
     }
 }
 
-static void one_refused_allocation_of_a_server_ends_nothing_but_in_order(void** state) {
-    (void)state;
+CASE(one_refused_allocation_of_a_server_ends_nothing_but_in_order) {
     sweep(PART_SERVER, false);
 }
-static void a_lasting_shortage_of_a_server_ends_its_match_in_order(void** state) {
-    (void)state;
+CASE(a_lasting_shortage_of_a_server_ends_its_match_in_order) {
     sweep(PART_SERVER, true);
 }
-static void one_refused_allocation_of_a_client_ends_its_session_at_most(void** state) {
-    (void)state;
+CASE(one_refused_allocation_of_a_client_ends_its_session_at_most) {
     sweep(PART_CLIENT, false);
 }
-static void a_lasting_shortage_of_clients_leaves_the_server_alone(void** state) {
-    (void)state;
+CASE(a_lasting_shortage_of_clients_leaves_the_server_alone) {
     sweep(PART_CLIENT, true);
 }
 
-static void a_refused_allocation_of_enet_is_a_loss(void** state) {
-    (void)state;
+CASE(a_refused_allocation_of_enet_is_a_loss) {
     sweep(PART_WIRE, false);
 }
-static void a_lasting_shortage_of_enet_ends_in_order(void** state) {
-    (void)state;
+CASE(a_lasting_shortage_of_enet_ends_in_order) {
     sweep(PART_WIRE, true);
 }
 
@@ -311,13 +305,5 @@ int main(int argc, char** argv) {
         (void)play(part, strcmp(argv[2], "lasting") == 0, strtoull(argv[3], NULL, 10));
         return 0;
     }
-    const struct CMUnitTest tests[] = {
-        TEST(one_refused_allocation_of_a_server_ends_nothing_but_in_order),
-        TEST(a_lasting_shortage_of_a_server_ends_its_match_in_order),
-        TEST(one_refused_allocation_of_a_client_ends_its_session_at_most),
-        TEST(a_lasting_shortage_of_clients_leaves_the_server_alone),
-        TEST(a_refused_allocation_of_enet_is_a_loss),
-        TEST(a_lasting_shortage_of_enet_ends_in_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run();
 }
