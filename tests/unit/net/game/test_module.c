@@ -33,6 +33,23 @@ static void assert_reported(const keeper* k, const char* part) {
     assert_non_null(strstr(k->first.text, part));
 }
 
+// Opening this file ends with this result, and the report has these words.
+static void refuse_file(const char* name, const char* path, net_result result, const char* why) {
+    keeper k;
+    keep(&k);
+    net_module* module;
+    assert_int_equal(net_module_open(name, path, &k.reporter, &module), result);
+    assert_null(module);
+    assert_reported(&k, why);
+}
+
+static void refuse_check(const char* file, net_result result, const char* why) {
+    keeper k;
+    keep(&k);
+    assert_int_equal(net_module_check(file, &k.reporter), result);
+    assert_reported(&k, why);
+}
+
 // ---- opening ----
 
 // S2.3
@@ -56,25 +73,17 @@ CASE(a_name_is_found_in_the_search_path) {
 }
 
 CASE(an_unknown_name_is_answered_with_the_nearest) {
-    keeper k;
-    keep(&k);
-    net_module* module;
-    assert_int_equal(net_module_open("brakout", GAMES_DIR, &k.reporter, &module), NET_ERR_UNKNOWN);
-    assert_null(module);
-    assert_reported(&k, "did you mean \"breakout\"");
-    keep(&k);
-    assert_int_equal(net_module_open("breakout", NULL, &k.reporter, &module), NET_ERR_UNKNOWN);
-    keep(&k);
-    assert_int_equal(net_module_open("", GAMES_DIR, &k.reporter, &module), NET_ERR_UNKNOWN);
-    assert_int_equal(net_module_open("./none.so", GAMES_DIR, &k.reporter, &module),
-                     NET_ERR_UNKNOWN);
+    refuse_file("brakout", GAMES_DIR, NET_ERR_UNKNOWN, "did you mean \"breakout\"");
+    refuse_file("breakout", NULL, NET_ERR_UNKNOWN, "");
+    refuse_file("", GAMES_DIR, NET_ERR_UNKNOWN, "");
+    refuse_file("./none.so", GAMES_DIR, NET_ERR_UNKNOWN, "");
 }
 
 CASE(a_name_never_leaves_the_search_path) {
     net_module* module;
     assert_int_equal(net_module_open("..", GAMES_DIR, NULL, &module), NET_ERR_UNKNOWN);
-    assert_int_equal(net_module_open("Breakout", GAMES_DIR, NULL, &module), NET_ERR_UNKNOWN);
-    assert_int_equal(net_module_open("breakout%", GAMES_DIR, NULL, &module), NET_ERR_UNKNOWN);
+    refuse_file("Breakout", GAMES_DIR, NET_ERR_UNKNOWN, "");
+    refuse_file("breakout%", GAMES_DIR, NET_ERR_UNKNOWN, "");
     assert_false(net_module_name_is_valid("abcdefghijklmnopqrstuvwxyz0123456"));
     assert_true(net_module_name_is_valid("abcdefghijklmnopqrstuvwxyz012345"));
     assert_false(net_module_name_is_valid(""));
@@ -98,26 +107,17 @@ CASE(a_module_needs_its_own_name_and_its_templates) {
     snprintf(so, sizeof so, "%s/other.so", dir);
     snprintf(blk, sizeof blk, "%s/other.blk", dir);
     copy_file(GAMES_DIR "/breakout.so", so);
-    keeper k;
-    keep(&k);
-    net_module* module;
-    assert_int_equal(net_module_open(so, NULL, &k.reporter, &module), NET_ERR_MODULE);
-    assert_reported(&k, "other.blk");
+    refuse_file(so, NULL, NET_ERR_MODULE, "other.blk");
     copy_file(GAMES_DIR "/breakout.blk", blk);
-    keep(&k);
-    assert_int_equal(net_module_open(so, NULL, &k.reporter, &module), NET_ERR_MODULE);
-    assert_reported(&k, "calls itself breakout");
+    refuse_file(so, NULL, NET_ERR_MODULE, "calls itself breakout");
     // A NUL would hide the rest of the text.
     FILE* out = fopen(blk, "wb");
     assert_int_equal(fwrite("a{}\0b{}", 1, 7, out), 7);
     fclose(out);
-    keep(&k);
-    assert_int_equal(net_module_open(so, NULL, &k.reporter, &module), NET_ERR_MODULE);
-    assert_reported(&k, "is not a text");
+    refuse_file(so, NULL, NET_ERR_MODULE, "is not a text");
     copy_file(blk, so);
-    keep(&k);
     copy_file(GAMES_DIR "/breakout.blk", blk);
-    assert_int_equal(net_module_open(so, NULL, &k.reporter, &module), NET_ERR_MODULE);
+    refuse_file(so, NULL, NET_ERR_MODULE, "");
     unlink(so);
     unlink(blk);
     rmdir(dir);
@@ -186,13 +186,8 @@ CASE(folders_and_pipes_are_no_modules) {
     assert_int_equal(mkfifo(pipe, 0600), 0);
     const char* const files[] = {folder, pipe};
     for (uint32_t i = 0; i < BASE_COUNT(files); i++) {
-        keeper k;
-        keep(&k);
-        net_module* module;
-        assert_int_equal(net_module_open(files[i], NULL, &k.reporter, &module), NET_ERR_MODULE);
-        assert_reported(&k, "is no plain file");
-        keep(&k);
-        assert_int_equal(net_module_check(files[i], &k.reporter), NET_ERR_IO);
+        refuse_file(files[i], NULL, NET_ERR_MODULE, "is no plain file");
+        refuse_check(files[i], NET_ERR_IO, "");
     }
     rmdir(folder);
     unlink(pipe);
@@ -200,16 +195,10 @@ CASE(folders_and_pipes_are_no_modules) {
 }
 
 CASE(files_without_symbol_or_with_another_contract_are_refused) {
-    keeper k;
-    keep(&k);
-    net_module* module;
-    assert_int_equal(net_module_open(SAMPLES_DIR "/sample_symbol.so", NULL, &k.reporter, &module),
-                     NET_ERR_MODULE);
-    assert_reported(&k, "no symbol net_game_module_get");
-    keep(&k);
-    assert_int_equal(net_module_open(SAMPLES_DIR "/sample_version.so", NULL, &k.reporter, &module),
-                     NET_ERR_MODULE);
-    assert_reported(&k, "made for module contract 2, this program has 1");
+    refuse_file(SAMPLES_DIR "/sample_symbol.so", NULL, NET_ERR_MODULE,
+                "no symbol net_game_module_get");
+    refuse_file(SAMPLES_DIR "/sample_version.so", NULL, NET_ERR_MODULE,
+                "made for module contract 2, this program has 1");
 }
 
 // ---- tables ----
@@ -228,25 +217,34 @@ static void refuse(const net_game_module* table, const char* why) {
     assert_reported(&k, why);
 }
 
+// The table of breakout with a change is refused, and this is said.
+#define REFUSE(why, ...)                                                                           \
+    do {                                                                                           \
+        net_game_module table = *breakout_module();                                                \
+        __VA_ARGS__;                                                                               \
+        refuse(&table, why);                                                                       \
+    } while (false)
+
+// The same with a change of its messages.
+#define REFUSE_MESSAGE(why, ...)                                                                   \
+    do {                                                                                           \
+        net_message messages[NET_MESSAGES_MAX + 1];                                                \
+        net_game_module table = *breakout_module();                                                \
+        memcpy(messages, table.messages, BREAKOUT_MESSAGE_COUNT * sizeof *messages);               \
+        table.messages = messages;                                                                 \
+        __VA_ARGS__;                                                                               \
+        refuse(&table, why);                                                                       \
+    } while (false)
+
 CASE(each_function_that_drives_a_match_is_required) {
     keeper k;
     assert_ok(wrap(breakout_module(), &k));
+    REFUSE("register_types is missing", table.register_types = NULL);
+    REFUSE("register_systems is missing", table.register_systems = NULL);
+    REFUSE("start is missing", table.start = NULL);
+    REFUSE("player_join is missing", table.player_join = NULL);
+    REFUSE("player_leave is missing", table.player_leave = NULL);
     net_game_module table = *breakout_module();
-    table.register_types = NULL;
-    refuse(&table, "register_types is missing");
-    table = *breakout_module();
-    table.register_systems = NULL;
-    refuse(&table, "register_systems is missing");
-    table = *breakout_module();
-    table.start = NULL;
-    refuse(&table, "start is missing");
-    table = *breakout_module();
-    table.player_join = NULL;
-    refuse(&table, "player_join is missing");
-    table = *breakout_module();
-    table.player_leave = NULL;
-    refuse(&table, "player_leave is missing");
-    table = *breakout_module();
     table.bot_think = NULL;
     table.human_input = NULL;
     assert_ok(wrap(&table, &k)); // a game may have no bots and no humans
@@ -288,57 +286,28 @@ CASE(a_module_for_another_core_is_told_to_rebuild) {
 }
 
 CASE(version_size_name_and_view_are_checked) {
-    net_game_module table = *breakout_module();
-    table.contract_version = 0;
-    refuse(&table, "made for module contract 0");
-    table = *breakout_module();
-    table.size_bytes = sizeof table + 8;
-    refuse(&table, "bytes, this program takes");
-    table.size_bytes = 16;
-    refuse(&table, "its table has 16 bytes");
-    table = *breakout_module();
-    table.name = "Break Out";
-    refuse(&table, "the name Break Out is not");
-    table.name = NULL;
-    refuse(&table, "the name (null) is not");
-    table = *breakout_module();
-    table.title = NULL;
-    refuse(&table, "title");
-    table = *breakout_module();
-    table.view_width = 0.0f;
-    refuse(&table, "view is empty");
+    REFUSE("made for module contract 0", table.contract_version = 0);
+    REFUSE("bytes, this program takes", table.size_bytes = sizeof table + 8);
+    REFUSE("its table has 16 bytes", table.size_bytes = 16);
+    REFUSE("the name Break Out is not", table.name = "Break Out");
+    REFUSE("the name (null) is not", table.name = NULL);
+    REFUSE("title", table.title = NULL);
+    REFUSE("view is empty", table.view_width = 0.0f);
 }
 
 CASE(message_tables_are_checked) {
-    net_message messages[NET_MESSAGES_MAX + 1];
-    net_game_module table = *breakout_module();
-    table.messages = messages;
-    memcpy(messages, breakout_module()->messages, BREAKOUT_MESSAGE_COUNT * sizeof(net_message));
-    messages[1].kind = NET_MESSAGE_INPUT;
-    refuse(&table, "more than one message of kind input");
-    messages[0].kind = messages[1].kind = NET_MESSAGE_TO_SERVER;
-    refuse(&table, "no message of kind input");
-    memcpy(messages, breakout_module()->messages, BREAKOUT_MESSAGE_COUNT * sizeof(net_message));
-    messages[3].from_wire = NULL;
-    refuse(&table, "message LevelCleared: to_wire or from_wire is missing");
-    memcpy(messages, breakout_module()->messages, BREAKOUT_MESSAGE_COUNT * sizeof(net_message));
-    messages[2].name = "Cheer";
-    refuse(&table, "message Cheer is listed twice");
-    memcpy(messages, breakout_module()->messages, BREAKOUT_MESSAGE_COUNT * sizeof(net_message));
-    messages[2].event = "cheer";
-    refuse(&table, "event cheer belongs to two messages");
-    memcpy(messages, breakout_module()->messages, BREAKOUT_MESSAGE_COUNT * sizeof(net_message));
-    messages[4].descriptor = NULL;
-    refuse(&table, "message LifeLost: no protobuf descriptor");
-    memcpy(messages, breakout_module()->messages, BREAKOUT_MESSAGE_COUNT * sizeof(net_message));
-    messages[4].event = NULL;
-    refuse(&table, "message LifeLost: no event");
-    messages[4].name = "";
-    refuse(&table, "a message has no name");
-    table.message_count = NET_MESSAGES_MAX + 1;
-    refuse(&table, "the message table is too long");
-    table.messages = NULL;
-    refuse(&table, "the message table is missing");
+    REFUSE_MESSAGE("more than one message of kind input", messages[1].kind = NET_MESSAGE_INPUT);
+    REFUSE_MESSAGE("no message of kind input",
+                   messages[0].kind = messages[1].kind = NET_MESSAGE_TO_SERVER);
+    REFUSE_MESSAGE("message LevelCleared: to_wire or from_wire is missing",
+                   messages[3].from_wire = NULL);
+    REFUSE_MESSAGE("message Cheer is listed twice", messages[2].name = "Cheer");
+    REFUSE_MESSAGE("event cheer belongs to two messages", messages[2].event = "cheer");
+    REFUSE_MESSAGE("message LifeLost: no protobuf descriptor", messages[4].descriptor = NULL);
+    REFUSE_MESSAGE("message LifeLost: no event", messages[4].event = NULL);
+    REFUSE_MESSAGE("a message has no name", messages[4].name = "");
+    REFUSE_MESSAGE("the message table is too long", table.message_count = NET_MESSAGES_MAX + 1);
+    REFUSE_MESSAGE("the message table is missing", table.messages = NULL);
 }
 
 CASE(the_longest_message_table_is_accepted) {
@@ -453,36 +422,27 @@ CASE(a_field_that_a_shorter_element_lacks_is_missing) {
 }
 
 CASE(longer_elements_are_refused_like_a_longer_table) {
-    net_game_module table = *breakout_module();
-    table.message_bytes = sizeof(net_message) + 8;
-    refuse(&table, "an element of its message table has 72 bytes, this program takes 8 to 64");
-    table = *breakout_module();
-    table.setting_bytes = sizeof(net_setting) + 8;
-    refuse(&table, "an element of its settings table has 48 bytes");
-    table = *breakout_module();
-    table.action_bytes = sizeof(net_action) + 8;
-    refuse(&table, "an element of its action table has 32 bytes");
-    table.action_bytes = UINT32_MAX;
-    refuse(&table, "an element of its action table has 4294967295 bytes");
+    REFUSE("an element of its message table has 72 bytes, this program takes 8 to 64",
+           table.message_bytes = sizeof(net_message) + 8);
+    REFUSE("an element of its settings table has 48 bytes",
+           table.setting_bytes = sizeof(net_setting) + 8);
+    REFUSE("an element of its action table has 32 bytes",
+           table.action_bytes = sizeof(net_action) + 8);
+    REFUSE("an element of its action table has 4294967295 bytes", table.action_bytes = UINT32_MAX);
 }
 
 CASE(an_element_size_of_zero_is_refused_unless_there_are_none) {
+    REFUSE("an element of its message table has 0 bytes", table.message_bytes = 0);
+    REFUSE("an element of its settings table has 0 bytes", table.setting_bytes = 0);
+    REFUSE("an element of its action table has 0 bytes", table.action_bytes = 0);
+    REFUSE("an element of its action table has 23 bytes",
+           table.action_bytes = sizeof(net_action) - 1); // this size would cut a pointer in two
+    keeper k;
     net_game_module table = *breakout_module();
-    table.message_bytes = 0;
-    refuse(&table, "an element of its message table has 0 bytes");
-    table = *breakout_module();
-    table.setting_bytes = 0;
-    refuse(&table, "an element of its settings table has 0 bytes");
-    table = *breakout_module();
-    table.action_bytes = 0;
-    refuse(&table, "an element of its action table has 0 bytes");
-    table.action_bytes = sizeof(net_action) - 1; // this size would cut a pointer in two
-    refuse(&table, "an element of its action table has 23 bytes");
     table.settings = NULL;
     table.actions = NULL;
     table.setting_count = table.setting_bytes = 0;
     table.action_count = table.action_bytes = 0;
-    keeper k;
     assert_ok(wrap(&table, &k));
 }
 
@@ -508,9 +468,7 @@ CASE(writable_globals_are_named) {
                      NET_ERR_MODULE);
     assert_reported(&k, "of writable globals");
     assert_true(k.first.count >= 3); // the sum, sample_counter and sample_buffer
-    keep(&k);
-    assert_int_equal(net_module_check(SAMPLES_DIR "/sample_thread.so", &k.reporter),
-                     NET_ERR_MODULE);
+    refuse_check(SAMPLES_DIR "/sample_thread.so", NET_ERR_MODULE, "");
 }
 
 static void append_line(void* context, const char* file, uint32_t line, const char* message) {
@@ -531,17 +489,10 @@ CASE(imports_of_mathematics_chance_and_time_are_named) {
 
 CASE(other_files_are_no_modules) {
     keeper k;
-    keep(&k);
-    assert_int_equal(net_module_check("/nowhere/x.so", &k.reporter), NET_ERR_IO);
-    keep(&k);
-    assert_int_equal(net_module_check(GAMES_DIR "/breakout.blk", &k.reporter), NET_ERR_MODULE);
-    assert_reported(&k, "is no shared object");
-    keep(&k);
-    assert_int_equal(net_module_check(SAMPLES_DIR "/sample_symbol.so", &k.reporter),
-                     NET_ERR_MODULE);
-    keep(&k);
-    assert_int_equal(net_module_check(SAMPLES_DIR "/sample_version.so", &k.reporter),
-                     NET_ERR_MODULE);
+    refuse_check("/nowhere/x.so", NET_ERR_IO, "");
+    refuse_check(GAMES_DIR "/breakout.blk", NET_ERR_MODULE, "is no shared object");
+    refuse_check(SAMPLES_DIR "/sample_symbol.so", NET_ERR_MODULE, "");
+    refuse_check(SAMPLES_DIR "/sample_version.so", NET_ERR_MODULE, "");
     keep(&k);
     assert_int_equal(net_module_check(SAMPLES_DIR "/sample_core.so", &k.reporter), NET_ERR_MODULE);
 #ifndef TEST_SANITIZED
