@@ -74,6 +74,40 @@ static seen read_keyed(const char* log) {
     return self;
 }
 
+/// A whole log with keyframes, on the disk and in memory.
+typedef struct keyed {
+    log_files files;
+    net_log_file_config config;
+    uint8_t* bytes;
+    size_t size;
+} keyed;
+
+static void keyed_open(keyed* self, size_t save_bytes) {
+    files_open(&self->files);
+    self->config = keyed_config(&self->files);
+    (void)write_keyed(&self->config, TICKS, save_bytes);
+    self->bytes = file_read(self->files.log, &self->size);
+}
+
+static void keyed_close(keyed* self) {
+    free(self->bytes);
+    files_close(&self->files);
+}
+
+#define KEYED_CASE(name, save_bytes)                                                               \
+    CASE_WITH(keyed, self, keyed_open(self, save_bytes), keyed_close(self), name)
+
+// Step to the next block. @return false: there is none.
+static bool next_block(const keyed* self, size_t* at, net_log_block* block) {
+    if (*at == 0)
+        *at = NET_LOG_PROLOGUE_BYTES;
+    else
+        *at += NET_LOG_BLOCK_HEADER_BYTES + block->stored_bytes;
+    if (*at >= self->size) return false;
+    assert_true(net_log_block_header_read(block, self->bytes + *at));
+    return true;
+}
+
 // ---- the running hash ----
 
 // Change a block as a person does who knows the format: its checksums are right.
@@ -273,23 +307,16 @@ FILES_CASE(a_seek_begins_behind_the_newest_keyframe_before_it) {
 }
 
 // A closed log has an index; the same log cut in front of it has none.
-FILES_CASE(the_index_says_what_the_headers_of_blocks_say) {
-    net_log_file_config config = keyed_config(files);
-    (void)write_keyed(&config, TICKS, 50);
-    size_t size;
-    uint8_t* bytes = file_read(files->log, &size);
-    net_log_reader* with = files_reader(files->log);
+KEYED_CASE(the_index_says_what_the_headers_of_blocks_say, 50) {
+    net_log_reader* with = files_reader(self->files.log);
     size_t index = 0;
-    for (size_t at = NET_LOG_PROLOGUE_BYTES; at < size;) {
-        net_log_block block;
-        assert_true(net_log_block_header_read(&block, bytes + at));
+    net_log_block block;
+    for (size_t at = 0; next_block(self, &at, &block);)
         index = block.type == NET_LOG_BLOCK_INDEX ? at : 0;
-        at += NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
-    }
     assert_true(index > 0);
     char cut[112];
-    snprintf(cut, sizeof cut, "%s.cut", files->log);
-    file_write(cut, bytes, index);
+    snprintf(cut, sizeof cut, "%s.cut", self->files.log);
+    file_write(cut, self->bytes, index);
     net_log_reader* without = files_reader(cut);
     uint32_t count, other;
     const net_log_keyframe* keyframes = net_log_reader_keyframes(with, &count);
@@ -303,7 +330,6 @@ FILES_CASE(the_index_says_what_the_headers_of_blocks_say) {
     assert_true(info->is_closed && net_log_reader_info(without)->is_closed);
     net_log_reader_destroy(with);
     net_log_reader_destroy(without);
-    free(bytes);
 }
 
 // Of a log with one place of damage: what is lost lies between that place and the next keyframe.
@@ -323,67 +349,52 @@ static void expect_goes_on(const seen* self) {
     if (!self->info.is_cut) assert_int_equal(self->info.lost_ticks, TICKS - self->ticks);
 }
 
-FILES_CASE(a_changed_byte_costs_at_most_the_ticks_up_to_the_next_keyframe) {
+KEYED_CASE(a_changed_byte_costs_at_most_the_ticks_up_to_the_next_keyframe, 40) {
     static const uint8_t masks[] = {0x01, 0xFF};
-    net_log_file_config config = keyed_config(files);
-    (void)write_keyed(&config, TICKS, 40);
-    size_t size;
-    uint8_t* bytes = file_read(files->log, &size);
     uint32_t lossy = 0;
     uint32_t changed = 0;
-    for (size_t i = 0; i < size; i += test_step(i)) {
+    for (size_t i = 0; i < self->size; i += test_step(i)) {
         uint8_t mask = masks[changed++ % BASE_COUNT(masks)];
-        file_poke(files->log, i, bytes[i] ^ mask);
-        seen self = read_keyed(files->log);
-        expect_goes_on(&self);
-        lossy += self.ticks < TICKS;
-        file_poke(files->log, i, bytes[i]);
+        file_poke(self->files.log, i, self->bytes[i] ^ mask);
+        seen got = read_keyed(self->files.log);
+        expect_goes_on(&got);
+        lossy += got.ticks < TICKS;
+        file_poke(self->files.log, i, self->bytes[i]);
     }
     print_message("%u bytes changed, %u of them cost ticks\n", changed, lossy);
     assert_true(lossy > changed / 8);
-    free(bytes);
 }
 
-FILES_CASE(a_log_with_keyframes_cut_at_any_byte_opens_to_its_last_whole_block) {
-    net_log_file_config config = keyed_config(files);
-    (void)write_keyed(&config, TICKS, 40);
-    size_t size;
-    free(file_read(files->log, &size));
+KEYED_CASE(a_log_with_keyframes_cut_at_any_byte_opens_to_its_last_whole_block, 40) {
+    size_t size = self->size;
     uint32_t ticks = TICKS;
     for (; size > 0; size -= test_step(size)) {
-        assert_int_equal(truncate(files->log, (off_t)(size - 1)), 0);
-        seen self = read_keyed(files->log);
+        assert_int_equal(truncate(self->files.log, (off_t)(size - 1)), 0);
+        seen got = read_keyed(self->files.log);
         // Without its index a log is slower to open, and whole.
-        assert_true(self.is_told || (self.ticks == TICKS && self.info.is_closed));
-        assert_true(self.ticks <= ticks);
-        for (ecs_tick tick = 1; tick <= self.ticks; tick++)
-            assert_true(self.has[tick]);
-        assert_int_equal(self.ticks % BLOCK, 0);
-        ticks = self.ticks;
+        assert_true(got.is_told || (got.ticks == TICKS && got.info.is_closed));
+        assert_true(got.ticks <= ticks);
+        for (ecs_tick tick = 1; tick <= got.ticks; tick++)
+            assert_true(got.has[tick]);
+        assert_int_equal(got.ticks % BLOCK, 0);
+        ticks = got.ticks;
     }
     assert_int_equal(ticks, 0);
 }
 
 // Blocks in another order, twice, or left out: nothing is made up, and what is missing is reported.
-FILES_CASE(shuffled_blocks_are_told) {
-    net_log_file_config config = keyed_config(files);
-    (void)write_keyed(&config, TICKS, 40);
-    size_t size;
-    uint8_t* bytes = file_read(files->log, &size);
+KEYED_CASE(shuffled_blocks_are_told, 40) {
     size_t places[64];
     uint32_t count = 0;
-    for (size_t at = NET_LOG_PROLOGUE_BYTES; at < size;) {
-        net_log_block block;
-        assert_true(net_log_block_header_read(&block, bytes + at));
+    net_log_block block;
+    for (size_t at = 0; next_block(self, &at, &block);)
         places[count++] = at;
-        at += NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
-    }
-    places[count] = size;
+    places[count] = self->size;
     base_rng rng = base_rng_make(15, 3);
     for (uint32_t round = 0; round < 300; round++) {
         base_bytes made;
         base_bytes_init(&made, NULL);
-        base_bytes_write(&made, bytes, places[1]);
+        base_bytes_write(&made, self->bytes, places[1]);
         uint32_t wanted = 1;
         bool is_whole = true;
         for (uint32_t i = 1; i < count; i++) {
@@ -391,41 +402,36 @@ FILES_CASE(shuffled_blocks_are_told) {
             uint32_t take = dice == 0 ? 1 + base_rng_below(&rng, count - 1) : i;
             is_whole = is_whole && take == i && dice != 1 && dice != 2;
             for (uint32_t k = 0; k < (dice == 1 ? 0u : dice == 2 ? 2u : 1u); k++)
-                base_bytes_write(&made, bytes + places[take], places[take + 1] - places[take]);
+                base_bytes_write(&made, self->bytes + places[take],
+                                 places[take + 1] - places[take]);
             wanted++;
         }
-        file_replace(files->log, made.data, made.size);
-        seen self = read_keyed(files->log);
-        if (is_whole) assert_int_equal(self.ticks, TICKS);
-        if (self.ticks < TICKS) assert_true(self.is_told || self.info.last_tick < TICKS);
+        file_replace(self->files.log, made.data, made.size);
+        seen got = read_keyed(self->files.log);
+        if (is_whole) assert_int_equal(got.ticks, TICKS);
+        if (got.ticks < TICKS) assert_true(got.is_told || got.info.last_tick < TICKS);
         base_bytes_deinit(&made);
     }
-    free(bytes);
 }
 
-FILES_CASE(a_damaged_start_costs_nothing_but_itself) {
-    net_log_file_config config = keyed_config(files);
-    (void)write_keyed(&config, TICKS, 40);
-    size_t size;
-    uint8_t* bytes = file_read(files->log, &size);
+KEYED_CASE(a_damaged_start_costs_nothing_but_itself, 40) {
     net_log_block block;
-    assert_true(net_log_block_header_read(&block, bytes + NET_LOG_PROLOGUE_BYTES));
+    assert_true(net_log_block_header_read(&block, self->bytes + NET_LOG_PROLOGUE_BYTES));
     size_t start = NET_LOG_PROLOGUE_BYTES + NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
-    memset(bytes, 0, start);
-    file_write(files->log, bytes, size);
+    memset(self->bytes, 0, start);
+    file_write(self->files.log, self->bytes, self->size);
     net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, files->log, NULL, &reader), NET_ERR_DAMAGED);
+    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &reader), NET_ERR_DAMAGED);
     assert_non_null(reader);
     assert_string_equal(net_log_reader_info(reader)->game, "pong");
     assert_int_equal(walk(reader, net_log_cursor_begin(reader)).ticks, TICKS);
     net_log_reader_destroy(reader);
     // A sector with the first ticks in it costs those too.
-    memset(bytes, 0, 512);
-    file_write(files->log, bytes, size);
-    seen self = read_keyed(files->log);
-    assert_true(self.is_told);
-    assert_int_equal(self.ticks, TICKS - EVERY);
-    free(bytes);
+    memset(self->bytes, 0, 512);
+    file_write(self->files.log, self->bytes, self->size);
+    seen got = read_keyed(self->files.log);
+    assert_true(got.is_told);
+    assert_int_equal(got.ticks, TICKS - EVERY);
 }
 
 // ---- segments ----
@@ -502,32 +508,27 @@ CASE(old_segments_are_deleted_over_the_limits) {
     }
 }
 
-FILES_CASE(a_crash_in_a_rotation_leaves_one_log) {
+KEYED_CASE(a_crash_in_a_rotation_leaves_one_log, 40) {
     char name[128];
-    net_log_file_config config = keyed_config(files);
-    (void)write_keyed(&config, TICKS, 40);
     // The old file has its new name already, and still its old one.
-    segment_name(name, files, 1);
-    assert_int_equal(link(files->log, name), 0);
-    seen self = read_keyed(files->log);
-    assert_int_equal(self.ticks, TICKS);
-    assert_int_equal(self.info.segment_count, 1);
-    assert_false(self.info.is_damaged);
+    segment_name(name, &self->files, 1);
+    assert_int_equal(link(self->files.log, name), 0);
+    seen got = read_keyed(self->files.log);
+    assert_int_equal(got.ticks, TICKS);
+    assert_int_equal(got.info.segment_count, 1);
+    assert_false(got.info.is_damaged);
     // A segment of another log that has the name is none of ours.
     assert_int_equal(unlink(name), 0);
-    size_t size;
-    uint8_t* bytes = file_read(files->log, &size);
     net_log_block block;
-    assert_true(net_log_block_header_read(&block, bytes + NET_LOG_PROLOGUE_BYTES));
+    assert_true(net_log_block_header_read(&block, self->bytes + NET_LOG_PROLOGUE_BYTES));
     block.identity++;
-    net_log_block_header_write(&block, bytes + NET_LOG_PROLOGUE_BYTES);
-    file_write(name, bytes, size);
-    free(bytes);
-    assert_int_equal(read_keyed(files->log).info.segment_count, 1);
+    net_log_block_header_write(&block, self->bytes + NET_LOG_PROLOGUE_BYTES);
+    file_write(name, self->bytes, self->size);
+    assert_int_equal(read_keyed(self->files.log).info.segment_count, 1);
     // The next log of this name takes the segments along.
-    (void)write_keyed(&config, 10, 40);
+    (void)write_keyed(&self->config, 10, 40);
     assert_false(file_exists(name));
-    snprintf(name, sizeof name, "%s.1.seg0001", files->log);
+    snprintf(name, sizeof name, "%s.1.seg0001", self->files.log);
     assert_true(file_exists(name));
 }
 
