@@ -39,7 +39,6 @@ typedef struct table_config {
     uint64_t seed;
     uint32_t clients_max, clients_min; ///< 0: TABLE_SEATS and 0
     ecs_tick ticks_max;
-    const base_reporter *reporter, *seat_reporter;
     double quiet;                ///< a setting of the test game; 0: nothing ever changes
     const net_game_module* game; ///< NULL: the test game unchanged
     const char* templates;       ///< NULL: the templates of the test game
@@ -59,8 +58,17 @@ typedef struct table_config {
         net_transport* transport); ///< replaces the transport of the server; NULL: no replacement
 } table_config;
 
+/// What a side printed, a line each. It is kept up to its room and counted beyond.
+typedef struct table_said {
+    base_reporter reporter;
+    uint32_t lines;
+    size_t size;
+    char text[32768];
+} table_said;
+
 typedef struct table {
     table_config config;
+    table_said said, seats_said; ///< of the server, and of all clients
     scarce_memory memory;
     net_module* module;
     net_match* match;
@@ -75,8 +83,27 @@ typedef struct table {
     uint64_t now_us;
 } table;
 
+static inline void table_say(void* context, const char* file, uint32_t line, const char* text) {
+    table_said* said = context;
+    (void)file, (void)line;
+    said->lines++;
+    if (said->size + strlen(text) + 2 > sizeof said->text) return;
+    said->size +=
+        (size_t)snprintf(said->text + said->size, sizeof said->text - said->size, "%s\n", text);
+}
+
+/// How many times these words were printed.
+static inline uint32_t table_heard(const table_said* said, const char* words) {
+    uint32_t count = 0;
+    for (const char* at = strstr(said->text, words); at; at = strstr(at + 1, words))
+        count++;
+    return count;
+}
+
 static inline void table_open(table* at, table_config config) {
     memset(at, 0, sizeof *at);
+    at->said.reporter = (base_reporter){table_say, &at->said};
+    at->seats_said.reporter = (base_reporter){table_say, &at->seats_said};
     scarce_init(&at->memory, 0, false);
     at->config = config;
     base_reporter reporter = base_reporter_stderr();
@@ -105,7 +132,7 @@ static inline void table_open(table* at, table_config config) {
         .clients_max = config.clients_max ? config.clients_max : TABLE_SEATS,
         .clients_min = config.clients_min,
         .ticks_max = config.ticks_max,
-        .reporter = config.reporter,
+        .reporter = &at->said.reporter,
         .send_divisor = config.send_divisor,
         .secret = config.secret,
         .rate_bytes_max = config.rate_bytes_max,
@@ -140,7 +167,7 @@ static inline table_seat* table_sit_as(table* at, const net_module* module,
         .address = "sim",
         .name = name,
         .is_bot = true,
-        .reporter = at->config.seat_reporter,
+        .reporter = &at->seats_said.reporter,
         .seed = at->seat_count,
         .session_trace = at->config.seat_trace,
         .session_trace_context = at->config.seat_trace_context,

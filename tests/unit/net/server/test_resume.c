@@ -8,20 +8,6 @@
 static const net_link_config DEAD_LINK = {.loss_percent = 100};
 static const net_link_config QUIET_LINK = {.delay_ms = 5};
 
-typedef struct diary {
-    char text[4096];
-    size_t size;
-} diary;
-
-static void write_diary(void* context, const char* file, uint32_t line, const char* text) {
-    (void)file;
-    (void)line;
-    diary* kept = context;
-    int written = snprintf(kept->text + kept->size, sizeof kept->text - kept->size, "%s\n", text);
-    if (written > 0) kept->size += (size_t)written;
-    if (kept->size >= sizeof kept->text) kept->size = sizeof kept->text - 1;
-}
-
 static void check_agreement(table* at) {
     table_agrees(at);
     assert_int_equal(net_server_get_counters(at->server)->drops, 0);
@@ -30,12 +16,9 @@ static void check_agreement(table* at) {
 }
 
 static void goes_dark_for(uint32_t seconds, uint64_t seed) {
-    diary said = {.size = 0};
-    const base_reporter reporter = {write_diary, &said};
     table at;
     const ecs_tick ticks = (seconds + 10) * TICKS_PER_SECOND;
-    table_open(
-        &at, (table_config){.seed = seed, .ticks_max = ticks, .quiet = 1e9, .reporter = &reporter});
+    table_open(&at, (table_config){.seed = seed, .ticks_max = ticks, .quiet = 1e9});
     table_sit(&at, NULL);
     table_sit(&at, NULL);
     table_run(&at, 120);
@@ -59,10 +42,10 @@ static void goes_dark_for(uint32_t seconds, uint64_t seed) {
     assert_int_equal(net_match_player(at.match, 1), player);
     assert_int_equal(net_server_get_counters(at.server)->resumes, 1);
     assert_int_equal(net_server_get_counters(at.server)->joins, 2);
-    assert_non_null(strstr(said.text, "note: client 1 \"member\" is away: nothing received\n"));
-    assert_non_null(strstr(said.text, "note: client 1 \"member\" is back after"));
-    assert_non_null(strstr(said.text, "note: client 2 \"member (2)\" joined"));
-    assert_null(strstr(said.text, "client 2 \"member (2)\" is away"));
+    assert_true(table_heard(&at.said, "note: client 1 \"member\" is away: nothing received\n") > 0);
+    assert_true(table_heard(&at.said, "note: client 1 \"member\" is back after") > 0);
+    assert_true(table_heard(&at.said, "note: client 2 \"member (2)\" joined") > 0);
+    assert_int_equal(table_heard(&at.said, "client 2 \"member (2)\" is away"), 0);
     table_run_out(&at, 3000);
     check_agreement(&at);
     table_close(&at);
@@ -282,13 +265,6 @@ static void come_back(table* at, raw_client* raw) {
     assert_true(try_to_come_back(at, raw));
 }
 
-static uint32_t count_lines(const char* text, const char* line) {
-    uint32_t count = 0;
-    for (const char* at = strstr(text, line); at; at = strstr(at + 1, line))
-        count++;
-    return count;
-}
-
 // Each resumption costs a welcome, a roster and rows that are sent again: five within ten seconds,
 // then one in two seconds. The session itself stays.
 TABLE_CASE(a_flood_of_resumptions_is_bounded, .seed = 21, .quiet = 1e9) {
@@ -310,10 +286,8 @@ TABLE_CASE(a_flood_of_resumptions_is_bounded, .seed = 21, .quiet = 1e9) {
 
 // A client that comes back again and again causes one report line and one roster a second.
 CASE(coming_back_again_and_again_is_told_of_once_a_second) {
-    diary said = {.size = 0};
-    const base_reporter reporter = {write_diary, &said};
     table at;
-    table_open(&at, (table_config){.seed = 20, .quiet = 1e9, .reporter = &reporter});
+    table_open(&at, (table_config){.seed = 20, .quiet = 1e9});
     table_sit(&at, NULL);
     raw_client* raw = table_guest(&at);
     uint64_t rosters = raw->rosters, begin_us = at.now_us;
@@ -323,7 +297,7 @@ CASE(coming_back_again_and_again_is_told_of_once_a_second) {
     assert_true(seconds < 3);
     assert_int_equal(net_server_get_counters(at.server)->resumes, NET_SESSIONS_MAX);
     assert_true(raw->rosters - rosters <= seconds + 1);
-    assert_true(count_lines(said.text, "is back after") <= seconds + 1);
+    assert_true(table_heard(&at.said, "is back after") <= seconds + 1);
     assert_true(table_dropped(&at, NET_DROP_RESUME_QUIET) >= NET_SESSIONS_MAX - seconds - 1);
     // In the end it knows all clients, also those that joined during its absence.
     table_run(&at, 5 * TICKS_PER_SECOND);

@@ -316,30 +316,25 @@ TABLE_CASE(a_server_without_a_list_says_so, .seed = 10) {
 }
 
 // A member prints why its session ended.
-static void save_line(void* context, const char* file, uint32_t line, const char* message) {
-    (void)file, (void)line;
-    (void)base_text_copy(context, 256, message);
-}
-
 CASE(a_banned_client_prints_the_reason) {
     net_bans* bans = bans_of("");
     table at;
-    char said[256] = "";
-    const base_reporter reporter = {save_line, said};
-    table_open(&at,
-               (table_config){.seed = 11, .bans = bans, .quiet = 1e9, .seat_reporter = &reporter});
+    char fault[256];
+    table_open(&at, (table_config){.seed = 11, .bans = bans, .quiet = 1e9});
     table_seat* seat = table_sit(&at, NULL);
     table_run(&at, 60);
     assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_PLAYING);
     net_ban ban;
-    assert_ok(net_ban_parse("address 198.18.0.0/15 come back \xE2\x80\xAEnever", &ban, said,
-                            sizeof said));
+    assert_ok(net_ban_parse("address 198.18.0.0/15 come back \xE2\x80\xAEnever", &ban, fault,
+                            sizeof fault));
     uint32_t ended = 0;
     assert_ok(net_server_ban(at.server, &ban, &ended));
     assert_int_equal(ended, 1);
     table_run(&at, 30);
-    assert_string_equal(
-        said, "connection lost: the server ended the session: it is banned: come back never");
+    assert_int_equal(table_heard(&at.seats_said,
+                                 "connection lost: the server ended the session: it is "
+                                 "banned: come back never\n"),
+                     1);
     assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_ENDED);
     assert_int_equal(net_client_get_report(seat->client).end, NET_CLIENT_END_LOST);
     table_close(&at);

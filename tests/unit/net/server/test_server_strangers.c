@@ -138,23 +138,10 @@ FILES_CASE(an_event_is_acknowledged_when_a_tick_took_it) {
 
 // ---- the screen
 
-typedef struct screen {
-    uint32_t lines, told;
-} screen;
-
-static void count_line(void* context, const char* file, uint32_t line, const char* message) {
-    (void)file, (void)line;
-    screen* on = context;
-    on->lines++;
-    on->told += strstr(message, "more lines like this") != NULL;
-}
-
 // Six clients join, break the protocol and join again: each end is a line for the operator.
 CASE(a_flood_of_faults_is_a_trickle_of_lines) {
-    screen on = {0};
-    const base_reporter reporter = {count_line, &on};
     table at;
-    table_open(&at, (table_config){.seed = 2, .quiet = 1e9, .reporter = &reporter});
+    table_open(&at, (table_config){.seed = 2, .quiet = 1e9});
     for (uint32_t i = 0; i < TABLE_SEATS; i++)
         (void)table_raw_client(&at);
     const uint32_t seconds = 60;
@@ -171,10 +158,10 @@ CASE(a_flood_of_faults_is_a_trickle_of_lines) {
         table_step(&at);
     }
     uint64_t drops = net_server_get_counters(at.server)->drops;
-    print_message("%llu sessions dropped, %u lines\n", (unsigned long long)drops, on.lines);
+    print_message("%llu sessions dropped, %u lines\n", (unsigned long long)drops, at.said.lines);
     assert_true(drops > 1000);
-    assert_true(on.lines <= 2 * (NET_RATION_LINES_BURST + 2 * seconds));
-    assert_true(on.told >= seconds / 2);
+    assert_true(at.said.lines <= 2 * (NET_RATION_LINES_BURST + 2 * seconds));
+    assert_true(table_heard(&at.said, "more lines like this") >= seconds / 2);
     table_close(&at);
 }
 
@@ -202,29 +189,23 @@ TABLE_CASE(two_players_of_one_name_are_told_apart, .seed = 3, .quiet = 1e9) {
     assert_string_equal(net_match_player_name(at->match, next->client), "Ada");
 }
 
-static void count_limited(void* context, const char* file, uint32_t line, const char* message) {
-    (void)file, (void)line;
-    uint32_t* count = context;
-    *count += strcmp(message, "note: client 2 \"guest\" is rate-limited: it sends more than is "
-                              "read") == 0;
-}
-
 // One line for the operator.
 CASE(who_sends_more_than_is_read_is_named) {
     table at;
-    uint32_t limited = 0, number = 1;
-    const base_reporter reporter = {count_limited, &limited};
-    table_open(&at, (table_config){.seed = 1, .quiet = 1e9, .reporter = &reporter});
+    static const char limited[] =
+        "note: client 2 \"guest\" is rate-limited: it sends more than is read\n";
+    uint32_t number = 1;
+    table_open(&at, (table_config){.seed = 1, .quiet = 1e9});
     table_sit(&at, NULL);
     raw_client* raw = table_guest(&at);
     for (uint32_t tick = 0; tick < 200; tick++) {
-        assert_true(tick >= 100 || limited == 0);
+        assert_true(tick >= 100 || table_heard(&at.said, limited) == 0);
         for (uint32_t i = 0; i < 100; i++) {
             raw_client_inputs(raw, raw_client_packet(raw), number, 8, "", 0);
             number += 8;
         }
         table_step(&at);
     }
-    assert_int_equal(limited, 1);
+    assert_int_equal(table_heard(&at.said, limited), 1);
     table_close(&at);
 }

@@ -84,25 +84,16 @@ static void step(table* at, uint32_t ticks) {
         raw_client_service(&at->raw_clients[i], at->now_us);
 }
 
-static void report_nothing(void* context, const char* file, uint32_t line, const char* text) {
-    (void)context;
-    (void)file;
-    (void)line;
-    (void)text;
-}
-
 // `lanes` 0: no thread.
 static outcome play(uint64_t seed, uint32_t lanes, uint32_t divisor) {
     static const net_link_config DEAD = {.loss_percent = 100};
     const net_link_config bad = {
         .loss_percent = 8, .delay_ms = 35, .jitter_ms = 25, .duplicate_percent = 2, .seed = seed};
-    const base_reporter reporter = {report_nothing, NULL};
     base_rng rng = base_rng_make(seed, 5);
     table at;
     table_open(&at, (table_config){.seed = seed,
                                    .quiet = 1e9,
                                    .ticks_max = 900,
-                                   .reporter = &reporter,
                                    .send_divisor = divisor,
                                    .is_threaded = lanes > 0,
                                    .lanes = lanes,
