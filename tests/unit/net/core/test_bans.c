@@ -38,6 +38,8 @@ static net_bans* make(const char* text) {
     return bans;
 }
 
+#define BANS_CASE(name, text) CASE_MADE(net_bans, bans, make(text), net_bans_destroy(bans), name)
+
 static const char* reason_for(const net_bans* bans, const char* address) {
     const net_address asked = host(address);
     const net_ban* found = net_bans_find_address(bans, &asked);
@@ -120,9 +122,9 @@ CASE(a_line_has_a_longest_length) {
     }
 }
 
-CASE(the_most_exact_prefix_counts) {
-    net_bans* bans = make("address 10.0.0.0/8 wide\naddress 10.1.0.0/16 near\n\n# a comment\n"
-                          "address 10.1.2.3 one\naddress 2001:db8::/32 six\nplayer 9 nine\nkey 2");
+BANS_CASE(the_most_exact_prefix_counts,
+          "address 10.0.0.0/8 wide\naddress 10.1.0.0/16 near\n\n# a comment\n"
+          "address 10.1.2.3 one\naddress 2001:db8::/32 six\nplayer 9 nine\nkey 2") {
     assert_int_equal(net_bans_count(bans), 6);
     assert_string_equal(reason_for(bans, "10.2.3.4"), "wide");
     assert_string_equal(reason_for(bans, "10.1.3.4"), "near");
@@ -142,11 +144,9 @@ CASE(the_most_exact_prefix_counts) {
     assert_int_equal(net_bans_find(bans, &free, 8, 2)->kind, NET_BAN_KEY);
     assert_string_equal(net_bans_find(bans, &one, 9, 2)->reason, "one");
     assert_null(net_bans_find(NULL, &one, 9, 2));
-    net_bans_destroy(bans);
 }
 
-CASE(bans_come_and_go_by_calls) {
-    net_bans* bans = make("player 1 file\nplayer 2 file\n");
+BANS_CASE(bans_come_and_go_by_calls, "player 1 file\nplayer 2 file\n") {
     net_ban ban = parsed("player 1 call"), other = parsed("player 3 call");
     assert_ok(net_bans_add(bans, &ban)); // the new reason
     assert_ok(net_bans_add(bans, &other));
@@ -170,7 +170,6 @@ CASE(bans_come_and_go_by_calls) {
     assert_true(net_bans_remove(bans, &ban));
     assert_string_equal(reason_for(bans, "192.0.2.1"), "-");
     assert_int_equal(net_bans_count(bans), 2);
-    net_bans_destroy(bans);
 }
 
 typedef struct screen {
@@ -186,8 +185,7 @@ static void print_line(void* context, const char* file, uint32_t line, const cha
     (void)base_text_copy(on->text, sizeof on->text, message);
 }
 
-CASE(a_fault_in_any_line_keeps_the_old_list) {
-    net_bans* bans = make("player 1 old\n");
+BANS_CASE(a_fault_in_any_line_keeps_the_old_list, "player 1 old\n") {
     screen on = {0};
     const base_reporter reporter = {print_line, &on};
     const char text[] = "player 2\n\n# fine\nplayer two\nkey 4\n";
@@ -211,7 +209,6 @@ CASE(a_fault_in_any_line_keeps_the_old_list) {
     assert_int_equal(net_bans_read(bans, many, sizeof many, "b", &reporter), NET_ERR_MALFORMED);
     assert_int_equal(on.lines, NET_BAN_FAULTS_REPORTED_MAX + 1);
     assert_int_equal(net_bans_count(bans), 1);
-    net_bans_destroy(bans);
 }
 
 CASE(a_file_is_read_again_or_kept) {

@@ -34,6 +34,9 @@ static void file_close(key_file* file) {
     unlink(file->path);
 }
 
+#define FILE_CASE(name, size)                                                                      \
+    CASE_WITH(key_file, file, file_open(file, size), file_close(file), name)
+
 static void assert_wiped(void) {
     static const net_host_secret none;
     assert_memory_equal(&secret, &none, sizeof none);
@@ -49,30 +52,24 @@ static void assert_refused(key_file* file, const char* why) {
     file->reporter = base_reporter_first(&file->first);
 }
 
-CASE(a_file_for_its_owner_alone_is_read_and_wiped) {
-    key_file file;
-    file_open(&file, 64);
-    assert_true(net_host_read_secret_file(file.path, &secret, &file.reporter));
+FILE_CASE(a_file_for_its_owner_alone_is_read_and_wiped, 64) {
+    assert_true(net_host_read_secret_file(file->path, &secret, &file->reporter));
     assert_int_equal(secret.size, 64);
     assert_int_equal(secret.bytes[63], 'K');
-    assert_int_equal(file.first.count, 0);
+    assert_int_equal(file->first.count, 0);
     net_host_wipe_secret(&secret);
     assert_wiped();
-    assert_int_equal(fchmod(file.descriptor, 0400), 0);
-    assert_true(net_host_read_secret_file(file.path, &secret, &file.reporter));
+    assert_int_equal(fchmod(file->descriptor, 0400), 0);
+    assert_true(net_host_read_secret_file(file->path, &secret, &file->reporter));
     net_host_wipe_secret(&secret);
-    file_close(&file);
 }
 
-CASE(a_file_that_others_can_read_is_refused_with_the_remedy) {
+FILE_CASE(a_file_that_others_can_read_is_refused_with_the_remedy, 64) {
     static const mode_t modes[] = {0640, 0604, 0610, 0666, 0644, 0602};
-    key_file file;
-    file_open(&file, 64);
     for (size_t i = 0; i < BASE_COUNT(modes); i++) {
-        assert_int_equal(fchmod(file.descriptor, modes[i]), 0);
-        assert_refused(&file, "chmod 600 /tmp/shoal-key-");
+        assert_int_equal(fchmod(file->descriptor, modes[i]), 0);
+        assert_refused(file, "chmod 600 /tmp/shoal-key-");
     }
-    file_close(&file);
 }
 
 CASE(a_file_of_another_user_is_refused) {

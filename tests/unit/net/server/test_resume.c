@@ -285,31 +285,28 @@ TABLE_CASE(a_flood_of_resumptions_is_bounded, .seed = 21, .quiet = 1e9) {
 }
 
 // A client that comes back again and again causes one report line and one roster a second.
-CASE(coming_back_again_and_again_is_told_of_once_a_second) {
-    table at;
-    table_open(&at, (table_config){.seed = 20, .quiet = 1e9});
-    table_sit(&at, NULL);
-    raw_client* raw = table_guest(&at);
-    uint64_t rosters = raw->rosters, begin_us = at.now_us;
+TABLE_CASE(coming_back_again_and_again_is_told_of_once_a_second, .seed = 20, .quiet = 1e9) {
+    table_sit(at, NULL);
+    raw_client* raw = table_guest(at);
+    uint64_t rosters = raw->rosters, begin_us = at->now_us;
     for (uint32_t i = 0; i < NET_SESSIONS_MAX; i++)
-        come_back(&at, raw);
-    uint64_t seconds = (at.now_us - begin_us) / 1000000 + 1;
+        come_back(at, raw);
+    uint64_t seconds = (at->now_us - begin_us) / 1000000 + 1;
     assert_true(seconds < 3);
-    assert_int_equal(net_server_get_counters(at.server)->resumes, NET_SESSIONS_MAX);
+    assert_int_equal(net_server_get_counters(at->server)->resumes, NET_SESSIONS_MAX);
     assert_true(raw->rosters - rosters <= seconds + 1);
-    assert_true(table_heard(&at.said, "is back after") <= seconds + 1);
-    assert_true(table_dropped(&at, NET_DROP_RESUME_QUIET) >= NET_SESSIONS_MAX - seconds - 1);
+    assert_true(table_heard(&at->said, "is back after") <= seconds + 1);
+    assert_true(table_dropped(at, NET_DROP_RESUME_QUIET) >= NET_SESSIONS_MAX - seconds - 1);
     // In the end it knows all clients, also those that joined during its absence.
-    table_run(&at, 5 * TICKS_PER_SECOND);
-    come_back(&at, raw);
-    come_back(&at, raw);
+    table_run(at, 5 * TICKS_PER_SECOND);
+    come_back(at, raw);
+    come_back(at, raw);
     rosters = raw->rosters;
-    table_sit(&at, NULL);
-    table_run(&at, 2 * TICKS_PER_SECOND);
+    table_sit(at, NULL);
+    table_run(at, 2 * TICKS_PER_SECOND);
     assert_true(raw->rosters > rosters);
     assert_int_equal(raw->came_last, 3);
-    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_PLAYING);
-    table_close(&at);
+    assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_PLAYING);
 }
 
 // Each attempt costs its sender a connection. Other clients notice nothing.

@@ -156,16 +156,19 @@ static void start_many(ecs_world* world, void* context_pointer, const net_game_s
         assert_int_equal(ecs_create(world, context->rock, NULL, 0, &entity), ECS_OK);
 }
 
-static void open_large(table* at, net_game_module* game) {
-    *game = *swarm_module_get();
-    game->start = start_many;
-    table_open(at, (table_config){.seed = 5, .clients_max = CROWD, .game = game});
+static void open_large(table* at) {
+    static net_game_module game; // exists longer than the table
+    game = *swarm_module_get();
+    game.start = start_many;
+    table_open(at, (table_config){.seed = 5, .clients_max = CROWD, .game = &game});
     for (uint32_t i = 0; i < CROWD; i++)
         (void)table_raw_client(at);
     table_run(at, 10);
     for (uint32_t i = 0; i < CROWD; i++)
         raw_client_hello(&at->raw_clients[i], NET_PROTOCOL_VERSION, table_schema(at), "swarm", "x");
 }
+
+#define LARGE_CASE(name) CASE_WITH(table, at, open_large(at), table_close(at), name)
 
 // Clients with a replication state; they are the ones that joined first.
 static uint32_t count_admitted(const table* at) {
@@ -188,8 +191,7 @@ static uint32_t count_admitted(const table* at) {
 CASE(scopes_of_a_large_world_wait_for_their_turn) {
     enum { PER_TICK = NET_WORK_PER_TICK / ENTITIES, FIRST = NET_WORK_BURST / ENTITIES };
     static table at;
-    net_game_module game;
-    open_large(&at, &game);
+    open_large(&at);
     const net_server_counters* counters = net_server_get_counters(at.server);
     while (counters->joins == 0)
         table_step(&at);
@@ -217,8 +219,7 @@ CASE(scopes_of_a_large_world_wait_for_their_turn) {
 // A client that waits loses its connection, or leaves: nothing of it stays.
 CASE(who_waits_for_a_scope_may_leave) {
     static table at;
-    net_game_module game;
-    open_large(&at, &game);
+    open_large(&at);
     const net_server_counters* counters = net_server_get_counters(at.server);
     while (counters->joins == 0)
         table_step(&at);
@@ -248,8 +249,7 @@ CASE(who_waits_for_a_scope_may_leave) {
 // back.
 CASE(what_leavers_leave_is_destroyed_over_ticks) {
     static table at;
-    net_game_module game;
-    open_large(&at, &game);
+    open_large(&at);
     const net_server_counters* counters = net_server_get_counters(at.server);
     for (uint32_t ticks = 0; count_admitted(&at) < CROWD && ticks < 200; ticks++)
         table_step(&at);

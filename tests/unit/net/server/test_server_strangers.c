@@ -139,30 +139,27 @@ FILES_CASE(an_event_is_acknowledged_when_a_tick_took_it) {
 // ---- the screen
 
 // Six clients join, break the protocol and join again: each end is a line for the operator.
-CASE(a_flood_of_faults_is_a_trickle_of_lines) {
-    table at;
-    table_open(&at, (table_config){.seed = 2, .quiet = 1e9});
+TABLE_CASE(a_flood_of_faults_is_a_trickle_of_lines, .seed = 2, .quiet = 1e9) {
     for (uint32_t i = 0; i < TABLE_SEATS; i++)
-        (void)table_raw_client(&at);
+        (void)table_raw_client(at);
     const uint32_t seconds = 60;
     for (uint32_t tick = 0; tick < seconds * TICKS_PER_SECOND; tick++) {
         for (uint32_t i = 0; i < TABLE_SEATS; i++) {
-            raw_client* raw = &at.raw_clients[i];
+            raw_client* raw = &at->raw_clients[i];
             if (raw->is_gone)
                 table_again(raw);
             else if (raw->is_welcome)
                 raw_client_garbage(raw, NET_CHANNEL_CONTROL);
             else if (raw->is_connected)
-                raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", "eve");
+                raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "eve");
         }
-        table_step(&at);
+        table_step(at);
     }
-    uint64_t drops = net_server_get_counters(at.server)->drops;
-    print_message("%llu sessions dropped, %u lines\n", (unsigned long long)drops, at.said.lines);
+    uint64_t drops = net_server_get_counters(at->server)->drops;
+    print_message("%llu sessions dropped, %u lines\n", (unsigned long long)drops, at->said.lines);
     assert_true(drops > 1000);
-    assert_true(at.said.lines <= 2 * (NET_RATION_LINES_BURST + 2 * seconds));
-    assert_true(table_heard(&at.said, "more lines like this") >= seconds / 2);
-    table_close(&at);
+    assert_true(at->said.lines <= 2 * (NET_RATION_LINES_BURST + 2 * seconds));
+    assert_true(table_heard(&at->said, "more lines like this") >= seconds / 2);
 }
 
 // ---- the list of players
@@ -190,22 +187,19 @@ TABLE_CASE(two_players_of_one_name_are_told_apart, .seed = 3, .quiet = 1e9) {
 }
 
 // One line for the operator.
-CASE(who_sends_more_than_is_read_is_named) {
-    table at;
+TABLE_CASE(who_sends_more_than_is_read_is_named, .seed = 1, .quiet = 1e9) {
     static const char limited[] =
         "note: client 2 \"guest\" is rate-limited: it sends more than is read\n";
     uint32_t number = 1;
-    table_open(&at, (table_config){.seed = 1, .quiet = 1e9});
-    table_sit(&at, NULL);
-    raw_client* raw = table_guest(&at);
+    table_sit(at, NULL);
+    raw_client* raw = table_guest(at);
     for (uint32_t tick = 0; tick < 200; tick++) {
-        assert_true(tick >= 100 || table_heard(&at.said, limited) == 0);
+        assert_true(tick >= 100 || table_heard(&at->said, limited) == 0);
         for (uint32_t i = 0; i < 100; i++) {
             raw_client_inputs(raw, raw_client_packet(raw), number, 8, "", 0);
             number += 8;
         }
-        table_step(&at);
+        table_step(at);
     }
-    assert_int_equal(table_heard(&at.said, limited), 1);
-    table_close(&at);
+    assert_int_equal(table_heard(&at->said, limited), 1);
 }

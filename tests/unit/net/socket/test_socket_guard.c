@@ -12,6 +12,9 @@ static void listen_init(world* made, const char* listen) {
     assert_ok(net_transport_enet_create(&config, &made->server));
 }
 
+#define LISTEN_CASE(name, listen)                                                                  \
+    CASE_WITH(world, at, listen_init(at, listen), world_deinit(at), name)
+
 static bool connect_to(world* at, int index, const char* target) {
     net_peer peer = 0;
     if (!at->clients[index]) at->clients[index] = client_make();
@@ -53,19 +56,16 @@ WORLD_CASE(without_a_guard_enet_sees_the_wire, 4) {
     assert_int_equal(stats_of(at->server).dropped_malformed, 1); // by the filter
 }
 
-CASE(ipv6_needs_a_guard) {
+LISTEN_CASE(ipv6_needs_a_guard, "[::]:7777") {
     static const char foreign[] = "[2001:db8::9]:666";
-    world at;
     net_address from;
-    listen_init(&at, "[::]:7777");
-    net_socket_guard_set((int)host_of(at.server)->socket, NULL);
+    net_socket_guard_set((int)host_of(at->server)->socket, NULL);
     assert_ok(net_address_parse(foreign, &from));
     raw connect = raw_connect(1200, 2, 77);
     assert_true(net_socket_virtual_inject_from(&from, PORT, connect.bytes, connect.size));
-    run_ms(&at, 100);
-    assert_int_equal(stats_of(at.server).socket_errors, 1);
-    assert_int_equal(first_peer(at.server)->state, ENET_PEER_STATE_DISCONNECTED);
-    world_deinit(&at);
+    run_ms(at, 100);
+    assert_int_equal(stats_of(at->server).socket_errors, 1);
+    assert_int_equal(first_peer(at->server)->state, ENET_PEER_STATE_DISCONNECTED);
 }
 
 CASE(servers_listen_on_one_or_two_families) {
@@ -99,30 +99,25 @@ CASE(servers_listen_on_one_or_two_families) {
     }
 }
 
-CASE(many_hosts_of_ipv6_keep_their_names_on_a_delayed_wire) {
-    world at;
-    listen_init(&at, "[::]:7777");
+LISTEN_CASE(many_hosts_of_ipv6_keep_their_names_on_a_delayed_wire, "[::]:7777") {
     net_link_config slow = {.delay_ms = 50};
     assert_ok(net_socket_link_set(&slow));
     for (int i = 0; i < CLIENTS_MAX; i++)
-        assert_true(connect_to(&at, i, i % 2 == 0 ? "[::1]:7777" : "127.0.0.1:7777"));
-    assert_int_equal(at.at_server.connects, CLIENTS_MAX);
-    assert_int_equal(secure_count(at.server, NET_SECURE_ACCEPTED), CLIENTS_MAX);
-    world_deinit(&at);
+        assert_true(connect_to(at, i, i % 2 == 0 ? "[::1]:7777" : "127.0.0.1:7777"));
+    assert_int_equal(at->at_server.connects, CLIENTS_MAX);
+    assert_int_equal(secure_count(at->server, NET_SECURE_ACCEPTED), CLIENTS_MAX);
 }
 
-CASE(a_delayed_wire_says_while_it_holds_something) {
+LISTEN_CASE(a_delayed_wire_says_while_it_holds_something, "[::1]:7777") {
     enum { DELAY_MS = 50 };
-    world at;
-    listen_init(&at, "[::1]:7777");
-    at.clients[0] = client_make();
+    at->clients[0] = client_make();
     net_link_config slow = {.delay_ms = DELAY_MS};
     assert_ok(net_socket_link_set(&slow));
     net_address server;
     assert_ok(net_address_parse("[::1]:7777", &server));
     net_socket_pump();
     assert_false(net_socket_is_sending());
-    net_socket_wire_send((int)host_of(at.clients[0])->socket, &server, "x", 1);
+    net_socket_wire_send((int)host_of(at->clients[0])->socket, &server, "x", 1);
     assert_true(net_socket_is_sending());
     net_socket_virtual_advance(net_socket_now_us() + DELAY_MS * 1000 - 1);
     net_socket_pump();
@@ -131,27 +126,23 @@ CASE(a_delayed_wire_says_while_it_holds_something) {
     net_socket_pump();
     assert_false(net_socket_is_sending());
     assert_ok(net_socket_link_set(NULL));
-    world_deinit(&at);
 }
 
-CASE(a_guard_answers_by_itself) {
-    world at;
-    listen_init(&at, "[::1]:7777");
-    at.clients[0] = client_make();
+LISTEN_CASE(a_guard_answers_by_itself, "[::1]:7777") {
+    at->clients[0] = client_make();
     net_address server;
     assert_ok(net_address_parse("[::1]:7777", &server));
     uint8_t longest[NET_SOCKET_OUTER_BYTES_MAX] = {1};
-    int descriptor = (int)host_of(at.clients[0])->socket;
+    int descriptor = (int)host_of(at->clients[0])->socket;
     net_socket_wire_send(descriptor, &server, longest, sizeof longest);
     net_socket_wire_send(123456, &server, longest, 1); // unknown: nothing
-    run_ms(&at, 50);
-    assert_int_equal(stats_of(at.clients[0]).sent_bytes, sizeof longest);
-    assert_int_equal(stats_of(at.server).recv_bytes, sizeof longest);
+    run_ms(at, 50);
+    assert_int_equal(stats_of(at->clients[0]).sent_bytes, sizeof longest);
+    assert_int_equal(stats_of(at->server).recv_bytes, sizeof longest);
     base_assert_handler_set(test_assert_handler);
     expect_assert_failure(net_socket_wire_send(descriptor, &server, longest, sizeof longest + 1));
     expect_assert_failure(net_socket_guard_set(123456, NULL));
     base_assert_handler_set(NULL);
-    world_deinit(&at);
 }
 
 // A CONNECT as the client's own session would seal it.
