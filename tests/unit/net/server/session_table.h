@@ -310,6 +310,21 @@ static inline void table_close(table* at) {
     assert_int_equal(at->memory.bytes, 0);
 }
 
+/// Register the systems of the test game, and one more that the server runs in the stage "act".
+static inline ecs_result table_register(ecs_world* world, void** context,
+                                        const base_reporter* reporter, const char* name,
+                                        ecs_system_fn run) {
+    static const char* const SERVER[] = {"server"};
+    ecs_result result = swarm_module_get()->register_systems(world, context, reporter);
+    const ecs_system_desc desc = {.name = name,
+                                  .stage = "act",
+                                  .run = run,
+                                  .tags = SERVER,
+                                  .tag_count = 1,
+                                  .context = *context};
+    return result == ECS_OK ? ecs_system_register(world, &desc) : result;
+}
+
 /// Let some calls of a transport pass through others: tap->ops is a copy to change, tap->below has
 /// the calls that are replaced.
 typedef struct table_tap {

@@ -39,13 +39,7 @@ static void decide(const ecs_stage* stage, const ecs_rows* rows) {
 
 static ecs_result register_systems(ecs_world* world, void** context,
                                    const base_reporter* reporter) {
-    static const char* const only_server[] = {"server"};
-    ecs_result result = swarm_module_get()->register_systems(world, context, reporter);
-    if (result != ECS_OK) return result;
-    return ecs_system_register(
-        world,
-        &(ecs_system_desc){
-            .name = "decide", .stage = "act", .run = decide, .tags = only_server, .tag_count = 1});
+    return table_register(world, context, reporter, "decide", decide);
 }
 
 FILES_CASE(a_game_refuses_drops_and_ends_with_reasons) {

@@ -199,17 +199,6 @@ TABLE_CASE(divisor_and_rate_have_limits, .seed = 1) {
 
 static swarm_context* the_storm;
 
-// Register the test game with one more system.
-static ecs_result register_with(ecs_world* world, void** context, const base_reporter* reporter,
-                                const char* name,
-                                void (*run)(const ecs_stage* stage, const ecs_rows* rows)) {
-    static const char* const SERVER[] = {"server"};
-    ecs_result result = swarm_module_get()->register_systems(world, context, reporter);
-    const ecs_system_desc desc = {
-        .name = name, .stage = "act", .run = run, .tags = SERVER, .tag_count = 1};
-    return result == ECS_OK ? ecs_system_register(world, &desc) : result;
-}
-
 static void greet_with_wish(table* at, raw_client* raw, uint32_t rate_bytes_max) {
     (void)table_connect(at, raw);
     Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;
@@ -240,7 +229,7 @@ static void storm_es(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 static ecs_result register_storm(ecs_world* world, void** context, const base_reporter* reporter) {
-    return register_with(world, context, reporter, "storm_es", storm_es);
+    return table_register(world, context, reporter, "storm_es", storm_es);
 }
 
 static void start_storm(ecs_world* world, void* context, const net_game_start* start) {
@@ -323,7 +312,7 @@ static ecs_result register_gossip(ecs_world* world, void** context, const base_r
     static const char* const SERVER[] = {"server"};
     const ecs_system_desc reaper = {
         .name = "reaper_es", .stage = "act", .run = reaper_es, .tags = SERVER, .tag_count = 1};
-    ecs_result result = register_with(world, context, reporter, "gossip_es", gossip_es);
+    ecs_result result = table_register(world, context, reporter, "gossip_es", gossip_es);
     return result == ECS_OK ? ecs_system_register(world, &reaper) : result;
 }
 
@@ -396,15 +385,7 @@ static void move_all(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 static ecs_result register_moving(ecs_world* world, void** context, const base_reporter* reporter) {
-    ecs_result result = swarm_module_get()->register_systems(world, context, reporter);
-    if (result != ECS_OK) return result;
-    static const char* const only_server[] = {"server"};
-    return ecs_system_register(world, &(ecs_system_desc){.name = "move_all",
-                                                         .stage = "act",
-                                                         .tags = only_server,
-                                                         .tag_count = 1,
-                                                         .run = move_all,
-                                                         .context = *context});
+    return table_register(world, context, reporter, "move_all", move_all);
 }
 
 CASE(what_changes_in_every_tick_is_healed_too) {

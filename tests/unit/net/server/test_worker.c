@@ -222,11 +222,7 @@ static void gate_es(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 static ecs_result register_gate(ecs_world* world, void** context, const base_reporter* reporter) {
-    static const char* const SERVER[] = {"server"};
-    ecs_result result = swarm_module_get()->register_systems(world, context, reporter);
-    const ecs_system_desc desc = {
-        .name = "gate_es", .stage = "act", .run = gate_es, .tags = SERVER, .tag_count = 1};
-    return result == ECS_OK ? ecs_system_register(world, &desc) : result;
+    return table_register(world, context, reporter, "gate_es", gate_es);
 }
 
 CASE(the_next_tick_runs_while_datagrams_of_the_last_are_on_their_way_out) {
